@@ -1,0 +1,52 @@
+# make run: the sample benchmark, end to end · make test: what CI runs · make check: lint, types, tests
+VENV ?= .venv
+PYTHON ?= python3
+PIP = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# Public datasets that tests and runs can take from a local copy; without it those tests skip.
+ifneq ($(wildcard ../shared/datasets),)
+export METASSAY_MIRROR ?= $(abspath ../shared/datasets)
+endif
+
+.PHONY: run test check lint docs bench lock clean
+
+run: $(VENV)/core.stamp
+	$(VENV)/bin/metassay run sample
+
+test: $(VENV)/dev.stamp
+	$(VENV)/bin/python -m pytest
+
+check: lint test
+
+lint: $(VENV)/dev.stamp
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+
+# Pages that are generated from the code.
+docs: $(VENV)/dev.stamp
+	$(VENV)/bin/python -m metassay.tables docs/tables.md
+	$(VENV)/bin/python -W ignore::RuntimeWarning:runpy -m metassay.metrics.describe docs/metrics.md
+
+bench: $(VENV)/dev.stamp
+	for file in benchmarks/*.py; do $(VENV)/bin/python $$file || exit 1; done
+
+# Rerun everything that dvc.lock records, after a change of code or parameters.
+lock: $(VENV)/dev.stamp
+	$(VENV)/bin/metassay run --no-prefect sample mts_dialog aci_bench aci_bench_table24
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/core.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "installing Metassay into $(VENV) (a minute or two, once)"
+	$(PIP) -e .
+	touch $@
+
+$(VENV)/dev.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "installing Metassay and what its tests need into $(VENV) (a minute or two, once)"
+	$(PIP) -e '.[dev]'
+	touch $@ $(VENV)/core.stamp
+
+clean:
+	rm -rf .work .pytest_cache .mypy_cache .ruff_cache

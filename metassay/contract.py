@@ -1,0 +1,268 @@
+"""What a table is, and the only reader and writer of Parquet.
+
+Both ways validate. Rows are sorted by key, reals are rounded to 12 significant digits (so that
+another processor's order of summation cannot change the bytes), and a file is replaced whole or
+not at all. Errors name the table, the column and the first offending key, never a text.
+"""
+
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from metassay.errors import BadInput
+
+SIGNIFICANT_DIGITS = 12
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its Arrow type, what it says, whether it may be null, the values it may take."""
+
+    type: pa.DataType
+    meaning: str
+    null: bool = False
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table: a key that is unique, never null and sorted by, and its columns in file order."""
+
+    name: str
+    says: str
+    key: tuple[str, ...]
+    columns: dict[str, Column]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The Arrow schema of the file."""
+        return pa.schema([pa.field(n, c.type, nullable=c.null) for n, c in self.columns.items()])
+
+
+def text(meaning: str, *, null: bool = False) -> Column:
+    """Text of any length."""
+    return Column(pa.string(), meaning, null)
+
+
+def repeated_text(meaning: str, *, null: bool = False) -> Column:
+    """Long text that many rows share: kept once in memory and file (a pandas Categorical)."""
+    return Column(pa.dictionary(pa.int32(), pa.string()), meaning, null)
+
+
+def choice(*values: str, meaning: str, null: bool = False) -> Column:
+    """One of the named values."""
+    return Column(pa.string(), meaning, null, values)
+
+
+def integer(meaning: str, *, null: bool = False) -> Column:
+    """A whole number."""
+    return Column(pa.int64(), meaning, null)
+
+
+def real(meaning: str, *, null: bool = False) -> Column:
+    """A double, rounded to 12 significant digits when written."""
+    return Column(pa.float64(), meaning, null)
+
+
+def texts(meaning: str) -> Column:
+    """A list of texts."""
+    return Column(pa.list_(pa.string()), meaning)
+
+
+def integers(meaning: str) -> Column:
+    """A list of whole numbers."""
+    return Column(pa.list_(pa.int64()), meaning)
+
+
+def reals(meaning: str, *, null: bool = False) -> Column:
+    """A list of doubles, rounded like `real`."""
+    return Column(pa.list_(pa.float64()), meaning, null)
+
+
+def empty(table: Table) -> pd.DataFrame:
+    """A frame without rows and with the table's columns."""
+    return _to_frame(table.schema.empty_table())
+
+
+def write(table: Table, frame: pd.DataFrame, path: Path) -> None:
+    """Validate, sort by key, and replace `path` whole.
+
+    Raises BadInput naming every problem; then nothing is written.
+    """
+    rows = _validated(table, _to_arrow(table, frame, str(path)), str(path))
+    rows = rows.sort_by([(name, "ascending") for name in table.key])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            pq.write_table(
+                rows.replace_schema_metadata(None),
+                file,
+                version="2.6",
+                compression="zstd",
+                compression_level=3,
+                store_schema=False,
+                row_group_size=65536,
+            )
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def read(table: Table, path: Path) -> pd.DataFrame:
+    """Read a file, or all files of a folder (where the DAG fans out), and validate.
+
+    Lists come back as Python lists, nullable integers as Int64, missing text and reals as NaN.
+    A folder that does not exist or is empty is a table without rows; a missing file is BadInput.
+    """
+    if path.suffix == ".parquet":
+        if not path.exists():
+            raise BadInput(f"{table.name}: {path} does not exist; run the stage that writes it")
+        files = [path]
+    else:
+        files = sorted(path.glob("*.parquet"))
+    pieces = [_read_one(table, file) for file in files]
+    rows = pa.concat_tables(pieces) if pieces else table.schema.empty_table()
+    rows = _validated(table, rows, str(path))
+    return _to_frame(rows.sort_by([(name, "ascending") for name in table.key]))
+
+
+def describe(tables: Mapping[str, Table]) -> str:
+    """The tables as a Markdown page."""
+    lines = ["# Tables", "", "Generated from `metassay/tables.py`; do not edit.", ""]
+    lines += [
+        "Every table is Parquet at `data/tables/<benchmark>/<table>.parquet`, or a folder of that"
+        " name with one file per system, judge or metric family where the DAG fans out. Rows are"
+        " sorted by key; keys are unique and never null; reals have 12 significant digits.",
+        "",
+    ]
+    for table in tables.values():
+        lines += [f"## {table.name}", "", f"{table.says[0].upper()}{table.says[1:]}.", ""]
+        lines += [f"Key: {', '.join(f'`{name}`' for name in table.key)}", ""]
+        lines += ["| column | type | null | meaning |", "|---|---|---|---|"]
+        for name, column in table.columns.items():
+            kind = f"one of {', '.join(column.choices)}" if column.choices else str(column.type)
+            kind = kind.replace("list<item: ", "list<")
+            kind = "string" if pa.types.is_dictionary(column.type) else kind
+            null = "yes" if column.null else ""
+            lines.append(f"| {name} | {kind} | {null} | {column.meaning} |")
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _read_one(table: Table, file: Path) -> pa.Table:
+    try:
+        shared = [n for n, c in table.columns.items() if pa.types.is_dictionary(c.type)]
+        rows = pq.read_table(file, read_dictionary=shared)
+    except pa.ArrowInvalid as error:
+        raise BadInput(
+            f"{table.name}: {file} is no readable Parquet file; delete it and run its stage again"
+        ) from error
+    if rows.schema.names != list(table.columns):
+        raise BadInput(
+            f"{table.name}: {file} has columns {rows.schema.names}, expected"
+            f" {list(table.columns)}; run its stage again"
+        )
+    return rows.cast(table.schema)
+
+
+def _to_arrow(table: Table, frame: pd.DataFrame, where: str) -> pa.Table:
+    absent = [name for name in table.columns if name not in frame.columns]
+    unknown = [str(name) for name in frame.columns if name not in table.columns]
+    problems = [f"{table.name}: {where}: column {n!r} is missing; add it" for n in absent]
+    problems += [f"{table.name}: {where}: column {n!r} is unknown; remove it" for n in unknown]
+    arrays = {}
+    for name, column in table.columns.items():
+        if name in absent:
+            continue
+        try:
+            arrays[name] = _array(frame[name], column)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError):
+            kinds = sorted({type(value).__name__ for value in frame[name]})
+            problems.append(
+                f"{table.name}: {where}: column {name!r} must be {column.type}, has {kinds}"
+            )
+    if problems:
+        raise BadInput(problems)
+    fields = [pa.field(name, column.type) for name, column in table.columns.items()]
+    return pa.table([arrays[name] for name in table.columns], schema=pa.schema(fields))
+
+
+def _array(values: "pd.Series[Any]", column: Column) -> pa.Array:
+    if column.type == pa.float64():
+        numbers = pd.to_numeric(values).astype("float64").tolist()
+        return pa.array([_rounded(v) for v in numbers], column.type, from_pandas=True)
+    if column.type == pa.list_(pa.float64()):
+        lists = [[_rounded(v) for v in x] if _is_list(x) else None for x in values]
+        return pa.array(lists, column.type)
+    if pa.types.is_dictionary(column.type):
+        # Sorted categories in use: the same rows give the same dictionary, hence the same bytes.
+        return pa.array(pd.Categorical(values.astype("object"))).cast(column.type)
+    if pa.types.is_list(column.type):
+        return pa.array([list(x) if _is_list(x) else None for x in values], column.type)
+    return pa.array(values, column.type, from_pandas=True)
+
+
+def _is_list(value: object) -> bool:  # a list, tuple or array, but no text and no missing value
+    return hasattr(value, "__iter__") and not isinstance(value, str)
+
+
+def _rounded(value: float) -> float:
+    number = float(f"{value:.{SIGNIFICANT_DIGITS}g}")
+    return number + 0.0  # -0.0 and 0.0 are the same number and must be the same bytes
+
+
+def _validated(table: Table, rows: pa.Table, where: str) -> pa.Table:
+    keys = rows.select(list(table.key)).to_pandas()
+    problems = []
+    for name, column in table.columns.items():
+        nulls = rows[name].is_null().to_numpy()
+        if not column.null and nulls.any():
+            problems.append(_problem(table, where, f"{name!r} is null", keys, nulls))
+        if column.choices:
+            wrong = ~nulls & ~pd.Series(rows[name].to_pandas()).isin(column.choices).to_numpy()
+            if wrong.any():
+                what = f"{name!r} is none of {', '.join(column.choices)}"
+                problems.append(_problem(table, where, what, keys, wrong))
+    repeated = keys.duplicated().to_numpy()
+    if repeated.any():
+        problems.append(_problem(table, where, "the key is there twice", keys, repeated))
+    if problems:
+        raise BadInput(problems)
+    return rows.cast(table.schema)
+
+
+def _problem(table: Table, where: str, what: str, keys: pd.DataFrame, bad: Mask) -> str:
+    first = keys[bad].iloc[0].to_dict()
+    at = ", ".join(f"{name}={value!r}" for name, value in first.items())
+    return f"{table.name}: {where}: {what} in {int(bad.sum())} row(s); the first is {at}"
+
+
+def _to_frame(rows: pa.Table) -> pd.DataFrame:
+    columns: dict[str, object] = {}
+    for field in rows.schema:
+        values = rows[field.name]
+        if pa.types.is_list(field.type):
+            columns[field.name] = pd.Series(values.to_pylist(), dtype=object)
+        elif field.type == pa.int64() and field.nullable:
+            columns[field.name] = pd.Series(values.to_pylist(), dtype="Int64")
+        elif field.type == pa.string():
+            columns[field.name] = values.to_pandas().astype("str")
+        else:
+            columns[field.name] = values.to_pandas()
+    return pd.DataFrame(columns)

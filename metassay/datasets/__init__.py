@@ -1,0 +1,1 @@
+"""Datasets: registry (where they come from), fetch, one reader per format, ingest."""

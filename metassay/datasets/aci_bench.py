@@ -1,0 +1,99 @@
+"""ACI-BENCH, test set 1 (Yim et al. 2023): dialogues, reference notes and the notes of 12 systems.
+
+Every file carries encounter_id and the dialogue; rows are matched by encounter_id, and the dialogue
+must be the same.
+"""
+
+import re
+from pathlib import Path
+
+from metassay.datasets.decoding import Record, csv_records
+from metassay.datasets.rows import Place, Rows, SourceRow, TextRow, canonical, shown
+from metassay.tables import FULL, REFERENCE
+
+DIALOGUES = "clinicalnlp_taskB_test1.csv"
+METADATA = "clinicalnlp_taskB_test1_metadata.csv"
+SYSTEMS = {
+    "bart_large_full": "BART_large_clinicalnlp_taskB_test1_full.csv",
+    "bart_samsum_full": "bart-large-xsum-samsum_clinicalnlp_taskB_test1_full.csv",
+    "bart_samsum_section": "bart-large-xsum-samsum_clinicalnlp_taskB_test1_division_combined.csv",
+    "biobart_full": "BioBART_clinicalnlp_taskB_test1_full.csv",
+    "biobart_section": "BioBART_clinicalnlp_taskB_test1_division_combined.csv",
+    "chatgpt": "test1ChatGPT_.csv",
+    "gpt4": "test1GPT-4_.csv",
+    "led_full": "LED_clinicalnlp_taskB_test1_full.csv",
+    "led_section": "LED_clinicalnlp_taskB_test1_division_combined.csv",
+    "longest_speaker_turn": "longest_speaker_turn_clinicalnlp_taskB_test1.csv",
+    "transcript": "transcript_clinicalnlp_taskB_test1.csv",
+    "umls_similarity": "UMLS_similarity_clinicalnlp_taskB_test1.csv",
+}
+
+_KEY, _NOTE, _DIALOGUE = "encounter_id", "note", "dialogue"
+_DIALOGUE_OF = {"chatgpt": "Dialogues", "gpt4": "Dialogues"}
+_AGAIN = "fetch the file again"
+_TURN = re.compile(r"^\[([a-z_]+)\]", re.MULTILINE)
+
+
+def read(folder: Path) -> Rows:
+    """Read the 14 files.
+
+    Dialogues become one passage per turn, its tag in `speaker`; an untagged line continues the turn
+    above it. Notes stay as they are, also an empty one. The encounter's metadata are `attributes`.
+    """
+    rows = Rows()
+    references = _by_encounter(folder / DIALOGUES, (_DIALOGUE, _NOTE), rows)
+    metadata = _by_encounter(folder / METADATA, (), rows)
+    for encounter, record in references.items():
+        if metadata and encounter not in metadata:
+            what = f"the encounter is not in {METADATA}"
+            rows.problems.add(record.at, what, _AGAIN, f"{_KEY} {shown(encounter)}")
+            rows.unreadable.add("sources")
+            continue
+        rows.sources.append(_source(record, metadata.get(encounter, record), rows))
+        rows.texts.append(TextRow(record.at, encounter, REFERENCE, FULL, record.fields[_NOTE]))
+    for author, name in SYSTEMS.items():
+        _read_system(folder / name, author, references, rows)
+    return rows
+
+
+def _by_encounter(path: Path, columns: tuple[str, ...], rows: Rows) -> dict[str, Record]:
+    required = (_KEY, *columns)
+    found: dict[str, Record] = {}
+    for record in csv_records(path, rows.problems, required=required, remedy=_AGAIN):
+        encounter = record.fields[_KEY]
+        if found.setdefault(encounter, record) is not record:
+            what = f"the {_KEY} is there twice"
+            rows.problems.add(record.at, what, _AGAIN, f"{_KEY} {shown(encounter)}")
+    return found
+
+
+def _source(record: Record, about: Record, rows: Rows) -> SourceRow:
+    before, *turns = _TURN.split(record.fields[_DIALOGUE])
+    speaker, passages = turns[0::2], [turn.strip() for turn in turns[1::2]]
+    encounter = record.fields[_KEY]
+    if before.strip() or not passages or not all(passages):
+        what = "the dialogue does not divide into turns that begin with their [speaker]"
+        rows.problems.add(record.at, what, _AGAIN, f"{_KEY} {shown(encounter)}")
+    attributes = canonical({n: v for n, v in about.fields.items() if n != _KEY})
+    group = [""] * len(passages)
+    return SourceRow(record.at, encounter, "note", passages, speaker, group, attributes)
+
+
+def _read_system(path: Path, author: str, references: dict[str, Record], rows: Rows) -> None:
+    column = _DIALOGUE_OF.get(author, _DIALOGUE)
+    notes = _by_encounter(path, (column, _NOTE), rows)
+    if not (notes and references):
+        return  # the file that cannot be read is a problem already
+    for encounter, record in notes.items():
+        where = f"{_KEY} {shown(encounter)}"
+        reference = references.get(encounter)
+        if reference is None:
+            rows.problems.add(record.at, f"the encounter is not in {DIALOGUES}", _AGAIN, where)
+            continue
+        if record.fields[column] != reference.fields[_DIALOGUE]:
+            what = f"the dialogue differs from that in {DIALOGUES}"
+            rows.problems.add(record.at, what, _AGAIN, where)
+        rows.texts.append(TextRow(record.at, encounter, author, FULL, record.fields[_NOTE]))
+    for encounter in sorted(set(references) - set(notes)):
+        what = f"an encounter of {DIALOGUES} is absent"
+        rows.problems.add(Place(path.name), what, _AGAIN, f"{_KEY} {shown(encounter)}")

@@ -1,0 +1,193 @@
+"""Bytes to lines of JSON and records of CSV that know their line numbers.
+
+UTF-8 throughout; a byte order mark is skipped; lines may end in LF or CRLF. What cannot be read is
+recorded with its line, and for wrong bytes its offset in the file, and reading goes on.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from metassay.datasets.rows import Findings, Place, shown
+
+UNREAD = object()  # stands for a value that could not be read; its problem is recorded
+
+_BOM = b"\xef\xbb\xbf"
+_UTF8 = "save the file as UTF-8"
+
+
+class Record(NamedTuple):
+    """One record of a CSV file and the line it starts on."""
+
+    at: Place
+    fields: dict[str, str]
+
+
+def read_bytes(path: Path, problems: Findings, *, remedy: str) -> bytes | None:
+    """The file without its byte order mark; None, with a problem, if it is missing or empty."""
+    at = Place(path.name)
+    try:
+        data = path.read_bytes().removeprefix(_BOM)
+    except FileNotFoundError:
+        problems.add(at, f"is not in {path.parent}", remedy)
+        return None
+    except IsADirectoryError:
+        problems.add(at, "is a folder, not a file", remedy)
+        return None
+    if not data.strip():
+        problems.add(at, "is empty", remedy)
+        return None
+    return data
+
+
+def json_lines(path: Path, problems: Findings, *, remedy: str) -> Iterator[tuple[Place, Any]]:
+    """Every line as (place, value), or (place, UNREAD) where it is not JSON; blank ones skipped."""
+    data = read_bytes(path, problems, remedy=remedy)
+    offset = path.stat().st_size - len(data) if data is not None else 0
+    for number, line in enumerate((data or b"").split(b"\n"), start=1):
+        at = Place(path.name, number)
+        text = _decoded(line, at, offset, problems)
+        offset += len(line) + 1
+        if text is None:
+            yield at, UNREAD
+        elif text.strip():
+            yield at, parse_json(text, at, problems)
+
+
+def parse_json(text: str, at: Place, problems: Findings) -> Any:
+    """The value, or UNREAD with a problem.
+
+    Stricter than `json.loads`: NaN, infinities and an object that has a key twice are errors.
+    """
+    try:
+        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_without_repeats)
+    except json.JSONDecodeError as error:
+        where = f"{error.msg.lower().removesuffix(' at')} at column {error.colno}"
+        if at.row is None:
+            where += f" of line {error.lineno}"
+        problems.add(at, "is not valid JSON", "correct it", where)
+    except _NotStrictError as error:
+        problems.add(at, "is not strict JSON", "correct it", str(error))
+    except (RecursionError, ValueError):
+        # Lists in lists a thousand deep, or a number of more digits than Python reads.
+        problems.add(at, "is not readable as JSON", "nest it less deeply and shorten its numbers")
+    return UNREAD
+
+
+def decode(data: bytes, path: Path, problems: Findings) -> str | None:
+    """The whole file as text; None, with a problem, if it is not UTF-8."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        skipped = path.stat().st_size - len(data)
+        at = Place(path.name, data.count(b"\n", 0, error.start) + 1)
+        problems.add(at, "is not UTF-8", _UTF8, _offset(error, skipped))
+        return None
+
+
+def csv_records(
+    path: Path,
+    problems: Findings,
+    *,
+    required: tuple[str, ...],
+    optional: tuple[str, ...] | None = None,
+    remedy: str,
+) -> list[Record]:
+    """The records of a CSV file whose first line names its columns.
+
+    `optional=None` allows any further columns; otherwise one that is neither required nor optional
+    is a problem. With a wrong header nothing is read.
+    """
+    data = read_bytes(path, problems, remedy=remedy)
+    text = decode(data, path, problems) if data is not None else None
+    if text is None:
+        return []
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    rows = list(_rows(reader, path.name, problems))
+    if not rows:
+        return []
+    (_, header), *body = rows
+    if not _header_is_right(header, path.name, problems, required, optional):
+        return []
+    records = []
+    for at, cells in body:
+        if len(cells) != len(header):
+            what = f"has not the {len(header)} fields that the header names"
+            fix = 'add or remove commas; put a field that contains one in "quotes"'
+            problems.add(at, what, fix, f"{len(cells)} fields")
+        else:
+            records.append(Record(at, dict(zip(header, cells, strict=True))))
+    return records
+
+
+class _NotStrictError(Exception):
+    """JSON that Python reads and the standard does not allow, or allows without a meaning."""
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise _NotStrictError(f"{name} is no JSON number")
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise _NotStrictError(f"key {shown(name)} is there twice")
+        found[name] = value
+    return found
+
+
+def _decoded(line: bytes, at: Place, offset: int, problems: Findings) -> str | None:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        problems.add(at, "is not UTF-8", _UTF8, _offset(error, offset))
+        return None
+
+
+def _offset(error: UnicodeDecodeError, before: int) -> str:
+    return f"byte {before + error.start} of the file is 0x{error.object[error.start]:02x}"
+
+
+def _rows(reader: Any, name: str, problems: Findings) -> Iterator[tuple[Place, list[str]]]:
+    line = 1
+    while True:
+        at = Place(name, line)
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            problems.add(at, "is not readable as CSV", 'check its "quotes"', str(error))
+            return
+        line = reader.line_num + 1
+        if cells:
+            yield at, cells
+
+
+def _header_is_right(
+    header: list[str],
+    name: str,
+    problems: Findings,
+    required: tuple[str, ...],
+    optional: tuple[str, ...] | None,
+) -> bool:
+    at = Place(name, 1)
+    named = f"line 1 must name the columns: {','.join(required)}"
+    missing = [column for column in required if column not in header]
+    repeated = sorted({column for column in header if header.count(column) > 1})
+    known = {*required, *(optional or ())}
+    unknown = [c for c in header if c not in known] if optional is not None else []
+    for column in missing:
+        problems.add(at, f"column {column!r} is missing", named)
+    for column in repeated:
+        problems.add(at, f"column {shown(column)} is there twice", "remove one of them")
+    if unknown:
+        # Not named: where the header is missing, these are somebody's data.
+        what = f"{len(unknown)} column(s) are unknown"
+        fix = f"remove them or correct their spelling; known: {', '.join((*required, *optional))}"  # type: ignore[misc]
+        problems.add(at, what, fix, f"column {header.index(unknown[0]) + 1}")
+    return not (missing or repeated or unknown)

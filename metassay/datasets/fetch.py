@@ -1,0 +1,157 @@
+"""Raw files from their URLs, or from a mirror folder, verified before they are put in place."""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import requests
+
+from metassay.datasets.registry import Dataset, File
+from metassay.errors import BadInput
+
+Progress = Callable[[str, int, int], None]  # file name, bytes so far, bytes in all
+
+_CHUNK = 1 << 16
+_TIMEOUT = (10.0, 60.0)  # seconds to connect, and between two pieces of the answer
+_SHOWN = 12  # digits of a hash that a message shows
+_BY_MIRROR = "take the files from a local copy with --mirror DIR (or METASSAY_MIRROR)"
+# Answers that another try may change; the other refusals stay what they are.
+_PASSING = frozenset({408, 425, 429})
+
+
+def _quiet(_name: str, _done: int, _all: int) -> None:
+    """No progress is shown."""
+
+
+class FetchError(OSError):
+    """The network failed; trying again may help. The message names file, URL and remedy."""
+
+
+def fetch(
+    name: str,
+    dataset: Dataset,
+    into: Path,
+    *,
+    mirror: Path | None = None,
+    progress: Progress = _quiet,
+) -> list[Path]:
+    """Bring the dataset's files into a folder and return their paths, in the registry's order.
+
+    With `mirror`, from `mirror/<dataset.mirror>/<file>`, else from the URLs. A file that is there
+    with the right sha256 is left alone; a new one is verified under a temporary name in the same
+    folder before it takes its place. Every file is tried before anything is raised (but for a host
+    that does not answer at all): BadInput for what another try cannot help (wrong content, a
+    refused URL, a file that the mirror lacks), with every problem in one go; FetchError if only the
+    network failed.
+    """
+    if mirror is not None and dataset.files and not (mirror / dataset.mirror).is_dir():
+        raise BadInput(
+            f"{name}: the mirror {mirror} has no folder {dataset.mirror}; a mirror has a folder per"
+            " dataset, named as in data/registry.yaml > mirror"
+        )
+    into.mkdir(parents=True, exist_ok=True)
+    problems, failures = [], []
+    for file in dataset.files:
+        _remove_leftovers(file, into)
+        if _is_right(into / file.name, file):
+            continue
+        try:
+            pieces = _download(file) if mirror is None else _copy(mirror / dataset.mirror, file)
+            _place(pieces, file, into / file.name, progress)
+        except BadInput as error:
+            problems += [f"{name}: {problem}" for problem in error.problems]
+        except (requests.RequestException, FetchError) as error:
+            failures.append(_failure(name, file, error))
+            if isinstance(error, requests.ConnectTimeout):
+                break  # the other files lie on the same host: seconds of waiting each, for nothing
+    if problems:
+        raise BadInput(problems + failures)
+    if failures:
+        raise FetchError("\n".join(failures))
+    return [into / file.name for file in dataset.files]
+
+
+def _is_right(path: Path, file: File) -> bool:
+    if not path.is_file() or path.stat().st_size != file.bytes:
+        return False
+    with path.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest() == file.sha256
+
+
+def _remove_leftovers(file: File, into: Path) -> None:
+    """What a killed fetch left behind would otherwise be taken for a raw file."""
+    for path in into.iterdir():
+        if path.name.startswith(f".{file.name}.") and path.name.endswith(".part"):
+            path.unlink(missing_ok=True)
+
+
+def _failure(name: str, file: File, error: Exception) -> str:
+    # requests' own messages repeat the URL in pieces; the kind says what happened.
+    what = str(error) if isinstance(error, FetchError) else type(error).__name__
+    return f"{name}: {file.name}: {file.url}: {what}; try again, or {_BY_MIRROR}"
+
+
+def _download(file: File) -> Iterator[bytes]:
+    # identity: Content-Length then counts the file's bytes, and a short answer is noticed.
+    headers = {"Accept-Encoding": "identity"}
+    with requests.get(file.url, stream=True, timeout=_TIMEOUT, headers=headers) as response:
+        code = response.status_code
+        if 400 <= code < 500 and code not in _PASSING:
+            raise BadInput(
+                f"{file.name}: {file.url} answers {code}; correct the URL in data/registry.yaml, or"
+                f" {_BY_MIRROR}"
+            )
+        if code != requests.codes.ok:
+            raise FetchError(f"answers {code}")
+        done = 0
+        for piece in response.iter_content(_CHUNK):
+            done += len(piece)
+            yield piece
+        announced = {"Content-Length", "Transfer-Encoding"} & {h.title() for h in response.headers}
+        if done < file.bytes and not announced:
+            # The server hung up to say that it was done, or the connection broke: nobody can tell.
+            raise FetchError(f"only {done} of {file.bytes} bytes came")
+
+
+def _copy(folder: Path, file: File) -> Iterator[bytes]:
+    path = folder / file.name
+    if not path.is_file():
+        raise BadInput(f"{file.name}: the mirror has no {path}; put it there")
+    with path.open("rb") as opened:
+        while piece := opened.read(_CHUNK):
+            yield piece
+
+
+def _place(pieces: Iterator[bytes], file: File, target: Path, progress: Progress) -> None:
+    handle, name = tempfile.mkstemp(prefix=f".{file.name}.", suffix=".part", dir=target.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as opened:
+            _write(pieces, file, opened, progress)
+            opened.flush()
+            os.fsync(opened.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _write(pieces: Iterator[bytes], file: File, opened: BinaryIO, progress: Progress) -> None:
+    digest, done = hashlib.sha256(), 0
+    for piece in pieces:
+        done += len(piece)
+        digest.update(piece)
+        opened.write(piece)
+        progress(file.name, done, file.bytes)
+        if done > file.bytes:
+            break  # the wrong content, however much of it there is
+    found = digest.hexdigest()
+    if found != file.sha256:
+        raise BadInput(
+            f"{file.name}: sha256 {file.sha256[:_SHOWN]}... expected, {found[:_SHOWN]}... found;"
+            f" this is not the pinned file: {_BY_MIRROR}, or put the right file into the mirror"
+        )

@@ -1,0 +1,127 @@
+"""Anybody's own data: a folder with sources.jsonl, texts.jsonl and perhaps ratings.csv.
+
+docs/own-data.md describes the three files with a worked example.
+"""
+
+import math
+import re
+from pathlib import Path
+
+from metassay.datasets.citing import check_citations
+from metassay.datasets.decoding import UNREAD, csv_records, json_lines
+from metassay.datasets.own_data import Rating, Source, Text, checked, readable_key
+from metassay.datasets.rows import Findings, Place, RatingRow, Rows, SourceRow, TextRow, canonical
+from metassay.tables import FULL
+
+SOURCES_FILE = "sources.jsonl"
+TEXTS_FILE = "texts.jsonl"
+RATINGS_FILE = "ratings.csv"
+
+_SEE = "docs/own-data.md shows how it is written"
+_REQUIRED = ("study", "doc_id", "author", "rater", "criterion", "value")
+_DEFAULTS = {"unit": "text", "part": FULL}
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def read(folder: Path) -> Rows:
+    """Read the folder; every fault becomes a problem with file, line and remedy.
+
+    The reference's citations past the last passage are problems; a system's are warnings, since
+    they are wrong citations that the scores have to count.
+    """
+    rows = Rows()
+    if not folder.is_dir():
+        rows.problems.add(Place(str(folder)), "is no folder", f"create it; {_SEE}")
+        return rows
+    _read_sources(folder / SOURCES_FILE, rows)
+    _read_texts(folder / TEXTS_FILE, rows)
+    if (folder / RATINGS_FILE).exists():
+        _read_ratings(folder / RATINGS_FILE, rows)
+    check_citations(rows)
+    _name_unread(folder, rows.warnings)
+    return rows
+
+
+def _read_sources(path: Path, rows: Rows) -> None:
+    for at, value in json_lines(path, rows.problems, remedy=_SEE):
+        key = readable_key(value, "doc_id")
+        if key is None:
+            rows.unreadable.add("sources")
+        source = None if value is UNREAD else checked(Source, value, at, rows.problems)
+        if source is not None:
+            rows.sources.append(_source_row(source, at))
+        elif key is not None:
+            rows.sources.append(SourceRow(at, key[0], "", [], [], []))
+
+
+def _source_row(source: Source, at: Place) -> SourceRow:
+    return SourceRow(
+        at,
+        source.doc_id,
+        source.task,
+        [passage.text for passage in source.passages],
+        [passage.speaker for passage in source.passages],
+        [passage.group for passage in source.passages],
+        None if source.attributes is None else canonical(source.attributes),
+    )
+
+
+def _read_texts(path: Path, rows: Rows) -> None:
+    for at, value in json_lines(path, rows.problems, remedy=_SEE):
+        key = readable_key(value, "doc_id", "author", "part")
+        if key is None:
+            rows.unreadable.add("texts")
+        text = None if value is UNREAD else checked(Text, value, at, rows.problems)
+        if text is not None:
+            rows.texts.append(
+                TextRow(at, text.doc_id, text.author, text.part, text.text, text.status)
+            )
+        elif key is not None:
+            rows.texts.append(TextRow(at, key[0], key[1], key[2], None, "error"))
+
+
+def _read_ratings(path: Path, rows: Rows) -> None:
+    records = csv_records(
+        path, rows.problems, required=_REQUIRED, optional=tuple(_DEFAULTS), remedy=_SEE
+    )
+    for at, fields in records:
+        given = {name: value for name, value in fields.items() if value or name not in _DEFAULTS}
+        rating = checked(Rating, _DEFAULTS | given, at, rows.problems)
+        if rating is None:
+            continue
+        rows.ratings.append(
+            RatingRow(
+                at,
+                rating.study,
+                rating.doc_id,
+                rating.author,
+                rating.part,
+                rating.unit,
+                rating.rater,
+                rating.criterion,
+                _number(rating.value, at, rows.problems),
+            )
+        )
+
+
+def _number(value: str, at: Place, problems: Findings) -> float | None:
+    """The value; None where the rater abstained, or with a problem."""
+    written = value.strip()
+    if not written:
+        return None
+    number = float(written) if _NUMBER.fullmatch(written) else math.nan
+    if math.isfinite(number):
+        return number
+    # Not quoted: what is no number may be a remark about the text.
+    fix = "write a number, or nothing where the rater abstained"
+    problems.add(at, "'value' is no finite number", fix)
+    return None
+
+
+def _name_unread(folder: Path, warnings: Findings) -> None:
+    """A misspelt ratings.csv must not be passed over in silence."""
+    known = {SOURCES_FILE, TEXTS_FILE, RATINGS_FILE}
+    for path in sorted(folder.iterdir()):
+        if path.suffix.lower() in {".jsonl", ".json", ".csv"} and path.name not in known:
+            fix = f"rename it if it is one of {', '.join(sorted(known))}"
+            warnings.add(Place(path.name), "is not read", fix)

@@ -1,0 +1,165 @@
+"""What anybody's own data must look like, declared once for all formats that carry it."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from metassay.datasets.rows import Findings, Place, canonical
+from metassay.params import Options
+from metassay.tables import FULL
+
+_STATUS_REMEDY = 'where a system failed, leave "text" out and give a status, such as "error"'
+
+
+def _clean(value: str) -> str:
+    if "\0" in value:
+        raise PydanticCustomError("nul", "holds a NUL character; remove it")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise PydanticCustomError(
+            "surrogate", "holds half of a surrogate pair; write the whole character"
+        ) from None
+    return value
+
+
+def _filled(value: str) -> str:
+    if not value.strip():
+        raise PydanticCustomError("empty", "is empty; fill it in")
+    return value
+
+
+def _written(value: str) -> str:
+    if not value.strip():
+        raise PydanticCustomError("empty", f"is empty; write it; {_STATUS_REMEDY}")
+    return value
+
+
+def _key(value: str) -> str:
+    if value != value.strip() or not value.isprintable():
+        raise PydanticCustomError(
+            "key", "has blanks at an end or characters that do not print; clean it"
+        )
+    return value
+
+
+def _attributes(value: dict[str, Any]) -> dict[str, Any]:
+    _clean(canonical(value))
+    return value
+
+
+def _passage(value: object) -> object:
+    return {"text": value} if isinstance(value, str) else value
+
+
+Clean = Annotated[str, AfterValidator(_clean)]
+Filled = Annotated[Clean, AfterValidator(_filled)]
+Written = Annotated[Clean, AfterValidator(_written)]
+Key = Annotated[Filled, AfterValidator(_key)]
+Task = Literal["note", "impression", "question", "abstract"]
+
+
+class Passage(Options):
+    """One passage of a source: a turn of a dialogue, or a sentence of a report or article."""
+
+    text: Filled
+    speaker: Clean = ""
+    group: Clean = ""
+
+
+class Source(Options):
+    """One line of sources.jsonl."""
+
+    doc_id: Key
+    task: Task
+    passages: Annotated[list[Annotated[Passage, BeforeValidator(_passage)]], Field(min_length=1)]
+    attributes: Annotated[dict[str, Any], AfterValidator(_attributes)] | None = None
+
+
+class Text(Options):
+    """One line of texts.jsonl; text is left out where status is not ok."""
+
+    doc_id: Key
+    author: Key
+    part: Key = FULL
+    text: Written | None = None
+    status: Literal["ok", "unparsed", "refused", "truncated", "error"] = "ok"
+
+    @model_validator(mode="after")
+    def _text_fits_status(self) -> Self:
+        if self.status == "ok" and self.text is None:
+            raise PydanticCustomError("text", f"'text' is missing; add it; {_STATUS_REMEDY}")
+        if self.status != "ok" and self.text is not None:
+            raise PydanticCustomError(
+                "text", "'text' is there although 'status' is not ok; remove one of the two"
+            )
+        return self
+
+
+class Rating(Options):
+    """One line of ratings.csv, its value still as written."""
+
+    study: Key
+    doc_id: Key
+    author: Key
+    rater: Key
+    criterion: Key
+    value: str
+    unit: Key = "text"
+    part: Key = FULL
+
+
+class Example(Options):
+    """One record of a DocLens file, its other keys left out."""
+
+    example_id: Key
+    input: Filled
+    reference: Written
+    output: Written
+
+
+Line = TypeVar("Line", bound=Options)
+
+
+def checked(model: type[Line], value: object, at: Place, problems: Findings) -> Line | None:
+    """The value as a `model`; None, with a problem for each fault, if it is not one."""
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        for detail in error.errors(include_url=False, include_input=False):
+            problems.add(at, *_explained(detail))
+        return None
+
+
+def readable_key(value: object, *names: str) -> tuple[str, ...] | None:
+    """The key of a row that may be faulty otherwise; None if the key itself cannot be read.
+
+    A missing `part` is `full`.
+    """
+    if not isinstance(value, Mapping):
+        return None
+    found = [value.get(name, FULL if name == "part" else None) for name in names]
+    right = all(isinstance(key, str) and key and key == key.strip() for key in found)
+    return tuple(found) if right else None
+
+
+def _explained(detail: ErrorDetails) -> tuple[str, str, str]:
+    """What is wrong, the remedy, and which of a list's items it is about."""
+    steps = [step for step in detail["loc"] if isinstance(step, str)]
+    items = [f"passage {step}" for step in detail["loc"] if isinstance(step, int)]
+    name, example = " > ".join(steps)[:80], ", ".join(items)
+    kind, message = detail["type"], detail["msg"]
+    if kind == "missing":
+        return f"{name!r} is missing", "add it", example
+    if kind == "extra_forbidden":
+        return f"{name!r} is unknown", "remove it or correct its spelling", example
+    if kind == "too_short":
+        return f"{name!r} has no item", "add at least one", example
+    what, separator, remedy = message.partition("; ")
+    if separator:
+        return (f"{name!r} {what}" if name else what), remedy, example
+    if not name:
+        return "is not an object with named values", 'write {"doc_id": ..., ...}', example
+    return f"{name!r} is wrong: {message[0].lower()}{message[1:]}", "correct it", example

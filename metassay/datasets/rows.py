@@ -1,0 +1,122 @@
+"""What a reader hands over: rows that still know where they came from, and what is wrong.
+
+A reader never stops at the first fault. It records faults in `problems` and things worth knowing
+in `warnings`, each at its place, and goes on; `ingest` adds the checks common to all readers and
+raises once. Neither ever holds the text of a document.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+_SHOWN = 60  # characters of a key that a message shows
+
+
+class Place(NamedTuple):
+    """Where something is: a file and, if it is about one row, its number counted from 1."""
+
+    file: str
+    row: int | None = None
+    kind: str = "line"  # what is counted: lines, or the records of a JSON list
+
+
+@dataclass
+class Findings:
+    """Findings grouped by file and kind, so that a fault in 1,000 rows is one line, not 1,000."""
+
+    _found: dict[tuple[str, str, str], list[tuple[Place, str]]] = field(default_factory=dict)
+
+    def add(self, at: Place, what: str, remedy: str, example: str = "") -> None:
+        """Record `what` at a place; `example` (a key, never a text) is shown for the first one."""
+        self._found.setdefault((at.file, what, remedy), []).append((at, example))
+
+    def lines(self) -> list[str]:
+        """One line per file and kind: where, what, how often, and the remedy."""
+        return [_line(*kind, places) for kind, places in self._found.items()]
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+
+class SourceRow(NamedTuple):
+    """One row of sources; passages, speaker and group are equally long."""
+
+    at: Place
+    doc_id: str
+    task: str
+    passages: list[str]
+    speaker: list[str]
+    group: list[str]
+    attributes: str | None = None
+
+
+class TextRow(NamedTuple):
+    """One row of texts; text is None exactly where status is not ok."""
+
+    at: Place
+    doc_id: str
+    author: str
+    part: str
+    text: str | None
+    status: str = "ok"
+
+
+class RatingRow(NamedTuple):
+    """One row of ratings; value is None where the rater abstained."""
+
+    at: Place
+    study: str
+    doc_id: str
+    author: str
+    part: str
+    unit: str
+    rater: str
+    criterion: str
+    value: float | None
+
+
+@dataclass
+class Rows:
+    """Everything that a reader found in a folder of raw files."""
+
+    sources: list[SourceRow] = field(default_factory=list)
+    texts: list[TextRow] = field(default_factory=list)
+    ratings: list[RatingRow] = field(default_factory=list)
+    problems: Findings = field(default_factory=Findings)
+    warnings: Findings = field(default_factory=Findings)
+    # Tables ("sources", "texts") that have rows whose key could not be read: a row that seems to be
+    # absent from them may be one of those, so nobody is told to add it.
+    unreadable: set[str] = field(default_factory=set)
+
+
+Reader = Callable[[Path], Rows]
+
+
+def shown(key: object) -> str:
+    """A key as messages show it: quoted, and cut in case somebody's text landed in its column."""
+    text = str(key)
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
+
+
+def canonical(attributes: Mapping[str, object]) -> str:
+    """Attributes as canonical JSON: sorted names, no blanks, UTF-8."""
+    return json.dumps(attributes, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _line(file: str, what: str, remedy: str, places: list[tuple[Place, str]]) -> str:
+    first, example = places[0]
+    where = ", ".join(step for step in (_row(first), example) if step)
+    if len(places) > 1:
+        counted = (
+            f"{len(places)} {first.kind}s" if first.row is not None else f"{len(places)} times"
+        )
+        return f"{file}: {counted}: {what} (first: {where}); {remedy}"
+    detail = f" ({example})" if example else ""
+    row = f"{_row(first)}: " if first.row is not None else ""
+    return f"{file}: {row}{what}{detail}; {remedy}"
+
+
+def _row(place: Place) -> str:
+    return "" if place.row is None else f"{place.kind} {place.row}"

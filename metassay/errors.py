@@ -1,0 +1,15 @@
+"""The one error that bad input raises: every problem at once, each with its remedy."""
+
+from collections.abc import Iterable
+
+
+class BadInput(Exception):  # noqa: N818 - reads as what it is: the input is bad, not the program
+    """Input or configuration that cannot be used as it is; trying again cannot help.
+
+    `problems` holds one line per problem. A line names the file or table, the row or key, and what
+    to do about it; it never holds the text of a document.
+    """
+
+    def __init__(self, problems: str | Iterable[str]) -> None:
+        self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
+        super().__init__("\n".join(self.problems))

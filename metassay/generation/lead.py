@@ -1,0 +1,23 @@
+"""The first passages, copied: the baseline that wins where sources begin with what matters."""
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from metassay.generation.copied import copied
+from metassay.params import Options
+
+
+class LeadOptions(Options):
+    """How many passages are copied."""
+
+    passages: int = Field(ge=1)
+
+
+def write(passages: Sequence[str], speakers: Sequence[str], options: LeadOptions) -> str:  # noqa: ARG001
+    """Copy the first `options.passages` passages, or all if there are fewer.
+
+    One line per passage; each sentence is followed by the citation of its passage, ` [n]`, counted
+    from 0. A passage in which nothing is stated takes its place but gives no line.
+    """
+    return copied(passages, range(min(options.passages, len(passages))))

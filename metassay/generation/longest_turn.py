@@ -1,0 +1,24 @@
+"""The longest passages, copied: for a dialogue, its longest turns, as in ACI-BENCH (Yim 2023)."""
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from metassay.generation.copied import copied
+from metassay.params import Options
+from metassay.text.tokens import words
+
+
+class LongestTurnOptions(Options):
+    """How many passages are copied."""
+
+    passages: int = Field(ge=1)
+
+
+def write(passages: Sequence[str], speakers: Sequence[str], options: LongestTurnOptions) -> str:  # noqa: ARG001
+    """Copy the `options.passages` passages with the most words, in the order of the source.
+
+    Of equally long ones the earlier is taken. Lines and citations are as in `lead.write`.
+    """
+    longest = sorted(range(len(passages)), key=lambda at: (-len(words(passages[at])), at))
+    return copied(passages, sorted(longest[: options.passages]))

@@ -1,0 +1,133 @@
+"""A text as the lexical judge reads it: where each content token is, and what holds of it there.
+
+What it does is cheap and knows no grammar. Sentences, lines and contrasts (but, however, ...) part
+a text into clauses; a negation, a side and a unit hold within their clause. A question in one
+passage and its answer in the next ("Any fever?" "No.") are two clauses, so the answer is lost.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from metassay.judges.numerals import digits
+from metassay.text.tokens import alphanumeric, content_tokens
+
+NEGATION_REACH = 8  # content tokens after a negation that it holds for: lists of symptoms are long
+BACKWARD_REACH = 4  # and before it: "Murphy sign negative"
+SIDE_REACH = 2  # content tokens after left, right, ... whose side it says
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Content tokens have lost their plural endings: denies is deny, lacks is lack.
+_FORWARD = _set("no not cannot never neither nor without deny denied denying lack lacking absence")
+_BACKWARD = _set("absent negative none")
+NEGATIONS = _FORWARD | _BACKWARD
+# Whom notes are about; a claim has to name them, where a note need not.
+SUBJECTS = _set("patient pt")
+# What follows these is stated anew: "denies fever, reports cough".
+_RESTARTS = _set(
+    "report reported reporting complain complained admit endorse endorsed continue start take"
+)
+
+AXES = (_set("left right bilateral"), _set("upper lower"))
+SIDES = AXES[0] | AXES[1]
+
+_UNIT_NAMES = {
+    "mg": "milligram mgs",
+    "mcg": "microgram ug",
+    "g": "gram gm",
+    "kg": "kilogram kgs",
+    "lb": "pound lbs",
+    "oz": "ounce",
+    "ml": "milliliter mls cc",
+    "l": "liter",
+    "mm": "millimeter",
+    "cm": "centimeter",
+    "hour": "hr hrs",
+    "minute": "min mins",
+    "week": "wk wks",
+    "year": "yr yrs yo",
+    "tablet": "tab tabs pill",
+    "capsule": "cap caps",
+}
+UNITS = _set("day month percent mmhg bpm unit puff drop degree inch") | _UNIT_NAMES.keys()
+_SAME = {name: unit for unit, names in _UNIT_NAMES.items() for name in names.split()}
+_SAME |= {"both": "bilateral", "bilaterally": "bilateral"}
+
+_to_digits = digits(UNITS | _SAME.keys())
+_ANSWER = re.compile(r"(^|[.?!\n]\s*)no,(?=\s)")  # "No, it hurts": an answer, not a negation of it
+_FREE_OF = re.compile(r"\b(?:negative for|free of)\b")
+_CLAUSE_END = re.compile(r"[.;?!](?=\s|$)|\n|\b(?:but|however|although|though|except|yet|while)\b")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A text's content tokens by place, counted from 0 over the whole text."""
+
+    places: dict[str, list[int]] = field(default_factory=dict)  # token -> where, ascending
+    negated: set[int] = field(default_factory=set)
+    sides: dict[int, set[str]] = field(default_factory=dict)  # place -> left, right, upper, ...
+    units: dict[int, str] = field(default_factory=dict)  # place of a number -> its unit
+
+
+def read(text: str) -> Reading:
+    """Read the content tokens, numbers in digits and units and sides under one name each."""
+    reading = Reading()
+    start = 0
+    text = _FREE_OF.sub("without", _ANSWER.sub(r"\1", _to_digits(text.lower())))
+    for clause in _CLAUSE_END.split(text):
+        tokens = [_number(_SAME.get(token, token)) for token in content_tokens(clause)]
+        for place, token in enumerate(tokens, start):
+            reading.places.setdefault(token, []).append(place)
+        _negate(tokens, start, reading.negated)
+        _side(tokens, start, reading.sides)
+        for i in range(1, len(tokens)):
+            if tokens[i] in UNITS and tokens[i - 1][0].isdigit():
+                reading.units[start + i - 1] = tokens[i]
+        start += len(tokens)
+    return reading
+
+
+def read_plainly(text: str) -> Reading:
+    """Read every token as it is, stopwords too, and nothing else."""
+    reading = Reading()
+    for place, token in enumerate(alphanumeric(text)):
+        reading.places.setdefault(token, []).append(place)
+    return reading
+
+
+def _number(token: str) -> str:
+    """5.0 and 5.00 are 5; other tokens stay."""
+    if "." in token and token.replace(".", "", 1).isdigit():
+        return token.rstrip("0").rstrip(".")
+    return token
+
+
+def _negate(tokens: list[str], start: int, negated: set[int]) -> None:
+    last = len(tokens) - 1
+    for i, token in enumerate(tokens):
+        if token not in NEGATIONS:
+            continue
+        backward = i > 0 and (token in _BACKWARD or i == last)
+        if backward:
+            negated.update(range(start + max(0, i - BACKWARD_REACH), start + i))
+            continue
+        for j in range(i + 1, min(i + 1 + NEGATION_REACH, last + 1)):
+            if tokens[j] in _RESTARTS:
+                break
+            negated.add(start + j)
+
+
+def _side(tokens: list[str], start: int, sides: dict[int, set[str]]) -> None:
+    for i, token in enumerate(tokens):
+        if token not in SIDES:
+            continue
+        following = [j for j in range(i + 1, len(tokens)) if tokens[j] not in SIDES]
+        # "knee pain on the left": nothing follows, so it is said of what came before
+        reach = following[:SIDE_REACH] or [
+            j for j in range(max(0, i - SIDE_REACH), i) if tokens[j] not in SIDES
+        ]
+        for j in reach:
+            sides.setdefault(start + j, set()).add(token)

@@ -1,0 +1,79 @@
+"""BLEU by sacreBLEU: sentence BLEU per text, true corpus BLEU from the pooled statistics."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from sacrebleu.metrics.bleu import BLEU
+
+from metassay.metrics.describe import UNDEFINED, Description, Measured
+from metassay.params import Options
+
+
+class BleuOptions(Options):
+    """sacreBLEU's settings of the same names; only tokenizers that need no download."""
+
+    tokenize: Literal["13a", "intl", "char", "zh", "none"]
+    lowercase: bool
+
+
+DESCRIPTIONS: dict[str, Description] = {
+    "bleu": Description(
+        "bleu",
+        "word sequences of one to four words that the reference has too, times a penalty for being"
+        " shorter than it; a text's value is sentence BLEU (effective order), the pooled value"
+        " corpus BLEU",
+        "higher",
+        (0, 100),
+        "null if neither text has tokens; 0 if one has none",
+        "Papineni et al. 2002, section 2.3; sacreBLEU (Post 2018)",
+    ),
+}
+
+
+def recipe(options: BleuOptions) -> str:
+    """sacreBLEU's own signature of the values per text."""
+    scorer = _scorer(options)
+    scorer.sentence_score("a", ["a"])  # sacreBLEU knows the number of references only afterwards
+    return f"sacrebleu:({scorer.get_signature()})"
+
+
+def measure(
+    candidates: Sequence[str], evidence: Sequence[str], options: BleuOptions
+) -> dict[str, list[Measured]]:
+    """BLEU of each candidate against the reference text at the same index of `evidence`.
+
+    0..100, higher is better; null where neither text has tokens. Statistics: tokens of the text,
+    tokens of the reference, matches of order 1 to 4, n-grams of order 1 to 4.
+    """
+    scorer = _scorer(options)
+    pairs = zip(candidates, evidence, strict=True)
+    return {"bleu": [_measured(scorer, candidate, reference) for candidate, reference in pairs]}
+
+
+def corpus(statistics: Sequence[Sequence[float]]) -> float:
+    """Corpus BLEU (0..100) from the statistics of its texts; equals sacreBLEU's `corpus_bleu`."""
+    sums = [int(total) for total in np.sum(np.asarray(statistics, dtype=float), axis=0)]
+    score = BLEU.compute_bleu(
+        correct=sums[2:6],
+        total=sums[6:10],
+        sys_len=sums[0],
+        ref_len=sums[1],
+        smooth_method="exp",
+    )
+    return float(score.score)
+
+
+def _scorer(options: BleuOptions) -> BLEU:
+    # force: sacreBLEU would otherwise write a warning about texts that end in " .".
+    return BLEU(
+        tokenize=options.tokenize, lowercase=options.lowercase, effective_order=True, force=True
+    )
+
+
+def _measured(scorer: BLEU, candidate: str, reference: str) -> Measured:
+    score = scorer.sentence_score(candidate, [reference])
+    if not score.sys_len and not score.ref_len:
+        return UNDEFINED
+    counts = (score.sys_len, score.ref_len, *score.counts, *score.totals)
+    return Measured(float(score.score), tuple(float(count) for count in counts))

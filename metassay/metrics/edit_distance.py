@@ -1,0 +1,74 @@
+"""Levenshtein distance to the reference, as a share of the longer text.
+
+By words, because a word is what an editor strikes out or types: how much of the text would have to
+be rewritten. By characters as well, which forgives inflections and spelling.
+"""
+
+from collections.abc import Sequence
+
+from rapidfuzz import __version__ as rapidfuzz_version
+from rapidfuzz.distance import Levenshtein
+
+from metassay.metrics.describe import Description, Measured, ratio
+from metassay.params import Options
+from metassay.text.tokens import words
+
+
+class EditDistanceOptions(Options):
+    """Nothing to choose."""
+
+
+_MISSING = "null if both texts are empty; 1 if one is"
+_SOURCE = "Levenshtein 1966; rapidfuzz's normalized distance, all edits cost 1"
+
+DESCRIPTIONS: dict[str, Description] = {
+    "edit_distance": Description(
+        "edit_distance",
+        "words to insert, delete or replace to turn the text into the reference, divided by the"
+        " words of the longer one",
+        "lower",
+        (0, 1),
+        _MISSING,
+        _SOURCE,
+    ),
+    "edit_distance_characters": Description(
+        "edit_distance_characters",
+        "the same by characters, white space included",
+        "lower",
+        (0, 1),
+        _MISSING,
+        _SOURCE,
+    ),
+}
+
+
+def recipe(_options: EditDistanceOptions) -> str:
+    """Words are what white space parts, case and punctuation as written."""
+    return f"words:whitespace|case:mixed|normalized:longer|rapidfuzz:{rapidfuzz_version}"
+
+
+def measure(
+    candidates: Sequence[str], evidence: Sequence[str], _options: EditDistanceOptions
+) -> dict[str, list[Measured]]:
+    """Distance of each candidate to the reference text at the same index of `evidence`.
+
+    0 (equal) to 1 (nothing in common), lower is better; null where both texts are empty.
+    Statistics: (edits, length of the longer text).
+    """
+    pairs = list(zip(candidates, evidence, strict=True))
+    return {
+        "edit_distance": [_by_words(candidate, reference) for candidate, reference in pairs],
+        "edit_distance_characters": [
+            ratio(Levenshtein.distance(candidate, reference), max(len(candidate), len(reference)))
+            for candidate, reference in pairs
+        ],
+    }
+
+
+def _by_words(candidate: str, reference: str) -> Measured:
+    numbers: dict[str, int] = {}  # rapidfuzz compares hashes of strings: numbers cannot collide
+    first, second = (
+        [numbers.setdefault(word, len(numbers)) for word in words(text)]
+        for text in (candidate, reference)
+    )
+    return ratio(Levenshtein.distance(first, second), max(len(first), len(second)))

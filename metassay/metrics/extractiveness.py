@@ -1,0 +1,107 @@
+"""How much of a text is copied from its source: coverage, density, compression.
+
+Grusky, Naaman and Artzi 2018 (Newsroom), section 4: the text is cut into fragments, each the
+longest run of tokens, from where the last one ended, that occurs anywhere in the source.
+"""
+
+from collections.abc import Sequence
+
+from metassay.metrics.describe import UNDEFINED, Description, Measured, ratio
+from metassay.params import Options
+from metassay.text.tokens import alphanumeric
+
+
+class ExtractivenessOptions(Options):
+    """Nothing to choose."""
+
+
+_NO_TOKENS = "null if the text has no tokens; 0 if only the source has none"
+
+DESCRIPTIONS: dict[str, Description] = {
+    "coverage": Description(
+        "coverage",
+        "share of the text's words that lie in fragments copied from the source",
+        "neither",
+        (0, 1),
+        _NO_TOKENS,
+        "Grusky et al. 2018, section 4, extractive fragment coverage",
+    ),
+    "density": Description(
+        "density",
+        "mean length, over the text's words, of the copied fragment that a word lies in",
+        "neither",
+        (0, None),
+        _NO_TOKENS,
+        "Grusky et al. 2018, section 4, extractive fragment density",
+    ),
+    "compression": Description(
+        "compression",
+        "words of the source per word of the text",
+        "neither",
+        (0, None),
+        _NO_TOKENS,
+        "Grusky et al. 2018, section 4, compression ratio",
+    ),
+}
+
+
+def recipe(_options: ExtractivenessOptions) -> str:
+    """What a token is, and which fragment is taken where several would fit."""
+    return "tokens:alphanumeric-lowercase|speaker-tags:removed|fragments:longest"
+
+
+def measure(
+    candidates: Sequence[str], evidence: Sequence[str], _options: ExtractivenessOptions
+) -> dict[str, list[Measured]]:
+    """Extractiveness of each candidate against the source text at the same index of `evidence`.
+
+    None of the three is better high or low. All are null where the candidate has no tokens.
+    Statistics: numerator and the candidate's tokens.
+    """
+    measured = {name: [UNDEFINED] * len(candidates) for name in DESCRIPTIONS}
+    indices: dict[str, list[int]] = {}
+    for index, text in enumerate(evidence):
+        indices.setdefault(text, []).append(index)
+    for text, members in indices.items():
+        source = alphanumeric(text)
+        letters = {token: chr(n) for n, token in enumerate(dict.fromkeys(source), start=1)}
+        coded = "".join(letters[token] for token in source)
+        for index in members:
+            summary = "".join(letters.get(token, "\0") for token in alphanumeric(candidates[index]))
+            lengths = fragment_lengths(coded, summary)
+            total = len(summary)
+            measured["coverage"][index] = ratio(sum(lengths), total)
+            measured["density"][index] = ratio(sum(length * length for length in lengths), total)
+            measured["compression"][index] = ratio(len(coded), total)
+    return measured
+
+
+def fragment_lengths(source: str, summary: str) -> list[int]:
+    """Lengths of the fragments, in order; both texts have one character per token.
+
+    The paper's figure skips, after each run that it compares, the starts inside that run, and so
+    may overlook a longer one that overlaps it; its text asks for the longest, which this takes.
+    """
+    lengths = []
+    start = 0
+    while start < len(summary):
+        # A longer run cannot occur earlier than its own beginning does, so `at` only moves on.
+        at, length = source.find(summary[start]), 0
+        while at >= 0:
+            length += _common(source, at, summary, start, length)
+            if start + length == len(summary):
+                break
+            at = source.find(summary[start : start + length + 1], at + 1)
+        if length:
+            lengths.append(length)
+        start += max(length, 1)
+    return lengths
+
+
+def _common(source: str, at: int, summary: str, start: int, known: int) -> int:
+    """By how many characters the run source[at:] and summary[start:] share exceeds `known`."""
+    limit = min(len(source) - at, len(summary) - start)
+    end = known
+    while end < limit and source[at + end] == summary[start + end]:
+        end += 1
+    return end - known

@@ -1,0 +1,1 @@
+"""The report: tables, figures and one web page about one benchmark."""

@@ -1,0 +1,1 @@
+"""One figure per file; `FIGURES` in `report.py` lists them."""

@@ -1,0 +1,108 @@
+"""What all figures share: one look whatever the user's settings, and bytes that never vary.
+
+Figures are drawn with matplotlib's object interface; no state outlives a call. SVG keeps text as
+text (`svg.fonttype: none`): smaller, searchable, read aloud, and free of outlines that another
+build of the font library would trace differently.
+"""
+
+import io
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from typing import NamedTuple
+
+import matplotlib.style
+import pandas as pd
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+PNG_DPI = 150
+LONGEST_LABEL = 44
+INK = "#1c2733"
+FAINT = "#c9d2db"
+ACCENT = "#1f5fa8"
+
+_STYLE = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "sans-serif"],
+    "font.size": 9.0,
+    "text.color": INK,
+    "text.parse_math": False,
+    "axes.edgecolor": "#7b8794",
+    "axes.labelcolor": INK,
+    "axes.titlesize": 9.5,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "hatch.color": "#7b8794",
+    "hatch.linewidth": 0.6,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "metassay",
+    "path.simplify": False,
+}
+_NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
+_SVG = "http://www.w3.org/2000/svg"
+_XLINK = "http://www.w3.org/1999/xlink"
+
+Draw = Callable[[pd.DataFrame], Figure | None]
+
+
+class Drawn(NamedTuple):
+    """One figure in both formats."""
+
+    svg: str
+    png: bytes
+
+
+def draw(figure_of: Draw, frame: pd.DataFrame) -> Drawn | None:
+    """Draw a frame; None where the frame has nothing to show. Equal frames give equal bytes."""
+    with matplotlib.style.context(["default", _STYLE]):
+        figure = figure_of(frame)
+        if figure is None:
+            return None
+        svg, png = io.StringIO(), io.BytesIO()
+        FigureCanvasAgg(figure)
+        _lay_out(figure)
+        figure.savefig(svg, format="svg", metadata=_NO_METADATA)
+        figure.savefig(png, format="png", dpi=PNG_DPI, metadata={"Software": None})
+    return Drawn(svg.getvalue(), png.getvalue())
+
+
+def _lay_out(figure: Figure) -> None:
+    """Once for both formats: it takes longer than drawing."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+        figure.set_layout_engine(None)
+
+
+def label(text: str) -> str:
+    """Text for a figure: short enough, and without what XML cannot hold."""
+    clean = "".join(c if c.isprintable() else " " for c in text)
+    return clean if len(clean) <= LONGEST_LABEL else f"{clean[: LONGEST_LABEL - 1]}…"
+
+
+def inline(svg: str, name: str, title: str) -> str:
+    """The `<svg>` element for a page that holds several: ids led by `name`, a title to read out."""
+    ET.register_namespace("", _SVG)
+    ET.register_namespace("xlink", _XLINK)
+    root = ET.fromstring(svg)
+    known = {e.get("id"): f"{name}-{e.get('id')}" for e in root.iter() if e.get("id")}
+    for element in root.iter():
+        for attribute, value in element.attrib.items():
+            element.set(attribute, _renamed(attribute, value, known))
+    root.set("role", "img")
+    root.set("aria-label", title)
+    root.set("style", f"min-width:min(40rem,{root.get('width')})")  # smaller can't be read
+    text = ET.tostring(root, encoding="unicode")
+    return text.replace(f' xmlns="{_SVG}"', "", 1).replace(f' xmlns:xlink="{_XLINK}"', "", 1)
+
+
+def _renamed(attribute: str, value: str, known: dict[str | None, str]) -> str:
+    if attribute == "id":
+        return known[value]
+    if attribute == f"{{{_XLINK}}}href" and value.startswith("#"):
+        return f"#{known.get(value[1:], value[1:])}"
+    if "url(#" in value:
+        before, _, rest = value.partition("url(#")
+        old, _, after = rest.partition(")")
+        return f"{before}url(#{known.get(old, old)}){after}"
+    return value

@@ -1,0 +1,80 @@
+"""The web page: one file that needs nothing else, works without JavaScript, escapes every text."""
+
+import base64
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from metassay.reporting.numbers import counted
+from metassay.reporting.views.correlations import Criterion, Headline
+from metassay.reporting.views.documents import Document
+from metassay.reporting.views.leaderboard import Part
+from metassay.reporting.views.published import PublishedTable
+from metassay.reporting.views.verdicts import (
+    ENTAILED,
+    FAILED,
+    NO_EVIDENCE,
+    NOT_ENTAILED,
+    NOT_JUDGED,
+)
+
+_HERE = Path(__file__).parent
+_CLASSES = {ENTAILED: "y", NOT_ENTAILED: "n", NO_EVIDENCE: "o", FAILED: "f", NOT_JUDGED: "u"}
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything the template prints. `figures` holds finished `<svg>` elements by name."""
+
+    benchmark: str
+    title: str
+    licence: str
+    citation: str
+    invented: bool
+    counts: list[str]
+    lexical_judges: list[str]
+    figures: Mapping[str, str]
+    headlines: list[Headline]
+    leaderboard: list[Part]
+    recipes: list[tuple[str, str]]
+    correlations: list[Criterion]
+    agreement: list[tuple[str, ...]]
+    published: list[PublishedTable]
+    documents: Iterator[Document]
+    n_documents: int
+
+
+def write_page(page: Page, file: IO[str]) -> None:
+    """Write the page piece by piece, so that a large benchmark isn't held in memory at once."""
+    environment = Environment(
+        loader=FileSystemLoader(_HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["counted"] = counted
+    script = environment.get_template("sort.js.j2").render()
+    stream = environment.get_template("page.html.j2").stream(
+        page=page,
+        css=Markup((_HERE / "page.css").read_text(encoding="utf-8")),
+        script=Markup(script),
+        policy=_policy(script),
+        figures={name: Markup(svg) for name, svg in page.figures.items()},
+        classes=_CLASSES,
+    )
+    stream.enable_buffering(200)
+    for piece in stream:
+        file.write(piece)
+
+
+def _policy(script: str) -> str:
+    """A second lock beside escaping: no loads at all, and no script but the page's own."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"

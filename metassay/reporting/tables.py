@@ -1,0 +1,58 @@
+"""Frames as CSV (all stored digits) and Markdown (four digits), and as plain rows."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from metassay.reporting.numbers import missing, significant
+
+_ESCAPES = str.maketrans(
+    {"\\": "\\\\", "|": "\\|", "`": "\\`", "*": "\\*", "[": "\\[", "]": "\\]"}
+    | {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\n": " ", "\r": " "}
+)
+
+
+def rows(frame: pd.DataFrame, *columns: str) -> Iterator[tuple[Any, ...]]:
+    """The named columns row by row as Python values; null, whatever its kind, is None."""
+    return zip(*(_plain(frame[name]) for name in columns), strict=True)
+
+
+def to_csv(frame: pd.DataFrame) -> str:
+    """All rows and columns with every stored digit; null is empty; lines end in a newline."""
+    return frame.to_csv(index=False, na_rep="", lineterminator="\n")
+
+
+def to_markdown(frame: pd.DataFrame) -> str:
+    """A Markdown table: numbers to four significant digits, null empty, text escaped.
+
+    A column `recipe` is too long for a row: its values are listed once, below the table.
+    """
+    names = [name for name in frame.columns if name != "recipe"]
+    numeric = [pd.api.types.is_numeric_dtype(frame[name]) for name in names]
+    lines = [
+        _line([_text(name) for name in names]),
+        _line(["---:" if number else "---" for number in numeric]),
+    ]
+    lines += [_line([_text(value) for value in row]) for row in rows(frame, *names)]
+    if "recipe" in frame.columns:
+        recipes = sorted({_text(recipe) for (recipe,) in rows(frame, "recipe")})
+        lines += ["", "Recipes:", "", *(f"- {recipe}" for recipe in recipes)]
+    return "\n".join(lines) + "\n"
+
+
+def _plain(column: "pd.Series[Any]") -> list[Any]:
+    absent = column.isna().tolist()
+    return [None if no else value for value, no in zip(column.tolist(), absent, strict=True)]
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _text(value: object) -> str:
+    if missing(value):
+        return ""
+    if isinstance(value, float):
+        return significant(value)
+    return str(value).translate(_ESCAPES)

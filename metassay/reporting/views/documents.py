@@ -1,0 +1,217 @@
+"""Each document: its source, the texts written about it, and every verdict on them."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import pandas as pd
+
+from metassay.reporting.names import (
+    Metric,
+    main_metrics,
+    metric_label,
+    part_rank,
+    sorted_authors,
+)
+from metassay.reporting.numbers import counted, shown, shown_interval
+from metassay.reporting.tables import rows
+from metassay.reporting.views.verdicts import Block, Verdicts, blocks
+from metassay.tables import FULL
+
+
+class Passage(NamedTuple):
+    """One passage; `number` is what [number] cites."""
+
+    number: int
+    speaker: str
+    group: str
+    text: str
+
+
+class Author(NamedTuple):
+    """One author's text; `text` is None where there is none, and `problems` say why."""
+
+    name: str
+    text: str | None
+    problems: list[str]
+    ratings: list[str]
+    blocks: list[Block]
+
+
+class Document(NamedTuple):
+    """One document; `scores` are (author, one text per metric of `metrics`)."""
+
+    number: int
+    doc_id: str
+    task: str
+    attributes: list[str]
+    passages: list[Passage]
+    metrics: list[str]
+    scores: list[tuple[str, list[str]]]
+    authors: list[Author]
+    n_failed: int
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """The frames by document and author, so that one document is made at a time."""
+
+    texts: dict[tuple[str, str], dict[str, tuple[str | None, str]]]
+    scores: dict[tuple[str, str], dict[Metric, str]]
+    ratings: dict[tuple[str, str], list[str]]
+    authors: dict[str, list[str]]
+    metrics: list[Metric]
+    verdicts: Verdicts
+
+
+def document_views(
+    sources: pd.DataFrame,
+    texts: pd.DataFrame,
+    parts: pd.DataFrame,
+    scores: pd.DataFrame,
+    ratings: pd.DataFrame,
+    verdicts: Verdicts,
+) -> Iterator[Document]:
+    """Documents by doc_id, one at a time; only sources' documents are shown."""
+    whole = scores[scores["part"] == FULL]
+    metrics = main_metrics(zip(whole["metric"], whole["judge"], strict=True))
+    tables = _Tables(
+        texts=_written(texts, parts),
+        scores=_scores(whole, set(metrics)),
+        ratings=_ratings(ratings),
+        authors=_authors(texts),
+        metrics=metrics,
+        verdicts=verdicts,
+    )
+    columns = ("doc_id", "task", "passages", "speaker", "group", "attributes")
+    for number, row in enumerate(sorted(rows(sources, *columns), key=lambda r: str(r[0]))):
+        yield _document(number, row, tables)
+
+
+def _document(
+    number: int, row: tuple[str, str, list[str], list[str], list[str], str | None], tables: _Tables
+) -> Document:
+    doc_id, task, passages, speaker, group, attributes = row
+    numbered = zip(range(len(passages)), speaker, group, passages, strict=True)
+    names = tables.authors.get(doc_id, [])
+    authors = [_author(doc_id, name, len(passages), tables) for name in names]
+    return Document(
+        number,
+        doc_id,
+        task,
+        _attributes(attributes),
+        [Passage(*passage) for passage in numbered],
+        [metric_label(*metric) for metric in tables.metrics],
+        [(name, _score_line(doc_id, name, tables)) for name in names],
+        authors,
+        sum(bool(author.problems) for author in authors),
+    )
+
+
+def _author(doc_id: str, name: str, n_passages: int, tables: _Tables) -> Author:
+    parts = tables.texts.get((doc_id, name), {})
+    problems = [
+        f"no text: {status}" if part == FULL else f"{part}, no text: {status}"
+        for part, (_, status) in sorted(parts.items(), key=_rank)
+        if status != "ok"
+    ]
+    return Author(
+        name,
+        _full_text(parts),
+        problems,
+        tables.ratings.get((doc_id, name), []),
+        blocks(tables.verdicts, doc_id, name, n_passages),
+    )
+
+
+def _full_text(parts: dict[str, tuple[str | None, str]]) -> str | None:
+    """The whole text, or what there is of it where its parts were generated one by one."""
+    if FULL in parts and parts[FULL][0] is not None:
+        return parts[FULL][0]
+    ordered = [text for _, (text, _) in sorted(parts.items(), key=_rank)]
+    pieces = [text for text in ordered if text is not None]
+    return "\n\n".join(pieces) if pieces else None
+
+
+def _rank(item: tuple[str, tuple[str | None, str]]) -> tuple[int, str]:
+    return part_rank(item[0])
+
+
+def _written(
+    texts: pd.DataFrame, parts: pd.DataFrame
+) -> dict[tuple[str, str], dict[str, tuple[str | None, str]]]:
+    """Texts as generated, and the whole text from `parts` where it was put together there."""
+    found: dict[tuple[str, str], dict[str, tuple[str | None, str]]] = {}
+    whole = parts[parts["part"] == FULL]
+    for frame in (whole, texts):
+        for doc_id, author, part, text, status in rows(
+            frame, "doc_id", "author", "part", "text", "status"
+        ):
+            found.setdefault((doc_id, author), {})[part] = (text, status)
+    return found
+
+
+def _scores(whole: pd.DataFrame, wanted: set[Metric]) -> dict[tuple[str, str], dict[Metric, str]]:
+    found: dict[tuple[str, str], dict[Metric, str]] = {}
+    columns = ("doc_id", "author", "metric", "judge", "value", "n_failed", "low", "high")
+    for doc_id, author, metric, judge, value, n_failed, low, high in rows(whole, *columns):
+        if (metric, judge) in wanted:
+            text = shown(value) or "undefined"
+            if n_failed:
+                bounds = shown_interval(low, high)
+                text += f", {n_failed} failed" + (f", within {bounds}" if bounds else "")
+            found.setdefault((doc_id, author), {})[metric, judge] = text
+    return found
+
+
+def _score_line(doc_id: str, name: str, tables: _Tables) -> list[str]:
+    mine = tables.scores.get((doc_id, name), {})
+    return [mine.get(metric, "") for metric in tables.metrics]
+
+
+def _ratings(ratings: pd.DataFrame) -> dict[tuple[str, str], list[str]]:
+    """One line per criterion for ratings of whole texts, every rater by name.
+
+    Ratings of single claims are many and stay in their table; their number is told.
+    """
+    lines: dict[tuple[str, str], dict[str, list[str]]] = {}
+    columns = ("doc_id", "author", "criterion", "unit", "rater", "value")
+    n_claims: dict[tuple[str, str, str], int] = {}
+    for doc_id, author, criterion, unit, rater, value in sorted(
+        rows(ratings, *columns), key=lambda row: row[:5]
+    ):
+        mine = lines.setdefault((doc_id, author), {})
+        if unit.startswith("claim:"):
+            key = (doc_id, author, criterion)
+            n_claims[key] = n_claims.get(key, 0) + 1
+            text = counted(n_claims[key], "rating") + " of single claims"
+            mine[f"{criterion}: "] = [text]
+            continue
+        name = criterion + (f" over {unit[7:]}" if unit.startswith("versus:") else "")
+        said = "abstained" if value is None else f"{value:g}"
+        mine.setdefault(f"{name}: ", []).append(f"{said} ({rater})")
+    return {key: [n + ", ".join(said) for n, said in mine.items()] for key, mine in lines.items()}
+
+
+def _authors(texts: pd.DataFrame) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for doc_id, author in rows(texts, "doc_id", "author"):
+        found.setdefault(doc_id, []).append(author)
+    return {doc_id: sorted_authors(authors) for doc_id, authors in found.items()}
+
+
+def _attributes(attributes: str | None) -> list[str]:
+    """`name: value` lines of the canonical JSON, or the text itself if it is no JSON object."""
+    if attributes is None:
+        return []
+    try:
+        values = json.loads(attributes)
+    except ValueError:
+        return [attributes]
+    if not isinstance(values, dict):
+        return [attributes]
+    return [
+        f"{name}: {v if isinstance(v, str) else json.dumps(v, ensure_ascii=False)}"
+        for name, v in values.items()
+    ]

@@ -1,0 +1,1 @@
+"""Pure functions over arrays: NaN is missing, generators are passed in, no project code."""

@@ -1,0 +1,256 @@
+"""Correlation of a metric with people: three coefficients, three levels, ties and gaps counted.
+
+Arrays are system x document: `metric[k, d]` and `human[k, d]` are the two scores of what system k
+wrote for document d. NaN (and infinity, of which no mean can be taken) is missing. A coefficient
+is NaN where it is undefined, never 0: fewer than two pairs, or a side that is constant.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+import scipy.special
+import scipy.stats
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Level = Literal["global", "document", "system"]
+Coefficient = Literal["pearson", "spearman", "kendall"]
+
+LEVELS: tuple[Level, ...] = ("global", "document", "system")
+TIE = 1e-12  # system means closer than this, relative to the largest score, are the same mean
+NOISE = 1e-13  # a side that strays no further from its mean, relative to the mean, is constant
+BLOCK = 1 << 17  # numbers in one temporary array: 1 MB, so that it stays in the processor's cache
+LONG_ROW = 256  # items from which sorting beats comparing every pair
+
+
+class Correlation(NamedTuple):
+    """One coefficient and what it rests on."""
+
+    value: float  # true sign, -1 to 1; NaN if undefined
+    n: int  # global: items; document: documents with a coefficient; system: systems
+    n_undefined: int  # documents without a coefficient (document level), else 0
+    n_missing: int  # cells with one of the two scores but not both
+    p: float  # two-sided, of no association; NaN at document level or if undefined
+
+
+def pearson(x: ArrayLike, y: ArrayLike) -> Array:
+    """Pearson's r along the last axis, of the pairs in which both are present.
+
+    Shapes (..., n) give (...). NaN with fewer than two pairs or a constant side (one that differs
+    from its mean by no more than rounding).
+    """
+    a, b, present = _paired(x, y)
+    weights = present.astype(np.float64)
+    return product_moment(deviations(a, weights), deviations(b, weights), weights)
+
+
+def spearman(x: ArrayLike, y: ArrayLike) -> Array:
+    """Spearman's rho along the last axis: Pearson's r of the ranks, ties sharing their mean rank.
+
+    Shapes and missing values as for `pearson`; ranks are taken among the complete pairs.
+    """
+    a, b, present = _paired(x, y)
+    return product_moment(_ranks(a, present), _ranks(b, present), present.astype(np.float64))
+
+
+def kendall(x: ArrayLike, y: ArrayLike) -> Array:
+    """Kendall's tau-b along the last axis: a pair tied on one side leaves that side's denominator.
+
+    Shapes and missing values as for `pearson`. Source: Kendall 1945, The treatment of ties in
+    ranking problems.
+    """
+    a, b, present = _paired(x, y)
+    n = a.shape[-1]
+    shape = (math.prod(a.shape[:-1]), n)
+    rows = a.reshape(shape), b.reshape(shape), present.reshape(shape)
+    if n > LONG_ROW:
+        values = np.array([sorted_kendall(p[r], q[r])[0] for p, q, r in zip(*rows, strict=True)])
+    else:
+        values = _kendall_by_pairs(*rows)
+    return values.reshape(a.shape[:-1])
+
+
+COEFFICIENTS: dict[Coefficient, Callable[[ArrayLike, ArrayLike], Array]] = {
+    "pearson": pearson,
+    "spearman": spearman,
+    "kendall": kendall,
+}
+
+
+def correlate(
+    metric: ArrayLike, human: ArrayLike, level: Level, coefficient: Coefficient
+) -> Correlation:
+    """Correlate two system x document arrays at a level.
+
+    - global: every item that has both scores, pooled.
+    - document: across systems within a document, then the mean over the documents in which the
+      coefficient is defined; the others are counted.
+    - system: across systems of each system's mean over the documents where it has both scores.
+
+    p takes items for independent: Student's t for Pearson and Spearman, scipy's choice of exact or
+    asymptotic for Kendall. At the global level items share documents and systems, so p is too
+    small there; trust the bootstrap interval. Raises ValueError unless both arrays are
+    two-dimensional and of one shape.
+    """
+    a, b, present = matrices(metric, human)
+    missing = int(np.sum(np.isfinite(a) != np.isfinite(b)))
+    if level == "document":
+        values = COEFFICIENTS[coefficient](a.T, b.T)
+        defined = values[~np.isnan(values)]
+        value = float(np.mean(defined)) if defined.size else np.nan
+        return Correlation(value, defined.size, values.size - defined.size, missing, np.nan)
+    if level == "system":
+        means = system_means(a, b, np.ones((1, a.shape[1])))
+        x, y = (mean[0][~np.isnan(mean[0])] for mean in means)
+    else:
+        x, y = a[present], b[present]
+    value = float(COEFFICIENTS[coefficient](x, y))
+    return Correlation(value, x.size, 0, missing, _p(x, y, value, coefficient))
+
+
+def matrices(metric: ArrayLike, human: ArrayLike) -> tuple[Array, Array, Mask]:
+    """Both as float arrays of one system x document shape, and where both are present."""
+    a = np.asarray(metric, dtype=np.float64)
+    b = np.asarray(human, dtype=np.float64)
+    if a.ndim != 2 or a.shape != b.shape:
+        raise ValueError(f"want two equal system x document shapes, got {a.shape}, {b.shape}")
+    return a, b, np.isfinite(a) & np.isfinite(b)
+
+
+def system_means(metric: Array, human: Array, weights: Array) -> tuple[Array, Array]:
+    """Each system's mean of both scores over the documents where it has both.
+
+    weights (r, documents) says how often each document counts. The results are (r, systems), NaN
+    where a system has no document left; means that differ only by rounding are made equal.
+    """
+    present = np.isfinite(metric) & np.isfinite(human)
+    counts = weighted_sums(present.astype(np.float64), weights)
+    means = []
+    for scores in (metric, human):
+        known = np.where(present, scores, 0.0)
+        sums = weighted_sums(known, weights)
+        mean = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+        means.append(tied(mean, tolerance=TIE * float(np.max(np.abs(known), initial=0.0))))
+    return means[0], means[1]
+
+
+def weighted_sums(scores: Array, weights: Array) -> Array:
+    """Sums of each row of scores (k, d) under each row of whole weights (r, d): (r, k).
+
+    Each row of scores is cut into two runs of 26 bits, so that every product and partial sum is a
+    whole number below 2**53 (for up to 2**26 documents): exact, and so the same on any processor
+    and in any order, even by BLAS. The error is that of rounding to 2**-52 of the largest score.
+    """
+    largest = np.max(np.abs(scores), axis=1, initial=0.0)
+    exponent = 26 - np.frexp(largest)[1][:, None]
+    whole = np.ldexp(scores, exponent)
+    high = np.rint(whole)
+    low = np.rint(np.ldexp(whole - high, 26))
+    sums: Array = np.ldexp(weights @ high.T + np.ldexp(weights @ low.T, -26), -exponent.T)
+    return sums
+
+
+def tied(values: Array, *, tolerance: float) -> Array:
+    """The same values, but those along the last axis that lie within `tolerance` made equal.
+
+    The mean of .1 and .3 is a rounding error away from the mean of .2 and .2; ranks must not see
+    that, nor the order of summation. NaN stays NaN.
+    """
+    order = np.argsort(values, axis=-1)
+    ascending = np.take_along_axis(values, order, axis=-1)
+    first = np.ones(values.shape, dtype=bool)
+    first[..., 1:] = ~(np.diff(ascending, axis=-1) <= tolerance)
+    lowest = np.maximum.accumulate(np.where(first, ascending, -np.inf), axis=-1)
+    result = np.empty_like(values)
+    np.put_along_axis(result, order, lowest, axis=-1)
+    return result
+
+
+def deviations(x: Array, weights: Array) -> Array:
+    """x less its weighted mean along the last axis, scaled so that the largest is 1.
+
+    Broadcasts. Items of weight 0 do not count and give 0, as does every item of a constant row.
+    """
+    total = np.sum(weights, axis=-1, keepdims=True)
+    mean = np.sum(weights * x, axis=-1, keepdims=True) / np.maximum(total, 1.0)
+    deviation = np.where(weights > 0, x - mean, 0.0)
+    spread = np.max(np.abs(deviation), axis=-1, keepdims=True, initial=0.0)
+    # The mean of a constant can be a rounding error off, so "constant" is not "spread is zero".
+    deviation /= np.where(spread <= NOISE * np.abs(mean), np.inf, spread)
+    return deviation
+
+
+def product_moment(a: Array, b: Array, weights: Array) -> Array:
+    """Correlation along the last axis of numbers whose weighted means are 0; NaN if undefined."""
+    weighted = weights * a
+    covariance = np.sum(weighted * b, axis=-1)
+    weighted *= a
+    size_a = np.sqrt(np.sum(weighted, axis=-1))
+    size_b = np.sqrt(np.sum(weights * b * b, axis=-1))
+    return ratio(covariance, size_a, size_b)
+
+
+def ratio(agreement: Array, size_a: Array, size_b: Array) -> Array:
+    """agreement / size_a / size_b within -1 to 1; NaN where a size is 0."""
+    size = size_a * size_b
+    value = np.divide(agreement, size, out=np.full_like(size, np.nan), where=size > 0)
+    return np.clip(value, -1.0, 1.0)
+
+
+def sorted_kendall(x: Array, y: Array) -> tuple[float, float]:
+    """tau-b of one row and its two-sided p by scipy: n log n, for rows too long for all pairs."""
+    if x.size < 2 or np.all(x == x[0]) or np.all(y == y[0]):
+        return np.nan, np.nan
+    value, p = scipy.stats.kendalltau(x, y)
+    return float(value), float(p)
+
+
+def blocks(rows: int, width: int, *, numbers: int = BLOCK) -> Iterator[slice]:
+    """Slices of so many rows that an array of them, `width` wide, has about `numbers` numbers."""
+    step = max(1, numbers // max(1, width))
+    for start in range(0, rows, step):
+        yield slice(start, start + step)
+
+
+def _paired(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array, Mask]:
+    a, b = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64))
+    present = np.isfinite(a) & np.isfinite(b)
+    return np.where(present, a, 0.0), np.where(present, b, 0.0), present
+
+
+def _ranks(x: Array, present: Mask) -> Array:
+    # Twice the rank less its mean: whole numbers, so sums are exact and a constant is exactly 0.
+    # The absent sort behind everything and so move no rank of the present.
+    ranks = scipy.stats.rankdata(np.where(present, x, np.inf), axis=-1)
+    mean = np.sum(present, axis=-1, keepdims=True) + 1.0
+    return np.where(present, 2.0 * ranks - mean, 0.0)
+
+
+def _kendall_by_pairs(x: Array, y: Array, present: Mask) -> Array:
+    values = np.empty(len(x))
+    for rows in blocks(len(x), x.shape[1] ** 2):
+        both = present[rows, :, None] & present[rows, None, :]
+        sign_x = np.sign(x[rows, :, None] - x[rows, None, :]) * both
+        sign_y = np.sign(y[rows, :, None] - y[rows, None, :]) * both
+        agreement = np.sum(sign_x * sign_y, axis=(1, 2))
+        size_x = np.sqrt(np.sum(np.abs(sign_x), axis=(1, 2)))
+        size_y = np.sqrt(np.sum(np.abs(sign_y), axis=(1, 2)))
+        values[rows] = ratio(agreement, size_x, size_y)
+    return values
+
+
+def _p(x: Array, y: Array, value: float, coefficient: Coefficient) -> float:
+    if np.isnan(value):
+        return np.nan
+    if coefficient == "kendall":
+        return sorted_kendall(x, y)[1]
+    freedom = x.size - 2
+    if freedom == 0:
+        return 1.0  # two points always lie on a line
+    if 1.0 - abs(value) <= NOISE:
+        return 0.0  # so near to 1, p would be a matter of rounding
+    t = abs(value) * np.sqrt(freedom / (1.0 - value**2))
+    return float(2.0 * scipy.special.stdtr(freedom, -t))

@@ -1,0 +1,192 @@
+"""Bootstrap intervals: documents, systems or both drawn again, ties and undefined draws included.
+
+A resample is not built as a matrix: it is a count of how often each document and each system was
+drawn, and the coefficients take those counts as weights, all resamples at a time. The result is
+what `correlate` gives for the matrix with its rows and columns repeated that often.
+"""
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metassay.statistics import weighted
+from metassay.statistics.correlation import (
+    COEFFICIENTS,
+    Array,
+    Coefficient,
+    Level,
+    Mask,
+    blocks,
+    matrices,
+    system_means,
+)
+
+Counts = NDArray[np.int32]
+Resample = Literal["documents", "systems", "both"]
+
+HELD = 1 << 22  # weights held at a time: 32 MB, however many resamples are asked for
+
+
+class Draws(NamedTuple):
+    """How often each resample drew each system and each document (1: it stays as it is)."""
+
+    resample: Resample
+    systems: Counts  # (resamples, systems)
+    documents: Counts  # (resamples, documents)
+
+
+class Interval(NamedTuple):
+    """A percentile interval and the number of resamples that it rests on."""
+
+    low: float
+    high: float
+    n_defined: int  # resamples in which the coefficient was defined
+
+
+def bootstrap(  # noqa: PLR0913 - the data, the question, the resampling
+    metric: ArrayLike,
+    human: ArrayLike,
+    level: Level,
+    coefficient: Coefficient,
+    *,
+    resample: Resample,
+    n: int,
+    confidence: float,
+    rng: np.random.Generator,
+) -> Interval:
+    """Percentile bootstrap interval of `correlate`'s value, from n resamples.
+
+    Drawing documents says how the value would vary with other documents for the same systems;
+    systems, with other systems; both, with both. Source: Deutsch et al. 2021, A Statistical
+    Analysis of Summarization Evaluation Metrics Using Resampling Methods. The rest as `interval`.
+    """
+    a, b, _ = matrices(metric, human)
+    draws = draw((a.shape[0], a.shape[1]), resample=resample, n=n, rng=rng)
+    return interval(a, b, level, coefficient, draws=draws, confidence=confidence)
+
+
+def draw(shape: tuple[int, int], *, resample: Resample, n: int, rng: np.random.Generator) -> Draws:
+    """Draw n resamples, with replacement, of a (systems, documents) matrix.
+
+    Metrics scored on the same matrix may share them: then their intervals differ by the metrics
+    alone, and not by luck.
+    """
+    once = np.ones((n, 1), dtype=np.int32)
+    systems = np.broadcast_to(once, (n, shape[0]))
+    documents = np.broadcast_to(once, (n, shape[1]))
+    if resample != "documents":
+        systems = _counts(n, shape[0], rng)
+    if resample != "systems":
+        documents = _counts(n, shape[1], rng)
+    return Draws(resample, systems, documents)
+
+
+def interval(
+    metric: ArrayLike,
+    human: ArrayLike,
+    level: Level,
+    coefficient: Coefficient,
+    *,
+    draws: Draws,
+    confidence: float,
+) -> Interval:
+    """Percentile interval of the coefficient over the draws in which it is defined.
+
+    Both ends are NaN if fewer than half of them are, and if only one of the documents (or systems)
+    that were drawn has anything to correlate: the same one again says nothing about others.
+    """
+    values = resampled(metric, human, level, coefficient, draws)
+    defined = values[~np.isnan(values)]
+    if 2 * defined.size < values.size or not _varied(metric, human, level, coefficient, draws):
+        return Interval(np.nan, np.nan, defined.size)
+    tail = (1.0 - confidence) / 2.0
+    low, high = np.quantile(defined, (tail, 1.0 - tail))
+    return Interval(float(low), float(high), defined.size)
+
+
+def resampled(
+    metric: ArrayLike, human: ArrayLike, level: Level, coefficient: Coefficient, draws: Draws
+) -> Array:
+    """The coefficient in each resample: (resamples,), NaN where it is undefined."""
+    a, b, present = matrices(metric, human)
+    if level == "global":
+        return _pooled(a, b, present, coefficient, draws)
+    if level == "document":
+        return _within_documents(a, b, present, coefficient, draws)
+    return _of_system_means(a, b, coefficient, draws)
+
+
+def _pooled(
+    metric: Array, human: Array, present: Mask, coefficient: Coefficient, draws: Draws
+) -> Array:
+    system, document = np.nonzero(present)
+    # Items that are always drawn together share a weight; Kendall gains much from that.
+    item = np.arange(system.size)
+    unit = {"documents": document, "systems": system, "both": item}[draws.resample]
+    width = {"documents": present.shape[1], "systems": present.shape[0], "both": item.size}
+    of = weighted.COEFFICIENTS[coefficient]
+    values = np.empty(len(draws.systems))
+    for rows in blocks(values.size, width[draws.resample], numbers=HELD):
+        weights = draws.documents[rows] if draws.resample == "documents" else draws.systems[rows]
+        if draws.resample == "both":
+            weights = weights[:, system] * draws.documents[rows][:, document]
+        values[rows] = of(metric[present], human[present], unit, weights.astype(np.float64))
+    return values
+
+
+def _within_documents(
+    metric: Array, human: Array, present: Mask, coefficient: Coefficient, draws: Draws
+) -> Array:
+    if draws.resample == "documents":
+        fixed = COEFFICIENTS[coefficient](metric.T, human.T)
+        columns: Iterator[Array] = (np.full(len(draws.systems), value) for value in fixed)
+    else:
+        columns = _columns(metric, human, present, coefficient, draws.systems.astype(np.float64))
+    total, defined = np.zeros(len(draws.systems)), np.zeros(len(draws.systems))
+    for column, drawn in zip(columns, draws.documents.T, strict=True):
+        known = ~np.isnan(column)
+        total += np.where(known, column, 0.0) * drawn
+        defined += known * drawn
+    return np.divide(total, defined, out=np.full_like(total, np.nan), where=defined > 0)
+
+
+def _columns(
+    metric: Array, human: Array, present: Mask, coefficient: Coefficient, weights: Array
+) -> Iterator[Array]:
+    of = weighted.COEFFICIENTS[coefficient]
+    for x, y, both in zip(metric.T, human.T, present.T, strict=True):
+        yield of(x[both], y[both], np.flatnonzero(both), weights)
+
+
+def _of_system_means(metric: Array, human: Array, coefficient: Coefficient, draws: Draws) -> Array:
+    if draws.resample == "systems":
+        x, y = system_means(metric, human, np.ones((1, metric.shape[1])))
+    else:
+        x, y = system_means(metric, human, draws.documents.astype(np.float64))
+    if draws.resample != "documents":
+        index = np.tile(np.arange(len(metric)), len(draws.systems))
+        drawn = np.repeat(index, draws.systems.ravel()).reshape(draws.systems.shape)
+        rows = np.arange(len(x))[:, None]  # one row for all resamples, or one for each
+        x, y = x[rows, drawn], y[rows, drawn]
+    return COEFFICIENTS[coefficient](x, y)
+
+
+def _varied(
+    metric: ArrayLike, human: ArrayLike, level: Level, coefficient: Coefficient, draws: Draws
+) -> bool:
+    a, b, present = matrices(metric, human)
+    if level == "document":
+        present = present[:, ~np.isnan(COEFFICIENTS[coefficient](a.T, b.T))]
+    axes = {"documents": (0,), "systems": (1,), "both": (0, 1)}[draws.resample]
+    return all(np.count_nonzero(present.any(axis=axis)) > 1 for axis in axes)
+
+
+def _counts(n: int, size: int, rng: np.random.Generator) -> Counts:
+    counts = np.zeros((n, size), dtype=np.int32)
+    for rows in blocks(n, size, numbers=HELD):
+        here = counts[rows]
+        drawn = rng.integers(size, size=here.shape) + size * np.arange(len(here))[:, None]
+        here[:] = np.bincount(drawn.ravel(), minlength=here.size).reshape(here.shape)
+    return counts

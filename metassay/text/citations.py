@@ -1,0 +1,127 @@
+"""Citations: the numbers in brackets after a statement that name the passages it rests on.
+
+A group is `[n]`, `[n, m]` or `[n-m]`, or a mix of these; groups may follow one another: `[n][m]`,
+`[n] [m]`, `[n], [m]`. They are citations where they stand directly after a statement: before its
+full stop, after it, or, where there is none, at the end of the line. Groups in mid-sentence, that
+is with a word after them before the sentence ends, are text, and so is everything else in brackets
+(`BP [120/80]`, `[doctor]`, a number of more than six digits).
+"""
+
+import re
+from typing import NamedTuple
+
+from metassay.text.spans import BREAKS, MARKS
+
+# A range of more passages than this, or one that runs backwards, names only its two ends: both are
+# kept as written, so a wrong one still counts as wrong, and none can fill the memory.
+LONGEST_RANGE = 1000
+
+_STOPS = ".?!\u2026"
+_CLOSERS = ")\"'\u2019\u201d*_"
+_BLANK = r"[ \t\u00a0]*+"
+_ITEM = r"\d{1,6}(?:[ \t]*+[-\u2010-\u2014][ \t]*+\d{1,6})?"
+_GROUP = rf"\[[ \t]*+{_ITEM}(?:[ \t]*+[,;][ \t]*+{_ITEM})*+[ \t]*+\]"
+
+GROUP = re.compile(_GROUP, re.ASCII)
+_GROUPS = re.compile(rf"{_GROUP}(?:{_BLANK}[,;]?{_BLANK}{_GROUP})*+", re.ASCII)
+_FULL_STOP = re.compile(rf"[ \t]*+([{_CLOSERS}]*+[{_STOPS}][{_STOPS}{_CLOSERS}]*+)(?!\d)", re.ASCII)
+_SECOND_STOP = re.compile(r"[ \t]*+\.(?![\d.])", re.ASCII)
+_LINE_END = re.compile(rf"([{_CLOSERS}]*+)(?=[ \t\u00a0{MARKS}]*+(?:[{BREAKS}]|\Z))", re.ASCII)
+_RANGE = re.compile(r"(\d+)(?:[ \t]*[-\u2010-\u2014][ \t]*(\d+))?", re.ASCII)
+
+
+class Cited(NamedTuple):
+    """A statement's words without its citations, and the passages cited: in order, no repeats."""
+
+    text: str
+    citations: tuple[int, ...]
+
+
+class _Mark(NamedTuple):
+    """The end of a cited statement: groups, and the full stop among or after them."""
+
+    start: int
+    end: int
+    kept: str  # what of text[start:end] is no citation
+    groups: tuple[tuple[int, int], ...]  # where the groups stand
+
+
+def parse(statement: str) -> Cited:
+    """Part a single statement from the citations at its end.
+
+    Passages are counted from 0. A statement that is nothing but citations has an empty text, or its
+    full stop alone. Whether a cited passage exists is not known here.
+    """
+    statement = statement.strip()
+    marks = _marks(statement)
+    if not marks or marks[-1].end != len(statement):
+        return Cited(statement, ())
+    last = marks[-1]
+    cited = " ".join(statement[slice(*group)] for group in last.groups)
+    return Cited((statement[: last.start] + last.kept).strip(), _numbers(cited))
+
+
+def strip_citations(text: str) -> str:
+    """The text, of any length, without its citations; nothing else changes.
+
+    What is missing is what `parse` takes from each of `sentences(text)`.
+    """
+    kept, start = [], 0
+    for mark in _marks(text):
+        kept += [text[start : mark.start], mark.kept]
+        start = mark.end
+    return "".join([*kept, text[start:]])
+
+
+def ends(text: str) -> list[int]:
+    """Where cited statements end, their citations included; no statement runs across them."""
+    return [mark.end for mark in _marks(text)]
+
+
+def blanked(text: str) -> str:
+    """The text with blanks for its citations, and for nothing else: offsets stay the same."""
+    shown, start = [], 0
+    for mark in _marks(text):
+        for left, right in mark.groups:
+            shown += [text[start:left], " " * (right - left)]
+            start = right
+    return "".join([*shown, text[start:]])
+
+
+def _marks(text: str) -> list[_Mark]:
+    marks: list[_Mark] = []
+    for match in _GROUPS.finditer(text) if "[" in text else ():
+        mark = _mark(text, match)
+        if mark and marks and marks[-1].end == mark.start:
+            last = marks.pop()
+            mark = _Mark(last.start, mark.end, last.kept + mark.kept, last.groups + mark.groups)
+        if mark:
+            marks.append(mark)
+    return marks
+
+
+def _mark(text: str, groups: re.Match[str]) -> _Mark | None:
+    start, end = groups.span()
+    while start and text[start - 1] in " \t\u00a0":
+        start -= 1
+    before = start
+    while before and text[before - 1] in _CLOSERS:
+        before -= 1
+    if before and text[before - 1] in _STOPS:
+        again = _SECOND_STOP.match(text, end)
+        return _Mark(start, again.end() if again else end, "", (groups.span(),))
+    following = _FULL_STOP.match(text, end) or _LINE_END.match(text, end)
+    return following and _Mark(start, following.end(), following[1], (groups.span(),))
+
+
+def _numbers(cited: str) -> tuple[int, ...]:
+    numbers: dict[int, None] = {}
+    for first, last in _RANGE.findall(cited):
+        numbers.update(dict.fromkeys(_range(int(first), int(last or first))))
+    return tuple(numbers)
+
+
+def _range(first: int, last: int) -> range | tuple[int, int]:
+    if 0 <= last - first < LONGEST_RANGE:
+        return range(first, last + 1)
+    return first, last

@@ -1,0 +1,116 @@
+"""Sentences, with exact spans.
+
+What a sentence is here:
+
+- Each line is read by itself, and so is what follows a round bullet. A list's marker ("- ", "2. ")
+  is no part of its item, and markdown around a line is no part of the line.
+- A line that is only a known heading ("CHIEF COMPLAINT", "Results:", "## Plan") states nothing. A
+  line that only leads in to others ("Blood pressure:", "**Diabetes**") counts just if the text has
+  no other sentence. A section heading on the line of what it opens ("Exam: normal gait.") is cut
+  off.
+- A sentence keeps the citations behind its full stop, and ends after them.
+
+Every letter and digit outside headings, lead-ins and markers lies in exactly one sentence.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from metassay.text import citations
+from metassay.text.boundaries import STOPS, boundaries
+from metassay.text.headings import section_heading, stands_alone
+from metassay.text.spans import BREAKS, MARKS, Span, stripped
+
+__all__ = ["Span", "sentences"]
+
+_LINE = re.compile(rf"[^{BREAKS}]+")
+_NUMBER = r"\(?(?:\d{1,2}|[a-h]|i{1,3}|iv|vi{0,3})[.)](?=\s)|\(?\d{1,2}[.)](?=\*)|[A-H]\)(?=\s)"
+_MARKER = re.compile(rf"[\s+:;,.{MARKS}]*(?:(?:{_NUMBER})[\s*_]*)?")
+_SIGNS = ".-+<>=~"  # directly before a digit they belong to the number
+_ENUMERATION = re.compile(r"\W*(\d{1,2})[.)]")
+_LEAD_IN = re.compile(rf"[^{STOPS};]{{1,80}}:[\s*_]*")
+_LONGEST_LEAD_IN = 8  # words
+_MARKDOWN = re.compile(rf"\s*(?:#+\s[^{STOPS}]*|\*\*[^*{STOPS}]+\*\*:?|__[^_{STOPS}]+__:?)\s*")
+
+
+def sentences(text: str) -> list[Span]:
+    """The sentences of a text: disjoint, in order, without white space around them.
+
+    An empty list if nothing is stated. Never fails, whatever the characters.
+    """
+    spans: list[Span] = []
+    lead_ins: list[Span] = []
+    for match in _LINE.finditer(text):
+        start, end = _content(match.group())
+        content = text[match.start() + start : match.start() + end]
+        into = lead_ins if _leads_in(match.group(), content) else spans
+        into.extend(
+            Span(match.start() + start + s, match.start() + start + e) for s, e in _split(content)
+        )
+    return spans or lead_ins
+
+
+def _content(line: str) -> Span:
+    """What a line says, without its heading; empty if it is only a heading."""
+    start = _marker_end(line)
+    for at in (0, start):  # a heading may hold a marker (**1. Plan**) or follow one
+        if stands_alone(line[at:]):
+            return Span(0, 0)
+        heading = section_heading(line[at:])
+        if heading and heading[1]:
+            return Span(at + heading[1], len(line))
+    return Span(0, len(line))
+
+
+def _leads_in(line: str, content: str) -> bool:
+    if _MARKDOWN.fullmatch(line):
+        return True
+    return bool(_LEAD_IN.fullmatch(content)) and len(content.split()) <= _LONGEST_LEAD_IN
+
+
+@lru_cache(maxsize=4096)  # references, systems and both kinds of segmentation share their lines
+def _split(line: str) -> tuple[Span, ...]:
+    spans = []
+    for start, end in _stretches(line):
+        span = _trimmed(line, start, end)
+        if any(map(str.isalnum, line[slice(*span)])) and not _enumerates(line, span):
+            spans.append(span)
+    return tuple(spans)
+
+
+def _stretches(line: str) -> Iterator[tuple[int, int]]:
+    """The line cut at sentence boundaries and after citations; nothing is left out."""
+    shown = citations.blanked(line)
+    start = 0
+    for end in [*citations.ends(line), len(line)]:
+        starts = [start, *(start + at for at in boundaries(shown[start:end]))]
+        yield from zip(starts, [*starts[1:], end], strict=True)
+        start = end
+
+
+def _trimmed(line: str, start: int, end: int) -> Span:
+    start += _marker_end(line[start:end])
+    last = end
+    while last > start and (line[last - 1].isspace() or line[last - 1] in MARKS):
+        last -= 1
+    while last < end and not line[last].isspace() and line[last] not in "*_":
+        last += 1  # what is attached to the last word ("30-") stays with it
+    return stripped(line, start, last)
+
+
+def _marker_end(line: str) -> int:
+    match = _MARKER.match(line)
+    end = match.end() if match else 0
+    if line[end : end + 1].isdigit():
+        end = len(line[:end].rstrip(_SIGNS))
+    return end
+
+
+def _enumerates(line: str, span: Span) -> bool:
+    """Whether a stretch is just the number of an item in a list within a line: 1. One. 2. Two."""
+    match = _ENUMERATION.fullmatch(line, *span)
+    if not match or span.end == len(line.rstrip()):
+        return False
+    before = int(match[1]) - 1
+    return before == 0 or bool(re.search(rf"(?<!\S){before}[.)]\s", line[: span.start]))

@@ -1,0 +1,104 @@
+"""Three ways to cut a text into tokens; a number that depends on one names it in its recipe.
+
+`words` and `alphanumeric` are the definitions behind published numbers; `content_tokens` is ours.
+"""
+
+import re
+
+# What carries no fact of its own. Negations (no, not, nor, never, none, without), laterality
+# (left, right, both) and directions (up, down, before, after) are kept: they change what is said.
+_STOPWORDS = """
+    a an the this that these those such
+    i me my mine we us our ours you your yours he him his she her hers it its they them their theirs
+    who whom whose which what himself herself itself themselves
+    am is are was were be been being has have had having do does did doing done
+    will would shall should can could may might must
+    of to in for on at by with from as into about
+    and or but so then than also too very just there here
+"""
+STOPWORDS = frozenset(_STOPWORDS.split())
+
+# A unit that is written against its number ("20mg") is a token of its own.
+_UNITS = r"mcg|mg|kg|g|ml|dl|l|mm|cm|m|lbs?|oz|bpm|mmhg|units?|hrs?|h|mins?|wks?|yrs?|yo|x"
+
+_SPEAKER = re.compile(r"^[^\S\n]*\[[A-Za-z][A-Za-z_ ]*\]", re.MULTILINE)
+_ALPHANUMERIC = re.compile(r"[a-z0-9]+")
+_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+_NUMBER_UNIT = re.compile(rf"(?<![a-z\d])(\d+(?:[./]\d+)*)-?({_UNITS})(?![a-z\d])")
+# x-ray, t-wave, e-mail: a letter and its word are one word, as they often are in the other text.
+_LETTER_WORD = re.compile(r"(?<![a-z\d-])([a-z])-(?=[a-z]{2,})")
+# p.o., a.m., b.i.d: single letters with points between them are one word.
+_POINTED = re.compile(r"(?<![^\W_])[a-z](?:\.[a-z])+(?![^\W_])\.?")
+_CONTENT = re.compile(r"\d+(?:[./:]\d+)+|(?<!\d)\.\d+|[^\W_]+(?:'[^\W\d_]+)*|%")
+
+_NEGATED = frozenset({"cannot", "can't", "won't", "ain't"})
+
+
+def words(text: str) -> list[str]:
+    """Split on white space: what published counts of words per note count."""
+    return text.split()
+
+
+def alphanumeric(text: str) -> list[str]:
+    """Runs of `[a-z0-9]` of the lower-cased text, without `[speaker]` tags at line starts.
+
+    A tag is a bracket with nothing but letters, blanks and underscores in it: [doctor],
+    [patient_guest]. The tokens of coverage and density (Grusky et al. 2018) as DocLens's numbers
+    have them.
+    """
+    return _ALPHANUMERIC.findall(_SPEAKER.sub(" ", text).lower())
+
+
+def content_tokens(text: str) -> list[str]:
+    """The words that carry facts, lower-cased, in order, for lexical comparison.
+
+    - Numbers stay whole: 7.2, .5 (as 0.5), 120/80, 10:30, 3/4/2021, 1,000 (as 1000). A unit
+      written against its number is split off (20mg, 5-cm); % becomes `percent`. a1c and t4 stay as
+      they are.
+    - Hyphens part words (59-year-old: 59, year, old) but for a single letter before a word, which
+      joins it (x-ray: xray). Slashes between words part them. Pointed abbreviations are one word
+      (p.o.: po).
+    - A possessive loses its 's; n't becomes `not` (doesn't, can't and cannot: not); other
+      contractions lose what follows the apostrophe.
+    - Plural endings are removed by rule (Harman 1991's S stemmer, and -es after s, x, z, ch, sh):
+      studies: study, wheezes: wheeze, rashes: rash. A wrong cut is harmless, since both texts get
+      it.
+    - STOPWORDS are left out; negations and laterality are none of them.
+    """
+    text = text.lower().replace("\u2019", "'").replace("\u2018", "'")
+    text = _THOUSANDS.sub(lambda match: match.group().replace(",", ""), text)
+    text = _NUMBER_UNIT.sub(r"\1 \2", text)
+    text = _LETTER_WORD.sub(r"\1", text)
+    text = _POINTED.sub(lambda match: match.group().replace(".", "") + " ", text)
+    tokens: list[str] = []
+    for token in _CONTENT.findall(text):
+        for word in _plain(token):
+            if word not in STOPWORDS:
+                tokens.append(_singular(word))
+    return tokens
+
+
+def _plain(token: str) -> tuple[str, ...]:
+    if token == "%":
+        return ("percent",)
+    if token.startswith("."):
+        return ("0" + token,)
+    if token in _NEGATED:
+        return ("not",)
+    if "'" not in token:
+        return (token,)
+    if token.endswith("n't"):
+        return (token.removesuffix("n't"), "not")
+    stem, _, ending = token.rpartition("'")
+    contracted = ending in ("s", "m", "d", "re", "ve", "ll")
+    return (stem.replace("'", ""),) if contracted else (token.replace("'", ""),)
+
+
+def _singular(word: str) -> str:
+    if len(word) < 4 or not word.isalpha() or not word.endswith("s") or word.endswith(("us", "ss")):
+        return word
+    if word.endswith("ies") and not word.endswith(("eies", "aies")):
+        return word[:-3] + "y"
+    if word.endswith(("sses", "xes", "zzes", "ches", "shes")):
+        return word[:-2]
+    return word[:-1]

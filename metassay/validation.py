@@ -1,0 +1,133 @@
+"""Everything that can be wrong with a project, in one go: params, registry, tables."""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from metassay.alignment import ALIGNMENTS
+from metassay.contract import read
+from metassay.datasets.readers import reader_problems
+from metassay.datasets.registry import REGISTRY, Dataset, load_registry
+from metassay.errors import BadInput
+from metassay.generation import SYSTEMS
+from metassay.judges import JUDGES
+from metassay.leaderboard import LeaderboardOptions
+from metassay.meta_evaluation import MetaOptions
+from metassay.metrics import METRICS
+from metassay.pairs import PairOptions
+from metassay.params import Options, Params, load, options_of, parse
+from metassay.reporting.published import COMPARISONS
+from metassay.tables import TABLES
+from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
+
+PARAMS = Path("params.yaml")
+
+
+def configuration_problems() -> list[str]:
+    """One line for each problem of params.yaml and data/registry.yaml, each with its remedy."""
+    problems: list[str] = []
+    params = _collect(problems, lambda: load(PARAMS))
+    registry = _collect(problems, lambda: load_registry(REGISTRY))
+    if registry is not None:
+        problems += reader_problems(registry)
+    if params is not None:
+        problems += [*_blocks(params), *_benchmarks(params)]
+    if params is not None and registry is not None:
+        problems += _datasets(params, registry)
+    return problems
+
+
+def table_problems(tables: Path) -> list[str]:
+    """One line for each problem of the tables that are there: `<tables>/<benchmark>/<table>`."""
+    problems: list[str] = []
+    for folder in sorted(path for path in tables.glob("*") if path.is_dir()):
+        for path in sorted(folder.iterdir()):
+            table = TABLES.get(path.stem)
+            if table is None:
+                problems.append(f"{path}: no table is called {path.stem!r}; remove it")
+            else:
+                _collect(problems, lambda table=table, path=path: read(table, path))  # type: ignore[misc]
+    return problems
+
+
+def _collect(problems: list[str], action: Callable[[], Any]) -> Any:
+    try:
+        return action()
+    except BadInput as error:
+        problems += error.problems
+        return None
+
+
+def _blocks(params: Params) -> list[str]:
+    """Every named block against the options that its kind takes."""
+    problems: list[str] = []
+    kinds: Mapping[str, tuple[Mapping[str, Any], Mapping[str, type[Options]]]] = {
+        "segmentations": (params.segmentations, SEGMENTATIONS),
+        "decompositions": (params.decompositions, DECOMPOSITIONS),
+        "alignments": (params.alignments, _options(ALIGNMENTS)),
+        "systems": (params.systems, _options(SYSTEMS)),
+        "judges": (params.judges, _options(JUDGES)),
+        "metrics": (params.metrics, _options(METRICS)),
+    }
+    for name, (blocks, known) in kinds.items():
+        for key, block in blocks.items():
+            where = f"{PARAMS} > {name} > {key}"
+            _collect(problems, lambda b=block, k=known, w=where: options_of(b, k, where=w))  # type: ignore[misc]
+    for name, block in params.pairings.items():
+        where = f"{PARAMS} > pairings > {name}"
+        _collect(problems, lambda b=block, w=where: parse(PairOptions, b, where=w))  # type: ignore[misc]
+    singles: Iterable[tuple[str, Any, type[Options]]] = (
+        ("aggregation", params.aggregation, LeaderboardOptions),
+        ("meta_evaluation", params.meta_evaluation, MetaOptions),
+    )
+    for name, block, model in singles:
+        _collect(problems, lambda m=model, b=block, n=name: parse(m, b, where=f"{PARAMS} > {n}"))  # type: ignore[misc]
+    return problems
+
+
+def _options(index: Mapping[str, Any]) -> dict[str, type[Options]]:
+    return {kind: entry.options for kind, entry in index.items()}
+
+
+def _benchmarks(params: Params) -> list[str]:
+    problems = []
+    for name, benchmark in params.benchmarks.items():
+        at = f"{PARAMS} > benchmarks > {name}"
+        if name not in {entry.benchmark for entry in params.measuring.values()}:
+            problems.append(f"{at}: no metric measures it; add {name}-<metric> to measuring")
+        if name not in {entry.benchmark for entry in params.judging.values()}:
+            problems.append(f"{at}: no judge reads it; add {name}-<judge> to judging")
+        problems += [
+            f"{at} > published: {table!r} is not known; choose from {', '.join(COMPARISONS)}"
+            for table in benchmark.published
+            if table not in COMPARISONS
+        ]
+        problems += [
+            f"{at} > criteria > {criterion}: low must be below high"
+            for criterion, scale in benchmark.criteria.items()
+            if scale.low >= scale.high
+        ]
+    return problems
+
+
+def _datasets(params: Params, registry: Mapping[str, Dataset]) -> list[str]:
+    known = ", ".join(registry)
+    problems = [
+        f"{PARAMS} > fetching: {name!r} is not in {REGISTRY}; known: {known}"
+        for name in params.fetching
+        if name not in registry
+    ]
+    for name, benchmark in params.benchmarks.items():
+        at = f"{PARAMS} > benchmarks > {name}"
+        dataset = registry.get(benchmark.dataset)
+        if dataset is None:
+            problems.append(
+                f"{at} > dataset: {benchmark.dataset!r} is not in {REGISTRY}; known: {known}"
+            )
+        elif dataset.files and benchmark.dataset not in params.fetching:
+            problems.append(f"{at}: {benchmark.dataset!r} is fetched; add it to fetching")
+        elif dataset.files and benchmark.raw != f"data/raw/{benchmark.dataset}":
+            problems.append(f"{at} > raw: fetched data lie in data/raw/{benchmark.dataset}")
+        elif not dataset.files and not Path(benchmark.raw).is_dir():
+            problems.append(f"{at} > raw: the folder {benchmark.raw} does not exist")
+    return problems

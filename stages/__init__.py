@@ -1,0 +1,1 @@
+"""One doorway per stage: parse params, read tables, call one library function, write."""

@@ -1,0 +1,45 @@
+"""report: tables -> reports/<benchmark>/: a web page, its numbers as CSV and Markdown, figures."""
+
+from pathlib import Path
+
+from metassay.datasets.registry import find, load_registry
+from metassay.params import load
+from metassay.reporting.report import ReportInput, write_report
+from metassay.tables import TABLES, read
+from stages.doorway import enter, table
+
+SHOWN = [
+    "sources",
+    "texts",
+    "parts",
+    "units",
+    "alignments",
+    "pairs",
+    "judgments",
+    "scores",
+    "leaderboard",
+    "ratings",
+    "correlations",
+    "agreement",
+]
+
+
+def main(key: str) -> None:
+    """Write the report of one benchmark."""
+    benchmark = load().benchmarks[key]
+    dataset = find(load_registry(), benchmark.dataset)
+    report = ReportInput(
+        benchmark=key,
+        title=dataset.title,
+        licence=dataset.licence,
+        citation=dataset.citation,
+        invented=dataset.invented,
+        published=benchmark.published,
+        published_folder=Path("reports/published"),
+        **{name: read(TABLES[name], table(key, name)) for name in SHOWN},
+    )
+    write_report(report, Path("reports") / key)
+
+
+if __name__ == "__main__":
+    enter(main)

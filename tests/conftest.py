@@ -1,0 +1,64 @@
+"""What every test may rely on: no network beyond loopback, the mirror, a copy of the project."""
+
+import os
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _only_loopback() -> Any:
+    """No test reaches beyond this machine by accident."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family != socket.AF_UNIX and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            raise AssertionError(f"a test tried to reach {address!r}")
+        connect(self, address)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", guarded)
+        yield
+
+
+@pytest.fixture(scope="session")
+def mirror() -> Path:
+    """The local copy of the public datasets, or a skip that says how to get them."""
+    folder = os.environ.get("METASSAY_MIRROR")
+    if not folder or not Path(folder).is_dir():
+        pytest.skip(
+            "needs the public datasets: point METASSAY_MIRROR at a folder with one folder per set"
+            " (folders and file names as data/registry.yaml says), or copy what `metassay fetch` got"
+        )
+    return Path(folder)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A clone of this project as it is in the working tree, committed, with nothing built."""
+    return copy_project(tmp_path / "project")
+
+
+def copy_project(into: Path) -> Path:
+    """Copy the files that git tracks or would track, and commit them there."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (into / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, into / name)
+    identity = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
+    for command in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "copy"]):
+        subprocess.run(["git", *command], cwd=into, check=True, capture_output=True)
+    return into

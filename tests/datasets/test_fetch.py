@@ -1,0 +1,261 @@
+"""Fetching from a real HTTP server on loopback and from a mirror, with all that goes wrong."""
+
+import hashlib
+import http.server
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from metassay.datasets import fetch as module
+from metassay.datasets.fetch import FetchError, fetch
+from metassay.datasets.registry import Dataset, File
+from metassay.errors import BadInput
+
+CONTENT = {"one.csv": b"id,text\n1,one\n" * 9000, "two.csv": b"id,text\n2,two\n", "three": b"3"}
+
+
+class Server(http.server.BaseHTTPRequestHandler):
+    """Serves CONTENT; `faults` maps a path to the way in which its answer goes wrong."""
+
+    faults: dict[str, str]
+    requests: list[str]
+
+    def do_GET(self) -> None:
+        name = self.path.strip("/")
+        self.requests.append(name)
+        content, fault = CONTENT[name], self.faults.get(name, "")
+        if fault.isdigit():
+            self.send_error(int(fault))
+            return
+        if fault == "drop":
+            self.connection.close()
+            return
+        if fault == "wrong":
+            content = b"x" * len(content)
+        if fault == "longer":
+            content += b"x" * 100_000
+        if fault == "shorter":
+            content = b"<html>not found</html>"[: len(content) - 1]
+        self.send_response(200)
+        if fault == "chunked":
+            self.send_header("Transfer-Encoding", "chunked")
+        elif fault != "hang up":
+            self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        sent = content[: len(content) // 2] if fault in ("truncated", "hang up") else content
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(sent), sent) if fault == "chunked" else sent)
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[tuple[str, type[Server]]]:
+    handler = type("Handler", (Server,), {"faults": {}, "requests": []})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{running.server_address[1]}", handler
+        running.shutdown()
+        thread.join()
+
+
+def dataset(address: str = "http://127.0.0.1:9") -> Dataset:
+    files = [
+        File(
+            name=name,
+            url=f"{address}/{name}",
+            sha256=hashlib.sha256(content).hexdigest(),
+            bytes=len(content),
+        )
+        for name, content in CONTENT.items()
+    ]
+    return Dataset(
+        reader="files",
+        title="t",
+        licence="l",
+        access="public",
+        mirror="set_in_mirror",
+        files=files,
+    )
+
+
+@pytest.fixture
+def mirror(tmp_path: Path) -> Path:
+    folder = tmp_path / "mirror" / "set_in_mirror"
+    folder.mkdir(parents=True)
+    for name, content in CONTENT.items():
+        (folder / name).write_bytes(content)
+        (folder / name).chmod(0o444)
+    return folder.parent
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_fetches_every_file(server: Any, tmp_path: Path) -> None:
+    address, _ = server
+    seen: list[tuple[str, int, int]] = []
+    paths = fetch(
+        "mine", dataset(address), tmp_path / "raw", progress=lambda *step: seen.append(step)
+    )
+    assert [path.name for path in paths] == list(CONTENT)
+    assert {path.name: path.read_bytes() for path in paths} == CONTENT
+    assert names(tmp_path / "raw") == sorted(CONTENT)
+    assert {step[0]: step[1:] for step in seen} == {n: (len(c), len(c)) for n, c in CONTENT.items()}
+    assert len([step for step in seen if step[0] == "one.csv"]) > 1  # streamed
+
+
+def test_what_is_there_and_right_is_left_alone(server: Any, tmp_path: Path) -> None:
+    address, handler = server
+    fetch("mine", dataset(address), tmp_path)
+    (tmp_path / "two.csv").write_bytes(b"id,text\n2,TWO\n")  # same size, other content
+    (tmp_path / "three").unlink()
+    os.utime(tmp_path / "one.csv", ns=(1, 1))
+    handler.requests.clear()
+    fetch("mine", dataset(address), tmp_path)
+    assert handler.requests == ["two.csv", "three"]
+    assert {name: (tmp_path / name).read_bytes() for name in CONTENT} == CONTENT
+    assert (tmp_path / "one.csv").stat().st_mtime_ns == 1
+
+
+@pytest.mark.parametrize("fault", ["truncated", "hang up", "drop", "chunked", "503", "429"])
+def test_a_network_that_fails_may_be_tried_again(server: Any, tmp_path: Path, fault: str) -> None:
+    address, handler = server
+    handler.faults["one.csv"] = fault
+    with pytest.raises(FetchError) as caught:
+        fetch("mine", dataset(address), tmp_path)
+    message = str(caught.value)
+    assert message.startswith(f"mine: one.csv: {address}/one.csv: ")
+    assert "--mirror DIR" in message
+    assert names(tmp_path) == ["three", "two.csv"]  # the rest came; of one.csv nothing is left
+    handler.faults.clear()
+    fetch("mine", dataset(address), tmp_path)
+    assert (tmp_path / "one.csv").read_bytes() == CONTENT["one.csv"]
+    assert handler.requests.count("two.csv") == 1
+
+
+@pytest.mark.parametrize("fault", ["wrong", "longer", "shorter"])
+def test_wrong_content_is_bad_input_and_leaves_nothing(
+    server: Any, tmp_path: Path, fault: str
+) -> None:
+    address, handler = server
+    handler.faults["one.csv"] = fault
+    old = b"what was there before"
+    (tmp_path / "one.csv").write_bytes(old)
+    with pytest.raises(BadInput) as caught:
+        fetch("mine", dataset(address), tmp_path)
+    (problem,) = caught.value.problems
+    expected = hashlib.sha256(CONTENT["one.csv"]).hexdigest()[:12]
+    assert problem.startswith(f"mine: one.csv: sha256 {expected}... expected, ")
+    assert "--mirror DIR" in problem
+    assert (tmp_path / "one.csv").read_bytes() == old
+    assert names(tmp_path) == sorted(CONTENT)
+
+
+def test_a_refused_url_is_bad_input(server: Any, tmp_path: Path) -> None:
+    address, handler = server
+    handler.faults["two.csv"] = "404"
+    with pytest.raises(
+        BadInput, match=r"^mine: two\.csv: .*/two\.csv answers 404; correct the URL"
+    ):
+        fetch("mine", dataset(address), tmp_path)
+    assert names(tmp_path) == ["one.csv", "three"]
+
+
+def test_every_problem_in_one_go(server: Any, tmp_path: Path) -> None:
+    address, handler = server
+    handler.faults.update({"one.csv": "404", "two.csv": "wrong", "three": "503"})
+    with pytest.raises(BadInput) as caught:
+        fetch("mine", dataset(address), tmp_path)
+    assert [problem.split(":")[1] for problem in caught.value.problems] == [
+        " one.csv",
+        " two.csv",
+        " three",
+    ]
+    assert names(tmp_path) == []
+
+
+def test_nobody_listens(tmp_path: Path) -> None:
+    with pytest.raises(FetchError, match="ConnectionError; try again, or take the files from"):
+        fetch("mine", dataset(), tmp_path)
+
+
+def test_a_host_that_does_not_answer_is_asked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def silent(url: str, **_: Any) -> None:
+        asked.append(url)
+        raise requests.ConnectTimeout(url)
+
+    # The one thing that loopback cannot do: packets that nobody answers.
+    monkeypatch.setattr(module.requests, "get", silent)
+    with pytest.raises(FetchError, match=r"one\.csv: .*ConnectTimeout; try again"):
+        fetch("mine", dataset(), tmp_path)
+    assert len(asked) == 1
+
+
+def test_a_silent_server_is_given_up(
+    server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, handler = server
+    release = threading.Event()
+    monkeypatch.setattr(handler, "do_GET", lambda self: release.wait(5))
+    monkeypatch.setattr(module, "_TIMEOUT", (1.0, 0.1))
+    with pytest.raises(FetchError, match="ReadTimeout"):
+        fetch("mine", dataset(address), tmp_path)
+    release.set()
+
+
+def test_takes_files_from_a_mirror(mirror: Path, tmp_path: Path) -> None:
+    paths = fetch("mine", dataset(), tmp_path / "raw", mirror=mirror)
+    assert {path.name: path.read_bytes() for path in paths} == CONTENT
+    assert all(path.stat().st_mode & 0o777 == 0o644 for path in paths)
+
+
+def test_a_mirror_with_faults(mirror: Path, tmp_path: Path) -> None:
+    folder = mirror / "set_in_mirror"
+    (folder / "two.csv").unlink()
+    (folder / "three").chmod(0o644)
+    (folder / "three").write_bytes(b"")
+    with pytest.raises(BadInput) as caught:
+        fetch("mine", dataset(), tmp_path / "raw", mirror=mirror)
+    missing, wrong = caught.value.problems
+    assert missing == f"mine: two.csv: the mirror has no {folder / 'two.csv'}; put it there"
+    assert wrong.startswith("mine: three: sha256 ")
+    assert names(tmp_path / "raw") == ["one.csv"]
+
+
+def test_a_mirror_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="has no folder set_in_mirror; a mirror has a folder per"):
+        fetch("mine", dataset(), tmp_path / "raw", mirror=tmp_path / "none")
+    assert not (tmp_path / "raw").exists()
+
+
+def test_leftovers_of_a_killed_fetch_go(mirror: Path, tmp_path: Path) -> None:
+    (tmp_path / ".one.csv.abc.part").write_bytes(b"half")
+    (tmp_path / ".other.part").write_bytes(b"not ours")
+    fetch("mine", dataset(), tmp_path, mirror=mirror)
+    assert names(tmp_path) == [".other.part", "mirror", *sorted(CONTENT)]
+
+
+def test_an_interrupted_fetch_leaves_nothing(mirror: Path, tmp_path: Path) -> None:
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch("mine", dataset(), tmp_path / "raw", mirror=mirror, progress=interrupt)
+    assert names(tmp_path / "raw") == []
+
+
+def test_a_dataset_without_files_needs_no_fetching(tmp_path: Path) -> None:
+    sample = Dataset(reader="files", title="t", licence="l", access="private")
+    assert fetch("sample", sample, tmp_path / "raw") == []

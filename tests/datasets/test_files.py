@@ -1,0 +1,494 @@
+"""The reader of anybody's own data: good input, and every kind of bad input with its message."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from metassay.datasets.ingest import Ingested, ingest
+from metassay.errors import BadInput
+from metassay.params import Criterion
+
+CRITERIA = {
+    "usefulness": Criterion(low=1, high=5, better="higher"),
+    "preference": Criterion(low=0, high=1, better="higher", scale="ordinal"),
+    "coverage": Criterion(low=0, high=1, better="higher", scale="nominal"),
+}
+SOURCES = [
+    '{"doc_id": "d1", "task": "note", "passages": [{"text": "Any cough?", "speaker": "doctor"},'
+    ' "None."], "attributes": {"b": 1, "a": "é"}}',
+    '{"doc_id": "d2", "task": "impression", "passages": [{"text": "No mass.", "group": "f"}]}',
+]
+TEXTS = [
+    '{"doc_id": "d1", "author": "reference", "text": "No cough."}',
+    '{"doc_id": "d1", "author": "alpha", "text": "No cough [1].\\r\\nSecond line."}',
+    '{"doc_id": "d2", "author": "reference", "text": "No mass."}',
+    '{"doc_id": "d2", "author": "alpha", "status": "refused"}',
+    '{"doc_id": "d1", "author": "beta", "part": "plan", "text": "Rest."}',
+    '{"doc_id": "d2", "author": "beta", "text": "A mass [0]."}',
+]
+HEADER = "study,doc_id,author,rater,criterion,value,unit,part"
+RATINGS = [
+    HEADER,
+    "s,d1,alpha,ann,usefulness,4,,",
+    "s,d1,alpha,ben,usefulness,,text,full",
+    "s,d1,beta,ann,usefulness,1.5,text,plan",
+    "s,d1,alpha,ann,preference,0.5,versus:beta,",
+    "s,d1,alpha,ann,coverage,1,claim:0,",
+]
+SECRET = "Zanzibar"  # stands in document text; no message may show it
+
+
+def put(folder: Path, name: str, lines: list[str]) -> None:
+    (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    put(tmp_path, "sources.jsonl", SOURCES)
+    put(tmp_path, "texts.jsonl", TEXTS)
+    put(tmp_path, "ratings.csv", RATINGS)
+    return tmp_path
+
+
+def read(folder: Path) -> Ingested:
+    return ingest("files", folder, CRITERIA)
+
+
+def problems(folder: Path) -> list[str]:
+    before = {path: path.read_bytes() for path in folder.iterdir()} if folder.is_dir() else {}
+    with pytest.raises(BadInput) as caught:
+        read(folder)
+    if before:
+        assert {path: path.read_bytes() for path in folder.iterdir()} == before
+    for problem in caught.value.problems:
+        assert SECRET not in problem
+        assert "; " in problem, f"no remedy in: {problem}"
+    return list(caught.value.problems)
+
+
+def test_good_data(folder: Path) -> None:
+    sources, texts, ratings, warnings = read(folder)
+    assert warnings == ()
+    first = sources.iloc[0]
+    assert first["passages"] == ["Any cough?", "None."]
+    assert first["speaker"] == ["doctor", ""]
+    assert first["group"] == ["", ""]
+    assert first["attributes"] == '{"a":"é","b":1}'
+    assert sources.iloc[1]["group"] == ["f"]
+    assert texts.iloc[1]["text"] == "No cough [1].\r\nSecond line."  # verbatim
+    assert texts.iloc[3]["status"] == "refused"
+    assert texts["text"].isna().tolist() == [False, False, False, True, False, False]
+    assert set(texts["recipe"]) == {"given|reader:files"}
+    assert ratings["part"].tolist() == ["full", "full", "plan", "full", "full"]
+    assert ratings["unit"].tolist() == ["text", "text", "text", "versus:beta", "claim:0"]
+    assert ratings["value"].isna().tolist() == [False, True, False, False, False]
+
+
+def test_ratings_are_optional(folder: Path) -> None:
+    (folder / "ratings.csv").unlink()
+    assert len(read(folder).ratings) == 0
+
+
+def test_byte_order_mark_crlf_and_blank_lines_change_nothing(folder: Path) -> None:
+    plain = read(folder)
+    for path in folder.iterdir():
+        text = path.read_text(encoding="utf-8").replace("\n", "\r\n")
+        path.write_bytes(b"\xef\xbb\xbf" + text.encode() + b"\r\n")
+    marked = read(folder)
+    for before, after in zip(plain[:3], marked[:3], strict=True):
+        assert before.equals(after)
+
+
+def test_a_table_of_them_can_be_written(folder: Path, tmp_path: Path) -> None:
+    from metassay import tables
+
+    ingested = read(folder)
+    for table, frame in (
+        (tables.SOURCES, ingested.sources),
+        (tables.TEXTS, ingested.texts),
+        (tables.RATINGS, ingested.ratings),
+    ):
+        path = tmp_path / "tables" / f"{table.name}.parquet"
+        tables.write(table, frame, path)
+        assert len(tables.read(table, path)) == len(frame)
+
+
+Change = Callable[[list[str]], list[str]]
+
+
+def replaced(number: int, line: str) -> Change:
+    return lambda lines: [*lines[:number], line, *lines[number + 1 :]]
+
+
+def added(*more: str) -> Change:
+    return lambda lines: [*lines, *more]
+
+
+BAD = {
+    "malformed JSON": (
+        "texts.jsonl",
+        replaced(1, '{"doc_id": "d1", "author": "alpha", "text": "Zanzibar}'),
+        "texts.jsonl: line 2: is not valid JSON (unterminated string starting at column 45)",
+    ),
+    "not an object": (
+        "texts.jsonl",
+        added('["Zanzibar"]'),
+        "texts.jsonl: line 7: is not an object with named values; write",
+    ),
+    "a key twice": (
+        "texts.jsonl",
+        added('{"doc_id": "d2", "doc_id": "d3", "author": "c", "text": "Zanzibar"}'),
+        "texts.jsonl: line 7: is not strict JSON (key 'doc_id' is there twice); correct it",
+    ),
+    "NaN in JSON": (
+        "sources.jsonl",
+        added(
+            '{"doc_id": "d3", "task": "note", "passages": ["Zanzibar"], "attributes": {"x": NaN}}'
+        ),
+        "sources.jsonl: line 3: is not strict JSON (NaN is no JSON number); correct it",
+    ),
+    "missing key": (
+        "texts.jsonl",
+        added('{"author": "alpha", "text": "Zanzibar"}'),
+        "texts.jsonl: line 7: 'doc_id' is missing; add it",
+    ),
+    "unknown key": (
+        "texts.jsonl",
+        replaced(1, '{"doc_id": "d1", "author": "alpha", "text": "Zanzibar", "txt": "x"}'),
+        "texts.jsonl: line 2: 'txt' is unknown; remove it or correct its spelling",
+    ),
+    "wrong type": (
+        "sources.jsonl",
+        added('{"doc_id": 3, "task": "note", "passages": ["Zanzibar"]}'),
+        "sources.jsonl: line 3: 'doc_id' is wrong: input should be a valid string; correct it",
+    ),
+    "unknown task": (
+        "sources.jsonl",
+        replaced(1, '{"doc_id": "d2", "task": "poem", "passages": ["Zanzibar"]}'),
+        "sources.jsonl: line 2: 'task' is wrong: input should be 'note', 'impression', 'question'",
+    ),
+    "no passages": (
+        "sources.jsonl",
+        replaced(1, '{"doc_id": "d2", "task": "note", "passages": []}'),
+        "sources.jsonl: line 2: 'passages' has no item; add at least one",
+    ),
+    "empty passage": (
+        "sources.jsonl",
+        replaced(1, '{"doc_id": "d2", "task": "note", "passages": ["Zanzibar", " "]}'),
+        "sources.jsonl: line 2: 'passages > text' is empty (passage 1); fill it in",
+    ),
+    "wrong passage": (
+        "sources.jsonl",
+        replaced(1, '{"doc_id": "d2", "task": "note", "passages": ["Zanzibar", 7]}'),
+        "sources.jsonl: line 2: 'passages' is wrong: input should be",
+    ),
+    "duplicate source": (
+        "sources.jsonl",
+        added(SOURCES[0]),
+        "sources.jsonl: line 3: the key (doc_id) is there twice (same as line 1: doc_id 'd1');",
+    ),
+    "duplicate text": (
+        "texts.jsonl",
+        added('{"doc_id": "d1", "author": "alpha", "part": "full", "text": "Zanzibar"}'),
+        "texts.jsonl: line 7: the key (doc_id, author, part) is there twice (same as line 2: doc_id"
+        " 'd1', author 'alpha', part 'full'); keep one of the two",
+    ),
+    "duplicate rating": (
+        "ratings.csv",
+        added("s,d1,alpha,ann,usefulness,5,text,full"),
+        "ratings.csv: line 7: the key (study, doc_id, author, part, unit, rater, criterion) is"
+        " there twice (same as line 2:",
+    ),
+    "empty text": (
+        "texts.jsonl",
+        replaced(1, '{"doc_id": "d1", "author": "alpha", "text": " \\n"}'),
+        "texts.jsonl: line 2: 'text' is empty; write it; where a system failed, leave \"text\" out"
+        ' and give a status, such as "error"',
+    ),
+    "no text": (
+        "texts.jsonl",
+        replaced(1, '{"doc_id": "d1", "author": "alpha"}'),
+        "texts.jsonl: line 2: 'text' is missing; add it; where a system failed",
+    ),
+    "text and status": (
+        "texts.jsonl",
+        replaced(1, '{"doc_id": "d1", "author": "alpha", "text": "Zanzibar", "status": "error"}'),
+        "texts.jsonl: line 2: 'text' is there although 'status' is not ok; remove one of the two",
+    ),
+    "unknown status": (
+        "texts.jsonl",
+        replaced(1, '{"doc_id": "d1", "author": "alpha", "status": "lazy"}'),
+        "texts.jsonl: line 2: 'status' is wrong: input should be 'ok', 'unparsed'",
+    ),
+    "text without source": (
+        "texts.jsonl",
+        added('{"doc_id": "d9", "author": "alpha", "text": "Zanzibar"}'),
+        "texts.jsonl: line 7: the document is not in sources.jsonl (doc_id 'd9'); correct its"
+        " doc_id or add its source",
+    ),
+    "reference cites too far": (
+        "texts.jsonl",
+        replaced(0, '{"doc_id": "d1", "author": "reference", "text": "Zanzibar [2]."}'),
+        "texts.jsonl: line 1: the reference cites a passage that does not exist (doc_id 'd1',"
+        " author 'reference': [2] of 2 passages, counted from 0); correct the citation",
+    ),
+    "NUL": (
+        "texts.jsonl",
+        replaced(1, '{"doc_id": "d1", "author": "alpha", "text": "Zan\\u0000zibar"}'),
+        "texts.jsonl: line 2: 'text' holds a NUL character; remove it",
+    ),
+    "half a character": (
+        "texts.jsonl",
+        replaced(1, '{"doc_id": "d1", "author": "alpha", "text": "Zanzibar \\ud83d"}'),
+        "texts.jsonl: line 2: 'text' holds half of a surrogate pair; write the whole character",
+    ),
+    "half a character in attributes": (
+        "sources.jsonl",
+        replaced(
+            1, '{"doc_id": "d2", "task": "note", "passages": ["x"], "attributes": {"a": "\\ud83d"}}'
+        ),
+        "sources.jsonl: line 2: 'attributes' holds half of a surrogate pair; write",
+    ),
+    "ragged key": (
+        "texts.jsonl",
+        added('{"doc_id": "d1 ", "author": "gamma", "text": "Zanzibar"}'),
+        "texts.jsonl: line 7: 'doc_id' has blanks at an end or characters that do not",
+    ),
+    "missing column": (
+        "ratings.csv",
+        replaced(0, "study,doc_id,author,rater,value,unit,part"),
+        "ratings.csv: line 1: column 'criterion' is missing; line 1 must name the columns: study,",
+    ),
+    "missing header": (
+        "ratings.csv",
+        lambda lines: lines[1:],
+        "ratings.csv: line 1: column 'study' is missing; line 1 must name the columns",
+    ),
+    "unknown column": (
+        "ratings.csv",
+        lambda lines: [f"{line},comment" for line in lines],
+        "ratings.csv: line 1: 1 column(s) are unknown (column 9); remove them or correct",
+    ),
+    "column twice": (
+        "ratings.csv",
+        replaced(0, HEADER.replace("part", "unit")),
+        "ratings.csv: line 1: column 'unit' is there twice; remove one of them",
+    ),
+    "too few fields": (
+        "ratings.csv",
+        added("s,d1,alpha,cat,usefulness,5"),
+        "ratings.csv: line 7: has not the 8 fields that the header names (6 fields); add or remove",
+    ),
+    "open quotes": (
+        "ratings.csv",
+        added('s,d1,alpha,cat,usefulness,"5,text,full'),
+        "ratings.csv: line 7: is not readable as CSV (unexpected end of data); check its",
+    ),
+    "unknown system": (
+        "ratings.csv",
+        added("s,d1,gpt4,ann,usefulness,5,,", "s,d2,gpt4,ann,usefulness,5,,"),
+        "ratings.csv: 2 lines: system 'gpt4' is not in texts.jsonl (first: line 7, doc_id 'd1');"
+        " rename it or add its texts",
+    ),
+    "unknown opponent": (
+        "ratings.csv",
+        added("s,d1,alpha,ann,preference,1,versus:gpt4,"),
+        "ratings.csv: line 7: system 'gpt4' is not in texts.jsonl (doc_id 'd1'); rename",
+    ),
+    "preferred to itself": (
+        "ratings.csv",
+        added("s,d1,alpha,ann,preference,1,versus:alpha,"),
+        "ratings.csv: line 7: the author is preferred to itself (doc_id 'd1', author 'alpha');",
+    ),
+    "unknown document": (
+        "ratings.csv",
+        added("s,d7,alpha,ann,usefulness,5,,"),
+        "ratings.csv: line 7: system 'alpha' has no text for the document in texts.jsonl (doc_id"
+        " 'd7', author 'alpha'); correct doc_id or author, or add the text",
+    ),
+    "unknown part": (
+        "ratings.csv",
+        added("s,d1,alpha,ann,usefulness,5,,plam"),
+        "ratings.csv: line 7: part 'plam' is not among the text's parts in texts.jsonl (doc_id",
+    ),
+    "unknown unit": (
+        "ratings.csv",
+        added("s,d1,alpha,ann,usefulness,5,claim:one,"),
+        "ratings.csv: line 7: unit 'claim:one' is not known; write text, claim:N or versus:AUTHOR",
+    ),
+    "undeclared criterion": (
+        "ratings.csv",
+        added("s,d1,alpha,ann,style,5,,"),
+        "ratings.csv: line 7: criterion 'style' is not declared; declare it in params.yaml",
+    ),
+    "outside its scale": (
+        "ratings.csv",
+        added("s,d1,alpha,cat,usefulness,6,,", "s,d1,alpha,dan,usefulness,0,,"),
+        "ratings.csv: 2 lines: 'usefulness' is outside its scale of 1 to 5 (first: line 7, value 6)"
+        "; correct it, or the scale in params.yaml",
+    ),
+    "no number": (
+        "ratings.csv",
+        added("s,d1,alpha,cat,usefulness,Zanzibar,,"),
+        "ratings.csv: line 7: 'value' is no finite number; write a number, or nothing where the",
+    ),
+    **{
+        f"value {value}": (
+            "ratings.csv",
+            added(f"s,d1,alpha,cat,usefulness,{value},,"),
+            "ratings.csv: line 7: 'value' is no finite number; write a number, or nothing",
+        )
+        for value in ("nan", "inf", "-Infinity", "1e999", "1_0", "4,0".replace(",", ";"), "٤")
+    },
+    "empty rater": (
+        "ratings.csv",
+        added("s,d1,alpha,,usefulness,5,,"),
+        "ratings.csv: line 7: 'rater' is empty; fill it in",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_names_file_row_and_remedy(folder: Path, case: str) -> None:
+    name, change, expected = BAD[case]
+    lines = (folder / name).read_text(encoding="utf-8").splitlines()
+    put(folder, name, change(lines))
+    found = problems(folder)
+    assert any(problem.startswith(expected) for problem in found), found
+    if case != "missing header":  # which lacks all its columns
+        assert len(found) == 1, found
+
+
+def test_every_problem_in_one_go(folder: Path) -> None:
+    put(folder, "sources.jsonl", [*SOURCES, SOURCES[1]])
+    put(folder, "texts.jsonl", [*TEXTS, "{", '{"doc_id": "d2", "author": "gamma", "text": ""}'])
+    put(
+        folder,
+        "ratings.csv",
+        [*RATINGS, "s,d1,gpt4,ann,style,5,,", "s,d2,gamma,ann,usefulness,9,,"],
+    )
+    found = problems(folder)
+    # The text of gamma is faulty but there: its rating is not said to lack it.
+    assert [problem.split(":")[0] for problem in found] == [
+        *("texts.jsonl", "texts.jsonl"),  # what reading found comes first
+        *("sources.jsonl", "ratings.csv", "ratings.csv", "ratings.csv"),
+    ]
+
+
+def test_a_line_that_cannot_be_read_causes_no_further_complaints(folder: Path) -> None:
+    put(folder, "sources.jsonl", [SOURCES[0], SOURCES[1][:-1]])
+    found = problems(folder)
+    assert len(found) == 1
+    assert found[0].startswith("sources.jsonl: line 2: is not valid JSON")
+    put(folder, "sources.jsonl", SOURCES)
+    put(folder, "texts.jsonl", [*TEXTS[:4], TEXTS[4][:-1], TEXTS[5]])
+    found = problems(folder)
+    assert len(found) == 1
+    assert found[0].startswith("texts.jsonl: line 5: is not valid JSON")
+
+
+@pytest.mark.parametrize(("name", "line"), [("texts.jsonl", 2), ("ratings.csv", 3)])
+def test_bytes_that_are_not_utf8_are_located(folder: Path, name: str, line: int) -> None:
+    lines = (folder / name).read_bytes().split(b"\n")
+    before = sum(len(row) + 1 for row in lines[: line - 1])
+    lines[line - 1] = lines[line - 1][:20] + b"\xe9" + lines[line - 1][20:]
+    (folder / name).write_bytes(b"\n".join(lines))
+    where = f"{name}: line {line}: is not UTF-8 (byte {before + 20} of the file is 0xe9); save"
+    assert problems(folder)[0].startswith(where)
+    # The offset counts the byte order mark, as an editor's would.
+    (folder / name).write_bytes(b"\xef\xbb\xbf" + b"\n".join(lines))
+    assert f"(byte {before + 23} of the file is 0xe9)" in problems(folder)[0]
+
+
+def test_nul_bytes_as_they_are(folder: Path) -> None:
+    for name in ("texts.jsonl", "ratings.csv"):
+        data = (folder / name).read_bytes()
+        (folder / name).write_bytes(data.replace(b"alpha", b"al\0pha", 1))
+    found = problems(folder)
+    assert found[0].startswith("texts.jsonl: line 2: is not valid JSON (invalid control character")
+    assert found[1].startswith("ratings.csv: line 2: 'author' holds a NUL character; remove it")
+
+
+@pytest.mark.parametrize("name", ["sources.jsonl", "texts.jsonl", "ratings.csv"])
+@pytest.mark.parametrize("content", [b"", b"\n \n", b"\xef\xbb\xbf"])
+def test_empty_file(folder: Path, name: str, content: bytes) -> None:
+    (folder / name).write_bytes(content)
+    found = problems(folder)
+    assert found == [f"{name}: is empty; docs/own-data.md shows how it is written"]
+
+
+def test_empty_folder_and_none(tmp_path: Path) -> None:
+    found = problems(tmp_path)
+    assert [problem.split(";")[0] for problem in found] == [
+        f"sources.jsonl: is not in {tmp_path}",
+        f"texts.jsonl: is not in {tmp_path}",
+    ]
+    assert problems(tmp_path / "none")[0].startswith(
+        f"{tmp_path / 'none'}: is no folder; create it"
+    )
+
+
+def test_a_folder_in_place_of_a_file(folder: Path) -> None:
+    (folder / "texts.jsonl").unlink()
+    (folder / "texts.jsonl").mkdir()
+    with pytest.raises(BadInput, match=r"texts\.jsonl: is a folder, not a file"):
+        read(folder)
+
+
+def test_system_that_cites_too_far_is_a_warning(folder: Path) -> None:
+    lines = [
+        TEXTS[0],
+        '{"doc_id": "d1", "author": "alpha", "text": "Zanzibar [0, 9]."}',
+        *TEXTS[2:],
+    ]
+    put(folder, "texts.jsonl", lines)
+    (warning,) = read(folder).warnings
+    assert warning == (
+        "texts.jsonl: line 2: a citation names a passage that does not exist (doc_id 'd1', author"
+        " 'alpha': [9] of 2 passages, counted from 0); it counts as a wrong citation; correct it if"
+        " the system did not write it so"
+    )
+
+
+def test_misspelt_file_and_absent_text_are_warnings(folder: Path) -> None:
+    put(folder, "texts.jsonl", TEXTS[:5])
+    (folder / "ratings.csv").rename(folder / "rating.csv")
+    assert list(read(folder).warnings) == [
+        "rating.csv: is not read; rename it if it is one of ratings.csv, sources.jsonl,"
+        " texts.jsonl",
+        "texts.jsonl: 'beta' has no text for 1 of 2 documents (first: doc_id 'd2'); if it failed on"
+        " them, add rows with a status, so that they count",
+    ]
+
+
+def test_long_keys_are_cut_in_messages(folder: Path) -> None:
+    whole = "word " * 100 + "end"
+    put(folder, "ratings.csv", [*RATINGS, f"s,d1,{whole},ann,usefulness,5,,"])
+    (problem,) = problems(folder)
+    assert "end" not in problem
+    assert len(problem) < 200
+
+
+def test_fields_with_line_breaks_keep_line_numbers_right(folder: Path) -> None:
+    put(
+        folder,
+        "ratings.csv",
+        [HEADER, 's,d1,alpha,"an\nn",usefulness,4,,', "s,d1,x,b,usefulness,4,,"],
+    )
+    assert [problem[:20] for problem in problems(folder)] == [
+        "ratings.csv: line 2:",
+        "ratings.csv: line 4:",
+    ]
+
+
+def test_one_fault_in_many_lines_is_one_problem(folder: Path) -> None:
+    rows = [
+        json.dumps({"doc_id": f"d{n}", "author": "alpha", "text": "Word."}) for n in range(3_000)
+    ]
+    put(folder, "texts.jsonl", [*TEXTS[:1], *rows[3:]])
+    found = problems(folder)
+    # Grouped by kind: 2,997 texts without a source are one line.
+    assert found[0].startswith("texts.jsonl: 2997 lines: the document is not in sources.jsonl")
+    assert len(found) <= 5

@@ -1,0 +1,149 @@
+"""data/registry.yaml as it is, and what a wrong one is told."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from metassay.datasets.readers import READERS, reader_problems
+from metassay.datasets.registry import Dataset, find, load_registry
+from metassay.errors import BadInput
+
+ROOT = Path(__file__).parents[2]
+COMMIT = "c0ffee"
+GOOD = {
+    "reader": "files",
+    "title": "t",
+    "licence": "l",
+    "access": "public",
+    "upstream": "https://example.org/r",
+    "commit": COMMIT,
+    "mirror": "m",
+    "files": [
+        {
+            "name": "a.csv",
+            "url": f"https://example.org/r/{COMMIT}/a.csv",
+            "sha256": "0" * 64,
+            "bytes": 3,
+        }
+    ],
+}
+
+
+def load(tmp_path: Path, dataset: object, name: str = "mine") -> dict[str, Dataset]:
+    path = tmp_path / "registry.yaml"
+    path.write_text(yaml.safe_dump({"datasets": {name: dataset}}), encoding="utf-8")
+    return load_registry(path)
+
+
+def problems(tmp_path: Path, dataset: object, name: str = "mine") -> list[str]:
+    with pytest.raises(BadInput) as caught:
+        load(tmp_path, dataset, name)
+    where = f"{tmp_path / 'registry.yaml'} > datasets > {name}"
+    assert all(problem.startswith(where) for problem in caught.value.problems)
+    return [problem.removeprefix(where) for problem in caught.value.problems]
+
+
+def test_the_registry_of_this_project() -> None:
+    datasets = load_registry(ROOT / "data/registry.yaml")
+    assert {"sample", "mts_dialog", "aci_bench"} <= set(datasets)
+    assert not reader_problems(datasets)
+    assert not datasets["sample"].files
+    assert "invented" in datasets["sample"].title
+    assert len(datasets["mts_dialog"].files) == 3
+    assert len(datasets["aci_bench"].files) == 14
+    assert {dataset.access for dataset in datasets.values()} == {"public"}
+
+
+def test_its_facts_are_those_of_the_mirror(mirror: Path) -> None:
+    manifest = mirror / "MANIFEST.tsv"
+    if not manifest.is_file():
+        pytest.skip("this mirror has no MANIFEST.tsv")
+    rows = [line.split("\t") for line in manifest.read_text(encoding="utf-8").splitlines()]
+    by_name = {(row[0], row[1]): row[2:] for row in rows}
+    for dataset in load_registry(ROOT / "data/registry.yaml").values():
+        for file in dataset.files:
+            size, sha256, licence, url, commit = by_name[dataset.mirror, file.name]
+            assert (int(size), sha256, url) == (file.bytes, file.sha256, file.url)
+            assert (licence, commit) == (dataset.licence, dataset.commit)
+
+
+def test_good(tmp_path: Path) -> None:
+    dataset = load(tmp_path, GOOD)["mine"]
+    assert dataset.files[0].bytes == 3
+    own = load(tmp_path, {k: GOOD[k] for k in ("reader", "title", "licence", "access")})["mine"]
+    assert own.files == []
+
+
+def test_every_problem_in_one_go(tmp_path: Path) -> None:
+    file = {"name": "../a", "url": "ftp://example.org/a", "sha256": "0" * 64, "bytes": 3}
+    bad = GOOD | {"mirror": "a/b", "files": [file, file]}
+    assert problems(tmp_path, bad) == [
+        " > mirror: must be the name of one folder, without a path",
+        " > files: '../a' is there 2 times; keep one",
+        *[
+            " > files > '../a' > must be a file name, without a path",
+            " > files > '../a' > url: must begin with https://",
+            f" > files > '../a' > url: must name the commit {COMMIT}",
+        ]
+        * 2,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"licence": None}, " > licence: Input should be a valid string"),
+        ({"acces": "public"}, " > acces: unknown key; remove it or correct its spelling"),
+        ({"access": "secret"}, " > access: Input should be 'public', 'credentialed' or 'private'"),
+        ({"commit": ""}, " > commit: missing; a dataset with files needs it"),
+        (
+            {"files": [GOOD["files"][0] | {"sha256": "ABC"}]},  # type: ignore[index]
+            " > files > 0 > sha256: String should match pattern '^[0-9a-f]{64}$'",
+        ),
+        (
+            {"files": [GOOD["files"][0] | {"bytes": 0}]},  # type: ignore[index]
+            " > files > 0 > bytes: Input should be greater than 0",
+        ),
+    ],
+)
+def test_bad_entries(tmp_path: Path, change: dict[str, object], expected: str) -> None:
+    assert problems(tmp_path, GOOD | change) == [expected]
+
+
+def test_missing_key_and_bad_name(tmp_path: Path) -> None:
+    entry = {key: value for key, value in GOOD.items() if key != "access"}
+    assert problems(tmp_path, entry) == [" > access: missing; add it"]
+    assert problems(tmp_path, GOOD, "../x") == [
+        ": use letters, digits, '_', '-' and '.' for the name"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"datasets: [", "not readable as YAML"),
+        (b"datasets: {a: \xe9}", "not UTF-8 at byte 14; save it as UTF-8"),
+        (b"", "valid dictionary"),
+    ],
+)
+def test_a_file_that_is_no_registry(tmp_path: Path, content: bytes, expected: str) -> None:
+    path = tmp_path / "registry.yaml"
+    path.write_bytes(content)
+    with pytest.raises(BadInput, match=expected):
+        load_registry(path)
+    with pytest.raises(BadInput, match="does not exist; run in the project's folder"):
+        load_registry(tmp_path / "none.yaml")
+
+
+def test_an_unknown_name_is_told_the_known_ones(tmp_path: Path) -> None:
+    datasets = load(tmp_path, GOOD)
+    assert find(datasets, "mine") is datasets["mine"]
+    with pytest.raises(BadInput, match=r"'mien' is not in data/registry\.yaml; known: mine; add"):
+        find(datasets, "mien")
+
+
+def test_an_unknown_reader_is_told_the_known_ones(tmp_path: Path) -> None:
+    (problem,) = reader_problems(load(tmp_path, GOOD | {"reader": "file"}))
+    assert "mine > reader: 'file' is not known; choose from aci_bench, doclens_abstract" in problem
+    assert list(READERS) == sorted(READERS)

@@ -1,0 +1,76 @@
+"""The invented benchmark as stages leave it, and reports made from it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from metassay.contract import empty, read, write
+from metassay.reporting.report import ReportInput, write_report
+from metassay.tables import TABLES
+from tests.reporting.invented_report import NAMES, PUBLISHED, SCRIPT, Frames, rows
+
+
+@pytest.fixture(scope="session")
+def frames(tmp_path_factory: pytest.TempPathFactory) -> Frames:
+    """The invented tables as stages leave them: written, read back, both times validated."""
+    made = rows()
+    folder = tmp_path_factory.mktemp("tables")
+    found = {}
+    for name in NAMES:
+        table = TABLES[name]
+        path = folder / f"{name}.parquet"
+        write(table, pd.DataFrame(made[name], columns=list(table.columns)), path)
+        found[name] = read(table, path)
+    return found
+
+
+def report_of(frames: Frames, **changes: Any) -> ReportInput:
+    report = ReportInput(
+        benchmark="tiny",
+        title=f"Tiny {SCRIPT}",
+        licence="CC0 & none",
+        citation="Nobody 2026, https://example.org/tiny",
+        invented=True,
+        published=[],
+        published_folder=PUBLISHED,
+        **frames,
+    )
+    return replace(report, **changes)
+
+
+@pytest.fixture(scope="session")
+def make_report(frames: Frames) -> Callable[..., ReportInput]:
+    """The invented report, with the named fields changed."""
+    return lambda **changes: report_of(frames, **changes)
+
+
+@pytest.fixture(scope="session")
+def nothing() -> Frames:
+    """Every table without a row."""
+    return {name: empty(TABLES[name]) for name in NAMES}
+
+
+@pytest.fixture(scope="session")
+def written(
+    make_report: Callable[..., ReportInput], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The folder of the invented report with one comparison, written once; not to be changed."""
+    out = tmp_path_factory.mktemp("report") / "out"
+    write_report(make_report(published=["doclens_table20"]), out)
+    return out
+
+
+@pytest.fixture(scope="session")
+def page(written: Path) -> str:
+    """The invented report's page."""
+    return (written / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures take most of the time; most tests aren't about them."""
+    monkeypatch.setattr("metassay.reporting.report.FIGURES", {})

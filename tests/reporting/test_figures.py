@@ -1,0 +1,114 @@
+import io
+import xml.etree.ElementTree as ET
+
+import pandas as pd
+import pytest
+from matplotlib import colormaps
+from matplotlib.colors import to_hex
+from PIL import Image
+
+from metassay.reporting.figures import correlation_heatmap, drawing, leaderboard
+from metassay.reporting.names import main_metrics, sorted_authors, sorted_metrics, sorted_parts
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def _texts(svg):
+    return ["".join(t.itertext()).strip() for t in ET.fromstring(svg).iter(f"{SVG}text")]
+
+
+@pytest.fixture(scope="module")
+def heatmap(frames):
+    return drawing.draw(correlation_heatmap.draw, frames["correlations"])
+
+
+def test_heatmap_prints_true_signs_and_every_level(heatmap):
+    texts = _texts(heatmap.svg)
+    assert [t for t in texts if t.startswith("Pearson")] == [
+        f"Pearson, {level} level" for level in ("global", "document", "system")
+    ]
+    assert texts.count(".31") == 6  # 2 criteria x 3 levels
+    assert texts.count("−.75") == 6
+    assert "claim_recall (lexical)" in texts
+
+
+def test_heatmap_hatches_undefined_and_centres_colours_at_zero(heatmap, frames):
+    root = ET.fromstring(heatmap.svg)
+    hatched = [e for e in root.iter(f"{SVG}path") if "url(#" in e.get("style", "")]
+    assert len(hatched) == 6
+    zero = frames["correlations"].assign(value=0.0)
+    svg = drawing.draw(correlation_heatmap.draw, zero).svg
+    assert to_hex(colormaps["RdBu"](0.5)) in svg  # the map's middle, whatever the data's range
+
+
+def test_heatmap_leaves_what_was_not_computed_white(frames):
+    some = frames["correlations"]
+    missing = (some["metric"] == "claim_recall") & (some["criterion"] == "completeness")
+    texts = _texts(drawing.draw(correlation_heatmap.draw, some[~missing]).svg)
+    assert texts.count(".31") == 3
+
+
+def test_leaderboard_draws_one_panel_per_metric(frames):
+    drawn = drawing.draw(leaderboard.draw, frames["leaderboard"])
+    texts = _texts(drawn.svg)
+    assert "claim_recall (lexical) ↑" in texts
+    assert "rouge1_fmeasure ↑" in texts
+    assert not [t for t in texts if t.startswith("house_metric")]
+    assert Image.open(io.BytesIO(drawn.png)).info.keys() <= {"dpi"}
+
+
+def test_leaderboard_without_main_metrics_shows_what_there_is(frames):
+    some = frames["leaderboard"]
+    house = some[some["metric"] == "house_metric"]
+    assert "house_metric" in _texts(drawing.draw(leaderboard.draw, house).svg)
+
+
+def test_nothing_to_draw(nothing):
+    assert drawing.draw(leaderboard.draw, nothing["leaderboard"]) is None
+    assert drawing.draw(correlation_heatmap.draw, nothing["correlations"]) is None
+
+
+def test_labels_are_short_and_hold_no_control_characters():
+    assert drawing.label("a\x00b\tc") == "a b c"
+    assert len(drawing.label("x" * 500)) == drawing.LONGEST_LABEL
+    ET.fromstring(drawing.draw(leaderboard.draw, _one_author("bad \x0b name")).svg)
+
+
+def _one_author(name):
+    return pd.DataFrame(
+        [["full", "bleu", "none", name, 20.0, None, None, "higher"]],
+        columns=["part", "metric", "judge", "author", "macro", "low", "high", "better"],
+    )
+
+
+def test_inline_leads_ids_and_keeps_texts(heatmap):
+    root = ET.fromstring(drawing.inline(heatmap.svg, "map", 'a "title" <&>').replace("xlink:", ""))
+    assert root.get("aria-label") == 'a "title" <&>'
+    ids = {e.get("id") for e in root.iter() if e.get("id")}
+    assert ids
+    assert all(name.startswith("map-") for name in ids)
+    for element in root.iter():
+        href = element.get("href")
+        assert href is None or href[1:] in ids
+        style = element.get("style", "") + (element.get("clip-path") or "")
+        if "url(#" in style:
+            assert style.split("url(#")[1].split(")")[0] in ids
+
+
+def test_orders():
+    metrics = [("zeta", "none"), ("rouge1_recall", "none"), ("claim_recall", "b"), ("bleu", "none")]
+    assert [m for m, _ in sorted_metrics([*metrics, ("claim_recall", "a")])] == [
+        "claim_recall",
+        "claim_recall",
+        "bleu",
+        "rouge1_recall",
+        "zeta",
+    ]
+    assert main_metrics(metrics) == [("claim_recall", "b")]
+    assert sorted_parts(["plan", "assessment_and_plan", "full", "subjective"]) == [
+        "full",
+        "subjective",
+        "assessment_and_plan",
+        "plan",
+    ]
+    assert sorted_authors(["b", "reference", "a"]) == ["reference", "a", "b"]

@@ -1,0 +1,301 @@
+import base64
+import hashlib
+import re
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+
+from metassay.reporting.report import write_report
+from metassay.reporting.views.correlations import headline_view
+from tests.reporting.invented_report import DOC, EVIL, SCRIPT
+
+VOID = {"meta", "br"}
+URLS = ("src", "href", "xlink:href", "action", "data", "poster", "srcset")
+
+
+@dataclass
+class Element:
+    tag: str
+    attributes: dict[str, str]
+    children: list["Element"] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+
+    def all(self, tag: str) -> list["Element"]:
+        found = [self] if self.tag == tag else []
+        return found + [e for child in self.children for e in child.all(tag)]
+
+    def text(self) -> str:
+        return " ".join([*self.texts, *(child.text() for child in self.children)])
+
+
+class Tree(HTMLParser):
+    """Fails on a tag that isn't closed, or closed out of turn."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.root = Element("", {})
+        self.open = [self.root]
+        self.feed(source)
+        self.close()
+        assert len(self.open) == 1, f"never closed: {[e.tag for e in self.open]}"
+
+    def handle_starttag(self, tag, attrs):
+        names = [name for name, _ in attrs]
+        assert len(names) == len(set(names)), f"<{tag}> repeats an attribute"
+        element = Element(tag, {name: value or "" for name, value in attrs})
+        self.open[-1].children.append(element)
+        if tag not in VOID:
+            self.open.append(element)
+
+    def handle_startendtag(self, tag, attrs):
+        self.open[-1].children.append(Element(tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open[-1].tag == tag, f"</{tag}> inside <{self.open[-1].tag}>"
+        self.open.pop()
+
+    def handle_data(self, data):
+        self.open[-1].texts.append(data)
+
+
+def tree_of(source: str) -> Element:
+    return Tree(source).root
+
+
+@pytest.fixture(scope="module")
+def tree(page):
+    return tree_of(page)
+
+
+def test_well_formed_with_unique_ids(tree):
+    every = [e for tag in ("section", "details", "li", "g", "path", "svg") for e in tree.all(tag)]
+    ids = [e.attributes["id"] for e in every if "id" in e.attributes]
+    assert len(ids) > 10
+    assert len(ids) == len(set(ids))
+
+
+def test_every_link_within_the_page_has_its_target(tree):
+    ids = {e.attributes.get("id") for tag in ("section", "li") for e in tree.all(tag)}
+    links = [a.attributes["href"] for a in tree.all("a") if a.attributes["href"].startswith("#")]
+    assert "#d0p0" in links
+    assert {link[1:] for link in links} <= ids
+    marks = {
+        e.attributes["id"] for tag in ("path", "g") for e in tree.all(tag) if "id" in e.attributes
+    }
+    used = [e.attributes["xlink:href"] for e in tree.all("use")]
+    assert used
+    assert {use[1:] for use in used} <= marks
+
+
+def test_no_text_becomes_markup(page, tree):
+    assert "alert(1)" in page
+    assert SCRIPT not in page
+    assert [len(script.texts) for script in tree.all("script")] == [1]
+    assert not tree.all("b") or all(re.fullmatch(r"\[\d+\]", b.text()) for b in tree.all("b"))
+    for element in _walk(tree):
+        assert not [name for name in element.attributes if name.startswith("on")]
+
+
+def _walk(element):
+    yield element
+    for child in element.children:
+        yield from _walk(child)
+
+
+@pytest.mark.parametrize(
+    "text", [DOC, EVIL, f"missing: {SCRIPT}", f"rater {SCRIPT}", f"Tiny {SCRIPT}"]
+)
+def test_hostile_texts_read_as_they_were_written(tree, text):
+    assert text in tree.text()
+
+
+def test_labels_inside_figures_are_escaped_and_no_formulas(tree):
+    """`$x_1$` would be set as a formula, and lose its dollars, if labels were parsed."""
+    drawn = " ".join(svg.text() for svg in tree.all("svg"))
+    assert EVIL in drawn
+    assert SCRIPT in drawn
+
+
+def test_nothing_is_loaded(page, tree):
+    for element in _walk(tree):
+        if element.tag == "a":
+            continue
+        for name in URLS:
+            assert element.attributes.get(name, "#").startswith("#"), (element.tag, name)
+    assert not tree.all("link")
+    assert not tree.all("img")
+    assert "url(" not in page.replace("url(#", "")
+    assert "@import" not in page
+    hosts = set(re.findall(r"https?://[^/\s\"<]+", page))
+    assert hosts <= {"https://example.org"}  # the citation, as text
+
+
+def test_policy_admits_only_the_page_s_own_script(page, tree):
+    policy = next(m.attributes["content"] for m in tree.all("meta") if "http-equiv" in m.attributes)
+    assert "default-src 'none'" in policy
+    script = re.search(r"<script>(.*)</script>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.group(1).encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in policy
+
+
+def test_numbers_equal_the_leaderboard(tree, frames):
+    shown = [
+        td.attributes["data-v"]
+        for table in tree.all("section")[1].all("table")
+        for td in table.all("td")
+        if td.attributes.get("data-v")
+    ]
+    stored = frames["leaderboard"]["macro"].dropna()
+    assert sorted(map(float, shown)) == sorted(stored)
+    first = next(td for td in tree.all("td") if td.attributes.get("data-v") == "0.612345678901")
+    assert "0.612" in first.text()
+    assert "[0.500, 0.800]" in first.text()
+
+
+def test_numbers_equal_the_correlations(tree, frames):
+    cells = [
+        td
+        for table in tree.all("section")[2].all("table")
+        for td in table.all("td")
+        if td.attributes.get("data-v")
+    ]
+    stored = frames["correlations"]["value"].dropna()
+    assert sorted(float(td.attributes["data-v"]) for td in cells) == sorted(stored)
+    assert all("n = 6, " in td.text() for td in cells)
+    assert sum("1 undefined" in td.text() for td in cells) == 2 * 2 * 3  # at document level
+
+
+def test_undefined_and_failed_are_counted(tree):
+    board = tree.all("section")[1].text()
+    assert "n = 1 of 2" in board
+    assert "2 of 4 failed" in board
+    assert "undefined" in board
+
+
+def test_best_is_marked_in_the_metric_s_direction(tree):
+    best = {
+        (row.all("th")[0].text(), place)
+        for table in tree.all("section")[1].all("table")
+        for row in table.all("tr")
+        for place, td in enumerate(row.all("td"))
+        if td.attributes.get("class") == "best"
+    }
+    # claim_recall and rouge1 (higher): plain, .712; edit_distance (lower): the other, .612
+    assert best == {("plain", 0), (EVIL, 1)}
+
+
+def test_headline_names_the_strongest_metric_with_its_true_sign(tree):
+    rows = tree.all("section")[0].all("table")[0].all("tbody")[0].all("tr")
+    assert len(rows) == 2
+    assert [td.text() for td in rows[0].all("td")] == [
+        "rouge1_fmeasure",
+        "−0.750",
+        "[−0.850, −0.650]",
+        "6",
+        "3 metrics",
+    ]
+
+
+def test_headline_keeps_a_strong_negative_against_weaker_positives(frames):
+    rows = frames["correlations"].replace({"metric": {"rouge1_fmeasure": "a_metric"}})
+    assert [h.metric for h in headline_view(rows)] == ["a_metric", "a_metric"]
+    undefined = rows.assign(value=float("nan"))
+    assert [(h.metric, h.value, h.n_metrics) for h in headline_view(undefined)] == [("", "", 3)] * 2
+
+
+def test_lexical_judge_is_called_what_it_is(page):
+    assert "The judge “lexical” is a lexical baseline, not a semantic judge." in page
+
+
+def test_invented_banner(page, make_report, tmp_path, no_figures):
+    assert "Invented data." in page
+    write_report(make_report(invented=False), tmp_path / "out")
+    assert "Invented data." not in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+
+
+def test_verdicts_statuses_and_citations(tree):
+    documents = [d for d in tree.all("details") if d.attributes.get("class") == "doc"]
+    text = " ".join(documents[0].text().split())
+    for words in (
+        "entailed",
+        "not entailed",
+        "no evidence",
+        "failed: refused",
+        "[7], no such passage",
+        "[0] alone: not entailed",
+        "without [0]: entailed",
+        "patient: My knee hurts.",
+        "doctor & co: Since when?",
+        "age: 40",
+        "completeness: 80 (rater",
+        "preference over plain: abstained",
+        "coverage: 1 rating of single claims",
+    ):
+        # an element's own text comes before its children's, so compare without the order
+        assert all(word in text for word in words.split()), words
+    second = " ".join(documents[1].text().split())
+    assert "! no text: truncated" in second
+    assert "all 2 questions failed, because there is no text to read" in second
+    assert "undefined, 2 failed, within [0.000, 1.000]" in second
+
+
+def test_failed_text_has_no_verdict_of_not_entailed(tree):
+    second = [d for d in tree.all("details") if d.attributes.get("class") == "doc"][1]
+    by_author = {
+        d.all("summary")[0].texts[0].strip(): {td.attributes.get("class") for td in d.all("td")}
+        for d in second.all("details")
+        if d.attributes.get("class") == "text"
+    }
+    assert "n" in by_author[EVIL]
+    assert by_author["plain"] == set()
+
+
+def test_premises_are_not_printed(page):
+    assert "a premise nobody prints" not in page
+
+
+def test_null_is_never_printed_as_a_word(written, tree):
+    for file in written.rglob("*"):
+        if file.suffix in (".html", ".md", ".csv", ".svg"):
+            text = file.read_text(encoding="utf-8")
+            assert not re.search(r"\b(nan|NaN|NA|NaT|inf)\b", text), file.name
+            assert file.suffix == ".html" or "None" not in text, file.name
+    cells = [td.text().strip() for td in tree.all("td")]
+    assert "undefined" in cells
+    assert "None" not in cells
+    assert "null" not in cells
+
+
+def test_alignments_are_shown_where_given(make_report, tmp_path, no_figures):
+    aligned = pd.DataFrame(
+        [[DOC, EVIL, "full", 0, "rouge_topk", [1, 0], [0.5, 0.25]]],
+        columns=["doc_id", "author", "part", "position", "method", "passages", "values"],
+    )
+    write_report(make_report(alignments=aligned), tmp_path / "out")
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert page.count("aligned [1] [0]") == 1
+
+
+def test_all_tables_empty(make_report, nothing, tmp_path):
+    write_report(make_report(**nothing), tmp_path / "out")
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    text = tree_of(page).text()
+    assert "No scores" in text
+    assert "Nobody rated the texts" in text
+    assert "0 documents" in text
+    assert not (tmp_path / "out" / "figures").exists()
+
+
+def test_no_judge_no_ratings_one_author(make_report, frames, nothing, tmp_path, no_figures):
+    only = {
+        name: frames[name][frames[name]["author"] == EVIL].reset_index(drop=True)
+        for name in ("texts", "parts", "units", "scores", "leaderboard")
+    }
+    empty = {name: nothing[name] for name in ("pairs", "judgments", "ratings", "correlations")}
+    write_report(make_report(**only, **empty, agreement=nothing["agreement"]), tmp_path / "out")
+    tree = tree_of((tmp_path / "out" / "index.html").read_text(encoding="utf-8"))
+    assert "is a lexical baseline" not in tree.text()
+    assert not [td for td in tree.all("td") if td.attributes.get("class") in ("y", "n", "best")]
+    assert "claim 1 of" in tree.text()

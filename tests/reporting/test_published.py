@@ -1,0 +1,216 @@
+import csv
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from metassay.contract import empty
+from metassay.errors import BadInput
+from metassay.reporting.published import COMPARISONS, agrees, compare_all
+from metassay.reporting.views.published import published_view
+from metassay.tables import CORRELATIONS, LEADERBOARD, NO_JUDGE
+from tests.reporting.invented_report import PUBLISHED
+
+CRITERIA = {
+    "factual_precision": "Factual Precision",
+    "factual_recall": "Factual Recall",
+    "factual_f1": "Factual F1",
+    "hallucination_rate": "Hallucination Rate",
+    "omission_rate": "Omission Rate",
+}
+
+
+def correlations_of(values):
+    """Rows of the table `correlations` as far as a comparison reads them."""
+    return pd.DataFrame(
+        [
+            ["mts_dialog", criterion, "full", metric, NO_JUDGE, "global", "pearson", value]
+            for (metric, criterion), value in values.items()
+        ],
+        columns=["study", "criterion", "part", "metric", "judge", "level", "coefficient", "value"],
+    )
+
+
+def leaderboard_of(values):
+    return pd.DataFrame(
+        [
+            [part, metric, NO_JUDGE, author, value]
+            for (part, metric, author), value in values.items()
+        ],
+        columns=["part", "metric", "judge", "author", "macro"],
+    )
+
+
+def cell(compared, row, column):
+    found = compared.cells
+    return found[(found["row"] == row) & (found["column"] == column)].iloc[0]
+
+
+def one(name, *, leaderboard=None, correlations=None, folder=PUBLISHED):
+    leaderboard = empty(LEADERBOARD) if leaderboard is None else leaderboard
+    correlations = empty(CORRELATIONS) if correlations is None else correlations
+    return compare_all([name], folder, leaderboard, correlations)[0]
+
+
+@pytest.fixture
+def benabacha():
+    """Correlations near the issue's: R1-R with recall .53, omission -.59, F1 .52."""
+    values = {("rouge1_recall", criterion): 0.0 for criterion in CRITERIA}
+    values["rouge1_recall", "factual_recall"] = 0.5323
+    values["rouge1_recall", "factual_f1"] = 0.5161
+    values["rouge1_recall", "hallucination_rate"] = 0.0015
+    values["rouge1_recall", "omission_rate"] = -0.5874
+    values["rougeL_fmeasure", "factual_f1"] = 0.38
+    return one("benabacha_table2", correlations=correlations_of(values))
+
+
+def test_benabacha_by_hand(benabacha):
+    recall = cell(benabacha, "ROUGE-1-R", "Factual Recall")
+    assert recall["published"] == 0.57
+    assert recall["difference"] == pytest.approx(0.5323 - 0.57)
+    assert "Another ROUGE" in recall["note"]
+    # (2 x .5161 - .0015 + .5874) / 4 = .404525, printed .41
+    aggregate = cell(benabacha, "ROUGE-1-R", "Aggregate Score")
+    assert aggregate["ours"] == pytest.approx(0.404525)
+    assert aggregate["difference"] == pytest.approx(-0.005475)
+    same = cell(benabacha, "ROUGE-L-F", "Factual F1")
+    assert (same["difference"], same["note"]) == (0, "")
+
+
+def test_what_was_not_run_is_counted_and_not_shown(benabacha):
+    # 126 printed; ours: 5 correlations, their aggregate, and one more, too little for an aggregate
+    assert len(benabacha.cells) == 7
+    assert benabacha.n_not_run == 119
+    full = {(m, c): 0.1 for m in _rouge_names() for c in CRITERIA}
+    assert one("benabacha_table2", correlations=correlations_of(full)).n_not_run == 72
+
+
+def _rouge_names():
+    return [f"rouge{n}_{v}" for n in ("1", "2", "L") for v in ("precision", "recall", "fmeasure")]
+
+
+def test_other_levels_studies_judges_and_parts_are_not_ours():
+    values = {("rouge1_recall", "factual_recall"): 0.5}
+    for column, other in (
+        ("study", "mine"),
+        ("part", "subjective"),
+        ("judge", "lexical"),
+        ("level", "system"),
+        ("coefficient", "spearman"),
+    ):
+        wrong = correlations_of(values).assign(**{column: other})
+        assert one("benabacha_table2", correlations=wrong).cells.empty
+
+
+def test_undefined_stays_undefined():
+    values = {("rouge1_recall", criterion): np.nan for criterion in CRITERIA}
+    compared = one("benabacha_table2", correlations=correlations_of(values))
+    assert compared.cells["ours"].isna().all()
+    assert len(compared.cells) == 6  # the aggregate too
+    assert set(compared.cells["note"]) == {"Undefined here."}
+    view = published_view(compared)
+    assert view.rows[0][1][0].ours == "undefined"
+    assert (view.n_agreeing, view.largest) == (0, "")
+
+
+def test_table20_takes_rouge_lsum_of_whole_texts():
+    compared = one(
+        "doclens_table20",
+        leaderboard=leaderboard_of(
+            {
+                ("full", "rougeLsum_fmeasure", "bart_samsum_section"): 0.48618,
+                ("full", "rougeL_fmeasure", "bart_samsum_section"): 0.1,
+                ("full", "rouge1_fmeasure", "chatgpt"): 0.47438,
+                ("full", "rouge2_fmeasure", "gpt4"): 0.3,
+                ("subjective", "rouge1_fmeasure", "gpt4"): 0.1,
+                ("full", "rouge1_fmeasure", "somebody_else"): 0.1,
+            }
+        ),
+    )
+    assert len(compared.cells) == 3
+    assert compared.n_not_run == 64 + 6 - 3
+    section = cell(compared, "BART + SAMSum FT, section", "Rouge-L")
+    assert (section["ours"], section["published"]) == (pytest.approx(48.618), 48.62)
+    assert section["note"] == ""
+    assert cell(compared, "ChatGPT, full", "Rouge-1")["published"] == 47.44
+    gpt4 = cell(compared, "GPT-4, full", "Rouge-2")
+    assert gpt4["difference"] == pytest.approx(30 - 22.58)
+    assert gpt4["note"].startswith("Unexpected")
+    assert "Yim et al. 2023" in gpt4["note"]
+
+
+def test_table24_takes_plain_rouge_l_of_sections():
+    compared = one(
+        "doclens_table24",
+        leaderboard=leaderboard_of(
+            {
+                ("objective_results", "rouge1_fmeasure", "biobart_full"): 0.175,
+                ("objective_results", "rougeLsum_fmeasure", "biobart_full"): 0.1,
+                ("assessment_and_plan", "rougeL_fmeasure", "chatgpt"): 0.2332,
+                ("full", "rouge1_fmeasure", "biobart_full"): 0.1,
+            }
+        ),
+    )
+    assert len(compared.cells) == 2
+    results = cell(compared, "BioBART, full", "Objective-Results Rouge-1")
+    assert (results["published"], results["note"]) == (17.50, "")
+    plan = cell(compared, "Reported GPT-3.5-turbo, full, 0-shot", "Assessment and Plan Rouge-L")
+    assert plan["published"] == 23.32
+
+
+def test_every_cell_of_table24_that_can_be_computed_is_compared():
+    systems = [
+        "bart_samsum_full",
+        "bart_samsum_section",
+        "biobart_full",
+        "biobart_section",
+        "chatgpt",
+        "gpt4",
+    ]
+    sections = ("subjective", "objective_exam", "objective_results", "assessment_and_plan")
+    metrics = ("rouge1_fmeasure", "rouge2_fmeasure", "rougeL_fmeasure")
+    values = {(s, m, a): 0.5 for s in sections for m in metrics for a in systems}
+    compared = one("doclens_table24", leaderboard=leaderboard_of(values))
+    assert len(compared.cells) == 24 * 3
+    assert not compared.cells.duplicated(["row", "column"]).any()
+
+
+def test_view_has_the_papers_shape_and_names_the_largest_difference(benabacha):
+    view = published_view(benabacha)
+    assert view.columns == [*CRITERIA.values(), "Aggregate Score"]
+    assert [row for row, _ in view.rows] == ["ROUGE-1-R", "ROUGE-L-F"]
+    assert view.rows[1][1][:2] == [None, None]
+    precision = view.rows[0][1][0]
+    assert precision == ("0.000", "0.10", "−0.100", False, "1")
+    assert view.largest == "−0.100 (ROUGE-1-R, Factual Precision)"
+    assert view.n_agreeing == 1
+    assert len(view.notes) == 1
+
+
+def test_agreement_is_half_a_unit_of_the_last_printed_digit():
+    assert agrees(0.005)
+    assert agrees(-0.005)
+    assert not agrees(0.00501)
+    assert not agrees(None)
+
+
+def test_missing_or_damaged_file_is_bad_input(tmp_path):
+    with pytest.raises(BadInput, match=r"doclens_table24\.csv does not exist"):
+        one("doclens_table24", folder=tmp_path)
+    (tmp_path / "doclens_table24.csv").write_text("paper,value\ndoclens,1\n")
+    with pytest.raises(BadInput, match="lacks the columns"):
+        one("doclens_table24", folder=tmp_path)
+
+
+def test_transcriptions_are_whole():
+    counts = {"benabacha_table2": 126, "doclens_table20": 64, "doclens_table24": 408}
+    for name, count in {**counts, "acibench_rouge": 6}.items():
+        with (PUBLISHED / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+            table = list(csv.DictReader(file))
+        assert len(table) == count
+        key = ("split_or_section", "system_or_metric", "setting", "quantity")
+        assert len({tuple(row[k] for k in key) for row in table}) == count
+        assert all(np.isfinite(float(row["value"])) for row in table)
+    assert {file for c in COMPARISONS.values() for file in c.files} == {
+        file.name for file in PUBLISHED.glob("*.csv")
+    }

@@ -1,0 +1,91 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metassay.reporting.numbers import counted, exact, shown, shown_interval, significant
+from metassay.reporting.tables import rows, to_csv, to_markdown
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.5, "0.500"),
+        (-0.1234, "−0.123"),
+        (-0.0001, "0.000"),  # no minus before a zero
+        (0.0, "0.000"),
+        (9.9996, "10.000"),
+        (12.345, "12.35"),
+        (415.3, "415.3"),
+        (None, ""),
+        (float("nan"), ""),
+    ],
+)
+def test_shown(value, text):
+    assert shown(value) == text
+
+
+def test_shown_interval_needs_both_ends():
+    assert shown_interval(-0.25, 0.5) == "[−0.250, 0.500]"
+    assert shown_interval(None, 0.5) == ""
+    assert shown_interval(0.5, float("nan")) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.123456, "0.1235"), (1e-12, "1e-12"), (-0.5, "-0.5"), (1234.567, "1235"), (0.0, "0")],
+)
+def test_significant(value, text):
+    assert significant(value) == text
+
+
+def test_counted():
+    assert (counted(1, "text"), counted(0, "text")) == ("1 text", "0 texts")
+    assert counted(1234, "row") == "1,234 rows"
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_exact_and_csv_keep_every_digit(value):
+    assert float(exact(value)) == value
+    assert float(to_csv(pd.DataFrame({"x": [value]})).splitlines()[1]) == value
+
+
+def test_nulls_of_every_kind_are_none_in_rows_and_empty_in_files():
+    frame = pd.DataFrame(
+        {
+            "text": pd.Series(["a", None], dtype="str"),
+            "whole": pd.Series([1, None], dtype="Int64"),
+            "real": [0.5, np.nan],
+            "list": pd.Series([[1, 2], []], dtype=object),
+        }
+    )
+    assert list(rows(frame, "real", "text", "whole", "list")) == [
+        (0.5, "a", 1, [1, 2]),
+        (None, None, None, []),
+    ]
+    frame = frame.drop(columns="list")
+    assert to_csv(frame) == "text,whole,real\na,1,0.5\n,,\n"
+    assert to_markdown(frame).splitlines()[-1] == "|  |  |  |"
+
+
+def test_markdown_escapes_and_aligns_numbers():
+    frame = pd.DataFrame({"author": ["a|b\n*c* <script>[x](y)`"], "macro": [0.123456789]})
+    assert to_markdown(frame) == (
+        "| author | macro |\n"
+        "| --- | ---: |\n"
+        "| a\\|b \\*c\\* &lt;script&gt;\\[x\\](y)\\` | 0.1235 |\n"
+    )
+
+
+def test_markdown_lists_each_recipe_once_below():
+    frame = pd.DataFrame({"metric": ["b", "a", "a"], "recipe": ["b|x:1", "a|x:1", "a|x:1"]})
+    text = to_markdown(frame)
+    assert "recipe |" not in text
+    assert text.endswith("\nRecipes:\n\n- a\\|x:1\n- b\\|x:1\n")
+
+
+def test_frames_without_rows():
+    frame = pd.DataFrame({"a": pd.Series([], dtype="str"), "b": pd.Series([], dtype="float64")})
+    assert to_csv(frame) == "a,b\n"
+    assert to_markdown(frame) == "| a | b |\n| --- | ---: |\n"

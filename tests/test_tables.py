@@ -1,0 +1,194 @@
+"""The contracts hold on the way in and on the way out, and the page about them is current."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from metassay.contract import describe, empty, read, write
+from metassay.errors import BadInput
+from metassay.tables import PAIRS, RATINGS, TABLES, TEXTS, UNITS
+
+ROOT = Path(__file__).parent.parent
+
+# The columns that the design promises to whoever reads the tables.
+PROMISED = {
+    "sources": "doc_id passages speaker group attributes",
+    "texts": "doc_id author part status recipe",
+    "parts": "doc_id author part",
+    "units": "doc_id author part kind position text citations",
+    "alignments": "doc_id author part position method",
+    "pairs": "pair_id instrument premise hypothesis measure doc_id author part position",
+    "judgments": "pair_id judge status label probability grade explanation tokens attempts",
+    "scores": "doc_id author part metric judge value n_expected n_judged n_failed low high recipe",
+    "leaderboard": "author part metric judge",
+    "ratings": "study doc_id author part unit rater criterion",
+    "correlations": "study criterion metric level coefficient value n n_undefined p",
+    "significance": "metric_a metric_b p",
+    "agreement": "rater_a rater_b value",
+    "ensembles": "members value",
+    "disagreements": "metric_a metric_b",
+}
+
+
+def texts(**changed: object) -> pd.DataFrame:
+    row = {
+        "doc_id": "d1",
+        "author": "a",
+        "part": "full",
+        "text": "Well.",
+        "status": "ok",
+        "recipe": "r",
+    }
+    return pd.DataFrame([row, row | {"doc_id": "d0"}]).assign(**changed)
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_promised_columns_are_declared(name: str) -> None:
+    assert set(PROMISED[name].split()) <= set(TABLES[name].columns)
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=lambda t: t.name)
+def test_every_table_is_described_and_keyed(table) -> None:
+    assert set(table.key) <= set(table.columns)
+    assert not any(table.columns[name].null for name in table.key)
+    assert all(column.meaning for column in table.columns.values())
+
+
+def test_page_is_current() -> None:
+    assert (ROOT / "docs/tables.md").read_text(encoding="utf-8") == describe(TABLES), (
+        "run `make docs`"
+    )
+
+
+def test_round_trip_sorts_by_key(tmp_path: Path) -> None:
+    write(TEXTS, texts(), tmp_path / "texts.parquet")
+    assert list(read(TEXTS, tmp_path / "texts.parquet")["doc_id"]) == ["d0", "d1"]
+
+
+def test_same_rows_give_the_same_bytes_whatever_their_order_index_and_dtype(tmp_path: Path) -> None:
+    write(TEXTS, texts(), tmp_path / "a.parquet")
+    other = texts().iloc[::-1].astype("object").set_axis([7, 3])
+    write(TEXTS, other[list(reversed(other.columns))], tmp_path / "b.parquet")
+    assert digest(tmp_path / "a.parquet") == digest(tmp_path / "b.parquet")
+    assert pq.read_schema(tmp_path / "a.parquet").metadata is None
+
+
+def test_reals_are_rounded_so_that_the_order_of_a_sum_cannot_change_the_bytes(tmp_path) -> None:
+    row = {
+        "study": "s",
+        "doc_id": "d",
+        "author": "a",
+        "part": "full",
+        "unit": "text",
+        "rater": "r",
+        "criterion": "c",
+    }
+    for name, value in (("a", 0.1 + 0.2), ("b", 0.3), ("z", -0.0), ("y", 0.0)):
+        write(RATINGS, pd.DataFrame([row | {"value": value}]), tmp_path / f"{name}.parquet")
+    assert digest(tmp_path / "a.parquet") == digest(tmp_path / "b.parquet")
+    assert digest(tmp_path / "z.parquet") == digest(tmp_path / "y.parquet")
+
+
+def test_nulls_stay_nulls(tmp_path: Path) -> None:
+    unit = {
+        "doc_id": "d",
+        "author": "a",
+        "part": "full",
+        "kind": "claim",
+        "position": 0,
+        "text": "t",
+        "citations": np.array([3, 1]),
+        "statement": None,
+        "start": 0,
+        "end": 1,
+    }
+    write(UNITS, pd.DataFrame([unit]), tmp_path / "units.parquet")
+    row = read(UNITS, tmp_path / "units.parquet").iloc[0]
+    assert row["citations"] == [3, 1]
+    assert pd.isna(row["statement"])
+    assert pq.read_table(tmp_path / "units.parquet")["statement"].null_count == 1
+
+
+def test_shared_premises_are_kept_once(tmp_path: Path) -> None:
+    row = {
+        "pair_id": "p",
+        "instrument": "entailment",
+        "measure": "claim_recall",
+        "doc_id": "d",
+        "author": "a",
+        "part": "full",
+        "citation": -1,
+        "premise": "x" * 100_000,
+        "hypothesis": "h",
+        "settled": None,
+    }
+    frame = pd.DataFrame([row | {"position": i} for i in range(1000)])
+    write(PAIRS, frame, tmp_path / "pairs.parquet")
+    assert (tmp_path / "pairs.parquet").stat().st_size < 20_000
+    back = read(PAIRS, tmp_path / "pairs.parquet")
+    assert back["premise"].memory_usage(deep=True) < 200_000
+    assert back["premise"].iloc[999] == "x" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("frame", "said"),
+    [
+        (texts().drop(columns="status"), "column 'status' is missing"),
+        (texts(extra=1), "column 'extra' is unknown"),
+        (texts(status="fine"), "'status' is none of ok, unparsed"),
+        (texts(author=None), "'author' is null in 2 row(s); the first is doc_id='d1'"),
+        (texts(doc_id="d1"), "the key is there twice in 1 row(s)"),
+        (texts(text=[["a"], "b"]), "column 'text' must be string"),
+    ],
+)
+def test_a_bad_frame_is_refused_and_nothing_is_written(tmp_path, frame, said: str) -> None:
+    path = tmp_path / "texts.parquet"
+    write(TEXTS, texts(), path)
+    before = digest(path)
+    with pytest.raises(BadInput) as caught:
+        write(TEXTS, frame, path)
+    assert said in str(caught.value)
+    assert "Well." not in str(caught.value)
+    assert digest(path) == before
+    assert [p.name for p in tmp_path.iterdir()] == ["texts.parquet"]
+
+
+def test_all_problems_come_at_once(tmp_path: Path) -> None:
+    with pytest.raises(BadInput) as caught:
+        write(TEXTS, texts(author=None, status="fine"), tmp_path / "texts.parquet")
+    assert len(caught.value.problems) == 2
+
+
+def test_a_truncated_file_is_told_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "texts.parquet"
+    write(TEXTS, texts(), path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(BadInput, match="no readable Parquet file; delete it"):
+        read(TEXTS, path)
+
+
+def test_a_folder_is_one_table_and_keys_are_unique_across_its_files(tmp_path: Path) -> None:
+    folder = tmp_path / "texts"
+    assert read(TEXTS, folder).empty
+    write(TEXTS, texts(), folder / "b.parquet")
+    write(TEXTS, texts(author="c"), folder / "a.parquet")
+    assert list(read(TEXTS, folder)["author"]) == ["a", "c", "a", "c"]
+    write(TEXTS, texts(), folder / "z.parquet")
+    with pytest.raises(BadInput, match="the key is there twice"):
+        read(TEXTS, folder)
+
+
+def test_empty_tables_keep_their_types(tmp_path: Path) -> None:
+    for table in TABLES.values():
+        write(table, empty(table), tmp_path / f"{table.name}.parquet")
+        back = read(table, tmp_path / f"{table.name}.parquet")
+        assert list(back.columns) == list(table.columns)
+        assert back.empty
