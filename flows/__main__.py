@@ -18,8 +18,9 @@ def main() -> int:
     parser.add_argument("--no-prefect", action="store_true")
     chosen = parser.parse_args()
     root = Path.cwd()
-    # Prefect reads its settings when it is imported.
+    # Prefect reads its settings when it is imported, and makes its folder but not the one above.
     os.environ.update(dag.environment(root))
+    Path(os.environ["PREFECT_HOME"]).mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("PREFECT_LOGGING_LEVEL", "CRITICAL")
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGINT, _interrupt)

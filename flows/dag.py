@@ -68,7 +68,8 @@ def graph(root: Path, benchmarks: Iterable[str]) -> dict[str, Stage]:
     import networkx
     from dvc.repo import Repo
 
-    with Repo(str(root)) as repo:
+    # DVC reads params.yaml from the working folder, whatever the root it is given.
+    with contextlib.chdir(root), Repo() as repo:
         whole = repo.index.graph
         by_name = {stage.addressing: stage for stage in whole}
         reports = [by_name[f"report@{name}"] for name in benchmarks]
@@ -83,7 +84,8 @@ def stale(root: Path, stages: dict[str, Stage]) -> set[str]:
     """Those whose inputs or outputs changed, and everything downstream of them."""
     from dvc.repo import Repo
 
-    with Repo(str(root)) as repo:
+    # DVC reads params.yaml from the working folder, whatever the root it is given.
+    with contextlib.chdir(root), Repo() as repo:
         changed = set(repo.status(targets=list(stages)))
     for name, stage in stages.items():
         if changed.intersection(stage.needs):

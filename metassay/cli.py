@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rich.console import Console
+from rich.table import Column
 from rich.table import Table as RichTable
 
 from metassay import __version__
@@ -58,7 +59,7 @@ Render reports/NAME/index.html again from the tables that are there, and print i
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit code."""
-    chosen = _parser().parse_args(arguments)
+    chosen = parser().parse_args(arguments)
     command: Callable[[argparse.Namespace], int] = chosen.command
     try:
         return command(chosen)
@@ -143,13 +144,14 @@ def report(chosen: argparse.Namespace) -> int:
     return DONE
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """What the command line takes."""
     raw = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(
+    whole = argparse.ArgumentParser(
         prog="metassay", description=ABOUT, epilog=ENDING, formatter_class=raw
     )
-    parser.add_argument("--version", action="version", version=f"metassay {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    whole.add_argument("--version", action="version", version=f"metassay {__version__}")
+    commands = whole.add_subparsers(required=True, metavar="COMMAND")
 
     def add(
         name: str, command: Callable[[argparse.Namespace], int], summary: str, about: str
@@ -177,7 +179,7 @@ def _parser() -> argparse.ArgumentParser:
     add("validate", validate, "check params, registry and tables", VALIDATE)
     reporting = add("report", report, "render a report again", REPORT)
     reporting.add_argument("name", metavar="NAME", help="a benchmark of params.yaml")
-    return parser
+    return whole
 
 
 def _jobs(text: str) -> int:
@@ -211,7 +213,9 @@ def _headline(name: str, params: Params) -> None:
     metrics, rows = board(folder)
     # With spaces the headings can wrap where the terminal is narrow.
     headings = [metric.replace("_", " ") for metric in metrics]
-    leaders = RichTable("author", *headings, title=f"{name}: mean score of the whole texts")
+    leaders = RichTable(
+        Column("author", no_wrap=True), *headings, title=f"{name}: mean score of the whole texts"
+    )
     for row in rows:
         leaders.add_row(*row)
     console.print(leaders)

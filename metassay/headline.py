@@ -23,7 +23,7 @@ def board(folder: Path) -> tuple[list[str], list[list[str]]]:
     rows = _leaderboard(folder)
     rows = rows[rows["metric"].isin(MAIN_METRICS)]
     columns = {
-        label: group.set_index("author")["macro"]
+        str(label): group.set_index("author")["macro"]
         for label, group in rows.groupby("column", sort=True)
     }
     authors = sorted(rows["author"].unique())

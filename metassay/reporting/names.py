@@ -19,6 +19,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "rougeLsum_fmeasure",
         "bleu",
         "edit_distance",
+        "edit_distance_characters",
     ),
     "ROUGE precision and recall": (
         "rouge1_precision",

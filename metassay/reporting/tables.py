@@ -26,8 +26,15 @@ def to_csv(frame: pd.DataFrame) -> str:
 def to_markdown(frame: pd.DataFrame) -> str:
     """A Markdown table: numbers to four significant digits, null empty, text escaped.
 
-    A column `recipe` is too long for a row: its values are listed once, below the table.
+    Two columns are too long for a row and are listed once, below the table: each `recipe`, and each
+    `note`, to which its rows refer by number.
     """
+    notes = (
+        sorted({_text(note) for (note,) in rows(frame, "note")} - {""}) if "note" in frame else []
+    )
+    numbers = {note: str(number) for number, note in enumerate(notes, start=1)}
+    if notes:
+        frame = frame.assign(note=[numbers.get(_text(n), "") for (n,) in rows(frame, "note")])
     names = [name for name in frame.columns if name != "recipe"]
     numeric = [pd.api.types.is_numeric_dtype(frame[name]) for name in names]
     lines = [
@@ -38,6 +45,8 @@ def to_markdown(frame: pd.DataFrame) -> str:
     if "recipe" in frame.columns:
         recipes = sorted({_text(recipe) for (recipe,) in rows(frame, "recipe")})
         lines += ["", "Recipes:", "", *(f"- {recipe}" for recipe in recipes)]
+    if notes:
+        lines += ["", "Notes:", "", *(f"{number}. {note}" for note, number in numbers.items())]
     return "\n".join(lines) + "\n"
 
 

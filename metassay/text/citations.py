@@ -24,7 +24,9 @@ _GROUP = rf"\[[ \t]*+{_ITEM}(?:[ \t]*+[,;][ \t]*+{_ITEM})*+[ \t]*+\]"
 
 GROUP = re.compile(_GROUP, re.ASCII)
 _GROUPS = re.compile(rf"{_GROUP}(?:{_BLANK}[,;]?{_BLANK}{_GROUP})*+", re.ASCII)
-_FULL_STOP = re.compile(rf"[ \t]*+([{_CLOSERS}]*+[{_STOPS}][{_STOPS}{_CLOSERS}]*+)(?!\d)", re.ASCII)
+_FULL_STOP = re.compile(
+    rf"[ \t]*+([{_CLOSERS}]*+(?:\.(?!\d)|[?!\u2026])[{_STOPS}{_CLOSERS}]*+)", re.ASCII
+)
 _SECOND_STOP = re.compile(r"[ \t]*+\.(?![\d.])", re.ASCII)
 _LINE_END = re.compile(rf"([{_CLOSERS}]*+)(?=[ \t\u00a0{MARKS}]*+(?:[{BREAKS}]|\Z))", re.ASCII)
 _RANGE = re.compile(r"(\d+)(?:[ \t]*[-\u2010-\u2014][ \t]*(\d+))?", re.ASCII)

@@ -29,6 +29,7 @@ _NUMBER = r"\(?(?:\d{1,2}|[a-h]|i{1,3}|iv|vi{0,3})[.)](?=\s)|\(?\d{1,2}[.)](?=\*
 _MARKER = re.compile(rf"[\s+:;,.{MARKS}]*(?:(?:{_NUMBER})[\s*_]*)?")
 _SIGNS = ".-+<>=~"  # directly before a digit they belong to the number
 _ENUMERATION = re.compile(r"\W*(\d{1,2})[.)]")
+_LONGEST_ITEM = 1000  # characters between the numbers of a list within a line
 _LEAD_IN = re.compile(rf"[^{STOPS};]{{1,80}}:[\s*_]*")
 _LONGEST_LEAD_IN = 8  # words
 _MARKDOWN = re.compile(rf"\s*(?:#+\s[^{STOPS}]*|\*\*[^*{STOPS}]+\*\*:?|__[^_{STOPS}]+__:?)\s*")
@@ -71,10 +72,11 @@ def _leads_in(line: str, content: str) -> bool:
 
 @lru_cache(maxsize=4096)  # references, systems and both kinds of segmentation share their lines
 def _split(line: str) -> tuple[Span, ...]:
-    spans = []
+    spans: list[Span] = []
     for start, end in _stretches(line):
         span = _trimmed(line, start, end)
-        if any(map(str.isalnum, line[slice(*span)])) and not _enumerates(line, span):
+        speaks = any(map(str.isalnum, line[slice(*span)]))
+        if speaks and not _enumerates(line, span, first=not spans):
             spans.append(span)
     return tuple(spans)
 
@@ -90,7 +92,7 @@ def _stretches(line: str) -> Iterator[tuple[int, int]]:
 
 
 def _trimmed(line: str, start: int, end: int) -> Span:
-    start += _marker_end(line[start:end])
+    start += _marker_end(line[start:end].rstrip())  # "45. " alone is an answer, not a marker
     last = end
     while last > start and (line[last - 1].isspace() or line[last - 1] in MARKS):
         last -= 1
@@ -107,10 +109,11 @@ def _marker_end(line: str) -> int:
     return end
 
 
-def _enumerates(line: str, span: Span) -> bool:
-    """Whether a stretch is just the number of an item in a list within a line: 1. One. 2. Two."""
+def _enumerates(line: str, span: Span, *, first: bool) -> bool:
+    """Whether a stretch is only an item's number: the first of its line, or the next in it."""
     match = _ENUMERATION.fullmatch(line, *span)
-    if not match or span.end == len(line.rstrip()):
+    if not match or not line[span.end :].strip():
         return False
-    before = int(match[1]) - 1
-    return before == 0 or bool(re.search(rf"(?<!\S){before}[.)]\s", line[: span.start]))
+    before = line[max(0, span.start - _LONGEST_ITEM) : span.start]
+    counted = re.search(rf"(?<!\S){int(match[1]) - 1}[.)]\s", before)
+    return first or match[1] == "1" or counted is not None

@@ -73,7 +73,7 @@ def content_tokens(text: str) -> list[str]:
     tokens: list[str] = []
     for token in _CONTENT.findall(text):
         for word in _plain(token):
-            if word not in STOPWORDS:
+            if word and word not in STOPWORDS:  # "n't" by itself leaves an empty stem
                 tokens.append(_singular(word))
     return tokens
 

@@ -129,7 +129,7 @@ _QUALIFIER = re.compile(
 _MOST_WORDS = 6  # of an item
 _LONGEST = 2000  # characters of a statement; longer ones are no sentences but noise
 _ENCLOSED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\"[^\"]*\"|\u201c[^\u201d]*\u201d")
-_FINAL = re.compile(r"[.!\u2026]+[\"')\u201d]*$")
+_FINAL = re.compile(r"[.!\u2026]+$")
 
 
 def clauses(statement: str) -> list[str]:

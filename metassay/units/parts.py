@@ -66,7 +66,7 @@ def segment(
 
     compat doclens-table24: a note has all four sections always: an absent one is the literal
     `#####EMPTY#####` without span, newlines in a section are the literal `__lf1__`, and a note that
-    failed has four failed sections.
+    failed as a whole has four failed sections.
 
     Raises BadInput if a text's doc_id is not in sources.
     """
@@ -117,7 +117,7 @@ def _parts(written: list[_Written], task: str, options: WholeOptions | SoapOptio
         elif task == "note" and full.text is not None:
             found = _divided(full.text, options)
         if task == "note" and options.compat == "doclens-table24":
-            found = _as_in_table24(found, full.status)
+            found = _as_in_table24(found, OK if found else full.status)
     leaf = "no" if found else "yes"
     pieces = [Span(0, len(full.text))] if full.text is not None else []
     return [_Part(FULL, full.text, pieces, leaf, full.status), *found]

@@ -89,3 +89,10 @@ def test_frames_without_rows():
     frame = pd.DataFrame({"a": pd.Series([], dtype="str"), "b": pd.Series([], dtype="float64")})
     assert to_csv(frame) == "a,b\n"
     assert to_markdown(frame) == "| a | b |\n| --- | ---: |\n"
+
+
+def test_markdown_gives_a_long_note_once_and_refers_to_it_by_number() -> None:
+    frame = pd.DataFrame({"ours": [1.0, 2.0, 3.0], "note": ["b, because", None, "a, because"]})
+    text = to_markdown(frame)
+    assert [line.split("|")[2].strip() for line in text.splitlines()[2:5]] == ["2", "", "1"]
+    assert text.endswith("Notes:\n\n1. a, because\n2. b, because\n")

@@ -86,8 +86,9 @@ def _panel(
                 ink = "white" if abs(value) > 0.62 else INK
                 text = axes.text(x, y, _short(value), ha="center", va="center", color=ink)
                 text.set(fontsize=7.5, in_layout=False)
-            cell.set_in_layout(False)  # inside the axes anyway, and measuring it takes time
+            cell.set_in_layout(False)  # inside the axes anyway: neither measured nor clipped
             axes.add_patch(cell)
+            cell.set_clip_on(False)
     axes.set_xlim(-0.5, len(criteria) - 0.5)
     axes.set_ylim(len(metrics) - 0.5, -0.5)
     axes.tick_params(length=0)

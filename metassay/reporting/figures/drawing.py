@@ -6,6 +6,7 @@ build of the font library would trace differently.
 """
 
 import io
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from typing import NamedTuple
@@ -41,6 +42,8 @@ _STYLE = {
 _NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
 _SVG = "http://www.w3.org/2000/svg"
 _XLINK = "http://www.w3.org/1999/xlink"
+_HREF = f"{{{_XLINK}}}href"
+_REFERENCE = re.compile(r"(?:(?<=url\()|^)#(\w+)(?=\)|$)")  # url(#here), or an href that is #here
 
 Draw = Callable[[pd.DataFrame], Figure | None]
 
@@ -81,28 +84,27 @@ def label(text: str) -> str:
 
 
 def inline(svg: str, name: str, title: str) -> str:
-    """The `<svg>` element for a page that holds several: ids led by `name`, a title to read out."""
+    """The `<svg>` element for a page that holds several, with a title to read out.
+
+    Ids that nothing refers to are left out; `name` leads the others, so that no two are the same.
+    """
     ET.register_namespace("", _SVG)
     ET.register_namespace("xlink", _XLINK)
     root = ET.fromstring(svg)
-    known = {e.get("id"): f"{name}-{e.get('id')}" for e in root.iter() if e.get("id")}
+    every = [value for element in root.iter() for value in element.attrib.values()]
+    referred = {match for value in every for match in _REFERENCE.findall(value)}
     for element in root.iter():
+        if element.get("id") not in referred:
+            element.attrib.pop("id", None)
+        element.text = (element.text or "").strip() or None  # line breaks and indents
+        element.tail = (element.tail or "").strip() or None
         for attribute, value in element.attrib.items():
-            element.set(attribute, _renamed(attribute, value, known))
+            if attribute == "id":
+                element.set(attribute, f"{name}-{value}")
+            elif attribute in (_HREF, "clip-path", "style"):
+                element.set(attribute, _REFERENCE.sub(rf"#{name}-\1", value))
     root.set("role", "img")
     root.set("aria-label", title)
     root.set("style", f"min-width:min(40rem,{root.get('width')})")  # smaller can't be read
     text = ET.tostring(root, encoding="unicode")
     return text.replace(f' xmlns="{_SVG}"', "", 1).replace(f' xmlns:xlink="{_XLINK}"', "", 1)
-
-
-def _renamed(attribute: str, value: str, known: dict[str | None, str]) -> str:
-    if attribute == "id":
-        return known[value]
-    if attribute == f"{{{_XLINK}}}href" and value.startswith("#"):
-        return f"#{known.get(value[1:], value[1:])}"
-    if "url(#" in value:
-        before, _, rest = value.partition("url(#")
-        old, _, after = rest.partition(")")
-        return f"{before}url(#{known.get(old, old)}){after}"
-    return value

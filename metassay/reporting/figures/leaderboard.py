@@ -5,6 +5,7 @@ import math
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from metassay.reporting.figures.drawing import ACCENT, FAINT, label
 from metassay.reporting.names import (
@@ -39,7 +40,7 @@ def draw(leaderboard: pd.DataFrame) -> Figure | None:
             0.6 + 0.075 * max(map(len, names)) + 2.05 * n_columns,
             n_rows * (0.85 + 0.21 * len(authors)),
         ),
-        layout="constrained",
+        layout=ConstrainedLayoutEngine(h_pad=0.12),
     )
     panels = figure.subplots(n_rows, n_columns, sharey=True, squeeze=False)
     for index, axes in enumerate(panels.flat):
@@ -67,6 +68,8 @@ def _panel(axes: Axes, whole: pd.DataFrame, metric: Metric, authors: list[str]) 
         if low is not None and high is not None:
             axes.plot([low, high], [y, y], "-", color=ACCENT, linewidth=2.2, alpha=0.45)
         axes.plot([macro], [y], "o", color=ACCENT, markersize=4.5)
+    if mine["macro"].nunique() < 2:
+        axes.set_xlim(-0.05, 1.05)  # nothing to scale the axis by; shares run from 0 to 1
     arrow = ARROWS[str(mine["better"].iloc[0])]
     axes.set_title(label(f"{metric_label(*metric)} {arrow}".strip()), loc="left")
     axes.grid(axis="x", color=FAINT, linewidth=0.6)

@@ -217,6 +217,10 @@ def _together(
 
 
 def _singles(known: Verdicts, text: tuple[str, str], unit: _Unit, judge: str) -> list[Single]:
+    """Nothing for a statement with one citation: all of them together are that one."""
+    if len(unit.citations) < 2:
+        return []
+
     def find(measure: str, citation: int) -> Verdict | None:
         return _verdict(known, (*text, measure, unit.part, unit.position, citation), judge)
 

@@ -1,0 +1,70 @@
+"""README and docs are true: their commands parse, their names and links exist."""
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from metassay.cli import parser
+from metassay.params import load
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def commands(page: Path) -> list[str]:
+    blocks = re.findall(r"```(?:sh|bash|console)\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    lines = [
+        line.partition("#")[0].strip().removeprefix("$ ") for b in blocks for line in b.split("\n")
+    ]
+    return [line for line in lines if line]
+
+
+ALL = [(page, command) for page in PAGES for command in commands(page)]
+
+
+@pytest.mark.parametrize(("page", "command"), ALL, ids=lambda x: getattr(x, "name", x))
+def test_commands_exist(page: Path, command: str) -> None:
+    words = [word for word in shlex.split(command) if not re.fullmatch(r"[A-Z_]+=.*", word)]
+    program = Path(words[0]).name if words else "environment"
+    if program == "metassay":
+        try:
+            parser().parse_args(words[1:])
+        except SystemExit:
+            pytest.fail(f"{page.name}: {command}: metassay does not take this")
+        if words[1] in ("run", "report"):
+            named = [
+                w for w in words[2:] if not w.startswith("-") and not w.isdigit() and "/" not in w
+            ]
+            known = {*load(ROOT / "params.yaml").benchmarks, "mine"}
+            assert set(named) <= known, f"{page.name}: {command}"
+    elif program == "make":
+        done = subprocess.run(
+            ["make", "-n", *words[1:]], cwd=ROOT, capture_output=True, check=False
+        )
+        assert done.returncode == 0, f"{page.name}: {command}"
+    else:
+        assert program in KNOWN, f"{page.name}: {command}: say here how it is tested"
+
+
+KNOWN = {"environment", "export", "dvc", "git", "cd", "pip", "vllm", "ollama", "transformers", "."}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text("utf-8"))
+    local = [link for link in links if "://" not in link]
+    assert not [link for link in local if not (page.parent / link).exists()]
+
+
+def test_readme_names_every_benchmark_and_room() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert all(f"`{name}`" in readme for name in load(ROOT / "params.yaml").benchmarks)
+    rooms = [p.name for p in ROOT.iterdir() if p.is_dir() and not p.name.startswith((".", "_"))]
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    kept = [room for room in rooms if f"\n{room}/" in f"\n{tracked}"]
+    assert not [room for room in kept if f"`{room}/`" not in readme and room != "tests"]

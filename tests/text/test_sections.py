@@ -1,0 +1,173 @@
+"""sections.py: headings by example, partition of any note, and the real reference notes."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metassay.text.headings import SECTIONS, original, section_heading, stands_alone
+from metassay.text.sections import divide
+
+S, E, R, A = SECTIONS
+
+
+@pytest.mark.parametrize(
+    ("line", "section"),
+    [
+        ("CC: cough", S),
+        ("  Chief Complaint", S),
+        ("chiefcomplaint:", S),  # blanks inside a heading match none as well
+        ("Chief complaint is cough", None),
+        ("HPI cough since May", S),  # a prefix needs no colon
+        ("History of present illness cough", S),
+        ("History cough", None),
+        ("review  of\tsystems:", S),
+        ("PE: clear", E),
+        ("People are well", None),
+        ("physical findings", E),
+        ("FINDINGS:", R),
+        ("Results were fine", None),
+        ("A:", A),
+        ("a", A),
+        ("A rash", None),
+        ("Assessment & Plan", A),
+        ("Disposition/Plan: home", A),
+        ("Medical decision-making plan: wait", A),
+        ("Summary plan wait", A),
+        ("IMPRESSIONS of it", A),  # capitals only, and whatever follows
+        ("Impression: gout", None),
+        ("results :", None),  # the colon is attached
+        ("**Subjective:**", None),
+        ("## Results", None),
+        ("OBJECTIVE RESULTS", None),
+        ("VITALS REVIEWED", None),
+    ],
+)
+def test_original_rules(line: str, section: str | None) -> None:
+    assert original(line) == section
+
+
+@pytest.mark.parametrize(
+    ("line", "section", "rest"),
+    [
+        ("**Subjective:** Cough.", S, "Cough."),
+        ("**Subjective**: Cough.", S, "Cough."),
+        ("## Results", R, ""),
+        ("### Objective Exam ###", E, ""),
+        ("**2. Plan**", A, ""),
+        ("2. **Plan:** rest", A, "rest"),
+        ("2. Plan: rest", None, None),  # an item of a list
+        ("* Plan: rest", None, None),
+        ("_Assessment / Plan:_ rest", A, "rest"),
+        ("ASSESSMENT/PLAN", A, ""),
+        ("Assessment  and Plan :", A, ""),
+        ("A&P: rest", A, "rest"),
+        ("A/P:", A, ""),
+        ("S: cough", S, "cough"),
+        ("O: clear", E, "clear"),
+        ("O", None, None),
+        ("OBJECTIVE", E, ""),
+        ("OBJECTIVE EXAM", E, ""),
+        ("objective_results: none", R, "none"),
+        ("Vitals: stable", E, "stable"),
+        ("VITALS REVIEWED", E, ""),
+        ("Vitals are stable", None, None),
+        ("results :", R, ""),
+        ("Laboratory results:", R, ""),
+        ("IMPRESSION Gout", A, "Gout"),
+        ("Impression: gout", None, None),
+        ("HISTORY OF PRESENT ILLNESS cough", S, "cough"),
+        ("History of present illness is long.", S, "History of present illness is long."),
+        ("HPI notes: cough", S, "cough"),
+        ("Labs: normal", None, None),
+        ("Examination of the knee: normal", None, None),
+    ],
+)
+def test_own_rules(line: str, section: str | None, rest: str | None) -> None:
+    found = section_heading(line)
+    assert (found and found[0]) == section
+    if found:
+        assert line[found[1] :].strip() == rest
+
+
+def test_lines_that_are_only_a_heading() -> None:
+    assert all(
+        map(stands_alone, ["PLAN", "Results:", "# Results #", "Social History", "**Skin**:"])
+    )
+    assert not any(map(stands_alone, ["Plan: rest", "Gout", "Skin: dry", "Diabetes:"]))
+
+
+NOTE = (
+    "Seen today.\nEXAM\nLungs clear.\n**Results:** film clear.\nPlan: rest.\nRESULTS\nMRI clear.\n"
+)
+
+
+def test_every_occurrence_of_a_section_is_kept() -> None:
+    found = {name: [NOTE[a:b] for a, b in pieces] for name, pieces in _both(NOTE)[0].items()}
+    assert found == {
+        S: ["Seen today."],
+        E: ["EXAM\nLungs clear."],
+        R: ["**Results:** film clear.", "RESULTS\nMRI clear."],
+        A: ["Plan: rest."],
+    }
+
+
+def test_table24_counts_first_occurrences_and_keeps_white_space() -> None:
+    found = {name: [NOTE[a:b] for a, b in pieces] for name, pieces in _both(NOTE)[1].items()}
+    # **Results:** is no heading there, so the exam goes on, and the last section runs to the end.
+    assert found == {
+        S: ["Seen today.\n"],
+        E: ["EXAM\nLungs clear.\n**Results:** film clear.\n"],
+        R: ["RESULTS\nMRI clear.\n"],
+        A: ["Plan: rest.\n"],
+    }
+
+
+def test_text_before_the_first_heading_is_subjective() -> None:
+    note = "\nEXAM\nClear.\nHPI: cough"
+    ours, table24 = _both(note)
+    assert [note[a:b] for a, b in ours[S]] == ["HPI: cough"]  # nothing is said before
+    assert [note[a:b] for a, b in table24[S]] == ["\n"]  # that was the first occurrence
+    assert [note[a:b] for a, b in table24[E]] == ["EXAM\nClear.\nHPI: cough"]
+    assert _both("All is well.") == ({}, {S: [(0, 12)]})
+
+
+LINES = [
+    "EXAM",
+    "Exam: ok",
+    "Results:",
+    "A/P: rest",
+    "HPI: cough",
+    "text",
+    "",
+    " ",
+    "## Plan",
+    "PLAN",
+]
+
+
+@given(st.lists(st.sampled_from(LINES), max_size=8).map("\n".join))
+def test_pieces_hold_every_visible_character_once(note: str) -> None:
+    for found in _both(note):
+        pieces = sorted(piece for pieces in found.values() for piece in pieces)
+        assert list(found) == [name for name in SECTIONS if name in found]
+        assert all(one.end <= two.start for one, two in pairwise(pieces))
+        if found:
+            held = "".join(note[start:end] for start, end in pieces)
+            assert "".join(held.split()) == "".join(note.split())
+
+
+def test_the_reference_notes_divide_and_eight_have_no_results(mirror: Path) -> None:
+    notes = pd.read_csv(mirror / "aci_bench_test1" / "clinicalnlp_taskB_test1.csv")["note"]
+    assert len(notes) == 40
+    for compat in (0, 1):
+        found = [_both(note)[compat] for note in notes]
+        assert all(set(one) >= {S, E, A} for one in found)
+        assert sum(R not in one for one in found) == 8
+
+
+def _both(note: str) -> tuple[dict, dict]:  # type: ignore[type-arg]
+    return divide(note, compat="none"), divide(note, compat="doclens-table24")
