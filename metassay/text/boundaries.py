@@ -3,8 +3,8 @@
 pysbd 0.3.4 finds a sentence's span by looking up its text, so repeated or altered sentences get
 wrong spans or none; it takes numbers and letters before a full stop ("at 7. She", "hepatitis b.
 He") for list markers, "ill. I" for an abbreviation and inches for quotation marks; it ends a
-sentence after "mg."; some input keeps it busy for ever; and it compiles patterns for each
-abbreviation anew, more than Python caches. So it never sees the text itself but a copy of the same
+sentence after "mg."; some input keeps it busy for ever; and it compiles more patterns for
+abbreviations than Python caches. So it never sees the text itself but a copy of the same
 length in which what misleads it is painted over (`_shadow`), abbreviations are ours, and of what it
 returns only the boundaries are used, counted in visible characters, where a full stop really stands
 before them.
@@ -22,6 +22,7 @@ with warnings.catch_warnings():  # Python warns of its escapes on compiling it
 STOPS = ".?!\u2026\u3002\uff0e\uff01\uff1f"
 CLOSERS = ")]}\"'\u2019\u201d\u00bb*_"
 
+_PATTERNS = 512
 _LONGEST = 10_000  # characters; pysbd's time grows with the square of a line's length
 _STOP = re.compile(f"[{STOPS}]")
 _PLAIN = re.compile(rf"(?<![{STOPS}])[{STOPS}]+[{re.escape(CLOSERS)}]*\s+(?=[^\sa-z])")
@@ -62,6 +63,10 @@ def boundaries(line: str) -> list[int]:
 
 
 def _segments(shadow: str) -> list[str]:
+    # pysbd passes about 100 patterns as strings. numpy.f2py (by way of rouge_score) makes Python
+    # keep just 50 compiled ones, and then each line costs 20 ms: back to Python's own number.
+    if getattr(re, "_MAXCACHE", _PATTERNS) < _PATTERNS:
+        re._MAXCACHE = _PATTERNS  # type: ignore[attr-defined]
     # Not Segmenter.segment, which goes on to look up spans. FutureWarnings come from its patterns.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

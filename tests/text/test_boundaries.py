@@ -6,7 +6,7 @@ import time
 import warnings
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metassay.text import boundaries as module
@@ -66,6 +66,7 @@ def test_no_warning_of_pysbd_surfaces() -> None:
         assert boundaries("He fell -- it was late -- and rose. She left.") == [36]
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(codec="utf-8"), max_size=80))
 def test_any_text_has_boundaries_before_visible_characters(line: str) -> None:
     found = boundaries(line)
@@ -87,6 +88,15 @@ def test_pysbd_keeps_every_character_of_what_it_is_shown() -> None:
         assert len(shadow) == len(line)
         assert [c == " " for c in shadow] == [c.isspace() for c in line]
         assert "".join(module._segments(shadow)) == shadow.replace(" ", ""), line
+
+
+def test_a_small_cache_of_patterns_does_not_slow_it_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(re, "_MAXCACHE", 50)
+    boundaries("He fell. She rose.")
+    compiled = []
+    monkeypatch.setattr(re._compiler, "compile", lambda *args: compiled.append(args))
+    assert boundaries("He rose. She fell.") == [9]
+    assert compiled == []
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metassay.text.citations import blanked, ends, parse, strip_citations
@@ -76,6 +76,7 @@ def _visible(text: str) -> str:
     return "".join(text.split()).replace(".", "")
 
 
+@settings(deadline=None)
 @given(PIECES)
 def test_strip_takes_what_parse_takes_from_the_sentences(text: str) -> None:
     stripped, at, start, between = _visible(strip_citations(text)), 0, 0, ""
@@ -91,6 +92,7 @@ def test_strip_takes_what_parse_takes_from_the_sentences(text: str) -> None:
         assert stripped == _visible(between)
 
 
+@settings(deadline=None)
 @given(PIECES)
 def test_blanking_keeps_every_offset_and_hides_every_citation(text: str) -> None:
     shown = blanked(text)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metassay.text.headings import SECTIONS, original, section_heading, stands_alone
@@ -149,6 +149,7 @@ LINES = [
 ]
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(LINES), max_size=8).map("\n".join))
 def test_pieces_hold_every_visible_character_once(note: str) -> None:
     for found in _both(note):

@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metassay.text.headings import section_heading, stands_alone
@@ -62,6 +62,7 @@ TEXTS = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_spans_are_exact_disjoint_and_ordered(text: str) -> None:
     spans = sentences(text)
@@ -74,6 +75,7 @@ def test_spans_are_exact_disjoint_and_ordered(text: str) -> None:
     assert all(one.end <= two.start for one, two in pairwise(spans))
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_every_letter_and_digit_is_in_a_sentence_a_heading_or_a_marker(text: str) -> None:
     covered = [False] * len(text)

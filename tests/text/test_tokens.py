@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metassay.text.tokens import STOPWORDS, alphanumeric, content_tokens, words
@@ -98,6 +98,7 @@ def test_negations_and_laterality_are_no_stopwords() -> None:
     assert not kept & STOPWORDS
 
 
+@settings(deadline=None)
 @given(LINES, LINES)
 def test_lines_are_read_independently_and_case_does_not_matter(one: str, two: str) -> None:
     assert content_tokens(one + "\n" + two) == content_tokens(one) + content_tokens(two)

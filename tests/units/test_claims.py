@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metassay.text.tokens import content_tokens
@@ -115,6 +115,7 @@ STATEMENT = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(st.one_of(STATEMENT, st.text(st.characters(codec="utf-8"), max_size=60)))
 def test_no_content_word_is_lost_and_none_is_invented(statement: str) -> None:
     plain = statement.replace("[2]", "")  # claims have no citations

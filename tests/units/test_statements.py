@@ -1,6 +1,6 @@
 """statements.py: sentences with their citations parsed off."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metassay.units.statements import Statement, statements
@@ -30,6 +30,7 @@ def test_nothing_stated() -> None:
     assert statements("") == statements("[3] [4]\n...") == statements("RESULTS:") == []
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(["He fell", ".", " ", "[1]", "\n", "- ", "!"]), max_size=12))
 def test_every_statement_has_words(pieces: list[str]) -> None:
     for one in statements("".join(pieces)):
