@@ -8,6 +8,7 @@ from pathlib import Path
 from types import FrameType
 
 from flows import dag
+from flows.lockfile import guarded
 
 
 def main() -> int:
@@ -28,7 +29,8 @@ def main() -> int:
         from flows.plain import run
     else:
         from flows.benchmark import run
-    return 1 if run(root, chosen.names, jobs=chosen.jobs) else 0
+    with guarded(root):
+        return 1 if run(root, chosen.names, jobs=chosen.jobs) else 0
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
