@@ -44,7 +44,7 @@ SOURCES = Table(
     {
         "doc_id": _DOC,
         "task": choice(
-            "note", "impression", "question", "abstract", meaning="what is to be written"
+            "note", "impression", "question", "abstract", "other", meaning="what is to be written"
         ),
         "passages": texts("dialogue turns, report or article sentences; [n] cites passages[n]"),
         "speaker": texts("who said each passage; empty where nobody did; as long as passages"),

@@ -1,11 +1,11 @@
-"""ingest: raw files -> sources, texts (those the dataset gives), ratings."""
+"""ingest: raw files -> sources, and the texts, ratings and scores that the dataset gives."""
 
 from pathlib import Path
 
 from metassay.datasets.ingest import ingest
 from metassay.datasets.registry import find, load_registry
 from metassay.params import load
-from metassay.tables import RATINGS, SOURCES, TEXTS, write
+from metassay.tables import MEASUREMENTS, RATINGS, SOURCES, TEXTS, write
 from stages.doorway import enter, table, warn
 
 
@@ -18,6 +18,7 @@ def main(key: str) -> None:
     write(SOURCES, ingested.sources, table(key, "sources"))
     write(TEXTS, ingested.texts, table(key, "texts/given"))
     write(RATINGS, ingested.ratings, table(key, "ratings"))
+    write(MEASUREMENTS, ingested.measurements, table(key, "measurements/given"))
 
 
 if __name__ == "__main__":

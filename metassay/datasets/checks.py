@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from metassay.datasets.rows import Findings, Place, RatingRow, Rows, shown
+from metassay.datasets.rows import Findings, Place, RatingRow, Rows, ScoreRow, shown
 from metassay.params import Criterion
 from metassay.tables import FULL, REFERENCE
 from metassay.text.headings import SECTIONS
@@ -27,7 +27,8 @@ def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
 
     Problems: a key that is there twice; a text whose document has no source; a rating of a
     document, author, part, claim or opponent that is not there; a criterion that is not declared;
-    a value outside its criterion's scale. Warnings: an author without a text for some documents.
+    a value outside its criterion's scale; a score of a text that is not there, or that is not
+    finite. Warnings: an author without a text for some documents.
     """
     _check_keys(rows)
     known = _Known(
@@ -48,6 +49,8 @@ def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
         complete = "texts" not in rows.unreadable
         for rating in rows.ratings:
             _check_reference(rating, known, texts, complete, rows.problems)
+    for score in rows.scores:
+        _check_score(score, known, texts, rows.problems)
     for rating in rows.ratings:
         _check_value(rating, criteria, rows.problems)
     if not rows.problems:
@@ -63,13 +66,14 @@ def _check_keys(rows: Rows) -> None:
         ),
         rows.problems,
     )
-    _check_unique(
-        (
-            (row.at, {n: v for n, v in row._asdict().items() if n not in {"at", "value"}})
-            for row in rows.ratings
-        ),
-        rows.problems,
-    )
+    for valued in (rows.ratings, rows.scores):
+        _check_unique(
+            (
+                (row.at, {n: v for n, v in row._asdict().items() if n not in {"at", "value"}})
+                for row in valued
+            ),
+            rows.problems,
+        )
 
 
 def _check_unique(rows: Iterable[tuple[Place, dict[str, str]]], problems: Findings) -> None:
@@ -119,6 +123,16 @@ def _has_part(rating: RatingRow, known: _Known) -> bool:
     if rating.part == FULL or (rating.doc_id, rating.author, rating.part) in known.parts:
         return True
     return rating.part in SECTIONS  # segmentation will find it, or there is nothing to correlate
+
+
+def _check_score(score: ScoreRow, known: _Known, texts: str, problems: Findings) -> None:
+    where = f"doc_id {shown(score.doc_id)}, author {shown(score.author)}"
+    if (score.doc_id, score.author) not in known.written:
+        what = f"a score is of a text that is not in {texts}"
+        problems.add(score.at, what, "add the text or remove its scores", where)
+    if score.value is not None and not math.isfinite(score.value):
+        what = f"{shown(score.metric)} is no finite number"
+        problems.add(score.at, what, "leave out what is undefined", where)
 
 
 def _check_value(rating: RatingRow, criteria: Mapping[str, Criterion], problems: Findings) -> None:

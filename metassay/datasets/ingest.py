@@ -9,20 +9,23 @@ import pandas as pd
 from metassay.contract import Table, empty
 from metassay.datasets.checks import check
 from metassay.datasets.readers import READERS
+from metassay.datasets.rows import ScoreRow
 from metassay.errors import BadInput
 from metassay.params import Criterion
-from metassay.tables import RATINGS, SOURCES, TEXTS
+from metassay.tables import MEASUREMENTS, NO_JUDGE, RATINGS, SOURCES, TEXTS
 
 
 class Ingested(NamedTuple):
-    """What a dataset holds, as the tables SOURCES, TEXTS and RATINGS, and what to know about it.
+    """What a dataset holds, as the tables of those names, and what to know about it.
 
-    Each warning is one line with file, row and remedy, without any document's text.
+    `measurements` are scores that the dataset itself brings. Each warning is one line with file,
+    row and remedy, without any document's text.
     """
 
     sources: pd.DataFrame
     texts: pd.DataFrame
     ratings: pd.DataFrame
+    measurements: pd.DataFrame
     warnings: tuple[str, ...] = ()
 
 
@@ -43,8 +46,23 @@ def ingest(reader: str, raw: Path, criteria: Mapping[str, Criterion]) -> Ingeste
         _frame(SOURCES, [row._asdict() for row in rows.sources]),
         _frame(TEXTS, [row._asdict() | {"recipe": recipe} for row in rows.texts]),
         _frame(RATINGS, [row._asdict() for row in rows.ratings]),
+        _frame(MEASUREMENTS, [_measurement(row, recipe) for row in rows.scores]),
         tuple(rows.warnings.lines()),
     )
+
+
+def _measurement(row: ScoreRow, recipe: str) -> dict[str, Any]:
+    return {
+        **row._asdict(),
+        "judge": NO_JUDGE,
+        "n_expected": 1,
+        "n_judged": 1,
+        "n_failed": 0,
+        "low": row.value,
+        "high": row.value,
+        "statistics": None,
+        "recipe": f"{row.metric}|{recipe}",
+    }
 
 
 def _frame(table: Table, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

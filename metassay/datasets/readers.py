@@ -6,7 +6,15 @@ folder and a line below. Not in `__init__`, so that fetching does not depend on 
 
 from collections.abc import Mapping
 
-from metassay.datasets import aci_bench, doclens_json, files, mts_dialog
+from metassay.datasets import (
+    aci_bench,
+    doclens_json,
+    files,
+    mts_dialog,
+    scholarsum,
+    unieval,
+    xsum_hallucination,
+)
 from metassay.datasets.registry import REGISTRY, Dataset
 from metassay.datasets.rows import Reader
 
@@ -18,6 +26,10 @@ READERS: dict[str, Reader] = {
     "doclens_question": doclens_json.read_questions,
     "files": files.read,
     "mts_dialog": mts_dialog.read,
+    "scholarsum": scholarsum.read,
+    "sfres": unieval.read_sfres,
+    "topical_chat": unieval.read_topical_chat,
+    "xsum_hallucination": xsum_hallucination.read,
 }
 
 

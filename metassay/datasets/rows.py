@@ -77,6 +77,17 @@ class RatingRow(NamedTuple):
     value: float | None
 
 
+class ScoreRow(NamedTuple):
+    """A metric's value for a text that the dataset itself brings; None where it is undefined."""
+
+    at: Place
+    doc_id: str
+    author: str
+    part: str
+    metric: str  # a name in metassay/metrics/given.py
+    value: float | None
+
+
 @dataclass
 class Rows:
     """Everything that a reader found in a folder of raw files."""
@@ -84,6 +95,7 @@ class Rows:
     sources: list[SourceRow] = field(default_factory=list)
     texts: list[TextRow] = field(default_factory=list)
     ratings: list[RatingRow] = field(default_factory=list)
+    scores: list[ScoreRow] = field(default_factory=list)
     problems: Findings = field(default_factory=Findings)
     warnings: Findings = field(default_factory=Findings)
     # Tables ("sources", "texts") that have rows whose key could not be read: a row that seems to be

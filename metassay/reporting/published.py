@@ -4,34 +4,27 @@ A comparison picks, from a transcribed table in `reports/published/`, the cells 
 too. What a paper printed for metrics or systems that were not run here is counted, not shown.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
 from metassay.errors import BadInput
+from metassay.reporting import given_scores
+from metassay.reporting.cells import (
+    USED,
+    Cell,
+    Compare,
+    agrees,
+    as_frame,
+    correlation_values,
+    macro_values,
+)
 from metassay.reporting.tables import rows
-from metassay.tables import FULL, NO_JUDGE
+from metassay.tables import FULL
 
-TOLERANCE = 0.005  # half a unit of the second decimal: the papers' tables print two
-
-_COLUMNS = ["row", "column", "ours", "published", "difference", "note"]
-_USED = ["split_or_section", "system_or_metric", "setting", "quantity", "value", "note"]
-
-
-class Cell(NamedTuple):
-    """One printed number with ours; `ours` is None where it is undefined here."""
-
-    row: str
-    column: str
-    ours: float | None
-    published: float
-    note: str  # what the transcriber of the table had to say
-
-
-Compare = Callable[[pd.DataFrame, pd.DataFrame, pd.DataFrame], pd.DataFrame]
+__all__ = ["COMPARISONS", "Compared", "Comparison", "agrees", "compare_all"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +39,7 @@ class Comparison:
     files: tuple[str, ...]
     says: str
     compare: Compare
+    decimals: int = 2  # that are printed
 
 
 @dataclass(frozen=True)
@@ -57,6 +51,12 @@ class Compared:
     says: str
     cells: pd.DataFrame
     n_not_run: int
+    decimals: int = 2
+
+    @property
+    def tolerance(self) -> float:
+        """Half a unit of the last printed digit."""
+        return 0.5 * 10.0**-self.decimals
 
 
 def compare_all(
@@ -74,7 +74,8 @@ def compare_all(
         printed = pd.concat([_read(folder / file) for file in comparison.files])
         cells = comparison.compare(printed, leaderboard, correlations)
         n_not_run = int((printed["value"] != "").sum()) - len(cells)
-        made.append(Compared(name, comparison.title, comparison.says, cells, n_not_run))
+        title, says = comparison.title, comparison.says
+        made.append(Compared(name, title, says, cells, n_not_run, comparison.decimals))
     return made
 
 
@@ -109,9 +110,9 @@ def _compare_benabacha(
     printed: pd.DataFrame, _leaderboard: pd.DataFrame, correlations: pd.DataFrame
 ) -> pd.DataFrame:
     """Pearson over all texts; aggregate = (2F - H - O) / 4 of a metric's correlations (sec. 5)."""
-    ours = _correlation_values(correlations, study="mts_dialog")
+    ours = correlation_values(correlations, study="mts_dialog")
     cells = []
-    for _, name, _, quantity, value, note in rows(printed, *_USED):
+    for _, name, _, quantity, value, note in rows(printed, *USED):
         metric = _ROUGE_VARIANTS.get(name)
         if metric is None:
             continue
@@ -125,7 +126,7 @@ def _compare_benabacha(
         else:
             continue
         cells.append(Cell(name, quantity, number, float(value), note))
-    return _as_frame(cells, reason=_OTHER_ROUGE)
+    return as_frame(cells, reason=_OTHER_ROUGE)
 
 
 def _aggregate(f: float | None, h: float | None, o: float | None) -> float | None:
@@ -161,9 +162,9 @@ def _compare_doclens(metrics: dict[str, str]) -> Compare:
     def compare(
         printed: pd.DataFrame, leaderboard: pd.DataFrame, _correlations: pd.DataFrame
     ) -> pd.DataFrame:
-        ours = _macro_values(leaderboard)
+        ours = macro_values(leaderboard)
         cells = []
-        for section, system, setting, quantity, value, note in rows(printed, *_USED):
+        for section, system, setting, quantity, value, note in rows(printed, *USED):
             author = _AUTHORS.get((system, setting))
             key = (_SECTIONS.get(section), metrics.get(quantity), author)
             if key in ours:
@@ -172,7 +173,7 @@ def _compare_doclens(metrics: dict[str, str]) -> Compare:
                 column = quantity if section == "full note" else f"{section} {quantity}"
                 scaled = None if number is None else 100 * number
                 cells.append(Cell(row, column, scaled, float(value), note))
-        return _as_frame(cells, reason=_NOT_EXPECTED)
+        return as_frame(cells, reason=_NOT_EXPECTED)
 
     return compare
 
@@ -212,6 +213,43 @@ COMPARISONS: dict[str, Comparison] = {
             }
         ),
     ),
+    "maynez_spearman": Comparison(
+        "Maynez et al.: metrics against faithfulness and factuality on XSum",
+        ("maynez_spearman.csv",),
+        "Spearman correlation over the 1,992 summaries that have released scores, with the means"
+        " over raters that were released beside them (faithful_released, factual_released). What"
+        " the raters' own spans and answers give is among the correlations (faithfulness,"
+        " factuality); the page on datasets says why it differs.",
+        given_scores.compare_maynez,
+        decimals=3,
+    ),
+    "unieval_topical_chat": Comparison(
+        "UniEval: its scores against people on Topical-Chat",
+        ("unieval_topical_chat.csv",),
+        "Correlation over all 360 turns, each dimension with the same one by people, as printed in"
+        " the authors' repository.",
+        given_scores.compare_unieval("topical_chat"),
+        decimals=6,
+    ),
+    "unieval_sfres": Comparison(
+        "UniEval: its scores against people on SFRES",
+        ("unieval_sfres.csv",),
+        "Correlation over all 1,181 sentences, each dimension with the same one by people, as"
+        " printed in the authors' repository.",
+        given_scores.compare_unieval("sfres"),
+        decimals=6,
+    ),
+    "fm_table4": Comparison(
+        "ScholarSum, table 4: mean scores of 4 systems on arXiv",
+        ("fm_table4.csv",),
+        "Mean over the 50 released papers. The printed means are those of the first 44 (26 of 32"
+        " cells to four digits), so ours are expected to differ. Correlations on this page rest"
+        " on numbers of 12 digits, in which .5 and .49999999999999994, both released, are tied: the"
+        " Spearman correlation of scholarsum_rougeL with `overall` is .262, and .258 with the"
+        " released digits.",
+        given_scores.compare_scholarsum,
+        decimals=4,
+    ),
 }
 
 
@@ -219,50 +257,7 @@ def _read(file: Path) -> pd.DataFrame:
     if not file.exists():
         raise BadInput(f"published: {file} does not exist; restore it from the repository")
     printed = pd.read_csv(file, dtype=str, keep_default_na=False, encoding="utf-8")
-    lacking = [name for name in _USED if name not in printed.columns]
+    lacking = [name for name in USED if name not in printed.columns]
     if lacking:
         raise BadInput(f"published: {file} lacks the columns {lacking}; restore the file")
     return printed
-
-
-def _correlation_values(
-    correlations: pd.DataFrame, *, study: str
-) -> dict[tuple[str, str | None], float | None]:
-    chosen = correlations[
-        (correlations["study"] == study)
-        & (correlations["part"] == FULL)
-        & (correlations["judge"] == NO_JUDGE)
-        & (correlations["level"] == "global")
-        & (correlations["coefficient"] == "pearson")
-    ]
-    return {(m, c): value for m, c, value in rows(chosen, "metric", "criterion", "value")}
-
-
-def _macro_values(
-    leaderboard: pd.DataFrame,
-) -> dict[tuple[str | None, str | None, str | None], float | None]:
-    chosen = leaderboard[leaderboard["judge"] == NO_JUDGE]
-    return {(p, m, a): v for p, m, a, v in rows(chosen, "part", "metric", "author", "macro")}
-
-
-def _as_frame(cells: list[Cell], *, reason: str) -> pd.DataFrame:
-    made = []
-    for cell in cells:
-        difference = None if cell.ours is None else round(cell.ours - cell.published, 12)
-        made.append([*cell[:4], difference, _note(difference, cell.note, reason)])
-    frame = pd.DataFrame(made, columns=_COLUMNS)
-    numbers = ["ours", "published", "difference"]
-    return frame.astype({name: "float64" for name in numbers})
-
-
-def _note(difference: float | None, transcription: str, reason: str) -> str:
-    if difference is None:
-        return "Undefined here."
-    if agrees(difference):
-        return ""
-    return f"{reason} The transcribed row notes: {transcription}." if transcription else reason
-
-
-def agrees(difference: float | None) -> bool:
-    """Whether ours rounds to the printed digits (two decimals)."""
-    return difference is not None and abs(difference) <= TOLERANCE + 1e-9

@@ -69,7 +69,8 @@ def problems(folder: Path) -> list[str]:
 
 
 def test_good_data(folder: Path) -> None:
-    sources, texts, ratings, warnings = read(folder)
+    sources, texts, ratings, measurements, warnings = read(folder)
+    assert measurements.empty
     assert warnings == ()
     first = sources.iloc[0]
     assert first["passages"] == ["Any cough?", "None."]

@@ -52,7 +52,8 @@ def test_the_registry_of_this_project() -> None:
     assert "invented" in datasets["sample"].title
     assert len(datasets["mts_dialog"].files) == 3
     assert len(datasets["aci_bench"].files) == 14
-    assert {dataset.access for dataset in datasets.values()} == {"public"}
+    private = {name for name, dataset in datasets.items() if dataset.access != "public"}
+    assert private == {"scholarsum_arxiv"}  # its licence is not stated upstream
 
 
 def test_its_facts_are_those_of_the_mirror(mirror: Path) -> None:

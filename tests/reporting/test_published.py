@@ -204,11 +204,13 @@ def test_missing_or_damaged_file_is_bad_input(tmp_path):
 
 def test_transcriptions_are_whole():
     counts = {"benabacha_table2": 126, "doclens_table20": 64, "doclens_table24": 408}
-    for name, count in {**counts, "acibench_rouge": 6}.items():
+    counts |= {"acibench_rouge": 6, "maynez_spearman": 10, "fm_table4": 32}
+    counts |= {"unieval_topical_chat": 18, "unieval_sfres": 9}
+    for name, count in counts.items():
         with (PUBLISHED / f"{name}.csv").open(encoding="utf-8", newline="") as file:
             table = list(csv.DictReader(file))
         assert len(table) == count
-        key = ("split_or_section", "system_or_metric", "setting", "quantity")
+        key = ("split_or_section", "system_or_metric", "setting", "evaluator", "quantity")
         assert len({tuple(row[k] for k in key) for row in table}) == count
         assert all(np.isfinite(float(row["value"])) for row in table)
     assert {file for c in COMPARISONS.values() for file in c.files} == {

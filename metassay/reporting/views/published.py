@@ -39,7 +39,7 @@ def published_view(compared: Compared) -> PublishedTable:
     marks = {note: str(place + 1) for place, note in enumerate(notes)}
     columns = list(dict.fromkeys(column for _, column, *_ in lines))
     cells = {
-        (row, column): _cell(ours, published, difference, marks.get(note, ""))
+        (row, column): _cell(ours, published, difference, marks.get(note, ""), compared)
         for row, column, ours, published, difference, note in lines
     }
     names = list(dict.fromkeys(row for row, *_ in lines))
@@ -53,24 +53,27 @@ def published_view(compared: Compared) -> PublishedTable:
         len(lines),
         sum(cell.agrees for cell in cells.values()),
         compared.n_not_run,
-        _largest(lines),
+        _largest(lines, compared.decimals + 1),
     )
 
 
-def _cell(ours: float | None, published: float, difference: float | None, mark: str) -> Cell:
+def _cell(
+    ours: float | None, published: float, difference: float | None, mark: str, compared: Compared
+) -> Cell:
+    more = compared.decimals + 1
     return Cell(
-        "undefined" if ours is None else _fixed(ours, 3),
-        _fixed(published, 2),
-        _signed(difference),
-        agrees(difference),
+        "undefined" if ours is None else _fixed(ours, more),
+        _fixed(published, compared.decimals),
+        _signed(difference, more),
+        agrees(difference, compared.tolerance),
         mark,
     )
 
 
-def _signed(difference: float | None) -> str:
+def _signed(difference: float | None, decimals: int) -> str:
     if difference is None:
         return ""
-    text = _fixed(difference, 3)
+    text = _fixed(difference, decimals)
     return text if text.startswith(MINUS) or float(text) == 0 else f"+{text}"
 
 
@@ -80,10 +83,12 @@ def _fixed(value: float, decimals: int) -> str:
     return text.replace("-", "" if float(text) == 0 else MINUS)
 
 
-def _largest(lines: list[tuple[str, str, float | None, float, float | None, str]]) -> str:
+def _largest(
+    lines: list[tuple[str, str, float | None, float, float | None, str]], decimals: int
+) -> str:
     defined = [(abs(d), row, column, d) for row, column, _, _, d, _ in lines if d is not None]
     if not defined:
         return ""
     size = max(entry[0] for entry in defined)
     _, row, column, difference = next(entry for entry in defined if entry[0] == size)
-    return f"{_signed(difference)} ({row}, {column})"
+    return f"{_signed(difference, decimals)} ({row}, {column})"

@@ -1,0 +1,73 @@
+"""The cells of a comparison: a printed number, ours, and whether they agree."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pandas as pd
+
+from metassay.reporting.tables import rows
+from metassay.tables import FULL, NO_JUDGE
+
+TOLERANCE = 0.005  # half a unit of the second decimal: the papers' tables print two
+USED = ["split_or_section", "system_or_metric", "setting", "quantity", "value", "note"]
+
+_COLUMNS = ["row", "column", "ours", "published", "difference", "note"]
+
+
+class Cell(NamedTuple):
+    """One printed number with ours; `ours` is None where it is undefined here."""
+
+    row: str
+    column: str
+    ours: float | None
+    published: float
+    note: str  # what the transcriber of the table had to say
+
+
+Compare = Callable[[pd.DataFrame, pd.DataFrame, pd.DataFrame], pd.DataFrame]
+
+
+def correlation_values(
+    correlations: pd.DataFrame, *, study: str, coefficient: str = "pearson"
+) -> dict[tuple[str, str | None], float | None]:
+    """Our correlation over all texts of each metric that needs no judge, by metric, criterion."""
+    chosen = correlations[
+        (correlations["study"] == study)
+        & (correlations["part"] == FULL)
+        & (correlations["judge"] == NO_JUDGE)
+        & (correlations["level"] == "global")
+        & (correlations["coefficient"] == coefficient)
+    ]
+    return {(m, c): value for m, c, value in rows(chosen, "metric", "criterion", "value")}
+
+
+def macro_values(
+    leaderboard: pd.DataFrame,
+) -> dict[tuple[str | None, str | None, str | None], float | None]:
+    """Our macro value by part, metric, author, of metrics that need no judge."""
+    chosen = leaderboard[leaderboard["judge"] == NO_JUDGE]
+    return {(p, m, a): v for p, m, a, v in rows(chosen, "part", "metric", "author", "macro")}
+
+
+def as_frame(cells: list[Cell], *, reason: str, tolerance: float = TOLERANCE) -> pd.DataFrame:
+    """The cells as a comparison's frame, with `reason` as the note of each that disagrees."""
+    made = []
+    for cell in cells:
+        difference = None if cell.ours is None else round(cell.ours - cell.published, 12)
+        made.append([*cell[:4], difference, _note(difference, cell.note, reason, tolerance)])
+    frame = pd.DataFrame(made, columns=_COLUMNS)
+    numbers = ["ours", "published", "difference"]
+    return frame.astype({name: "float64" for name in numbers})
+
+
+def _note(difference: float | None, transcription: str, reason: str, tolerance: float) -> str:
+    if difference is None:
+        return "Undefined here."
+    if agrees(difference, tolerance):
+        return ""
+    return f"{reason} The transcribed row notes: {transcription}." if transcription else reason
+
+
+def agrees(difference: float | None, tolerance: float = TOLERANCE) -> bool:
+    """Whether ours rounds to the printed digits; `tolerance` is half a unit of the last one."""
+    return difference is not None and abs(difference) <= tolerance + 1e-9
