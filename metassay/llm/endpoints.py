@@ -38,7 +38,7 @@ class EndpointOptions(Options):
 class Prices(Options):
     """What a million tokens cost on `date`."""
 
-    date: datetime.date
+    date: Annotated[datetime.date, Field(strict=False)]  # DVC reads it only as text, in quotes
     input_per_million: Price
     output_per_million: Price
     currency: Annotated[str, Field(pattern="^[A-Z]{3}$")]

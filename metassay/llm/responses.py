@@ -8,24 +8,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay.contract import Table, choice, integer, read, text, write
 from metassay.errors import BadInput
 from metassay.llm.ledger import Entry, Ledger
-
-RESPONSES = Table(
-    "responses",
-    "what language models were asked and answered; enough to replay a run without asking again",
-    ("key",),
-    {
-        "key": text("SHA-256 of the request"),
-        "request": text("the request as canonical JSON"),
-        "status": choice("ok", "refused", "truncated", meaning="what kind of answer it is"),
-        "finish_reason": text("why the model stopped, in the provider's word", null=True),
-        "prompt_tokens": integer("tokens read, as the provider counted them", null=True),
-        "completion_tokens": integer("tokens written, likewise", null=True),
-        "text": text("the answer, or the words of a refusal", null=True),
-    },
-)
+from metassay.tables import RESPONSES, read, write
 
 
 class Imported(NamedTuple):
