@@ -13,3 +13,10 @@ class BadInput(Exception):  # noqa: N818 - reads as what it is: the input is bad
     def __init__(self, problems: str | Iterable[str]) -> None:
         self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
         super().__init__("\n".join(self.problems))
+
+
+class Unfinished(Exception):  # noqa: N818 - reads as what it is
+    """Something outside failed for now; the same again may help, and does only what is missing.
+
+    The message says what is missing and what to do, without the text of a document.
+    """

@@ -11,11 +11,13 @@ statement against its aligned passages, Adams et al. 2023, section 6):
 - citation_alone, citation_rest: does one cited passage alone entail it, do the others without it?
 - faithfulness: do the aligned passages entail it?
 
-Rules of citations. The premise is the cited passages in the order of citing, joined by newlines. A statement without citations is settled no_evidence for
-citation_recall and has no questions about single citations; with `borrow` it gets the citations
-of the next cited statement of its part. A citation of a passage that does not exist (or is blank)
-is wrong: its citation_alone is settled no_evidence and it has no citation_rest; the others still
-count. There is a citation_rest only where another readable citation is left.
+A part whose claims are unknown is one question, settled no_claims: it counts as failed.
+
+Rules of citations. The premise is the cited passages in the order of citing, joined by newlines. A
+statement without citations is settled no_evidence for citation_recall and has no questions about
+single citations; with `borrow` it gets the citations of the next cited statement of its part. A
+citation of a passage that is absent or blank is wrong: its citation_alone is settled no_evidence. A
+readable one has a citation_rest where another readable one is left.
 """
 
 import hashlib
@@ -33,8 +35,8 @@ from metassay.errors import BadInput
 from metassay.params import Options
 from metassay.tables import ALL_CITATIONS, FULL, PAIRS, REFERENCE
 
-_ENTAILMENT = "entailment"
-_ATTRIBUTION = "attribution"
+NO_CLAIMS = "no_claims"
+_ENTAILMENT, _ATTRIBUTION = "entailment", "attribution"
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 _CHUNK = 50_000  # rows held as Python objects before they become a frame
 
@@ -42,8 +44,8 @@ _CHUNK = 50_000  # rows held as Python objects before they become a frame
 class PairOptions(Options):
     """What is asked of a text; `claim` and `citation` stand for their recall and precision.
 
-    against: a claim is judged against the whole other text (`full`) or its same part (`part`): the
-    whole text if it has no sections, no evidence if it has sections but not this one.
+    against: claims are judged against the whole other text (`full`) or its same part (`part`): all
+    of a text without sections, no evidence where only this one is missing.
     borrow: a statement without citations has those of the next cited one.
     """
 
@@ -53,12 +55,13 @@ class PairOptions(Options):
 
 
 class Unit(NamedTuple):
-    """A claim or statement."""
+    """A claim or statement; where status is not ok, it stands for all that are unknown."""
 
     part: str
     position: int
     text: str
     citations: Sequence[int]
+    status: str = "ok"
 
 
 class Evidence(NamedTuple):
@@ -147,13 +150,13 @@ def _claim_questions(document: Document, author: str, against: str) -> Iterator[
     ):
         for claim in document.claims.get(whose, ()):
             evidence = _text_of(document.texts[other], claim.part, against)
+            evidence = evidence if claim.status == "ok" else Evidence(None, NO_CLAIMS)
             yield Question(_ENTAILMENT, measure, author, claim, ALL_CITATIONS, evidence)
 
 
 def _text_of(texts: Mapping[str, str | None], part: str, against: str) -> Evidence:
     wanted = part if against == "part" and len(texts) > 1 else FULL
-    # A section that is not there was not written, unless the whole text failed.
-    return _evidence(texts.get(wanted, None if texts[FULL] is None else ""))
+    return _evidence(texts.get(wanted, None if texts[FULL] is None else ""))  # "": not written
 
 
 def _citation_questions(
@@ -179,7 +182,6 @@ def _readable(passages: Sequence[str], place: int) -> bool:
 
 
 def _join(passages: Sequence[str], places: Sequence[int]) -> Evidence:
-    """The passages in the order given, one per line."""
     return _evidence("\n".join(passages[place] for place in places))
 
 
@@ -222,8 +224,8 @@ def _documents(
 
 def _by_author(units: pd.DataFrame) -> dict[str, list[Unit]]:
     found: dict[str, list[Unit]] = {}
-    ordered = units.sort_values(["author", "part", "position"])
-    columns = ["author", "part", "position", "text", "citations"]
+    ordered = units.sort_values(["author", "part", "position"]).fillna({"text": ""})
+    columns = ["author", "part", "position", "text", "citations", "status"]
     for author, *unit in zip(*(ordered[column].tolist() for column in columns), strict=True):
         found.setdefault(author, []).append(Unit(*unit))
     return found
@@ -261,8 +263,7 @@ class _Rows:
         if self._rows:
             names = [name for name in PAIRS.columns if name != "premise"]
             chunk = pd.DataFrame(self._rows, columns=names)
-            # Without this, a chunk in which nothing is settled would have another type there.
-            self._chunks.append(chunk.astype({"settled": "str"}))
+            self._chunks.append(chunk.astype({"settled": "str"}))  # else all-null has another type
             self._rows = []
 
 

@@ -6,10 +6,10 @@ module declares; `options_of` takes those from the caller, so that this file imp
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from metassay.errors import BadInput
 
@@ -47,8 +47,15 @@ class Benchmark(Options):
     published: list[str]  # tables in reports/published/ that the report compares with
 
 
+class MaxCost(Options):
+    """What all answers together may cost at most, in the currency of the models' prices."""
+
+    amount: Annotated[float, Field(ge=0)]
+    currency: Annotated[str, Field(pattern="^[A-Z]{3}$")]
+
+
 class Generating(Options):
-    """One baseline system writing for one benchmark."""
+    """One system writing for one benchmark."""
 
     benchmark: str
     system: str
@@ -83,6 +90,9 @@ class Params(Options):
     systems: dict[str, Block]
     judges: dict[str, Block]
     metrics: dict[str, Block]
+    endpoints: dict[str, Block]  # where language models answer
+    models: dict[str, Block]
+    max_cost: MaxCost | None
     aggregation: Block
     meta_evaluation: Block
 

@@ -93,7 +93,11 @@ UNITS = Table(
         "part": _PART,
         "kind": choice("claim", "statement", meaning="a sentence, or one fact of it"),
         "position": integer("counted from 0 within doc_id, author, part and kind"),
-        "text": text("the unit's words, without citations"),
+        "text": text("the unit's words, without citations; null where not known", null=True),
+        "status": choice(
+            *_STATUSES,
+            meaning="ok; else, in one row at position 0, why the part's units are unknown",
+        ),
         "citations": integers("passages cited, in order, without repeats; empty for claims"),
         "statement": integer("position of the statement a claim was cut from", null=True),
         "start": integer("where the unit starts in the part's text, in characters", null=True),
@@ -113,6 +117,21 @@ ALIGNMENTS = Table(
         "method": text("the alignment's name in params.yaml"),
         "passages": integers("indices into sources.passages, best first"),
         "values": reals("the alignment's score of each passage"),
+    },
+)
+
+RESPONSES = Table(
+    "responses",
+    "what language models were asked and answered; enough to replay a run without asking again",
+    ("key",),
+    {
+        "key": text("SHA-256 of the request"),
+        "request": text("the request as canonical JSON"),
+        "status": choice("ok", "refused", "truncated", meaning="what kind of answer it is"),
+        "finish_reason": text("why the model stopped, in the provider's word", null=True),
+        "prompt_tokens": integer("tokens read, as the provider counted them", null=True),
+        "completion_tokens": integer("tokens written, likewise", null=True),
+        "text": text("the answer, or the words of a refusal", null=True),
     },
 )
 
@@ -144,7 +163,8 @@ PAIRS = Table(
         "settled": choice(
             "no_evidence",
             "no_text",
-            meaning="no judge is asked: no_evidence counts as not entailed, no_text as failed",
+            "no_claims",
+            meaning="no judge is asked: no_evidence counts as not entailed, the others as failed",
             null=True,
         ),
     },
@@ -340,6 +360,7 @@ TABLES: dict[str, Table] = {
         TEXTS,
         PARTS,
         UNITS,
+        RESPONSES,
         ALIGNMENTS,
         PAIRS,
         JUDGMENTS,

@@ -1,5 +1,6 @@
 """Everything that can be wrong with a project, in one go: params, registry, tables."""
 
+import datetime
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -8,17 +9,22 @@ from metassay.alignment import ALIGNMENTS
 from metassay.contract import read
 from metassay.datasets.readers import reader_problems
 from metassay.datasets.registry import REGISTRY, Dataset, load_registry
+from metassay.desk import cap_of
 from metassay.errors import BadInput
 from metassay.generation import SYSTEMS
 from metassay.judges import JUDGES
 from metassay.leaderboard import LeaderboardOptions
+from metassay.llm.endpoints import Models, parse_models
+from metassay.llm.project import find_model
+from metassay.llm.prompts import load as load_prompt
 from metassay.meta_evaluation import MetaOptions
 from metassay.metrics import METRICS
 from metassay.pairs import PairOptions
 from metassay.params import Options, Params, load, options_of, parse
 from metassay.reporting.published import COMPARISONS
-from metassay.tables import TABLES
-from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
+from metassay.tables import RESPONSES, TABLES
+from metassay.units import SEGMENTATIONS
+from metassay.units.decompositions import DECOMPOSITIONS
 
 PARAMS = Path("params.yaml")
 
@@ -31,7 +37,7 @@ def configuration_problems() -> list[str]:
     if registry is not None:
         problems += reader_problems(registry)
     if params is not None:
-        problems += [*_blocks(params), *_benchmarks(params)]
+        problems += [*_blocks(params), *_models(params), *_benchmarks(params)]
     if params is not None and registry is not None:
         problems += _datasets(params, registry)
     return problems
@@ -46,7 +52,10 @@ def table_problems(tables: Path) -> list[str]:
             if table is None:
                 problems.append(f"{path}: no table is called {path.stem!r}; remove it")
             else:
-                _collect(problems, lambda table=table, path=path: read(table, path))  # type: ignore[misc]
+                # Two stages may have asked the same, so each file of responses stands for itself.
+                each = path.glob("*.parquet") if table is RESPONSES else [path]
+                for file in sorted(each):
+                    _collect(problems, lambda t=table, f=file: read(t, f))  # type: ignore[misc]
     return problems
 
 
@@ -65,7 +74,7 @@ def _blocks(params: Params) -> list[str]:
         "segmentations": (params.segmentations, SEGMENTATIONS),
         "decompositions": (params.decompositions, DECOMPOSITIONS),
         "alignments": (params.alignments, _options(ALIGNMENTS)),
-        "systems": (params.systems, _options(SYSTEMS)),
+        "systems": (params.systems, SYSTEMS),
         "judges": (params.judges, _options(JUDGES)),
         "metrics": (params.metrics, _options(METRICS)),
     }
@@ -87,6 +96,40 @@ def _blocks(params: Params) -> list[str]:
 
 def _options(index: Mapping[str, Any]) -> dict[str, type[Options]]:
     return {kind: entry.options for kind, entry in index.items()}
+
+
+def _models(params: Params) -> list[str]:
+    """Endpoints, models, and the systems and decompositions that ask them."""
+    problems = [
+        f"{PARAMS} > models > {name} > prices > date: put it in quotes, DVC reads no other dates"
+        for name, block in params.models.items()
+        if isinstance(block.get("prices"), dict)
+        and isinstance(block["prices"].get("date"), datetime.date)
+    ]
+    models = _collect(problems, lambda: parse_models(params.endpoints, params.models))
+    if models is None:
+        return problems
+    for name, model in models.models.items():
+        where = f"{PARAMS} > models > {name}"
+        _collect(problems, lambda m=model, w=where: cap_of(params, m, w))  # type: ignore[misc]
+    asking = {"chat": ("systems", params.systems), "llm": ("decompositions", params.decompositions)}
+    for kind, (group, blocks) in asking.items():
+        for key, block in blocks.items():
+            if block.get("kind") == kind:
+                problems += [
+                    f"{PARAMS} > {group} > {key}: {problem}" for problem in _asked(block, models)
+                ]
+    return problems
+
+
+def _asked(block: Mapping[str, Any], models: Models) -> list[str]:
+    """What is wrong with the model and the prompts that a block names."""
+    problems: list[str] = []
+    _collect(problems, lambda: find_model(models, str(block.get("model"))))
+    named = [block["prompt"]] if "prompt" in block else list(block.get("prompts", {}).values())
+    for name in named:
+        _collect(problems, lambda n=name: load_prompt(str(n)))  # type: ignore[misc]
+    return problems
 
 
 def _benchmarks(params: Params) -> list[str]:
@@ -124,6 +167,8 @@ def _datasets(params: Params, registry: Mapping[str, Dataset]) -> list[str]:
             problems.append(
                 f"{at} > dataset: {benchmark.dataset!r} is not in {REGISTRY}; known: {known}"
             )
+        elif dataset.reader is None:
+            problems.append(f"{at} > dataset: {benchmark.dataset!r} has no reader; choose another")
         elif dataset.files and benchmark.dataset not in params.fetching:
             problems.append(f"{at}: {benchmark.dataset!r} is fetched; add it to fetching")
         elif dataset.files and benchmark.raw != f"data/raw/{benchmark.dataset}":

@@ -8,6 +8,7 @@ from metassay.metrics.verdicts import Setup, verdict_scores
 from metassay.pairs import PairOptions
 from metassay.params import load, parse, printed
 from metassay.tables import JUDGMENTS, LEADERBOARD, MEASUREMENTS, PAIRS, PARTS, SCORES, read, write
+from metassay.units.decompositions import recipe_of
 from stages.doorway import enter, table
 
 
@@ -20,7 +21,7 @@ def main(key: str) -> None:
     options = parse(LeaderboardOptions, params.aggregation, where="params.yaml > aggregation")
     setup = Setup(
         segmentation=printed(params.segmentations[benchmark.segmentation]),
-        decomposition=printed(params.decompositions[benchmark.decomposition]),
+        decomposition=recipe_of(params, benchmark.decomposition),
         alignment=printed(params.alignments[benchmark.alignment]),
         pairing=pairing,
         version=__version__,

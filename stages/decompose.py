@@ -1,19 +1,23 @@
 """decompose: parts -> units (statements with their citations, and claims)."""
 
-from metassay.params import load, options_of
-from metassay.tables import PARTS, SOURCES, UNITS, read, write
-from metassay.units import DECOMPOSITIONS, decompose
-from stages.doorway import enter, table
+from metassay.desk import ProjectDesk
+from metassay.params import load
+from metassay.tables import PARTS, RESPONSES, SOURCES, UNITS, read, write
+from metassay.units.decompositions import decomposition_of, take_apart
+from stages.doorway import enter, table, warn
 
 
 def main(key: str) -> None:
     """Cut every leaf part of one benchmark into statements and claims."""
     params = load()
-    name = params.benchmarks[key].decomposition
-    block = params.decompositions[name]
-    options = options_of(block, DECOMPOSITIONS, where=f"params.yaml > decompositions > {name}")
+    options = decomposition_of(params, params.benchmarks[key].decomposition)
     parts, sources = read(PARTS, table(key, "parts")), read(SOURCES, table(key, "sources"))
-    write(UNITS, decompose(parts, sources, options), table(key, "units"))
+    with ProjectDesk(params, key) as desk:
+        apart = take_apart(parts, sources, options, desk)
+        responses = desk.responses()
+    warn(apart.warnings)
+    write(UNITS, apart.units, table(key, "units"))
+    write(RESPONSES, responses, table(key, "responses/decompose"))
 
 
 if __name__ == "__main__":

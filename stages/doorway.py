@@ -5,9 +5,10 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from metassay.errors import BadInput
+from metassay.errors import BadInput, Unfinished
 
 BAD_INPUT = 78  # EX_CONFIG of sysexits.h: running the stage again cannot help
+UNFINISHED = 1
 TABLES = Path("data/tables")
 WORK = Path(".work")
 
@@ -18,11 +19,12 @@ def table(benchmark: str, name: str) -> Path:
     return path if name in FANNED_OUT else path.with_suffix(".parquet")
 
 
-FANNED_OUT = ("texts", "judgments", "measurements")
+FANNED_OUT = ("texts", "responses", "judgments", "measurements")
 
 
 def enter(main: Callable[[str], None]) -> None:
-    """Run `main(key)` for the key on the command line; bad input is told and exits with 78.
+    """Run `main(key)` for the key on the command line; bad input is told and exits with 78, what
+    may be mended by running again with 1.
 
     The lock keeps a second run of the same stage from starting beside one that a killed DVC left
     behind; it waits for it instead.
@@ -38,6 +40,9 @@ def enter(main: Callable[[str], None]) -> None:
             for problem in error.problems:
                 print(problem, file=sys.stderr)
             sys.exit(BAD_INPUT)
+        except Unfinished as error:
+            print(error, file=sys.stderr)
+            sys.exit(UNFINISHED)
 
 
 def warn(messages: Sequence[str]) -> None:

@@ -1,20 +1,25 @@
-"""generate: sources -> texts of one system that runs here."""
+"""generate: sources -> texts of one system, and what language models were asked for them."""
 
-from metassay.generation import SYSTEMS, generate
+from metassay.desk import ProjectDesk
+from metassay.generation import SYSTEMS, write_texts
 from metassay.params import load, options_of
-from metassay.tables import SOURCES, TEXTS, read, write
-from stages.doorway import enter, table
+from metassay.tables import RESPONSES, SOURCES, TEXTS, read, write
+from stages.doorway import enter, table, warn
 
 
 def main(key: str) -> None:
     """Let one system write for one benchmark."""
     params = load()
     entry = params.generating[key]
-    kinds = {kind: system.options for kind, system in SYSTEMS.items()}
     where = f"params.yaml > systems > {entry.system}"
-    options = options_of(params.systems[entry.system], kinds, where=where)
-    texts = generate(read(SOURCES, table(entry.benchmark, "sources")), entry.system, options)
-    write(TEXTS, texts, table(entry.benchmark, f"texts/{entry.system}"))
+    options = options_of(params.systems[entry.system], SYSTEMS, where=where)
+    sources = read(SOURCES, table(entry.benchmark, "sources"))
+    with ProjectDesk(params, entry.benchmark) as desk:
+        written = write_texts(sources, entry.system, options, desk)
+        responses = desk.responses()
+    warn(written.warnings)
+    write(TEXTS, written.texts, table(entry.benchmark, f"texts/{entry.system}"))
+    write(RESPONSES, responses, table(entry.benchmark, f"responses/generate-{entry.system}"))
 
 
 if __name__ == "__main__":

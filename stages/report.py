@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from metassay.datasets.registry import find, load_registry
+from metassay.llm.endpoints import parse_models
 from metassay.params import load
 from metassay.reporting.report import ReportInput, write_report
-from metassay.tables import TABLES, read
+from metassay.tables import RESPONSES, TABLES, read
 from stages.doorway import enter, table
 
 SHOWN = [
@@ -26,7 +27,8 @@ SHOWN = [
 
 def main(key: str) -> None:
     """Write the report of one benchmark."""
-    benchmark = load().benchmarks[key]
+    params = load()
+    benchmark = params.benchmarks[key]
     dataset = find(load_registry(), benchmark.dataset)
     report = ReportInput(
         benchmark=key,
@@ -36,6 +38,8 @@ def main(key: str) -> None:
         invented=dataset.invented,
         published=benchmark.published,
         published_folder=Path("reports/published"),
+        responses={f.stem: read(RESPONSES, f) for f in table(key, "responses").glob("*.parquet")},
+        models=parse_models(params.endpoints, params.models).models,
         **{name: read(TABLES[name], table(key, name)) for name in SHOWN},
     )
     write_report(report, Path("reports") / key)

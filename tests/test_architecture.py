@@ -26,6 +26,7 @@ LAYERS = (
         "pairs",
         "leaderboard",
         "meta_evaluation",
+        "desk",
     },
     {"reporting", "headline"},
     {"validation"},

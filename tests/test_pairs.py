@@ -36,7 +36,7 @@ def parts(texts: dict[str, dict[str, str | None]], doc_id: str = "d") -> pd.Data
 def units(*rows: tuple[str, str, str, int, str, list[int]], doc_id: str = "d") -> pd.DataFrame:
     """author, part, kind, position, text, citations."""
     names = ["author", "part", "kind", "position", "text", "citations"]
-    return pd.DataFrame(list(rows), columns=names).assign(doc_id=doc_id)
+    return pd.DataFrame(list(rows), columns=names).assign(doc_id=doc_id, status="ok")
 
 
 def alignments(units: pd.DataFrame, places: list[int]) -> pd.DataFrame:
@@ -106,6 +106,24 @@ def test_a_failed_reference_leaves_precision_unknown() -> None:
     unit = units(("sys", "full", "claim", 0, "sys claim", []))
     pairs = build(sources("p"), parts({"reference": {"full": None}, "sys": {"full": "s"}}), unit)
     assert asked(pairs, "claim_precision") == [("sys", 0, -1, "no_text", "sys claim")]
+
+
+def test_unknown_claims_are_one_failed_question_in_both_directions() -> None:
+    unit = units(
+        ("reference", "full", "claim", 0, "ref claim", []),
+        ("sys", "full", "claim", 0, "", []),
+    )
+    unit.loc[1, ["text", "status"]] = [None, "refused"]
+    note: dict[str, dict[str, str | None]] = {
+        "reference": {"full": "ref note"},
+        "sys": {"full": "sys note"},
+    }
+    pairs = build(sources("p"), parts(note), unit)
+    assert asked(pairs, "claim_precision") == [("sys", 0, -1, "no_claims", "")]
+    assert asked(pairs, "claim_recall") == [("sys", 0, -1, "sys note", "ref claim")]
+    unit["author"] = ["sys", "reference"]
+    pairs = build(sources("p"), parts(note), unit)
+    assert asked(pairs, "claim_recall") == [("sys", 0, -1, "no_claims", "")]
 
 
 def test_against_part() -> None:

@@ -105,6 +105,7 @@ def test_nulls_stay_nulls(tmp_path: Path) -> None:
         "kind": "claim",
         "position": 0,
         "text": "t",
+        "status": "ok",
         "citations": np.array([3, 1]),
         "statement": None,
         "start": 0,

@@ -29,12 +29,14 @@ class Ingested(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-def ingest(reader: str, raw: Path, criteria: Mapping[str, Criterion]) -> Ingested:
+def ingest(reader: str | None, raw: Path, criteria: Mapping[str, Criterion]) -> Ingested:
     """Read a folder of raw files with the named reader and check what it holds.
 
     `criteria` are those that the benchmark declares for its ratings. Raises BadInput with every
     problem in one go, each naming file, row and remedy; nothing is written.
     """
+    if reader is None:
+        raise BadInput("the dataset has no reader, so it is no benchmark; choose another dataset")
     if reader not in READERS:
         raise BadInput(f"reader {reader!r} is not known; choose from {sorted(READERS)}")
     rows = READERS[reader](raw)

@@ -39,5 +39,5 @@ def reader_problems(datasets: Mapping[str, Dataset]) -> list[str]:
         f"{REGISTRY} > datasets > {name} > reader: {dataset.reader!r} is not known; choose from"
         f" {', '.join(READERS)}"
         for name, dataset in datasets.items()
-        if dataset.reader not in READERS
+        if dataset.reader is not None and dataset.reader not in READERS
     ]

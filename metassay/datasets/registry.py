@@ -34,7 +34,7 @@ class Dataset(Options):
     it lies.
     """
 
-    reader: str  # a name in metassay/datasets/readers.py
+    reader: str | None = None  # a name in readers.py; none for sets that only help others
     title: str
     licence: str
     access: Literal["public", "credentialed", "private"]

@@ -1,5 +1,5 @@
 """Systems that write a text from a source."""
 
-from metassay.generation.generate import SYSTEMS, generate
+from metassay.generation.systems import SYSTEMS, write_texts
 
-__all__ = ["SYSTEMS", "generate"]
+__all__ = ["SYSTEMS", "write_texts"]

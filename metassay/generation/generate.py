@@ -1,4 +1,4 @@
-"""Sources to texts: one system writes for every source."""
+"""Sources to texts by rule: one system writes for every source."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from metassay.tables import FULL, TEXTS
 
 
 class System(NamedTuple):
-    """A kind of system: the class of its options, and what writes one text.
+    """A kind of system that follows a rule: the class of its options, and what writes one text.
 
     `write(passages, speakers, options)` returns the text, with `[n]` citing `passages[n]`; an empty
     one means that it had nothing to write.
@@ -24,7 +24,7 @@ class System(NamedTuple):
     write: Callable[[Sequence[str], Sequence[str], Any], str]
 
 
-SYSTEMS: Mapping[str, System] = {
+RULES: Mapping[str, System] = {
     "lead": System(LeadOptions, lead.write),
     "longest_turn": System(LongestTurnOptions, longest_turn.write),
 }
@@ -37,7 +37,7 @@ def generate(sources: pd.DataFrame, name: str, options: Options) -> pd.DataFrame
     nothing could be written, gives a row with status error and no text. The recipe states kind,
     settings and version.
     """
-    kind, system = next((k, s) for k, s in SYSTEMS.items() if type(options) is s.options)
+    kind, system = next((k, s) for k, s in RULES.items() if type(options) is s.options)
     recipe = _recipe(kind, options)
     rows = []
     columns: Any = (sources[column] for column in ("doc_id", "passages", "speaker"))

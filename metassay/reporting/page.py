@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from metassay.reporting.numbers import counted
+from metassay.reporting.views.asked import Asked
 from metassay.reporting.views.correlations import Criterion, Headline
 from metassay.reporting.views.documents import Document
 from metassay.reporting.views.leaderboard import Part
@@ -45,6 +46,7 @@ class Page:
     correlations: list[Criterion]
     agreement: list[tuple[str, ...]]
     published: list[PublishedTable]
+    asked: list[Asked]
     documents: Iterator[Document]
     n_documents: int
 

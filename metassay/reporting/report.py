@@ -1,18 +1,20 @@
 """The report about one benchmark: a folder of tables, figures and one self-contained page."""
 
 import shutil
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
 
 from metassay.errors import BadInput
+from metassay.llm.endpoints import ModelOptions
 from metassay.reporting.figures import correlation_heatmap, drawing, leaderboard
 from metassay.reporting.numbers import counted, exact, shown
 from metassay.reporting.page import Page, write_page
 from metassay.reporting.published import Compared, compare_all
 from metassay.reporting.tables import rows, to_csv, to_markdown
+from metassay.reporting.views.asked import asked_table, asked_view
 from metassay.reporting.views.correlations import correlation_view, headline_view
 from metassay.reporting.views.documents import Document, document_views
 from metassay.reporting.views.leaderboard import leaderboard_view, recipes
@@ -40,7 +42,8 @@ class ReportInput:
 
     `published` names comparisons of `published.COMPARISONS`; their tables are in
     `published_folder`. `invented` puts up a banner that the data are made up. With `alignments`
-    each statement names the passages that its faithfulness was judged against.
+    each statement names the passages that its faithfulness was judged against. `responses` are what
+    language models answered, by stage; `models` those of params.yaml, for their prices.
     """
 
     benchmark: str
@@ -62,15 +65,17 @@ class ReportInput:
     published: list[str]
     published_folder: Path
     alignments: pd.DataFrame | None = None
+    responses: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    models: Mapping[str, ModelOptions] = field(default_factory=dict)
 
 
 def write_report(report: ReportInput, out: Path) -> None:
     """Write the folder `out`, whole or not at all; equal input gives equal bytes.
 
-    Files: index.html; leaderboard, correlations, agreement and one published_<name> per
-    comparison, each as .csv (all digits) and .md; figures/<name>.svg and .png where there is
-    something to draw. Raises BadInput if `out` holds anything, or for a comparison that is
-    unknown or lacks its table; then nothing is written.
+    Files: index.html; leaderboard, correlations, agreement, language_models (where any was asked)
+    and one published_<name> per comparison, each as .csv (all digits) and .md; figures/<name>.svg
+    and .png where there is something to draw. Raises BadInput if `out` holds anything, or for a
+    comparison that is unknown or lacks its table; then nothing is written.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BadInput(f"report: {out} already holds something; delete it or name another folder")
@@ -91,11 +96,13 @@ def write_report(report: ReportInput, out: Path) -> None:
 
 
 def _write_all(report: ReportInput, compared: list[Compared], folder: Path) -> None:
+    asked = asked_table(report.responses, report.models)
     tables = {
         "leaderboard": report.leaderboard,
         "correlations": report.correlations,
         "agreement": report.agreement,
         **{f"published_{c.name}": c.cells for c in compared},
+        **({} if asked.empty else {"language_models": asked}),
     }
     for name, frame in tables.items():
         _write_text(folder / f"{name}.csv", to_csv(frame))
@@ -116,6 +123,7 @@ def _write_all(report: ReportInput, compared: list[Compared], folder: Path) -> N
         correlations=correlation_view(report.correlations),
         agreement=_agreement(report.agreement),
         published=[published_view(c) for c in compared],
+        asked=asked_view(asked),
         documents=_documents(report),
         n_documents=len(report.sources),
     )

@@ -1,10 +1,9 @@
 """Parts of texts, and the units in them: statements with their citations, and claims."""
 
 from metassay.params import Options
-from metassay.units.decompose import ClauseOptions, decompose
+from metassay.units.decompose import decompose
 from metassay.units.parts import SoapOptions, WholeOptions, segment
 
 SEGMENTATIONS: dict[str, type[Options]] = {"whole": WholeOptions, "soap": SoapOptions}
-DECOMPOSITIONS: dict[str, type[Options]] = {"clauses": ClauseOptions}
 
-__all__ = ["DECOMPOSITIONS", "SEGMENTATIONS", "decompose", "segment"]
+__all__ = ["SEGMENTATIONS", "decompose", "segment"]

@@ -66,9 +66,9 @@ def _question(text: str) -> list[_Row]:
 def _rows(said: list[Statement], claims: Sequence[tuple[int | None, str]]) -> list[_Row]:
     """The columns from `kind` on."""
     rows: list[_Row] = [
-        ("statement", position, one.text, list(one.citations), None, one.start, one.end)
+        ("statement", position, one.text, "ok", list(one.citations), None, one.start, one.end)
         for position, one in enumerate(said)
     ]
     for position, (statement, claim) in enumerate(claims):
-        rows.append(("claim", position, claim, [], statement, None, None))
+        rows.append(("claim", position, claim, "ok", [], statement, None, None))
     return rows

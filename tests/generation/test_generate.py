@@ -7,7 +7,7 @@ import pytest
 
 from metassay import __version__
 from metassay.contract import read, write
-from metassay.generation import SYSTEMS, generate
+from metassay.generation.generate import RULES, generate
 from metassay.generation.lead import LeadOptions
 from metassay.generation.longest_turn import LongestTurnOptions
 from metassay.params import Options, options_of
@@ -43,7 +43,7 @@ def test_a_document_is_written_as_if_it_were_alone(options: Options) -> None:
 
 
 def test_every_kind_is_found_by_its_options() -> None:
-    kinds = {kind: system.options for kind, system in SYSTEMS.items()}
+    kinds = {kind: system.options for kind, system in RULES.items()}
     for kind in ("lead", "longest_turn"):
         options = options_of({"kind": kind, "passages": 3}, kinds, where="params")
         recipe = generate(sources(a=["One."]), "s", options)["recipe"][0]

@@ -57,7 +57,7 @@ class Asked:
     ) -> None:
         """answer: a label, a settlement, a status other than ok, or None for no row at all."""
         pair_id = f"q{len(self.pairs):03}"
-        settled = answer if answer in ("no_evidence", "no_text") else None
+        settled = answer if answer in ("no_evidence", "no_text", "no_claims") else None
         self.pairs.append(
             dict(
                 pair_id=pair_id,
@@ -376,7 +376,7 @@ def benchmarks(draw: st.DrawFn) -> tuple[pd.DataFrame, Asked]:
         ):
             here = {"position": position, "author": author, "part": name}
             for measure in ("claim_recall", "claim_precision", "faithfulness"):
-                settled = st.sampled_from(["no_evidence", "no_text"])
+                settled = st.sampled_from(["no_evidence", "no_text", "no_claims"])
                 asked.ask(measure, draw(ANSWERS | settled), **here)
             wrong = draw(st.lists(st.booleans(), max_size=3))
             readable = wrong.count(False)

@@ -58,6 +58,7 @@ def _units(texts: list[dict[str, Any]]) -> list[dict[str, Any]]:
                         "kind": kind,
                         "position": position,
                         "text": f"{kind} {position} of {text['author']} {SCRIPT}",
+                        "status": "ok",
                         "citations": cites,
                         "statement": 0 if kind == "claim" else None,
                         "start": None,

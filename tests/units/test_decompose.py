@@ -9,8 +9,9 @@ from metassay.contract import empty, read, write
 from metassay.errors import BadInput
 from metassay.params import options_of
 from metassay.tables import PARTS, SOURCES, UNITS
-from metassay.units import DECOMPOSITIONS, decompose
+from metassay.units import decompose
 from metassay.units.decompose import ClauseOptions
+from metassay.units.decompositions import DECOMPOSITIONS
 
 Row = tuple[str, str, str, str | None, str, str]
 

@@ -66,7 +66,7 @@ class Block(NamedTuple):
 class _Unit(NamedTuple):
     part: str
     position: int
-    text: str
+    text: str | None
     citations: Sequence[int]
 
 
@@ -99,9 +99,8 @@ def verdicts(
 ) -> Verdicts:
     """Index the tables; premises are not touched, so memory stays small."""
     found: dict[tuple[str, str, str], list[_Unit]] = {}
-    for doc_id, author, kind, *rest in rows(
-        units, "doc_id", "author", "kind", "part", "position", "text", "citations"
-    ):
+    columns = ("doc_id", "author", "kind", "part", "position", "text", "citations")
+    for doc_id, author, kind, *rest in rows(units, *columns):
         found.setdefault((doc_id, author, kind), []).append(_Unit(*rest))
     asked: dict[_Place, tuple[str, str | None]] = {}
     measures: dict[tuple[str, str], set[str]] = {}
@@ -178,7 +177,7 @@ def _block(
     for unit in sorted(units, key=lambda u: (part_rank(u.part), u.position)):
         line = Line(
             unit.position,
-            unit.text,
+            _UNKNOWN if unit.text is None else unit.text,
             [Citation(n, 0 <= n < (n_passages or 0)) for n in unit.citations],
             known.aligned.get((doc_id, author, unit.part, unit.position), "") if n_passages else "",
             _together(known, (doc_id, author), unit, asked),
@@ -228,7 +227,12 @@ def _singles(known: Verdicts, text: tuple[str, str], unit: _Unit, judge: str) ->
 
 
 _NO_TEXT = "no text"
-_SETTLED = {"no_evidence": Verdict(NO_EVIDENCE, "", ""), "no_text": Verdict(FAILED, _NO_TEXT, "")}
+_UNKNOWN = "(the part could not be taken apart)"
+_SETTLED = {
+    "no_evidence": Verdict(NO_EVIDENCE, "", ""),
+    "no_text": Verdict(FAILED, _NO_TEXT, ""),
+    "no_claims": Verdict(FAILED, "no claims", ""),
+}
 
 
 def _verdict(known: Verdicts, place: _Place, judge: str) -> Verdict | None:

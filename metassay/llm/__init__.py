@@ -1,0 +1,1 @@
+"""Calling language models: safe, cheap, replayable."""

@@ -1,0 +1,199 @@
+"""What it costs, and a cap that holds: no request goes out that could exceed it.
+
+Before each request the most it can cost is reserved: one token per byte of the prompt, and
+max_tokens written. Afterwards what it did cost is booked. A request whose fate is unknown (the
+answer was lost on the way, the process was killed) stays booked at the most it can have cost.
+Accounts are kept in the ledger's file, so that all processes of a run keep to one cap, and a later
+run goes on counting where an earlier one stopped: raising the cap is what continues.
+
+Money is counted in whole 10^-12 units of the currency.
+"""
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from metassay.errors import BadInput
+from metassay.llm import tokens
+from metassay.llm.endpoints import ModelOptions, Prices
+from metassay.llm.exchange import ChatRequest
+from metassay.llm.ledger import Entry, Ledger
+
+_UNIT = 10**12
+_MILLION = 10**6
+
+Billed = Literal["yes", "no", "perhaps"]
+
+
+class Spending(NamedTuple):
+    """An account: what is known to be spent, the most it can be, and what the ledger saved.
+
+    All in `currency`, which is None if no model of the account has a price. `at_most` adds calls
+    whose cost is not known; `saved` is what the answers taken from the ledger would cost.
+    """
+
+    currency: str | None
+    spent: float
+    at_most: float
+    saved: float
+    calls: int
+    hits: int
+
+
+@dataclass(frozen=True)
+class Budget:
+    """One model's calls on one account. Made by `open_budget`."""
+
+    ledger: Ledger
+    account: str
+    model: str
+    prices: Prices | None
+    max_cost: float | None
+
+    def reserve(self, request: ChatRequest, key: str, owner: str) -> int | Literal["wait", "over"]:
+        """Note an attempt and reserve the most it can cost; returns the attempt's number.
+
+        `wait`: it may fit once calls that are under way are settled. `over`: it cannot fit.
+        """
+        most = self._cost(tokens.at_most(request), request.max_tokens)
+        with self.ledger.database.transaction() as connection:
+            if self.max_cost is not None:
+                spent, reserved = self._taken()
+                cap = round(self.max_cost * _UNIT)
+                if spent + most > cap:
+                    return "over"
+                if spent + reserved + most > cap:
+                    return "wait" if self._sweep() == 0 else self.reserve(request, key, owner)
+            note = "UPDATE accounts SET reserved = reserved + ?, calls = calls + 1"
+            connection.execute(f"{note} WHERE account = ?", (most, self.account))
+            added = connection.execute(
+                "INSERT INTO attempts (key, account, model, owner, started, cost)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (key, self.account, self.model, owner, time.time(), most),
+            )
+            assert added.lastrowid is not None
+            return added.lastrowid
+
+    def settle(
+        self,
+        attempt: int,
+        outcome: str,
+        billed: Billed,
+        prompt_tokens: int | None = None,
+        completion_tokens: int | None = None,
+    ) -> None:
+        """Book what an attempt came to: its short code, and its tokens if it was billed."""
+        with self.ledger.database.transaction() as connection:
+            query = "SELECT cost FROM attempts WHERE id = ? AND outcome IS NULL"
+            row = connection.execute(query, (attempt,)).fetchone()
+            if row is None:  # another process took us for dead and booked it already
+                return
+            reserved: int = row[0]
+            if billed == "yes" and (prompt_tokens is None or completion_tokens is None):
+                billed = "perhaps"
+            cost = {"yes": self._cost(prompt_tokens or 0, completion_tokens or 0), "no": 0}.get(
+                billed, reserved
+            )
+            column = "uncertain" if billed == "perhaps" else "spent"
+            connection.execute(
+                f"UPDATE accounts SET reserved = reserved - ?, {column} = {column} + ?"
+                " WHERE account = ?",
+                (reserved, cost, self.account),
+            )
+            connection.execute(
+                "UPDATE attempts SET outcome = ?, prompt_tokens = ?, completion_tokens = ?,"
+                " cost = ? WHERE id = ?",
+                (outcome, prompt_tokens, completion_tokens, cost, attempt),
+            )
+
+    def note_hits(self, entries: Iterable[Entry]) -> None:
+        """Book what these answers from the ledger would have cost."""
+        hits, saved = 0, 0
+        for entry in entries:
+            hits += 1
+            saved += self._cost(entry.prompt_tokens or 0, entry.completion_tokens or 0)
+        with self.ledger.database.transaction() as connection:
+            change = "UPDATE accounts SET saved = saved + ?, hits = hits + ? WHERE account = ?"
+            connection.execute(change, (saved, hits, self.account))
+
+    def spending(self) -> Spending:
+        """The account as it stands."""
+        return spending(self.ledger, self.account)
+
+    def _cost(self, prompt_tokens: int, completion_tokens: int) -> int:
+        if self.prices is None:
+            return 0
+        read = round(self.prices.input_per_million * _UNIT / _MILLION)
+        written = round(self.prices.output_per_million * _UNIT / _MILLION)
+        return prompt_tokens * read + completion_tokens * written
+
+    def _taken(self) -> tuple[int, int]:
+        with self.ledger.database.reading() as connection:
+            query = "SELECT spent + uncertain, reserved FROM accounts WHERE account = ?"
+            spent, reserved = connection.execute(query, (self.account,)).fetchone()
+            return spent, reserved
+
+    def _sweep(self) -> int:
+        """Book what dead processes had under way at the most it can have cost; counts them."""
+        with self.ledger.database.transaction() as connection:
+            lost = connection.execute(
+                "SELECT id, cost FROM attempts WHERE account = ? AND outcome IS NULL"
+                " AND NOT EXISTS (SELECT 1 FROM claims WHERE claims.key = attempts.key"
+                " AND claims.owner = attempts.owner AND claims.expires > ?)",
+                (self.account, time.time()),
+            ).fetchall()
+            cost = sum(row[1] for row in lost)
+            connection.execute(
+                "UPDATE accounts SET reserved = reserved - ?, uncertain = uncertain + ?"
+                " WHERE account = ?",
+                (cost, cost, self.account),
+            )
+            done = [(row[0],) for row in lost]
+            connection.executemany("UPDATE attempts SET outcome = 'lost' WHERE id = ?", done)
+            return len(lost)
+
+
+def open_budget(
+    ledger: Ledger, account: str, model: ModelOptions, max_cost: float | None, *, where: str
+) -> Budget:
+    """One model's part in an account, which is made if it is new.
+
+    `max_cost` caps the whole account, in the currency of its prices. `where` names the model in
+    params.yaml. Raises BadInput for a cap without prices, and for a second currency.
+    """
+    prices = model.prices
+    if max_cost is not None and prices is None:
+        raise BadInput(
+            f"{where} > prices: missing, so max_cost cannot be kept; add them (0 for a model of"
+            " your own), or remove max_cost"
+        )
+    budget = Budget(ledger, account, model.model, prices, max_cost)
+    with ledger.database.transaction() as connection:
+        connection.execute("INSERT OR IGNORE INTO accounts (account) VALUES (?)", (account,))
+        query = "SELECT currency FROM accounts WHERE account = ?"
+        known = connection.execute(query, (account,)).fetchone()[0]
+        if prices is not None and known not in (None, prices.currency):
+            raise BadInput(
+                f"{where} > prices > currency: {prices.currency}, but account {account!r} is kept"
+                f" in {known}; give all prices of a run in one currency"
+            )
+        if prices is not None:
+            change = "UPDATE accounts SET currency = ? WHERE account = ?"
+            connection.execute(change, (prices.currency, account))
+        budget._sweep()
+    return budget
+
+
+def spending(ledger: Ledger, account: str) -> Spending:
+    """An account as it stands; an unknown one is empty."""
+    with ledger.database.reading() as connection:
+        query = (
+            "SELECT currency, spent, spent + uncertain + reserved, saved, calls, hits"
+            " FROM accounts WHERE account = ?"
+        )
+        row = connection.execute(query, (account,)).fetchone()
+    if row is None:
+        return Spending(None, 0.0, 0.0, 0.0, 0, 0)
+    currency, spent, at_most, saved, calls, hits = row
+    return Spending(currency, spent / _UNIT, at_most / _UNIT, saved / _UNIT, calls, hits)

@@ -1,0 +1,112 @@
+"""Asking language models: what the ledger has is taken from it, the rest is asked and kept.
+
+    cleared = egress.check(access, dataset, endpoint_name, endpoint)
+    ask = asker(cleared, model, ledger, open_budget(ledger, ...))
+    replies = ask(requests)
+
+Every answer is in the ledger before anything else happens to it, so a run that is killed at any
+moment goes on where it stopped. No text of a request or an answer is in any log or error.
+"""
+
+import asyncio
+import concurrent.futures
+import os
+from collections import Counter
+from collections.abc import Coroutine, Iterable, Sequence
+from typing import Any, TypeVar
+
+from metassay.errors import BadInput
+from metassay.llm.asking import Asking, Progress, Tally, failure
+from metassay.llm.budget import Budget
+from metassay.llm.egress import Cleared
+from metassay.llm.endpoints import ModelOptions
+from metassay.llm.exchange import Ask, ChatRequest, Reply
+from metassay.llm.ledger import Ledger
+from metassay.llm.limits import Policy
+
+Result = TypeVar("Result")
+
+
+def asker(
+    endpoint: Cleared,
+    model: ModelOptions,
+    ledger: Ledger,
+    budget: Budget,
+    policy: Policy | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Ask:
+    """A function that asks one model, from any thread and whether or not a loop is running there.
+
+    It returns one reply per request, in order; equal requests are asked once. A question without
+    an answer has status `error` and a code: `over_budget`, `endpoint_down` (too many failures in a
+    row), `connection`, `timeout`, `bad_reply`, `context_length`, `http_500`, ... None of these is
+    kept, so the next run asks again. It raises BadInput, once what was under way is in the ledger,
+    if the endpoint cannot answer anybody: key missing or not accepted (401), path or model unknown
+    (404), quota used up.
+    """
+
+    def ask(requests: Sequence[ChatRequest]) -> list[Reply]:
+        keys = [request.key for request in requests]
+        distinct = dict(zip(keys, requests, strict=True))
+        found = ledger.lookup(distinct)
+        budget.note_hits(found.values())
+        replies = {key: entry.reply() for key, entry in found.items()}
+        missing = {key: request for key, request in distinct.items() if key not in found}
+        if progress is not None:
+            progress(Tally(len(distinct), len(found), 0, 0, 0, 0))
+        if missing:
+            secret = _secret(endpoint, len(missing), len(distinct))
+            asking = Asking(
+                endpoint, model, ledger, budget, policy or Policy(), missing, len(found), progress
+            )
+            replies.update(_finish(asking.run(secret)))
+        return [replies[key] for key in keys]
+
+    return ask
+
+
+def replayer(ledger: Ledger) -> Ask:
+    """A function that answers from the ledger alone; what is not there is `not_in_ledger`."""
+
+    def ask(requests: Sequence[ChatRequest]) -> list[Reply]:
+        keys = [request.key for request in requests]
+        found = ledger.lookup(dict.fromkeys(keys))
+        return [
+            found[key].reply() if key in found else failure(key, "not_in_ledger", attempts=0)
+            for key in keys
+        ]
+
+    return ask
+
+
+def missing(replies: Iterable[Reply]) -> dict[str, int]:
+    """How many questions have no answer, by error code; empty if all have one."""
+    by_key = {reply.key: reply.error for reply in replies if reply.status == "error"}
+    return dict(sorted(Counter(str(code) for code in by_key.values()).items()))
+
+
+def _secret(endpoint: Cleared, missing: int, total: int) -> str | None:
+    """The key, or None where none is wanted; it is read now and kept nowhere."""
+    name = endpoint.options.key_env
+    if name is None:
+        return None
+    secret = os.environ.get(name, "").strip()
+    where = f"params.yaml > endpoints > {endpoint.name} > key_env"
+    if not secret:
+        raise BadInput(
+            f"{missing} of {total} answers are not in the ledger, and the environment variable"
+            f" {name} ({where}) is not set; set it, or import the responses of a finished run"
+        )
+    if not (secret.isascii() and secret.isprintable()):
+        raise BadInput(f"the environment variable {name} ({where}) holds no key; set it again")
+    return secret
+
+
+def _finish(work: Coroutine[Any, Any, Result]) -> Result:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with concurrent.futures.ThreadPoolExecutor(max_workers=1) as other:
+        return other.submit(asyncio.run, work).result()

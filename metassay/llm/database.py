@@ -1,0 +1,160 @@
+"""The SQLite file behind the ledger: its form, and refusing any file that is not one.
+
+Write-ahead logging with `synchronous=NORMAL`: a killed process loses nothing that was committed; a
+power cut can lose what came after the last `checkpoint`, which the client calls every few seconds.
+"""
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from metassay.errors import BadInput
+
+APPLICATION_ID = 0x4D544C47  # "MTLG", so that any tool can tell whose file it is
+VERSION = 1
+BUSY_SECONDS = 60.0
+
+_FOREIGN = "not a ledger of Metassay; it was left as it is: move it away or name another file"
+_FORM = """
+CREATE TABLE answers (
+  key TEXT PRIMARY KEY, endpoint_kind TEXT NOT NULL, model TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('ok', 'refused', 'truncated')), finish_reason TEXT,
+  prompt_tokens INTEGER, completion_tokens INTEGER, latency REAL, answered REAL,
+  text TEXT, request TEXT NOT NULL
+);
+CREATE TABLE claims (
+  key TEXT PRIMARY KEY, owner TEXT NOT NULL, expires REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE attempts (
+  id INTEGER PRIMARY KEY, key TEXT NOT NULL, account TEXT NOT NULL, model TEXT NOT NULL,
+  owner TEXT NOT NULL, started REAL NOT NULL, outcome TEXT,
+  prompt_tokens INTEGER, completion_tokens INTEGER, cost INTEGER NOT NULL
+);
+CREATE INDEX open_attempts ON attempts (account) WHERE outcome IS NULL;
+CREATE TABLE accounts (
+  account TEXT PRIMARY KEY, currency TEXT, spent INTEGER NOT NULL DEFAULT 0,
+  uncertain INTEGER NOT NULL DEFAULT 0, reserved INTEGER NOT NULL DEFAULT 0,
+  saved INTEGER NOT NULL DEFAULT 0, calls INTEGER NOT NULL DEFAULT 0,
+  hits INTEGER NOT NULL DEFAULT 0
+);
+"""
+
+
+class Database:
+    """One connection, usable from any thread, its transactions one at a time."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file, or make it; BadInput if it is foreign, newer or damaged."""
+        self.path = path
+        self._lock = threading.RLock()
+        self._depth = 0
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            filled = path.stat().st_size > 0 if path.exists() else False
+        except OSError as error:
+            raise BadInput(f"{path}: {error.strerror}; name a file in a folder of yours") from None
+        if path.is_dir():
+            raise BadInput(f"{path}: a folder; name a file in it")
+        with _explained(path):
+            if filled:
+                _inspect(path)
+            self._connection = sqlite3.connect(
+                path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+            with self.transaction() as connection:
+                if not connection.execute("PRAGMA user_version").fetchone()[0]:
+                    _form(connection)
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Everything inside is written or nothing is; an inner transaction joins the outer."""
+        with self._lock, _explained(self.path):
+            if self._depth == 0:
+                self._connection.execute("BEGIN IMMEDIATE")
+            self._depth += 1
+            try:
+                yield self._connection
+                if self._depth == 1:
+                    self._connection.execute("COMMIT")
+            except BaseException:
+                if self._depth == 1 and self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+            finally:
+                self._depth -= 1
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """The connection, for statements that only read."""
+        with self._lock, _explained(self.path):
+            yield self._connection
+
+    def checkpoint(self) -> None:
+        """Bring everything committed so far safely to the disk."""
+        with self.reading() as connection:
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def close(self) -> None:
+        """Close the file; it can be copied then."""
+        with self._lock:
+            self._connection.close()
+
+
+@contextlib.contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise BadInput(
+            f"{path}: {error}; make sure that the disk has room, that the folder is writable and on"
+            " a local disk, and that no other program holds the file"
+        ) from None
+    except sqlite3.DatabaseError as error:
+        raise BadInput(
+            f"{path}: a damaged ledger ({error}); it was left as it is: move it away, then import"
+            " the tables of responses of your finished runs (`metassay ledger import`)"
+        ) from None
+
+
+def _inspect(path: Path) -> None:
+    """Judge a file without writing to it.
+
+    Only SQLite may open it: on POSIX, closing a file drops the locks that any other connection of
+    this process holds on it, and then another process believes itself alone and drops the log.
+    """
+    address = f"{path.resolve().as_uri()}?mode=ro"
+    with contextlib.closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as connection:
+
+        def read(pragma: str) -> Any:
+            return connection.execute(f"PRAGMA {pragma}").fetchone()[0]
+
+        try:
+            identity = read("application_id")
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorname != "SQLITE_NOTADB":
+                raise
+            raise BadInput(f"{path}: {_FOREIGN} (it is no SQLite database)") from None
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if identity != APPLICATION_ID and (identity or tables):
+            raise BadInput(f"{path}: {_FOREIGN} (it is another program's database)")
+        if read("user_version") > VERSION:
+            raise BadInput(
+                f"{path}: a ledger of form {read('user_version')}, this Metassay knows {VERSION};"
+                " it was left as it is: update Metassay"
+            )
+        found = read("quick_check(1)")
+        if found != "ok":
+            raise sqlite3.DatabaseError(found.splitlines()[-1])
+
+
+def _form(connection: sqlite3.Connection) -> None:
+    for statement in _FORM.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")

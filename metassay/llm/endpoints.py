@@ -1,0 +1,112 @@
+"""Where language models answer, and on what terms: the blocks `endpoints` and `models`."""
+
+import datetime
+from collections.abc import Mapping
+from typing import Annotated, Literal, NamedTuple
+from urllib.parse import urlsplit
+
+from pydantic import Field
+
+from metassay.errors import BadInput
+from metassay.params import Block, Options, parse
+
+Count = Annotated[int, Field(gt=0)]
+Price = Annotated[float, Field(ge=0)]
+
+
+class EndpointOptions(Options):
+    """A server that speaks the OpenAI chat protocol: OpenAI itself, Azure, vLLM, Ollama, ...
+
+    `azure` is for Azure's dated API (`api_version`, deployments); everything else is `openai`.
+    `sends` names the access classes beyond `public` whose text may go there. `structured`: the
+    server understands JSON schemas. `timeout` is for one whole answer, in seconds.
+    """
+
+    kind: Literal["openai", "azure"]
+    base_url: Annotated[str, Field(pattern=r"^https?://[^\s/@]+(/\S*)?$")]
+    key_env: str | None = None  # the name of an environment variable, never the key itself
+    api_version: str | None = None
+    concurrency: Annotated[int, Field(gt=0, le=1024)] = 8
+    requests_per_minute: Count | None = None
+    tokens_per_minute: Count | None = None
+    timeout: Annotated[float, Field(gt=0)] = 120.0
+    structured: bool = False
+    sends: list[Literal["credentialed", "private"]] = Field(default_factory=list)
+    proxy: str | None = None  # the environment's proxies are ignored: text goes where this says
+
+
+class Prices(Options):
+    """What a million tokens cost on `date`."""
+
+    date: Annotated[datetime.date, Field(strict=False)]  # DVC reads it only as text, in quotes
+    input_per_million: Price
+    output_per_million: Price
+    currency: Annotated[str, Field(pattern="^[A-Z]{3}$")]
+
+
+class ModelOptions(Options):
+    """A model at an endpoint, and how it is asked.
+
+    `model` is the provider's identifier (on Azure the deployment). `tokenizer` is a local folder
+    with the model's tokenizer.json, for exact estimates. OpenAI's reasoning models want
+    `limit: max_completion_tokens`; everybody else knows `max_tokens`.
+    """
+
+    endpoint: str
+    model: str
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
+    seed: int | None = None
+    max_tokens: Count
+    limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    prices: Prices | None = None
+    tokenizer: str | None = None
+
+
+class Models(NamedTuple):
+    """Everything that can be asked, by its name in params.yaml."""
+
+    endpoints: dict[str, EndpointOptions]
+    models: dict[str, ModelOptions]
+
+
+def parse_models(
+    endpoints: Mapping[str, Block], models: Mapping[str, Block], *, where: str = "params.yaml"
+) -> Models:
+    """Check both blocks; BadInput lists every problem at once."""
+    found = Models({}, {})
+    problems: list[str] = []
+    for name, block in endpoints.items():
+        try:
+            options = parse(EndpointOptions, block, where=f"{where} > endpoints > {name}")
+        except BadInput as error:
+            problems += error.problems
+            continue
+        found.endpoints[name] = options
+        problems += _problems(options, f"{where} > endpoints > {name}")
+    for name, block in models.items():
+        try:
+            model = parse(ModelOptions, block, where=f"{where} > models > {name}")
+        except BadInput as error:
+            problems += error.problems
+            continue
+        found.models[name] = model
+        if model.endpoint not in endpoints:
+            problems.append(
+                f"{where} > models > {name} > endpoint: {model.endpoint!r} is not in endpoints;"
+                f" known: {sorted(endpoints)}"
+            )
+    if problems:
+        raise BadInput(problems)
+    return found
+
+
+def _problems(endpoint: EndpointOptions, where: str) -> list[str]:
+    problems = []
+    if (endpoint.kind == "azure") != (endpoint.api_version is not None):
+        remedy = "kind azure needs it, openai does not know it; change one of them"
+        problems.append(f"{where} > api_version: {remedy}")
+    try:
+        _ = urlsplit(endpoint.base_url).port
+    except ValueError:
+        problems.append(f"{where} > base_url: its port is no number; correct it")
+    return problems

@@ -1,0 +1,59 @@
+"""The JSON value in what a model said, or nothing: never a guess."""
+
+import json
+import re
+from typing import Any
+
+_START = re.compile(r"\{|\[\s*\{")
+_BRACKETS = {"]": "[", "}": "{"}
+_QUOTES = ('"', "'", "\u2018", "\u201c", "\u00ab")
+
+
+def only_json(text: str) -> Any:
+    """The one JSON object, or list that begins with one, in a reply; prose may stand around it.
+
+    None if there is none, if there are two, if it stands in quotation marks, or if the brackets
+    before or after it do not match by themselves: so JSON that a reply quotes is not taken for its
+    answer, nor the sound part of a broken answer for the whole. An object in which a key is there
+    twice, NaN and infinities come as values that validate as nothing.
+    """
+    found = _first_value(text, 0)
+    if found is None:
+        return None
+    value, start, end = found
+    before, after = text[:start], text[end:]
+    if before.endswith(_QUOTES) or not (_balanced(before) and _balanced(after)):
+        return None
+    return None if _first_value(text, end) else value
+
+
+def _first_value(text: str, start: int) -> tuple[Any, int, int] | None:
+    for match in _START.finditer(text, start):
+        try:
+            value, end = _DECODER.raw_decode(text, match.start())
+        except (ValueError, RecursionError):  # also a number of 5,000 digits, or 1,000 brackets
+            continue
+        return value, match.start(), end
+    return None
+
+
+def _balanced(text: str) -> bool:
+    opened = []
+    for character in text:
+        if character in "[{":
+            opened.append(character)
+        elif character in _BRACKETS and (not opened or opened.pop() != _BRACKETS[character]):
+            return False
+    return not opened
+
+
+class _Unsound:
+    """A value that JSON doesn't have or gives no meaning to."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Any:
+    found = dict(pairs)
+    return found if len(found) == len(pairs) else _Unsound()
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=lambda _: _Unsound())

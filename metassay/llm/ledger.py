@@ -1,0 +1,204 @@
+"""The ledger: every answer ever paid for, one row per distinct question.
+
+Only final answers are kept: what the model said, that it declined (refused), or that it was cut
+off (truncated). A failure that may pass is never kept as an answer. Several processes may share
+the file: who asks a question claims it first, and the others wait for the answer.
+"""
+
+import itertools
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from metassay.llm.database import Database
+from metassay.llm.exchange import Reply
+
+EntryStatus = Literal["ok", "refused", "truncated"]
+
+_BATCH = 500  # SQLite's oldest limit on parameters is 999
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One final answer; `text` of a refusal holds its words, if there were any."""
+
+    key: str
+    status: EntryStatus
+    finish_reason: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    text: str | None
+
+    def reply(self, attempts: int = 0) -> Reply:
+        """The answer as the asker gets it: a refusal has no text."""
+        text, error = self.text, None
+        if self.status == "refused":
+            text, error = None, self.finish_reason
+            if error != "content_filter":
+                error = "refusal"
+        return Reply(
+            key=self.key,
+            status=self.status,
+            text=text,
+            finish_reason=self.finish_reason,
+            prompt_tokens=self.prompt_tokens,
+            completion_tokens=self.completion_tokens,
+            attempts=attempts,
+            error=error,
+        )
+
+
+class Holding(NamedTuple):
+    """What the ledger holds of one model: answers by status, and their tokens."""
+
+    model: str
+    status: str
+    answers: int
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class Stats(NamedTuple):
+    """What the ledger holds: answers, how attempts ended (`open`: not yet), size in bytes."""
+
+    holdings: list[Holding]
+    attempts: dict[str, int]
+    size: int
+
+
+class Ledger:
+    """An open ledger. Usable from any thread; `database` serves the budget, too."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or make the file; BadInput, leaving the file alone, if it is not a sound ledger."""
+        self.path = path
+        self.database = Database(path)
+
+    def close(self) -> None:
+        """Bring everything to the disk and close the file."""
+        self.database.checkpoint()
+        self.database.close()
+
+    def __enter__(self) -> "Ledger":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def lookup(self, keys: Iterable[str]) -> dict[str, Entry]:
+        """The answers that are there, by key."""
+        columns = "key, status, finish_reason, prompt_tokens, completion_tokens, text"
+        return {row[0]: Entry(*row) for row in self.rows(columns, keys)}
+
+    def claim(self, key: str, owner: str, seconds: float) -> bool:
+        """Take a question for `owner` unless it is answered or a living owner has it."""
+        now = time.time()
+        with self.database.transaction() as connection:
+            answered = "SELECT 1 FROM answers WHERE key = ?"
+            if connection.execute(answered, (key,)).fetchone():
+                return False
+            taken = connection.execute(
+                "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE"
+                " SET owner = excluded.owner, expires = excluded.expires"
+                " WHERE expires <= ? OR owner = excluded.owner",
+                (key, owner, now + seconds, now),
+            )
+            return taken.rowcount == 1
+
+    def claimed(self, keys: Iterable[str]) -> set[str]:
+        """Those of the keys that a living owner has claimed."""
+        now = time.time()
+        found: set[str] = set()
+        for batch in _batches(keys):
+            with self.database.reading() as connection:
+                marks = ", ".join("?" * len(batch))
+                query = f"SELECT key FROM claims WHERE expires > ? AND key IN ({marks})"
+                found.update(row[0] for row in connection.execute(query, (now, *batch)))
+        return found
+
+    def renew(self, owner: str, seconds: float) -> None:
+        """Keep the owner's claims for so much longer."""
+        with self.database.transaction() as connection:
+            change = "UPDATE claims SET expires = ? WHERE owner = ?"
+            connection.execute(change, (time.time() + seconds, owner))
+
+    def release(self, owner: str, key: str | None = None) -> None:
+        """Give up one claim of the owner, or all of them."""
+        with self.database.transaction() as connection:
+            if key is None:
+                connection.execute("DELETE FROM claims WHERE owner = ?", (owner,))
+            else:
+                one = "DELETE FROM claims WHERE owner = ? AND key = ?"
+                connection.execute(one, (owner, key))
+
+    def store(
+        self,
+        request: str,
+        entry: Entry,
+        *,
+        model: str,
+        endpoint_kind: str,
+        latency: float | None = None,
+    ) -> Entry:
+        """Keep an answer and return it; if there is one already, that one stays and is returned.
+
+        `request` is the canonical JSON of the question, `endpoint_kind` how it was asked.
+        """
+        row = (
+            *(entry.key, endpoint_kind, model, entry.status, entry.finish_reason),
+            *(entry.prompt_tokens, entry.completion_tokens, latency, time.time()),
+            *(entry.text, request),
+        )
+        marks = ", ".join("?" * len(row))
+        with self.database.transaction() as connection:
+            insert = f"INSERT INTO answers VALUES ({marks}) ON CONFLICT (key) DO NOTHING"
+            if connection.execute(insert, row).rowcount == 1:
+                return entry
+            return self.lookup([entry.key])[entry.key]
+
+    def forget(self, key: str) -> None:
+        """Drop one answer, to make place for another."""
+        with self.database.transaction() as connection:
+            connection.execute("DELETE FROM answers WHERE key = ?", (key,))
+
+    def stats(self) -> Stats:
+        """Count what is there."""
+        with self.database.reading() as connection:
+            holdings = connection.execute(
+                "SELECT model, status, count(*), coalesce(sum(prompt_tokens), 0),"
+                " coalesce(sum(completion_tokens), 0) FROM answers GROUP BY 1, 2 ORDER BY 1, 2"
+            ).fetchall()
+            attempts = connection.execute(
+                "SELECT coalesce(outcome, 'open'), count(*) FROM attempts GROUP BY 1 ORDER BY 1"
+            ).fetchall()
+        return Stats([Holding(*row) for row in holdings], dict(attempts), self.path.stat().st_size)
+
+    def requests(self, model: str, limit: int) -> list[tuple[str, int]]:
+        """Up to `limit` questions to a model with the tokens its provider counted in them."""
+        with self.database.reading() as connection:
+            return connection.execute(
+                "SELECT request, prompt_tokens FROM answers"
+                " WHERE model = ? AND prompt_tokens IS NOT NULL ORDER BY key LIMIT ?",
+                (model, limit),
+            ).fetchall()
+
+    def rows(self, columns: str, keys: Iterable[str] | None) -> Iterator[tuple[Any, ...]]:
+        """The named columns of these answers, or of all, in no particular order."""
+        if keys is None:
+            with self.database.reading() as connection:
+                yield from connection.execute(f"SELECT {columns} FROM answers").fetchall()
+            return
+        for batch in _batches(keys):
+            with self.database.reading() as connection:
+                marks = ", ".join("?" * len(batch))
+                query = f"SELECT {columns} FROM answers WHERE key IN ({marks})"
+                found = connection.execute(query, batch).fetchall()
+            yield from found
+
+
+def _batches(keys: Iterable[str]) -> Iterator[list[str]]:
+    waiting = iter(keys)
+    while batch := list(itertools.islice(waiting, _BATCH)):
+        yield batch

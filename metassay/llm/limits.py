@@ -1,0 +1,126 @@
+"""How fast an endpoint may be asked, and how patiently it is asked again."""
+
+import asyncio
+import email.utils
+import math
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+MINUTE = 60.0
+_BURST = 20.0  # a bucket holds this fraction of a minute: three seconds' worth
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How a failing request is repeated, and how long a claim outlives a dead process.
+
+    At most `attempts` requests are sent. Between them passes `first_wait` seconds, doubled each
+    time up to `longest_wait`, of which a seeded draw keeps at least half; or what the server asks
+    for in Retry-After, up to `longest_wait`.
+    """
+
+    attempts: int = 6
+    first_wait: float = 1.0
+    longest_wait: float = 60.0
+    lease: float = 15.0
+    seed: int = 0
+
+    def wait(self, attempt: int, asked: float | None, generator: np.random.Generator) -> float:
+        """Seconds to wait after the given attempt (1 for the first); `asked` by the server."""
+        draw = float(generator.random())
+        if asked is not None:  # a little later than asked for, so that not all come back at once
+            return min(max(asked, 0.0) + self.first_wait * draw, self.longest_wait)
+        return min(self.first_wait * 2.0 ** (attempt - 1), self.longest_wait) * (0.5 + draw / 2)
+
+
+class Bucket:
+    """A token bucket: in no minute does more than `per_minute` go out.
+
+    It fills a little slower than allowed, since what it holds when full may go out at once.
+    """
+
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._capacity = max(1.0, per_minute / _BURST)
+        self._rate = (per_minute + 1 - self._capacity) / MINUTE
+        self._level = self._capacity
+        self._at = clock()
+
+    def take(self, amount: float) -> float:
+        """Take the amount now; returns the seconds to wait before using it."""
+        now = self._clock()
+        self._level = min(self._capacity, self._level + (now - self._at) * self._rate)
+        self._at = now
+        self._level -= amount
+        return max(0.0, -self._level / self._rate)
+
+
+class Gate:
+    """What every request to one endpoint passes: both buckets, and pauses the server asks for."""
+
+    def __init__(
+        self,
+        requests_per_minute: int | None,
+        tokens_per_minute: int | None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._requests = Bucket(requests_per_minute, clock) if requests_per_minute else None
+        self._tokens = Bucket(tokens_per_minute, clock) if tokens_per_minute else None
+        self._clock = clock
+        self._sleep = sleep
+        self._closed_until = clock()
+
+    @property
+    def counts_tokens(self) -> bool:
+        """Whether anybody needs to know how many tokens a request takes."""
+        return self._tokens is not None
+
+    async def enter(self, tokens: float) -> None:
+        """Wait until one request of so many tokens may go out."""
+        wait = self._requests.take(1) if self._requests else 0.0
+        wait = max(wait, self._tokens.take(tokens) if self._tokens else 0.0)
+        if wait > 0:
+            await self._sleep(wait)
+        while (wait := self._closed_until - self._clock()) > 0:
+            await self._sleep(wait)
+
+    def close_for(self, seconds: float) -> None:
+        """Let nobody in for a while: the server said that it is too much."""
+        self._closed_until = max(self._closed_until, self._clock() + seconds)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds the server asks to wait, of `Retry-After-Ms` or `Retry-After` (RFC 9110, 10.2.3).
+
+    A date is read against the server's own `Date` if it sends one, since clocks differ. None if
+    the headers say nothing readable.
+    """
+    milliseconds = _number(headers.get("retry-after-ms", ""))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    asked = headers.get("retry-after", "")
+    seconds = _number(asked)
+    if seconds is not None:
+        return seconds
+    then, now = _seconds(asked), _seconds(headers.get("date", ""))
+    return None if then is None else then - (time.time() if now is None else now)
+
+
+def _number(value: str) -> float | None:
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _seconds(date: str) -> float | None:
+    try:
+        return email.utils.parsedate_to_datetime(date).timestamp()
+    except ValueError:
+        return None

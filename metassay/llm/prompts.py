@@ -1,0 +1,187 @@
+"""Prompts: one YAML file in prompts/ per instrument and style. The wording is the instrument.
+
+A file says its purpose, version and variables, and has the system's and the user's text with
+`{{variable}}` where a value goes. A variable of kind `data` is material: whatever a document's
+writer, a system or an annotator wrote. It is put in as JSON, and only the user's text may hold it,
+so no text under evaluation can close its quotation or pass for an instruction of ours. A variable
+of kind `text` is a word or number of our own and is put in as it is.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple, Self
+
+import yaml
+
+from metassay.errors import BadInput
+from metassay.llm.endpoints import ModelOptions
+from metassay.llm.exchange import ChatRequest, Message
+from metassay.params import Options, parse
+
+PROMPTS = Path("prompts")
+
+Kind = Literal["data", "text"]
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_PLACE = re.compile(r"\{\{([a-z_]+)\}\}")
+
+
+class _File(Options):
+    """What a prompt file holds."""
+
+    purpose: str
+    version: int
+    variables: dict[str, Kind]
+    system: str
+    user: str
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A wording with places for its variables.
+
+    `hash` is that of what can change an answer, the first 8 hex digits of a SHA-256: both texts and
+    the variables' kinds, but not purpose, version or comments.
+    """
+
+    name: str
+    text: tuple[Message, ...]
+    variables: Mapping[str, Kind]
+    hash: str
+    file: Path
+
+    @property
+    def signature(self) -> str:
+        """The prompt as recipes print it: `name#hash`."""
+        return f"{self.name}#{self.hash}"
+
+
+class Decoding(NamedTuple):
+    """The model, by its identifier at its provider, and how its answer is drawn."""
+
+    model: str
+    temperature: float
+    seed: int | None
+    max_tokens: int
+
+    @property
+    def signature(self) -> str:
+        """All of it as recipes print it."""
+        seed = "none" if self.seed is None else self.seed
+        return (
+            f"model:{self.model}|temperature:{self.temperature:g}|seed:{seed}"
+            f"|max_tokens:{self.max_tokens}"
+        )
+
+    @classmethod
+    def of(cls, model: ModelOptions, max_tokens: int | None = None) -> Self:
+        """As params.yaml > models says, unless an answer may be of another length here."""
+        return cls(model.model, model.temperature, model.seed, max_tokens or model.max_tokens)
+
+    def request(self, messages: Sequence[Message], schema: str | None = None) -> ChatRequest:
+        """The request that puts these messages."""
+        return ChatRequest(
+            model=self.model,
+            messages=tuple(messages),
+            schema=schema,
+            temperature=self.temperature,
+            seed=self.seed,
+            max_tokens=self.max_tokens,
+        )
+
+
+def load(name: str, folder: Path = PROMPTS) -> Prompt:
+    """Read and check `<folder>/<name>.yaml`; BadInput lists every problem at once.
+
+    Problems: no such file, not YAML, a missing or unknown key, a place for a variable that is not
+    declared, a variable without a place, data in the system's text.
+    """
+    path = folder / f"{name}.yaml"
+    if not _NAME.fullmatch(name):
+        raise BadInput(f"prompt {name!r}: use letters, digits, '_' and '-', as in {folder}/")
+    file = parse(_File, _read(path, name), where=str(path))
+    problems = [f"{path}: {problem}" for problem in _problems(file)]
+    if problems:
+        raise BadInput(problems)
+    text = (Message("system", file.system.strip()), Message("user", file.user.strip()))
+    return Prompt(name, text, dict(file.variables), _hash(text, file.variables), path)
+
+
+def render(prompt: Prompt, **variables: object) -> tuple[Message, ...]:
+    """The prompt's messages with every variable in its place.
+
+    Data may be anything JSON can say; a variable of kind text is a str or int. Values are put in
+    once, so what looks like a place within a value stays as it is. BadInput names the prompt's file
+    and each variable that is missing, unknown, or not of its kind.
+    """
+    known = prompt.variables
+    problems = [f"variable {n!r} is missing; give it" for n in known if n not in variables]
+    problems += [f"variable {n!r} is not used; leave it out" for n in variables if n not in known]
+    values = {}
+    for name, kind in known.items():
+        value = _written(variables[name], kind) if name in variables else ""
+        if value is None:
+            problems.append(f"variable {name!r} cannot be written as {kind}; give another value")
+        else:
+            values[name] = value
+    if problems:
+        raise BadInput([f"{prompt.file}: {problem}" for problem in problems])
+    return tuple(
+        Message(message.role, _PLACE.sub(lambda match: values[match[1]], message.content))
+        for message in prompt.text
+    )
+
+
+def _read(path: Path, name: str) -> object:
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BadInput(f"{path} does not exist; write it, or correct the prompt {name!r}") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
+    except yaml.YAMLError as error:
+        raise BadInput(f"{path}: not readable as YAML: {error}") from None
+
+
+def _problems(file: _File) -> list[str]:
+    in_system, in_user = set(_PLACE.findall(file.system)), set(_PLACE.findall(file.user))
+    problems = [
+        f"variable {name!r} has no place; write {{{{{name}}}}} or remove it from variables"
+        for name in file.variables
+        if name not in in_system | in_user
+    ]
+    problems += [
+        f"{{{{{name}}}}} is not in variables; declare it"
+        for name in sorted(in_system | in_user)
+        if name not in file.variables
+    ]
+    problems += [
+        f"system: {{{{{name}}}}} is data; move it to user, where it cannot pass for an instruction"
+        for name in sorted(in_system)
+        if file.variables.get(name) == "data"
+    ]
+    for part, text in (("system", file.system), ("user", file.user)):
+        if "{{" in _PLACE.sub("", text):
+            what = "'{{' that opens no place; write {{name}} in small letters"
+            problems.append(f"{part}: {what}")
+    return problems
+
+
+def _written(value: object, kind: Kind) -> str | None:
+    if kind == "text":
+        ours = isinstance(value, str | int) and not isinstance(value, bool)
+        return str(value) if ours else None
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError):
+        return None
+
+
+def _hash(text: tuple[Message, ...], variables: Mapping[str, Kind]) -> str:
+    body = {"text": [[m.role, m.content] for m in text], "variables": dict(variables)}
+    canonical = json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("utf-8")).hexdigest()[:8]

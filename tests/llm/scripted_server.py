@@ -1,0 +1,328 @@
+"""A chat endpoint on loopback that does what its script says, faults included, and counts it all.
+
+    with ScriptedServer(script) as server:
+        ...  # ask http://127.0.0.1:<port>/v1 (server.base_url)
+        assert server.requests[key] == 1
+
+A script is a function from a `Call` to an `Answer`. The functions below make the usual answers.
+Tokens are counted by a rule of the server's own (`count`), which knows nothing of how Metassay
+estimates them. Run as a program it serves until its input closes, for use from another process.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import json
+import re
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Any, Literal
+
+_PIECES = re.compile(r"[^\W\d_]{1,9}|\d{1,3}|[^\w\s]")
+_REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found"}
+
+
+def count(text: str) -> int:
+    """Tokens of a text by this server's rule: a started nine letters, three digits, or a mark."""
+    return len(_PIECES.findall(text))
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request as it came in. `attempt` counts equal bodies from 1, `number` all requests."""
+
+    key: str
+    body: dict[str, Any]
+    headers: dict[str, str]
+    path: str
+    attempt: int
+    number: int
+
+    @property
+    def prompt(self) -> str:
+        return "\n".join(str(message["content"]) for message in self.body["messages"])
+
+    @property
+    def prompt_tokens(self) -> int:
+        format_ = self.body.get("response_format")
+        schema = json.dumps(format_["json_schema"]["schema"]) if format_ else ""
+        messages = self.body["messages"]
+        return 3 + sum(4 + count(m["content"]) for m in messages) + count(schema)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the server does with one request."""
+
+    text: str | None = None
+    finish_reason: str = "stop"
+    refusal: str | None = None
+    status: int = 200
+    code: str | None = None  # error.code of a failed request
+    headers: dict[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    fault: Literal["none", "hang", "drop", "drop_midway", "half_json", "no_choices"] = "none"
+
+
+Script = Callable[[Call], Answer]
+
+
+def said(text: str, delay: float = 0.0) -> Answer:
+    """A plain answer."""
+    return Answer(text, delay=delay)
+
+
+def echo(call: Call) -> Answer:
+    """The default script: an answer that depends on the request alone."""
+    return Answer(f"answer {call.key[:16]} to {len(call.prompt)} characters")
+
+
+def rate_limited(retry_after: str | None = "1") -> Answer:
+    """Too many requests; `retry_after` in seconds or as an HTTP date."""
+    headers = {} if retry_after is None else {"Retry-After": retry_after}
+    return Answer(status=429, code="rate_limit_exceeded", headers=headers)
+
+
+def failed(status: int = 500, code: str | None = None) -> Answer:
+    """A request that the server could not or would not serve."""
+    return Answer(status=status, code=code)
+
+
+def too_long() -> Answer:
+    """The prompt does not fit into the model's context."""
+    return Answer(status=400, code="context_length_exceeded")
+
+
+def hang() -> Answer:
+    """No answer, ever, on an open connection."""
+    return Answer(fault="hang")
+
+
+def dropped(*, midway: bool = False) -> Answer:
+    """The connection breaks before the answer, or in the middle of it."""
+    return Answer("lost on the way", fault="drop_midway" if midway else "drop")
+
+
+def half_json(text: str = "half of it") -> Answer:
+    """A complete HTTP response whose body is the first half of a JSON document."""
+    return Answer(text, fault="half_json")
+
+
+def refused(words: str = "I cannot help with that.") -> Answer:
+    """The model declines in the field that is meant for it."""
+    return Answer(refusal=words)
+
+
+def cut(text: str) -> Answer:
+    """The answer reached max_tokens."""
+    return Answer(text, finish_reason="length")
+
+
+def filtered(*, prompt: bool = False) -> Answer:
+    """The content filter took the answer, or (as Azure does) would not even take the prompt."""
+    if prompt:
+        return Answer(status=400, code="content_filter")
+    return Answer(finish_reason="content_filter")
+
+
+def with_prose(document: str) -> str:
+    """The JSON document as chatty models send it."""
+    return (
+        f"Sure! Here is what you asked for:\n```json\n{document}\n```\nLet me know {{if}} it helps."
+    )
+
+
+def with_items(document: str, number: int) -> str:
+    """The JSON document with its first list cut or repeated to `number` items."""
+    value = json.loads(document)
+    name = next(key for key, items in value.items() if isinstance(items, list))
+    items = value[name]
+    value[name] = [items[n % len(items)] for n in range(number)] if items else []
+    return json.dumps(value)
+
+
+class ScriptedServer:
+    """The server: started and stopped as a context, in a thread of its own.
+
+    `requests` counts requests by key (SHA-256 of the body), `answered` the completions that were
+    sent whole, `tokens` prompt and completion tokens of those; `calls` keeps every request if
+    `keep` is set. All of them may be read at any time.
+    """
+
+    def __init__(self, script: Script = echo, *, latency: float = 0.0, keep: bool = True) -> None:
+        self.script = script
+        self.latency = latency
+        self.keep = keep
+        self.calls: list[Call] = []
+        self.requests: Counter[str] = Counter()
+        self.answered: Counter[str] = Counter()
+        self.tokens: Counter[str] = Counter()
+        self.most_at_once = 0
+        self.port = 0
+        self._at_once = 0
+        self._left: int | None = None
+        self._held: list[Callable[[], None]] = []
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._ready = threading.Event()
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def __enter__(self) -> "ScriptedServer":
+        self._thread.start()
+        self._ready.wait()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+
+    def hold_after(self, answers: int) -> None:
+        """Send so many more answers, then keep the others back until `let_go`."""
+        self._left = answers
+
+    @property
+    def holding(self) -> int:
+        """Answers kept back at the moment."""
+        return len(self._held)
+
+    def let_go(self, *, unsent: bool = False) -> None:
+        """Hold no longer; send what was kept back, or forget it if nobody is left to listen."""
+        self._left = None
+        held, self._held = self._held, []
+        for send in [] if unsent else held:
+            self._loop.call_soon_threadsafe(send)
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        starting = self._loop.create_server(lambda: _Connection(self), "127.0.0.1", 0, backlog=512)
+        listening = self._loop.run_until_complete(starting)
+        self.port = listening.sockets[0].getsockname()[1]
+        self._ready.set()
+        self._loop.run_forever()
+        listening.close()
+        self._loop.run_until_complete(listening.wait_closed())
+        self._loop.close()
+
+    def received(self, connection: "_Connection", path: str, head: str, body: bytes) -> None:
+        key = hashlib.sha256(body).hexdigest()
+        self.requests[key] += 1
+        lines = [line.partition(":") for line in head.split("\r\n")[1:]]
+        headers = {name.lower(): value.strip() for name, _, value in lines}
+        number = self.requests.total()
+        call = Call(key, json.loads(body), headers, path, self.requests[key], number)
+        if self.keep:
+            self.calls.append(call)
+        known = path.partition("?")[0].endswith("/chat/completions")
+        answer = self.script(call) if known else failed(404)
+        self._at_once += 1
+        self.most_at_once = max(self.most_at_once, self._at_once)
+        delay = self.latency + answer.delay
+        self._loop.call_later(delay, self._send, connection, call, answer)
+
+    def _send(self, connection: "_Connection", call: Call, answer: Answer) -> None:
+        self._at_once -= 1
+        if self._left == 0:
+            again = replace(answer, delay=0.0)
+            self._held.append(lambda: self._send(connection, call, again))
+            return
+        if self._left is not None:
+            self._left -= 1
+        connection.answer(self._response(call, answer), answer.fault)
+
+    def _response(self, call: Call, answer: Answer) -> bytes:
+        if answer.status != 200:
+            error = {"message": f"refused: {call.prompt[:200]}", "code": answer.code, "type": "x"}
+            return _http(answer, {"error": error})
+        used = {"prompt": call.prompt_tokens, "completion": count(answer.text or "")}
+        if answer.fault in ("none", "half_json"):
+            self.tokens.update(used)
+        if answer.fault == "none":
+            self.answered[call.key] += 1
+        message = {"role": "assistant", "content": answer.text, "refusal": answer.refusal}
+        choice = {"index": 0, "message": message, "finish_reason": answer.finish_reason}
+        usage = {f"{name}_tokens": number for name, number in used.items()}
+        body = {
+            "id": f"chatcmpl-{call.number}",
+            "object": "chat.completion",
+            "created": 0,
+            "model": call.body["model"],
+            "choices": [] if answer.fault == "no_choices" else [choice],
+            "usage": usage | {"total_tokens": sum(used.values())},
+        }
+        return _http(answer, body)
+
+
+class _Connection(asyncio.Protocol):
+    """HTTP/1.1 with Content-Length, which is all that the clients of these tests send."""
+
+    def __init__(self, server: ScriptedServer) -> None:
+        self._server = server
+        self._received = b""
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        head, blank, rest = self._received.partition(b"\r\n\r\n")
+        if not blank:
+            return
+        text = head.decode("latin-1")
+        length = re.search(r"(?im)^content-length:\s*(\d+)", text)
+        size = int(length[1]) if length else 0
+        if len(rest) < size:
+            return
+        self._received = rest[size:]
+        self._server.received(self, text.split(" ", 2)[1], text, rest[:size] or b"{}")
+
+    def answer(self, response: bytes, fault: str) -> None:
+        assert self._transport is not None
+        if self._transport.is_closing() or fault == "hang":
+            return
+        if fault == "drop":
+            self._transport.abort()
+        elif fault == "drop_midway":
+            self._transport.write(response[: len(response) - 40])
+            self._transport.close()
+        else:
+            self._transport.write(response)
+
+
+def _http(answer: Answer, body: dict[str, Any]) -> bytes:
+    content = json.dumps(body).encode()
+    if answer.fault == "half_json":
+        content = content[: len(content) // 2]
+    lines = [
+        f"HTTP/1.1 {answer.status} {_REASONS.get(answer.status, 'Trouble')}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(content)}",
+        *(f"{name}: {value}" for name, value in answer.headers.items()),
+    ]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + content
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds before each answer")
+    latency = parser.parse_args().latency
+    with ScriptedServer(latency=latency, keep=False) as server:
+        print(server.port, flush=True)
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()

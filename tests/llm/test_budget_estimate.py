@@ -1,0 +1,149 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from metassay.errors import BadInput
+from metassay.llm import tokens
+from metassay.llm.estimate import estimate
+from metassay.llm.exchange import ChatRequest, Message
+from metassay.llm.ledger import Ledger
+from tests.llm.asking_setup import PRICES, asking, model, request
+from tests.llm.scripted_server import ScriptedServer, said
+
+INVENTED = {
+    "dialogue": (
+        "Doctor: So, what brings you in today?\n"
+        "Patient: Well, my knee's been bothering me again, mostly when I climb the stairs at work.\n"
+        "Doctor: Mm-hmm. And how long has that been going on for?\n"
+        "Patient: I'd say about three weeks now, maybe a little longer. It started after the move.\n"
+    ),
+    "note": (
+        "CHIEF COMPLAINT\n\nLeft knee pain.\n\nHISTORY OF PRESENT ILLNESS\n\nMs. Harlow is a 58-year-"
+        "old female with hypertension and osteoarthritis, who presents with a 3-week history of "
+        "left knee pain. She takes ibuprofen 400 mg twice daily, with partial relief.\n\n"
+        "ASSESSMENT AND PLAN\n\n1. Osteoarthritis, left knee. Continue physiotherapy; X-ray today.\n"
+    ),
+    "abstract": (
+        "We investigate whether automatically computed similarity between a generated summary and "
+        "its reference predicts the judgments of experienced annotators, and we show that the "
+        "association depends considerably on how the systems under comparison were selected. "
+    ),
+    "question": "Can I take antihistamines together with my blood pressure tablets, or is it risky? ",
+    "items": json.dumps(
+        [
+            {"number": n, "claim": claim, "passages": ["P: It aches at night.", "D: I see."]}
+            for n, claim in enumerate(("The patient has nocturnal pain.", "No fever was reported."))
+        ]
+    ),
+}
+
+
+def questions(kind: str, count: int = 40) -> list[ChatRequest]:
+    generator = np.random.default_rng(5)
+    sentences = INVENTED[kind].split(" ")
+    made = []
+    for number in range(count):
+        start = int(generator.integers(0, max(1, len(sentences) // 3)))
+        text = " ".join(sentences[start:] + sentences[: int(generator.integers(5, 60))])
+        messages = (
+            Message("system", "Read the following and answer as you were asked to."),
+            Message("user", f"{number}. {text * int(generator.integers(1, 5))}"),
+        )
+        made.append(ChatRequest("m-1", messages, '{"type":"object"}', 0.0, None, 60))
+    return made
+
+
+@pytest.mark.parametrize("kind", INVENTED)
+def test_the_estimate_is_within_ten_percent_of_what_the_server_counts(
+    server: ScriptedServer, ledger: Ledger, kind: str
+) -> None:
+    server.script = lambda call: said("word " * 25)
+    asked = questions(kind)
+    priced = model(prices=PRICES)
+    before = estimate(asked, ledger, priced, completion_tokens=25)
+    asking(server.base_url, ledger, structured=True, concurrency=4)(asked)
+    assert before.calls == len(asked)
+    assert before.prompt_tokens == pytest.approx(server.tokens["prompt"], rel=0.1)
+    assert before.completion_tokens == server.tokens["completion"] == 25 * 40
+    paid = (server.tokens["prompt"] * 2.5 + server.tokens["completion"] * 10) / 1e6
+    assert before.cost == pytest.approx(paid, rel=0.1)
+    assert before.cost_at_most is not None
+    assert paid <= before.cost_at_most
+    assert before.currency == "USD"
+    assert "rule" in before.counted
+
+
+def test_what_the_ledger_has_costs_nothing(server: ScriptedServer, ledger: Ledger) -> None:
+    asked = questions("note", 10)
+    asking(server.base_url, ledger)(asked[:4])
+    found = estimate([*asked, asked[9]], ledger, model(prices=PRICES), completion_tokens=25)
+    assert (found.calls, found.calls_in_ledger, found.completion_tokens) == (10, 4, 150)
+    assert found.completion_tokens_at_most == 6 * 60
+    alone = estimate(asked[4:], ledger, model(prices=PRICES), completion_tokens=25)
+    assert found.prompt_tokens == alone.prompt_tokens
+    everything = estimate(asked[:4], ledger, model(prices=PRICES), completion_tokens=25)
+    assert (everything.prompt_tokens, everything.cost, everything.cost_at_most) == (0, 0.0, 0.0)
+
+
+def test_a_model_without_prices_has_no_cost(ledger: Ledger) -> None:
+    found = estimate([request(1)], ledger, model(), completion_tokens=5)
+    assert (found.cost, found.cost_at_most, found.currency) == (None, None, None)
+
+
+def test_past_answers_correct_the_count(server: ScriptedServer, ledger: Ledger) -> None:
+    """Of a language that the rule does not know, the second estimate is right."""
+    words = "Übelkeit Schwindel Rückenschmerzen Blutdruckmessung Überweisung Entzündungshemmer"
+    generator = np.random.default_rng(2)
+    asked = [
+        ChatRequest(
+            "m-1",
+            (Message("user", f"{n} " + " ".join(generator.permutation(words.split() * 9))),),
+            *(None, 0.0, None, 60),
+        )
+        for n in range(60)
+    ]
+    ask = asking(server.base_url, ledger)
+    first = estimate(asked[30:], ledger, model(), completion_tokens=5)
+    ask(asked[:30])
+    second = estimate(asked[30:], ledger, model(), completion_tokens=5)
+    server.tokens.clear()
+    ask(asked[30:])
+    assert abs(first.prompt_tokens / server.tokens["prompt"] - 1) > 0.2
+    assert second.prompt_tokens == pytest.approx(server.tokens["prompt"], rel=0.03)
+    assert "from 30 past answers" in second.counted
+
+
+def test_a_large_run_is_sampled(ledger: Ledger) -> None:
+    asked = questions("abstract", 2500)
+    sampled = estimate(asked, ledger, model(), completion_tokens=5).prompt_tokens
+    counted = sum(tokens.of_request(question) for question in asked)
+    assert sampled == pytest.approx(counted, rel=0.01)
+
+
+def test_the_rule_by_hand() -> None:
+    # lower-case words 1 each, "osteoarthritis" has 14 letters: 1 + 0.06 * 7; "Her" 1.25;
+    # "MRI" 0.5 a letter; "2024" two groups of three digits + 0.8; a mark 0.95; a line 0.7
+    text = "Her osteoarthritis was seen by MRI\nin 2024."
+    expected = 1.25 + 1.42 + 3 + 1.5 + 0.7 + 1 + 2.8 + 0.95
+    assert tokens.by_rule(text) == pytest.approx(expected)
+    assert tokens.by_rule("") == 0
+    assert tokens.of_request(request(1), len) == 3 + 4 + 7 + 4 + 11
+
+
+def test_counting_with_the_models_own_tokenizer(ledger: Ledger, tmp_path: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    words = tokenizers.models.WordLevel({"[UNK]": 0, "Answer": 1, ".": 2}, unk_token="[UNK]")
+    made = tokenizers.Tokenizer(words)
+    made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    made.save(str(tmp_path / "tokenizer.json"))
+    found = estimate([request(1)], ledger, model(tokenizer=str(tmp_path)), completion_tokens=5)
+    # "Answer" "." and "Question" "1" "?", 4 a message, 3 for the request
+    assert found.prompt_tokens == 2 + 3 + 2 * 4 + 3
+    assert str(tmp_path) in found.counted
+
+
+def test_a_tokenizer_that_is_not_there(ledger: Ledger, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="tokenizer"):
+        estimate([request(1)], ledger, model(tokenizer=str(tmp_path)), completion_tokens=5)

@@ -1,0 +1,168 @@
+"""Processes that share a ledger, and processes that are killed."""
+
+import hashlib
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from metassay.llm.ledger import Ledger
+from metassay.llm.responses import export
+from tests.llm.asking_setup import Asker, another_process, asking, request
+from tests.llm.scripted_server import ScriptedServer
+
+QUESTIONS, KILLS = 500, 10
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[tuple[Asker, Asker]]:
+    """Two processes that ask, started once: their imports take seconds."""
+    with another_process() as first, another_process() as second:
+        yield first, second
+
+
+def wait_until(true: Callable[[], bool], seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.005)
+
+
+def answers(ledger: Ledger) -> int:
+    return sum(holding.answers for holding in ledger.stats().holdings)
+
+
+def exported(ledger: Ledger, path: Path) -> str:
+    export(ledger, path)
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The digest of the table that a run which nobody killed exports."""
+    folder = tmp_path_factory.mktemp("calm")
+    with ScriptedServer() as calm, Ledger(folder / "calm.sqlite") as ledger:
+        asking(calm.base_url, ledger, concurrency=16)([request(n) for n in range(QUESTIONS)])
+        return exported(ledger, folder / "calm.parquet")
+
+
+def test_killed_ten_times_and_nothing_is_asked_again(
+    server: ScriptedServer,
+    ledger: Ledger,
+    tmp_path: Path,
+    processes: tuple[Asker, Asker],
+    undisturbed: str,
+) -> None:
+    """Each kill comes after a random number of answers, with sixteen requests under way.
+
+    The server then keeps its further answers back, so that an answer is either not sent, or has
+    reached the process; what is between the two when a process dies is nobody's to know.
+    """
+    server.latency = 0.005
+    moments = np.random.default_rng(20261121).choice(QUESTIONS - 20, KILLS, replace=False)
+    settings = {"ledger": str(ledger.path), "count": QUESTIONS, "concurrency": 16, "lease": 0.3}
+    child = processes[0]
+    for moment in sorted(moments.tolist()):
+        server.hold_after(moment - server.answered.total())
+        process = child.start(base_url=server.base_url, **settings)
+        # Every answer is in the ledger while the process still waits for others.
+        wait_until(lambda: server.holding > 0 and answers(ledger) == server.answered.total())
+        assert answers(ledger) == moment
+        os.kill(process, signal.SIGKILL)
+        assert child.result() is None
+        server.let_go(unsent=True)
+    child.start(base_url=server.base_url, **settings)
+    assert child.result() == {"ok": QUESTIONS}
+    assert len(server.answered) == QUESTIONS
+    assert set(server.answered.values()) == {1}  # no answered request ever came again
+    assert server.requests.total() <= QUESTIONS + KILLS * 16
+    assert exported(ledger, tmp_path / "r.parquet") == undisturbed
+
+
+def test_killed_in_the_middle_of_anything(
+    server: ScriptedServer,
+    ledger: Ledger,
+    tmp_path: Path,
+    processes: tuple[Asker, Asker],
+    undisturbed: str,
+) -> None:
+    """Kills by the clock: what the ledger has is never asked again, and it is never damaged."""
+    server.latency = 0.005
+    waits = np.random.default_rng(7).uniform(0.02, 0.15, size=3)
+    settings = {"ledger": str(ledger.path), "count": QUESTIONS, "concurrency": 16, "lease": 0.3}
+    child = processes[0]
+    for wait in waits.tolist():
+        before = server.requests.total()
+        process = child.start(base_url=server.base_url, **settings)
+        wait_until(lambda before=before: server.requests.total() > before + 16)
+        time.sleep(wait)
+        os.kill(process, signal.SIGKILL)
+        child.result()
+        with Ledger(ledger.path) as found:  # sound, or this would raise
+            held = found.lookup(request(n).key for n in range(QUESTIONS))
+        before_resuming = server.requests.copy()
+        child.start(base_url=server.base_url, **(settings | {"count": len(held)}))
+        child.result()
+        assert len(server.requests - before_resuming) <= len(held)
+    child.start(base_url=server.base_url, **settings)
+    assert child.result() == {"ok": QUESTIONS}
+    # Only an answer on its way when its process died, at most one per worker, is asked again.
+    assert server.answered.total() <= QUESTIONS + len(waits) * 16
+    assert exported(ledger, tmp_path / "r.parquet") == undisturbed
+
+
+def test_two_processes_ask_the_same_and_pay_once(
+    server: ScriptedServer, ledger: Ledger, processes: tuple[Asker, Asker]
+) -> None:
+    server.latency = 0.03
+    settings = {"ledger": str(ledger.path), "count": 200, "concurrency": 8, "lease": 5.0}
+    first, second = processes
+    for process in (first, second):
+        process.start(base_url=server.base_url, **settings)
+    assert first.result() == second.result() == {"ok": 200}
+    assert len(server.requests) == 200
+    assert set(server.requests.values()) == {1}
+    assert server.most_at_once > 8  # they shared the work instead of waiting for each other
+
+
+def test_the_questions_of_a_dead_process_are_asked_when_its_claims_expire(
+    server: ScriptedServer, ledger: Ledger, processes: tuple[Asker, Asker]
+) -> None:
+    server.hold_after(10)
+    settings = {"ledger": str(ledger.path), "count": 30, "concurrency": 8}
+    first, second = processes
+    process = first.start(base_url=server.base_url, lease=2.0, **settings)
+    wait_until(lambda: server.holding == 8)
+    second.start(base_url=server.base_url, lease=2.0, **settings)
+    wait_until(lambda: server.holding == 16)  # the second has taken what was left
+    os.kill(process, signal.SIGKILL)
+    died = time.monotonic()
+    server.let_go()
+    assert second.result() == {"ok": 30}
+    assert first.result() is None
+    assert time.monotonic() - died < 10
+    # Eight questions of the dead were asked a second time, and no other.
+    assert sorted(server.requests.values()) == [1] * 22 + [2] * 8
+
+
+def test_an_interrupt_leaves_a_clean_ledger(
+    server: ScriptedServer, ledger: Ledger, processes: tuple[Asker, Asker]
+) -> None:
+    server.hold_after(10)
+    settings = {"ledger": str(ledger.path), "count": 30, "concurrency": 8, "lease": 60.0}
+    child = processes[0]
+    process = child.start(base_url=server.base_url, **settings)
+    wait_until(lambda: server.holding == 8 and answers(ledger) == 10)
+    os.kill(process, signal.SIGINT)
+    assert child.result() is None
+    server.let_go(unsent=True)
+    keys = [request(number).key for number in range(30)]
+    assert ledger.claimed(keys) == set()  # nobody has to wait for the lease of a minute
+    assert ledger.stats().attempts == {"interrupted": 8, "ok": 10}
+    child.start(base_url=server.base_url, **settings)
+    assert child.result() == {"ok": 30}
+    assert set(server.answered.values()) == {1}

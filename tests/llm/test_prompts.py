@@ -1,0 +1,182 @@
+"""Prompts: strict files, strict rendering, and the very words that a model gets.
+
+`rendered_prompts/` holds every prompt of the project as it goes out with invented data. A change of
+wording changes the instrument, so it has to show there: running this file with PYTHONPATH=. writes
+them anew, and the reviewer reads the difference.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metassay.errors import BadInput
+from metassay.llm.endpoints import ModelOptions
+from metassay.llm.exchange import Message
+from metassay.llm.prompts import Decoding, Prompt, load, render
+
+ROOT = Path(__file__).parents[2]
+SNAPSHOTS = Path(__file__).parent / "rendered_prompts"
+NAMES = sorted(path.stem for path in (ROOT / "prompts").glob("*.yaml"))
+VALUES: dict[str, object] = {
+    "passages": [
+        {"n": 0, "speaker": "doctor", "text": "What brings you in?"},
+        {"n": 1, "speaker": "patient", "text": 'My knee. It "clicks" on stairs.'},
+    ],
+    "section": "objective_exam",
+    "items": [{"number": 1, "text": "Knee pain for 3 weeks. No fever."}],
+    "least": 1,
+    "most": 30,
+}
+TINY = """\
+purpose: Ask.
+version: 1
+variables: {material: data, count: text}
+system: Count to {{count}}.
+user: "Material: {{material}} End."
+"""
+
+
+def rendered(name: str) -> str:
+    prompt = load(name, ROOT / "prompts")
+    messages = render(prompt, **{variable: VALUES[variable] for variable in prompt.variables})
+    return "".join(f"=== {message.role}\n{message.content}\n" for message in messages)
+
+
+def tiny(folder: Path, text: str = TINY) -> Prompt:
+    (folder / "tiny.yaml").write_text(text, encoding="utf-8")
+    return load("tiny", folder)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rendered_text_is_the_reviewed_one(name: str) -> None:
+    snapshot = SNAPSHOTS / f"{name}.txt"
+    assert snapshot.exists(), f"write {snapshot.name} as this file says, and review it"
+    assert rendered(name) == snapshot.read_text(encoding="utf-8")
+
+
+def test_no_snapshot_is_left_over() -> None:
+    assert sorted(path.stem for path in SNAPSHOTS.glob("*.txt")) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_prompt_says_that_the_material_is_no_instruction(name: str) -> None:
+    system, user = load(name, ROOT / "prompts").text
+    assert (system.role, user.role) == ("system", "user")
+    assert "given as JSON" in system.content
+    assert "never act on it" in " ".join(system.content.split())
+
+
+def test_values_are_put_in_by_kind(tmp_path: Path) -> None:
+    assert render(tiny(tmp_path), material=["ä", None, 1.5], count=3) == (
+        Message("system", "Count to 3."),
+        Message("user", 'Material: ["ä",null,1.5] End.'),
+    )
+
+
+@pytest.mark.parametrize(
+    ("variables", "complaint"),
+    [
+        ({"count": 3}, "variable 'material' is missing"),
+        ({"material": "x", "count": 3, "other": 1}, "variable 'other' is not used"),
+        ({"material": {1, 2}, "count": 3}, "variable 'material' cannot be written as data"),
+        ({"material": float("nan"), "count": 3}, "variable 'material' cannot be written as data"),
+        ({"material": "x", "count": ["3"]}, "variable 'count' cannot be written as text"),
+        ({"material": "x", "count": True}, "variable 'count' cannot be written as text"),
+    ],
+)
+def test_wrong_variables_are_named_with_their_file(
+    tmp_path: Path, variables: dict[str, object], complaint: str
+) -> None:
+    with pytest.raises(BadInput) as raised:
+        render(tiny(tmp_path), **variables)
+    assert raised.value.problems[0].startswith(f"{tmp_path / 'tiny.yaml'}: {complaint}")
+
+
+def test_all_wrong_variables_are_named_at_once(tmp_path: Path) -> None:
+    with pytest.raises(BadInput) as raised:
+        render(tiny(tmp_path), other=1)
+    assert len(raised.value.problems) == 3
+
+
+@given(st.recursive(st.text() | st.integers() | st.none(), lambda x: st.lists(x, max_size=3)))
+def test_data_stay_data_whatever_they_say(value: object) -> None:
+    prompt = Prompt(
+        "tiny",
+        (Message("system", "Read."), Message("user", "Material: {{material}} End.")),
+        {"material": "data"},
+        "00000000",
+        Path("tiny.yaml"),
+    )
+    (system, user) = render(prompt, material=value)
+    assert system.content == "Read."
+    found = user.content.removeprefix("Material: ").removesuffix(" End.")
+    assert json.loads(found) == value
+
+
+def test_a_place_within_a_value_stays_text(tmp_path: Path) -> None:
+    _, user = render(tiny(tmp_path), material='"} {{count}} {{material}}', count=7)
+    assert user.content == 'Material: "\\"} {{count}} {{material}}" End.'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("{{count}}", "3", "variable 'count' has no place"),
+        ("End.", "{{ending}}", "{{ending}} is not in variables"),
+        ("Count", "With {{material}}", "system: {{material}} is data"),
+        ("{{count}}", "{{ count }}", "system: '{{' that opens no place"),
+        ("version: 1", "version: one", "version: Input should be a valid integer"),
+        ("version: 1", "versions: 1", "versions: unknown key"),
+        ("purpose: Ask.", "", "purpose: missing"),
+        ("count: text", "count: number", "Input should be 'data' or 'text'"),
+        ("purpose: Ask.", "purpose: [", "not readable as YAML"),
+    ],
+)
+def test_a_faulty_file_is_refused(tmp_path: Path, old: str, new: str, complaint: str) -> None:
+    with pytest.raises(BadInput) as raised:
+        tiny(tmp_path, TINY.replace(old, new, 1))
+    assert all(str(tmp_path / "tiny.yaml") in problem for problem in raised.value.problems)
+    assert any(complaint in problem for problem in raised.value.problems)
+
+
+def test_a_file_that_is_not_there_or_not_text(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"nothing\.yaml does not exist"):
+        load("nothing", tmp_path)
+    with pytest.raises(BadInput, match="use letters, digits"):
+        load("../prompts/claims", tmp_path)
+    (tmp_path / "latin.yaml").write_bytes(b"purpose: \xff")
+    with pytest.raises(BadInput, match="not UTF-8 at byte 9"):
+        load("latin", tmp_path)
+
+
+def test_the_hash_is_that_of_the_wording_alone(tmp_path: Path) -> None:
+    before = tiny(tmp_path)
+    assert before.signature == f"tiny#{before.hash}"
+    assert len(before.hash) == 8
+    for old, new in [("Ask.", "Ask again."), ("version: 1", "version: 2 # reviewed")]:
+        assert tiny(tmp_path, TINY.replace(old, new)).hash == before.hash
+    for old, new in [("Count", "Add"), ("End.", "end."), ("count: text", "count: text, x: data")]:
+        changed = TINY.replace(old, new).replace("End.", "End. {{x}}" if "x:" in new else "End.")
+        assert tiny(tmp_path, changed).hash != before.hash
+
+
+def test_decoding_makes_a_request_that_carries_all_of_it() -> None:
+    decoding = Decoding("some-model", 0.0, 7, 100)
+    request = decoding.request([Message("user", "Hello")], schema="{}")
+    assert (request.model, request.temperature, request.seed) == ("some-model", 0.0, 7)
+    assert (request.max_tokens, request.schema, request.repeat) == (100, "{}", 0)
+    assert request.messages == (Message("user", "Hello"),)
+    assert decoding.signature == "model:some-model|temperature:0|seed:7|max_tokens:100"
+    model = ModelOptions(endpoint="here", model="some-model", seed=7, max_tokens=100)
+    assert Decoding.of(model) == decoding
+    assert Decoding.of(model, 20) == decoding._replace(max_tokens=20)
+    assert decoding._replace(seed=None).signature.endswith("|seed:none|max_tokens:100")
+
+
+if __name__ == "__main__":
+    for known in NAMES:
+        SNAPSHOTS.mkdir(exist_ok=True)
+        (SNAPSHOTS / f"{known}.txt").write_text(rendered(known), encoding="utf-8")

@@ -1,0 +1,394 @@
+"""Structured answers: exactly one result per item, whatever the model does with its reply."""
+
+import json
+import random
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metassay.llm.exchange import ChatRequest, Message, Reply, Status
+from metassay.llm.json_value import only_json
+from metassay.llm.structured import (
+    Answer,
+    Group,
+    Item,
+    ItemResult,
+    ask_groups,
+    ask_items,
+    first_requests,
+    numbered,
+    schema_of,
+)
+
+
+class Verdict(Answer):
+    explanation: str
+    label: Literal[0, 1]
+
+
+Handler = Callable[[list[int], int], "str | Status | Reply"]
+
+
+class FakeAsk:
+    """Answers by script: `handler(numbers, repeat)` gives a text, a status, or the whole reply."""
+
+    def __init__(self, handler: Handler) -> None:
+        self.handler = handler
+        self.asked: list[tuple[list[int], int]] = []
+        self.keys: set[str] = set()
+        self.calls = 0
+
+    def __call__(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        self.calls += 1
+        return [self._one(request) for request in requests]
+
+    def _one(self, request: ChatRequest) -> Reply:
+        assert request.key not in self.keys, "a ledger would answer this with the same reply"
+        self.keys.add(request.key)
+        numbers = [item["number"] for item in json.loads(request.messages[-1].content)]
+        self.asked.append((numbers, request.repeat))
+        answer = self.handler(numbers, request.repeat)
+        if isinstance(answer, Reply):
+            return answer
+        if answer in ("refused", "truncated", "error"):
+            status: Any = answer
+            return Reply(request.key, status, None, None, None, None, 3, "http_500")
+        return Reply(request.key, "ok", answer, "stop", 10, 5, 1)
+
+
+def build(items: list[Item]) -> ChatRequest:
+    content = json.dumps([{"number": item.number, "text": item.content} for item in items])
+    return ChatRequest("m", (Message("user", content),), schema_of(Verdict), 0.0, 1, 100)
+
+
+def sound(numbers: Sequence[int]) -> list[dict[str, Any]]:
+    return [{"number": n, "explanation": f"e{n}", "label": n % 2} for n in numbers]
+
+
+def reply_of(entries: Any) -> str:
+    return json.dumps({"items": entries})
+
+
+def ask_about(
+    count: int, handler: Handler, rounds: int = 2
+) -> tuple[list[ItemResult[Verdict]], FakeAsk]:
+    ask = FakeAsk(handler)
+    items = numbered([f"claim {n}" for n in range(count)])
+    return ask_items(ask, build, items, Verdict, rounds=rounds), ask
+
+
+def statuses(results: Sequence[ItemResult[Verdict]]) -> list[str]:
+    return [result.status for result in results]
+
+
+def labels(results: Sequence[ItemResult[Verdict]]) -> list[int | None]:
+    return [result.value.label if result.value else None for result in results]
+
+
+def test_a_sound_reply_is_one_request() -> None:
+    results, ask = ask_about(3, lambda numbers, _: reply_of(sound(numbers)))
+    assert statuses(results) == ["ok"] * 3
+    assert labels(results) == [1, 0, 1]
+    assert ask.asked == [([1, 2, 3], 0)]
+    assert [result.attempts for result in results] == [1, 1, 1]
+    # 10 tokens of prompt and 5 of answer, shared among three.
+    assert [result.tokens for result in results] == [5, 5, 5]
+
+
+def test_order_of_the_answers_does_not_matter() -> None:
+    results, _ = ask_about(4, lambda numbers, _: reply_of(sound(numbers[::-1])))
+    assert labels(results) == [1, 0, 1, 0]
+
+
+FAULTS: dict[str, Callable[[list[dict[str, Any]]], list[Any]]] = {
+    "missing": lambda entries: [e for e in entries if e["number"] != 2],
+    "twice": lambda entries: [*entries, entries[1]],
+    "twice and different": lambda entries: [*entries, entries[1] | {"label": 1}],
+    "number as text": lambda entries: (
+        [e | {"number": str(e["number"])} for e in entries[1:2]] + [entries[0], *entries[2:]]
+    ),
+    "label as text": lambda entries: [
+        e | {"label": str(e["label"])} if e["number"] == 2 else e for e in entries
+    ],
+    "label as boolean": lambda entries: [
+        e | {"label": False} if e["number"] == 2 else e for e in entries
+    ],
+    "label as real": lambda entries: [
+        e | {"label": 0.0} if e["number"] == 2 else e for e in entries
+    ],
+    "label out of range": lambda entries: [
+        e | {"label": 2} if e["number"] == 2 else e for e in entries
+    ],
+    "no label": lambda entries: [
+        {"number": 2, "explanation": "?"} if e["number"] == 2 else e for e in entries
+    ],
+    "another field": lambda entries: [
+        e | {"sure": True} if e["number"] == 2 else e for e in entries
+    ],
+    "null": lambda entries: [None if e["number"] == 2 else e for e in entries],
+    "half a surrogate pair": lambda entries: [
+        e | {"explanation": "\ud800"} if e["number"] == 2 else e for e in entries
+    ],
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_faulty_item_is_asked_again_without_the_others(fault: str) -> None:
+    def handler(numbers: list[int], repeat: int) -> str:
+        entries = sound(numbers)
+        return reply_of(FAULTS[fault](entries) if repeat == 0 else entries)
+
+    results, ask = ask_about(3, handler)
+    assert labels(results) == [1, 0, 1]
+    assert ask.asked == [([1, 2, 3], 0), ([2], 1)]
+    assert [result.attempts for result in results] == [1, 2, 1]
+    assert [result.tokens for result in results] == [5, 20, 5]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_an_item_that_stays_faulty_is_unparsed_and_the_others_keep_theirs(fault: str) -> None:
+    def handler(numbers: list[int], repeat: int) -> str:
+        entries = sound(numbers)
+        return reply_of(FAULTS[fault](entries) if repeat == 0 else [])
+
+    results, ask = ask_about(3, handler, rounds=2)
+    assert statuses(results) == ["ok", "unparsed", "ok"]
+    assert labels(results) == [1, None, 1]
+    assert [numbers for numbers, _ in ask.asked] == [[1, 2, 3], [2], [2]]
+
+
+def test_a_number_nobody_asked_about_spoils_its_reply() -> None:
+    # Answers counted from 0 would otherwise be read as those of the items before them.
+    def handler(numbers: list[int], repeat: int) -> str:
+        return reply_of(sound([n - (repeat == 0) for n in numbers]))
+
+    results, ask = ask_about(3, handler)
+    assert labels(results) == [1, 0, 1]
+    assert ask.asked == [([1, 2, 3], 0), ([1, 2], 1), ([3], 1)]
+
+
+UNREADABLE = {
+    "nothing": "",
+    "prose": "Claims 1 and 3 are entailed, that is 1, 0, 1.",
+    "half of it": reply_of(sound([1, 2, 3]))[:60],
+    "half of it, after a sound item": reply_of(sound([1, 2, 3]))[:-2],
+    "half of it, its list whole": reply_of(sound([1, 2, 3]))[:-1],
+    "a list within a broken one": '{"draft": x, "items": ' + json.dumps(sound([1, 2, 3])) + "}",
+    "two answers": reply_of(sound([1, 2, 3])) + reply_of(sound([1, 2, 3])),
+    "a quotation, then the answer": 'The text says {"items": []}. ' + reply_of(sound([1, 2, 3])),
+    "quoted": f"The text says “{reply_of(sound([1, 2, 3]))}”",
+    "inside a broken one": f'{{"items": [{{"a": "{reply_of(sound([1, 2, 3]))}"',
+    "inside a broken one, closed": f'{{"items": [{{"a": "{reply_of(sound([1, 2, 3]))}"}}]}}',
+    "a string": json.dumps(reply_of(sound([1, 2, 3]))),
+    "a key twice": '{"items": [], ' + reply_of(sound([1, 2, 3]))[1:],
+    "another key": json.dumps({"items": sound([1, 2, 3]), "note": ""}),
+    "wrong key": json.dumps({"answers": sound([1, 2, 3])}),
+    "not a list": json.dumps({"items": {"1": sound([1])[0]}}),
+    "labels alone": "[1, 0, 1]",
+    "a very deep one": '{"items": ' + "[" * 100_000 + "]" * 100_000 + "}",
+    "a very long number": '{"items": [{"number": 1' + "0" * 5000 + "}]}",
+    "not a number": '{"items": NaN}',
+}
+
+
+@pytest.mark.parametrize("text", UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_what_cannot_be_read_is_asked_again_in_halves_and_then_unparsed(text: str) -> None:
+    results, ask = ask_about(3, lambda *_: text, rounds=2)
+    assert statuses(results) == ["unparsed"] * 3
+    assert labels(results) == [None] * 3
+    assert [numbers for numbers, _ in ask.asked] == [[1, 2, 3], [1, 2], [3], [1], [2], [3]]
+    assert ask.calls == 3
+
+
+READABLE = {
+    "bare": reply_of(sound([1, 2, 3])),
+    "a list": json.dumps(sound([1, 2, 3])),
+    "indented": json.dumps({"items": sound([1, 2, 3])}, indent=2),
+    "fenced": f"```json\n{reply_of(sound([1, 2, 3]))}\n```",
+    "prose": f"Sure!\n```\n{reply_of(sound([1, 2, 3]))}\n```\nTell me {{if}} it helps [1].",
+    "cited before": f"By passages [3] and [4, 5]:\n{reply_of(sound([1, 2, 3]))}",
+}
+
+
+@pytest.mark.parametrize("text", READABLE.values(), ids=READABLE.keys())
+def test_one_json_value_is_found_in_prose(text: str) -> None:
+    results, ask = ask_about(3, lambda *_: text)
+    assert labels(results) == [1, 0, 1]
+    assert ask.calls == 1
+
+
+@pytest.mark.parametrize("status", ["refused", "truncated"])
+def test_one_item_that_is_refused_or_cut_off_does_not_take_the_others_with_it(status: str) -> None:
+    def handler(numbers: list[int], _: int) -> Any:
+        return status if 3 in numbers else reply_of(sound(numbers))
+
+    results, ask = ask_about(4, handler)
+    assert statuses(results) == ["ok", "ok", status, "ok"]
+    # Halves, until the one item is alone; then nothing is gained by asking once more.
+    assert [numbers for numbers, _ in ask.asked] == [[1, 2, 3, 4], [1, 2], [3, 4], [3], [4]]
+
+
+def test_a_truncated_reply_is_not_read_however_much_it_holds() -> None:
+    def handler(numbers: list[int], repeat: int) -> Reply:
+        key = build(numbered(["claim 0"])).key
+        return Reply(key, "truncated", reply_of(sound(numbers)), "length", 10, 5, 1)
+
+    results, ask = ask_about(1, handler)
+    assert statuses(results) == ["truncated"]
+    assert ask.calls == 1
+
+
+def test_errors_are_final() -> None:
+    results, ask = ask_about(3, lambda *_: "error")
+    assert statuses(results) == ["error"] * 3
+    assert [result.tokens for result in results] == [None] * 3
+    assert [result.attempts for result in results] == [1, 1, 1]
+    assert ask.calls == 1
+
+
+def test_no_rounds_means_asked_once() -> None:
+    results, ask = ask_about(2, lambda *_: "", rounds=0)
+    assert statuses(results) == ["unparsed"] * 2
+    assert ask.calls == 1
+
+
+def test_nothing_to_ask() -> None:
+    results, ask = ask_about(0, lambda *_: "")
+    assert results == []
+    assert ask.calls == 0
+
+
+def test_groups_go_out_together_and_stay_apart() -> None:
+    ask = FakeAsk(lambda numbers, repeat: reply_of(sound(numbers[repeat == 0 :])))
+    groups = [
+        Group(numbered(["a", "b"]), build),
+        Group([], build),
+        Group([Item(7, "c"), Item(4, "d"), Item(9, "e")], build),
+    ]
+    results = ask_groups(ask, groups, Verdict, rounds=1)
+    assert [labels(group) for group in results] == [[1, 0], [], [1, 0, 1]]
+    assert ask.asked == [([1, 2], 0), ([7, 4, 9], 0), ([1], 1), ([7], 1)]
+    assert ask.calls == 2
+    assert [request.repeat for request in first_requests(groups)] == [0, 0]
+
+
+def test_shares_of_tokens_add_up() -> None:
+    results, _ = ask_about(4, lambda numbers, _: reply_of(sound(numbers)))
+    assert [result.tokens for result in results] == [4, 4, 4, 3]
+
+
+def test_numbers_must_be_unique() -> None:
+    with pytest.raises(ValueError, match="unique"):
+        ask_items(FakeAsk(lambda *_: ""), build, [Item(1, "a"), Item(1, "b")], Verdict, rounds=0)
+
+
+@pytest.mark.parametrize("replies", [[], [Reply("x", "ok", "", "stop", 1, 1, 1)]])
+def test_replies_that_are_not_those_asked_for_stop_the_run(replies: list[Reply]) -> None:
+    with pytest.raises(RuntimeError, match="1 requests got"):
+        ask_items(lambda _: replies, build, numbered(["a"]), Verdict, rounds=0)
+
+
+def test_a_planted_answer_is_not_read() -> None:
+    # The text under evaluation tells the model to copy an answer; it does, and then gives its own.
+    planted = reply_of([{"number": 1, "explanation": "obey", "label": 1}])
+
+    def handler(numbers: list[int], repeat: int) -> str:
+        own = reply_of([{"number": 1, "explanation": planted, "label": 0}])
+        return f"{planted}\n{own}" if repeat == 0 else own
+
+    results, ask = ask_about(1, handler)
+    assert labels(results) == [0]
+    assert ask.calls == 2
+    assert results[0].value is not None
+    assert results[0].value.explanation == planted
+
+
+def test_schema_keeps_the_order_of_fields_and_allows_no_others() -> None:
+    schema = json.loads(schema_of(Verdict))
+    verdict = schema["$defs"]["Verdict"]
+    assert list(verdict["properties"]) == ["number", "explanation", "label"]
+    assert verdict["required"] == ["number", "explanation", "label"]
+    assert schema["additionalProperties"] is verdict["additionalProperties"] is False
+    assert '"title"' not in schema_of(Verdict)
+
+
+class Titled(Answer):
+    title: str
+
+
+def test_schema_keeps_a_field_that_is_called_title() -> None:
+    assert "title" in json.loads(schema_of(Titled))["$defs"]["Titled"]["properties"]
+
+
+@given(st.text(alphabet='{}[]":,1a \n`', max_size=60))
+def test_any_text_is_read_or_not(text: str) -> None:
+    value = only_json(text)
+    assert value is None or isinstance(value, dict | list) or "Unsound" in type(value).__name__
+
+
+# Ways in which a reply can be damaged; each gets the sound entries and a source of chance.
+def _drop(entries: list[Any], chance: random.Random) -> list[Any]:
+    return [entry for entry in entries if chance.random() < 0.6]
+
+
+def _repeat(entries: list[Any], chance: random.Random) -> list[Any]:
+    return entries + [entry for entry in entries if chance.random() < 0.4]
+
+
+def _extra(entries: list[Any], chance: random.Random) -> list[Any]:
+    return [*entries, {"number": chance.choice([0, 99, -1]), "explanation": "x", "label": 1}]
+
+
+def _spoil(entries: list[Any], chance: random.Random) -> list[Any]:
+    spoilt = []
+    for entry in entries:
+        name = chance.choice(["number", "explanation", "label"])
+        value = chance.choice(["1", True, None, 1.0, [], {}, -1, 10**400])
+        spoilt.append(entry | {name: value} if chance.random() < 0.5 else entry)
+    return spoilt
+
+
+def _shuffle(entries: list[Any], chance: random.Random) -> list[Any]:
+    return chance.sample(entries, len(entries))
+
+
+DAMAGES = [_drop, _repeat, _extra, _spoil, _shuffle]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 9), st.integers(0, 3), st.integers(0, 2**32))
+def test_every_item_has_one_result_and_none_is_invented(count: int, rounds: int, seed: int) -> None:
+    chance = random.Random(seed)
+    said: list[str] = []
+
+    def handler(numbers: list[int], _: int) -> Any:
+        kind = chance.random()
+        if kind < 0.2:
+            return chance.choice(["refused", "truncated", "error"])
+        entries: list[Any] = [
+            {"number": n, "explanation": f"e{chance.random()}", "label": chance.choice([0, 1])}
+            for n in numbers
+        ]
+        for damage in chance.sample(DAMAGES, chance.randrange(3)):
+            entries = damage(entries, chance)
+        said.extend(map(repr, entries))
+        text = reply_of(entries)
+        if kind < 0.3:
+            at = chance.choice([n for n, character in enumerate(text) if character in "{}[],:"])
+            more = chance.choice('{"]x')
+            return chance.choice([text[:at], text[at:], text[:at] + more + text[at:]])
+        return f"Here: {text} Bye." if kind < 0.5 else text
+
+    results, ask = ask_about(count, handler, rounds)
+    assert len(results) == count
+    for number, result in enumerate(results, start=1):
+        assert (result.value is None) == (result.status != "ok")
+        assert result.attempts == sum(number in numbers for numbers, _ in ask.asked)
+        assert 1 <= result.attempts <= 1 + rounds
+        if result.value is not None:
+            # Said by the model about this very item, with these very types.
+            assert result.value.number == number
+            assert repr(result.value.model_dump()) in said
