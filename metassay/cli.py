@@ -1,4 +1,4 @@
-"""`metassay`: list, fetch, run, validate, report."""
+"""`metassay`: list, fetch, run, validate, report; what costs money is in money.py."""
 
 import argparse
 import os
@@ -16,6 +16,7 @@ from metassay.datasets.fetch import fetch
 from metassay.datasets.registry import find, load_registry
 from metassay.errors import BadInput
 from metassay.headline import best_metrics, board
+from metassay.money import add_commands
 from metassay.params import Params, load
 from metassay.validation import configuration_problems, table_problems
 
@@ -35,6 +36,7 @@ exit codes:
   2  bad usage or configuration (every problem is listed at once)
 
 environment:
+  the variable that params.yaml > endpoints > ... > key_env names holds that endpoint's key
   METASSAY_MIRROR  a folder to take datasets from instead of their URLs; see `metassay fetch --help`
 """
 
@@ -179,6 +181,7 @@ def parser() -> argparse.ArgumentParser:
     add("validate", validate, "check params, registry and tables", VALIDATE)
     reporting = add("report", report, "render a report again", REPORT)
     reporting.add_argument("name", metavar="NAME", help="a benchmark of params.yaml")
+    add_commands(add, _checked)
     return whole
 
 

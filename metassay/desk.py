@@ -109,8 +109,8 @@ def cap_of(params: Params, model: ModelOptions, where: str) -> float | None:
         return None
     if model.prices is not None and model.prices.currency != cap.currency:
         raise BadInput(
-            f"{where} > prices > currency: {model.prices.currency}, but params.yaml > max_cost is in"
-            f" {cap.currency}; give both in one currency"
+            f"{where} > prices > currency: {model.prices.currency}, but params.yaml > max_cost is"
+            f" in {cap.currency}; give both in one currency"
         )
     return cap.amount
 
@@ -128,6 +128,6 @@ def _check_finished(replies: Sequence[Reply], model: str) -> None:
     if down:
         raise Unfinished(
             f"model {model!r}: {down} of {total} answers are missing, because its endpoint failed"
-            " too often in a row; every answer so far is in the ledger: run again when it is up, and"
-            " only what is missing is asked"
+            " too often in a row; every answer so far is in the ledger: run again when it is up,"
+            " and only what is missing is asked"
         )

@@ -27,9 +27,10 @@ LAYERS = (
         "leaderboard",
         "meta_evaluation",
         "desk",
+        "planning",
     },
     {"reporting", "headline"},
-    {"validation"},
+    {"validation", "money"},
     {"cli"},
 )
 

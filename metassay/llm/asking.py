@@ -81,7 +81,7 @@ class Asking:
         self._owner = uuid.uuid4().hex
         self._generator = np.random.default_rng(policy.seed)
         options = endpoint.options
-        self._gate = Gate(options.requests_per_minute, options.tokens_per_minute)
+        self._gate = Gate(options.requests_per_minute, options.tokens_per_minute, sleep=self._wait)
         self._replies: dict[str, Reply] = {}
         self._counts: Counter[str] = Counter()
         self._queue = deque(requests)
@@ -109,7 +109,9 @@ class Asking:
                 self._ledger.database.checkpoint()
         self._report()
         if self._dead_end:
-            raise BadInput(self._dead_end)
+            answered = sum(reply.status != "error" for reply in self._replies.values())
+            missing = len(self._requests) - answered
+            raise BadInput(f"{self._dead_end} ({missing} of {self._total} answers are missing)")
         return self._replies
 
     async def _work_together(self, clients: "list[openai.AsyncOpenAI]") -> None:
@@ -180,6 +182,9 @@ class Asking:
         billed: Billed = "no"
         try:
             await self._gate.enter(self._tokens(request))
+            if self._dead_end:
+                self._budget.settle(number, "stopped", billed)
+                return wire.Outcome(error="stopped")
             billed = "perhaps"  # if it is interrupted from here on
             return await wire.send(client, request, key, options, self._model.limit)
         except BaseException:
@@ -192,6 +197,7 @@ class Asking:
         if outcome.stop and not self._dead_end:
             self._dead_end = self._explain(outcome)
             self._stopped.set()
+            self._gate.abandon()
         with self._ledger.database.transaction():
             if entry is None:
                 self._budget.settle(number, outcome.code, outcome.billed)
@@ -230,8 +236,12 @@ class Asking:
         log.debug("%s: %s, again in %.1f s", key[:12], outcome.code, wait)
         if outcome.wait is not None:
             self._gate.close_for(min(outcome.wait, self._policy.longest_wait))
+        await self._wait(wait)
+
+    async def _wait(self, seconds: float) -> None:
+        """Sleep, but not on once there is nothing left to wait for."""
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._stopped.wait(), wait)
+            await asyncio.wait_for(self._stopped.wait(), seconds)
 
     async def _keep_claims(self) -> None:
         while True:

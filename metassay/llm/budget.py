@@ -113,6 +113,8 @@ class Budget:
         for entry in entries:
             hits += 1
             saved += self._cost(entry.prompt_tokens or 0, entry.completion_tokens or 0)
+        if not hits:
+            return
         with self.ledger.database.transaction() as connection:
             change = "UPDATE accounts SET saved = saved + ?, hits = hits + ? WHERE account = ?"
             connection.execute(change, (saved, hits, self.account))

@@ -47,6 +47,9 @@ def asker(
     """
 
     def ask(requests: Sequence[ChatRequest]) -> list[Reply]:
+        strangers = {request.model for request in requests} - {model.model}
+        if strangers:  # a bug of the caller: they would be asked and priced as another model
+            raise ValueError(f"asked for {sorted(strangers)} where {model.model!r} answers")
         keys = [request.key for request in requests]
         distinct = dict(zip(keys, requests, strict=True))
         found = ledger.lookup(distinct)

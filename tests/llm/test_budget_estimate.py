@@ -15,26 +15,26 @@ from tests.llm.scripted_server import ScriptedServer, said
 INVENTED = {
     "dialogue": (
         "Doctor: So, what brings you in today?\n"
-        "Patient: Well, my knee's been bothering me again, mostly when I climb the stairs at work.\n"
+        "Patient: Well, my knee's been bothering me again, mostly when I climb the stairs.\n"
         "Doctor: Mm-hmm. And how long has that been going on for?\n"
-        "Patient: I'd say about three weeks now, maybe a little longer. It started after the move.\n"
+        "Patient: I'd say about three weeks now, maybe a bit longer. It began after the move.\n"
     ),
     "note": (
-        "CHIEF COMPLAINT\n\nLeft knee pain.\n\nHISTORY OF PRESENT ILLNESS\n\nMs. Harlow is a 58-year-"
-        "old female with hypertension and osteoarthritis, who presents with a 3-week history of "
-        "left knee pain. She takes ibuprofen 400 mg twice daily, with partial relief.\n\n"
-        "ASSESSMENT AND PLAN\n\n1. Osteoarthritis, left knee. Continue physiotherapy; X-ray today.\n"
+        "CHIEF COMPLAINT\n\nLeft knee pain.\n\nHISTORY OF PRESENT ILLNESS\n\nMs. Harlow is a 58-"
+        "year-old female with hypertension and osteoarthritis, who presents with a history of"
+        " left knee pain. She takes ibuprofen 400 mg twice daily, with partial relief.\n\n"
+        "ASSESSMENT AND PLAN\n\n1. Osteoarthritis, left knee. Continue physiotherapy; X-ray.\n"
     ),
     "abstract": (
-        "We investigate whether automatically computed similarity between a generated summary and "
-        "its reference predicts the judgments of experienced annotators, and we show that the "
-        "association depends considerably on how the systems under comparison were selected. "
+        "We ask whether the similarity between a generated summary and its reference predicts the"
+        " judgments of trained annotators, and we show that the answer depends a great deal on"
+        " which systems were compared and on how their outputs were sampled. "
     ),
-    "question": "Can I take antihistamines together with my blood pressure tablets, or is it risky? ",
+    "question": "Can I take these pills together with my blood pressure tablets, or is it risky? ",
     "items": json.dumps(
         [
             {"number": n, "claim": claim, "passages": ["P: It aches at night.", "D: I see."]}
-            for n, claim in enumerate(("The patient has nocturnal pain.", "No fever was reported."))
+            for n, claim in enumerate(("The patient has pain at night.", "No fever was reported."))
         ]
     ),
 }

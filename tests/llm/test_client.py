@@ -11,6 +11,7 @@ import pytest
 from metassay.errors import BadInput
 from metassay.llm.asking import Tally
 from metassay.llm.client import missing
+from metassay.llm.exchange import ChatRequest, Message
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from tests.llm.asking_setup import QUICK, asking, request
@@ -201,15 +202,18 @@ def test_retry_after_is_waited_for(server: ScriptedServer, ledger: Ledger, dated
 
     def script(call: Call) -> Answer:
         times.append(time.monotonic())
-        return rate_limited(asked) if call.number == 1 else echo(call)
+        return rate_limited(asked) if call.number == 1 else said("yes", delay=0.2)
 
     server.script = script
     policy = Policy(first_wait=0.01, longest_wait=5)
-    ask = asking(server.base_url, ledger, policy, concurrency=1)
-    assert {reply.status for reply in ask([request(1), request(2)])} == {"ok"}
-    # Everybody waits, not only the request that was turned away. A date counts whole seconds.
-    assert times[1] - times[0] >= (0.5 if dated else 1.0)
-    assert times[1] - times[0] < 3
+    ask = asking(server.base_url, ledger, policy, concurrency=2)
+    assert {reply.status for reply in ask([request(number) for number in range(8)])} == {"ok"}
+    # Everybody waits, not only the request that was turned away; one more may be under way then.
+    # A date counts whole seconds.
+    later = [at - times[0] for at in times[2:]]
+    assert len(later) == 7
+    assert min(later) >= (0.5 if dated else 0.95)
+    assert min(later) < 3
 
 
 def test_an_endless_retry_after_is_cut_short(server: ScriptedServer, ledger: Ledger) -> None:
@@ -247,11 +251,32 @@ def test_a_dead_end_stops_everything_and_keeps_what_came(
     assert "secret" not in repr(caught.value)
     assert server.calls[0].headers["authorization"] == "Bearer sk-very-secret"
     assert 29 <= server.requests.total() <= 30 + 8  # what was under way came in, and no more
+    assert f"{200 - server.answered.total()} of 200 answers are missing" in str(caught.value)
     held = sum(holding.answers for holding in ledger.stats().holdings)
     assert held == server.answered.total() == server.requests.total() - 1
     server.script = echo
     assert {reply.status for reply in ask(questions)} == {"ok"}
     assert set(server.answered.values()) == {1}
+
+
+def test_a_dead_end_wakes_those_who_wait_for_their_turn(
+    server: ScriptedServer, ledger: Ledger
+) -> None:
+    server.script = lambda call: Answer(status=404, delay=0.1)
+    ask = asking(server.base_url, ledger, requests_per_minute=2, concurrency=8)
+    start = time.monotonic()
+    with pytest.raises(BadInput, match="20 of 20 answers are missing"):
+        ask([request(number) for number in range(20)])
+    assert time.monotonic() - start < 10  # the second would have had its turn after a minute
+    assert server.requests.total() == 1
+    assert ledger.stats().attempts == {"http_404": 1, "stopped": 7}
+
+
+def test_another_models_question_is_a_bug(server: ScriptedServer, ledger: Ledger) -> None:
+    question = ChatRequest("m-2", (Message("user", "?"),), None, 0.0, None, 40)
+    with pytest.raises(ValueError, match="'m-2'"):
+        asking(server.base_url, ledger)([question])
+    assert not server.calls
 
 
 def test_a_key_that_is_wanted_and_not_named(server: ScriptedServer, ledger: Ledger) -> None:
@@ -412,6 +437,24 @@ def test_two_threads_that_ask_the_same_pay_once(server: ScriptedServer, ledger: 
         thread.join()
     assert found == [Counter(ok=60)] * 3
     assert set(server.requests.values()) == {1}
+
+
+def test_a_slow_answer_keeps_its_claim(server: ScriptedServer, ledger: Ledger) -> None:
+    server.latency = 1.2
+    policy = Policy(lease=0.3)
+    found: list[str] = []
+
+    def work() -> None:
+        found.append(asking(server.base_url, ledger, policy)([request(1)])[0].status)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+        time.sleep(0.1)
+    for thread in threads:
+        thread.join()
+    assert found == ["ok", "ok"]
+    assert server.requests.total() == 1
 
 
 def test_requests_per_minute_are_kept(server: ScriptedServer, ledger: Ledger) -> None:

@@ -1,0 +1,160 @@
+"""`metassay cost` and `metassay ledger`: what answers cost, before and after they are asked."""
+
+import argparse
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from metassay.datasets.registry import load_registry
+from metassay.errors import BadInput
+from metassay.llm.budget import spending
+from metassay.llm.ledger import Ledger
+from metassay.llm.project import ACCOUNT, LEDGER
+from metassay.llm.responses import Imported, export, import_
+from metassay.params import Params
+from metassay.planning import Planned, plan
+
+COST = """\
+Estimate what the next `metassay run NAME` would ask of language models, per stage and model, before
+anything is sent and without any network: distinct questions, those that the ledger has answered
+already, tokens, and money at the prices of params.yaml. Few-shot examples and raw files must be
+there (metassay fetch). The most it can cost assumes that every answer runs to max_tokens; repeated
+attempts are not in it, but max_cost caps them too."""
+
+LEDGER_ABOUT = """\
+The ledger (.work/ledger.sqlite) holds every answer ever paid for. `stats` says what is in it, and
+what was paid and saved; `export` writes it as a table `responses`; `import` adds such tables, for
+example data/tables/NAME/responses of a colleague's run, so that nothing is asked again."""
+
+Add = Callable[..., argparse.ArgumentParser]
+
+
+def add_commands(add: Add, checked: Callable[[list[str]], Params]) -> None:
+    """Add the commands to the command line; `checked` gives sound params that have a benchmark."""
+    costing = add(
+        "cost", lambda chosen: cost(chosen.name, checked([chosen.name])), "what a run costs", COST
+    )
+    costing.add_argument("name", metavar="NAME", help="a benchmark of params.yaml")
+    about = "keep, share and count answers of language models"
+    ledger = add("ledger", stats, about, LEDGER_ABOUT)
+    actions = ledger.add_subparsers(required=True, metavar="ACTION")
+    counting = actions.add_parser("stats", help="what is there, what was paid and saved")
+    counting.set_defaults(command=stats)
+    writing = actions.add_parser("export", help="write every answer as a table `responses`")
+    writing.add_argument("file", metavar="FILE", type=Path)
+    writing.set_defaults(command=export_all)
+    reading = actions.add_parser("import", help="add the answers of tables `responses`")
+    reading.add_argument("files", metavar="FILE", type=Path, nargs="+", help="or a folder of them")
+    reading.add_argument(
+        "--replace", action="store_true", help="where both differ, take the file's"
+    )
+    reading.set_defaults(command=import_all)
+
+
+def cost(name: str, params: Params) -> int:
+    """Print what the next run would ask, and what that costs."""
+    with Ledger(LEDGER) as ledger:
+        found = plan(params, name, load_registry(), ledger)
+    console = Console()
+    if not found.planned:
+        console.print(f"{name} asks no language model: it costs nothing")
+        return 0
+    heads = ("stage", "model", "questions", "in ledger", "tokens to read", "to write", "cost")
+    table = RichTable(*heads, title=f"{name}: what is still to be asked")
+    for one in found.planned:
+        table.add_row(*_planned(one))
+    console.print(table)
+    for one in found.planned:
+        console.print(f"{one.stage}: tokens counted by {one.estimate.counted}", soft_wrap=True)
+    for note in found.notes:
+        console.print(f"note: {note}", soft_wrap=True)
+    for line in _totals(found.planned, params):
+        console.print(line, soft_wrap=True)
+    return 0
+
+
+def stats(_: argparse.Namespace) -> int:
+    """Print what the ledger holds, what was paid and what was saved."""
+    console = Console()
+    if not LEDGER.exists():
+        console.print(f"{LEDGER} does not exist: nothing was asked or imported yet")
+        return 0
+    with Ledger(LEDGER) as ledger:
+        held, spent = ledger.stats(), spending(ledger, ACCOUNT)
+    table = RichTable("model", "status", "answers", "tokens read", "written", title=str(LEDGER))
+    for row in held.holdings:
+        counts = (row.answers, row.prompt_tokens, row.completion_tokens)
+        table.add_row(row.model, row.status, *(f"{number:,}" for number in counts))
+    console.print(table)
+    attempts = ", ".join(f"{code} {count:,}" for code, count in held.attempts.items()) or "none"
+    console.print(f"requests sent, by what came of them: {attempts}", soft_wrap=True)
+    money = f" {spent.currency}" if spent.currency else " (no prices)"
+    console.print(
+        f"paid: {spent.spent:.4f}{money}, at most {spent.at_most:.4f} with calls whose cost is not"
+        f" known; saved by the ledger: {spent.saved:.4f}, in {spent.hits:,} answers",
+        soft_wrap=True,
+    )
+    return 0
+
+
+def export_all(chosen: argparse.Namespace) -> int:
+    """Write every answer."""
+    with Ledger(LEDGER) as ledger:
+        print(f"{chosen.file}: {export(ledger, chosen.file):,} answers")
+    return 0
+
+
+def import_all(chosen: argparse.Namespace) -> int:
+    """Add answers of tables."""
+    files = list(_files(chosen.files))
+    with Ledger(LEDGER) as ledger:
+        done = import_(ledger, files, replace=chosen.replace)
+    print(_imported(done, replaced=chosen.replace))
+    return 0
+
+
+def _files(paths: Iterable[Path]) -> Iterable[Path]:
+    """A folder's files one by one: two stages may have asked the same."""
+    for path in paths:
+        if not path.exists():
+            raise BadInput(f"{path} does not exist; name a table of responses, or a folder of them")
+        yield from sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+
+
+def _imported(done: Imported, *, replaced: bool) -> str:
+    kept = "replaced" if replaced else "kept as they were (--replace takes the file's)"
+    line = f"{done.rows:,} answers read, {done.added:,} new, {done.same:,} known"
+    return line + (f", {done.different:,} that differ {kept}" if done.different else "")
+
+
+def _planned(one: Planned) -> tuple[str, ...]:
+    costs = one.estimate
+    money = "no prices"
+    if costs.cost is not None:
+        money = f"{costs.cost:.4f} {costs.currency}, at most {costs.cost_at_most:.4f}"
+    return (
+        one.stage,
+        one.model,
+        f"{costs.calls:,}",
+        f"{costs.calls_in_ledger:,}",
+        f"{costs.prompt_tokens:,}",
+        f"{costs.completion_tokens:,}, at most {costs.completion_tokens_at_most:,}",
+        money,
+    )
+
+
+def _totals(planned: list[Planned], params: Params) -> Iterable[str]:
+    by_currency: dict[str, list[Any]] = {}
+    for _, _, costs in planned:
+        if costs.currency is not None:
+            by_currency.setdefault(costs.currency, []).append(costs)
+    for currency, all_ in by_currency.items():
+        expected, most = sum(c.cost for c in all_), sum(c.cost_at_most for c in all_)
+        yield f"together about {expected:.4f} {currency}, at most {most:.4f}"
+    if params.max_cost is None:
+        yield "no cap: params.yaml > max_cost is null"
+    else:
+        yield f"cap: {params.max_cost.amount:g} {params.max_cost.currency} for all answers ever"

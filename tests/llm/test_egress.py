@@ -1,0 +1,181 @@
+import logging
+import traceback
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from metassay.errors import BadInput
+from metassay.llm.client import asker
+from metassay.llm.egress import Cleared, check
+from metassay.llm.exchange import ChatRequest, Message
+from metassay.llm.ledger import Ledger
+from metassay.llm.limits import Policy
+from tests.llm.asking_setup import budget_of, endpoint, model
+from tests.llm.scripted_server import (
+    Answer,
+    ScriptedServer,
+    cut,
+    dropped,
+    echo,
+    failed,
+    filtered,
+    half_json,
+    hang,
+    rate_limited,
+    refused,
+    said,
+    too_long,
+)
+
+CANARY = "canary-7f3d9a1c"
+LOGGERS = ("openai", "httpx2", "httpx", "httpcore2", "httpcore", "asyncio", "metassay", "")
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[ScriptedServer]:
+    """An endpoint that must not see anything."""
+    with ScriptedServer() as running:
+        yield running
+
+
+def questions(count: int = 6) -> list[ChatRequest]:
+    return [
+        ChatRequest("m-1", (Message("user", f"{n}: {CANARY}"),), None, 0.0, None, 40)
+        for n in range(count)
+    ]
+
+
+def test_public_text_goes_anywhere() -> None:
+    cleared = check("public", "sample", "here", endpoint("http://127.0.0.1:1"))
+    assert (cleared.name, cleared.dataset) == ("here", "sample")
+
+
+@pytest.mark.parametrize(
+    ("access", "sends", "may"),
+    [
+        ("credentialed", [], False),
+        ("credentialed", ["credentialed"], True),
+        ("credentialed", ["private"], False),  # one class does not stand for the other
+        ("private", ["credentialed"], False),
+        ("private", ["credentialed", "private"], True),
+        ("secret", ["credentialed", "private"], False),  # an unknown class is nobody's to send
+    ],
+)
+def test_other_text_goes_where_its_class_is_named(access: str, sends: list[str], may: bool) -> None:
+    options = endpoint("https://llm.example/v1", sends=sends)
+    if may:
+        assert check(access, "mimic", "ward", options).options is options
+        return
+    with pytest.raises(BadInput) as caught:
+        check(access, "mimic", "ward", options)
+    for said_ in ("mimic", access, "'ward'", "params.yaml > endpoints > ward > sends"):
+        assert said_ in str(caught.value)
+
+
+FAULTS: dict[str, Callable[[], Answer]] = {
+    "answer": lambda: said(f"I read {CANARY}"),
+    "401": lambda: failed(401),
+    "404": lambda: failed(404),
+    "400": lambda: failed(400),
+    "context": too_long,
+    "filter": lambda: filtered(prompt=True),
+    "refused": lambda: refused(f"not about {CANARY}"),
+    "cut": lambda: cut(CANARY),
+    "429": lambda: rate_limited("0.01"),
+    "500": lambda: failed(500),
+    "drop": lambda: dropped(midway=True),
+    "half": lambda: half_json(CANARY),
+    "hang": hang,
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_no_text_in_any_log_or_error(
+    server: ScriptedServer,
+    ledger: Ledger,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+    fault: str,
+) -> None:
+    """Every error that the server sends repeats the prompt, as real ones do."""
+    server.script = lambda call: FAULTS[fault]()
+    for name in LOGGERS:
+        caplog.set_level(logging.DEBUG, logger=name)
+    cleared = check(
+        "private", "ward", "here", endpoint(server.base_url, sends=["private"], timeout=0.3)
+    )
+    policy = Policy(attempts=2, first_wait=0.01)
+    ask = asker(cleared, model(), ledger, budget_of(ledger), policy)
+    told = ""
+    try:
+        replies = ask(questions())
+        told = str([(reply.status, reply.error, reply.finish_reason) for reply in replies])
+    except BadInput as error:
+        told = "".join(traceback.format_exception(error))
+    assert CANARY in server.calls[0].prompt  # or there would be nothing to find
+    records = [record for record in caplog.records if record.name.split(".")[0] in LOGGERS]
+    assert any(record.name == "httpx2" for record in records) or fault in ("drop", "hang")
+    written = "".join(f"{r.getMessage()} {r.exc_text} {r.args}" for r in caplog.records)
+    assert "POST" in written
+    assert CANARY not in written
+    assert CANARY not in told
+    assert CANARY not in "".join(capfd.readouterr())
+
+
+def test_an_endpoint_that_is_not_allowed_sees_nothing(
+    server: ScriptedServer, elsewhere: ScriptedServer, ledger: Ledger
+) -> None:
+    allowed = endpoint(server.base_url, sends=["private"])
+    with pytest.raises(BadInput):
+        check("private", "ward", "elsewhere", endpoint(elsewhere.base_url))
+    asker(check("private", "ward", "here", allowed), model(), ledger, budget_of(ledger))(
+        questions()
+    )
+    assert server.requests.total() == 6
+    assert not elsewhere.calls
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_takes_no_text_elsewhere(
+    server: ScriptedServer, elsewhere: ScriptedServer, ledger: Ledger, status: int
+) -> None:
+    location = {"Location": f"{elsewhere.base_url}/chat/completions"}
+    server.script = lambda call: Answer(status=status, headers=location)
+    cleared = check("private", "ward", "here", endpoint(server.base_url, sends=["private"]))
+    replies = asker(cleared, model(), ledger, budget_of(ledger))(questions())
+    assert {reply.error for reply in replies} == {f"http_{status}"}
+    assert not elsewhere.calls
+
+
+def test_a_proxy_of_the_environment_sees_nothing(
+    server: ScriptedServer,
+    elsewhere: ScriptedServer,
+    ledger: Ledger,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    proxy = f"http://127.0.0.1:{elsewhere.port}"
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, proxy)
+    cleared = check("public", "sample", "here", endpoint(server.base_url))
+    replies = asker(cleared, model(), ledger, budget_of(ledger))(questions())
+    assert {reply.status for reply in replies} == {"ok"}
+    assert not elsewhere.calls
+
+
+def test_a_proxy_that_params_name_is_used(
+    server: ScriptedServer, elsewhere: ScriptedServer, ledger: Ledger
+) -> None:
+    elsewhere.script = echo
+    options = endpoint(server.base_url, proxy=f"http://127.0.0.1:{elsewhere.port}")
+    cleared = check("public", "sample", "here", options)
+    replies = asker(cleared, model(), ledger, budget_of(ledger))(questions())
+    assert {reply.status for reply in replies} == {"ok"}
+    assert not server.calls
+    assert {call.path for call in elsewhere.calls} == {f"{server.base_url}/chat/completions"}
+
+
+def test_a_clearance_keeps_its_endpoint() -> None:
+    cleared = check("public", "sample", "here", endpoint("http://127.0.0.1:1"))
+    with pytest.raises(AttributeError):
+        cleared.options = endpoint("http://127.0.0.1:2")  # type: ignore[misc]
+    assert isinstance(cleared, Cleared)
