@@ -34,7 +34,7 @@ def mirror() -> Path:
     if not folder or not Path(folder).is_dir():
         pytest.skip(
             "needs the public datasets: point METASSAY_MIRROR at a folder with one folder per set"
-            " (folders and file names as data/registry.yaml says), or copy what `metassay fetch` got"
+            " (folders and files as data/registry.yaml says), or copy what `metassay fetch` got"
         )
     return Path(folder)
 

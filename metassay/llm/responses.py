@@ -12,7 +12,6 @@ from metassay.errors import BadInput
 from metassay.llm.ledger import Entry, Ledger
 from metassay.tables import RESPONSES, read, write
 
-
 _BATCH = 1000  # rows written at a time, so that other processes need not wait for long
 
 

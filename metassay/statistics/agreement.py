@@ -11,9 +11,10 @@ import krippendorff
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metassay.statistics.correlation import Array
+from metassay.statistics.arithmetic import Array
 
 Scale = Literal["nominal", "ordinal", "interval"]
+Weights = Literal["none", "linear", "quadratic"]
 
 
 class Agreement(NamedTuple):
@@ -31,20 +32,25 @@ def percent(a: ArrayLike, b: ArrayLike) -> Agreement:
     return Agreement(value, both.size, missing)
 
 
-def cohen_kappa(a: ArrayLike, b: ArrayLike) -> Agreement:
-    """Cohen's kappa, unweighted: (observed - chance) / (1 - chance) agreement of two raters.
+def cohen_kappa(a: ArrayLike, b: ArrayLike, weights: Weights = "none") -> Agreement:
+    """Cohen's kappa: 1 - observed / chance disagreement of two raters.
 
-    Each rater has chances of their own, taken from the items that both rated. NaN without such
-    items and where both gave every item one and the same value. Source: Cohen 1960, A coefficient
-    of agreement for nominal scales.
+    `none` counts any difference as 1; `linear` and `quadratic` count by the distance of the two
+    ratings and its square, so that 3 for 4 is a smaller matter than 1 for 4. Each rater has chances
+    of their own, taken from the items that both rated. NaN without such items and where both gave
+    every item one and the same value. Source: Cohen 1960, A coefficient of agreement for nominal
+    scales; Cohen 1968, Weighted kappa.
     """
     both, other, missing = _complete(a, b)
     values, codes = np.unique(np.concatenate((both, other)), return_inverse=True)
     if values.size < 2:
         return Agreement(np.nan, both.size, missing)
-    shares = [np.bincount(c, minlength=values.size) / both.size for c in np.split(codes, 2)]
-    chance = float(np.sum(shares[0] * shares[1]))
-    value = (float(np.mean(both == other)) - chance) / (1.0 - chance)
+    first, second = np.split(codes, 2)
+    distance = np.abs(values[:, None] - values)
+    cost = {"none": np.sign(distance), "linear": distance, "quadratic": distance**2}[weights]
+    shares = [np.bincount(c, minlength=values.size) / both.size for c in (first, second)]
+    chance = float(np.sum(cost * shares[0][:, None] * shares[1]))
+    value = 1.0 - float(np.mean(cost[first, second])) / chance
     return Agreement(value, both.size, missing)
 
 

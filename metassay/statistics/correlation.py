@@ -1,4 +1,4 @@
-"""Correlation of a metric with people: three coefficients, three levels, ties and gaps counted.
+"""Correlation of a metric with people: four coefficients, three levels, ties and gaps counted.
 
 Arrays are system x document: `metric[k, d]` and `human[k, d]` are the two scores of what system k
 wrote for document d. NaN (and infinity, of which no mean can be taken) is missing. A coefficient
@@ -6,23 +6,32 @@ is NaN where it is undefined, never 0: fewer than two pairs, or a side that is c
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy.special
 import scipy.stats
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from metassay.statistics import arithmetic
+from metassay.statistics.arithmetic import (
+    NOISE,
+    Mask,
+    blocks,
+    deviations,
+    product_moment,
+    ratio,
+    tau_c,
+    weighted_sums,
+)
+
+Array = arithmetic.Array  # where its readers expect it
 Level = Literal["global", "document", "system"]
-Coefficient = Literal["pearson", "spearman", "kendall"]
+Coefficient = Literal["pearson", "spearman", "kendall", "kendall_c"]
 
 LEVELS: tuple[Level, ...] = ("global", "document", "system")
 TIE = 1e-12  # system means closer than this, relative to the largest score, are the same mean
-NOISE = 1e-13  # a side that strays no further from its mean, relative to the mean, is constant
-BLOCK = 1 << 17  # numbers in one temporary array: 1 MB, so that it stays in the processor's cache
 LONG_ROW = 256  # items from which sorting beats comparing every pair
 
 
@@ -62,21 +71,28 @@ def kendall(x: ArrayLike, y: ArrayLike) -> Array:
     Shapes and missing values as for `pearson`. Source: Kendall 1945, The treatment of ties in
     ranking problems.
     """
-    a, b, present = _paired(x, y)
-    n = a.shape[-1]
-    shape = (math.prod(a.shape[:-1]), n)
-    rows = a.reshape(shape), b.reshape(shape), present.reshape(shape)
-    if n > LONG_ROW:
-        values = np.array([sorted_kendall(p[r], q[r])[0] for p, q, r in zip(*rows, strict=True)])
-    else:
-        values = _kendall_by_pairs(*rows)
-    return values.reshape(a.shape[:-1])
+    return _by_rows(x, y, "b", _tau_b_of_pairs)
 
 
+def kendall_c(x: ArrayLike, y: ArrayLike) -> Array:
+    """Stuart's tau-c along the last axis: for scales with unequal numbers of distinct values.
+
+    2 (concordant - discordant) / (n**2 (m - 1) / m), m the smaller number of distinct values: it
+    may stay below 1 where order agrees perfectly. Shapes and missing values as for `pearson`.
+    Source: Stuart 1953, The estimation and comparison of strengths of association.
+    """
+    return _by_rows(x, y, "c", _tau_c_of_pairs)
+
+
+# The coefficients that the tables and reports carry, then all that can be asked for.
 COEFFICIENTS: dict[Coefficient, Callable[[ArrayLike, ArrayLike], Array]] = {
     "pearson": pearson,
     "spearman": spearman,
     "kendall": kendall,
+}
+EVERY_COEFFICIENT: dict[Coefficient, Callable[[ArrayLike, ArrayLike], Array]] = {
+    **COEFFICIENTS,
+    "kendall_c": kendall_c,
 }
 
 
@@ -98,7 +114,7 @@ def correlate(
     a, b, present = matrices(metric, human)
     missing = int(np.sum(np.isfinite(a) != np.isfinite(b)))
     if level == "document":
-        values = COEFFICIENTS[coefficient](a.T, b.T)
+        values = EVERY_COEFFICIENT[coefficient](a.T, b.T)
         defined = values[~np.isnan(values)]
         value = float(np.mean(defined)) if defined.size else np.nan
         return Correlation(value, defined.size, values.size - defined.size, missing, np.nan)
@@ -107,7 +123,7 @@ def correlate(
         x, y = (mean[0][~np.isnan(mean[0])] for mean in means)
     else:
         x, y = a[present], b[present]
-    value = float(COEFFICIENTS[coefficient](x, y))
+    value = float(EVERY_COEFFICIENT[coefficient](x, y))
     return Correlation(value, x.size, 0, missing, _p(x, y, value, coefficient))
 
 
@@ -137,22 +153,6 @@ def system_means(metric: Array, human: Array, weights: Array) -> tuple[Array, Ar
     return means[0], means[1]
 
 
-def weighted_sums(scores: Array, weights: Array) -> Array:
-    """Sums of each row of scores (k, d) under each row of whole weights (r, d): (r, k).
-
-    Each row of scores is cut into two runs of 26 bits, so that every product and partial sum is a
-    whole number below 2**53 (for up to 2**26 documents): exact, and so the same on any processor
-    and in any order, even by BLAS. The error is that of rounding to 2**-52 of the largest score.
-    """
-    largest = np.max(np.abs(scores), axis=1, initial=0.0)
-    exponent = 26 - np.frexp(largest)[1][:, None]
-    whole = np.ldexp(scores, exponent)
-    high = np.rint(whole)
-    low = np.rint(np.ldexp(whole - high, 26))
-    sums: Array = np.ldexp(weights @ high.T + np.ldexp(weights @ low.T, -26), -exponent.T)
-    return sums
-
-
 def tied(values: Array, *, tolerance: float) -> Array:
     """The same values, but those along the last axis that lie within `tolerance` made equal.
 
@@ -169,50 +169,12 @@ def tied(values: Array, *, tolerance: float) -> Array:
     return result
 
 
-def deviations(x: Array, weights: Array) -> Array:
-    """x less its weighted mean along the last axis, scaled so that the largest is 1.
-
-    Broadcasts. Items of weight 0 do not count and give 0, as does every item of a constant row.
-    """
-    total = np.sum(weights, axis=-1, keepdims=True)
-    mean = np.sum(weights * x, axis=-1, keepdims=True) / np.maximum(total, 1.0)
-    deviation = np.where(weights > 0, x - mean, 0.0)
-    spread = np.max(np.abs(deviation), axis=-1, keepdims=True, initial=0.0)
-    # The mean of a constant can be a rounding error off, so "constant" is not "spread is zero".
-    deviation /= np.where(spread <= NOISE * np.abs(mean), np.inf, spread)
-    return deviation
-
-
-def product_moment(a: Array, b: Array, weights: Array) -> Array:
-    """Correlation along the last axis of numbers whose weighted means are 0; NaN if undefined."""
-    weighted = weights * a
-    covariance = np.sum(weighted * b, axis=-1)
-    weighted *= a
-    size_a = np.sqrt(np.sum(weighted, axis=-1))
-    size_b = np.sqrt(np.sum(weights * b * b, axis=-1))
-    return ratio(covariance, size_a, size_b)
-
-
-def ratio(agreement: Array, size_a: Array, size_b: Array) -> Array:
-    """agreement / size_a / size_b within -1 to 1; NaN where a size is 0."""
-    size = size_a * size_b
-    value = np.divide(agreement, size, out=np.full_like(size, np.nan), where=size > 0)
-    return np.clip(value, -1.0, 1.0)
-
-
-def sorted_kendall(x: Array, y: Array) -> tuple[float, float]:
-    """tau-b of one row and its two-sided p by scipy: n log n, for rows too long for all pairs."""
+def sorted_kendall(x: Array, y: Array, variant: Literal["b", "c"] = "b") -> tuple[float, float]:
+    """tau of one row and its two-sided p by scipy: n log n, for rows too long for all pairs."""
     if x.size < 2 or np.all(x == x[0]) or np.all(y == y[0]):
         return np.nan, np.nan
-    value, p = scipy.stats.kendalltau(x, y)
+    value, p = scipy.stats.kendalltau(x, y, variant=variant)
     return float(value), float(p)
-
-
-def blocks(rows: int, width: int, *, numbers: int = BLOCK) -> Iterator[slice]:
-    """Slices of so many rows that an array of them, `width` wide, has about `numbers` numbers."""
-    step = max(1, numbers // max(1, width))
-    for start in range(0, rows, step):
-        yield slice(start, start + step)
 
 
 def _paired(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array, Mask]:
@@ -229,23 +191,55 @@ def _ranks(x: Array, present: Mask) -> Array:
     return np.where(present, 2.0 * ranks - mean, 0.0)
 
 
-def _kendall_by_pairs(x: Array, y: Array, present: Mask) -> Array:
-    values = np.empty(len(x))
-    for rows in blocks(len(x), x.shape[1] ** 2):
-        both = present[rows, :, None] & present[rows, None, :]
-        sign_x = np.sign(x[rows, :, None] - x[rows, None, :]) * both
-        sign_y = np.sign(y[rows, :, None] - y[rows, None, :]) * both
-        agreement = np.sum(sign_x * sign_y, axis=(1, 2))
-        size_x = np.sqrt(np.sum(np.abs(sign_x), axis=(1, 2)))
-        size_y = np.sqrt(np.sum(np.abs(sign_y), axis=(1, 2)))
-        values[rows] = ratio(agreement, size_x, size_y)
-    return values
+def _by_rows(
+    x: ArrayLike,
+    y: ArrayLike,
+    variant: Literal["b", "c"],
+    of_pairs: Callable[[Array, Array, Mask], Array],
+) -> Array:
+    a, b, present = _paired(x, y)
+    n = a.shape[-1]
+    shape = (math.prod(a.shape[:-1]), n)
+    p, q, both = a.reshape(shape), b.reshape(shape), present.reshape(shape)
+    values = np.empty(len(p))
+    if n > LONG_ROW:
+        for i in range(len(p)):
+            values[i] = sorted_kendall(p[i][both[i]], q[i][both[i]], variant)[0]
+    else:
+        for rows in blocks(len(p), n * n):
+            values[rows] = of_pairs(p[rows], q[rows], both[rows])
+    return values.reshape(a.shape[:-1])
+
+
+def _signs(x: Array, present: Mask) -> Array:
+    both = present[:, :, None] & present[:, None, :]
+    signs: Array = np.sign(x[:, :, None] - x[:, None, :]) * both
+    return signs
+
+
+def _tau_b_of_pairs(x: Array, y: Array, present: Mask) -> Array:
+    sign_x, sign_y = _signs(x, present), _signs(y, present)
+    sizes = [np.sqrt(np.sum(np.abs(signs), axis=(1, 2))) for signs in (sign_x, sign_y)]
+    return ratio(np.sum(sign_x * sign_y, axis=(1, 2)), sizes[0], sizes[1])
+
+
+def _tau_c_of_pairs(x: Array, y: Array, present: Mask) -> Array:
+    agreement = np.sum(_signs(x, present) * _signs(y, present), axis=(1, 2))
+    distinct = np.minimum(_distinct(x, present), _distinct(y, present))
+    return tau_c(agreement, np.sum(present, axis=1).astype(np.float64), distinct)
+
+
+def _distinct(x: Array, present: Mask) -> Array:
+    ascending = np.sort(np.where(present, x, np.inf), axis=1)
+    new = (ascending[:, 1:] != ascending[:, :-1]) & np.isfinite(ascending[:, 1:])
+    count: Array = np.sum(new, axis=1, dtype=np.float64) + np.any(present, axis=1)
+    return count
 
 
 def _p(x: Array, y: Array, value: float, coefficient: Coefficient) -> float:
     if np.isnan(value):
         return np.nan
-    if coefficient == "kendall":
+    if coefficient in ("kendall", "kendall_c"):
         return sorted_kendall(x, y)[1]
     freedom = x.size - 2
     if freedom == 0:

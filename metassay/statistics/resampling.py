@@ -9,23 +9,26 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
+import scipy.special
 from numpy.typing import ArrayLike, NDArray
 
 from metassay.statistics import weighted
+from metassay.statistics.arithmetic import Array, Mask, blocks
 from metassay.statistics.correlation import (
-    COEFFICIENTS,
-    Array,
+    EVERY_COEFFICIENT,
+    TIE,
     Coefficient,
     Level,
-    Mask,
-    blocks,
+    correlate,
     matrices,
     system_means,
 )
 
 Counts = NDArray[np.int32]
+Method = Literal["percentile", "bca"]
 Resample = Literal["documents", "systems", "both"]
 
+LEFT_OUT = 1000  # groups of documents or systems that BCa leaves out in turn
 HELD = 1 << 22  # weights held at a time: 32 MB, however many resamples are asked for
 
 
@@ -38,11 +41,12 @@ class Draws(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """A percentile interval and the number of resamples that it rests on."""
+    """A bootstrap interval and the number of resamples that it rests on."""
 
     low: float
     high: float
     n_defined: int  # resamples in which the coefficient was defined
+    n_undefined: int  # resamples in which it was not
 
 
 def bootstrap(  # noqa: PLR0913 - the data, the question, the resampling
@@ -55,8 +59,9 @@ def bootstrap(  # noqa: PLR0913 - the data, the question, the resampling
     n: int,
     confidence: float,
     rng: np.random.Generator,
+    method: Method = "percentile",
 ) -> Interval:
-    """Percentile bootstrap interval of `correlate`'s value, from n resamples.
+    """Bootstrap interval of `correlate`'s value, from n resamples.
 
     Drawing documents says how the value would vary with other documents for the same systems;
     systems, with other systems; both, with both. Source: Deutsch et al. 2021, A Statistical
@@ -64,7 +69,7 @@ def bootstrap(  # noqa: PLR0913 - the data, the question, the resampling
     """
     a, b, _ = matrices(metric, human)
     draws = draw((a.shape[0], a.shape[1]), resample=resample, n=n, rng=rng)
-    return interval(a, b, level, coefficient, draws=draws, confidence=confidence)
+    return interval(a, b, level, coefficient, draws=draws, confidence=confidence, method=method)
 
 
 def draw(shape: tuple[int, int], *, resample: Resample, n: int, rng: np.random.Generator) -> Draws:
@@ -91,19 +96,29 @@ def interval(
     *,
     draws: Draws,
     confidence: float,
+    method: Method = "percentile",
 ) -> Interval:
-    """Percentile interval of the coefficient over the draws in which it is defined.
+    """Interval of the coefficient over the draws in which it is defined.
 
-    Both ends are NaN if fewer than half of them are, and if only one of the documents (or systems)
-    that were drawn has anything to correlate: the same one again says nothing about others.
+    `percentile` takes their quantiles. `bca` moves those for bias and skew (Efron 1987, Better
+    bootstrap confidence intervals), which it measures by leaving out one document, one system, or
+    one of each in turn (beyond 1,000 of them, a thousandth). Both ends are NaN if fewer than half
+    of the draws are defined, if only one of the documents (or systems) that were drawn has
+    anything to correlate: the same one again says nothing about others; and, for `bca`, if all
+    draws lie on one side of the value.
     """
     values = resampled(metric, human, level, coefficient, draws)
     defined = values[~np.isnan(values)]
+    undefined = values.size - defined.size
+    tails = np.array([(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
     if 2 * defined.size < values.size or not _varied(metric, human, level, coefficient, draws):
-        return Interval(np.nan, np.nan, defined.size)
-    tail = (1.0 - confidence) / 2.0
-    low, high = np.quantile(defined, (tail, 1.0 - tail))
-    return Interval(float(low), float(high), defined.size)
+        tails = np.full(2, np.nan)
+    elif method == "bca":
+        tails = _bca_tails(metric, human, level, coefficient, draws.resample, defined, tails)
+    if np.isnan(tails).any():
+        return Interval(np.nan, np.nan, defined.size, undefined)
+    low, high = np.quantile(defined, tails)
+    return Interval(float(low), float(high), defined.size, undefined)
 
 
 def resampled(
@@ -116,6 +131,45 @@ def resampled(
     if level == "document":
         return _within_documents(a, b, present, coefficient, draws)
     return _of_system_means(a, b, coefficient, draws)
+
+
+def _bca_tails(
+    metric: ArrayLike,
+    human: ArrayLike,
+    level: Level,
+    coefficient: Coefficient,
+    resample: Resample,
+    values: Array,
+    tails: Array,
+) -> Array:
+    a, b, _ = matrices(metric, human)
+    observed = correlate(a, b, level, coefficient).value
+    # A draw equal to the value lies half below it.
+    below = np.mean(values < observed - TIE) + np.mean(np.abs(values - observed) <= TIE) / 2
+    bias = scipy.special.ndtri(below)
+    cubes, squares = 0.0, 0.0
+    for kept in _left_out((a.shape[0], a.shape[1]), resample):
+        without = resampled(a, b, level, coefficient, kept)
+        without = without[~np.isnan(without)]
+        if without.size > 1:
+            influence = (without.size - 1) * (np.mean(without) - without) / without.size
+            cubes += float(np.sum(influence**3))
+            squares += float(np.sum(influence**2))
+    skew = cubes / (6.0 * squares**1.5) if squares > 0 else 0.0
+    moved = bias + scipy.special.ndtri(tails)
+    found: Array = scipy.special.ndtr(bias + moved / (1.0 - skew * moved))
+    return found if np.isfinite(bias) else np.full(2, np.nan)
+
+
+def _left_out(shape: tuple[int, int], resample: Resample) -> Iterator[Draws]:
+    for axis, name in ((0, "systems"), (1, "documents")):
+        if resample not in (name, "both"):
+            continue
+        groups = min(shape[axis], LEFT_OUT)
+        kept = np.ones((groups, shape[axis]), dtype=np.int32)
+        kept[np.arange(shape[axis]) * groups // max(1, shape[axis]), np.arange(shape[axis])] = 0
+        whole = np.ones((groups, shape[1 - axis]), dtype=np.int32)
+        yield Draws("both", *((kept, whole) if axis == 0 else (whole, kept)))
 
 
 def _pooled(
@@ -140,7 +194,7 @@ def _within_documents(
     metric: Array, human: Array, present: Mask, coefficient: Coefficient, draws: Draws
 ) -> Array:
     if draws.resample == "documents":
-        fixed = COEFFICIENTS[coefficient](metric.T, human.T)
+        fixed = EVERY_COEFFICIENT[coefficient](metric.T, human.T)
         columns: Iterator[Array] = (np.full(len(draws.systems), value) for value in fixed)
     else:
         columns = _columns(metric, human, present, coefficient, draws.systems.astype(np.float64))
@@ -170,7 +224,7 @@ def _of_system_means(metric: Array, human: Array, coefficient: Coefficient, draw
         drawn = np.repeat(index, draws.systems.ravel()).reshape(draws.systems.shape)
         rows = np.arange(len(x))[:, None]  # one row for all resamples, or one for each
         x, y = x[rows, drawn], y[rows, drawn]
-    return COEFFICIENTS[coefficient](x, y)
+    return EVERY_COEFFICIENT[coefficient](x, y)
 
 
 def _varied(
@@ -178,7 +232,7 @@ def _varied(
 ) -> bool:
     a, b, present = matrices(metric, human)
     if level == "document":
-        present = present[:, ~np.isnan(COEFFICIENTS[coefficient](a.T, b.T))]
+        present = present[:, ~np.isnan(EVERY_COEFFICIENT[coefficient](a.T, b.T))]
     axes = {"documents": (0,), "systems": (1,), "both": (0, 1)}[draws.resample]
     return all(np.count_nonzero(present.any(axis=axis)) > 1 for axis in axes)
 

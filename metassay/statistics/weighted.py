@@ -6,20 +6,22 @@ a set of weights. Items x, y (m,) are finite. Items that are always drawn togeth
 NaN where the coefficient is undefined.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metassay.statistics.correlation import (
+from metassay.statistics.arithmetic import (
     Array,
     blocks,
     deviations,
     product_moment,
     ratio,
-    sorted_kendall,
+    tau_c,
     weighted_sums,
 )
+from metassay.statistics.correlation import Coefficient, sorted_kendall
 
 Units = NDArray[np.intp]
 
@@ -64,13 +66,40 @@ def spearman(x: Array, y: Array, unit: Units, weights: Array) -> Array:
 
 
 def kendall(x: Array, y: Array, unit: Units, weights: Array) -> Array:
-    """Kendall's tau-b of each resample; an item and its repeat are a pair tied on both sides.
-
-    Concordant less discordant pairs are a quadratic form in the weights, whose matrix sums the
-    signs of all pairs between two units. It is made once for all resamples.
-    """
+    """Kendall's tau-b of each resample; an item and its repeat are a pair tied on both sides."""
     if x.size > PAIRED_ITEMS:
-        return _kendall_by_sorting(x, y, unit, weights)
+        return _kendall_by_sorting(x, y, unit, weights, "b")
+    sums = _forms(x, y, unit, weights)
+    return ratio(sums[0], np.sqrt(sums[1]), np.sqrt(sums[2]))
+
+
+def kendall_c(x: Array, y: Array, unit: Units, weights: Array) -> Array:
+    """tau-c of each resample: its distinct values are those of the items drawn."""
+    if x.size > PAIRED_ITEMS:
+        return _kendall_by_sorting(x, y, unit, weights, "c")
+    if x.size < 2:
+        return np.full(len(weights), np.nan)
+    distinct, n = np.empty(len(weights)), np.empty(len(weights))
+    groups = _groups(x), _groups(y)
+    for rows in blocks(len(weights), x.size):
+        drawn = weights[rows][:, unit]
+        n[rows] = np.sum(drawn, axis=1)
+        counts = [np.add.reduceat(drawn[:, g.order], g.first, axis=1) for g in groups]
+        distinct[rows] = np.minimum(*(np.count_nonzero(c, axis=1) for c in counts))
+    return tau_c(_forms(x, y, unit, weights)[0], n, distinct)
+
+
+COEFFICIENTS: dict[Coefficient, Callable[[Array, Array, Units, Array], Array]] = {
+    "pearson": pearson,
+    "spearman": spearman,
+    "kendall": kendall,
+    "kendall_c": kendall_c,
+}
+
+
+def _forms(x: Array, y: Array, unit: Units, weights: Array) -> Array:
+    # Concordant less discordant pairs are a quadratic form in the weights, whose matrix sums the
+    # signs of all pairs between two units. It is made once for all resamples. (3, resamples).
     order = np.argsort(unit, kind="stable")
     x, y = x[order], y[order]
     units, starts = np.unique(unit[order], return_index=True)
@@ -80,15 +109,13 @@ def kendall(x: Array, y: Array, unit: Units, weights: Array) -> Array:
         forms = _pair_sums(x, y, starts, rows)
         # Whole numbers far below 2**53: BLAS is exact, whatever its order of summation.
         sums += np.sum((forms @ drawn) * drawn[rows], axis=1)
-    return ratio(sums[0], np.sqrt(sums[1]), np.sqrt(sums[2]))
-
-
-COEFFICIENTS = {"pearson": pearson, "spearman": spearman, "kendall": kendall}
+    return sums
 
 
 class _Groups(NamedTuple):
     order: Units  # the items, ascending
-    last: Units  # where in that order each group of equals ends
+    first: Units  # where in that order each group of equals begins
+    last: Units  # where it ends
     group: Units  # the group of each item
 
 
@@ -98,7 +125,7 @@ def _groups(x: Array) -> _Groups:
     last = np.flatnonzero(np.append(ascending[1:] != ascending[:-1], True)[: x.size])
     group = np.empty(x.size, dtype=np.intp)
     group[order] = np.repeat(np.arange(last.size), np.diff(last, prepend=-1))
-    return _Groups(order, last, group)
+    return _Groups(order, np.append(0, last[:-1] + 1), last, group)
 
 
 def _ranks(weights: Array, groups: _Groups) -> Array:
@@ -122,9 +149,11 @@ def _pair_sums(x: Array, y: Array, starts: Units, rows: slice) -> Array:
     return np.stack(sums)
 
 
-def _kendall_by_sorting(x: Array, y: Array, unit: Units, weights: Array) -> Array:
+def _kendall_by_sorting(
+    x: Array, y: Array, unit: Units, weights: Array, variant: Literal["b", "c"]
+) -> Array:
     values = []
     for drawn in weights:
         items = np.repeat(np.arange(x.size), drawn[unit].astype(np.intp))
-        values.append(sorted_kendall(x[items], y[items])[0])
+        values.append(sorted_kendall(x[items], y[items], variant)[0])
     return np.array(values)

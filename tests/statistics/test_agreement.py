@@ -43,13 +43,20 @@ def test_alpha_equals_krippendorffs_published_example(scale, expected):
     assert found == (pytest.approx(expected, abs=5e-4), 11, 1)
 
 
+@pytest.mark.parametrize("weights", ["none", "linear", "quadratic"])
 @checked
-@given(st.integers(0, 10**6))
-def test_kappa_equals_scikit_learn(seed):
+@given(seed=st.integers(0, 10**6))
+def test_kappa_equals_scikit_learn(weights, seed):
     rng = np.random.default_rng(seed)
     a, b = rng.integers(0, rng.integers(2, 5), (2, rng.integers(2, 12))).astype(float)
     if np.unique([a, b]).size > 1:
-        assert cohen_kappa(a, b).value == pytest.approx(cohen_kappa_score(a, b), abs=1e-12)
+        theirs = cohen_kappa_score(
+            a, b, weights=None if weights == "none" else weights, labels=[0, 1, 2, 3, 4]
+        )
+        found = cohen_kappa(a, b, weights)
+        assert found.value == pytest.approx(theirs, abs=1e-12)
+        assert cohen_kappa(b, a, weights).value == pytest.approx(found.value, abs=1e-12)
+        assert cohen_kappa(7 - 3 * a, 7 - 3 * b, weights).value == pytest.approx(theirs, abs=1e-12)
 
 
 @pytest.mark.parametrize("scale", SCALES)

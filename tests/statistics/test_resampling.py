@@ -3,7 +3,7 @@ import pytest
 import scipy.stats
 
 from metassay.statistics import resampling, weighted
-from metassay.statistics.correlation import COEFFICIENTS, LEVELS, correlate
+from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, correlate
 from metassay.statistics.resampling import Draws, bootstrap, draw, interval, resampled
 
 RESAMPLES = ("documents", "systems", "both")
@@ -36,7 +36,7 @@ def test_a_resample_is_the_matrix_drawn(resample, shape):
     metric, human = scored(*shape, rng)
     draws = draw(metric.shape, resample=resample, n=25, rng=rng)
     for level in LEVELS:
-        for coefficient in COEFFICIENTS:
+        for coefficient in EVERY_COEFFICIENT:
             found = resampled(metric, human, level, coefficient, draws)
             expected = list(each_explicitly(metric, human, level, coefficient, draws))
             assert found == pytest.approx(expected, abs=1e-12, nan_ok=True), (level, coefficient)
@@ -60,7 +60,7 @@ def test_by_hand():
     assert resampled(metric, human, "system", "pearson", draws) == pytest.approx([1, -1])
 
 
-@pytest.mark.parametrize("coefficient", COEFFICIENTS)
+@pytest.mark.parametrize("coefficient", EVERY_COEFFICIENT)
 def test_every_way_to_the_value_is_one_value(coefficient, monkeypatch):
     rng = np.random.default_rng(8)
     metric, human = scored(4, 15, 0.1, rng)
@@ -87,8 +87,9 @@ def test_sums_that_cancel_are_not_trusted():
     assert found == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("coefficient", COEFFICIENTS)
-def test_interval_equals_scipys_bootstrap(coefficient):
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+@pytest.mark.parametrize("coefficient", EVERY_COEFFICIENT)
+def test_interval_equals_scipys_bootstrap(coefficient, method):
     # With one system, documents are plain pairs, which scipy can resample. Ends of 4,000 resamples
     # have a Monte-Carlo error of about .005 here.
     rng = np.random.default_rng(3)
@@ -96,12 +97,12 @@ def test_interval_equals_scipys_bootstrap(coefficient):
     y = x + rng.normal(size=60)
     expected = scipy.stats.bootstrap(
         (x, y),
-        lambda a, b, axis: COEFFICIENTS[coefficient](a, b),
+        lambda a, b, axis: EVERY_COEFFICIENT[coefficient](a, b),
         paired=True,
         vectorized=True,
         n_resamples=4000,
         confidence_level=0.9,
-        method="percentile",
+        method=method,
         rng=np.random.default_rng(4),
     ).confidence_interval
     found = bootstrap(
@@ -113,6 +114,7 @@ def test_interval_equals_scipys_bootstrap(coefficient):
         n=4000,
         confidence=0.9,
         rng=np.random.default_rng(5),
+        method=method,
     )
     assert found[:2] == pytest.approx(tuple(expected), abs=0.02)
     assert found.n_defined == 4000
@@ -127,7 +129,7 @@ def test_interval_is_the_percentiles_of_what_is_defined():
     defined = values[~np.isnan(values)]
     assert 0 < defined.size < 500
     found = interval(metric, human, "global", "spearman", draws=draws, confidence=0.8)
-    assert found == (*np.percentile(defined, [10, 90]), defined.size)
+    assert found == (*np.percentile(defined, [10, 90]), defined.size, 500 - defined.size)
 
 
 def test_no_interval_if_most_resamples_are_undefined():
@@ -195,12 +197,12 @@ def test_metrics_share_draws():
     metric, human = scored(4, 20, 0.1, rng)
     draws = draw(metric.shape, resample="both", n=200, rng=rng)
     for level in LEVELS:
-        for coefficient in COEFFICIENTS:
-            low, high, n = interval(metric, human, level, coefficient, draws=draws, confidence=0.9)
+        for coefficient in EVERY_COEFFICIENT:
+            low, high, *n = interval(metric, human, level, coefficient, draws=draws, confidence=0.9)
             scaled = interval(metric * 7, human, level, coefficient, draws=draws, confidence=0.9)
             negated = interval(-metric, human, level, coefficient, draws=draws, confidence=0.9)
-            assert scaled == pytest.approx((low, high, n), abs=1e-12)
-            assert negated == pytest.approx((-high, -low, n), abs=1e-12)
+            assert scaled == pytest.approx((low, high, *n), abs=1e-12)
+            assert negated == pytest.approx((-high, -low, *n), abs=1e-12)
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
@@ -208,7 +210,7 @@ def test_no_texts(shape):
     empty = np.empty(shape)
     for resample in RESAMPLES:
         for level in LEVELS:
-            for coefficient in COEFFICIENTS:
+            for coefficient in EVERY_COEFFICIENT:
                 found = bootstrap(
                     empty,
                     empty,
@@ -219,4 +221,64 @@ def test_no_texts(shape):
                     confidence=0.95,
                     rng=np.random.default_rng(0),
                 )
-                assert found == pytest.approx((np.nan, np.nan, 0), nan_ok=True)
+                assert found == pytest.approx((np.nan, np.nan, 0, 10), nan_ok=True)
+
+
+def test_bca_leaves_out_each_in_turn():
+    # With the same draws only the two tails differ from the percentiles': by Efron's formula, bias
+    # from the share of draws below the value, skew from leaving out each document, each system.
+    rng = np.random.default_rng(7)
+    metric, human = scored(4, 9, 0.1, rng)
+    for resample in RESAMPLES:
+        draws = draw(metric.shape, resample=resample, n=800, rng=rng)
+        values = resampled(metric, human, "global", "pearson", draws)
+        value = correlate(metric, human, "global", "pearson").value
+        influence = []
+        for axis, name in ((0, "systems"), (1, "documents")):
+            if resample in (name, "both"):
+                n = metric.shape[axis]
+                without = np.array(
+                    [
+                        correlate(
+                            np.delete(metric, i, axis),
+                            np.delete(human, i, axis),
+                            "global",
+                            "pearson",
+                        ).value
+                        for i in range(n)
+                    ]
+                )
+                influence += list((n - 1) / n * (without.mean() - without))
+        u = np.array(influence)
+        skew = np.sum(u**3) / (6 * np.sum(u**2) ** 1.5)
+        same = np.abs(values - value) < 1e-12  # half below
+        bias = scipy.stats.norm.ppf(np.mean((values < value) & ~same) + np.mean(same) / 2)
+        z = bias + scipy.stats.norm.ppf([0.05, 0.95])
+        expected = np.quantile(values, scipy.stats.norm.cdf(bias + z / (1 - skew * z)))
+        found = interval(
+            metric, human, "global", "pearson", draws=draws, confidence=0.9, method="bca"
+        )
+        assert found[:2] == pytest.approx(tuple(expected), abs=1e-12)
+
+
+def test_bca_of_many_documents_leaves_out_groups(monkeypatch):
+    rng = np.random.default_rng(8)
+    metric, human = scored(3, 300, 0.0, rng)
+    draws = draw(metric.shape, resample="documents", n=300, rng=rng)
+
+    def ends():
+        found = interval(
+            metric, human, "global", "pearson", draws=draws, confidence=0.9, method="bca"
+        )
+        return found[:2]
+
+    each = ends()
+    monkeypatch.setattr(resampling, "LEFT_OUT", 100)
+    assert ends() == pytest.approx(each, abs=0.01)
+
+
+def test_bca_of_a_perfect_metric_has_no_side():
+    metric = np.arange(12.0).reshape(3, 4)
+    draws = draw(metric.shape, resample="documents", n=50, rng=np.random.default_rng(0))
+    found = interval(metric, metric, "global", "kendall", draws=draws, confidence=0.9, method="bca")
+    assert found.low == found.high == pytest.approx(1)

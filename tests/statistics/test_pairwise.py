@@ -1,0 +1,160 @@
+import json
+from itertools import combinations, permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from metassay.statistics.correlation import LEVELS
+from metassay.statistics.pairwise import calibrate, calibrated_chance, pairwise_accuracy
+
+NAN = np.nan
+PUBLISHED = json.loads((Path(__file__).parent / "correlations_with_ties.json").read_text("utf-8"))
+CELLS = st.sampled_from([NAN, 0.0, 0.1, 0.2, 0.3, 0.7, 1.0])
+checked = settings(deadline=None, derandomize=True, max_examples=40)
+SHAPES = st.tuples(st.integers(1, 5), st.integers(1, 6))
+
+
+@st.composite
+def two_matrices(draw):
+    shape = draw(SHAPES)
+    return draw(arrays(float, shape, elements=CELLS)), draw(arrays(float, shape, elements=CELLS))
+
+
+def counted(x, y, epsilon):
+    """One block, pair by pair."""
+    both = np.isfinite(x) & np.isfinite(y)
+    right = []
+    for (a, p), (b, q) in combinations(zip(x[both], y[both], strict=True), 2):
+        order = 0 if abs(a - b) <= epsilon + 1e-12 else np.sign(a - b)
+        right.append(order == np.sign(p - q))
+    return np.mean(right) if right else NAN
+
+
+def test_by_hand():
+    metric, human = np.array([[1.0], [1.2], [3.0], [0.9]]), np.array([[5.0], [5.0], [7.0], [6.0]])
+    # Pairs 01 tied by people; 02 12 right; 03 13 wrong; 23 right: 3 of 6. An epsilon of .2 ties
+    # 01 (right now) and 03 (wrong still); one of .3 ties 13 too.
+    assert pairwise_accuracy(metric, human, "document").value == pytest.approx(3 / 6)
+    assert calibrate(metric, human, "document") == pytest.approx(0.2)
+    found = pairwise_accuracy(metric, human, "document", epsilon=0.2)
+    # By chance: 2/6 tied by the metric, 1/6 by people: 2/36, and half of 4/6 * 5/6.
+    assert found == (pytest.approx(4 / 6), pytest.approx(2 / 36 + 10 / 36), 0.2, 1, 0, 0)
+
+
+@pytest.mark.parametrize("case", PUBLISHED["cases"])
+def test_published_values(case):
+    metric, human = np.array(case["metric"], float), np.array(case["human"], float)
+    for name, plain, best, epsilon in case["pairwise"]:
+        level = "document" if name == "transposed" else name
+        a, b = (metric.T, human.T) if name == "transposed" else (metric, human)
+        assert pairwise_accuracy(a, b, level).value == pytest.approx(plain, abs=1e-11)
+        if best is None:
+            continue
+        mine = calibrate(a, b, level)
+        found = pairwise_accuracy(a, b, level, epsilon=mine)
+        assert found.value == pytest.approx(best, abs=1e-11)
+        # Where 0 is as good as theirs to twelve digits, the first maximum is 0.
+        assert mine == pytest.approx(epsilon if best > plain else 0, abs=1e-12)
+
+
+@checked
+@given(pair=two_matrices(), epsilon=st.sampled_from([0.0, 0.1, 0.25, 2.0]))
+def test_equals_counting(pair, epsilon):
+    metric, human = pair
+    found = pairwise_accuracy(metric, human, "document", epsilon=epsilon)
+    each = [counted(x, y, epsilon) for x, y in zip(metric.T, human.T, strict=True)]
+    defined = [value for value in each if not np.isnan(value)]
+    expected = np.mean(defined) if defined else NAN
+    assert found.value == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert (found.n, found.n_undefined) == (len(defined), len(each) - len(defined))
+    found = pairwise_accuracy(metric, human, "global", epsilon=epsilon)
+    expected = counted(metric.ravel(), human.ravel(), epsilon)
+    assert found.value == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+@checked
+@given(pair=two_matrices())
+def test_no_epsilon_beats_the_calibrated(pair):
+    for level in LEVELS:
+        epsilon = calibrate(*pair, level)
+        best = pairwise_accuracy(*pair, level, epsilon=epsilon).value
+        for other in (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0):
+            value = pairwise_accuracy(*pair, level, epsilon=other).value
+            assert np.isnan(value) or value <= best + 1e-12
+            assert np.isnan(value) or value < best - 1e-12 or other >= epsilon - 1e-12
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@checked
+@given(pair=two_matrices(), factor=st.floats(1e-3, 1e3), seed=st.integers(0, 99))
+def test_invariances(level, pair, factor, seed):
+    metric, human = pair
+    found = pairwise_accuracy(metric, human, level)
+    rng = np.random.default_rng(seed)
+    order = np.ix_(rng.permutation(len(metric)), rng.permutation(len(metric.T)))
+    for a, b in (
+        (metric[order], human[order]),
+        (human, metric),
+        (-metric, -human),
+        (metric * factor, human),
+    ):
+        assert pairwise_accuracy(a, b, level) == pytest.approx(found, abs=1e-12, nan_ok=True)
+    assert calibrate(metric * factor, human, level) == pytest.approx(
+        calibrate(metric, human, level) * factor, abs=1e-9 * factor
+    )
+    itself = pairwise_accuracy(metric, metric, level).value
+    assert np.isnan(itself) or itself == pytest.approx(1)
+
+
+def test_chance_is_the_mean_over_all_dealings():
+    metric, human = np.array([0.0, 0.0, 1.0, 2.0]), np.array([[1.0], [1.0], [2.0], [1.0]])
+    for epsilon in (0.0, 1.0):
+        dealt = [
+            pairwise_accuracy(metric[list(order), None], human, "document", epsilon=epsilon).value
+            for order in permutations(range(4))
+        ]
+        found = pairwise_accuracy(metric[:, None], human, "document", epsilon=epsilon).chance
+        assert found == pytest.approx(np.mean(dealt), abs=1e-12)
+
+
+def test_calibrated_chance():
+    metric, human = np.array([0.0, 0.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0, 1.0])
+    best = []
+    for order in permutations(range(4)):
+        a, b = metric[list(order), None], human[:, None]
+        epsilon = calibrate(a, b, "document")
+        best.append(pairwise_accuracy(a, b, "document", epsilon=epsilon).value)
+    # A fifth, absent, item must not be dealt a score.
+    a, b = np.append(metric, 3.0)[:, None], np.append(human, NAN)[:, None]
+    rng = np.random.default_rng(0)
+    found = calibrated_chance(a, b, "document", n=1500, rng=rng)
+    assert found == pytest.approx(np.mean(best), abs=4 * np.std(best) / np.sqrt(1500))
+    assert found >= 0.5  # people tie half of the pairs
+
+
+def test_undefined():
+    one = np.array([[1.0, 2.0]])
+    found = pairwise_accuracy(one, one, "document")
+    assert found == pytest.approx((NAN, NAN, 0, 0, 2, 0), nan_ok=True)
+    assert calibrate(one, one, "document") == 0
+    assert np.isnan(calibrated_chance(one, one, "document", n=2, rng=np.random.default_rng(0)))
+    empty = np.empty((0, 3))
+    assert pairwise_accuracy(empty, empty, "global").n == 0
+    constant = np.full((3, 1), 0.1)
+    assert pairwise_accuracy(constant, constant, "document")[:2] == (1, 1)
+    with pytest.raises(ValueError, match="epsilon"):
+        pairwise_accuracy(one, one, "document", epsilon=-1)
+
+
+def test_a_hundred_thousand_documents():
+    rng = np.random.default_rng(1)
+    metric, human = rng.integers(0, 3, (2, 3, 100_000)).astype(float)
+    found = pairwise_accuracy(metric, human, "document")
+    # Unrelated: chance is what they get. 3e5 pairs, of which a third are tied on either side.
+    assert found.value == pytest.approx(found.chance, abs=0.005)
+    assert found.chance == pytest.approx(1 / 9 + 4 / 9 / 2, abs=0.005)
+    assert found.n == 100_000

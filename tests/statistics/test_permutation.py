@@ -1,0 +1,184 @@
+from itertools import product
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nlpstats.correlations.correlations import correlate as by_nlpstats
+from nlpstats.correlations.permutation import permutation_test as nlpstats_test
+
+from metassay.statistics import permutation
+from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, correlate
+from metassay.statistics.permutation import Swaps, common, draw_swaps, permutation_test, permuted
+
+NAN = np.nan
+RESAMPLES = ("systems", "documents", "both")
+NAMES = {"global": "global", "document": "input", "system": "system"}
+
+
+def rounded(of):
+    # Ties of means must not hang on the last bit, as they do in nlpstats.
+    return lambda x, y: of(np.round(x, 10), np.round(y, 10))[0] if len(x) > 1 else NAN
+
+
+SCIPY = {
+    "pearson": rounded(scipy.stats.pearsonr),
+    "spearman": rounded(scipy.stats.spearmanr),
+    "kendall": rounded(scipy.stats.kendalltau),
+    "kendall_c": rounded(lambda x, y: scipy.stats.kendalltau(x, y, variant="c")),
+}
+
+
+def three(rng, shape, *, discrete=False, missing=0.0):
+    human = rng.normal(size=shape)
+    scores = [human, human + rng.normal(size=shape), human + rng.normal(size=shape)]
+    if discrete:
+        scores = [np.round(values) for values in scores]
+    gaps = rng.random(shape) < missing
+    human, a, b = (np.where(gaps, NAN, values) for values in scores)
+    return a, b, human
+
+
+def standard(values):
+    return (values - np.nanmean(values)) / np.nanstd(values)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore:An input array is constant")
+@pytest.mark.parametrize("resample", RESAMPLES)
+@pytest.mark.parametrize(
+    ("shape", "discrete", "missing"),
+    [((7, 12), False, 0.0), ((5, 12), True, 0.1), ((3, 6), True, 0.1)],
+)
+def test_a_permutation_is_nlpstats(shape, discrete, missing, resample):
+    rng = np.random.default_rng(sum(shape))
+    a, b, human = three(rng, shape, discrete=discrete, missing=missing)
+    swaps = draw_swaps(shape, resample=resample, n=8, rng=rng)
+    x, y, z = standard(a), standard(b), standard(human)
+    for level in LEVELS:
+        for coefficient in EVERY_COEFFICIENT:
+            found = permuted(common(a, b, human), level, coefficient, swaps, resample)
+            expected = []
+            for systems, documents in zip(*swaps, strict=True):
+                swap = systems[:, None] ^ documents
+                of = SCIPY[coefficient], NAMES[level]
+                expected.append(
+                    by_nlpstats(np.where(swap, y, x), z, of[1], of[0])
+                    - by_nlpstats(np.where(swap, x, y), z, of[1], of[0])
+                )
+            assert found == pytest.approx(expected, abs=1e-9, nan_ok=True), (level, coefficient)
+
+
+@pytest.mark.parametrize("resample", RESAMPLES)
+@pytest.mark.parametrize("level", LEVELS)
+def test_p_is_that_of_nlpstats(level, resample):
+    rng = np.random.default_rng(11)
+    a, b, human = three(rng, (5, 5))
+    b += rng.normal(size=b.shape)
+    np.random.seed(0)
+    name = {"documents": "inputs"}.get(resample, resample)
+    theirs = nlpstats_test(a, b, human, NAMES[level], "pearson", name, n_resamples=100).pvalue
+    found = permutation_test(a, b, human, level, "pearson", resample=resample, n=10_000, rng=rng)
+    assert found.p == pytest.approx(theirs, abs=4 * np.sqrt(theirs * (1 - theirs) / 100) + 0.003)
+
+
+def test_by_hand():
+    # One document, three systems, Kendall; a orders as people, b has the last two exchanged (2/3
+    # less). Swapping systems: 8 permutations, all of which the data's own difference bounds.
+    a, b, human = (np.array([row]).T for row in ([1.0, 2, 3], [1.0, 3, 2], [5.0, 6, 7]))
+    every = np.array(list(product([False, True], repeat=3)))
+    swaps = Swaps(every, np.zeros((8, 1), dtype=bool))
+    found = permuted(common(a, b, human), "document", "kendall", swaps, "systems")
+    # System 0 has one score in both. Of 1 and 2, a (2, 3), b (3, 2); one swapped gives ties:
+    # a (2, 2) and b (3, 3), tau-b 2 / sqrt(6) each; or a (3, 3) and b (2, 2).
+    assert found == pytest.approx([2 / 3, 0, 0, -2 / 3] * 2, abs=1e-12)
+    rng = np.random.default_rng(0)
+    test = permutation_test(a, b, human, "document", "kendall", resample="systems", n=4000, rng=rng)
+    assert test.difference == pytest.approx(2 / 3)
+    assert test.p == pytest.approx(1 / 2, abs=0.04)
+    one_sided = permutation_test(
+        a, b, human, "document", "kendall", resample="systems", n=4000, rng=rng,
+        alternative="greater",
+    )  # fmt: skip
+    assert one_sided.p == pytest.approx(1 / 4, abs=0.04)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("coefficient", EVERY_COEFFICIENT)
+@settings(deadline=None, derandomize=True, max_examples=15)
+@given(seed=st.integers(0, 10**6), factor=st.floats(1e-2, 1e2))
+def test_invariances(level, coefficient, seed, factor):
+    rng = np.random.default_rng(seed)
+    a, b, human = three(rng, (4, 5), discrete=True, missing=0.1)
+    how = {"resample": "both", "n": 40}
+
+    def test(x, y, z, alternative="two-sided"):
+        return permutation_test(
+            x, y, z, level, coefficient, **how, rng=np.random.default_rng(1),
+            alternative=alternative,
+        )  # fmt: skip
+
+    found = test(a, b, human)
+    assert test(a * factor + 3, b / factor, human) == pytest.approx(found, abs=1e-9, nan_ok=True)
+    turned = test(b, a, human)
+    assert turned == pytest.approx(
+        found._replace(difference=-found.difference), abs=1e-9, nan_ok=True
+    )
+    negated = test(-a, -b, human, "less")
+    assert negated.p == pytest.approx(test(a, b, human, "greater").p, abs=1e-12, nan_ok=True)
+    there = np.isfinite(a + b + human)
+    only = [np.where(there, values, NAN) for values in (a, b, human)]
+    expected = (
+        correlate(only[0], only[2], level, coefficient).value
+        - correlate(only[1], only[2], level, coefficient).value
+    )
+    assert found.difference == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+def test_a_metric_against_itself_differs_in_no_permutation():
+    a, _, human = three(np.random.default_rng(3), (4, 9))
+    for level in LEVELS:
+        found = permutation_test(
+            a, a, human, level, "pearson", resample="both", n=50, rng=np.random.default_rng(0)
+        )
+        assert found == pytest.approx((0, 1, 36, 0, 0), abs=1e-12)
+
+
+def test_sums_that_cancel_are_not_trusted(monkeypatch):
+    a, b, human = three(np.random.default_rng(4), (4, 6))
+    swaps = draw_swaps((4, 6), resample="both", n=30, rng=np.random.default_rng(0))
+    trio = common(a, b, human)
+    before = [permuted(trio, level, "pearson", swaps, "both") for level in LEVELS]
+    monkeypatch.setattr(permutation, "CANCELS", 10.0)
+    after = [permuted(trio, level, "pearson", swaps, "both") for level in LEVELS]
+    assert np.array(after) == pytest.approx(np.array(before), abs=1e-12)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("coefficient", EVERY_COEFFICIENT)
+def test_undefined(level, coefficient):
+    rng = np.random.default_rng(5)
+    for shape in ((0, 3), (3, 0), (1, 1)):
+        nothing = np.ones(shape)
+        found = permutation_test(
+            nothing, nothing, nothing, level, coefficient, resample="both", n=9, rng=rng
+        )
+        assert np.isnan(found[:2]).all()
+        assert found.n_undefined == 9
+    a, b, human = three(rng, (3, 4))
+    constant = permutation_test(
+        a, b, human * 0 + 0.1, level, coefficient, resample="systems", n=9, rng=rng
+    )
+    assert np.isnan(constant[:2]).all()
+    human[:, 0] = NAN
+    found = permutation_test(a, b, human, level, coefficient, resample="systems", n=9, rng=rng)
+    assert (found.n, found.n_missing) == (9, 3)
+
+
+def test_a_hundred_thousand_documents():
+    rng = np.random.default_rng(6)
+    a, b, human = three(rng, (3, 100_000))
+    for level in ("system", "global"):
+        found = permutation_test(a, b, human, level, "pearson", resample="documents", n=5, rng=rng)
+        assert found.n == 300_000
+        assert abs(found.difference) < 0.1

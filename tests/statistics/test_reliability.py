@@ -1,0 +1,146 @@
+import numpy as np
+import pandas as pd
+import pingouin
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import f1_score
+from statsmodels.stats import inter_rater
+
+from metassay.statistics.agreement import cohen_kappa, krippendorff_alpha, percent
+from metassay.statistics.reliability import (
+    agreement_interval,
+    count_f1,
+    fleiss_kappa,
+    icc,
+    mean_of_others,
+    one_against_others,
+)
+
+NAN = np.nan
+# Shrout and Fleiss 1979, table 2: four judges, six targets, and their table 4.
+TARGETS = np.array(
+    [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
+)
+PRINTED = {"icc1": 0.17, "icc2": 0.29, "icc3": 0.71, "icc1k": 0.44, "icc2k": 0.62, "icc3k": 0.91}
+checked = settings(deadline=None, derandomize=True, max_examples=30)
+
+
+def test_by_hand():
+    # Item 0: 1 1 1 (all 3 pairs agree), item 1: 1 1 0 (1 of 3), item 2: 0 0 (1 of 1), item 3 one.
+    ratings = [[1, 1, 0, 1], [1, 1, 0, NAN], [1, 0, NAN, NAN]]
+    # Observed (1 + 1/3 + 1) / 3 = 7/9. Shares of 1: 1, 2/3, 0, mean 5/9; chance 25/81 + 16/81.
+    expected = (7 / 9 - 41 / 81) / (1 - 41 / 81)
+    assert fleiss_kappa(ratings) == (pytest.approx(expected), 3, 1)
+
+
+def test_counts_by_hand():
+    # Of three items that both counted, one is equal, two within 1, all within 4.
+    a, b = [3, 0, 2, NAN], [4, 4, 2, 5]
+    shares = {0: 1 / 3, 1: 2 / 3, 2: 2 / 3, 4: 1}
+    for tolerance, share in shares.items():
+        assert count_f1(a, b, tolerance=tolerance) == (pytest.approx(share), 3, 1)
+        assert count_f1(b, a, tolerance=tolerance).value == pytest.approx(share)
+    exact = f1_score(a[:3], b[:3], average="micro")
+    assert count_f1(a, b, tolerance=0).value == pytest.approx(exact)
+    assert np.isnan(count_f1([NAN], [0], tolerance=2).value)
+
+
+@pytest.mark.parametrize("kind", PRINTED)
+def test_icc_equals_shrout_and_fleiss(kind):
+    assert icc(TARGETS, kind) == (pytest.approx(PRINTED[kind], abs=5e-3), 6, 0)
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning")  # inside pingouin
+@settings(deadline=None, derandomize=True, max_examples=8)
+@given(seed=st.integers(0, 10**6))
+def test_icc_equals_pingouin(seed):
+    rng = np.random.default_rng(seed)
+    k, n = rng.integers(2, 5), rng.integers(3, 9)
+    ratings = rng.normal(size=n) + rng.normal(size=(k, n))
+    rows = [(r, i, ratings[r, i]) for r in range(k) for i in range(n)]
+    frame = pd.DataFrame(rows, columns=["rater", "item", "value"])
+    theirs = pingouin.intraclass_corr(frame, targets="item", raters="rater", ratings="value")
+    gappy = np.column_stack((ratings, [NAN] + [1.0] * (k - 1)))
+    for kind, expected in zip(PRINTED, theirs["ICC"], strict=True):
+        assert icc(ratings, kind).value == pytest.approx(expected, abs=1e-9)
+        assert icc(gappy, kind) == (pytest.approx(expected, abs=1e-9), n, 1)
+        again = icc(ratings[::-1, rng.permutation(n)] * 3 - 5, kind)
+        assert again.value == pytest.approx(expected, abs=1e-9)
+
+
+@checked
+@given(seed=st.integers(0, 10**6))
+def test_fleiss_equals_statsmodels(seed):
+    rng = np.random.default_rng(seed)
+    ratings = rng.integers(0, 3, (rng.integers(2, 5), rng.integers(2, 9))).astype(float)
+    if np.unique(ratings).size > 1:
+        expected = inter_rater.fleiss_kappa(inter_rater.aggregate_raters(ratings.T)[0])
+        assert fleiss_kappa(ratings).value == pytest.approx(expected, abs=1e-12)
+
+
+def test_one_against_others():
+    rng = np.random.default_rng(0)
+    ratings = rng.integers(1, 6, (3, 20)).astype(float)
+    ratings[0, 0] = ratings[1, 1] = ratings[2, 1] = NAN
+    found = one_against_others(ratings, "spearman")
+    # Rater 0 has no partner on item 1; of the others' mean, gaps are left out.
+    others = np.nanmean(ratings[1:, 2:], axis=0)
+    assert found.values[0] == pytest.approx(scipy.stats.spearmanr(ratings[0, 2:], others)[0])
+    assert found.value == pytest.approx(np.mean(found.values))
+    assert (found.n, found.n_undefined) == (3, 0)
+    same = one_against_others([[1, 2, 3], [1, 2, 3], [2, 2, 2]], "kendall")
+    assert same.values == pytest.approx([1, 1, NAN], nan_ok=True)
+    assert (same.n, same.n_undefined) == (2, 1)
+    assert np.isnan(mean_of_others(np.full((2, 1), NAN), 0)).all()
+
+
+def test_intervals():
+    rng = np.random.default_rng(1)
+    truth = rng.integers(1, 6, 150)
+    ratings = np.clip(truth + rng.integers(-1, 2, (2, 150)), 1, 5).astype(float)
+    coefficients = {
+        "percent": lambda r: percent(r[0], r[1]).value,
+        "kappa": lambda r: cohen_kappa(r[0], r[1], "quadratic").value,
+        "alpha": lambda r: krippendorff_alpha(r, "ordinal").value,
+        "fleiss": lambda r: fleiss_kappa(r).value,
+        "icc": lambda r: icc(r, "icc2").value,
+        "others": lambda r: one_against_others(r, "kendall").value,
+        "f1": lambda r: count_f1(r[0], r[1], tolerance=1).value,
+    }
+    for name, of in coefficients.items():
+        found = agreement_interval(ratings, of, n=60, confidence=0.9, rng=rng)
+        assert found.low < of(ratings) < found.high, name
+        assert found.n_defined == 60
+    # A share's interval is the normal one: sd sqrt(p (1 - p) / n).
+    found = agreement_interval(ratings, coefficients["percent"], n=4000, confidence=0.9, rng=rng)
+    share = coefficients["percent"](ratings)
+    reach = 1.645 * np.sqrt(share * (1 - share) / 150)
+    assert found[:2] == pytest.approx((share - reach, share + reach), abs=0.012)
+    rare = np.array([[1.0, 1, 1, 1, 2], [1, 1, 1, 1, 1]])
+    found = agreement_interval(rare, coefficients["kappa"], n=500, confidence=0.9, rng=rng)
+    # The only 2 is drawn in 1 - .8**5 = .67 of the resamples.
+    assert found.n_defined / 500 == pytest.approx(0.67, abs=0.07)
+    assert found.n_defined + found.n_undefined == 500
+
+
+@pytest.mark.parametrize("ratings", [np.empty((0, 0)), np.empty((2, 0)), [[1.0]], [[3.0], [3.0]]])
+def test_nothing_to_compare(ratings):
+    assert np.isnan(fleiss_kappa(ratings).value)
+    for kind in PRINTED:
+        assert np.isnan(icc(ratings, kind).value)
+    assert np.isnan(one_against_others(ratings, "spearman").value)
+    found = agreement_interval(
+        ratings, lambda r: icc(r, "icc1").value, n=5, confidence=0.9, rng=np.random.default_rng(0)
+    )
+    assert np.isnan(found.low)
+
+
+def test_shapes():
+    for of in (fleiss_kappa, lambda r: icc(r, "icc1"), lambda r: one_against_others(r, "pearson")):
+        with pytest.raises(ValueError, match="raters x items"):
+            of([1.0, 2.0])
+    with pytest.raises(ValueError, match="equal length"):
+        count_f1([1], [1, 2], tolerance=0)
+    assert np.isnan(icc(np.full((3, 4), 2.0), "icc2").value)
