@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-BAD_INPUT = 78  # the exit code with which a doorway says that trying again cannot help
+from stages.doorway import BAD_INPUT
+
 QUIET = {
     "DO_NOT_TRACK": "1",
     "DVC_NO_ANALYTICS": "1",
@@ -143,6 +144,18 @@ def _exit_code(output: str, code: int) -> int:
 
 
 def _last_words(output: str, lines: int = 20) -> str:
+    if "Traceback (most recent call last)" in output:
+        return _where_it_broke(output)
     noise = ("Running stage", "> python -m", "ERROR: failed to reproduce", "'data/")
     kept = [line for line in output.splitlines() if line.strip() and not line.startswith(noise)]
     return "\n".join(kept[-lines:])
+
+
+def _where_it_broke(output: str) -> str:
+    """Frames and kind of the last exception, without its message: that could quote a document."""
+    said = output.rpartition("Traceback (most recent call last)")[2].splitlines()[1:]
+    frames = [line.strip() for line in said if line.startswith('  File "')]
+    kind = next((line for line in said if line and not line[0].isspace()), "").partition(":")[0]
+    return "\n".join(
+        [*frames[-5:], f"{kind} (its message is not shown: it could quote a document)"]
+    )

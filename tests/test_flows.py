@@ -182,3 +182,17 @@ def test_graph_carries_what_meta_says() -> None:
     names = list(stages)
     for position, stage in enumerate(stages.values()):
         assert set(stage.needs) <= set(names[:position]), "a stage stands before what it needs"
+
+
+def test_a_crash_tells_where_but_not_the_text_it_stumbled_over() -> None:
+    crash = (
+        "Running stage 'judge@x':\n> python -m stages.judge x\n"
+        "Traceback (most recent call last):\n"
+        '  File "stages/judge.py", line 21, in main\n    judge()\n'
+        "ValueError: cannot read 'CANARY of a patient'\nCANARY again: second line\n"
+        "ERROR: failed to reproduce 'judge@x': failed to run: python, exited with 1\n"
+    )
+    said = dag._last_words(crash)
+    assert "CANARY" not in said
+    assert 'File "stages/judge.py", line 21, in main' in said
+    assert "ValueError" in said
