@@ -28,6 +28,7 @@ NO_JUDGE = "none"  # scores.judge where no judge had a part in the number
 FULL = "full"  # the part that is the whole text
 REFERENCE = "reference"  # the author who is the reference writer
 ALL_CITATIONS = -1  # pairs.citation where the question is not about one citation alone
+EACH_PART = "each"  # correlations.part where the parts are groups
 
 _DOC = text("the document: one input and everything written about it")
 _AUTHOR = text("`reference` or a system's name")
@@ -35,7 +36,18 @@ _PART = text("`full`, or a section or facet")
 _RECIPE = text("everything that went into the number or text; different recipes are never compared")
 _STATUSES = ("ok", "unparsed", "refused", "truncated", "error")
 _LEVEL = choice("global", "document", "system", meaning="the level of the correlation")
-_COEFFICIENT = choice("pearson", "spearman", "kendall", meaning="the coefficient; kendall is tau-b")
+_COEFFICIENT = choice(
+    "pearson",
+    "spearman",
+    "kendall",
+    "kendall_c",
+    meaning="the coefficient; kendall is tau-b, kendall_c is Stuart's tau-c",
+)
+_METRIC = text("the metric")
+_JUDGE = text("the judge, or `none`")
+_LABEL = text("metric, and judge in brackets where there is one")
+_STUDY = text("the study")
+_CRITERION = text("the human criterion")
 
 SOURCES = Table(
     "sources",
@@ -256,21 +268,27 @@ CORRELATIONS = Table(
     "metrics against human ratings",
     ("study", "criterion", "part", "metric", "judge", "level", "coefficient"),
     {
-        "study": text("the study"),
-        "criterion": text("the human criterion"),
-        "part": _PART,
-        "metric": text("the metric"),
-        "judge": text("the judge, or `none`"),
-        "level": _LEVEL,
+        "study": _STUDY,
+        "criterion": _CRITERION,
+        "part": text("`full`, or a section or facet; `each` where the level is grouped"),
+        "metric": _METRIC,
+        "judge": _JUDGE,
+        "level": choice(
+            "global",
+            "document",
+            "system",
+            "grouped",
+            meaning="the level; grouped: within each part, averaged over the parts",
+        ),
         "coefficient": _COEFFICIENT,
         "value": real("true sign; null if undefined", null=True),
         "low": real("bootstrap interval, lower end", null=True),
         "high": real("its upper end", null=True),
-        "n": integer("items (global), documents (document) or systems (system) it rests on"),
-        "n_undefined": integer("documents without a correlation (document level), else 0"),
-        "n_missing": integer("texts that have a rating or a score but not both"),
+        "n": integer("items, documents, systems or parts (by the level) it rests on"),
+        "n_undefined": integer("documents or parts without a correlation, else 0"),
+        "n_missing": integer("texts of the study that lack a score or a rating, but not both"),
         "n_resamples": integer("bootstrap resamples in which the coefficient was defined"),
-        "p": real("two-sided, of no association; null at document level", null=True),
+        "p": real("two-sided, of no association; null at document and grouped level", null=True),
         "recipe": _RECIPE,
     },
 )
@@ -280,19 +298,34 @@ SIGNIFICANCE = Table(
     "metric against metric: is one closer to people than the other",
     ("study", "criterion", "part", "level", "coefficient", "test", "metric_a", "metric_b"),
     {
-        "study": text("the study"),
-        "criterion": text("the human criterion"),
+        "study": _STUDY,
+        "criterion": _CRITERION,
         "part": _PART,
         "level": _LEVEL,
         "coefficient": _COEFFICIENT,
-        "test": text("the test and its resampling"),
-        "metric_a": text("metric and judge"),
-        "metric_b": text("metric and judge"),
-        "difference": real("correlation of a less that of b", null=True),
+        "test": choice(
+            "williams",
+            "permutation_systems",
+            "permutation_documents",
+            "permutation_both",
+            "bootstrap_systems",
+            "bootstrap_documents",
+            "bootstrap_both",
+            meaning="the test, and what it permutes or resamples; all are two-sided",
+        ),
+        "metric_a": _LABEL,
+        "metric_b": _LABEL,
+        "difference": real(
+            "correlation of a less that of b, both oriented so that more is better", null=True
+        ),
+        "low": real("interval of the difference, lower end; null unless bootstrap", null=True),
+        "high": real("its upper end", null=True),
         "p": real("of no difference", null=True),
-        "p_adjusted": real("after correction over the family", null=True),
-        "n": integer("what the test rests on"),
-        "n_undefined": integer("resamples without a value"),
+        "p_holm": real("p after Holm's correction over the family: all pairs here", null=True),
+        "p_benjamini_hochberg": real("p after Benjamini and Hochberg's over it", null=True),
+        "n": integer("items, documents or systems that have both metrics and people"),
+        "n_undefined": integer("resamples or permutations without a value"),
+        "n_missing": integer("texts that have some of metric a, metric b and people, not all"),
     },
 )
 
@@ -301,55 +334,253 @@ AGREEMENT = Table(
     "rater against rater",
     ("study", "criterion", "coefficient", "rater_a", "rater_b"),
     {
-        "study": text("the study"),
+        "study": _STUDY,
         "criterion": text("the criterion"),
         "coefficient": choice(
             "percent",
             "cohen_kappa",
+            "cohen_kappa_linear",
+            "cohen_kappa_quadratic",
+            "count_f1_0",
+            "count_f1_1",
+            "count_f1_2",
+            "spearman_with_others",
+            "kendall_with_others",
+            "fleiss_kappa",
             "krippendorff_alpha_nominal",
             "krippendorff_alpha_ordinal",
             "krippendorff_alpha_interval",
+            "icc1",
+            "icc2",
+            "icc3",
+            "icc1k",
+            "icc2k",
+            "icc3k",
             meaning="the coefficient; 1 is perfect agreement",
         ),
         "rater_a": text("a rater, or `all`"),
-        "rater_b": text("another rater, or `all`"),
+        "rater_b": text("another rater, `others` (the mean of the others), or `all`"),
         "value": real("null if undefined", null=True),
+        "low": real("bootstrap interval over the things rated, lower end", null=True),
+        "high": real("its upper end", null=True),
         "n": integer("things rated by both raters (`all`: by two or more)"),
         "n_missing": integer("things rated by somebody but not by both (`all`: by one only)"),
+        "n_resamples": integer("bootstrap resamples in which the coefficient was defined"),
+    },
+)
+
+PREFERENCES = Table(
+    "preferences",
+    "does a metric order two texts as people who compared them do",
+    ("study", "criterion", "part", "metric", "judge"),
+    {
+        "study": _STUDY,
+        "criterion": _CRITERION,
+        "part": _PART,
+        "metric": _METRIC,
+        "judge": _JUDGE,
+        "value": real("share of comparisons with the same outcome, ties included", null=True),
+        "decisive": real("the same where neither side has a tie", null=True),
+        "n_same": integer("comparisons in which metric and rater prefer the same text"),
+        "n_opposite": integer("in which they prefer different ones"),
+        "n_metric_tie": integer("in which only the metric has a tie"),
+        "n_human_tie": integer("in which only the rater has one"),
+        "n_both_tie": integer("in which both have one"),
+        "n_abstained": integer("in which the rater abstained"),
+        "n_missing": integer("in which a text has no score"),
+        "recipe": _RECIPE,
     },
 )
 
 ENSEMBLES = Table(
     "ensembles",
-    "subsets of metrics against human ratings",
-    ("study", "criterion", "part", "level", "coefficient", "members"),
+    "means of standardised metrics, every subset of them, against human ratings",
+    ("study", "criterion", "part", "coefficient", "kind", "members"),
     {
-        "study": text("the study"),
-        "criterion": text("the human criterion"),
+        "study": _STUDY,
+        "criterion": _CRITERION,
         "part": _PART,
-        "level": _LEVEL,
         "coefficient": _COEFFICIENT,
-        "members": text("the metrics, sorted, joined by +"),
-        "value": real("correlation of the ensemble", null=True),
-        "low": real("interval, lower end", null=True),
+        "kind": choice(
+            "subset",
+            "containing",
+            "best",
+            meaning="one subset; the mean of all that contain a metric; nested cross-validation's",
+        ),
+        "members": text("the metrics, sorted, joined by ` + `; containing: the one metric"),
+        "size": integer("how many members the subset has; containing: 1"),
+        "value": real(
+            "correlation of all items pooled, metrics and criterion oriented so that more is"
+            " better; best: out of fold",
+            null=True,
+        ),
+        "low": real("interval from resampled items, lower end; null for best", null=True),
         "high": real("its upper end", null=True),
-        "n": integer("items it rests on"),
+        "low_of_values": real(
+            "containing: from resampled ensemble values (the paper's)", null=True
+        ),
+        "high_of_values": real("its upper end", null=True),
+        "in_sample": real("best: the winner's correlation on its own data", null=True),
+        "n": integer("items it rests on: those with every metric"),
+        "n_missing": integer("items that people rated and that lack a metric"),
+    },
+)
+
+CONFLICTS = Table(
+    "conflicts",
+    "how often two metrics disagree about which of two texts is better",
+    ("part", "metric_a", "metric_b", "doc_id"),
+    {
+        "part": _PART,
+        "metric_a": _LABEL,
+        "metric_b": _LABEL,
+        "doc_id": _DOC,
+        "n_pairs": integer("pairs of systems that have both scores in this document"),
+        "n_disagreements": integer(
+            "pairs of which one metric prefers one text, the other the other"
+        ),
     },
 )
 
 DISAGREEMENTS = Table(
     "disagreements",
-    "pairs of texts that two metrics order differently: the ones worth annotating",
-    ("doc_id", "part", "author_a", "author_b", "metric_a", "metric_b"),
+    "pairs of texts that two metrics order differently: a sample worth annotating",
+    ("part", "metric_a", "metric_b", "doc_id", "author_a", "author_b"),
     {
-        "doc_id": _DOC,
         "part": _PART,
-        "author_a": _AUTHOR,
-        "author_b": _AUTHOR,
         "metric_a": text("metric and judge that prefer author_a"),
         "metric_b": text("metric and judge that prefer author_b"),
-        "conflict": real("size of the conflict in ranks"),
-        "drawn": choice("yes", "no", meaning="yes if in the sample to annotate"),
+        "doc_id": _DOC,
+        "author_a": _AUTHOR,
+        "author_b": _AUTHOR,
+        "conflict": real("size of the conflict in ranks of the document's systems"),
+    },
+)
+
+CONFOUNDS = Table(
+    "confounds",
+    "is it quality that a metric sees, or copying, length, or who wrote the text",
+    ("study", "criterion", "part", "metric", "judge", "confound", "statistic"),
+    {
+        "study": _STUDY,
+        "criterion": _CRITERION,
+        "part": _PART,
+        "metric": _METRIC,
+        "judge": _JUDGE,
+        "confound": choice(
+            "coverage", "density", "words", "system", meaning="what may be behind it"
+        ),
+        "statistic": choice(
+            "metric",
+            "people",
+            "partial",
+            "added",
+            "lowest_25",
+            "lowest_50",
+            "lowest_75",
+            "lowest_100",
+            meaning="the confound's correlation with the metric, and with people; the metric's with"
+            " people given the confound, with the standardised confound added, and on the texts"
+            " that have least of the confound (per cent)",
+        ),
+        "coefficient": _COEFFICIENT,
+        "value": real(
+            "of all items pooled, metrics and criterion oriented so that more is better", null=True
+        ),
+        "n": integer("texts it rests on"),
+        "n_missing": integer("texts of the study that lack a number it needs"),
+        "p": real("two-sided, of no association", null=True),
+    },
+)
+
+CORRECTED = Table(
+    "corrected",
+    "a system's true mean from a metric on all its texts and people on some",
+    ("study", "criterion", "part", "metric", "judge", "author", "method"),
+    {
+        "study": _STUDY,
+        "criterion": _CRITERION,
+        "part": _PART,
+        "metric": _METRIC,
+        "judge": _JUDGE,
+        "author": _AUTHOR,
+        "method": choice(
+            "prediction_powered",
+            "rogan_gladen",
+            meaning="the correction; rogan_gladen only for 0/1 verdicts and ratings",
+        ),
+        "value": real("the mean that people would give all texts; null if undefined", null=True),
+        "low": real("its interval, lower end", null=True),
+        "high": real("its upper end", null=True),
+        "metric_mean": real("the metric's own mean, uncorrected", null=True),
+        "human_mean": real("the mean of the rated texts alone", null=True),
+        "weight": real("prediction_powered: how far the metric is relied on, 0 to 1", null=True),
+        "sensitivity": real("rogan_gladen: share of people's ones that the judge finds", null=True),
+        "specificity": real("rogan_gladen: share of people's zeros that it finds", null=True),
+        "n": integer("texts with a score and a rating"),
+        "n_judged": integer("texts with a score"),
+        "n_missing": integer("rated texts without a score"),
+        "recipe": _RECIPE,
+    },
+)
+
+CERTIFICATES = Table(
+    "certificates",
+    "which metric to trust for which decision, and how sure we are",
+    ("study", "criterion", "part", "metric", "judge", "level"),
+    {
+        "study": _STUDY,
+        "criterion": _CRITERION,
+        "part": _PART,
+        "metric": _METRIC,
+        "judge": _JUDGE,
+        "level": choice(
+            "global",
+            "document",
+            "system",
+            meaning="what is decided: any two texts, two texts of one document, two systems",
+        ),
+        "verdict": choice(
+            "undefined",
+            "contrary",
+            "not shown",
+            "shown",
+            "like a rater",
+            meaning="undefined; interval below 0; reaches 0; above 0; and not below the ceiling",
+        ),
+        "coefficient": _COEFFICIENT,
+        "value": real(
+            "correlation, metric and criterion oriented so that more is better", null=True
+        ),
+        "low": real("bootstrap interval, lower end", null=True),
+        "high": real("its upper end", null=True),
+        "n": integer("items, documents or systems it rests on"),
+        "n_undefined": integer("documents without a correlation, else 0"),
+        "n_missing": integer("texts of the study that lack a score or a rating, but not both"),
+        "accuracy": real(
+            "share of pairs ordered or tied as people do; epsilon calibrated", null=True
+        ),
+        "chance": real("the same for the metric's scores dealt at random", null=True),
+        "epsilon": real("scores this close count as a tie", null=True),
+        "n_pairs": integer("pairs of texts or systems behind the accuracy"),
+        "ceiling": real("correlation of one rater with the others' mean", null=True),
+        "ceiling_low": real("its interval, lower end", null=True),
+        "ceiling_high": real("its upper end", null=True),
+        "against_ceiling": real(
+            "the metric's correlation with the raters left in, less the ceiling", null=True
+        ),
+        "against_ceiling_low": real("its interval, lower end", null=True),
+        "against_ceiling_high": real("its upper end", null=True),
+        "confound": text(
+            "what half or more of the correlation goes back to, if anything", null=True
+        ),
+        "given_confound": real("the correlation with it held constant", null=True),
+        "detectable": real("smallest correlation told from 0 at this n with 80 % power", null=True),
+        "detectable_difference": real(
+            "by how much another metric must be worse to be told from this one", null=True
+        ),
+        "sentence": text("all of it in words"),
+        "recipe": _RECIPE,
     },
 )
 
@@ -371,8 +602,13 @@ TABLES: dict[str, Table] = {
         CORRELATIONS,
         SIGNIFICANCE,
         AGREEMENT,
+        PREFERENCES,
         ENSEMBLES,
+        CONFLICTS,
         DISAGREEMENTS,
+        CONFOUNDS,
+        CORRECTED,
+        CERTIFICATES,
     )
 }
 

@@ -17,7 +17,7 @@ from metassay.leaderboard import LeaderboardOptions
 from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.project import find_model
 from metassay.llm.prompts import load as load_prompt
-from metassay.meta_evaluation import MetaOptions
+from metassay.meta_evaluation.options import MetaOptions
 from metassay.metrics import METRICS
 from metassay.pairs import PairOptions
 from metassay.params import Options, Params, load, options_of, parse

@@ -1,8 +1,11 @@
-"""meta_evaluate: scores x ratings -> correlations, and agreement among raters."""
+"""meta_evaluate: scores x ratings -> how far to trust each metric, and each rater."""
 
-from metassay.meta_evaluation import MetaOptions, agree_all, correlate_all
+from metassay.meta_evaluation.agreement import agree_all
+from metassay.meta_evaluation.correlations import correlations
+from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.study import studies
 from metassay.params import load, parse
-from metassay.tables import AGREEMENT, CORRELATIONS, RATINGS, SCORES, read, write
+from metassay.tables import AGREEMENT, CORRELATIONS, LEADERBOARD, RATINGS, SCORES, read, write
 from stages.doorway import enter, table
 
 
@@ -12,9 +15,10 @@ def main(key: str) -> None:
     criteria = params.benchmarks[key].criteria
     options = parse(MetaOptions, params.meta_evaluation, where="params.yaml > meta_evaluation")
     scores, ratings = read(SCORES, table(key, "scores")), read(RATINGS, table(key, "ratings"))
-    write(
-        CORRELATIONS, correlate_all(scores, ratings, criteria, options), table(key, "correlations")
-    )
+    board = read(LEADERBOARD, table(key, "leaderboard"))
+    better = dict(zip(board["metric"], board["better"], strict=True))
+    found = studies(scores, ratings, criteria, better, options)
+    write(CORRELATIONS, correlations(found, options), table(key, "correlations"))
     write(AGREEMENT, agree_all(ratings, criteria), table(key, "agreement"))
 
 

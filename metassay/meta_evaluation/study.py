@@ -1,0 +1,232 @@
+"""Scores and ratings brought to system x document matrices: what every table here starts from.
+
+People are scorers too: a rating becomes a matrix as a metric does. All alignment is by key.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from metassay.errors import BadInput
+from metassay.meta_evaluation.options import MetaOptions
+from metassay.params import Criterion
+from metassay.statistics.correlation import TIE, Array, tied
+from metassay.statistics.resampling import Draws, draw
+from metassay.tables import NO_JUDGE, REFERENCE
+
+VERSUS = "versus:"
+
+_STUDIED = ["study", "criterion", "part"]
+_TEXT = ["doc_id", "author"]
+
+Better = Literal["higher", "lower", "neither"]
+
+
+class Measured(NamedTuple):
+    """One metric's scores of what one study rated."""
+
+    metric: str
+    judge: str
+    better: Better
+    recipe: str
+    values: Array  # (systems, documents), as scored; NaN where there is no score
+
+    @property
+    def label(self) -> str:
+        """The name in tables and pages: the metric, and its judge in brackets if it has one."""
+        return self.metric if self.judge == NO_JUDGE else f"{self.metric} ({self.judge})"
+
+    @property
+    def oriented(self) -> Array:
+        """The values with their sign turned where less is better."""
+        return -self.values if self.better == "lower" else self.values
+
+
+class Study(NamedTuple):
+    """What people said in one study by one criterion of one part, and every metric of the same."""
+
+    study: str
+    criterion: str
+    part: str
+    better: Literal["higher", "lower"]
+    systems: pd.Index  # who was rated; the rows of `human`
+    documents: pd.Index  # on what; the columns of `human`
+    human: Array  # the raters' mean, as rated; NaN where nobody rated
+    raters: Array  # (raters, systems, documents): each rater's own
+    draws: Draws
+    metrics: tuple[Measured, ...]  # sorted by metric and judge
+
+    @property
+    def key(self) -> dict[str, str]:
+        """The key columns that every table here begins with."""
+        return {"study": self.study, "criterion": self.criterion, "part": self.part}
+
+    @property
+    def oriented(self) -> Array:
+        """`human` with its sign turned where less is better."""
+        return -self.human if self.better == "lower" else self.human
+
+    @property
+    def oriented_raters(self) -> Array:
+        """`raters` with their sign turned where less is better."""
+        return -self.raters if self.better == "lower" else self.raters
+
+    @property
+    def directed(self) -> list[Measured]:
+        """The metrics that say which of two texts is better: not lengths, not coverage."""
+        return [one for one in self.metrics if one.better != "neither"]
+
+    def compared(self, options: MetaOptions) -> list[Measured]:
+        """Those of `directed` that params.yaml names to be compared with each other."""
+        return [one for one in self.directed if one.metric in options.compared]
+
+
+def studies(
+    scores: pd.DataFrame,
+    ratings: pd.DataFrame,
+    criteria: Mapping[str, Criterion],
+    better: Mapping[str, Better],
+    options: MetaOptions,
+) -> list[Study]:
+    """Every (study, criterion, part) with the metrics of the same part, in the order of its key.
+
+    `scores`, `ratings`: the tables of those names; `better`: each metric's direction. Only texts
+    of systems and documents that the study rated by this criterion take part, and never the
+    reference. All metrics share the draws of one study, seeded by its key, so that neither the
+    order of rows nor another metric changes an interval.
+
+    Raises BadInput for ratings by an undeclared criterion, and for scores of several recipes under
+    one metric and judge.
+    """
+    of_raters = _rater_scores(ratings, criteria)
+    of_part = dict(list(scores.groupby("part", sort=True)))
+    found = []
+    for key, group in human_scores(ratings, criteria).groupby(_STUDIED, sort=True):
+        study, criterion, part = (str(name) for name in key)
+        systems = pd.Index(sorted(group["author"].unique()))
+        documents = pd.Index(sorted(group["doc_id"].unique()))
+        mine = of_raters[(of_raters[_STUDIED] == list(key)).all(axis=1)]
+        draws = draw(
+            (len(systems), len(documents)),
+            resample=options.resample,
+            n=options.resamples,
+            rng=generator(options.seed, study, criterion, part),
+        )
+        found.append(
+            Study(
+                study,
+                criterion,
+                part,
+                criteria[criterion].better,
+                systems,
+                documents,
+                even(_matrix(group, systems, documents)),
+                _each_rater(mine, systems, documents),
+                draws,
+                _measured(of_part.get(part), part, systems, documents, better),
+            )
+        )
+    return found
+
+
+def human_scores(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.DataFrame:
+    """One human score per text: columns study, criterion, part, doc_id, author, value.
+
+    Each rater's mean over the units they rated (claims, comparisons), then the mean of the raters:
+    so that a rater counts once per text, however many of its claims they got through. In a
+    comparison the other author has the mirrored value (1 - value on a scale of 0 to 1), which
+    makes the mean a rate of wins, ties half. Abstentions and the reference's own scores are left
+    out. Raises BadInput for an undeclared criterion.
+    """
+    each = _rater_scores(ratings, criteria)
+    return each.groupby([*_STUDIED, *_TEXT], sort=True)["value"].mean().reset_index()
+
+
+def check_criteria(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> None:
+    """Raises BadInput, for all of them at once, where a criterion is not declared."""
+    unknown = sorted(set(ratings["criterion"].unique()) - set(criteria))
+    if unknown:
+        raise BadInput(
+            f"ratings: criterion {name!r} is not declared; add it in params.yaml > benchmarks >"
+            " (its name) > criteria"
+            for name in unknown
+        )
+
+
+def mirrored(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.DataFrame:
+    """Each comparison as the other author has it; rows that compare nothing are left out."""
+    rows = ratings[ratings["unit"].str.startswith(VERSUS)]
+    ends = {name: criterion.low + criterion.high for name, criterion in criteria.items()}
+    return rows.assign(
+        author=rows["unit"].str.removeprefix(VERSUS),
+        unit=VERSUS + rows["author"],
+        value=rows["criterion"].map(ends).astype("float64") - rows["value"],
+    )
+
+
+def generator(seed: int, *key: str) -> np.random.Generator:
+    """The random numbers of one study or purpose: another key has others, always the same."""
+    digest = hashlib.sha256("\x1f".join(key).encode()).digest()
+    words = [int.from_bytes(digest[i : i + 4], "little") for i in range(0, len(digest), 4)]
+    return np.random.default_rng([seed, *words])
+
+
+def even(values: Array) -> Array:
+    """Means of the same ratings in another order, or mirrored, tied: not a rounding error apart."""
+    if not np.isfinite(values).any():
+        return values
+    tolerance = TIE * float(np.nanmax(np.abs(values)))
+    return tied(values.ravel(), tolerance=tolerance).reshape(values.shape)
+
+
+def _rater_scores(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.DataFrame:
+    check_criteria(ratings, criteria)
+    seen = pd.concat([ratings, mirrored(ratings, criteria)], ignore_index=True)
+    seen = seen[seen["value"].notna() & (seen["author"] != REFERENCE)]
+    by = [*_STUDIED, *_TEXT, "rater"]
+    return seen.groupby(by, sort=True)["value"].mean().reset_index()
+
+
+def _each_rater(rows: pd.DataFrame, systems: pd.Index, documents: pd.Index) -> Array:
+    each = [_matrix(mine, systems, documents) for _, mine in rows.groupby("rater", sort=True)]
+    return even(np.stack(each))
+
+
+def _measured(
+    scores: pd.DataFrame | None,
+    part: str,
+    systems: pd.Index,
+    documents: pd.Index,
+    better: Mapping[str, Better],
+) -> tuple[Measured, ...]:
+    if scores is None:
+        return ()
+    found = []
+    for (metric, judge), mine in scores.groupby(["metric", "judge"], sort=True):
+        rated = mine[mine["author"].isin(systems) & mine["doc_id"].isin(documents)]
+        recipe = _recipe(rated if len(rated) else mine, str(metric), str(judge), part)
+        values = _matrix(rated, systems, documents)
+        found.append(Measured(str(metric), str(judge), better[str(metric)], recipe, values))
+    return tuple(found)
+
+
+def _recipe(scores: pd.DataFrame, metric: str, judge: str, part: str) -> str:
+    recipes = sorted(scores["recipe"].unique())
+    if len(recipes) > 1:
+        raise BadInput(
+            f"scores: {metric} (judge {judge}, part {part}) mixes {len(recipes)} recipes, which"
+            f" are never compared: {recipes[0]} and {recipes[1]}; measure all systems with one"
+        )
+    return str(recipes[0])
+
+
+def _matrix(rows: pd.DataFrame, systems: pd.Index, documents: pd.Index) -> Array:
+    matrix = np.full((len(systems), len(documents)), np.nan)
+    system = systems.get_indexer(pd.Index(rows["author"]))
+    document = documents.get_indexer(pd.Index(rows["doc_id"]))
+    wanted = (system >= 0) & (document >= 0)
+    matrix[system[wanted], document[wanted]] = rows["value"].to_numpy(dtype=np.float64)[wanted]
+    return matrix

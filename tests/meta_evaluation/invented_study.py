@@ -1,0 +1,75 @@
+"""Invented ratings and scores, in the shape of the tables, for tests of what is made of them."""
+
+from collections import defaultdict
+
+import numpy as np
+import pandas as pd
+
+from metassay.meta_evaluation.correlations import correlations
+from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.study import studies
+from metassay.params import Criterion
+from metassay.tables import RATINGS, SCORES
+
+OPTIONS = MetaOptions(resamples=200, confidence=0.9, seed=0)
+CRITERIA = {
+    "coverage": Criterion(low=0, high=1, better="higher", scale="nominal"),
+    "errors": Criterion(low=0, high=10, better="lower"),
+    "grade": Criterion(low=1, high=5, better="higher", scale="ordinal"),
+    "preference": Criterion(low=0, high=1, better="higher", scale="ordinal"),
+}
+HIGHER = defaultdict(lambda: "higher")
+
+
+def studied(scores, ratings, criteria=CRITERIA, options=OPTIONS, better=HIGHER):
+    return studies(scores, ratings, criteria, better, options)
+
+
+def correlated(scores, ratings, criteria=CRITERIA, options=OPTIONS, **more):
+    return correlations(studied(scores, ratings, criteria, options), options, **more)
+
+
+def rate(criterion, author, doc, rater, value, *, unit="text", part="full"):
+    return ("s1", doc, author, part, unit, rater, criterion, value)
+
+
+def ratings_of(*rows):
+    frame = pd.DataFrame(rows, columns=list(RATINGS.columns))
+    return frame.astype({name: "str" for name in RATINGS.key} | {"value": "float64"})
+
+
+def scores_of(values, *, metric="m", judge="none", part="full", recipe="m|v1"):
+    """values: (doc_id, author) -> value."""
+    rows = [
+        {
+            "doc_id": doc,
+            "author": author,
+            "part": part,
+            "metric": metric,
+            "judge": judge,
+            "value": value,
+            "n_expected": 1,
+            "n_judged": 1,
+            "n_failed": 0,
+            "recipe": recipe,
+        }
+        for (doc, author), value in values.items()
+    ]
+    return pd.DataFrame(rows, columns=list(SCORES.columns))
+
+
+def one(frame, **key):
+    for name, value in key.items():
+        frame = frame[frame[name] == value]
+    (row,) = frame.to_dict("records")
+    return row
+
+
+def study(seed=0, documents=6):
+    """Three systems, errors counted by one rater, and scores that fall with them."""
+    rng = np.random.default_rng(seed)
+    keys = [(f"d{d}", a) for d in range(documents) for a in ("x", "y", "z")]
+    errors = dict(zip(keys, rng.integers(0, 10, len(keys)).astype(float), strict=True))
+    ratings = ratings_of(*(rate("errors", a, d, "r", v) for (d, a), v in errors.items()))
+    scores = {key: -value + rng.normal() for key, value in errors.items()}
+    return ratings, scores, errors
