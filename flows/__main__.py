@@ -8,7 +8,7 @@ from pathlib import Path
 from types import FrameType
 
 from flows import dag
-from flows.lockfile import guarded
+from flows.recovery import guarded
 
 
 def main() -> int:

@@ -5,6 +5,7 @@ power cut can lose what came after the last `checkpoint`, which the client calls
 """
 
 import contextlib
+import fcntl
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -52,15 +53,10 @@ class Database:
         self.path = path
         self._lock = threading.RLock()
         self._depth = 0
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            filled = path.stat().st_size > 0 if path.exists() else False
-        except OSError as error:
-            raise BadInput(f"{path}: {error.strerror}; name a file in a folder of yours") from None
         if path.is_dir():
             raise BadInput(f"{path}: a folder; name a file in it")
-        with _explained(path):
-            if filled:
+        with _alone(path), _explained(path):
+            if path.exists() and path.stat().st_size > 0:
                 _inspect(path)
             self._connection = sqlite3.connect(
                 path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
@@ -105,6 +101,19 @@ class Database:
         """Close the file; it can be copied then."""
         with self._lock:
             self._connection.close()
+
+
+@contextlib.contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Nobody else opens the file meanwhile: SQLite does not wait while another turns it to WAL."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = path.with_name(f"{path.name}-opening").open("w")
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}; name a file in a folder of yours") from None
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal
 
@@ -153,7 +153,7 @@ class ScriptedServer:
 
     `requests` counts requests by key (SHA-256 of the body), `answered` the completions that were
     sent whole, `tokens` prompt and completion tokens of those; `calls` keeps every request if
-    `keep` is set. All of them may be read at any time.
+    `keep` is set; `connected` says how many connections are open. All may be read at any time.
     """
 
     def __init__(self, script: Script = echo, *, latency: float = 0.0, keep: bool = True) -> None:
@@ -166,6 +166,7 @@ class ScriptedServer:
         self.tokens: Counter[str] = Counter()
         self.most_at_once = 0
         self.port = 0
+        self.connected = 0
         self._at_once = 0
         self._left: int | None = None
         self._held: list[Callable[[], None]] = []
@@ -200,11 +201,11 @@ class ScriptedServer:
         """Answers kept back at the moment."""
         return len(self._held)
 
-    def let_go(self, *, unsent: bool = False) -> None:
-        """Hold no longer; send what was kept back, or forget it if nobody is left to listen."""
+    def let_go(self) -> None:
+        """Hold no longer, and send what was kept back to those who still listen."""
         self._left = None
         held, self._held = self._held, []
-        for send in [] if unsent else held:
+        for send in held:
             self._loop.call_soon_threadsafe(send)
 
     def _serve(self) -> None:
@@ -232,13 +233,17 @@ class ScriptedServer:
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)
         delay = self.latency + answer.delay
-        self._loop.call_later(delay, self._send, connection, call, answer)
+        self._loop.call_later(delay, self._due, connection, call, answer)
+
+    def _due(self, connection: "_Connection", call: Call, answer: Answer) -> None:
+        self._at_once -= 1
+        self._send(connection, call, answer)
 
     def _send(self, connection: "_Connection", call: Call, answer: Answer) -> None:
-        self._at_once -= 1
+        if connection.lost:  # who asked is gone: nothing is answered
+            return
         if self._left == 0:
-            again = replace(answer, delay=0.0)
-            self._held.append(lambda: self._send(connection, call, again))
+            self._held.append(lambda: self._send(connection, call, answer))
             return
         if self._left is not None:
             self._left -= 1
@@ -274,10 +279,16 @@ class _Connection(asyncio.Protocol):
         self._server = server
         self._received = b""
         self._transport: asyncio.Transport | None = None
+        self.lost = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
+        self._server.connected += 1
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.lost = True
+        self._server.connected -= 1
 
     def data_received(self, data: bytes) -> None:
         self._received += data

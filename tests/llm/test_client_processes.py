@@ -59,8 +59,9 @@ def test_killed_ten_times_and_nothing_is_asked_again(
 ) -> None:
     """Each kill comes after a random number of answers, with sixteen requests under way.
 
-    The server then keeps its further answers back, so that an answer is either not sent, or has
-    reached the process; what is between the two when a process dies is nobody's to know.
+    The server then keeps its further answers back until the dead process's connections are closed,
+    so that an answer is either not sent, or has reached the process; what is between the two when
+    a process dies is nobody's to know.
     """
     server.latency = 0.005
     moments = np.random.default_rng(20261121).choice(QUESTIONS - 20, KILLS, replace=False)
@@ -74,7 +75,8 @@ def test_killed_ten_times_and_nothing_is_asked_again(
         assert answers(ledger) == moment
         os.kill(process, signal.SIGKILL)
         assert child.result() is None
-        server.let_go(unsent=True)
+        wait_until(lambda: server.connected == 0)
+        server.let_go()
     child.start(base_url=server.base_url, **settings)
     assert child.result() == {"ok": QUESTIONS}
     assert len(server.answered) == QUESTIONS
@@ -159,7 +161,8 @@ def test_an_interrupt_leaves_a_clean_ledger(
     wait_until(lambda: server.holding == 8 and answers(ledger) == 10)
     os.kill(process, signal.SIGINT)
     assert child.result() is None
-    server.let_go(unsent=True)
+    wait_until(lambda: server.connected == 0)
+    server.let_go()
     keys = [request(number).key for number in range(30)]
     assert ledger.claimed(keys) == set()  # nobody has to wait for the lease of a minute
     assert ledger.stats().attempts == {"interrupted": 8, "ok": 10}
