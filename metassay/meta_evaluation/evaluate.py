@@ -1,0 +1,48 @@
+"""Everything that the meta_evaluate stage and `metassay meta-eval` say of scores and ratings."""
+
+from collections.abc import Callable, Mapping
+
+import pandas as pd
+
+from metassay.contract import empty
+from metassay.meta_evaluation.agreement import agree_all
+from metassay.meta_evaluation.certificates import certificates
+from metassay.meta_evaluation.correlations import correlations
+from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.study import Better, studies
+from metassay.params import Criterion
+from metassay.tables import CONFOUNDS
+
+Progress = Callable[[int, int], None]
+
+
+def evaluate(
+    scores: pd.DataFrame,
+    ratings: pd.DataFrame,
+    criteria: Mapping[str, Criterion],
+    better: Mapping[str, Better],
+    options: MetaOptions,
+    *,
+    progress: Callable[[str], Progress] | None = None,
+) -> dict[str, pd.DataFrame]:
+    """The tables of metassay/tables.py that compare metrics with people, by name.
+
+    `scores`, `ratings`: the tables of those names; `better`: each metric's direction. `progress`
+    gets a table's name and returns what is called with (done, total) while it is made. Raises
+    BadInput for undeclared criteria, mixed recipes and too many compared metrics.
+    """
+
+    def of(table: str) -> Progress | None:
+        return progress(table) if progress is not None else None
+
+    found = studies(scores, ratings, criteria, better, options)
+    made = {"correlations": correlations(found, options, progress=of("correlations"))}
+    made["agreement"] = agree_all(ratings, criteria)
+    made["certificates"] = certificates(
+        found,
+        made["correlations"],
+        empty(CONFOUNDS),
+        options,
+        progress=of("certificates"),
+    )
+    return made
