@@ -80,8 +80,9 @@ class Study(NamedTuple):
         return [one for one in self.metrics if one.better != "neither"]
 
     def compared(self, options: MetaOptions) -> list[Measured]:
-        """Those of `directed` that params.yaml names to be compared with each other."""
-        return [one for one in self.directed if one.metric in options.compared]
+        """Those of `directed` that are to be compared with each other, if they scored any text."""
+        named = [one for one in self.directed if one.metric in options.compared]
+        return [one for one in named if np.isfinite(one.values).any()]
 
 
 def studies(
