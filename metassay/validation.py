@@ -18,7 +18,7 @@ from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.project import find_model
 from metassay.llm.prompts import load as load_prompt
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.metrics import METRICS
+from metassay.metrics import DESCRIPTIONS, METRICS
 from metassay.pairs import PairOptions
 from metassay.params import Options, Params, load, options_of, parse
 from metassay.reporting.published import COMPARISONS
@@ -91,6 +91,13 @@ def _blocks(params: Params) -> list[str]:
     )
     for name, block, model in singles:
         _collect(problems, lambda m=model, b=block, n=name: parse(m, b, where=f"{PARAMS} > {n}"))  # type: ignore[misc]
+    compared = params.meta_evaluation.get("compared")
+    problems += [
+        f"{PARAMS} > meta_evaluation > compared: no metric is called {metric!r}; docs/metrics.md"
+        " has their names"
+        for metric in (compared if isinstance(compared, list) else [])
+        if metric not in DESCRIPTIONS
+    ]
     return problems
 
 

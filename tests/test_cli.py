@@ -43,6 +43,7 @@ def test_validate_names_every_problem_in_one_go(here: Path, capsys) -> None:
     params["benchmarks"]["sample"]["raw"] = "data/elsewhere"
     params["benchmarks"]["mts_dialog"]["dataset"] = "mts"
     params["benchmarks"]["aci_bench"]["published"] = ["table99"]
+    params["meta_evaluation"]["compared"].append("rouge7")
     (here / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
     broken = here / "data/tables/sample/texts.parquet"
     broken.parent.mkdir(parents=True)
@@ -56,6 +57,7 @@ def test_validate_names_every_problem_in_one_go(here: Path, capsys) -> None:
         "benchmarks > sample > raw: the folder data/elsewhere does not exist",
         "benchmarks > mts_dialog > dataset: 'mts' is not in data/registry.yaml",
         "benchmarks > aci_bench > published: 'table99' is not known",
+        "meta_evaluation > compared: no metric is called 'rouge7'",
         "no readable Parquet file",
         "no table is called 'nonsense'",
     ):
