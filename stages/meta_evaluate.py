@@ -1,11 +1,9 @@
 """meta_evaluate: scores x ratings -> how far to trust each metric, and each rater."""
 
-from metassay.meta_evaluation.agreement import agree_all
-from metassay.meta_evaluation.correlations import correlations
+from metassay.meta_evaluation.evaluate import evaluate
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import studies
 from metassay.params import load, parse
-from metassay.tables import AGREEMENT, CORRELATIONS, LEADERBOARD, RATINGS, SCORES, read, write
+from metassay.tables import LEADERBOARD, RATINGS, SCORES, TABLES, read, write
 from stages.doorway import enter, table
 
 
@@ -17,9 +15,9 @@ def main(key: str) -> None:
     scores, ratings = read(SCORES, table(key, "scores")), read(RATINGS, table(key, "ratings"))
     board = read(LEADERBOARD, table(key, "leaderboard"))
     better = dict(zip(board["metric"], board["better"], strict=True))
-    found = studies(scores, ratings, criteria, better, options)
-    write(CORRELATIONS, correlations(found, options), table(key, "correlations"))
-    write(AGREEMENT, agree_all(ratings, criteria), table(key, "agreement"))
+    made = evaluate(scores, ratings, criteria, better, options)
+    for name, frame in made.items():
+        write(TABLES[name], frame, table(key, name))
 
 
 if __name__ == "__main__":
