@@ -21,13 +21,13 @@ from metassay.statistics.correlation import (
     matrices,
     tied,
 )
-from metassay.statistics.resampling import Resample
+from metassay.statistics.resampling import HELD, Resample
 from metassay.statistics.weighted import CANCELS
 
 Alternative = Literal["two-sided", "greater", "less"]
 
 EQUAL = 1e-12  # differences closer than this are equal
-ROWS = 1024  # permutations at a time, so that their arrays stay in the processor's cache
+ROWS = 1024  # permutations at a time; with many documents fewer, so that memory is bounded
 
 
 class Swaps(NamedTuple):
@@ -96,10 +96,9 @@ def draw_swaps(
     """n permutations of a (systems, documents) matrix: each named thing swaps by a fair coin."""
     systems: Mask = np.zeros((n, shape[0]), dtype=bool)
     documents: Mask = np.zeros((n, shape[1]), dtype=bool)
-    if resample != "documents":
-        systems = rng.random(systems.shape) < 0.5
-    if resample != "systems":
-        documents = rng.random(documents.shape) < 0.5
+    for coins in [systems] * (resample != "documents") + [documents] * (resample != "systems"):
+        for rows in blocks(n, coins.shape[1], numbers=HELD):
+            coins[rows] = rng.random(coins[rows].shape) < 0.5
     return Swaps(systems, documents)
 
 
@@ -123,8 +122,9 @@ def permuted(
     """Correlation of a less that of b in each permutation: (permutations,), NaN if undefined."""
     difference = {"system": _of_means, "document": _within_documents, "global": _pooled}[level]
     values = np.empty(len(swaps.systems))
-    for start in range(0, values.size, ROWS):
-        rows = slice(start, start + ROWS)
+    # A document's correlations need the swaps of one document at a time.
+    width = swaps.systems.shape[1] if level == "document" else swaps.documents.shape[1]
+    for rows in blocks(values.size, max(width, HELD // ROWS), numbers=HELD):
         part = Swaps(swaps.systems[rows], swaps.documents[rows])
         values[rows] = difference(trio, coefficient, part, resample)
     return values

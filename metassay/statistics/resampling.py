@@ -111,7 +111,7 @@ def interval(
     defined = values[~np.isnan(values)]
     undefined = values.size - defined.size
     tails = np.array([(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
-    if 2 * defined.size < values.size or not _varied(metric, human, level, coefficient, draws):
+    if 2 * defined.size < values.size or not varied(metric, human, level, coefficient, draws):
         tails = np.full(2, np.nan)
     elif method == "bca":
         tails = _bca_tails(metric, human, level, coefficient, draws.resample, defined, tails)
@@ -131,6 +131,20 @@ def resampled(
     if level == "document":
         return _within_documents(a, b, present, coefficient, draws)
     return _of_system_means(a, b, coefficient, draws)
+
+
+def varied(
+    metric: ArrayLike, human: ArrayLike, level: Level, coefficient: Coefficient, draws: Draws
+) -> bool:
+    """Whether more than one of what was drawn has anything to correlate.
+
+    If not, all resamples are the same one again, and their spread says nothing of others.
+    """
+    a, b, present = matrices(metric, human)
+    if level == "document":
+        present = present[:, ~np.isnan(EVERY_COEFFICIENT[coefficient](a.T, b.T))]
+    axes = {"documents": (0,), "systems": (1,), "both": (0, 1)}[draws.resample]
+    return all(np.count_nonzero(present.any(axis=axis)) > 1 for axis in axes)
 
 
 def _bca_tails(
@@ -225,16 +239,6 @@ def _of_system_means(metric: Array, human: Array, coefficient: Coefficient, draw
         rows = np.arange(len(x))[:, None]  # one row for all resamples, or one for each
         x, y = x[rows, drawn], y[rows, drawn]
     return EVERY_COEFFICIENT[coefficient](x, y)
-
-
-def _varied(
-    metric: ArrayLike, human: ArrayLike, level: Level, coefficient: Coefficient, draws: Draws
-) -> bool:
-    a, b, present = matrices(metric, human)
-    if level == "document":
-        present = present[:, ~np.isnan(EVERY_COEFFICIENT[coefficient](a.T, b.T))]
-    axes = {"documents": (0,), "systems": (1,), "both": (0, 1)}[draws.resample]
-    return all(np.count_nonzero(present.any(axis=axis)) > 1 for axis in axes)
 
 
 def _counts(n: int, size: int, rng: np.random.Generator) -> Counts:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from metassay.statistics.arithmetic import Array
 from metassay.statistics.correlation import Coefficient, Level, correlate
 from metassay.statistics.permutation import Alternative, common
-from metassay.statistics.resampling import Resample, draw, resampled
+from metassay.statistics.resampling import Resample, draw, resampled, varied
 
 
 class Williams(NamedTuple):
@@ -103,7 +103,8 @@ def paired_bootstrap(  # noqa: PLR0913 - the data, the question, the resampling
 
     p is twice the smaller share of resamples on either side of 0 (0 itself counts on both), the
     data counted as one resample more. All NaN but the difference if fewer than half of the
-    resamples have one. Arguments as for `resampling.bootstrap`.
+    resamples have one, or if only one of the documents (or systems) that are drawn has anything to
+    correlate, as for `resampling.interval`. Arguments as for `resampling.bootstrap`.
     """
     trio = common(a, b, human)
     difference = (
@@ -116,7 +117,8 @@ def paired_bootstrap(  # noqa: PLR0913 - the data, the question, the resampling
     )
     defined = values[~np.isnan(values)]
     n_cells, undefined = int(np.count_nonzero(trio.present)), values.size - defined.size
-    if np.isnan(difference) or 2 * defined.size < values.size:
+    told = all(varied(one, trio.human, level, coefficient, draws) for one in (trio.a, trio.b))
+    if np.isnan(difference) or 2 * defined.size < values.size or not told:
         nothing = (np.nan, np.nan, np.nan, n_cells, undefined, trio.n_missing)
         return PairedBootstrap(difference, *nothing)
     tail = (1.0 - confidence) / 2.0

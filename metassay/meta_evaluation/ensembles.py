@@ -1,0 +1,135 @@
+"""The table `ensembles`: would several metrics together be closer to people than one."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from metassay.contract import empty
+from metassay.errors import BadInput
+from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.study import Measured, Study, generator
+from metassay.statistics.arithmetic import Array, Mask
+from metassay.statistics.ensembles import ensembles as every_subset
+from metassay.statistics.ensembles import in_ensembles
+from metassay.statistics.selection import best_subset
+from metassay.tables import ENSEMBLES
+
+JOINED = " + "
+
+Rows = Iterator[dict[str, object]]
+
+
+def ensembles(found: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
+    """Every subset of a study's compared metrics, each metric's mean over them, and the best one.
+
+    Metrics and people are turned so that more is better; only texts with people and every compared
+    metric take part. A constant metric has no scale: every subset with it is null, and so is the
+    mean of any metric's subsets. The best subset is chosen by Pearson's correlation, texts of one
+    document in one fold: there is no such row by another coefficient. Its value is null, and it
+    has no members if none could be chosen, where fewer documents are left than twice the folds.
+    Studies with fewer than two compared metrics have no rows.
+
+    Raises BadInput where a study has more of the compared metrics than `largest_ensemble`.
+    """
+    compared = [sorted(study.compared(options), key=lambda one: one.label) for study in found]
+    too_many = [
+        f"params.yaml > meta_evaluation > compared: study {study.study}, part {study.part} has"
+        f" {len(metrics)} of these metrics, more than largest_ensemble, {options.largest_ensemble}:"
+        f" {', '.join(one.label for one in metrics)}; name fewer"
+        for study, metrics in zip(found, compared, strict=True)
+        if len(metrics) > options.largest_ensemble
+    ]
+    if too_many:
+        raise BadInput(dict.fromkeys(too_many))
+    rows = [
+        row
+        for study, metrics in zip(found, compared, strict=True)
+        if len(metrics) > 1
+        for row in _of_study(study, metrics, options)
+    ]
+    return pd.DataFrame(rows, columns=list(ENSEMBLES.columns)) if rows else empty(ENSEMBLES)
+
+
+def _of_study(study: Study, compared: Sequence[Measured], options: MetaOptions) -> Rows:
+    metrics = np.stack([one.oriented.ravel() for one in compared])
+    human = study.oriented.ravel()
+    rated, scored = np.isfinite(human), np.all(np.isfinite(metrics), axis=0)
+    shared: dict[str, object] = {
+        **study.key,
+        "coefficient": options.coefficient,
+        "n": int(np.count_nonzero(rated & scored)),
+        "n_missing": int(np.count_nonzero(rated & ~scored)),
+    }
+    labels = np.array([one.label for one in compared], dtype=object)
+    for row in _combined(study, metrics, human, labels, options):
+        yield {**shared, **row}
+    if options.coefficient == "pearson":
+        yield {**shared, **_best(study, metrics, human, labels, options)}
+
+
+def _combined(
+    study: Study, metrics: Array, human: Array, labels: Array, options: MetaOptions
+) -> Rows:
+    every = every_subset(
+        metrics,
+        human,
+        options.coefficient,
+        n=options.resamples,
+        confidence=options.confidence,
+        rng=generator(options.seed, "ensembles", *study.key.values()),
+    )
+    for members, value, low, high in zip(
+        every.members, every.value, every.low, every.high, strict=True
+    ):
+        yield {
+            "kind": "subset",
+            "members": JOINED.join(labels[members]),
+            "size": int(np.count_nonzero(members)),
+            "value": value,
+            "low": low,
+            "high": high,
+        }
+    containing = in_ensembles(
+        every,
+        n=options.resamples,
+        confidence=options.confidence,
+        rng=generator(options.seed, "ensembles", "containing", *study.key.values()),
+    )
+    for label, mean in zip(labels, containing, strict=True):
+        yield {
+            "kind": "containing",
+            "members": label,
+            "size": 1,
+            "value": mean.value,
+            "low": mean.low,
+            "high": mean.high,
+            "low_of_values": mean.low_paper,
+            "high_of_values": mean.high_paper,
+        }
+
+
+def _best(
+    study: Study, metrics: Array, human: Array, labels: Array, options: MetaOptions
+) -> dict[str, object]:
+    document = np.broadcast_to(np.arange(len(study.documents)), study.human.shape).ravel()
+    complete = np.all(np.isfinite(np.vstack((metrics, human))), axis=0)
+    members: Mask = np.zeros(len(labels), dtype=bool)
+    value, in_sample = np.nan, np.nan
+    if np.unique(document[complete]).size >= 2 * options.folds:
+        best = best_subset(
+            metrics,
+            human,
+            folds=options.folds,
+            rng=generator(options.seed, "ensembles", "best", *study.key.values()),
+            groups=document,
+        )
+        if not np.isnan(best.in_sample):
+            members, value, in_sample = best.members, best.value, best.in_sample
+    return {
+        "kind": "best",
+        "members": JOINED.join(labels[members]),
+        "size": int(np.count_nonzero(members)),
+        "value": value,
+        "in_sample": in_sample,
+    }
