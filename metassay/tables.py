@@ -546,7 +546,8 @@ CERTIFICATES = Table(
             "not shown",
             "shown",
             "like a rater",
-            meaning="undefined; interval below 0; reaches 0; above 0; and not below the ceiling",
+            meaning="undefined; interval and p tell it from 0 below; do not; above; and it is not"
+            " told from one rater",
         ),
         "coefficient": _COEFFICIENT,
         "value": real(
@@ -554,6 +555,7 @@ CERTIFICATES = Table(
         ),
         "low": real("bootstrap interval, lower end", null=True),
         "high": real("its upper end", null=True),
+        "p": real("two-sided, of no association; null at document level", null=True),
         "n": integer("items, documents or systems it rests on"),
         "n_undefined": integer("documents without a correlation, else 0"),
         "n_missing": integer("texts of the study that lack a score or a rating, but not both"),

@@ -44,6 +44,8 @@ def certificates(
     options. Signs are turned so that more of metric and criterion is better: a positive
     correlation is a metric that people would agree with. By options.coefficient:
 
+    - verdict: told from 0 if the interval does not reach 0 and p is not above 1 - confidence: the
+      interval may resample documents alone, and then says nothing of other systems.
     - accuracy is acc_eq of Deutsch et al. 2023 with the epsilon that suits these data best, and
       chance what scores dealt at random reach, each time with their own best epsilon; of texts of
       one document and of systems, not of any two texts (n**2 / 2 pairs).
@@ -93,17 +95,17 @@ def _row(
         **_correlation(known.correlations[(*name, level)], study, one),
         **_accuracy(study, one, level, options),
         **_ceiling(study, one, level, options),
-        **_confound(known, name, study, one),
+        **_confound(known, name, level, study, one),
         "recipe": one.recipe,
     }
     row |= _power(study, one, level, row, options)
-    row["verdict"] = _verdict(row)
-    row["sentence"] = sentence(row, study.better, options.confidence)
+    row["verdict"] = _verdict(row, options.confidence)
+    row["sentence"] = sentence(row, study.better, options)
     return row
 
 
 def _correlation(row: dict[str, Any], study: Study, one: Measured) -> dict[str, object]:
-    numbers = {name: row[name] for name in ("n", "n_undefined", "n_missing")}
+    numbers = {name: row[name] for name in ("p", "n", "n_undefined", "n_missing")}
     return {
         **dict(zip(("value", "low", "high"), _turned(row, study, one), strict=True)),
         **numbers,
@@ -162,12 +164,14 @@ def _ceiling(study: Study, one: Measured, level: Level, options: MetaOptions) ->
 
 
 def _confound(
-    known: Known, name: tuple[str, ...], study: Study, one: Measured
+    known: Known, name: tuple[str, ...], level: Level, study: Study, one: Measured
 ) -> dict[str, object]:
     """The confound that leaves least, if it takes half or more of a correlation above 0."""
     nothing: dict[str, object] = {"confound": None, "given_confound": np.nan}
     plain = float(_turned(known.correlations[(*name, "global")], study, one)[0])
     left = {k: v for k, v in known.partials.get(name, {}).items() if not np.isnan(v)}
+    if level == "system":
+        left.pop("system", None)  # systems are what is compared
     if not left or not plain > 0:
         return nothing
     confound = min(sorted(left), key=lambda k: left[k])
@@ -202,11 +206,13 @@ def _power(
     }
 
 
-def _verdict(row: dict[str, Any]) -> str:
+def _verdict(row: dict[str, Any], confidence: float) -> str:
     if np.isnan(row["value"]):
         return "undefined"
+    # Documents are resampled, not the few systems: p speaks for these.
+    by_chance = row["p"] > 1.0 - confidence
+    if by_chance or not (row["low"] > 0 or row["high"] < 0):
+        return "not shown"
     if row["high"] < 0:
         return "contrary"
-    if not row["low"] > 0:
-        return "not shown"
     return "like a rater" if row[f"{_DIFFERENCE}_high"] >= 0 else "shown"

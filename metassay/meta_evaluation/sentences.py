@@ -4,6 +4,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from metassay.meta_evaluation.options import MetaOptions
+
 _WHERE = {"global": "Over all texts", "document": "Within documents", "system": "Between systems"}
 _THINGS = {"global": "texts", "document": "documents", "system": "systems"}
 _COEFFICIENT = {
@@ -20,7 +22,7 @@ _GOES = {
 }
 
 
-def sentence(row: dict[str, Any], better: Literal["higher", "lower"], confidence: float) -> str:
+def sentence(row: dict[str, Any], better: Literal["higher", "lower"], options: MetaOptions) -> str:
     """The certificate `row` in plain sentences; `better` is the criterion's direction."""
     metric = row["metric"] if row["judge"] == "none" else f"{row['metric']} ({row['judge']})"
     criterion = f"low {row['criterion']}" if better == "lower" else str(row["criterion"])
@@ -32,7 +34,7 @@ def sentence(row: dict[str, Any], better: Literal["higher", "lower"], confidence
     said = [
         f"{_WHERE[row['level']]}, {metric} {_GOES[row['verdict']]} {criterion}:"
         f" {_COEFFICIENT[row['coefficient']]} {_number(row['value'])}"
-        f" ({_interval(row, '', confidence)}, {_counted(row)})."
+        f" ({_interval(row, options)}, {_counted(row)}{_p(row)})."
     ]
     return " ".join([*said, *_accuracy(row), *_ceiling(row), *_confound(row), *_power(row)])
 
@@ -70,7 +72,7 @@ def _confound(row: dict[str, Any]) -> list[str]:
 
 
 def _power(row: dict[str, Any]) -> list[str]:
-    if np.isnan(row["detectable"]):
+    if row["verdict"] != "not shown" or np.isnan(row["detectable"]):
         return []
     return [
         f"So few {_THINGS[row['level']]} would miss a correlation under"
@@ -87,10 +89,18 @@ def _counted(row: dict[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _interval(row: dict[str, Any], prefix: str, confidence: float) -> str:
+def _interval(row: dict[str, Any], options: MetaOptions) -> str:
     if np.isnan(row["low"]):
         return "no interval"
-    return f"{confidence:.0%} interval {_ends(row, prefix)}"
+    over = "documents and systems" if options.resample == "both" else options.resample
+    return f"{options.confidence:.0%} interval over {over} {_ends(row, '')}"
+
+
+def _p(row: dict[str, Any]) -> str:
+    """Said of systems only: of texts it is optimistic, as those of one document belong together."""
+    if row["level"] != "system" or np.isnan(row["p"]):
+        return ""
+    return ", p < .001" if row["p"] < 0.001 else f", p = {row['p']:.3f}".replace("0.", ".", 1)
 
 
 def _ends(row: dict[str, Any], prefix: str) -> str:

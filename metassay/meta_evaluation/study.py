@@ -80,9 +80,9 @@ class Study(NamedTuple):
         return [one for one in self.metrics if one.better != "neither"]
 
     def compared(self, options: MetaOptions) -> list[Measured]:
-        """Those of `directed` that are to be compared with each other, if they scored any text."""
+        """Those of `directed` that are to be compared with each other and tell any texts apart."""
         named = [one for one in self.directed if one.metric in options.compared]
-        return [one for one in named if np.isfinite(one.values).any()]
+        return [one for one in named if np.unique(one.values[np.isfinite(one.values)]).size > 1]
 
 
 def studies(

@@ -21,6 +21,7 @@ from tests.meta_evaluation.invented_study import (
 )
 
 ERRORS = {"m": "higher", "errors_found": "lower", "words": "neither", "z": "higher"}
+STRICT = OPTIONS.model_copy(update={"confidence": 0.99})
 
 
 def certified(scores, ratings, better=ERRORS, confounds=None, options=OPTIONS, **more):
@@ -212,3 +213,17 @@ def test_empty_tables_and_progress(tmp_path):
     ):
         write(CERTIFICATES, nothing, tmp_path / "n.parquet")
         assert len(nothing) == 0
+
+
+def test_three_systems_in_order_are_no_proof():
+    """Every resample of documents keeps the order of the systems; there are just three of them."""
+    ratings, scores = two_raters(documents=60)
+    shift = {"x": 0.0, "y": 3.0, "z": 7.0}
+    ratings["value"] += ratings["author"].map(shift)
+    scores = {(d, a): value - shift[a] for (d, a), value in scores.items()}
+    scores = {(d, a): value + 2.0 * (a == "y") for (d, a), value in scores.items()}
+    row = one(certified(scores_of(scores), ratings, options=STRICT), level="system")
+    assert row["low"] > 0
+    assert row["p"] > 0.01
+    assert row["verdict"] == "not shown"
+    assert "3 systems, p = ." in row["sentence"]
