@@ -1,6 +1,6 @@
 """meta_evaluate: scores x ratings -> how far to trust each metric, and each rater."""
 
-from metassay.meta_evaluation.agreement import agree_all
+from metassay.meta_evaluation.agreement import agreement
 from metassay.meta_evaluation.correlations import correlations
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import studies
@@ -19,7 +19,7 @@ def main(key: str) -> None:
     better = dict(zip(board["metric"], board["better"], strict=True))
     found = studies(scores, ratings, criteria, better, options)
     write(CORRELATIONS, correlations(found, options), table(key, "correlations"))
-    write(AGREEMENT, agree_all(ratings, criteria), table(key, "agreement"))
+    write(AGREEMENT, agreement(ratings, criteria, options), table(key, "agreement"))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ perfect, and there is no variation from which reliability could be told. (Some p
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ class Agreement(NamedTuple):
 def percent(a: ArrayLike, b: ArrayLike) -> Agreement:
     """Share (0 to 1) of the items that both raters gave the same value; NaN without such items."""
     pair, missing = complete(a, b)
-    return unweighted(lambda *of: weighted_agreement.share_within(*of, 0.0), pair, missing)
+    return unweighted(partial(weighted_agreement.share_within, tolerance=0), pair, missing)
 
 
 def cohen_kappa(a: ArrayLike, b: ArrayLike, weights: Weights = "none") -> Agreement:
@@ -40,7 +41,7 @@ def cohen_kappa(a: ArrayLike, b: ArrayLike, weights: Weights = "none") -> Agreem
     scales; Cohen 1968, Weighted kappa.
     """
     pair, missing = complete(a, b)
-    return unweighted(lambda *of: weighted_agreement.cohen_kappa(*of, weights), pair, missing)
+    return unweighted(partial(weighted_agreement.cohen_kappa, distance=weights), pair, missing)
 
 
 def krippendorff_alpha(ratings: ArrayLike, scale: Scale) -> Agreement:
@@ -50,8 +51,8 @@ def krippendorff_alpha(ratings: ArrayLike, scale: Scale) -> Agreement:
     left or all ratings left are one value. Source: Krippendorff 2011, Computing Krippendorff's
     Alpha-Reliability. Raises ValueError unless ratings are two-dimensional.
     """
-    table, missing = pairable(ratings)
-    return unweighted(lambda *of: weighted_agreement.krippendorff_alpha(*of, scale), table, missing)
+    of = partial(weighted_agreement.krippendorff_alpha, scale=scale)
+    return unweighted(of, *pairable(ratings))
 
 
 def complete(a: ArrayLike, b: ArrayLike) -> tuple[Array, int]:

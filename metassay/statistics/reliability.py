@@ -5,6 +5,7 @@ interval around any coefficient of such an array, these and those of `agreement`
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -47,7 +48,7 @@ def icc(ratings: ArrayLike, kind: Icc) -> Agreement:
     raters, or without variance. Source: Shrout and Fleiss 1979, Intraclass correlations: uses in
     assessing rater reliability. Raises ValueError unless ratings are two-dimensional.
     """
-    return unweighted(lambda *of: weighted_agreement.icc(*of, kind), *rated_by_all(ratings))
+    return unweighted(partial(weighted_agreement.icc, kind=kind), *rated_by_all(ratings))
 
 
 def one_against_others(ratings: ArrayLike, coefficient: Coefficient) -> AgainstOthers:
@@ -91,7 +92,7 @@ def count_f1(a: ArrayLike, b: ArrayLike, *, tolerance: int) -> Agreement:
     beside kappa and Pearson.
     """
     pair, missing = complete(a, b)
-    return unweighted(lambda *of: weighted_agreement.share_within(*of, tolerance), pair, missing)
+    return unweighted(partial(weighted_agreement.share_within, tolerance=tolerance), pair, missing)
 
 
 def rated_by_all(ratings: ArrayLike) -> tuple[Array, int]:
