@@ -183,5 +183,5 @@ def test_intervals_hold_the_true_mean_where_the_metrics_own_mean_is_off():
     found = correct(scores_of(metric), ratings_of(*rows))
     assert len(found) == 100
     # 90 of 100 expected, with a standard error of 3.
-    assert 82 <= np.sum((found["low"] <= 3.0) & (3.0 <= found["high"])) <= 97
+    assert 82 <= np.sum((found["low"] <= 3.0) & (found["high"] >= 3.0)) <= 97
     assert np.sum(found["metric_mean"] <= found["high"]) < 5
