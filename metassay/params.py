@@ -31,7 +31,7 @@ class Criterion(Options):
     low: float
     high: float
     better: Literal["higher", "lower"]
-    scale: Literal["nominal", "ordinal", "interval"] = "interval"
+    scale: Literal["nominal", "ordinal", "interval", "count"] = "interval"
 
 
 class Benchmark(Options):

@@ -5,16 +5,16 @@ without a meaning is NaN: when every rating is the same value, agreement by chan
 perfect, and there is no variation from which reliability could be told. (Some programs say 1.)
 """
 
-from typing import Literal, NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
-import krippendorff
 import numpy as np
 from numpy.typing import ArrayLike
 
+from metassay.statistics import weighted_agreement
 from metassay.statistics.arithmetic import Array
-
-Scale = Literal["nominal", "ordinal", "interval"]
-Weights = Literal["none", "linear", "quadratic"]
+from metassay.statistics.weighted_agreement import Scale, Weights
 
 
 class Agreement(NamedTuple):
@@ -27,9 +27,8 @@ class Agreement(NamedTuple):
 
 def percent(a: ArrayLike, b: ArrayLike) -> Agreement:
     """Share (0 to 1) of the items that both raters gave the same value; NaN without such items."""
-    both, other, missing = _complete(a, b)
-    value = float(np.mean(both == other)) if both.size else np.nan
-    return Agreement(value, both.size, missing)
+    pair, missing = complete(a, b)
+    return unweighted(partial(weighted_agreement.share_within, tolerance=0), pair, missing)
 
 
 def cohen_kappa(a: ArrayLike, b: ArrayLike, weights: Weights = "none") -> Agreement:
@@ -41,17 +40,8 @@ def cohen_kappa(a: ArrayLike, b: ArrayLike, weights: Weights = "none") -> Agreem
     every item one and the same value. Source: Cohen 1960, A coefficient of agreement for nominal
     scales; Cohen 1968, Weighted kappa.
     """
-    both, other, missing = _complete(a, b)
-    values, codes = np.unique(np.concatenate((both, other)), return_inverse=True)
-    if values.size < 2:
-        return Agreement(np.nan, both.size, missing)
-    first, second = np.split(codes, 2)
-    distance = np.abs(values[:, None] - values)
-    cost = {"none": np.sign(distance), "linear": distance, "quadratic": distance**2}[weights]
-    shares = [np.bincount(c, minlength=values.size) / both.size for c in (first, second)]
-    chance = float(np.sum(cost * shares[0][:, None] * shares[1]))
-    value = 1.0 - float(np.mean(cost[first, second])) / chance
-    return Agreement(value, both.size, missing)
+    pair, missing = complete(a, b)
+    return unweighted(partial(weighted_agreement.cohen_kappa, distance=weights), pair, missing)
 
 
 def krippendorff_alpha(ratings: ArrayLike, scale: Scale) -> Agreement:
@@ -61,39 +51,46 @@ def krippendorff_alpha(ratings: ArrayLike, scale: Scale) -> Agreement:
     left or all ratings left are one value. Source: Krippendorff 2011, Computing Krippendorff's
     Alpha-Reliability. Raises ValueError unless ratings are two-dimensional.
     """
-    table = np.asarray(ratings, dtype=np.float64)
-    if table.ndim != 2:
-        raise ValueError(f"want a raters x items array, got {table.shape}")
-    known = np.isfinite(table)
-    raters = np.sum(known, axis=0)
-    pairable = table[:, raters >= 2]
-    n, missing = pairable.shape[1], int(np.sum(raters == 1))
-    if np.unique(pairable[np.isfinite(pairable)]).size < 2:
-        return Agreement(np.nan, n, missing)
-    if scale == "interval":
-        return Agreement(_interval_alpha(pairable), n, missing)
-    pairable = np.where(np.isfinite(pairable), pairable, np.nan)
-    value = krippendorff.alpha(reliability_data=pairable, level_of_measurement=scale)
-    return Agreement(float(value), n, missing)
+    of = partial(weighted_agreement.krippendorff_alpha, scale=scale)
+    return unweighted(of, *pairable(ratings))
 
 
-def _complete(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array, int]:
+def complete(a: ArrayLike, b: ArrayLike) -> tuple[Array, int]:
+    """The items (2, n) that both raters rated, and how many only one of them did.
+
+    Raises ValueError for rows of unequal length.
+    """
     x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if x.ndim != 1 or x.shape != y.shape:
         raise ValueError(f"want two rows of ratings of equal length, got {x.shape}, {y.shape}")
-    both = np.isfinite(x) & np.isfinite(y)
-    missing = int(np.sum(np.isfinite(x) != np.isfinite(y)))
-    return x[both], y[both], missing
+    pair = np.stack((x, y))
+    known = np.isfinite(pair)
+    return pair[:, known.all(axis=0)], int(np.count_nonzero(known[0] != known[1]))
 
 
-def _interval_alpha(ratings: Array) -> float:
-    # The package takes items x values**2 of memory, too much for ratings on a continuum. The mean
-    # squared difference of all pairs is twice the variance, so that no pair needs a visit.
-    known = np.isfinite(ratings)
-    count = np.sum(known, axis=0)
-    values = np.where(known, ratings - np.mean(ratings[known]), 0.0)
-    strayed = np.where(known, values - np.sum(values, axis=0) / count, 0.0)
-    observed = np.sum(np.sum(strayed**2, axis=0) * count / (count - 1))
-    n = np.sum(count)
-    expected = np.sum(values**2) * n / (n - 1)
-    return float(1.0 - observed / expected)
+def pairable(ratings: ArrayLike) -> tuple[Array, int]:
+    """The items (raters, n) with two or more ratings, and how many have one.
+
+    Raises ValueError unless ratings are two-dimensional.
+    """
+    table = rated(ratings)
+    raters = np.sum(np.isfinite(table), axis=0)
+    return table[:, raters >= 2], int(np.count_nonzero(raters == 1))
+
+
+def rated(ratings: ArrayLike) -> Array:
+    """Ratings (raters, items) with NaN wherever there is no number.
+
+    Raises ValueError unless they are two-dimensional.
+    """
+    table = np.asarray(ratings, dtype=np.float64)
+    if table.ndim != 2:
+        raise ValueError(f"want a raters x items array, got {table.shape}")
+    return np.where(np.isfinite(table), table, np.nan)
+
+
+def unweighted(of: Callable[[Array, Array], Array], table: Array, missing: int) -> Agreement:
+    """A coefficient of `weighted_agreement` with every item of the table counted once."""
+    n = table.shape[1]
+    value = float(of(table, np.ones((1, n)))[0]) if n else np.nan
+    return Agreement(value, n, missing)

@@ -5,17 +5,18 @@ interval around any coefficient of such an array, these and those of `agreement`
 """
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from metassay.statistics.agreement import Agreement
-from metassay.statistics.arithmetic import Array
+from metassay.statistics import weighted_agreement
+from metassay.statistics.agreement import Agreement, complete, pairable, rated, unweighted
+from metassay.statistics.arithmetic import Array, blocks
 from metassay.statistics.correlation import EVERY_COEFFICIENT, Coefficient
-from metassay.statistics.resampling import Interval
-
-Icc = Literal["icc1", "icc2", "icc3", "icc1k", "icc2k", "icc3k"]
+from metassay.statistics.resampling import HELD, Interval
+from metassay.statistics.weighted_agreement import Icc
 
 
 class AgainstOthers(NamedTuple):
@@ -35,15 +36,7 @@ def fleiss_kappa(ratings: ArrayLike) -> Agreement:
     ratings left are one value. Source: Fleiss 1971, Measuring nominal scale agreement among many
     raters. Raises ValueError unless ratings are two-dimensional.
     """
-    table, n, missing = _pairable(ratings)
-    values = np.unique(table[np.isfinite(table)])
-    if values.size < 2:
-        return Agreement(np.nan, n, missing)
-    counts = np.stack([np.sum(table == value, axis=0) for value in values]).astype(np.float64)
-    raters = np.sum(counts, axis=0)
-    observed = np.mean((np.sum(counts**2, axis=0) - raters) / (raters * (raters - 1)))
-    chance = np.sum(np.mean(counts / raters, axis=1) ** 2)
-    return Agreement(float((observed - chance) / (1.0 - chance)), n, missing)
+    return unweighted(weighted_agreement.fleiss_kappa, *pairable(ratings))
 
 
 def icc(ratings: ArrayLike, kind: Icc) -> Agreement:
@@ -55,32 +48,7 @@ def icc(ratings: ArrayLike, kind: Icc) -> Agreement:
     raters, or without variance. Source: Shrout and Fleiss 1979, Intraclass correlations: uses in
     assessing rater reliability. Raises ValueError unless ratings are two-dimensional.
     """
-    table = _table(ratings)
-    whole = np.all(np.isfinite(table), axis=0) & (len(table) > 0)
-    missing = int(np.count_nonzero(np.any(np.isfinite(table), axis=0) & ~whole))
-    table = table[:, whole]
-    k, n = table.shape
-    if n < 2 or k < 2 or np.all(table == table.flat[0]):
-        return Agreement(np.nan, n, missing)
-    table = table - np.mean(table)
-    items, raters = np.mean(table, axis=0), np.mean(table, axis=1)
-    between = k * np.sum(items**2) / (n - 1)
-    of_raters = n * np.sum(raters**2) / (k - 1)
-    residual = np.sum((table - items - raters[:, None]) ** 2) / ((n - 1) * (k - 1))
-    within = np.sum((table - items) ** 2) / (n * (k - 1))
-    shared = {
-        "icc1": (between - within, between + (k - 1) * within),
-        "icc2": (
-            between - residual,
-            between + (k - 1) * residual + k * (of_raters - residual) / n,
-        ),
-        "icc3": (between - residual, between + (k - 1) * residual),
-        "icc1k": (between - within, between),
-        "icc2k": (between - residual, between + (of_raters - residual) / n),
-        "icc3k": (between - residual, between),
-    }[kind]
-    value = float(shared[0] / shared[1]) if shared[1] > 0 else np.nan
-    return Agreement(value, n, missing)
+    return unweighted(partial(weighted_agreement.icc, kind=kind), *rated_by_all(ratings))
 
 
 def one_against_others(ratings: ArrayLike, coefficient: Coefficient) -> AgainstOthers:
@@ -89,7 +57,7 @@ def one_against_others(ratings: ArrayLike, coefficient: Coefficient) -> AgainstO
     Items that the rater or all others left out do not count for that rater. Raises ValueError
     unless ratings are two-dimensional.
     """
-    table = _table(ratings)
+    table = rated(ratings)
     values = np.array(
         [
             float(EVERY_COEFFICIENT[coefficient](table[rater], mean_of_others(table, rater)))
@@ -123,18 +91,24 @@ def count_f1(a: ArrayLike, b: ArrayLike, *, tolerance: int) -> Agreement:
     generation, tables 7 and 8, which print F1 without a formula: this reading fits their values
     beside kappa and Pearson.
     """
-    x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    if x.ndim != 1 or x.shape != y.shape:
-        raise ValueError(f"want two rows of counts of equal length, got {x.shape}, {y.shape}")
-    both = np.isfinite(x) & np.isfinite(y)
-    missing = int(np.count_nonzero(np.isfinite(x) != np.isfinite(y)))
-    close = np.abs(x[both] - y[both]) <= tolerance
-    return Agreement(float(np.mean(close)) if close.size else np.nan, close.size, missing)
+    pair, missing = complete(a, b)
+    return unweighted(partial(weighted_agreement.share_within, tolerance=tolerance), pair, missing)
+
+
+def rated_by_all(ratings: ArrayLike) -> tuple[Array, int]:
+    """The items (raters, n) that every rater rated, and how many others somebody did.
+
+    Raises ValueError unless ratings are two-dimensional.
+    """
+    table = rated(ratings)
+    known = np.isfinite(table)
+    whole = np.all(known, axis=0) & (len(table) > 0)
+    return table[:, whole], int(np.count_nonzero(np.any(known, axis=0) & ~whole))
 
 
 def agreement_interval(
     ratings: ArrayLike,
-    of: Callable[[Array], float],
+    of: Callable[[Array, Array], Array],
     *,
     n: int,
     confidence: float,
@@ -142,15 +116,22 @@ def agreement_interval(
 ) -> Interval:
     """Percentile interval of any coefficient of ratings (raters, items), from n draws of items.
 
-    The raters stay. Both ends are NaN if fewer than half of the draws have a coefficient. Raises
-    ValueError unless ratings are two-dimensional.
+    `of(ratings, weights)` gives the coefficient under each row of weights (resamples, items), as
+    the functions of `weighted_agreement` do; it is asked with equal items put together, their
+    weights added. The raters stay. Both ends are NaN if fewer than half of the draws have a
+    coefficient. Raises ValueError unless ratings are two-dimensional.
     """
-    table = _table(ratings)
+    table = rated(ratings)
     items = table.shape[1]
     if items < 2:
         return Interval(np.nan, np.nan, 0, n)
-    drawn = rng.integers(items, size=(n, items))
-    values = np.array([of(table[:, columns]) for columns in drawn])
+    # No two NaN are equal, but two infinities are.
+    kinds, kind = np.unique(np.nan_to_num(table, nan=np.inf), axis=1, return_inverse=True)
+    kinds = np.where(np.isfinite(kinds), kinds, np.nan)
+    values = np.empty(n)
+    for rows in blocks(n, items, numbers=HELD):
+        drawn = kind.reshape(items)[rng.integers(items, size=(values[rows].size, items))]
+        values[rows] = of(kinds, _tallies(drawn, kinds.shape[1]))
     defined = values[~np.isnan(values)]
     undefined = values.size - defined.size
     if not defined.size or 2 * defined.size < values.size:
@@ -160,15 +141,8 @@ def agreement_interval(
     return Interval(float(low), float(high), defined.size, undefined)
 
 
-def _table(ratings: ArrayLike) -> Array:
-    table = np.asarray(ratings, dtype=np.float64)
-    if table.ndim != 2:
-        raise ValueError(f"want a raters x items array, got {table.shape}")
-    return np.where(np.isfinite(table), table, np.nan)
-
-
-def _pairable(ratings: ArrayLike) -> tuple[Array, int, int]:
-    table = _table(ratings)
-    raters = np.sum(np.isfinite(table), axis=0)
-    pairable = table[:, raters >= 2]
-    return pairable, pairable.shape[1], int(np.count_nonzero(raters == 1))
+def _tallies(drawn: NDArray[np.intp], size: int) -> Array:
+    """How often each row drew each of `size` kinds."""
+    own = drawn + size * np.arange(len(drawn))[:, None]
+    tallies = np.bincount(own.ravel(), minlength=len(drawn) * size)
+    return tallies.reshape(len(drawn), size).astype(np.float64)

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from metassay.contract import empty, read, write
-from metassay.meta_evaluation.agreement import agree_all
+from metassay.meta_evaluation.agreement import agreement
 from metassay.statistics.correlation import correlate
 from metassay.tables import AGREEMENT, CORRELATIONS, RATINGS, SCORES
 from tests.meta_evaluation.invented_study import (
@@ -173,7 +173,7 @@ def test_empty_tables(tmp_path):
     ):
         assert len(found) == 0
         write(CORRELATIONS, found, tmp_path / "c.parquet")
-    found = agree_all(empty(RATINGS), CRITERIA)
+    found = agreement(empty(RATINGS), CRITERIA, OPTIONS)
     write(AGREEMENT, found, tmp_path / "a.parquet")
     assert len(read(AGREEMENT, tmp_path / "a.parquet")) == 0
 

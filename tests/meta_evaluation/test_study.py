@@ -2,11 +2,12 @@ import pytest
 from pydantic import ValidationError
 
 from metassay.errors import BadInput
-from metassay.meta_evaluation.agreement import agree_all
+from metassay.meta_evaluation.agreement import agreement
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import human_scores
 from tests.meta_evaluation.invented_study import (
     CRITERIA,
+    OPTIONS,
     correlated,
     rate,
     ratings_of,
@@ -63,7 +64,7 @@ def test_a_criterion_must_be_declared():
     ratings["criterion"] = "erors"
     for call in (
         lambda: correlated(scores_of(scores), ratings),
-        lambda: agree_all(ratings, CRITERIA),
+        lambda: agreement(ratings, CRITERIA, OPTIONS),
         lambda: human_scores(ratings, CRITERIA),
     ):
         with pytest.raises(BadInput, match="criterion 'erors' is not declared"):

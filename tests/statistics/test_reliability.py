@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pingouin
@@ -8,7 +10,10 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 from statsmodels.stats import inter_rater
 
+from metassay.statistics import reliability, weighted
+from metassay.statistics import weighted_agreement as weights_of
 from metassay.statistics.agreement import cohen_kappa, krippendorff_alpha, percent
+from metassay.statistics.correlation import EVERY_COEFFICIENT
 from metassay.statistics.reliability import (
     agreement_interval,
     count_f1,
@@ -96,33 +101,113 @@ def test_one_against_others():
     assert np.isnan(mean_of_others(np.full((2, 1), NAN), 0)).all()
 
 
+def of_values(coefficient):
+    def correlated(pair, weights):
+        return weighted.COEFFICIENTS[coefficient](*pair, np.arange(pair.shape[1]), weights)
+
+    return correlated
+
+
+PAIRWISE = {
+    "percent": (percent, lambda *of: weights_of.share_within(*of, 0.0)),
+    "f1": (
+        lambda a, b: count_f1(a, b, tolerance=1),
+        lambda *of: weights_of.share_within(*of, 1.0),
+    ),
+    **{
+        f"kappa_{distance}": (
+            partial(cohen_kappa, weights=distance),
+            partial(weights_of.cohen_kappa, distance=distance),
+        )
+        for distance in ("none", "linear", "quadratic")
+    },
+    **{
+        name: (lambda a, b, name=name: EVERY_COEFFICIENT[name](a, b), of_values(name))
+        for name in ("spearman", "kendall")
+    },
+}
+OF_ALL = {
+    "fleiss": (fleiss_kappa, weights_of.fleiss_kappa),
+    **{
+        f"alpha_{scale}": (
+            partial(krippendorff_alpha, scale=scale),
+            partial(weights_of.krippendorff_alpha, scale=scale),
+        )
+        for scale in ("nominal", "ordinal", "interval")
+    },
+}
+ICC = {kind: (partial(icc, kind=kind), partial(weights_of.icc, kind=kind)) for kind in PRINTED}
+SLOWLY = {
+    **{name: (lambda r, p=point: p(*r), fast) for name, (point, fast) in PAIRWISE.items()},
+    **OF_ALL,
+    **ICC,
+}
+
+
+@pytest.mark.parametrize("scale", ["two", "five", "continuous"])
+@pytest.mark.parametrize("name", SLOWLY)
+def test_intervals_are_those_of_resamples_with_items_repeated(name, scale):
+    rng = np.random.default_rng(len(name))
+    k, items = (2, 40) if name in PAIRWISE else (3, 40)
+    truth = rng.normal(size=items)
+    ratings = truth + rng.normal(size=(k, items))
+    if scale != "continuous":
+        cuts = {"two": [0.5], "five": [-1.5, -0.5, 0.5, 1.5]}[scale]
+        ratings = np.digitize(ratings, cuts) * 0.1
+    if name in OF_ALL:
+        ratings[rng.integers(3, size=15), np.arange(15)] = NAN
+    slow, fast = SLOWLY[name]
+    found = agreement_interval(ratings, fast, n=101, confidence=0.9, rng=np.random.default_rng(5))
+    drawn = np.random.default_rng(5).integers(items, size=(101, items))
+    values = [getattr(v := slow(ratings[:, columns]), "value", v) for columns in drawn]
+    assert found[:2] == pytest.approx(np.nanquantile(values, (0.05, 0.95)), abs=1e-9)
+    assert found.n_defined == np.count_nonzero(~np.isnan(values))
+
+
 def test_intervals():
+    # A share's interval is the normal one: sd sqrt(p (1 - p) / n).
     rng = np.random.default_rng(1)
     truth = rng.integers(1, 6, 150)
     ratings = np.clip(truth + rng.integers(-1, 2, (2, 150)), 1, 5).astype(float)
-    coefficients = {
-        "percent": lambda r: percent(r[0], r[1]).value,
-        "kappa": lambda r: cohen_kappa(r[0], r[1], "quadratic").value,
-        "alpha": lambda r: krippendorff_alpha(r, "ordinal").value,
-        "fleiss": lambda r: fleiss_kappa(r).value,
-        "icc": lambda r: icc(r, "icc2").value,
-        "others": lambda r: one_against_others(r, "kendall").value,
-        "f1": lambda r: count_f1(r[0], r[1], tolerance=1).value,
-    }
-    for name, of in coefficients.items():
-        found = agreement_interval(ratings, of, n=60, confidence=0.9, rng=rng)
-        assert found.low < of(ratings) < found.high, name
-        assert found.n_defined == 60
-    # A share's interval is the normal one: sd sqrt(p (1 - p) / n).
-    found = agreement_interval(ratings, coefficients["percent"], n=4000, confidence=0.9, rng=rng)
-    share = coefficients["percent"](ratings)
+    same = PAIRWISE["percent"][1]
+    found = agreement_interval(ratings, same, n=40_000, confidence=0.9, rng=rng)
+    share = percent(*ratings).value
     reach = 1.645 * np.sqrt(share * (1 - share) / 150)
-    assert found[:2] == pytest.approx((share - reach, share + reach), abs=0.012)
+    assert found == (
+        pytest.approx(share - reach, abs=0.01),
+        pytest.approx(share + reach, abs=0.01),
+        40_000,
+        0,
+    )
     rare = np.array([[1.0, 1, 1, 1, 2], [1, 1, 1, 1, 1]])
-    found = agreement_interval(rare, coefficients["kappa"], n=500, confidence=0.9, rng=rng)
+    kappa = PAIRWISE["kappa_none"][1]
+    found = agreement_interval(rare, kappa, n=500, confidence=0.9, rng=rng)
     # The only 2 is drawn in 1 - .8**5 = .67 of the resamples.
     assert found.n_defined / 500 == pytest.approx(0.67, abs=0.07)
     assert found.n_defined + found.n_undefined == 500
+    found = agreement_interval(np.ones((2, 9)), kappa, n=50, confidence=0.9, rng=rng)
+    assert found == pytest.approx((NAN, NAN, 0, 50), nan_ok=True)
+
+
+def test_blocks_of_resamples_draw_as_one(monkeypatch):
+    rng = np.random.default_rng(3)
+    ratings = rng.integers(0, 3, (2, 50)).astype(float)
+    of = PAIRWISE["kappa_linear"][1]
+    found = []
+    for held in (1 << 22, 150):
+        monkeypatch.setattr(reliability, "HELD", held)
+        rng = np.random.default_rng(0)
+        found.append(agreement_interval(ratings, of, n=31, confidence=0.9, rng=rng))
+    assert found[0] == found[1]
+
+
+def test_items_that_do_not_differ_have_no_icc():
+    # One rater is .2 above the other on every item: rounding alone is left between the items.
+    ratings = [[0.1] * 7, [0.3] * 7]
+    assert np.isnan(icc(ratings, "icc3").value)
+    assert np.isnan(icc(ratings, "icc3k").value)
+    # Within 2 * .1**2 of each item, between nothing: (0 - w) / (0 + w).
+    assert icc(ratings, "icc1").value == pytest.approx(-1)
 
 
 @pytest.mark.parametrize("ratings", [np.empty((0, 0)), np.empty((2, 0)), [[1.0]], [[3.0], [3.0]]])
@@ -132,7 +217,7 @@ def test_nothing_to_compare(ratings):
         assert np.isnan(icc(ratings, kind).value)
     assert np.isnan(one_against_others(ratings, "spearman").value)
     found = agreement_interval(
-        ratings, lambda r: icc(r, "icc1").value, n=5, confidence=0.9, rng=np.random.default_rng(0)
+        ratings, ICC["icc1"][1], n=5, confidence=0.9, rng=np.random.default_rng(0)
     )
     assert np.isnan(found.low)
 
