@@ -182,3 +182,17 @@ def test_a_hundred_thousand_documents():
         found = permutation_test(a, b, human, level, "pearson", resample="documents", n=5, rng=rng)
         assert found.n == 300_000
         assert abs(found.difference) < 0.1
+
+
+@pytest.mark.parametrize("resample", RESAMPLES)
+def test_blocks_of_permutations_change_nothing(monkeypatch, resample):
+    a, b, human = three(np.random.default_rng(7), (4, 30), discrete=True, missing=0.1)
+
+    def test(level):
+        how = {"resample": resample, "n": 64, "rng": np.random.default_rng(1)}
+        return permutation_test(a, b, human, level, "pearson", **how)
+
+    whole = [test(level) for level in LEVELS]
+    monkeypatch.setattr(permutation, "HELD", 90)  # three permutations of the documents
+    monkeypatch.setattr(permutation, "ROWS", 8)
+    assert [test(level) for level in LEVELS] == whole

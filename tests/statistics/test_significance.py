@@ -117,6 +117,23 @@ def test_paired_bootstrap_sees_what_is_there_and_not_what_is_not():
     assert np.isfinite(bootstrap(good, human, "global", "pearson", **how).low)
 
 
+@pytest.mark.parametrize("level", LEVELS)
+def test_one_document_has_no_interval(level):
+    # The only document drawn again is the same one: its spread of 0 says nothing of others.
+    a, b, human = three(np.random.default_rng(6), (5, 1))
+    how = {"resample": "documents", "n": 99, "confidence": 0.9, "rng": np.random.default_rng(0)}
+    found = paired_bootstrap(a, b, human, level, "pearson", **how)
+    assert np.isfinite(found.difference)
+    assert np.isnan(found[1:4]).all()
+    assert (found.n, found.n_undefined) == (5, 0)
+    of_systems = paired_bootstrap(a, b, human, level, "pearson", **how | {"resample": "systems"})
+    assert np.isfinite(of_systems[:4]).all()
+    # At document level one document with a correlation is one document, whatever else there is.
+    more = [np.hstack((scores, np.full((5, 3), 2.0))) for scores in (a, b, human)]
+    found = paired_bootstrap(*more, level, "pearson", **how)
+    assert np.isnan(found.p) == (level == "document")
+
+
 @settings(deadline=None, derandomize=True, max_examples=15)
 @given(st.lists(st.floats(0, 1) | st.just(NAN), max_size=12))
 def test_adjusted_equal_statsmodels(p):
