@@ -363,8 +363,8 @@ AGREEMENT = Table(
         "value": real("null if undefined", null=True),
         "low": real("bootstrap interval over the things rated, lower end", null=True),
         "high": real("its upper end", null=True),
-        "n": integer("things rated by both raters (`all`: by two or more)"),
-        "n_missing": integer("things rated by somebody but not by both (`all`: by one only)"),
+        "n": integer("things rated by both raters (`all`: by two or more; ICC: by every rater)"),
+        "n_missing": integer("things rated by somebody that are not among the n"),
         "n_resamples": integer("bootstrap resamples in which the coefficient was defined"),
     },
 )
@@ -380,7 +380,9 @@ PREFERENCES = Table(
         "metric": _METRIC,
         "judge": _JUDGE,
         "value": real("share of comparisons with the same outcome, ties included", null=True),
-        "decisive": real("the same where neither side has a tie", null=True),
+        "decisive": real(
+            "share of the same outcome where people have no tie; a metric's tie is half", null=True
+        ),
         "n_same": integer("comparisons in which metric and rater prefer the same text"),
         "n_opposite": integer("in which they prefer different ones"),
         "n_metric_tie": integer("in which only the metric has a tie"),

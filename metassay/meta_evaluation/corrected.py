@@ -18,9 +18,10 @@ def corrected(scores: pd.DataFrame, found: Sequence[Study], options: MetaOptions
 
     `scores`: the table of that name; all texts of the system in the study's part that the metric
     scored by the recipe of the rated ones, and their documents, are "all its texts". The estimate
-    is a mean on the criterion's own scale. The metric stays as scored: one that falls where people
-    rise gets weight 0, which leaves people's mean. Every system has a row `prediction_powered`; a
-    row `rogan_gladen` where all its scores and ratings are 0 or 1.
+    is a mean on the criterion's own scale, whatever the metric's. A metric that falls where people
+    rise, though both say that more is better, gets weight 0, which leaves people's mean. Every
+    system has a row `prediction_powered`; a row `rogan_gladen` where all its scores and ratings
+    are 0 or 1.
 
     Both assume that the rated texts are a random sample of all texts of the system, and that
     documents are independent. Where the texts were picked (the hardest, the longest), neither
@@ -32,7 +33,8 @@ def corrected(scores: pd.DataFrame, found: Sequence[Study], options: MetaOptions
             mine = _of_metric(scores, study, measured)
             for position, author in enumerate(study.systems):
                 judge, human = _aligned(mine, study, position)
-                for row in _corrections(judge, human, options.confidence):
+                sign = 1.0 if measured.better == study.better else -1.0
+                for row in _corrections(judge, human, sign, options.confidence):
                     of = {"metric": measured.metric, "judge": measured.judge, "author": author}
                     rows.append({**study.key, **of, **row, "recipe": measured.recipe})
     return pd.DataFrame(rows, columns=list(CORRECTED.columns)) if rows else empty(CORRECTED)
@@ -56,16 +58,18 @@ def _aligned(scores: pd.DataFrame, study: Study, position: int) -> tuple[Array, 
     return metric.reindex(documents).to_numpy(), people.reindex(documents).to_numpy()
 
 
-def _corrections(judge: Array, human: Array, confidence: float) -> Iterator[dict[str, object]]:
+def _corrections(
+    judge: Array, human: Array, sign: float, confidence: float
+) -> Iterator[dict[str, object]]:
     rated, scored = human[np.isfinite(human)], judge[np.isfinite(judge)]
     by_people = float(np.mean(rated))
-    powered = prediction_powered_mean(judge, human, confidence=confidence)
+    powered = prediction_powered_mean(sign * judge, human, confidence=confidence)
     yield {
         "method": "prediction_powered",
         "value": powered.value,
         "low": powered.low,
         "high": powered.high,
-        "metric_mean": powered.judge_mean,
+        "metric_mean": sign * powered.judge_mean,
         "human_mean": by_people,
         "weight": powered.weight,
         "sensitivity": np.nan,

@@ -24,15 +24,20 @@ def ensembles(found: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
     """Every subset of a study's compared metrics, each metric's mean over them, and the best one.
 
     Metrics and people are turned so that more is better; only texts with people and every compared
-    metric take part. A constant metric has no scale: every subset with it is null, and so is the
-    mean of any metric's subsets. The best subset is chosen by Pearson's correlation, texts of one
+    metric take part. A metric that gives every text the same score has no scale and is left out.
+    The best subset is chosen by Pearson's correlation, texts of one
     document in one fold: there is no such row by another coefficient. Its value is null, and it
     has no members if none could be chosen, where fewer documents are left than twice the folds.
     Studies with fewer than two compared metrics have no rows.
 
     Raises BadInput where a study has more of the compared metrics than `largest_ensemble`.
     """
-    compared = [sorted(study.compared(options), key=lambda one: one.label) for study in found]
+    compared = [
+        sorted(
+            (one for one in study.compared(options) if one.tells_apart), key=lambda one: one.label
+        )
+        for study in found
+    ]
     too_many = [
         f"params.yaml > meta_evaluation > compared: study {study.study}, part {study.part} has"
         f" {len(metrics)} of these metrics, more than largest_ensemble, {options.largest_ensemble}:"

@@ -4,14 +4,18 @@ from collections.abc import Callable, Mapping
 
 import pandas as pd
 
-from metassay.contract import empty
-from metassay.meta_evaluation.agreement import agree_all
+from metassay.meta_evaluation.agreement import agreement
 from metassay.meta_evaluation.certificates import certificates
+from metassay.meta_evaluation.conflicts import conflicts, disagreements
+from metassay.meta_evaluation.confounds import confounds
+from metassay.meta_evaluation.corrected import corrected
 from metassay.meta_evaluation.correlations import correlations
+from metassay.meta_evaluation.ensembles import ensembles
 from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.preferences import preferences
+from metassay.meta_evaluation.significance import significance
 from metassay.meta_evaluation.study import Better, studies
 from metassay.params import Criterion
-from metassay.tables import CONFOUNDS
 
 Progress = Callable[[int, int], None]
 
@@ -36,13 +40,19 @@ def evaluate(
         return progress(table) if progress is not None else None
 
     found = studies(scores, ratings, criteria, better, options)
-    made = {"correlations": correlations(found, options, progress=of("correlations"))}
-    made["agreement"] = agree_all(ratings, criteria)
-    made["certificates"] = certificates(
-        found,
-        made["correlations"],
-        empty(CONFOUNDS),
-        options,
-        progress=of("certificates"),
-    )
-    return made
+    against = correlations(found, options, progress=of("correlations"))
+    confounded = confounds(found, options)
+    return {
+        "correlations": against,
+        "significance": significance(found, options),
+        "agreement": agreement(ratings, criteria, options),
+        "preferences": preferences(scores, ratings, criteria, better),
+        "ensembles": ensembles(found, options),
+        "conflicts": conflicts(scores, better, options),
+        "disagreements": disagreements(scores, better, options),
+        "confounds": confounded,
+        "corrected": corrected(scores, found, options),
+        "certificates": certificates(
+            found, against, confounded, options, progress=of("certificates")
+        ),
+    }

@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 
 from metassay.contract import empty
-from metassay.errors import BadInput
 from metassay.meta_evaluation.agreement import oriented
-from metassay.meta_evaluation.study import VERSUS, Better, check_criteria
+from metassay.meta_evaluation.study import VERSUS, Better, check_criteria, one_recipe
 from metassay.params import Criterion
 from metassay.statistics.correlation import TIE, Array
 from metassay.statistics.preference import preference_agreement
@@ -87,11 +86,5 @@ def _preferred(values: Array, criterion: Criterion) -> Array:
 def _recipe(scores: pd.DataFrame, texts: tuple[pd.MultiIndex, pd.MultiIndex]) -> str:
     scored = pd.MultiIndex.from_frame(scores[["doc_id", "author"]])
     compared = scores[scored.isin(texts[0]) | scored.isin(texts[1])]
-    recipes = sorted((compared if len(compared) else scores)["recipe"].unique())
-    if len(recipes) > 1:
-        metric, judge, part = scores[["metric", "judge", "part"]].iloc[0]
-        raise BadInput(
-            f"scores: {metric} (judge {judge}, part {part}) mixes {len(recipes)} recipes, which"
-            f" are never compared: {recipes[0]} and {recipes[1]}; measure all systems with one"
-        )
-    return str(recipes[0])
+    metric, judge, part = (str(scores[name].iloc[0]) for name in ("metric", "judge", "part"))
+    return one_recipe(compared if len(compared) else scores, metric, judge, part)

@@ -40,6 +40,11 @@ class Measured(NamedTuple):
         return self.metric if self.judge == NO_JUDGE else f"{self.metric} ({self.judge})"
 
     @property
+    def tells_apart(self) -> bool:
+        """Whether any two texts have different scores."""
+        return bool(np.unique(self.values[np.isfinite(self.values)]).size > 1)
+
+    @property
     def oriented(self) -> Array:
         """The values with their sign turned where less is better."""
         return -self.values if self.better == "lower" else self.values
@@ -80,9 +85,9 @@ class Study(NamedTuple):
         return [one for one in self.metrics if one.better != "neither"]
 
     def compared(self, options: MetaOptions) -> list[Measured]:
-        """Those of `directed` that are to be compared with each other and tell any texts apart."""
+        """Those of `directed` that are to be compared with each other, if they scored any text."""
         named = [one for one in self.directed if one.metric in options.compared]
-        return [one for one in named if np.unique(one.values[np.isfinite(one.values)]).size > 1]
+        return [one for one in named if np.isfinite(one.values).any()]
 
 
 def studies(
@@ -183,6 +188,17 @@ def even(values: Array) -> Array:
     return tied(values.ravel(), tolerance=tolerance).reshape(values.shape)
 
 
+def one_recipe(scores: pd.DataFrame, metric: str, judge: str, part: str) -> str:
+    """The recipe of these scores; BadInput if there are several."""
+    recipes = sorted(scores["recipe"].unique())
+    if len(recipes) > 1:
+        raise BadInput(
+            f"scores: {metric} (judge {judge}, part {part}) mixes {len(recipes)} recipes, which"
+            f" are never compared: {recipes[0]} and {recipes[1]}; measure all systems with one"
+        )
+    return str(recipes[0])
+
+
 def _rater_scores(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.DataFrame:
     check_criteria(ratings, criteria)
     seen = pd.concat([ratings, mirrored(ratings, criteria)], ignore_index=True)
@@ -208,20 +224,10 @@ def _measured(
     found = []
     for (metric, judge), mine in scores.groupby(["metric", "judge"], sort=True):
         rated = mine[mine["author"].isin(systems) & mine["doc_id"].isin(documents)]
-        recipe = _recipe(rated if len(rated) else mine, str(metric), str(judge), part)
+        recipe = one_recipe(rated if len(rated) else mine, str(metric), str(judge), part)
         values = _matrix(rated, systems, documents)
         found.append(Measured(str(metric), str(judge), better[str(metric)], recipe, values))
     return tuple(found)
-
-
-def _recipe(scores: pd.DataFrame, metric: str, judge: str, part: str) -> str:
-    recipes = sorted(scores["recipe"].unique())
-    if len(recipes) > 1:
-        raise BadInput(
-            f"scores: {metric} (judge {judge}, part {part}) mixes {len(recipes)} recipes, which"
-            f" are never compared: {recipes[0]} and {recipes[1]}; measure all systems with one"
-        )
-    return str(recipes[0])
 
 
 def _matrix(rows: pd.DataFrame, systems: pd.Index, documents: pd.Index) -> Array:

@@ -108,14 +108,19 @@ def test_nothing_beyond_the_rated_texts_leaves_peoples_mean():
     assert (row["n"], row["n_judged"], row["n_missing"]) == (3, 3, 0)
 
 
-def test_signs_are_not_turned():
+def test_a_metric_of_which_less_is_better_is_turned_and_a_contrary_one_left_out():
     rng = np.random.default_rng(0)
     people = {f"d{n}": float(n % 5 + 1) for n in range(20)}
     falls = {d: -v + rng.normal() for d, v in people.items()} | {"e0": 0.5, "e1": 1.0}
-    for better in ("higher", "lower"):
-        row = one(correct(scored(falls), ratings_of(*grades(people)), better={"m": better}))
-        assert (row["weight"], row["value"]) == (0, pytest.approx(3))
-        assert row["metric_mean"] == pytest.approx(np.mean(list(falls.values())))
+    rises = {d: -v for d, v in falls.items()}
+    contrary = one(correct(scored(falls), ratings_of(*grades(people)), better={"m": "higher"}))
+    assert (contrary["weight"], contrary["value"]) == (0, pytest.approx(3))
+    turned = one(correct(scored(falls), ratings_of(*grades(people)), better={"m": "lower"}))
+    plain = one(correct(scored(rises), ratings_of(*grades(people)), better={"m": "higher"}))
+    assert turned["weight"] > 0
+    assert turned["metric_mean"] == pytest.approx(np.mean(list(falls.values())))
+    for name in ("value", "low", "high", "weight"):
+        assert turned[name] == pytest.approx(plain[name])
 
 
 def test_too_few_or_no_scores_are_null_with_counts(tmp_path):
