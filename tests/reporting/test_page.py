@@ -98,6 +98,10 @@ def test_no_text_becomes_markup(page, tree):
         assert not [name for name in element.attributes if name.startswith("on")]
 
 
+def section(tree, name):
+    return next(s for s in tree.all("section") if s.attributes["id"] == name)
+
+
 def _walk(element):
     yield element
     for child in element.children:
@@ -143,7 +147,7 @@ def test_policy_admits_only_the_page_s_own_script(page, tree):
 def test_numbers_equal_the_leaderboard(tree, frames):
     shown = [
         td.attributes["data-v"]
-        for table in tree.all("section")[1].all("table")
+        for table in section(tree, "leaderboard").all("table")
         for td in table.all("td")
         if td.attributes.get("data-v")
     ]
@@ -157,7 +161,7 @@ def test_numbers_equal_the_leaderboard(tree, frames):
 def test_numbers_equal_the_correlations(tree, frames):
     cells = [
         td
-        for table in tree.all("section")[2].all("table")
+        for table in section(tree, "correlations").all("table")
         for td in table.all("td")
         if td.attributes.get("data-v")
     ]
@@ -168,7 +172,7 @@ def test_numbers_equal_the_correlations(tree, frames):
 
 
 def test_undefined_and_failed_are_counted(tree):
-    board = tree.all("section")[1].text()
+    board = section(tree, "leaderboard").text()
     assert "n = 1 of 2" in board
     assert "2 of 4 failed" in board
     assert "undefined" in board
@@ -177,7 +181,7 @@ def test_undefined_and_failed_are_counted(tree):
 def test_best_is_marked_in_the_metric_s_direction(tree):
     best = {
         (row.all("th")[0].text(), place)
-        for table in tree.all("section")[1].all("table")
+        for table in section(tree, "leaderboard").all("table")
         for row in table.all("tr")
         for place, td in enumerate(row.all("td"))
         if td.attributes.get("class") == "best"
@@ -187,7 +191,7 @@ def test_best_is_marked_in_the_metric_s_direction(tree):
 
 
 def test_headline_names_the_strongest_metric_with_its_true_sign(tree):
-    rows = tree.all("section")[0].all("table")[0].all("tbody")[0].all("tr")
+    rows = section(tree, "headline").all("table")[0].all("tbody")[0].all("tr")
     assert len(rows) == 2
     assert [td.text() for td in rows[0].all("td")] == [
         "rouge1_fmeasure",
