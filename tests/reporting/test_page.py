@@ -1,67 +1,16 @@
 import base64
 import hashlib
 import re
-from dataclasses import dataclass, field
-from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
 
 from metassay.reporting.report import write_report
 from metassay.reporting.views.correlations import headline_view
+from tests.reporting.html_tree import section, tree_of
 from tests.reporting.invented_report import DOC, EVIL, SCRIPT
 
-VOID = {"meta", "br"}
 URLS = ("src", "href", "xlink:href", "action", "data", "poster", "srcset")
-
-
-@dataclass
-class Element:
-    tag: str
-    attributes: dict[str, str]
-    children: list["Element"] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-
-    def all(self, tag: str) -> list["Element"]:
-        found = [self] if self.tag == tag else []
-        return found + [e for child in self.children for e in child.all(tag)]
-
-    def text(self) -> str:
-        return " ".join([*self.texts, *(child.text() for child in self.children)])
-
-
-class Tree(HTMLParser):
-    """Fails on a tag that isn't closed, or closed out of turn."""
-
-    def __init__(self, source: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.root = Element("", {})
-        self.open = [self.root]
-        self.feed(source)
-        self.close()
-        assert len(self.open) == 1, f"never closed: {[e.tag for e in self.open]}"
-
-    def handle_starttag(self, tag, attrs):
-        names = [name for name, _ in attrs]
-        assert len(names) == len(set(names)), f"<{tag}> repeats an attribute"
-        element = Element(tag, {name: value or "" for name, value in attrs})
-        self.open[-1].children.append(element)
-        if tag not in VOID:
-            self.open.append(element)
-
-    def handle_startendtag(self, tag, attrs):
-        self.open[-1].children.append(Element(tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open[-1].tag == tag, f"</{tag}> inside <{self.open[-1].tag}>"
-        self.open.pop()
-
-    def handle_data(self, data):
-        self.open[-1].texts.append(data)
-
-
-def tree_of(source: str) -> Element:
-    return Tree(source).root
 
 
 @pytest.fixture(scope="module")
@@ -96,10 +45,6 @@ def test_no_text_becomes_markup(page, tree):
     assert not tree.all("b") or all(re.fullmatch(r"\[\d+\]", b.text()) for b in tree.all("b"))
     for element in _walk(tree):
         assert not [name for name in element.attributes if name.startswith("on")]
-
-
-def section(tree, name):
-    return next(s for s in tree.all("section") if s.attributes["id"] == name)
 
 
 def _walk(element):

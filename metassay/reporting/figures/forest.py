@@ -38,7 +38,7 @@ def draw(certificates: pd.DataFrame) -> Figure | None:
         figsize=(n_columns * (0.07 * longest + 2.4), n_rows * (0.75 + 0.185 * most) + 0.4),
         layout=ConstrainedLayoutEngine(h_pad=0.1),
     )
-    panels = figure.subplots(n_rows, n_columns, squeeze=False)
+    panels = figure.subplots(n_rows, n_columns, sharex=True, squeeze=False)
     several = len({study for (study, _, _), _ in criteria}) > 1
     for index, axes in enumerate(panels.flat):
         if index < len(criteria):
@@ -82,7 +82,7 @@ def _panel(axes: Axes, mine: list[Row], most: int) -> None:
         axes.axhline(y, color=FAINT, linewidth=0.4, zorder=0)
         value, low, high = row["value"], row["low"], row["high"]
         if value is None:
-            axes.plot([0.02], [y], "x", color=_GREY, transform=axes.get_yaxis_transform())
+            axes.plot([0.03], [y], "x", color=_GREY, transform=axes.get_yaxis_transform())
             continue
         sure = low is not None and high is not None and (low > 0 or high < 0)
         if low is not None and high is not None:
@@ -94,6 +94,7 @@ def _panel(axes: Axes, mine: list[Row], most: int) -> None:
     axes.grid(axis="x", color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.tick_params(axis="y", length=0)
+    axes.tick_params(axis="x", labelbottom=True)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
 

@@ -39,23 +39,23 @@ def agreement_section(agreement: pd.DataFrame) -> Section:
     if agreement.empty:
         says = "No two people rated the same thing."
         return Section("agreement", "Agreement between raters", [says], files)
-    found: dict[tuple[str, str], list[Row]] = {}
-    columns = ["study", "criterion", "coefficient", "rater_a", "rater_b"]
-    for row in records(agreement.sort_values(columns)):
-        found.setdefault((row["criterion"], row["study"]), []).append(row)
-    singles = {
-        key: [row for row in mine if _raters(row) != _EVERYBODY] for key, mine in found.items()
-    }
+    together: dict[tuple[str, ...], list[Row]] = {}
+    singles: dict[tuple[str, str], list[Row]] = {}
+    for row in records(agreement.sort_values(["criterion", "study", "coefficient"])):
+        key = row["criterion"], row["study"]
+        if _raters(row) == _EVERYBODY:
+            together.setdefault(key, []).append(row)
+        else:
+            singles.setdefault(key, []).append(row)
     return Section(
         "agreement",
         "Agreement between raters",
         [_SAYS],
         files,
-        _together(found),
+        _matrix("All raters together", ["criterion", "study"], together),
         [
-            Group(criterion, f"study {study}, {counted(len(mine), 'number')}", [_one_by_one(mine)])
+            Group(criterion, f"study {study}, rater by rater", _rater_by_rater(mine))
             for (criterion, study), mine in singles.items()
-            if mine
         ],
     )
 
@@ -83,32 +83,23 @@ def _raters(row: Row) -> tuple[str, str]:
     return row["rater_a"], row["rater_b"]
 
 
-def _together(found: dict[tuple[str, str], list[Row]]) -> list[Grid]:
-    cells = {
-        (key, row["coefficient"]): _cell(row)
-        for key, mine in found.items()
-        for row in mine
-        if _raters(row) == _EVERYBODY
-    }
-    if not cells:
+def _matrix(caption: str, heads: list[str], lines: dict[tuple[str, ...], list[Row]]) -> list[Grid]:
+    """Coefficients as columns; a line's name and the cells that follow it are its key."""
+    names = sorted({row["coefficient"] for mine in lines.values() for row in mine})
+    if not names:
         return []
-    names = sorted({name for _, name in cells})
-    lines = [
-        (
-            criterion,
-            [Cell(study), *(cells.get(((criterion, study), n), NOT_COMPUTED) for n in names)],
-        )
-        for criterion, study in found
-    ]
-    return [Grid("All raters together", ["criterion", "study", *names], lines)]
+    made = []
+    for (name, *more), mine in lines.items():
+        cells = {row["coefficient"]: _cell(row) for row in mine}
+        made.append((name, [*map(Cell, more), *(cells.get(n, NOT_COMPUTED) for n in names)]))
+    return [Grid(caption, [*heads, *names], made)]
 
 
-def _one_by_one(mine: list[Row]) -> Grid:
-    lines = [
-        (row["coefficient"], [Cell(f"{row['rater_a']} and {row['rater_b']}"), _cell(row)])
-        for row in mine
-    ]
-    return Grid("Rater by rater", ["coefficient", "raters", "value"], lines)
+def _rater_by_rater(mine: list[Row]) -> list[Grid]:
+    lines: dict[tuple[str, ...], list[Row]] = {}
+    for row in sorted(mine, key=_raters):
+        lines.setdefault((" and ".join(_raters(row)),), []).append(row)
+    return _matrix("Rater by rater", ["raters"], lines)
 
 
 def _cell(row: Row) -> Cell:

@@ -27,12 +27,12 @@ _CLASSES = {
 _HEADS = [
     "metric",
     "verdict",
-    "correlation with people",
-    "accuracy",
-    "against the human ceiling",
-    "confound",
-    "smallest detectable",
     "in words",
+    "correlation",
+    "accuracy",
+    "against ceiling",
+    "confound",
+    "detectable",
 ]
 _SAYS = [
     "Choose the decision first: is it about any two texts, two texts of one document, or two"
@@ -41,9 +41,9 @@ _SAYS = [
     " Not shown: it reaches 0. Contrary: it lies below 0. Signs are turned so that more is better."
     " The best of many is picked after the fact, which flatters it a little.",
     "Accuracy is the share of pairs that the metric orders or ties as people do; chance is the same"
-    " for its scores dealt at random. Against the human ceiling: the metric’s correlation less one"
-    " rater’s with the others. Confound: what half or more of the correlation goes back to."
-    " Smallest detectable: the correlation that so many texts could tell from 0 with 80 % power,"
+    " for its scores dealt at random. Against ceiling: the metric’s correlation less one rater’s"
+    " with the others. Confound: what half or more of the correlation goes back to, and what is left"
+    " given it. Detectable: the smallest correlation told from 0 by so many texts with 80 % power,"
     " and how much worse another metric must be to be told from this one.",
 ]
 
@@ -121,6 +121,7 @@ def _best(mine: list[Row]) -> Cell:
 def _cells(row: Row) -> list[Cell]:
     return [
         Cell(row["verdict"], css=_CLASSES[row["verdict"]]),
+        Cell(row["sentence"], css="words"),
         number(
             row["value"],
             denominators(row["n"], row["n_undefined"], row["n_missing"]),
@@ -131,7 +132,6 @@ def _cells(row: Row) -> list[Cell]:
         _ceiling(row),
         _confound(row),
         _detectable(row),
-        Cell(row["sentence"], css="words"),
     ]
 
 
@@ -164,7 +164,7 @@ def _confound(row: Row) -> Cell:
     if row["confound"] is None:
         return Cell("none found")
     given = shown(row["given_confound"]) or "undefined"
-    return Cell(f"! {row['confound']}", (f"{given} with it held constant",), css="alarm")
+    return Cell(f"! {row['confound']}", (f"{given} given it",), css="alarm")
 
 
 def _detectable(row: Row) -> Cell:
