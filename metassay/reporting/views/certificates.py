@@ -42,9 +42,9 @@ _SAYS = [
     " The best of many is picked after the fact, which flatters it a little.",
     "Accuracy is the share of pairs that the metric orders or ties as people do; chance is the same"
     " for its scores dealt at random. Against ceiling: the metric’s correlation less one rater’s"
-    " with the others. Confound: what half or more of the correlation goes back to, and what is left"
-    " given it. Detectable: the smallest correlation told from 0 by so many texts with 80 % power,"
-    " and how much worse another metric must be to be told from this one.",
+    " with the others. Confound: what half or more of the correlation goes back to, and what is"
+    " left given it. Detectable: the smallest correlation told from 0 by so many texts with 80 %"
+    " power, and how much worse another metric must be to be told from this one.",
 ]
 
 
