@@ -22,6 +22,14 @@ SHOWN = [
     "ratings",
     "correlations",
     "agreement",
+    "certificates",
+    "significance",
+    "preferences",
+    "ensembles",
+    "conflicts",
+    "disagreements",
+    "confounds",
+    "corrected",
 ]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from metassay.tables import FULL, NO_JUDGE, REFERENCE
+from metassay.tables import EACH_PART, FULL, NO_JUDGE, REFERENCE
 
 FAMILIES: dict[str, tuple[str, ...]] = {
     "Claims, citations and faithfulness": (
@@ -43,8 +43,13 @@ MAIN_METRICS = (
     "rougeLsum_fmeasure",
 )
 
-LEVELS = ("global", "document", "system")
-COEFFICIENTS = ("pearson", "spearman", "kendall")
+LEVELS = ("global", "document", "system", "grouped")
+COEFFICIENTS = ("pearson", "spearman", "kendall", "kendall_c")
+DECISIONS = {
+    "global": "any two texts",
+    "document": "two texts of one document",
+    "system": "two systems",
+}
 ARROWS = {"higher": "↑", "lower": "↓", "neither": ""}
 
 _PARTS = (FULL, "subjective", "objective_exam", "objective_results", "assessment_and_plan")
@@ -82,6 +87,13 @@ def sorted_parts(parts: Iterable[str]) -> list[str]:
 def part_rank(part: str) -> tuple[int, str]:
     """Sorting key of one part."""
     return (_PARTS.index(part) if part in _PARTS else len(_PARTS), part)
+
+
+def criterion_title(criterion: str, part: str) -> str:
+    """The criterion, with the part where that isn't the whole text."""
+    if part == EACH_PART:
+        return f"{criterion}, within each part"
+    return criterion if part == FULL else f"{criterion}, {part}"
 
 
 def sorted_authors(authors: Iterable[str]) -> list[str]:

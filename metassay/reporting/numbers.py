@@ -44,3 +44,9 @@ def exact(value: float | None) -> str:
 def counted(number: int, noun: str) -> str:
     """`1 text`, `2 texts`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def denominators(n: int, n_undefined: int = 0, n_missing: int = 0) -> str:
+    """What a number rests on: `n = 60, 2 undefined, 3 missing`; what is 0 is left out."""
+    undefined = f", {n_undefined:,} undefined" if n_undefined else ""
+    return f"n = {n:,}{undefined}" + (f", {n_missing:,} missing" if n_missing else "")

@@ -10,12 +10,14 @@ from typing import IO
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from metassay.reporting.names import criterion_title
 from metassay.reporting.numbers import counted
 from metassay.reporting.views.asked import Asked
 from metassay.reporting.views.correlations import Criterion, Headline
 from metassay.reporting.views.documents import Document
 from metassay.reporting.views.leaderboard import Part
 from metassay.reporting.views.published import PublishedTable
+from metassay.reporting.views.section import Section
 from metassay.reporting.views.verdicts import (
     ENTAILED,
     FAILED,
@@ -30,7 +32,10 @@ _CLASSES = {ENTAILED: "y", NOT_ENTAILED: "n", NO_EVIDENCE: "o", FAILED: "f", NOT
 
 @dataclass(frozen=True)
 class Page:
-    """Everything the template prints. `figures` holds finished `<svg>` elements by name."""
+    """Everything the template prints. `figures` holds finished `<svg>` elements by name.
+
+    `trust` stands before the correlations, `sections` after them.
+    """
 
     benchmark: str
     title: str
@@ -44,7 +49,8 @@ class Page:
     leaderboard: list[Part]
     recipes: list[tuple[str, str]]
     correlations: list[Criterion]
-    agreement: list[tuple[str, ...]]
+    trust: Section
+    sections: list[Section]
     published: list[PublishedTable]
     asked: list[Asked]
     documents: Iterator[Document]
@@ -62,6 +68,7 @@ def write_page(page: Page, file: IO[str]) -> None:
         keep_trailing_newline=True,
     )
     environment.filters["counted"] = counted
+    environment.filters["titled"] = criterion_title
     script = environment.get_template("sort.js.j2").render()
     stream = environment.get_template("page.html.j2").stream(
         page=page,

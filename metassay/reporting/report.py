@@ -9,17 +9,40 @@ import pandas as pd
 
 from metassay.errors import BadInput
 from metassay.llm.endpoints import ModelOptions
-from metassay.reporting.figures import correlation_heatmap, drawing, leaderboard
-from metassay.reporting.numbers import counted, exact, shown
+from metassay.reporting.figures import correlation_heatmap, drawing, forest, leaderboard
+from metassay.reporting.numbers import counted
 from metassay.reporting.page import Page, write_page
 from metassay.reporting.published import Compared, compare_all
 from metassay.reporting.tables import rows, to_csv, to_markdown
+from metassay.reporting.views.agreement import agreement_section, preferences_section
 from metassay.reporting.views.asked import asked_table, asked_view
+from metassay.reporting.views.certificates import certificates_section
+from metassay.reporting.views.conflicts import conflicts_section
+from metassay.reporting.views.confounds import confounds_section
+from metassay.reporting.views.corrected import corrected_section
 from metassay.reporting.views.correlations import correlation_view, headline_view
 from metassay.reporting.views.documents import Document, document_views
+from metassay.reporting.views.ensembles import ensembles_section
 from metassay.reporting.views.leaderboard import leaderboard_view, recipes
 from metassay.reporting.views.published import published_view
+from metassay.reporting.views.section import Section
+from metassay.reporting.views.significance import significance_section
 from metassay.reporting.views.verdicts import verdicts
+
+# The tables that lie beside the page, as they are.
+TABLES = (
+    "leaderboard",
+    "certificates",
+    "correlations",
+    "significance",
+    "agreement",
+    "preferences",
+    "ensembles",
+    "conflicts",
+    "disagreements",
+    "confounds",
+    "corrected",
+)
 
 # Each figure with the table that it draws and the title that is read out for it.
 FIGURES: dict[str, tuple[drawing.Draw, str, str]] = {
@@ -27,6 +50,11 @@ FIGURES: dict[str, tuple[drawing.Draw, str, str]] = {
         leaderboard.draw,
         "leaderboard",
         "Each author's mean on the main metrics, with bootstrap intervals",
+    ),
+    "forest": (
+        forest.draw,
+        "certificates",
+        "Each metric's correlation with people per criterion, with intervals and human ceiling",
     ),
     "correlation_heatmap": (
         correlation_heatmap.draw,
@@ -62,6 +90,14 @@ class ReportInput:
     ratings: pd.DataFrame
     correlations: pd.DataFrame
     agreement: pd.DataFrame
+    certificates: pd.DataFrame
+    significance: pd.DataFrame
+    preferences: pd.DataFrame
+    ensembles: pd.DataFrame
+    conflicts: pd.DataFrame
+    disagreements: pd.DataFrame
+    confounds: pd.DataFrame
+    corrected: pd.DataFrame
     published: list[str]
     published_folder: Path
     alignments: pd.DataFrame | None = None
@@ -72,8 +108,8 @@ class ReportInput:
 def write_report(report: ReportInput, out: Path) -> None:
     """Write the folder `out`, whole or not at all; equal input gives equal bytes.
 
-    Files: index.html; leaderboard, correlations, agreement, language_models (where any was asked)
-    and one published_<name> per comparison, each as .csv (all digits) and .md; figures/<name>.svg
+    Files: index.html; those of TABLES, language_models (where any was asked) and one
+    published_<name> per comparison, each as .csv (all digits) and .md; figures/<name>.svg
     and .png where there is something to draw. Raises BadInput if `out` holds anything, or for a
     comparison that is unknown or lacks its table; then nothing is written.
     """
@@ -98,9 +134,7 @@ def write_report(report: ReportInput, out: Path) -> None:
 def _write_all(report: ReportInput, compared: list[Compared], folder: Path) -> None:
     asked = asked_table(report.responses, report.models)
     tables = {
-        "leaderboard": report.leaderboard,
-        "correlations": report.correlations,
-        "agreement": report.agreement,
+        **{name: getattr(report, name) for name in TABLES},
         **{f"published_{c.name}": c.cells for c in compared},
         **({} if asked.empty else {"language_models": asked}),
     }
@@ -121,7 +155,8 @@ def _write_all(report: ReportInput, compared: list[Compared], folder: Path) -> N
         leaderboard=leaderboard_view(report.leaderboard),
         recipes=recipes(report.leaderboard),
         correlations=correlation_view(report.correlations),
-        agreement=_agreement(report.agreement),
+        trust=certificates_section(report.certificates),
+        sections=_sections(report),
         published=[published_view(c) for c in compared],
         asked=asked_view(asked),
         documents=_documents(report),
@@ -129,6 +164,19 @@ def _write_all(report: ReportInput, compared: list[Compared], folder: Path) -> N
     )
     with (folder / "index.html").open("w", encoding="utf-8", newline="\n") as file:
         write_page(page, file)
+
+
+def _sections(report: ReportInput) -> list[Section]:
+    made = [
+        significance_section(report.significance),
+        agreement_section(report.agreement),
+        preferences_section(report.preferences),
+        ensembles_section(report.ensembles),
+        conflicts_section(report.conflicts, report.disagreements),
+        confounds_section(report.confounds),
+        corrected_section(report.corrected),
+    ]
+    return [section for section in made if section is not None]
 
 
 def _write_text(path: Path, text: str) -> None:
@@ -180,22 +228,3 @@ def _lexical_judges(judgments: pd.DataFrame) -> list[str]:
     """Judges that compare words; a judge may have any name, so its recipe counts too."""
     named = set(rows(judgments, "judge", "recipe"))
     return sorted({judge for judge, recipe in named if "lexical" in f"{judge} {recipe}".lower()})
-
-
-def _agreement(agreement: pd.DataFrame) -> list[tuple[str, ...]]:
-    columns = ("study", "criterion", "coefficient", "rater_a", "rater_b", "value", "n", "n_missing")
-    return [
-        (
-            criterion,
-            study,
-            coefficient,
-            a if a == b else f"{a} and {b}",
-            exact(value),
-            shown(value) or "undefined",
-            str(n),
-            str(n_missing),
-        )
-        for study, criterion, coefficient, a, b, value, n, n_missing in sorted(
-            rows(agreement, *columns), key=lambda row: row[:5]
-        )
-    ]

@@ -18,6 +18,12 @@ def rows(frame: pd.DataFrame, *columns: str) -> Iterator[tuple[Any, ...]]:
     return zip(*(_plain(frame[name]) for name in columns), strict=True)
 
 
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Every row by column name, as Python values; null, whatever its kind, is None."""
+    names = list(frame.columns)
+    return [dict(zip(names, row, strict=True)) for row in rows(frame, *names)]
+
+
 def to_csv(frame: pd.DataFrame) -> str:
     """All rows and columns with every stored digit; null is empty; lines end in a newline."""
     return frame.to_csv(index=False, na_rep="", lineterminator="\n")

@@ -6,11 +6,12 @@ from typing import Any
 import pandas as pd
 
 from metassay.tables import NO_JUDGE
+from tests.reporting import invented_meta
+from tests.reporting.invented_meta import SCRIPT
 
 Frames = dict[str, pd.DataFrame]
 
 PUBLISHED = Path(__file__).parents[2] / "reports" / "published"
-SCRIPT = "<script>alert(1)</script>"
 EVIL = "sys\"><b>'& $x_1$"  # an author's name
 DOC = f'doc-1"{SCRIPT}'
 NAMES = (
@@ -24,7 +25,7 @@ NAMES = (
     "leaderboard",
     "ratings",
     "correlations",
-    "agreement",
+    *invented_meta.rows(),
 )
 
 
@@ -235,22 +236,6 @@ def _ratings() -> list[dict[str, Any]]:
     ]
 
 
-def _agreement() -> list[dict[str, Any]]:
-    return [
-        {
-            "study": "invented",
-            "criterion": "completeness",
-            "coefficient": "krippendorff_alpha_interval",
-            "rater_a": a,
-            "rater_b": b,
-            "value": value,
-            "n": 6,
-            "n_missing": 1,
-        }
-        for a, b, value in (("all", "all", 0.654321987654), ("one", "two", None))
-    ]
-
-
 def _sources() -> list[dict[str, Any]]:
     return [
         {
@@ -289,5 +274,5 @@ def rows() -> dict[str, list[dict[str, Any]]]:
         "leaderboard": _leaderboard(),
         "ratings": _ratings(),
         "correlations": _correlations(),
-        "agreement": _agreement(),
+        **invented_meta.rows(),
     }

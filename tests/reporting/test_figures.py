@@ -1,14 +1,16 @@
 import io
 import xml.etree.ElementTree as ET
 
+import matplotlib.style
 import pandas as pd
 import pytest
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
 from PIL import Image
 
-from metassay.reporting.figures import correlation_heatmap, drawing, leaderboard
+from metassay.reporting.figures import correlation_heatmap, drawing, forest, leaderboard
 from metassay.reporting.names import main_metrics, sorted_authors, sorted_metrics, sorted_parts
+from tests.reporting.invented_meta import HOSTILE, SCRIPT
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -46,6 +48,12 @@ def test_heatmap_leaves_what_was_not_computed_white(frames):
     missing = (some["metric"] == "claim_recall") & (some["criterion"] == "completeness")
     texts = _texts(drawing.draw(correlation_heatmap.draw, some[~missing]).svg)
     assert texts.count(".31") == 3
+
+
+def test_heatmap_has_no_empty_columns_for_correlations_within_parts(heatmap, frames):
+    some = frames["correlations"]
+    within = some[some["level"] == "document"].assign(part="each", level="grouped")
+    assert drawing.draw(correlation_heatmap.draw, pd.concat([some, within])).svg == heatmap.svg
 
 
 def test_leaderboard_draws_one_panel_per_metric(frames):
@@ -118,3 +126,48 @@ def test_orders():
         "plan",
     ]
     assert sorted_authors(["b", "reference", "a"]) == ["reference", "a", "b"]
+
+
+@pytest.fixture(scope="module")
+def forest_figure(frames):
+    with matplotlib.style.context("default"):
+        return forest.draw(frames["certificates"])
+
+
+def test_forest_sorts_metrics_and_draws_intervals_ceiling_and_zero(forest_figure):
+    axes = forest_figure.axes[0]
+    labels = [t.get_text() for t in axes.get_yticklabels()]
+    assert labels == ["claim_recall (lexical)", "bleu", HOSTILE]
+    drawn = [list(line.get_xdata()) for line in axes.lines]
+    assert [0.31, 0.69] in drawn
+    assert [-0.08, 0.33] in drawn
+    dots = {line.get_xdata()[0]: line for line in axes.lines if line.get_marker() == "o"}
+    assert list(dots) == [0.52, 0.13]
+    assert dots[0.52].get_markerfacecolor() == drawing.ACCENT
+    assert dots[0.13].get_markerfacecolor() == "white"  # its interval holds 0
+    assert [line.get_ydata()[0] for line in axes.lines if line.get_marker() == "x"] == [2]
+    upright = [line.get_xdata()[0] for line in axes.lines if list(line.get_ydata()) == [0, 1]]
+    assert upright == [0.56, 0]
+    (band,) = axes.patches
+    assert (band.get_x(), band.get_x() + band.get_width()) == pytest.approx((0.45, 0.65))
+
+
+def test_forest_has_a_panel_per_criterion_up_to_six(frames, forest_figure):
+    assert [a.get_title(loc="left") for a in forest_figure.axes if a.get_visible()] == [
+        "completeness",
+        f"odd {SCRIPT}",
+    ]
+    some = frames["certificates"]
+    many = pd.concat([some.assign(criterion=f"c{number}") for number in range(8)])
+    svg = drawing.draw(forest.draw, many).svg
+    assert [t for t in _texts(svg) if t in {f"c{n}" for n in range(8)}] == [
+        f"c{n}" for n in range(6)
+    ]
+    assert "the first 6 of 8 criteria" in svg
+
+
+def test_forest_without_a_global_level_or_a_ceiling(frames):
+    some = frames["certificates"]
+    assert forest.draw(some[some["level"] == "system"]) is None
+    bare = some.assign(ceiling=None, ceiling_low=None, ceiling_high=None)
+    assert not list(forest.draw(bare).axes[0].patches)

@@ -1,67 +1,16 @@
 import base64
 import hashlib
 import re
-from dataclasses import dataclass, field
-from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
 
 from metassay.reporting.report import write_report
 from metassay.reporting.views.correlations import headline_view
+from tests.reporting.html_tree import section, tree_of
 from tests.reporting.invented_report import DOC, EVIL, SCRIPT
 
-VOID = {"meta", "br"}
 URLS = ("src", "href", "xlink:href", "action", "data", "poster", "srcset")
-
-
-@dataclass
-class Element:
-    tag: str
-    attributes: dict[str, str]
-    children: list["Element"] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-
-    def all(self, tag: str) -> list["Element"]:
-        found = [self] if self.tag == tag else []
-        return found + [e for child in self.children for e in child.all(tag)]
-
-    def text(self) -> str:
-        return " ".join([*self.texts, *(child.text() for child in self.children)])
-
-
-class Tree(HTMLParser):
-    """Fails on a tag that isn't closed, or closed out of turn."""
-
-    def __init__(self, source: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.root = Element("", {})
-        self.open = [self.root]
-        self.feed(source)
-        self.close()
-        assert len(self.open) == 1, f"never closed: {[e.tag for e in self.open]}"
-
-    def handle_starttag(self, tag, attrs):
-        names = [name for name, _ in attrs]
-        assert len(names) == len(set(names)), f"<{tag}> repeats an attribute"
-        element = Element(tag, {name: value or "" for name, value in attrs})
-        self.open[-1].children.append(element)
-        if tag not in VOID:
-            self.open.append(element)
-
-    def handle_startendtag(self, tag, attrs):
-        self.open[-1].children.append(Element(tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open[-1].tag == tag, f"</{tag}> inside <{self.open[-1].tag}>"
-        self.open.pop()
-
-    def handle_data(self, data):
-        self.open[-1].texts.append(data)
-
-
-def tree_of(source: str) -> Element:
-    return Tree(source).root
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +92,7 @@ def test_policy_admits_only_the_page_s_own_script(page, tree):
 def test_numbers_equal_the_leaderboard(tree, frames):
     shown = [
         td.attributes["data-v"]
-        for table in tree.all("section")[1].all("table")
+        for table in section(tree, "leaderboard").all("table")
         for td in table.all("td")
         if td.attributes.get("data-v")
     ]
@@ -157,7 +106,7 @@ def test_numbers_equal_the_leaderboard(tree, frames):
 def test_numbers_equal_the_correlations(tree, frames):
     cells = [
         td
-        for table in tree.all("section")[2].all("table")
+        for table in section(tree, "correlations").all("table")
         for td in table.all("td")
         if td.attributes.get("data-v")
     ]
@@ -168,7 +117,7 @@ def test_numbers_equal_the_correlations(tree, frames):
 
 
 def test_undefined_and_failed_are_counted(tree):
-    board = tree.all("section")[1].text()
+    board = section(tree, "leaderboard").text()
     assert "n = 1 of 2" in board
     assert "2 of 4 failed" in board
     assert "undefined" in board
@@ -177,7 +126,7 @@ def test_undefined_and_failed_are_counted(tree):
 def test_best_is_marked_in_the_metric_s_direction(tree):
     best = {
         (row.all("th")[0].text(), place)
-        for table in tree.all("section")[1].all("table")
+        for table in section(tree, "leaderboard").all("table")
         for row in table.all("tr")
         for place, td in enumerate(row.all("td"))
         if td.attributes.get("class") == "best"
@@ -187,7 +136,7 @@ def test_best_is_marked_in_the_metric_s_direction(tree):
 
 
 def test_headline_names_the_strongest_metric_with_its_true_sign(tree):
-    rows = tree.all("section")[0].all("table")[0].all("tbody")[0].all("tr")
+    rows = section(tree, "headline").all("table")[0].all("tbody")[0].all("tr")
     assert len(rows) == 2
     assert [td.text() for td in rows[0].all("td")] == [
         "rouge1_fmeasure",

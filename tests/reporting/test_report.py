@@ -11,6 +11,7 @@ from matplotlib import pyplot
 
 from metassay.errors import BadInput
 from metassay.reporting.report import write_report
+from tests.reporting import invented_meta
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,8 +23,8 @@ def _bytes(folder: Path) -> dict[str, bytes]:
 
 
 def test_files(written):
-    tables = ("leaderboard", "correlations", "agreement", "published_doclens_table20")
-    figures = ("leaderboard", "correlation_heatmap")
+    tables = ("leaderboard", "correlations", *invented_meta.rows(), "published_doclens_table20")
+    figures = ("leaderboard", "forest", "correlation_heatmap")
     expected = ["index.html"]
     expected += [f"{table}.{kind}" for table in tables for kind in ("csv", "md")]
     expected += [f"figures/{figure}.{kind}" for figure in figures for kind in ("svg", "png")]
@@ -113,6 +114,6 @@ def test_unknown_comparison_writes_nothing(make_report, tmp_path):
 
 
 def test_csv_reads_back_to_the_tables(frames, written):
-    for name in ("leaderboard", "correlations", "agreement"):
+    for name in ("leaderboard", "correlations", *invented_meta.rows()):
         again = pd.read_csv(written / f"{name}.csv")
         pd.testing.assert_frame_equal(again, frames[name], check_dtype=False)

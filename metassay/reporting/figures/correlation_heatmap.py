@@ -9,7 +9,7 @@ from matplotlib.patches import Rectangle
 from metassay.reporting.figures.drawing import INK, label
 from metassay.reporting.names import LEVELS, Metric, metric_label, part_rank, sorted_metrics
 from metassay.reporting.tables import rows
-from metassay.tables import FULL
+from metassay.tables import EACH_PART, FULL
 
 COEFFICIENT = "pearson"
 
@@ -23,7 +23,8 @@ def draw(correlations: pd.DataFrame) -> Figure | None:
 
     An undefined coefficient is hatched; one that was not computed is left white.
     """
-    chosen = correlations[correlations["coefficient"] == COEFFICIENT]
+    pooled = correlations["part"] != EACH_PART  # those within parts are in the table
+    chosen = correlations[pooled & (correlations["coefficient"] == COEFFICIENT)]
     if chosen.empty:
         return None
     metrics = sorted_metrics(zip(chosen["metric"], chosen["judge"], strict=True))

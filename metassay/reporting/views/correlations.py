@@ -13,7 +13,7 @@ from metassay.reporting.names import (
     part_rank,
     sorted_metrics,
 )
-from metassay.reporting.numbers import exact, shown, shown_interval
+from metassay.reporting.numbers import denominators, exact, shown, shown_interval
 from metassay.reporting.tables import rows
 
 HEADLINE_LEVEL = "global"
@@ -86,7 +86,8 @@ def headline_view(correlations: pd.DataFrame) -> list[Headline]:
     found = []
     for key, mine in _by_criterion(correlations):
         candidates = [r for r in mine if r.level == HEADLINE_LEVEL and r.coefficient == COEFFICIENT]
-        found.append(_headline(key, candidates))
+        if candidates:  # parts as groups have no level at which all texts are pooled
+            found.append(_headline(key, candidates))
     return found
 
 
@@ -126,14 +127,9 @@ def _headline(key: tuple[str, str, str], candidates: list[_Row]) -> Headline:
 
 
 def _cell(row: _Row) -> Cell:
-    counts = f"n = {row.n:,}"
-    if row.n_undefined:
-        counts += f", {row.n_undefined:,} undefined"
-    if row.n_missing:
-        counts += f", {row.n_missing:,} missing"
     return Cell(
         exact(row.value),
         shown(row.value) or "undefined",
         shown_interval(row.low, row.high),
-        counts,
+        denominators(row.n, row.n_undefined, row.n_missing),
     )

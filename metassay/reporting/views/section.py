@@ -1,0 +1,99 @@
+"""What the sections about meta-evaluation are made of: tables of cells, in groups that open."""
+
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from metassay.reporting.names import criterion_title, part_rank
+from metassay.reporting.numbers import exact, shown, shown_interval
+from metassay.reporting.tables import records
+
+Key = tuple[str, str, str]  # study, criterion, part
+Row = dict[str, Any]
+
+
+class Cell(NamedTuple):
+    """One cell: a text, smaller lines below it, and what to sort by where that isn't the text."""
+
+    text: str
+    notes: tuple[str, ...] = ()
+    stored: str | None = None
+    css: str = ""
+
+
+class Grid(NamedTuple):
+    """One table; the first head is that of the rows' names."""
+
+    caption: str
+    heads: list[str]
+    rows: list[tuple[str, list[Cell]]]
+    sort: bool = True
+
+
+class Group(NamedTuple):
+    """Tables behind one line that opens them, and groups within."""
+
+    title: str
+    soft: str
+    grids: list[Grid]
+    groups: list["Group"] = []  # noqa: RUF012
+    open: bool = False
+
+
+class Section(NamedTuple):
+    """One section of the page: how to read it, then a figure, then tables.
+
+    `files` are the tables that lie beside the page in full.
+    """
+
+    id: str
+    heading: str
+    says: list[str]
+    files: list[str]
+    grids: list[Grid] = []  # noqa: RUF012
+    groups: list[Group] = []  # noqa: RUF012
+    figure: str = ""
+
+
+NOT_COMPUTED = Cell("–", stored="")
+
+
+def number(
+    value: float | None,
+    *notes: str,
+    low: float | None = None,
+    high: float | None = None,
+    css: str = "",
+) -> Cell:
+    """A number, its interval and notes below it; "" is no note. Null is `undefined`, last."""
+    below = tuple(note for note in (shown_interval(low, high), *notes) if note)
+    return Cell(shown(value) or "undefined", below, exact(value), css)
+
+
+def count(value: int) -> Cell:
+    """A whole number."""
+    return Cell(f"{value:,}", stored=str(value))
+
+
+def by_criterion(frame: pd.DataFrame) -> list[tuple[Key, list[Row]]]:
+    """The rows of each study, criterion and part, in the order of the page."""
+    found: dict[Key, list[Row]] = {}
+    for row in records(frame):
+        found.setdefault((row["study"], row["criterion"], row["part"]), []).append(row)
+    return sorted(found.items(), key=lambda item: key_rank(item[0]))
+
+
+def key_rank(key: Key) -> tuple[str, str, tuple[int, str]]:
+    """Sorting key: by study and criterion, the whole text before its parts."""
+    study, criterion, part = key
+    return study, criterion, part_rank(part)
+
+
+def titled(key: Key) -> str:
+    """A criterion's name on the page."""
+    return criterion_title(key[1], key[2])
+
+
+def best_first(value: float | None) -> tuple[bool, float]:
+    """Sorting key of one number: the largest first, null last."""
+    return value is None, -(value or 0.0)
