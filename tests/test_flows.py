@@ -11,6 +11,7 @@ import yaml
 
 from flows import dag
 
+NONE = "data/none.txt"
 SENTENCES = ("The knee hurts for two weeks.", "There is no swelling.", "He takes ibuprofen 400 mg.")
 
 
@@ -42,6 +43,7 @@ def benchmark(name: str) -> dict[str, object]:
         "pairing": "all",
         "criteria": {"completeness": {"low": 0, "high": 100, "better": "higher"}},
         "published": [],
+        "claims": NONE,
     }
 
 
@@ -53,7 +55,7 @@ def tiny(project: Path) -> Path:
     params |= {
         "fetching": [],
         "benchmarks": {name: benchmark(name) for name in names},
-        "generating": {"one-lead": {"benchmark": "one", "system": "lead"}},
+        "generating": {"one-lead": {"benchmark": "one", "system": "lead", "reads": NONE}},
         "judging": {f"{n}-lexical": {"benchmark": n, "judge": "lexical"} for n in names},
         "measuring": {
             f"{n}-{m}": {"benchmark": n, "metric": m} for n in names for m in ("lengths", "rouge")
