@@ -45,6 +45,7 @@ class Benchmark(Options):
     pairing: str
     criteria: dict[str, Criterion]  # what its raters judged; {} where nobody did
     published: list[str]  # tables in reports/published/ that the report compares with
+    claims: str  # the folder of released claims that its decomposition reads; else data/none.txt
 
 
 class MaxCost(Options):
@@ -59,6 +60,7 @@ class Generating(Options):
 
     benchmark: str
     system: str
+    reads: str  # the folder of raw files that its few-shot examples are in; else data/none.txt
 
 
 class Judging(Options):

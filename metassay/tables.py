@@ -139,11 +139,17 @@ RESPONSES = Table(
     {
         "key": text("SHA-256 of the request"),
         "request": text("the request as canonical JSON"),
-        "status": choice("ok", "refused", "truncated", meaning="what kind of answer it is"),
-        "finish_reason": text("why the model stopped, in the provider's word", null=True),
+        "status": choice(
+            *("ok", "refused", "truncated", "error"),
+            meaning="what kind of answer it is; error: none came, however often it was asked",
+        ),
+        "finish_reason": text(
+            "why the model stopped, in the provider's word; of an error its code, as `http_500`",
+            null=True,
+        ),
         "prompt_tokens": integer("tokens read, as the provider counted them", null=True),
         "completion_tokens": integer("tokens written, likewise", null=True),
-        "text": text("the answer, or the words of a refusal", null=True),
+        "text": text("the answer, or the words of a refusal; null of an error", null=True),
     },
 )
 

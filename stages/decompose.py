@@ -1,18 +1,24 @@
 """decompose: parts -> units (statements with their citations, and claims)."""
 
-from metassay.desk import ProjectDesk
+from pathlib import Path
+
+from metassay.desk import ProjectDesk, shown_datasets
 from metassay.params import load
 from metassay.tables import PARTS, RESPONSES, SOURCES, UNITS, read, write
-from metassay.units.decompositions import decomposition_of, take_apart
+from metassay.units.decompositions import check_claims, decomposition_of, take_apart
 from stages.doorway import enter, table, warn
 
 
 def main(key: str) -> None:
     """Cut every leaf part of one benchmark into statements and claims."""
     params = load()
-    options = decomposition_of(params, params.benchmarks[key].decomposition)
+    benchmark = params.benchmarks[key]
+    options = decomposition_of(params, benchmark.decomposition)
     parts, sources = read(PARTS, table(key, "parts")), read(SOURCES, table(key, "sources"))
-    with ProjectDesk(params, key) as desk:
+    # Texts may repeat the examples that their system was shown, so those are cleared as well.
+    with ProjectDesk(params, key, datasets=shown_datasets(params, key)) as desk:
+        at = f"params.yaml > benchmarks > {key}"
+        check_claims(options, Path(benchmark.claims), desk.raw, where=at)
         apart = take_apart(parts, sources, options, desk)
         responses = desk.responses()
     warn(apart.warnings)

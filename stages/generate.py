@@ -1,7 +1,9 @@
 """generate: sources -> texts of one system, and what language models were asked for them."""
 
+from pathlib import Path
+
 from metassay.desk import ProjectDesk
-from metassay.generation import SYSTEMS, write_texts
+from metassay.generation import SYSTEMS, check_reads, write_texts
 from metassay.params import load, options_of
 from metassay.tables import RESPONSES, SOURCES, TEXTS, read, write
 from stages.doorway import enter, table, warn
@@ -15,6 +17,8 @@ def main(key: str) -> None:
     options = options_of(params.systems[entry.system], SYSTEMS, where=where)
     sources = read(SOURCES, table(entry.benchmark, "sources"))
     with ProjectDesk(params, entry.benchmark) as desk:
+        at = f"params.yaml > generating > {key}"
+        check_reads(options, Path(entry.reads), desk.raw, where=at)
         written = write_texts(sources, entry.system, options, desk)
         responses = desk.responses()
     warn(written.warnings)

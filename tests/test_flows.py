@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import yaml
 
 from flows import dag
 
+NONE = "data/none.txt"
 SENTENCES = ("The knee hurts for two weeks.", "There is no swelling.", "He takes ibuprofen 400 mg.")
 
 
@@ -42,6 +44,7 @@ def benchmark(name: str) -> dict[str, object]:
         "pairing": "all",
         "criteria": {"completeness": {"low": 0, "high": 100, "better": "higher"}},
         "published": [],
+        "claims": NONE,
     }
 
 
@@ -53,7 +56,7 @@ def tiny(project: Path) -> Path:
     params |= {
         "fetching": [],
         "benchmarks": {name: benchmark(name) for name in names},
-        "generating": {"one-lead": {"benchmark": "one", "system": "lead"}},
+        "generating": {"one-lead": {"benchmark": "one", "system": "lead", "reads": NONE}},
         "judging": {f"{n}-lexical": {"benchmark": n, "judge": "lexical"} for n in names},
         "measuring": {
             f"{n}-{m}": {"benchmark": n, "metric": m} for n in names for m in ("lengths", "rouge")
@@ -135,6 +138,47 @@ def test_what_is_stale_and_what_a_parameter_reruns(tiny: Path) -> None:
     changed = metassay(tiny, "run", "one", "--no-prefect")
     ran = {line.split()[1] for line in changed.stderr.splitlines() if line.startswith("✓")}
     assert ran == DEPENDENTS["metrics.rouge.stemmer"][1]
+
+
+@pytest.mark.slow
+def test_raw_files_of_examples_and_released_claims_are_watched_by_who_reads_them(
+    tiny: Path,
+) -> None:
+    """Only by them: the other benchmark neither needs the folders nor notices a change."""
+    change(tiny, "generating.one-lead.reads", "data/raw/ward")
+    change(tiny, "benchmarks.one.claims", "data/raw/released")
+    files = [tiny / "data/raw" / name for name in ("ward/dev/texts.jsonl", "released/claims.json")]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.write_text("first", encoding="utf-8")
+    readers = ["generate@one-lead", "decompose@one"]
+    stages = dag.graph(tiny, ["one", "two"])
+    for name in [*readers, "decompose@two"]:
+        repro(tiny, name)
+
+    def stale() -> set[str]:
+        # One by one, since all together would name what is downstream, too.
+        return {
+            name for name in [*readers, "decompose@two"] if dag.stale(tiny, {name: stages[name]})
+        }
+
+    assert stale() == set()
+    for file, reader in zip(files, readers, strict=True):
+        file.write_text("second", encoding="utf-8")
+        assert stale() == {reader}
+        file.write_text("first", encoding="utf-8")
+        assert stale() == set()
+    shutil.rmtree(tiny / "data/raw")
+    assert stale() == set(readers)
+    repro(tiny, "decompose@two", force=True)
+
+
+def repro(root: Path, stage: str, *, force: bool = False) -> None:
+    command = [sys.executable, "-m", "dvc", "repro", *(["--force"] if force else []), stage]
+    done = subprocess.run(
+        command, cwd=root, env=dag.environment(root), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow

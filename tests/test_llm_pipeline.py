@@ -37,6 +37,7 @@ from tests.llm.scripted_server import (
 pytestmark = pytest.mark.slow
 
 KEY = "METASSAY_TEST_KEY"
+NONE = "data/none.txt"
 CANARY = "canary-7f3a9e"
 WORDS = ("The knee hurts for two weeks.", "There is no swelling.", "He takes ibuprofen 400 mg.")
 CLAIMS = ["The knee hurts.", "There is no swelling."]
@@ -101,13 +102,14 @@ def configure(root: Path, base_url: str, **changes: Any) -> None:
     block = {
         **{"dataset": "one", "raw": "data/one", "segmentation": "soap", "decomposition": "apart"},
         **{"alignment": "rouge_topk", "pairing": "all", "criteria": {}, "published": []},
+        "claims": NONE,
     }
     params |= {
         "fetching": [],
         "benchmarks": {"one": block},
         "generating": {
-            "one-lead": {"benchmark": "one", "system": "lead"},
-            "one-writer": {"benchmark": "one", "system": "writer"},
+            "one-lead": {"benchmark": "one", "system": "lead", "reads": NONE},
+            "one-writer": {"benchmark": "one", "system": "writer", "reads": NONE},
         },
         "judging": {"one-lexical": {"benchmark": "one", "judge": "lexical"}},
         "measuring": {"one-lengths": {"benchmark": "one", "metric": "lengths"}},

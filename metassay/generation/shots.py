@@ -65,11 +65,6 @@ def read_examples(names: Sequence[str], raw: Path) -> list[Example]:
     return [found["/".join(name.split("/", 2)[:2])][name] for name in names]
 
 
-def datasets_of(names: Sequence[str]) -> list[str]:
-    """The datasets that examples come from: their text is sent too, so they must be cleared too."""
-    return sorted({name.split("/", 1)[0] for name in names})
-
-
 def with_citations(example: Example) -> Example:
     """The example, its sentences followed by the passage most like each, if it cites nothing.
 

@@ -15,12 +15,11 @@ from typing import Any
 from metassay.errors import BadInput
 
 APPLICATION_ID = 0x4D544C47  # "MTLG", so that any tool can tell whose file it is
-VERSION = 1
 BUSY_SECONDS = 60.0
 CACHE_KIB = 65536
 
 _FOREIGN = "not a ledger of Metassay; it was left as it is: move it away or name another file"
-_FORM = """
+_FORM_1 = """
 CREATE TABLE answers (
   key TEXT PRIMARY KEY, endpoint_kind TEXT NOT NULL, model TEXT NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('ok', 'refused', 'truncated')), finish_reason TEXT,
@@ -43,6 +42,13 @@ CREATE TABLE accounts (
   hits INTEGER NOT NULL DEFAULT 0
 );
 """
+_FORM_2 = """
+CREATE TABLE failures (
+  key TEXT PRIMARY KEY, code TEXT NOT NULL, request TEXT NOT NULL
+);
+"""
+_FORMS = (_FORM_1, _FORM_2)  # each adds to the one before, so an older file is brought up to date
+VERSION = len(_FORMS)
 
 
 class Database:
@@ -65,8 +71,7 @@ class Database:
             self._connection.execute("PRAGMA synchronous = NORMAL")
             self._connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             with self.transaction() as connection:
-                if not connection.execute("PRAGMA user_version").fetchone()[0]:
-                    _form(connection)
+                _form(connection)
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -164,7 +169,10 @@ def _inspect(path: Path) -> None:
 
 
 def _form(connection: sqlite3.Connection) -> None:
-    for statement in _FORM.split(";\n"):
+    known = connection.execute("PRAGMA user_version").fetchone()[0]
+    if known == VERSION:
+        return
+    for statement in "".join(_FORMS[known:]).split(";\n"):
         if statement.strip():
             connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")

@@ -1,5 +1,6 @@
 """Whose text may go where, decided before the first request and on nobody's behalf."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from metassay.errors import BadInput
@@ -15,6 +16,13 @@ class Cleared:
     name: str
     options: EndpointOptions
     dataset: str
+
+
+def datasets_of(examples: Iterable[str]) -> list[str]:
+    """The datasets that few-shot examples come from: their text is sent too, so they must be
+    cleared too. An example's name is `dataset/split/id`.
+    """
+    return sorted({name.split("/", 1)[0] for name in examples})
 
 
 def check(access: str, dataset: str, name: str, endpoint: EndpointOptions) -> Cleared:

@@ -1,4 +1,4 @@
-"""Answers as a table that can be versioned and shared: out of a ledger and into another."""
+"""Answers, and failures, as a table that can be shared: out of a ledger and into another."""
 
 import hashlib
 import json
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from metassay.errors import BadInput
+from metassay.llm.failures import Failure, note, noted
 from metassay.llm.ledger import Entry, Ledger
 from metassay.tables import RESPONSES, read, write
 
@@ -24,19 +25,25 @@ class Imported(NamedTuple):
     different: int
 
 
-def responses(ledger: Ledger, keys: Iterable[str] | None = None) -> pd.DataFrame:
-    """Rows of the table `responses`: of these questions, or of all that were ever answered.
+def responses(
+    ledger: Ledger, keys: Iterable[str] | None = None, failures: Iterable[Failure] | None = None
+) -> pd.DataFrame:
+    """Rows of the table `responses`: of these questions, or of all that were ever asked.
 
-    Raises BadInput if the ledger lacks one of the keys.
+    `failures` are those among them that were given up on; by default those that the ledger has
+    noted. Raises BadInput if a key has neither an answer nor a failure.
     """
     wanted = None if keys is None else set(keys)
-    rows = list(ledger.rows(", ".join(RESPONSES.columns), wanted))
-    if wanted is not None and len(rows) < len(wanted):
-        first = min(wanted - {row[0] for row in rows})
+    known = noted(ledger, wanted) if failures is None else {f.key: f for f in failures}
+    asked = None if wanted is None else wanted - known.keys()
+    rows = list(ledger.rows(", ".join(RESPONSES.columns), asked))
+    if asked is not None and len(rows) < len(asked):
+        first = min(asked - {row[0] for row in rows})
         raise BadInput(
-            f"{ledger.path}: {len(wanted) - len(rows)} of {len(wanted)} answers are not in the"
+            f"{ledger.path}: {len(asked) - len(rows)} of {len(asked)} answers are not in the"
             f" ledger, the first is {first}; ask for them before exporting"
         )
+    rows += [(f.key, f.request, "error", f.code, None, None, None) for f in known.values()]
     frame = pd.DataFrame(rows, columns=list(RESPONSES.columns), dtype=object)
     return frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"})
 
@@ -52,8 +59,9 @@ def import_(ledger: Ledger, paths: Iterable[Path], *, replace: bool = False) -> 
     """Add the answers of tables `responses`, files or folders of them.
 
     An answer that is there already stays, unless `replace`: then the table's takes its place, so
-    that a colleague's run is repeated to the byte. Raises BadInput, changing nothing, if a request
-    does not belong to its key.
+    that a colleague's run is repeated to the byte. A failure never takes an answer's place: then
+    the question counts as known. Raises BadInput, changing nothing, if a request does not belong to
+    its key.
     """
     files = list(paths)
     for path in files:  # all of them, before the first is imported
@@ -78,11 +86,16 @@ def _read(path: Path) -> list[dict[Any, Any]]:
 
 def _import(ledger: Ledger, rows: list[dict[Any, Any]], *, replace: bool) -> Imported:
     known = ledger.lookup(row["key"] for row in rows)
+    failed = noted(ledger, (row["key"] for row in rows if row["status"] == "error"))
     counts = {"added": 0, "same": 0, "different": 0}
     for start in range(0, len(rows), _BATCH):
         with ledger.database.transaction():
             for row in rows[start : start + _BATCH]:
-                counts[_import_one(ledger, row, known, replace=replace)] += 1
+                if row["status"] == "error":
+                    kind = _import_failure(ledger, row, known, failed, replace=replace)
+                else:
+                    kind = _import_one(ledger, row, known, replace=replace)
+                counts[kind] += 1
     return Imported(len(rows), **counts)
 
 
@@ -96,6 +109,24 @@ def _import_one(
         ledger.forget(entry.key)
     ledger.store(row["request"], entry, model=_model(row["request"]), endpoint_kind="imported")
     return kind
+
+
+def _import_failure(
+    ledger: Ledger,
+    row: dict[Any, Any],
+    known: dict[str, Entry],
+    failed: dict[str, Failure],
+    *,
+    replace: bool,
+) -> str:
+    code = row["finish_reason"]
+    failure = Failure(row["key"], "unknown" if pd.isna(code) else code, row["request"])
+    before = failed.get(failure.key)
+    if failure.key in known or before == failure:
+        return "same"
+    if before is None or replace:
+        note(ledger, [failure])
+    return "added" if before is None else "different"
 
 
 def _belongs(key: str, request: str) -> bool:

@@ -4,6 +4,7 @@ Not in `__init__`, so that segmenting does not depend on language models.
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
@@ -59,6 +60,18 @@ def take_apart(parts: pd.DataFrame, sources: pd.DataFrame, options: Options, des
             return Apart(_instead(units, theirs, claims), warnings)
         case _:
             return Apart(units, ())
+
+
+def check_claims(options: Options, claims: Path, raw: Path, *, where: str) -> None:
+    """Check that released claims are read from `claims`, the folder that DVC watches for them.
+
+    Else BadInput: a change of them would go unnoticed. `raw` has a folder per dataset.
+    """
+    if isinstance(options, ReleasedOptions) and claims != raw / RELEASED:
+        raise BadInput(
+            f"{where} > claims: is {claims}, but the released claims are in {raw / RELEASED}; name"
+            " that folder, so that a change in it is noticed"
+        )
 
 
 def decomposition_of(params: Params, name: str) -> Options:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from metassay.errors import BadInput
-from metassay.generation.shots import Example, datasets_of, read_examples, with_citations
+from metassay.generation.shots import Example, read_examples, with_citations
+from metassay.llm.egress import datasets_of
 from metassay.text.citations import parse, strip_citations
 from metassay.text.sentences import sentences
 

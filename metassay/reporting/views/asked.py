@@ -10,7 +10,7 @@ from metassay.llm.endpoints import ModelOptions, Prices
 from metassay.reporting.tables import rows
 
 COLUMNS = (
-    *("stage", "model", "calls", "refused", "truncated", "uncounted"),
+    *("stage", "model", "calls", "refused", "truncated", "failed", "uncounted"),
     *("prompt_tokens", "completion_tokens", "cost", "currency", "prices_of"),
 )
 
@@ -30,10 +30,11 @@ def asked_table(
 ) -> pd.DataFrame:
     """One row per stage and model: answers by status, tokens, cost at the list price.
 
-    `responses` are tables RESPONSES by stage. `uncounted` answers came without tokens, which the
-    sums lack. The cost, in `currency` at the prices of the day `prices_of`, is null for a model
-    without prices. It is of the answers used, whoever paid for them and however often they were
-    tried.
+    `responses` are tables RESPONSES by stage. `calls` were answered; `failed` ones never were, so
+    they are not among the calls, and what they may have cost is not known. `uncounted` answers came
+    without tokens, which the sums lack. The cost, in `currency` at the prices of the day
+    `prices_of`, is null for a model without prices. It is of the answers used, whoever paid for
+    them and however often they were tried.
     """
     prices = _prices(models)
     made = []
@@ -80,11 +81,14 @@ def _row(
     answers: list[tuple[str, int | None, int | None]],
     prices: Prices | None,
 ) -> tuple[object, ...]:
+    failed = sum(status == "error" for status, _, _ in answers)
+    answers = [answer for answer in answers if answer[0] != "error"]
     statuses = [status for status, _, _ in answers]
     read = sum(prompt or 0 for _, prompt, _ in answers)
     written = sum(completion or 0 for _, _, completion in answers)
     uncounted = sum(prompt is None or completion is None for _, prompt, completion in answers)
-    counts = (len(answers), statuses.count("refused"), statuses.count("truncated"), uncounted)
+    declined, cut = statuses.count("refused"), statuses.count("truncated")
+    counts = (len(answers), declined, cut, failed, uncounted)
     priced: tuple[object, ...] = (None, None, None)
     if prices is not None:
         cost = (read * prices.input_per_million + written * prices.output_per_million) / 1e6
@@ -95,4 +99,5 @@ def _row(
 def _calls(row: Mapping[Any, Any]) -> str:
     names = ("refused", "truncated", "uncounted")
     others = [f"{row[name]:,} {name}" for name in names if row[name]]
-    return f"{row['calls']:,}" + (f" ({', '.join(others)})" if others else "")
+    calls = f"{row['calls']:,}" + (f" ({', '.join(others)})" if others else "")
+    return calls + (f", and {row['failed']:,} failed" if row["failed"] else "")

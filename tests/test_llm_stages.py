@@ -1,0 +1,317 @@
+"""generate and decompose through their doorways, against a scripted server on loopback."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from metassay.contract import read, write
+from metassay.llm import client
+from metassay.llm.ledger import Ledger
+from metassay.llm.project import LEDGER
+from metassay.llm.responses import import_
+from metassay.tables import PARTS, RESPONSES, TEXTS, UNITS
+from stages.doorway import BAD_INPUT, UNFINISHED
+from tests.llm.asking_setup import QUICK
+from tests.llm.scripted_server import (
+    Answer,
+    Call,
+    ScriptedServer,
+    cut,
+    dropped,
+    failed,
+    hang,
+    refused,
+    said,
+)
+from tests.stage_setup import KEY, run_stage, tiny_project
+
+CANARY = "canary-41c7"
+TEXTS_AT = "data/tables/one/texts/writer.parquet"
+GENERATED = "data/tables/one/responses/generate-writer.parquet"
+DECOMPOSED = "data/tables/one/responses/decompose.parquet"
+MADE = [TEXTS_AT, GENERATED, "data/tables/one/units.parquet", DECOMPOSED]
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key, and less patience than the stages have."""
+    monkeypatch.setenv(KEY, "k")
+    monkeypatch.setattr(client, "Policy", lambda: QUICK)
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as running:
+        yield running
+
+
+def is_claims(call: Call) -> bool:
+    return '{"items":' in str(call.body["messages"][0]["content"])
+
+
+def faulty(call: Call) -> Answer:
+    """Writes of the kind that the last message names; takes everything apart but `torn`."""
+    asked = str(call.body["messages"][-1]["content"])
+    if is_claims(call):
+        if "torn" in asked:
+            return failed(503)
+        return said(json.dumps({"items": [{"number": 1, "claims": ["The knee hurts."]}]}))
+    kinds = {
+        **{"down": failed(500), "hangs": hang(), "lost": dropped(), "wrong": failed(400)},
+        **{"declines": refused(), "long": cut("The kn")},
+    }
+    kind = re.findall(r"It (\w+)", asked)[-1]
+    return kinds.get(kind) or said(f"The knee hurts [0]. It is {kind}.")
+
+
+KINDS = ["fine", "down", "hangs", "lost", "wrong", "declines", "long", "torn"]
+PASSAGES = [f"The knee hurts. It {kind}." for kind in KINDS]
+STATUSES = ["ok", "error", "error", "error", "error", "refused", "truncated", "ok"]
+
+
+def parts_of(root: Path) -> None:
+    """What segment makes of these texts: each is one part."""
+    texts = read(TEXTS, root / TEXTS_AT)
+    rows = texts.drop(columns="recipe").assign(leaf="yes")
+    rows["starts"] = [[0] if s == "ok" else [] for s in texts["status"]]
+    ends = zip(texts["text"], texts["status"], strict=True)
+    rows["ends"] = [[len(text)] if s == "ok" else [] for text, s in ends]
+    write(PARTS, rows, root / "data/tables/one/parts.parquet")
+
+
+def both_stages(monkeypatch: pytest.MonkeyPatch, root: Path) -> dict[str, bytes]:
+    assert run_stage(monkeypatch, root, "generate", "one-writer") == 0
+    parts_of(root)
+    assert run_stage(monkeypatch, root, "decompose", "one") == 0
+    return {name: (root / name).read_bytes() for name in MADE}
+
+
+def bring(root: Path, given: Path) -> tuple[int, int, int, int]:
+    """`metassay ledger import` of a run's tables of responses."""
+    with Ledger(root / LEDGER) as ledger:
+        return tuple(import_(ledger, [given / GENERATED, given / DECOMPOSED]))
+
+
+@pytest.mark.parametrize("keyless", ["a key that is not there", "a server that is not there"])
+def test_a_run_with_failures_is_repeated_to_the_byte_without_a_request(
+    tmp_path: Path,
+    server: ScriptedServer,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    keyless: str,
+) -> None:
+    server.script = faulty
+    with_key = keyless == "a key that is not there"
+    endpoint = {"timeout": 0.3} | ({} if with_key else {"key_env": None})
+    first = tiny_project(tmp_path / "first", server.base_url, PASSAGES, endpoint=endpoint)
+    made = both_stages(monkeypatch, first)
+    assert read(TEXTS, first / TEXTS_AT)["status"].tolist() == STATUSES
+    units = read(UNITS, first / "data/tables/one/units.parquet").query("kind == 'claim'")
+    assert units.set_index("doc_id")["status"].to_dict() == {"d000": "ok", "d007": "error"}
+
+    responses = read(RESPONSES, first / GENERATED)
+    lost = responses.query("status == 'error'")
+    assert sorted(lost["finish_reason"]) == ["connection", "http_400", "http_500", "timeout"]
+    assert lost[["text", "prompt_tokens", "completion_tokens"]].isna().all().all()
+    assert len(responses) == len(PASSAGES)
+    (torn,) = read(RESPONSES, first / DECOMPOSED).query("status == 'error'")["finish_reason"]
+    assert torn == "http_503"
+
+    sent = server.requests.total()
+    if with_key:
+        monkeypatch.delenv(KEY)
+        again = server.base_url
+    else:
+        with ScriptedServer() as other:
+            again = other.base_url  # nobody listens there any more
+    clone = tiny_project(tmp_path / "clone", again, PASSAGES, endpoint=endpoint)
+    assert bring(clone, first) == (10, 10, 0, 0)
+    assert both_stages(monkeypatch, clone) == made
+    assert server.requests.total() == sent
+    assert "4 question(s) without an answer are not asked again" in caplog.text
+    assert "knee" not in caplog.text
+
+
+def test_a_clone_that_lacks_an_answer_still_says_so(
+    tmp_path: Path,
+    server: ScriptedServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    server.script = faulty
+    first = tiny_project(tmp_path / "first", server.base_url, PASSAGES[:2])
+    assert run_stage(monkeypatch, first, "generate", "one-writer") == 0
+    monkeypatch.delenv(KEY)
+    clone = tiny_project(tmp_path / "clone", server.base_url, PASSAGES[:3])
+    with Ledger(clone / LEDGER) as ledger:
+        import_(ledger, [first / GENERATED])
+    assert run_stage(monkeypatch, clone, "generate", "one-writer") == BAD_INPUT
+    assert f"1 of 2 answers are not in the ledger, and the environment variable {KEY}" in (
+        capsys.readouterr().err
+    )
+    assert not (clone / TEXTS_AT).exists()
+
+
+def test_whoever_has_a_key_asks_failed_questions_again_and_no_other(
+    tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.script = faulty
+    first = tiny_project(tmp_path / "first", server.base_url, PASSAGES[:2])
+    assert run_stage(monkeypatch, first, "generate", "one-writer") == 0
+    clone = tiny_project(tmp_path / "clone", server.base_url, PASSAGES[:2])
+    with Ledger(clone / LEDGER) as ledger:
+        import_(ledger, [first / GENERATED])
+    server.script = lambda call: said("Mended [0].")
+    for root in (first, clone):  # its own ledger is no other than an imported one
+        sent = len(server.calls)
+        assert run_stage(monkeypatch, root, "generate", "one-writer") == 0
+        assert len(server.calls) == sent + 1
+        assert "It down" in server.calls[-1].prompt
+        texts = read(TEXTS, root / TEXTS_AT)["text"].tolist()
+        assert texts == ["The knee hurts [0]. It is fine.", "Mended [0]."]
+        assert set(read(RESPONSES, root / GENERATED)["status"]) == {"ok"}
+    monkeypatch.delenv(KEY)  # what was answered since is no failure any more
+    assert run_stage(monkeypatch, first, "generate", "one-writer") == 0
+    assert read(TEXTS, first / TEXTS_AT)["text"].tolist()[1] == "Mended [0]."
+
+
+def test_an_endpoint_that_goes_down_leaves_what_was_answered_and_the_run_goes_on_later(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    passages = [f"{CANARY}: case {number}." for number in range(90)]
+    root = tmp_path / "project"
+
+    def run(base_url: str) -> int:
+        tiny_project(root, base_url, passages)
+        return run_stage(monkeypatch, root, "generate", "one-writer")
+
+    def missing() -> int:
+        with Ledger(root / LEDGER) as ledger:
+            answered = ledger.stats().holdings
+        left = len(passages) - sum(row.answers for row in answered)
+        message = capfd.readouterr().err
+        assert f"model 'm': {left} of 90 answers are missing" in message
+        assert "its endpoint failed too often in a row" in message
+        assert "run again when it is up, and only what is missing is asked" in message
+        assert CANARY not in message + caplog.text
+        assert not (root / TEXTS_AT).exists()
+        assert not (root / GENERATED).exists()
+        return left
+
+    def breaking(call: Call) -> Answer:
+        return said(f"Text {call.number}.") if call.number <= 5 else dropped()
+
+    with ScriptedServer(breaking) as server:
+        assert run(server.base_url) == UNFINISHED
+        assert missing() == 90 - 5
+    assert run(server.base_url) == UNFINISHED  # refused: nobody listens there any more
+    assert missing() == 90 - 5
+    with ScriptedServer(lambda call: said("Text.")) as later:
+        assert run(later.base_url) == 0
+        assert later.requests.total() == 90 - 5
+    texts = read(TEXTS, root / TEXTS_AT)
+    assert texts["status"].eq("ok").all()
+    assert texts["text"].eq("Text.").sum() == 90 - 5
+
+
+def shown(folder: Path, dataset: str) -> None:
+    """One example of a dataset, whose source and text name the canary."""
+    place = folder / "data/raw" / dataset / "dev"
+    place.mkdir(parents=True)
+    source = {"doc_id": "e1", "task": "note", "passages": [f"The {CANARY} hurts."]}
+    text = {"doc_id": "e1", "author": "reference", "text": f"A {CANARY} that hurts."}
+    (place / "sources.jsonl").write_text(json.dumps(source), encoding="utf-8")
+    (place / "texts.jsonl").write_text(json.dumps(text), encoding="utf-8")
+
+
+SHOWN = {"shots": 1, "examples": ["ward/dev/e1"]}
+
+
+def test_private_examples_of_a_public_benchmark_go_only_where_they_may(
+    tmp_path: Path,
+    server: ScriptedServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    server.script = lambda call: said(f"A {CANARY} [0].")  # as models do, it repeats its example
+    root = tmp_path / "project"
+    shown(root, "ward")
+    settings = {"system": SHOWN, "reads": "data/raw/ward", "access": {"ward": "private"}}
+    for sends in ([], ["credentialed"]):
+        tiny_project(root, server.base_url, PASSAGES[:1], endpoint={"sends": sends}, **settings)
+        assert run_stage(monkeypatch, root, "generate", "one-writer") == BAD_INPUT
+        message = capfd.readouterr().err
+        assert "dataset 'ward' is private" in message
+        assert "params.yaml > endpoints > here > sends" in message
+        assert CANARY not in message
+    assert not server.calls
+    allowed = {"sends": ["private"]}
+    tiny_project(root, server.base_url, PASSAGES[:1], endpoint=allowed, **settings)
+    assert run_stage(monkeypatch, root, "generate", "one-writer") == 0
+    assert CANARY in server.calls[0].prompt
+
+    # The text repeats the example, so decompose must not send it elsewhere either.
+    parts_of(root)
+    with ScriptedServer(faulty) as elsewhere:
+        tiny_project(root, elsewhere.base_url, PASSAGES[:1], **settings)
+        assert run_stage(monkeypatch, root, "decompose", "one") == BAD_INPUT
+        message = capfd.readouterr().err
+        assert "dataset 'ward' is private" in message
+        assert CANARY not in message
+        assert not elsewhere.calls
+        tiny_project(root, elsewhere.base_url, PASSAGES[:1], endpoint=allowed, **settings)
+        assert run_stage(monkeypatch, root, "decompose", "one") == 0
+        assert CANARY in elsewhere.calls[0].prompt
+
+
+def test_examples_of_a_dataset_that_nobody_registered_are_not_sent(
+    tmp_path: Path,
+    server: ScriptedServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    root = tmp_path / "project"
+    shown(root, "ward")
+    for name in ("ward/dev/e1", "./ward/dev/e1"):
+        system = {"shots": 1, "examples": [name]}
+        tiny_project(root, server.base_url, PASSAGES[:1], system=system, reads="data/raw")
+        assert run_stage(monkeypatch, root, "generate", "one-writer") == BAD_INPUT
+        assert CANARY not in capfd.readouterr().err
+    assert not server.calls
+
+
+def test_what_dvc_does_not_watch_is_not_read(
+    tmp_path: Path,
+    server: ScriptedServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    root = tmp_path / "project"
+    shown(root, "ward")
+    settings = {"system": SHOWN, "access": {"ward": "public"}}
+    tiny_project(root, server.base_url, PASSAGES[:1], **settings)
+    assert run_stage(monkeypatch, root, "generate", "one-writer") == BAD_INPUT
+    message = capfd.readouterr().err
+    assert "params.yaml > generating > one-writer > reads: is data/none.txt" in message
+    assert "the examples are in data/raw/ward; name that folder" in message
+    assert not server.calls
+    for reads in ("data/raw/ward", "data/raw"):
+        tiny_project(root, server.base_url, PASSAGES[:1], reads=reads, **settings)
+        assert run_stage(monkeypatch, root, "generate", "one-writer") == 0
+
+    parts_of(root)
+    path = root / "params.yaml"
+    params = yaml.safe_load(path.read_text(encoding="utf-8"))
+    params["decompositions"]["apart"] = {"kind": "doclens_claims"}
+    path.write_text(yaml.safe_dump(params), encoding="utf-8")
+    assert run_stage(monkeypatch, root, "decompose", "one") == BAD_INPUT
+    message = capfd.readouterr().err
+    assert "params.yaml > benchmarks > one > claims: is data/none.txt" in message
+    assert "data/raw/doclens_aci_claims; name that folder" in message
