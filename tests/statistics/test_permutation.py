@@ -196,3 +196,14 @@ def test_blocks_of_permutations_change_nothing(monkeypatch, resample):
     monkeypatch.setattr(permutation, "HELD", 90)  # three permutations of the documents
     monkeypatch.setattr(permutation, "ROWS", 8)
     assert [test(level) for level in LEVELS] == whole
+
+
+@pytest.mark.parametrize("coefficient", ["spearman", "kendall"])
+def test_ranking_each_permutation_gives_what_looking_at_every_pair_gives(monkeypatch, coefficient):
+    a, b, human = three(np.random.default_rng(8), (4, 12), discrete=True, missing=0.1)
+    trio = common(a, b, human)
+    swaps = draw_swaps((4, 12), resample="both", n=30, rng=np.random.default_rng(2))
+    before = permuted(trio, "global", coefficient, swaps, "both")
+    monkeypatch.setattr(permutation, "PAIRED_ITEMS", 0)
+    after = permuted(trio, "global", coefficient, swaps, "both")
+    assert before == pytest.approx(after, abs=1e-12)
