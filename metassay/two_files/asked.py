@@ -52,7 +52,8 @@ def asked(
     other fields of MetaOptions. A criterion's ends are the lowest and highest rating there is.
     """
     problems = _unknown("--lower", lower, [*scores.names, *ratings.names])
-    scale = dict(one.rpartition("=")[::2] for one in scales)
+    problems += [f"--scale {one}: write CRITERION=SCALE" for one in scales if "=" not in one]
+    scale = dict(one.rpartition("=")[::2] for one in scales if "=" in one)
     problems += _unknown("--scale", scale, ratings.names)
     problems += [
         f"--scale {name}={kind}: no such scale; choose from {', '.join(SCALES)}"
@@ -65,9 +66,12 @@ def asked(
     chosen, notes = _compared(scores, directed, compared)
     if compared is not None and len(chosen) < len(compared) and not problems:
         problems += notes
+    try:
+        options = parse(MetaOptions, {**settings, "compared": chosen}, where="meta-eval")
+    except BadInput as error:
+        problems += error.problems
     if problems:
         raise BadInput(problems)
-    options = parse(MetaOptions, {**settings, "compared": chosen}, where="meta-eval")
     by_criterion = ratings.table.groupby("criterion")["value"]
     low, high = by_criterion.min().to_dict(), by_criterion.max().to_dict()
     criteria = {

@@ -34,8 +34,17 @@ A file is long exactly if it has a column `metric` (RATINGS: `criterion`). `auth
 docs/meta-eval.md has an example and says what each number is."""
 
 Add = Callable[..., argparse.ArgumentParser]
-_CHOICES = ("coefficient", "resample")
-_NUMBERS = {"resamples": 1000, "permutations": 1000, "confidence": 0.95, "seed": 0}
+_NOT_WRITTEN = "--out FOLDER writes every table behind this as CSV, with all digits"
+_CHOICES = {
+    "coefficient": "what is printed and certified; the tables have all",
+    "resample": "what might have been others",
+}
+_NUMBERS: dict[str, tuple[float, str]] = {
+    "resamples": (1000, "of the bootstrap; fewer where there are very many texts"),
+    "permutations": (1000, "of two metrics' scores, to test them against each other"),
+    "confidence": (0.95, "of the intervals"),
+    "seed": (0, "of all random numbers"),
+}
 
 
 def add_commands(add: Add) -> None:
@@ -51,12 +60,16 @@ def add_commands(add: Add) -> None:
         new.add_argument(
             option, metavar=names, nargs="+", action="extend", default=default, help=said
         )
-    for name in _CHOICES:
+    usual = " (default %(default)s)"
+    for name, what in _CHOICES.items():
         field = MetaOptions.model_fields[name]
-        choices, usual = get_args(field.annotation), field.default
-        new.add_argument(f"--{name}", choices=choices, default=usual, help=f"default {usual}")
-    for name, number in _NUMBERS.items():
-        new.add_argument(f"--{name}", type=type(number), default=number, help=f"default {number}")
+        choices = get_args(field.annotation)
+        new.add_argument(f"--{name}", choices=choices, default=field.default, help=what + usual)
+    for name, (number, what) in _NUMBERS.items():
+        kind = type(number)
+        new.add_argument(
+            f"--{name}", metavar="NUMBER", type=kind, default=number, help=what + usual
+        )
     new.add_argument("--out", type=Path, metavar="FOLDER", help="write all tables there, as CSV")
 
 
@@ -78,7 +91,7 @@ def meta_eval(chosen: argparse.Namespace) -> int:
     for line in _notes(scores, ratings, said, found):
         console.print(line, markup=False, highlight=False)
     names = ", ".join(f"{name}.csv" for name in tables)
-    where = f"written to {chosen.out}: {names}" if chosen.out else f"--out FOLDER writes {names}"
+    where = f"written to {chosen.out}: {names}" if chosen.out else _NOT_WRITTEN
     console.print(where, markup=False, highlight=False)
     return 0
 

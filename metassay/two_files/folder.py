@@ -19,13 +19,14 @@ def whole(folder: Path) -> Iterator[Path]:
 
     Raises BadInput where `folder` is a file, holds something, or cannot be made.
     """
+    folder = folder.resolve()
     if folder.is_dir() and any(folder.iterdir()):
         raise BadInput(f"--out {folder}: the folder holds something already; name an empty one")
     if folder.exists() and not folder.is_dir():
         raise BadInput(f"--out {folder}: is a file; name a folder")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.resolve().parent))
+        made = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     except OSError as error:
         raise BadInput(f"--out {folder}: cannot be made: {error.strerror}") from error
     try:
