@@ -256,6 +256,13 @@ def test_nothing_in_common_shows_three_ids_of_each(here: Path, capsys) -> None:
     assert "ratings.csv has 'doc_d0'/'a'/'full'" in said
 
 
+def test_the_reference_is_nothing_to_compare(here: Path, capsys) -> None:
+    scores, ratings = frames()
+    ratings = ratings[ratings["system"] == "a"].assign(system="reference")
+    assert main(put(here, scores, ratings)) == 2
+    assert "ratings.csv has none by a system" in capsys.readouterr().err
+
+
 def test_texts_in_one_file_alone_are_counted(here: Path, capsys) -> None:
     scores, ratings = frames()
     assert main([*put(here, scores.iloc[:-1], ratings[ratings["doc_id"] != "d0"]), *FEW]) == 0

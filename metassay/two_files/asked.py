@@ -12,6 +12,7 @@ from metassay.meta_evaluation.study import Better
 from metassay.metrics import DESCRIPTIONS
 from metassay.params import Criterion, parse
 from metassay.statistics.ensembles import LARGEST
+from metassay.tables import REFERENCE
 from metassay.two_files.reading import TEXT, Given
 
 SCALES: tuple[str, ...] = get_args(Criterion.model_fields["scale"].annotation)
@@ -87,9 +88,8 @@ def asked(
 
 
 def overlap(scores: Given, ratings: Given) -> Overlap:
-    """Count the texts of both files; raises BadInput, with ids of each, if none is in both."""
-    scored = pd.MultiIndex.from_frame(scores.table[TEXT]).unique()
-    rated = pd.MultiIndex.from_frame(ratings.table[TEXT]).unique()
+    """Count the systems' texts; raises BadInput, with ids of each file, if none is in both."""
+    scored, rated = _texts(scores.table), _texts(ratings.table)
     both = len(scored.intersection(rated))
     if not both:
         raise BadInput(
@@ -100,8 +100,13 @@ def overlap(scores: Given, ratings: Given) -> Overlap:
     return Overlap(both, len(scored) - both, len(rated) - both)
 
 
+def _texts(table: pd.DataFrame) -> pd.MultiIndex:
+    return pd.MultiIndex.from_frame(table.loc[table["author"] != REFERENCE, TEXT]).unique()
+
+
 def _examples(texts: pd.MultiIndex) -> str:
-    return ", ".join("/".join(shown(key) for key in text) for text in texts[:_EXAMPLES])
+    shown_ones = ("/".join(shown(key) for key in text) for text in texts[:_EXAMPLES])
+    return ", ".join(shown_ones) or "none by a system"
 
 
 def _unknown(option: str, names: Iterable[str], known: Sequence[str]) -> list[str]:
