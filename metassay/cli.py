@@ -1,4 +1,4 @@
-"""`metassay`: list, fetch, run, validate, report; what costs money is in money.py."""
+"""`metassay`: list, fetch, run, validate, report; money.py and two_files/ add the others."""
 
 import argparse
 import os
@@ -11,13 +11,13 @@ from rich.console import Console
 from rich.table import Column
 from rich.table import Table as RichTable
 
-from metassay import __version__
+from metassay import __version__, money
 from metassay.datasets.fetch import fetch
 from metassay.datasets.registry import find, load_registry
 from metassay.errors import BadInput
 from metassay.headline import best_metrics, board
-from metassay.money import add_commands
 from metassay.params import Params, load
+from metassay.two_files import command as two_files
 from metassay.validation import configuration_problems, table_problems
 
 DONE, STAGE_FAILED, BAD_USAGE = 0, 1, 2
@@ -27,7 +27,8 @@ Scores generated clinical and scientific text finely, then tests every score aga
 
 Work happens in a project: the folder with dvc.yaml and params.yaml. A benchmark is a dataset and
 the metrics, judges and systems that params.yaml puts on it; its tables are versioned by DVC, so a
-run repeats only what changed. Start with `metassay run sample`."""
+run repeats only what changed. Start with `metassay run sample`. `metassay meta-eval` alone needs no
+project: it takes two files."""
 
 ENDING = """\
 exit codes:
@@ -181,7 +182,8 @@ def parser() -> argparse.ArgumentParser:
     add("validate", validate, "check params, registry and tables", VALIDATE)
     reporting = add("report", report, "render a report again", REPORT)
     reporting.add_argument("name", metavar="NAME", help="a benchmark of params.yaml")
-    add_commands(add, _checked)
+    money.add_commands(add, _checked)
+    two_files.add_commands(add)
     return whole
 
 

@@ -30,7 +30,7 @@ LAYERS = (
         "planning",
     },
     {"reporting", "headline"},
-    {"validation", "money"},
+    {"validation", "money", "two_files"},
     {"cli"},
 )
 

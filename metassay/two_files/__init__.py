@@ -1,0 +1,1 @@
+"""`metassay meta-eval SCORES RATINGS`: metrics tested against people, from two files alone."""
