@@ -1,6 +1,5 @@
 """What a model thinks aloud before its answer is no part of the answer, but stays in the ledger."""
 
-
 import pandas as pd
 import pytest
 
