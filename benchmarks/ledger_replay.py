@@ -45,6 +45,7 @@ def main() -> None:
             fill(ledger, requests)
         times, opening = [], []
         for _ in range(ROUNDS):
+            requests = questions()  # new ones, since a request keeps its key once it is hashed
             start = time.perf_counter()
             with Ledger(path) as ledger:
                 opened = time.perf_counter()

@@ -10,7 +10,7 @@ from rich.table import Table as RichTable
 
 from metassay.datasets.registry import load_registry
 from metassay.errors import BadInput
-from metassay.llm.budget import spending
+from metassay.llm.budget import Spending, spending
 from metassay.llm.ledger import Ledger
 from metassay.llm.project import ACCOUNT, LEDGER
 from metassay.llm.responses import Imported, export, import_
@@ -21,8 +21,11 @@ COST = """\
 Estimate what the next `metassay run NAME` would ask of language models, per stage and model, before
 anything is sent and without any network: distinct questions, those that the ledger has answered
 already, tokens, and money at the prices of params.yaml. Few-shot examples and raw files must be
-there (metassay fetch). The most it can cost assumes that every answer runs to max_tokens; repeated
-attempts are not in it, but max_cost caps them too."""
+there (metassay fetch). Every number is an expectation, but for `at most`: that is a bound, with
+every byte of a prompt a token, every answer as long as max_tokens, and every list of claims asked
+for as often as it may be. Attempts that are repeated after a fault are in neither, but max_cost
+caps them too: it caps what all runs of the project cost together; the last line says what is left.
+"""
 
 LEDGER_ABOUT = """\
 The ledger (.work/ledger.sqlite) holds every answer ever paid for. `stats` says what is in it, and
@@ -58,6 +61,7 @@ def cost(name: str, params: Params) -> int:
     """Print what the next run would ask, and what that costs."""
     with Ledger(LEDGER) as ledger:
         found = plan(params, name, load_registry(), ledger)
+        spent = spending(ledger, ACCOUNT)
     console = Console()
     if not found.planned:
         console.print(f"{name} asks no language model: it costs nothing")
@@ -68,10 +72,10 @@ def cost(name: str, params: Params) -> int:
         table.add_row(*_planned(one))
     console.print(table)
     for one in found.planned:
-        console.print(f"{one.stage}: tokens counted by {one.estimate.counted}", soft_wrap=True)
+        console.print(f"{one.stage}: tokens by {one.estimate.counted}", soft_wrap=True)
     for note in found.notes:
         console.print(f"note: {note}", soft_wrap=True)
-    for line in _totals(found.planned, params):
+    for line in _totals(found.planned, params, spent):
         console.print(line, soft_wrap=True)
     return 0
 
@@ -134,19 +138,19 @@ def _planned(one: Planned) -> tuple[str, ...]:
     costs = one.estimate
     money = "no prices"
     if costs.cost is not None:
-        money = f"{costs.cost:.4f} {costs.currency}, at most {costs.cost_at_most:.4f}"
+        money = f"about {costs.cost:.4f} {costs.currency}, at most {costs.cost_at_most:.4f}"
     return (
         one.stage,
         one.model,
         f"{costs.calls:,}",
         f"{costs.calls_in_ledger:,}",
-        f"{costs.prompt_tokens:,}",
-        f"{costs.completion_tokens:,}, at most {costs.completion_tokens_at_most:,}",
+        f"about {costs.prompt_tokens:,}",
+        f"about {costs.completion_tokens:,}, at most {costs.completion_tokens_at_most:,}",
         money,
     )
 
 
-def _totals(planned: list[Planned], params: Params) -> Iterable[str]:
+def _totals(planned: list[Planned], params: Params, spent: Spending) -> Iterable[str]:
     by_currency: dict[str, list[Any]] = {}
     for _, _, costs in planned:
         if costs.currency is not None:
@@ -154,7 +158,19 @@ def _totals(planned: list[Planned], params: Params) -> Iterable[str]:
     for currency, all_ in by_currency.items():
         expected, most = sum(c.cost for c in all_), sum(c.cost_at_most for c in all_)
         yield f"together about {expected:.4f} {currency}, at most {most:.4f}"
-    if params.max_cost is None:
-        yield "no cap: params.yaml > max_cost is null"
-    else:
-        yield f"cap: {params.max_cost.amount:g} {params.max_cost.currency} for all answers ever"
+    yield _cap(params, spent)
+
+
+def _cap(params: Params, spent: Spending) -> str:
+    """What was paid so far, and what params.yaml > max_cost leaves of it."""
+    paid = f"{spent.spent:.4f} {spent.currency or ''}".strip()
+    if spent.at_most > spent.spent:
+        paid += f" (at most {spent.at_most:.4f}, with calls whose cost is not known)"
+    cap = params.max_cost
+    if cap is None:
+        return f"no cap: params.yaml > max_cost is null; paid by this project so far: {paid}"
+    left = max(cap.amount - spent.at_most, 0.0)
+    return (
+        f"cap: {cap.amount:g} {cap.currency} for all runs of this project together (params.yaml >"
+        f" max_cost); paid so far: {paid}; left: {left:.4f}"
+    )

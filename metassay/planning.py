@@ -3,6 +3,7 @@
 Nothing is sent. What a model has not written yet is estimated with the reference in its place.
 """
 
+import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -73,7 +74,7 @@ def plan(
     reader = find(dict(registry), chosen.dataset).reader
     given = ingest(reader, Path(chosen.raw), chosen.criteria)
     sources, found = given.sources, Plan([], [])
-    texts = [given.texts]
+    texts, stand_ins = [given.texts], []
     for entry in params.generating.values():
         if entry.benchmark != benchmark:
             continue
@@ -86,12 +87,18 @@ def plan(
         else:
             written = _Texts(write_texts(sources, name, options, _Nobody()).texts, 0)
         if written.invented:
+            stand_ins.append(name)
             found.notes.append(
                 f"{written.invented} text(s) of {name} are not written yet; their claims are"
                 " estimated with the references in their place"
             )
         texts.append(written.texts)
-    _claims(params, benchmark, pd.concat(texts, ignore_index=True), sources, models, ledger, found)
+    options = decomposition_of(params, chosen.decomposition)
+    if isinstance(options, LlmClaimOptions):
+        where = f"params.yaml > segmentations > {chosen.segmentation}"
+        cut: Any = options_of(params.segmentations[chosen.segmentation], SEGMENTATIONS, where=where)
+        parts = segment(pd.concat(texts, ignore_index=True), sources, cut)
+        found.planned.append(_claims(parts, stand_ins, sources, options, models, ledger))
     return found
 
 
@@ -120,7 +127,13 @@ def _chat(
     likely = _stand_ins(given, options.unit)
     lengths = [tokens.by_rule(text) for text in likely.values()]
     length = min(sum(lengths) / len(lengths), decoding.max_tokens) if lengths else 0.0
-    costs = estimate(requests, ledger, model, completion_tokens=length)
+    costs = estimate(
+        requests,
+        ledger,
+        model,
+        structured=models.endpoints[model.endpoint].structured,
+        completion_tokens=length,
+    )
     found.planned.append(Planned(f"generate-{name}", options.model, costs))
     texts = write_chat(given.sources, name, options, replayer(ledger), decoding, examples)
     return _filled(texts, likely)
@@ -136,27 +149,31 @@ def _local(given: Ingested, name: str, path: Path) -> _Texts:
 
 
 def _claims(
-    params: Params,
-    benchmark: str,
-    texts: pd.DataFrame,
+    parts: pd.DataFrame,
+    stand_ins: list[str],
     sources: pd.DataFrame,
+    options: LlmClaimOptions,
     models: Models,
     ledger: Ledger,
-    found: Plan,
-) -> None:
-    chosen = params.benchmarks[benchmark]
-    options = decomposition_of(params, chosen.decomposition)
-    if not isinstance(options, LlmClaimOptions):
-        return
+) -> Planned:
     model = find_model(models, options.model)
     decoding = Decoding.of(model, options.max_tokens)
-    name = chosen.segmentation
-    where = f"params.yaml > segmentations > {name}"
-    cut: Any = options_of(params.segmentations[name], SEGMENTATIONS, where=where)
-    parts = segment(texts, sources, cut)
-    requests = claim_requests(parts, sources, options, decoding)
-    costs = estimate(requests, ledger, model, completion_tokens=_listed(parts, requests, decoding))
-    found.planned.append(Planned("decompose", options.model, costs))
+    requests = []
+    for author in sorted(parts["author"].unique()):
+        asked = claim_requests(parts[parts["author"] == author], sources, options, decoding)
+        if author in stand_ins:  # equal to the reference now, but a question of its own then
+            number = -1 - stand_ins.index(author)
+            asked = [dataclasses.replace(request, repeat=number) for request in asked]
+        requests += asked
+    costs = estimate(
+        requests,
+        ledger,
+        model,
+        structured=models.endpoints[model.endpoint].structured,
+        completion_tokens=_listed(parts, requests, decoding),
+        rounds=options.rounds,
+    )
+    return Planned("decompose", options.model, costs)
 
 
 def _listed(parts: pd.DataFrame, requests: list[ChatRequest], decoding: Decoding) -> float:
@@ -195,8 +212,7 @@ def _filled(texts: pd.DataFrame, likely: _Likely) -> _Texts:
         if row["status"] != "error":
             rows.append(row)
         elif text is not None:
-            # With the author, since several stand-ins that are equal would be one question.
-            rows.append(row | {"text": f"{text}\n{row['author']}", "status": "ok"})
+            rows.append(row | {"text": text, "status": "ok"})
             invented += 1
         elif row["part"] == FULL:  # a section that the reference lacks may be left out
             rows.append(row)

@@ -229,7 +229,8 @@ class Asking:
     def _tokens(self, request: ChatRequest) -> float:
         if not self._gate.counts_tokens:
             return 0.0
-        return tokens.of_request(request) + request.max_tokens
+        structured = self._endpoint.options.structured
+        return tokens.of_request(request, structured=structured) + request.max_tokens
 
     async def _pause(self, key: str, attempt: int, outcome: "Outcome") -> None:
         wait = self._policy.wait(attempt, outcome.wait, self._generator)
@@ -275,7 +276,9 @@ class Asking:
         log.warning(
             "%d of %d answers are missing (%s); run again to ask for them%s",
             *(codes.total(), self._total, listed),
-            ", with a higher max_cost" if "over_budget" in codes else "",
+            ", with a higher max_cost, which caps all runs of the project together"
+            if "over_budget" in codes
+            else "",
         )
 
 

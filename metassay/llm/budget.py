@@ -161,7 +161,8 @@ def open_budget(
 ) -> Budget:
     """One model's part in an account, which is made if it is new.
 
-    `max_cost` caps the whole account, in the currency of its prices. `where` names the model in
+    `max_cost` caps whatever was ever booked on the account, in the currency of its prices, so that
+    runs that are killed and started again keep to one cap. `where` names the model in
     params.yaml. Raises BadInput for a cap without prices, and for a second currency.
     """
     prices = model.prices

@@ -49,7 +49,7 @@ class ModelOptions(Options):
 
     `model` is the provider's identifier (on Azure the deployment). `tokenizer` is a local folder
     with the model's tokenizer.json, for exact estimates. OpenAI's reasoning models want
-    `limit: max_completion_tokens`; everybody else knows `max_tokens`.
+    `limit: max_completion_tokens` and `temperature: 1`; everybody else knows `max_tokens`.
     """
 
     endpoint: str

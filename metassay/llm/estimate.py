@@ -11,17 +11,19 @@ from metassay.llm.exchange import ChatRequest, Message
 from metassay.llm.ledger import Ledger
 
 SAMPLE = 1000  # requests that are counted; the others go by their length in characters
-PAST, ENOUGH = 200, 20  # past answers that the count is checked against, and how many it takes
-MARGIN = 1.1  # what a count may be short by
+PAST, ENOUGH = 200, 20  # past answers that are looked at, and how many it takes to go by them
 
 
 class Estimate(NamedTuple):
     """What remains to be asked of one model, and what that costs.
 
     `calls` are distinct questions, of which `calls_in_ledger` are answered; tokens and cost are of
-    the others. Costs are None for a model without prices. `*_at_most` assumes that every answer
-    runs to max_tokens and that `prompt_tokens` is 10 % short; repeated attempts are not in it, but
-    are in what `max_cost` caps. `counted` says how prompt tokens were counted.
+    the others, in the prices' currency, and costs are None for a model without prices.
+    `prompt_tokens`, `completion_tokens` and `cost` are expectations, of every question answered at
+    once. `*_at_most` are bounds: every byte of a prompt is a token, every answer runs to
+    max_tokens, and no answer can be read until none may be asked for again. Attempts that are
+    repeated after a fault are in neither, but in what `max_cost` caps. `counted` says what both
+    kinds of tokens rest on.
     """
 
     calls: int
@@ -35,14 +37,28 @@ class Estimate(NamedTuple):
     counted: str
 
 
+class _Past(NamedTuple):
+    """A question that was answered, and the tokens that its provider counted."""
+
+    request: ChatRequest
+    prompt_tokens: int
+    completion_tokens: int | None
+
+
 def estimate(
     requests: Sequence[ChatRequest],
     ledger: Ledger,
     model: ModelOptions,
     *,
+    structured: bool,
     completion_tokens: float,
+    rounds: int = 0,
 ) -> Estimate:
-    """Estimate what asking these questions would cost; `completion_tokens` is per call, expected.
+    """Estimate what asking these questions would cost.
+
+    `structured`: the endpoint is sent schemas. `completion_tokens` is what an answer is expected to
+    take, unless 20 or more past answers to the same first message and schema say how many it takes
+    for so much material. `rounds`: how often an answer that cannot be read is asked for again.
 
     Of more than 1,000 requests every n-th is counted, the others go by their length in characters.
     Raises BadInput if the model names a tokenizer that is not there.
@@ -50,44 +66,68 @@ def estimate(
     distinct = {request.key: request for request in requests}
     known = ledger.lookup(distinct)
     open_ = [request for key, request in distinct.items() if key not in known]
-    count, ratio, counted = _counter(ledger, model)
-    prompt = round(_total(open_, count) * ratio)
-    written = round(len(open_) * completion_tokens)
-    most = sum(request.max_tokens for request in open_)
-    prices = model.prices
-
-    def cost(read: float, wrote: float) -> float | None:
-        if prices is None:
-            return None
-        return (read * prices.input_per_million + wrote * prices.output_per_million) / 1e6
-
+    past = [_past(*row) for row in ledger.requests(model.model, PAST)]
+    count, ratio, counted = _counter(past, model, structured=structured)
+    wrote, expected = _written(past, open_, completion_tokens)
+    prompt = round(_total(open_, count, structured=structured) * ratio)
+    written = round(wrote)
+    prompt_most = (1 + rounds) * sum(map(tokens.at_most, open_))
+    written_most = (1 + rounds) * sum(request.max_tokens for request in open_)
     return Estimate(
         calls=len(distinct),
         calls_in_ledger=len(known),
         prompt_tokens=prompt,
         completion_tokens=written,
-        completion_tokens_at_most=most,
-        cost=cost(prompt, written),
-        cost_at_most=cost(prompt * MARGIN, most),
-        currency=prices.currency if prices else None,
-        counted=counted,
+        completion_tokens_at_most=written_most,
+        cost=_cost(model, prompt, written),
+        cost_at_most=_cost(model, prompt_most, written_most),
+        currency=model.prices.currency if model.prices else None,
+        counted=f"{counted}; answers {expected}",
     )
 
 
-def _counter(ledger: Ledger, model: ModelOptions) -> tuple[tokens.Count, float, str]:
+def _cost(model: ModelOptions, read: int, written: int) -> float | None:
+    prices = model.prices
+    if prices is None:
+        return None
+    return (read * prices.input_per_million + written * prices.output_per_million) / 1e6
+
+
+def _counter(
+    past: Sequence[_Past], model: ModelOptions, *, structured: bool
+) -> tuple[tokens.Count, float, str]:
     if model.tokenizer is not None:
         return tokens.by_tokenizer(Path(model.tokenizer)), 1.0, f"tokenizer of {model.tokenizer}"
-    past = ledger.requests(model.model, PAST)
     if len(past) < ENOUGH:
         return tokens.by_rule, 1.0, "rule for English text, about 10 % either way"
-    counted = sum(tokens.of_request(_request(text)) for text, _ in past)
-    ratio = sum(number for _, number in past) / counted
+    counted = sum(tokens.of_request(one.request, structured=structured) for one in past)
+    ratio = sum(one.prompt_tokens for one in past) / counted
     return tokens.by_rule, ratio, f"rule x {ratio:.2f}, from {len(past)} past answers of the model"
 
 
-def _request(canonical: str) -> ChatRequest:
+def _written(past: Sequence[_Past], open_: Sequence[ChatRequest], each: float) -> tuple[float, str]:
+    """Tokens of all answers, and what that rests on."""
+    kinds = {(request.messages[0], request.schema) for request in open_}
+    alike = [
+        (_material(one.request), one.completion_tokens)
+        for one in past
+        if (one.request.messages[0], one.request.schema) in kinds
+        and one.completion_tokens is not None
+    ]
+    if len(alike) < ENOUGH:
+        return len(open_) * each, "as long as the texts that are there"
+    ratio = sum(length for _, length in alike) / sum(read for read, _ in alike)
+    return ratio * sum(map(_material, open_)), f"as long as {len(alike)} past ones were"
+
+
+def _material(request: ChatRequest) -> int:
+    """Characters of the last message: what an answer's length depends on."""
+    return len(request.messages[-1].content)
+
+
+def _past(canonical: str, prompt_tokens: int, completion_tokens: int | None) -> _Past:
     body = json.loads(canonical)
-    return ChatRequest(
+    request = ChatRequest(
         model=body["model"],
         messages=tuple(Message(role, content) for role, content in body["messages"]),
         schema=body["schema"],
@@ -96,12 +136,13 @@ def _request(canonical: str) -> ChatRequest:
         max_tokens=body["max_tokens"],
         repeat=body["repeat"],
     )
+    return _Past(request, prompt_tokens, completion_tokens)
 
 
-def _total(requests: Sequence[ChatRequest], count: tokens.Count) -> float:
+def _total(requests: Sequence[ChatRequest], count: tokens.Count, *, structured: bool) -> float:
     step = -(-len(requests) // SAMPLE) or 1
     sample = requests[::step]
-    counted = sum(tokens.of_request(request, count) for request in sample)
+    counted = sum(tokens.of_request(request, count, structured=structured) for request in sample)
     if step == 1:
         return counted
     return counted * sum(map(_characters, requests)) / sum(map(_characters, sample))

@@ -6,6 +6,7 @@ the file: who asks a question claims it first, and the others wait for the answe
 """
 
 import itertools
+import re
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,11 +17,12 @@ from metassay.llm.exchange import Reply
 
 EntryStatus = Literal["ok", "refused", "truncated"]
 
+_END = re.compile(r"^[ \t]*</think>[ \t]*$", re.MULTILINE)
 _BATCH = 500  # SQLite's oldest limit on parameters is 999
 
 
 class Entry(NamedTuple):
-    """One final answer; `text` of a refusal holds its words, if there were any."""
+    """One final answer, as it came; `text` of a refusal holds its words, if there were any."""
 
     key: str
     status: EntryStatus
@@ -30,12 +32,33 @@ class Entry(NamedTuple):
     text: str | None
 
     def reply(self, attempts: int = 0) -> Reply:
-        """The answer as the asker gets it: a refusal has no text."""
+        """The answer as the asker gets it: a refusal has no text, and thoughts are no answer.
+
+        An answer that ends within its thoughts is truncated, whatever the endpoint says.
+        """
         key, status, reason, prompt, completion, text = self
         if status != "refused":
-            return Reply(key, status, text, reason, prompt, completion, attempts)
+            said = without_thoughts(text or "")
+            if said is None:
+                status = "truncated"
+            return Reply(key, status, said, reason, prompt, completion, attempts)
         error = "content_filter" if reason == "content_filter" else "refusal"
         return Reply(key, status, None, reason, prompt, completion, attempts, error)
+
+
+def without_thoughts(text: str) -> str | None:
+    """What follows the `<think>` block that an answer begins with; None if the block has no end.
+
+    Some models' templates have opened the block already: then it is all before a line that is
+    nothing but `</think>`, which no line of sound JSON is. Any other text stays as it is.
+    """
+    before, end, after = text.partition("</think>")
+    if before.lstrip().startswith("<think>"):
+        return after.lstrip() if end else None
+    alone = _END.search(text) if end else None
+    if alone is None or "<think>" in text[: alone.start()]:
+        return text
+    return text[alone.end() :].lstrip()
 
 
 class Holding(NamedTuple):
@@ -78,7 +101,7 @@ class Ledger:
     def lookup(self, keys: Iterable[str]) -> dict[str, Entry]:
         """The answers that are there, by key."""
         columns = "key, status, finish_reason, prompt_tokens, completion_tokens, text"
-        return {row[0]: Entry(*row) for row in self.rows(columns, sorted(set(keys)))}
+        return {row[0]: Entry._make(row) for row in self.rows(columns, sorted(set(keys)))}
 
     def claim(self, key: str, owner: str, seconds: float) -> bool:
         """Take a question for `owner` unless it is answered or a living owner has it."""
@@ -163,11 +186,11 @@ class Ledger:
             ).fetchall()
         return Stats([Holding(*row) for row in holdings], dict(attempts), self.path.stat().st_size)
 
-    def requests(self, model: str, limit: int) -> list[tuple[str, int]]:
-        """Up to `limit` questions to a model with the tokens its provider counted in them."""
+    def requests(self, model: str, limit: int) -> list[tuple[str, int, int | None]]:
+        """Up to `limit` questions to a model; what its provider counted in them and the answers."""
         with self.database.reading() as connection:
             return connection.execute(
-                "SELECT request, prompt_tokens FROM answers"
+                "SELECT request, prompt_tokens, completion_tokens FROM answers"
                 " WHERE model = ? AND prompt_tokens IS NOT NULL ORDER BY key LIMIT ?",
                 (model, limit),
             ).fetchall()

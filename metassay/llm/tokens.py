@@ -8,6 +8,7 @@ model's own tokenizer.
 """
 
 import functools
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,8 @@ Count = Callable[[str], float]
 PER_REQUEST, PER_MESSAGE = 3, 4  # what OpenAI's chat format adds
 # No vocabulary has a token shorter than a byte; templates and their default texts stay below these.
 _AT_MOST_PER_REQUEST, _AT_MOST_PER_MESSAGE = 64, 32
+
+_SCHEMA_HEAD = "# Response Formats\n\n## answer\n\n"
 
 _PIECES = re.compile(r"[^\W\d_]+|\d+|\n+|[^\w\s]+|_+")
 
@@ -45,22 +48,38 @@ def by_tokenizer(folder: Path) -> Count:
     return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
 
 
-def of_request(request: ChatRequest, count: Count = by_rule) -> float:
-    """Tokens of everything that is sent: messages, their format, and the schema."""
+def of_request(request: ChatRequest, count: Count = by_rule, *, structured: bool) -> float:
+    """Tokens that an endpoint counts in a request: messages, their format, and the schema.
+
+    Only a `structured` endpoint is sent the schema. What it bills for one is unpublished, except
+    for OpenAI's open models, whose prompt holds it as JSON under a heading
+    (https://github.com/openai/openai-cookbook, articles/openai-harmony.md, "Structured output").
+    That is assumed of every endpoint, and JSON with spaces, the longer of its two usual forms.
+    Servers that only constrain the answer (vLLM, Ollama) bill nothing for it.
+    """
     return (
         PER_REQUEST
         + sum(PER_MESSAGE + count(message.content) for message in request.messages)
-        + count(request.schema or "")
+        + (count(_schema_text(request.schema)) if structured and request.schema else 0.0)
     )
 
 
 def at_most(request: ChatRequest) -> int:
-    """Tokens that a request cannot exceed, whatever the vocabulary: one per byte."""
+    """Tokens that a request cannot exceed, whatever the vocabulary: one per byte.
+
+    The schema is in it whether or not the endpoint is sent one.
+    """
+    schema = _schema_text(request.schema) if request.schema else ""
     return (
         _AT_MOST_PER_REQUEST
         + sum(_AT_MOST_PER_MESSAGE + len(m.content.encode("utf-8")) for m in request.messages)
-        + len((request.schema or "").encode("utf-8"))
+        + len(schema.encode("utf-8"))
     )
+
+
+@functools.lru_cache(maxsize=64)
+def _schema_text(schema: str) -> str:
+    return _SCHEMA_HEAD + json.dumps(json.loads(schema), ensure_ascii=False)
 
 
 @functools.lru_cache(maxsize=65536)

@@ -42,7 +42,8 @@ def most(number: int) -> float:
 def test_the_most_a_request_can_cost_by_hand() -> None:
     # "Answer." has 7 bytes, "Question 1?" 11; 64 for the request and 32 for each message.
     assert tokens.at_most(request(1)) == 64 + 2 * 32 + 7 + 11
-    assert tokens.at_most(request(1, schema='{"a":"ä"}')) == 146 + 10  # ä has two bytes
+    # A heading of 18 + 2 + 9 + 2 bytes, then the schema with a space after its colon; ä has two.
+    assert tokens.at_most(request(1, schema='{"a":"ä"}')) == 146 + 31 + 11
     assert most(1) == pytest.approx(146 * 2.5e-6 + 40 * 1e-5)
 
 
@@ -151,6 +152,20 @@ def test_the_cap_holds_and_a_higher_one_goes_on(
     account = spending(ledger, "study")
     assert account.spent == pytest.approx(paid(server))
     assert (account.calls, account.hits) == (60, 60 - codes["over_budget"])
+
+
+def test_a_second_run_under_the_same_cap_spends_only_what_the_first_left(
+    server: ScriptedServer, tmp_path: Path
+) -> None:
+    server.script = lambda call: said("word " * 30)
+    cap = 20 * (17 * READ + 30 * WRITTEN)
+    for _ in range(3):
+        with Ledger(tmp_path / "ledger.sqlite") as ledger:
+            ask = asking(server.base_url, ledger, max_cost=cap, concurrency=16)
+            replies = ask([request(number) for number in range(60)])
+            assert missing(replies)["over_budget"] > 0
+            assert cap - most(10) < paid(server) <= cap
+            assert spending(ledger, "study").spent == pytest.approx(paid(server))
 
 
 def test_the_cap_holds_with_faults(server: ScriptedServer, ledger: Ledger) -> None:

@@ -62,7 +62,7 @@ def test_the_estimate_is_within_ten_percent_of_what_the_server_counts(
     server.script = lambda call: said("word " * 25)
     asked = questions(kind)
     priced = model(prices=PRICES)
-    before = estimate(asked, ledger, priced, completion_tokens=25)
+    before = estimate(asked, ledger, priced, completion_tokens=25, structured=True)
     asking(server.base_url, ledger, structured=True, concurrency=4)(asked)
     assert before.calls == len(asked)
     assert before.prompt_tokens == pytest.approx(server.tokens["prompt"], rel=0.1)
@@ -75,20 +75,70 @@ def test_the_estimate_is_within_ten_percent_of_what_the_server_counts(
     assert "rule" in before.counted
 
 
+def test_a_schema_counts_only_where_it_is_sent() -> None:
+    question = request(1, schema='{"type":"object"}')
+    bare = tokens.of_request(request(1), len, structured=True)
+    assert tokens.of_request(question, len, structured=False) == bare
+    # Under a heading of 31 characters, as JSON with a space after its colon.
+    assert tokens.of_request(question, len, structured=True) == bare + 31 + 18
+
+
+def test_both_bounds_by_hand(ledger: Ledger) -> None:
+    asked = [request(n) for n in range(3)]
+    found = estimate(
+        asked, ledger, model(prices=PRICES), structured=False, completion_tokens=7, rounds=2
+    )
+    # 64 for a request, 32 for each of two messages, a token per byte; asked up to three times.
+    assert found.completion_tokens == 3 * 7
+    assert found.completion_tokens_at_most == 3 * 3 * 40
+    assert found.cost_at_most == pytest.approx(3 * 3 * (146 * 2.5e-6 + 40 * 10e-6))
+
+
+def test_past_answers_say_how_long_others_will_be(server: ScriptedServer, ledger: Ledger) -> None:
+    """An answer of this model is half as long as its material; other prompts say nothing."""
+    server.script = lambda call: said("word " * (len(call.body["messages"][1]["content"]) // 10))
+
+    def asked(first: int, words: int) -> list[ChatRequest]:
+        return [
+            ChatRequest(
+                "m-1",
+                (Message("system", "S"), Message("user", f"{n} " + "word " * words)),
+                *(None, 0.0, None, 900),
+            )
+            for n in range(first, first + 30)
+        ]
+
+    ask = asking(server.base_url, ledger)
+    ask(asked(100, 80))
+    server.tokens.clear()
+    other = [request(n) for n in range(30)]
+    for questions_, guessed in ((asked(200, 400), False), (other, True)):
+        found = estimate(questions_, ledger, model(), structured=False, completion_tokens=999)
+        assert (found.completion_tokens == 30 * 999) is guessed
+        assert ("30 past ones" in found.counted) is not guessed
+    ask(asked(200, 400))
+    found = estimate(asked(300, 400), ledger, model(), structured=False, completion_tokens=999)
+    assert found.completion_tokens == pytest.approx(server.tokens["completion"], rel=0.03)
+
+
 def test_what_the_ledger_has_costs_nothing(server: ScriptedServer, ledger: Ledger) -> None:
     asked = questions("note", 10)
     asking(server.base_url, ledger)(asked[:4])
-    found = estimate([*asked, asked[9]], ledger, model(prices=PRICES), completion_tokens=25)
+    found = estimate(
+        [*asked, asked[9]], ledger, model(prices=PRICES), completion_tokens=25, structured=True
+    )
     assert (found.calls, found.calls_in_ledger, found.completion_tokens) == (10, 4, 150)
     assert found.completion_tokens_at_most == 6 * 60
-    alone = estimate(asked[4:], ledger, model(prices=PRICES), completion_tokens=25)
+    alone = estimate(asked[4:], ledger, model(prices=PRICES), completion_tokens=25, structured=True)
     assert found.prompt_tokens == alone.prompt_tokens
-    everything = estimate(asked[:4], ledger, model(prices=PRICES), completion_tokens=25)
+    everything = estimate(
+        asked[:4], ledger, model(prices=PRICES), completion_tokens=25, structured=True
+    )
     assert (everything.prompt_tokens, everything.cost, everything.cost_at_most) == (0, 0.0, 0.0)
 
 
 def test_a_model_without_prices_has_no_cost(ledger: Ledger) -> None:
-    found = estimate([request(1)], ledger, model(), completion_tokens=5)
+    found = estimate([request(1)], ledger, model(), completion_tokens=5, structured=True)
     assert (found.cost, found.cost_at_most, found.currency) == (None, None, None)
 
 
@@ -105,9 +155,9 @@ def test_past_answers_correct_the_count(server: ScriptedServer, ledger: Ledger) 
         for n in range(60)
     ]
     ask = asking(server.base_url, ledger)
-    first = estimate(asked[30:], ledger, model(), completion_tokens=5)
+    first = estimate(asked[30:], ledger, model(), completion_tokens=5, structured=True)
     ask(asked[:30])
-    second = estimate(asked[30:], ledger, model(), completion_tokens=5)
+    second = estimate(asked[30:], ledger, model(), completion_tokens=5, structured=True)
     server.tokens.clear()
     ask(asked[30:])
     assert abs(first.prompt_tokens / server.tokens["prompt"] - 1) > 0.2
@@ -117,8 +167,8 @@ def test_past_answers_correct_the_count(server: ScriptedServer, ledger: Ledger) 
 
 def test_a_large_run_is_sampled(ledger: Ledger) -> None:
     asked = questions("abstract", 2500)
-    sampled = estimate(asked, ledger, model(), completion_tokens=5).prompt_tokens
-    counted = sum(tokens.of_request(question) for question in asked)
+    sampled = estimate(asked, ledger, model(), completion_tokens=5, structured=True).prompt_tokens
+    counted = sum(tokens.of_request(question, structured=True) for question in asked)
     assert sampled == pytest.approx(counted, rel=0.01)
 
 
@@ -129,7 +179,7 @@ def test_the_rule_by_hand() -> None:
     expected = 1.25 + 1.42 + 3 + 1.5 + 0.7 + 1 + 2.8 + 0.95
     assert tokens.by_rule(text) == pytest.approx(expected)
     assert tokens.by_rule("") == 0
-    assert tokens.of_request(request(1), len) == 3 + 4 + 7 + 4 + 11
+    assert tokens.of_request(request(1), len, structured=True) == 3 + 4 + 7 + 4 + 11
 
 
 def test_counting_with_the_models_own_tokenizer(ledger: Ledger, tmp_path: Path) -> None:
@@ -138,7 +188,9 @@ def test_counting_with_the_models_own_tokenizer(ledger: Ledger, tmp_path: Path) 
     made = tokenizers.Tokenizer(words)
     made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     made.save(str(tmp_path / "tokenizer.json"))
-    found = estimate([request(1)], ledger, model(tokenizer=str(tmp_path)), completion_tokens=5)
+    found = estimate(
+        [request(1)], ledger, model(tokenizer=str(tmp_path)), completion_tokens=5, structured=True
+    )
     # "Answer" "." and "Question" "1" "?", 4 a message, 3 for the request
     assert found.prompt_tokens == 2 + 3 + 2 * 4 + 3
     assert str(tmp_path) in found.counted
@@ -146,4 +198,10 @@ def test_counting_with_the_models_own_tokenizer(ledger: Ledger, tmp_path: Path) 
 
 def test_a_tokenizer_that_is_not_there(ledger: Ledger, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="tokenizer"):
-        estimate([request(1)], ledger, model(tokenizer=str(tmp_path)), completion_tokens=5)
+        estimate(
+            [request(1)],
+            ledger,
+            model(tokenizer=str(tmp_path)),
+            completion_tokens=5,
+            structured=True,
+        )

@@ -70,6 +70,19 @@ PASSING = {  # wrong at first, right when asked again
 }
 LASTING = {
     "prose": Fault(lambda call: server.said(server.with_prose(sound(call))), OK),
+    "thoughts, with another answer in them": Fault(
+        lambda call: server.said(
+            f"<think>\nPerhaps {sound(call).replace('0', '1')}?\n</think>\n\n{sound(call)}"
+        ),
+        OK,
+    ),
+    "thoughts without an end": Fault(
+        lambda call: server.said(f"<think>\nPerhaps {sound(call)}"), (*OK[:2], "truncated", "ok")
+    ),
+    "a refusal in words": Fault(
+        lambda call: server.said("I'm sorry, but I can't help with that."),
+        (*OK[:2], "unparsed", "ok"),
+    ),
     "half a JSON": Fault(lambda call: server.said(sound(call)[:-9]), (*OK[:2], "unparsed", "ok")),
     "no JSON": Fault(lambda call: server.said("Claim 2: 1."), (*OK[:2], "unparsed", "ok")),
     "one too few": Fault(

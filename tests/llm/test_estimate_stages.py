@@ -1,0 +1,182 @@
+"""The estimate of both stages that ask, against what the server counts when they do ask."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.registry import load_registry
+from metassay.desk import ProjectDesk
+from metassay.generation import SYSTEMS, write_texts
+from metassay.llm.estimate import Estimate
+from metassay.llm.ledger import Ledger
+from metassay.params import Params, load, options_of
+from metassay.planning import plan
+from metassay.tables import REFERENCE
+from metassay.units import SEGMENTATIONS, segment
+from metassay.units.decompositions import decomposition_of, take_apart
+from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
+
+ROOT = Path(__file__).parent.parent.parent
+READ, WRITTEN = 0.4, 1.6  # of the currency, per million tokens
+PRICES = {
+    **{"date": "2026-11-01", "input_per_million": READ, "output_per_million": WRITTEN},
+    "currency": "EUR",
+}
+
+
+def configured(base_url: str, *, structured: bool) -> Params:
+    """The sample, for which a model writes and takes every text apart."""
+    made = load(ROOT / "params.yaml").model_dump()
+    endpoint = {"kind": "openai", "base_url": base_url, "structured": structured}
+    model = {"endpoint": "here", "model": "m-1", "max_tokens": 2000, "prices": PRICES}
+    writer = {
+        **{"kind": "chat", "model": "m", "unit": "full", "citations": True},
+        **{"shots": 0, "examples": [], "example_citations": "none"},
+    }
+    apart = {"kind": "llm", "model": "m", "least": 0, "most": 30, "rounds": 1}
+    made["systems"]["writer"] = writer
+    made["decompositions"]["apart"] = apart
+    made["benchmarks"]["sample"]["decomposition"] = "apart"
+    made |= {"endpoints": {"here": endpoint}, "models": {"m": model}}
+    made["generating"] = {"sample-writer": {"benchmark": "sample", "system": "writer"}}
+    return Params.model_validate(made)
+
+
+def given() -> Ingested:
+    return ingest(
+        "files", ROOT / "data/sample", load(ROOT / "params.yaml").benchmarks["sample"].criteria
+    )
+
+
+def is_claims(call: Call) -> bool:
+    return '{"items":' in str(call.body["messages"][0]["content"])
+
+
+class Model:
+    """Writes each document's reference, with other full stops; claims: longer sentences."""
+
+    def __init__(self, known: Ingested) -> None:
+        texts = known.texts[known.texts["author"] == REFERENCE].set_index("doc_id")["text"]
+        sources = known.sources
+        self._notes = {
+            json.dumps(passages[0], ensure_ascii=False): re.sub(r"\.(?=\s|$)", "!", texts[doc_id])
+            for doc_id, passages in zip(sources["doc_id"], sources["passages"], strict=True)
+        }
+
+    def __call__(self, call: Call) -> Answer:
+        question = str(call.body["messages"][-1]["content"])
+        if is_claims(call):
+            text = re.search(r'"text":"((?:[^"\\]|\\.)*)"', question)
+            assert text is not None
+            sentences = re.split(r"(?<=[.!?])\s+", json.loads(f'"{text[1]}"'))
+            claims = [f"It is stated of the patient that {sentence}" for sentence in sentences]
+            return said(json.dumps({"items": [{"number": 1, "claims": claims[:30]}]}))
+        return said(next(note for first, note in self._notes.items() if first in question))
+
+
+@pytest.fixture(scope="module")
+def known() -> Ingested:
+    return given()
+
+
+@pytest.fixture
+def server(known: Ingested) -> Iterator[ScriptedServer]:
+    with ScriptedServer(Model(known)) as running:
+        yield running
+
+
+def generate(params: Params, known: Ingested, path: Path) -> pd.DataFrame:
+    options = options_of(params.systems["writer"], SYSTEMS, where="systems > writer")
+    with ProjectDesk(params, "sample", ledger=path) as desk:
+        return write_texts(known.sources, "writer", options, desk).texts
+
+
+def decompose(params: Params, known: Ingested, texts: pd.DataFrame, path: Path) -> pd.DataFrame:
+    cut: Any = options_of(params.segmentations["soap"], SEGMENTATIONS, where="segmentations > soap")
+    parts = segment(texts, known.sources, cut)
+    options = decomposition_of(params, "apart")
+    with ProjectDesk(params, "sample", ledger=path) as desk:
+        return take_apart(parts, known.sources, options, desk).units
+
+
+def estimates(params: Params, path: Path) -> dict[str, Estimate]:
+    with Ledger(path) as ledger:
+        found = plan(params, "sample", load_registry(ROOT / "data/registry.yaml"), ledger)
+    return {one.stage: one.estimate for one in found.planned}
+
+
+def counted(server: ScriptedServer) -> tuple[int, int, float]:
+    """Tokens read, written, and the bill, since it was last asked."""
+    read, written = server.tokens["prompt"], server.tokens["completion"]
+    server.tokens.clear()
+    return read, written, (read * READ + written * WRITTEN) / 1e6
+
+
+def check(estimate: Estimate, read: int, written: int, paid: float, *, length: bool) -> None:
+    assert estimate.prompt_tokens == pytest.approx(read, rel=0.1)
+    assert estimate.cost is not None
+    assert estimate.cost_at_most is not None
+    if length:
+        assert estimate.completion_tokens == pytest.approx(written, rel=0.1)
+        assert estimate.cost == pytest.approx(paid, rel=0.1)
+    assert written <= estimate.completion_tokens_at_most
+    assert max(paid, estimate.cost) <= estimate.cost_at_most
+    assert estimate.currency == "EUR"
+
+
+@pytest.mark.parametrize("structured", [False, True])
+def test_both_stages_cost_what_was_estimated(
+    tmp_path: Path, server: ScriptedServer, known: Ingested, structured: bool
+) -> None:
+    params, path = configured(server.base_url, structured=structured), tmp_path / "ledger.sqlite"
+    before = estimates(params, path)
+    assert not server.calls
+
+    written = generate(params, known, path)
+    assert before["generate-writer"].calls == len(server.calls) == len(known.sources)
+    check(before["generate-writer"], *counted(server), length=True)
+
+    # What is written now is taken apart, not the references that stood for it.
+    again = estimates(params, path)
+    assert again["generate-writer"].calls_in_ledger == len(known.sources)
+    assert again["generate-writer"].cost == again["generate-writer"].cost_at_most == 0
+
+    theirs = known.texts[known.texts["author"] == REFERENCE]
+    decompose(params, known, theirs, path)
+    half = counted(server)
+    rest = estimates(params, path)
+    decompose(params, known, pd.concat([known.texts, written], ignore_index=True), path)
+    other = counted(server)
+    total = tuple(a + b for a, b in zip(half, other, strict=True))
+    calls = [call for call in server.calls if is_claims(call)]
+    assert before["decompose"].calls == again["decompose"].calls == len(calls)
+    assert all(("response_format" in call.body) is structured for call in calls)
+    # How long lists of claims are is not known until there are some: then it is.
+    check(before["decompose"], *total, length=False)
+    check(again["decompose"], *total, length=False)
+    check(rest["decompose"], *other, length=True)
+    assert "past ones were" in rest["decompose"].counted
+
+
+def test_no_bill_is_above_the_bound_even_if_every_list_is_asked_for_again(
+    tmp_path: Path, server: ScriptedServer, known: Ingested
+) -> None:
+    wordy = "no list, but many words " * 330  # just below max_tokens
+    server.script = lambda call: said(wordy)
+    params, path = configured(server.base_url, structured=True), tmp_path / "ledger.sqlite"
+    bound = estimates(params, path)["decompose"]
+    theirs = known.texts[known.texts["author"] != REFERENCE]
+    units = decompose(params, known, theirs, path)
+    claims = units[(units["kind"] == "claim") & (units["doc_id"].str.startswith("note"))]
+    assert set(claims["status"]) == {"unparsed"}
+    _, written, paid = counted(server)
+    assert len(server.calls) > bound.calls  # each was asked twice, though fewer texts were
+    assert bound.cost_at_most is not None
+    assert bound.completion_tokens < written <= bound.completion_tokens_at_most
+    assert paid <= bound.cost_at_most
