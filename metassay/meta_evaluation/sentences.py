@@ -76,7 +76,7 @@ def _power(row: dict[str, Any]) -> list[str]:
         return []
     return [
         f"So few {_THINGS[row['level']]} would miss a correlation under"
-        f" {_number(row['detectable'])} one time in five or more."
+        f" {_number(max(row['detectable'], 0.01))} one time in five or more."
     ]
 
 
