@@ -8,6 +8,7 @@ process id when it starts, and the replies' statuses (or `null` for a killed chi
 import datetime
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -117,6 +118,8 @@ def _run(settings: dict[str, Any]) -> dict[str, int]:
 def main() -> None:
     from metassay.llm import wire
 
+    # A shell that starts the tests in the background has interrupts ignored, and so would we.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     wire._certificates()  # loaded once, before the children are made, like the openai package
     for line in sys.stdin:
         reading, writing = os.pipe()
