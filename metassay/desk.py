@@ -173,8 +173,9 @@ def _check_finished(replies: Sequence[Reply], model: str) -> None:
     if over:
         raise BadInput(
             f"model {model!r}: {over} of {total} answers are missing, because asking for them could"
-            " exceed params.yaml > max_cost; every answer so far is in the ledger: raise max_cost"
-            " and run again, and only what is missing is asked (see metassay ledger stats)"
+            " exceed params.yaml > max_cost, which caps all runs of this project together; every"
+            " answer so far is in the ledger: raise max_cost and run again, and only what is"
+            " missing is asked (metassay cost says what is left)"
         )
     if "endpoint_down" in open_:
         raise Unfinished(

@@ -49,7 +49,7 @@ class Benchmark(Options):
 
 
 class MaxCost(Options):
-    """What all answers together may cost at most, in the currency of the models' prices."""
+    """What all runs of a project together may cost at most, in the currency of models' prices."""
 
     amount: Annotated[float, Field(ge=0)]
     currency: Annotated[str, Field(pattern="^[A-Z]{3}$")]

@@ -11,7 +11,7 @@ from metassay.datasets.readers import reader_problems
 from metassay.datasets.registry import REGISTRY, Dataset, load_registry
 from metassay.desk import cap_of
 from metassay.errors import BadInput
-from metassay.generation import SYSTEMS
+from metassay.generation import SYSTEMS, check_reads
 from metassay.judges import JUDGES
 from metassay.leaderboard import LeaderboardOptions
 from metassay.llm.endpoints import Models, parse_models
@@ -24,9 +24,10 @@ from metassay.params import Options, Params, load, options_of, parse
 from metassay.reporting.published import COMPARISONS
 from metassay.tables import RESPONSES, TABLES
 from metassay.units import SEGMENTATIONS
-from metassay.units.decompositions import DECOMPOSITIONS
+from metassay.units.decompositions import DECOMPOSITIONS, check_claims, decomposition_of
 
 PARAMS = Path("params.yaml")
+RAW = Path("data/raw")
 
 
 def configuration_problems() -> list[str]:
@@ -37,7 +38,10 @@ def configuration_problems() -> list[str]:
     if registry is not None:
         problems += reader_problems(registry)
     if params is not None:
-        problems += [*_blocks(params), *_models(params), *_benchmarks(params)]
+        of_blocks = _blocks(params)
+        problems += [*of_blocks, *_models(params), *_benchmarks(params)]
+        if not of_blocks:
+            problems += _watched(params)
     if params is not None and registry is not None:
         problems += _datasets(params, registry)
     return problems
@@ -157,6 +161,23 @@ def _benchmarks(params: Params) -> list[str]:
             for criterion, scale in benchmark.criteria.items()
             if scale.low >= scale.high
         ]
+    return problems
+
+
+def _watched(params: Params) -> list[str]:
+    """Raw folders that a stage reads and DVC does not watch."""
+    problems: list[str] = []
+    for key, entry in params.generating.items():
+        where = f"{PARAMS} > systems > {entry.system}"
+        options = options_of(params.systems[entry.system], SYSTEMS, where=where)
+        at = f"{PARAMS} > generating > {key}"
+        reads = Path(entry.reads)
+        _collect(problems, lambda o=options, r=reads, w=at: check_reads(o, r, RAW, where=w))  # type: ignore[misc]
+    for name, benchmark in params.benchmarks.items():
+        chosen = decomposition_of(params, benchmark.decomposition)
+        at = f"{PARAMS} > benchmarks > {name}"
+        claims = Path(benchmark.claims)
+        _collect(problems, lambda o=chosen, c=claims, w=at: check_claims(o, c, RAW, where=w))  # type: ignore[misc]
     return problems
 
 

@@ -69,6 +69,15 @@ def test_validate_is_content_with_the_project_as_it_is(here: Path, capsys) -> No
     assert "as they should be" in capsys.readouterr().out
 
 
+def test_validate_names_raw_folders_that_nobody_watches(here: Path, capsys) -> None:
+    params = yaml.safe_load((here / "params.yaml").read_text("utf-8"))
+    params["benchmarks"]["aci_bench"]["decomposition"] = "doclens_claims"
+    (here / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
+    assert main(["validate"]) == 2
+    said = capsys.readouterr().err
+    assert "benchmarks > aci_bench > claims: is data/none.txt, but the released claims are" in said
+
+
 def test_list_shows_benchmarks_and_datasets(here: Path, capsys) -> None:
     assert main(["list"]) == 0
     said = capsys.readouterr().out
