@@ -44,7 +44,8 @@ def configured(base_url: str, *, structured: bool) -> Params:
     made["decompositions"]["apart"] = apart
     made["benchmarks"]["sample"]["decomposition"] = "apart"
     made |= {"endpoints": {"here": endpoint}, "models": {"m": model}}
-    made["generating"] = {"sample-writer": {"benchmark": "sample", "system": "writer"}}
+    entry = {"benchmark": "sample", "system": "writer", "reads": "data/none.txt"}
+    made["generating"] = {"sample-writer": entry}
     return Params.model_validate(made)
 
 
