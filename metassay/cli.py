@@ -229,8 +229,9 @@ def _headline(name: str, params: Params) -> None:
         trust = RichTable(
             "criterion",
             "metric",
-            "Pearson",
-            "95 % interval",
+            "verdict",
+            "correlation",
+            "interval",
             "n",
             title=f"{name}: closest to people",
         )

@@ -1,4 +1,4 @@
-"""The headline numbers of a benchmark, out of its leaderboard and correlations tables."""
+"""The headline numbers of a benchmark, out of its tables: leaders, best metrics, correlations."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from metassay.contract import read
-from metassay.tables import CORRELATIONS, FULL, LEADERBOARD, NO_JUDGE
+from metassay.tables import CERTIFICATES, CORRELATIONS, FULL, LEADERBOARD, NO_JUDGE
 
 MAIN_METRICS = (
     "claim_recall",
@@ -32,12 +32,18 @@ def board(folder: Path) -> tuple[list[str], list[list[str]]]:
 
 
 def best_metrics(folder: Path) -> list[list[str]]:
-    """Per study and criterion the metric with the strongest global Pearson correlation."""
-    best = _correlations(folder).drop_duplicates(["study", "criterion"])
+    """Per study and criterion the metric that agrees most with people on any two whole texts."""
+    rows = read(CERTIFICATES, folder / "certificates.parquet")
+    rows = rows[(rows["level"] == "global") & (rows["part"] == FULL) & rows["value"].notna()]
+    best = rows.sort_values(
+        ["study", "criterion", "value", "metric", "judge"],
+        ascending=[True, True, False, True, True],
+    ).drop_duplicates(["study", "criterion"])
     return [
         [
             str(row["criterion"]),
             _label(row["metric"], row["judge"]),
+            str(row["verdict"]),
             _number(row["value"]),
             f"{_number(row['low'])} to {_number(row['high'])}",
             str(row["n"]),

@@ -13,10 +13,12 @@ class MetaOptions(Options):
 
     `compared`: the metrics, of any judge, that are tested against each other, combined into
     ensembles and searched for disagreements; those that a benchmark does not have are passed over.
+    `permutations`: how many permutations and resamples those tests draw; with too few of them no
+    p can stay small when it is corrected for the number of pairs.
     """
 
     resamples: int = Field(ge=1)
-    permutations: int = Field(default=1000, ge=1)
+    permutations: int = Field(default=5000, ge=1)
     confidence: float = Field(gt=0, lt=1)
     seed: int = Field(ge=0)
     resample: Literal["documents", "systems", "both"] = "documents"

@@ -1,6 +1,6 @@
 """The table `significance`: is one metric closer to people than another, or is it chance."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -11,10 +11,13 @@ from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, generator
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, Array, Coefficient, Level
 from metassay.statistics.permutation import common, permutation_test
+from metassay.statistics.resampling import draw
 from metassay.statistics.significance import (
+    Sampled,
     benjamini_hochberg,
     holm,
-    paired_bootstrap,
+    paired,
+    sampled,
     williams,
 )
 from metassay.tables import SIGNIFICANCE
@@ -29,6 +32,8 @@ def significance(found: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
     no rows at document level, whose averages it does not cover; at global level it takes texts of
     one document for independent and is too sure. All pairs of a family share their permutations or
     resamples, which hang on the study alone: another metric changes no p, only the corrected ones.
+    Permutations and resamples are `permutations` in number; with n of them no p is below 1 / (n +
+    1), or 2 / (n + 1) by bootstrap, before it is corrected for the number of pairs.
     """
     rows = [
         row
@@ -48,7 +53,7 @@ def _tests(level: Level, options: MetaOptions) -> list[str]:
 def _family(study: Study, level: Level, test: str, options: MetaOptions) -> list[dict[str, object]]:
     compared = sorted(study.compared(options), key=lambda one: one.label)
     pairs = list(combinations(compared, 2))
-    found = [_tested(study, a, b, level, test, options) for a, b in pairs]
+    found = list(_tested(study, pairs, level, test, options))
     p = [values["p"] for values in found]
     return [
         {
@@ -68,45 +73,70 @@ def _family(study: Study, level: Level, test: str, options: MetaOptions) -> list
     ]
 
 
+Pairs = Sequence[tuple[Measured, Measured]]
+
+
 def _tested(
-    study: Study, a: Measured, b: Measured, level: Level, test: str, options: MetaOptions
+    study: Study, pairs: Pairs, level: Level, test: str, options: MetaOptions
+) -> Iterator[dict[str, float]]:
+    if test.startswith("bootstrap"):
+        results = _bootstrapped(study, pairs, level, test, options)
+    else:
+        results = (_one(study, pair, level, test, options) for pair in pairs)
+    for (a, b), values in zip(pairs, results, strict=True):
+        n = _rests_on(a.oriented, b.oriented, study.oriented, level, options.coefficient)
+        yield {"low": np.nan, "high": np.nan, "n_undefined": 0, **values, "n": n}
+
+
+def _generator(study: Study, level: Level, test: str, options: MetaOptions) -> np.random.Generator:
+    return generator(options.seed, "significance", *study.key.values(), level, test)
+
+
+def _one(
+    study: Study,
+    pair: tuple[Measured, Measured],
+    level: Level,
+    test: str,
+    options: MetaOptions,
 ) -> dict[str, float]:
-    scores = a.oriented, b.oriented, study.oriented
-    rng = generator(options.seed, "significance", *study.key.values(), level, test)
-    low, high, undefined = np.nan, np.nan, 0
+    scores = pair[0].oriented, pair[1].oriented, study.oriented
     if test == "williams":
         by_theory = williams(*scores, level, options.coefficient)
-        difference, p, missing = by_theory.difference, by_theory.p, by_theory.n_missing
-    elif test.startswith("permutation"):
-        permuted = permutation_test(
-            *scores,
-            level,
-            options.coefficient,
-            resample=options.resample,
-            n=options.permutations,
-            rng=rng,
+        return {name: getattr(by_theory, name) for name in ("difference", "p", "n_missing")}
+    permuted = permutation_test(
+        *scores,
+        level,
+        options.coefficient,
+        resample=options.resample,
+        n=options.permutations,
+        rng=_generator(study, level, test, options),
+    )
+    return permuted._asdict()
+
+
+def _bootstrapped(
+    study: Study, pairs: Pairs, level: Level, test: str, options: MetaOptions
+) -> Iterator[dict[str, float]]:
+    """Each metric is resampled once for all of its pairs in which the same texts take part."""
+    draws = draw(
+        (len(study.systems), len(study.documents)),
+        resample=options.resample,
+        n=options.permutations,
+        rng=_generator(study, level, test, options),
+    )
+    known: dict[tuple[str, bytes], Sampled] = {}
+    for a, b in pairs:
+        trio = common(a.oriented, b.oriented, study.oriented)
+        cells = trio.present.tobytes()
+        for one, scores in ((a, trio.a), (b, trio.b)):
+            if (one.label, cells) not in known:
+                known[one.label, cells] = sampled(
+                    scores, trio.human, level, options.coefficient, draws
+                )
+        found = paired(
+            known[a.label, cells], known[b.label, cells], trio, confidence=options.confidence
         )
-        difference, p, _, undefined, missing = permuted
-    else:
-        drawn = paired_bootstrap(
-            *scores,
-            level,
-            options.coefficient,
-            resample=options.resample,
-            n=options.resamples,
-            confidence=options.confidence,
-            rng=rng,
-        )
-        difference, low, high, p, _, undefined, missing = drawn
-    return {
-        "difference": difference,
-        "low": low,
-        "high": high,
-        "p": p,
-        "n": _rests_on(*scores, level, options.coefficient),
-        "n_undefined": undefined,
-        "n_missing": missing,
-    }
+        yield found._asdict()
 
 
 def _rests_on(a: Array, b: Array, human: Array, level: Level, coefficient: Coefficient) -> int:

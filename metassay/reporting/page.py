@@ -13,11 +13,11 @@ from markupsafe import Markup
 from metassay.reporting.names import criterion_title
 from metassay.reporting.numbers import counted
 from metassay.reporting.views.asked import Asked
-from metassay.reporting.views.correlations import Criterion, Headline
+from metassay.reporting.views.correlations import Criterion
 from metassay.reporting.views.documents import Document
 from metassay.reporting.views.leaderboard import Part
 from metassay.reporting.views.published import PublishedTable
-from metassay.reporting.views.section import Section
+from metassay.reporting.views.section import Grid, Section
 from metassay.reporting.views.verdicts import (
     ENTAILED,
     FAILED,
@@ -34,7 +34,7 @@ _CLASSES = {ENTAILED: "y", NOT_ENTAILED: "n", NO_EVIDENCE: "o", FAILED: "f", NOT
 class Page:
     """Everything the template prints. `figures` holds finished `<svg>` elements by name.
 
-    `trust` stands before the correlations, `sections` after them.
+    `best` is the headline; `trust` stands before the correlations, `sections` after them.
     """
 
     benchmark: str
@@ -45,7 +45,7 @@ class Page:
     counts: list[str]
     lexical_judges: list[str]
     figures: Mapping[str, str]
-    headlines: list[Headline]
+    best: Grid | None
     leaderboard: list[Part]
     recipes: list[tuple[str, str]]
     correlations: list[Criterion]

@@ -16,11 +16,11 @@ from metassay.reporting.published import Compared, compare_all
 from metassay.reporting.tables import rows, to_csv, to_markdown
 from metassay.reporting.views.agreement import agreement_section, preferences_section
 from metassay.reporting.views.asked import asked_table, asked_view
-from metassay.reporting.views.certificates import certificates_section
+from metassay.reporting.views.certificates import best_metrics, certificates_section
 from metassay.reporting.views.conflicts import conflicts_section
 from metassay.reporting.views.confounds import confounds_section
 from metassay.reporting.views.corrected import corrected_section
-from metassay.reporting.views.correlations import correlation_view, headline_view
+from metassay.reporting.views.correlations import correlation_view
 from metassay.reporting.views.documents import Document, document_views
 from metassay.reporting.views.ensembles import ensembles_section
 from metassay.reporting.views.leaderboard import leaderboard_view, recipes
@@ -151,7 +151,7 @@ def _write_all(report: ReportInput, compared: list[Compared], folder: Path) -> N
         counts=_counts(report),
         lexical_judges=_lexical_judges(report.judgments),
         figures=inlined,
-        headlines=headline_view(report.correlations),
+        best=best_metrics(report.certificates),
         leaderboard=leaderboard_view(report.leaderboard),
         recipes=recipes(report.leaderboard),
         correlations=correlation_view(report.correlations),

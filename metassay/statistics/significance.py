@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from metassay.statistics.arithmetic import Array
 from metassay.statistics.correlation import Coefficient, Level, correlate
-from metassay.statistics.permutation import Alternative, common
-from metassay.statistics.resampling import Resample, draw, resampled, varied
+from metassay.statistics.permutation import Alternative, Trio, common
+from metassay.statistics.resampling import Draws, Resample, draw, resampled, varied
 
 
 class Williams(NamedTuple):
@@ -87,6 +87,14 @@ def williams(
     return Williams(r12.value - r13, t, p, n, trio.n_missing)
 
 
+class Sampled(NamedTuple):
+    """One metric's correlation with people, in the data and in each resample."""
+
+    value: float
+    samples: Array  # (resamples,), NaN where undefined
+    told: bool  # whether the resamples differ in anything that could be correlated
+
+
 def paired_bootstrap(  # noqa: PLR0913 - the data, the question, the resampling
     a: ArrayLike,
     b: ArrayLike,
@@ -107,18 +115,28 @@ def paired_bootstrap(  # noqa: PLR0913 - the data, the question, the resampling
     correlate, as for `resampling.interval`. Arguments as for `resampling.bootstrap`.
     """
     trio = common(a, b, human)
-    difference = (
-        correlate(trio.a, trio.human, level, coefficient).value
-        - correlate(trio.b, trio.human, level, coefficient).value
-    )
     draws = draw((trio.a.shape[0], trio.a.shape[1]), resample=resample, n=n, rng=rng)
-    values = resampled(trio.a, trio.human, level, coefficient, draws) - resampled(
-        trio.b, trio.human, level, coefficient, draws
+    each = [sampled(one, trio.human, level, coefficient, draws) for one in (trio.a, trio.b)]
+    return paired(each[0], each[1], trio, confidence=confidence)
+
+
+def sampled(
+    metric: Array, human: Array, level: Level, coefficient: Coefficient, draws: Draws
+) -> Sampled:
+    """What `paired` needs of one metric; metrics with the same missing cells can share theirs."""
+    return Sampled(
+        correlate(metric, human, level, coefficient).value,
+        resampled(metric, human, level, coefficient, draws),
+        varied(metric, human, level, coefficient, draws),
     )
+
+
+def paired(a: Sampled, b: Sampled, trio: Trio, *, confidence: float) -> PairedBootstrap:
+    """`paired_bootstrap` of two metrics that were resampled by the same draws in `trio`'s cells."""
+    difference, values = a.value - b.value, a.samples - b.samples
     defined = values[~np.isnan(values)]
     n_cells, undefined = int(np.count_nonzero(trio.present)), values.size - defined.size
-    told = all(varied(one, trio.human, level, coefficient, draws) for one in (trio.a, trio.b))
-    if np.isnan(difference) or 2 * defined.size < values.size or not told:
+    if np.isnan(difference) or 2 * defined.size < values.size or not (a.told and b.told):
         nothing = (np.nan, np.nan, np.nan, n_cells, undefined, trio.n_missing)
         return PairedBootstrap(difference, *nothing)
     tail = (1.0 - confidence) / 2.0

@@ -7,6 +7,8 @@ from statsmodels.stats.multitest import multipletests
 
 from metassay.contract import empty, read, write
 from metassay.meta_evaluation.significance import significance
+from metassay.meta_evaluation.study import generator
+from metassay.statistics.significance import paired_bootstrap
 from metassay.tables import RATINGS, SIGNIFICANCE
 from tests.meta_evaluation.invented_study import (
     OPTIONS,
@@ -205,3 +207,31 @@ def test_judges_are_metrics_of_their_own():
     found = compare(scores, ratings)
     assert set(zip(found["metric_a"], found["metric_b"], strict=True)) == {("a", "a (nli)")}
     assert found["difference"].to_numpy() == pytest.approx(0, abs=1e-12, nan_ok=True)
+
+
+def test_a_shared_bootstrap_is_that_of_each_pair_alone():
+    """Metrics share their resamples, and only where the same texts take part."""
+    ratings, _, metrics = three_metrics()
+    for key in list(metrics["a"])[:3]:
+        del metrics["a"][key]
+    scores = table_of(metrics)
+    (whole,) = studied(scores, ratings, better=BETTER)
+    found = compare(scores, ratings)
+    for level in ("global", "document", "system"):
+        by_label = {one.label: one.oriented for one in whole.metrics}
+        family = found[(found["level"] == level) & (found["test"] == "bootstrap_documents")]
+        assert len(family) == 3
+        for row in family.to_dict("records"):
+            alone = paired_bootstrap(
+                by_label[row["metric_a"]],
+                by_label[row["metric_b"]],
+                whole.oriented,
+                level,
+                "pearson",
+                resample="documents",
+                n=COMPARED.permutations,
+                confidence=COMPARED.confidence,
+                rng=generator(0, "significance", "s1", "errors", "full", level, row["test"]),
+            )
+            for name in ("difference", "low", "high", "p", "n_undefined", "n_missing"):
+                assert row[name] == pytest.approx(getattr(alone, name), nan_ok=True)

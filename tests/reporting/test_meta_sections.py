@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from metassay.reporting.report import write_report
-from metassay.reporting.views.certificates import certificates_section
+from metassay.reporting.views.certificates import best_metrics
 from metassay.reporting.views.significance import significance_section
 from tests.reporting.html_tree import section, tree_of
 from tests.reporting.invented_meta import HOSTILE, SCRIPT, SENTENCE
@@ -52,7 +52,7 @@ def test_every_section_says_how_to_read_it_and_links_its_files(tree, written):
 
 
 def test_best_metric_per_criterion_and_decision(tree):
-    table = section(tree, "trust").all("table")[0]
+    table = section(tree, "headline").all("table")[0]
     assert heads(table)[2:] == [
         "any two texts (global level)",
         "two texts of one document (document level)",
@@ -63,7 +63,7 @@ def test_best_metric_per_criterion_and_decision(tree):
 
 
 def test_a_certificate_is_shown_whole_the_best_metric_first(tree):
-    table = section(tree, "trust").all("table")[2]  # after the best: completeness by level
+    table = section(tree, "trust").all("table")[1]  # completeness, within documents
     assert list(lines(table)) == ["claim_recall (lexical)", "bleu", HOSTILE]
     strong, weak, undefined = lines(table).values()
     assert strong == [
@@ -116,9 +116,9 @@ def test_best_is_by_each_level_s_own_value_and_undefined_is_never_best(frames):
     rows = frames["certificates"].copy()
     there = (rows["level"] == "system") & (rows["metric"] == "bleu")
     rows.loc[there, "value"] = 0.9
-    best = certificates_section(rows).grids[0].rows[0][1]
+    best = best_metrics(rows).rows[0][1]
     assert [c.text for c in best[1:]] == ["claim_recall (lexical)"] * 2 + ["bleu"]
-    none = certificates_section(rows.assign(value=float("nan"))).grids[0].rows[0][1]
+    none = best_metrics(rows.assign(value=float("nan"))).rows[0][1]
     assert [c.text for c in none[1:]] == ["none is defined"] * 3
 
 

@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 from metassay.reporting.report import write_report
-from metassay.reporting.views.correlations import headline_view
 from tests.reporting.html_tree import section, tree_of
 from tests.reporting.invented_report import DOC, EVIL, SCRIPT
 
@@ -133,25 +132,6 @@ def test_best_is_marked_in_the_metric_s_direction(tree):
     }
     # claim_recall and rouge1 (higher): plain, .712; edit_distance (lower): the other, .612
     assert best == {("plain", 0), (EVIL, 1)}
-
-
-def test_headline_names_the_strongest_metric_with_its_true_sign(tree):
-    rows = section(tree, "headline").all("table")[0].all("tbody")[0].all("tr")
-    assert len(rows) == 2
-    assert [td.text() for td in rows[0].all("td")] == [
-        "rouge1_fmeasure",
-        "−0.750",
-        "[−0.850, −0.650]",
-        "6",
-        "3 metrics",
-    ]
-
-
-def test_headline_keeps_a_strong_negative_against_weaker_positives(frames):
-    rows = frames["correlations"].replace({"metric": {"rouge1_fmeasure": "a_metric"}})
-    assert [h.metric for h in headline_view(rows)] == ["a_metric", "a_metric"]
-    undefined = rows.assign(value=float("nan"))
-    assert [(h.metric, h.value, h.n_metrics) for h in headline_view(undefined)] == [("", "", 3)] * 2
 
 
 def test_lexical_judge_is_called_what_it_is(page):

@@ -9,6 +9,7 @@ from metassay.reporting.views.section import (
     Cell,
     Grid,
     Group,
+    Key,
     Row,
     Section,
     best_first,
@@ -36,42 +37,53 @@ _HEADS = [
 ]
 _SAYS = [
     "Choose the decision first: is it about any two texts, two texts of one document, or two"
-    " systems? Then read the metric’s verdict. Like a rater: the interval lies above 0, and the"
-    " metric is not below one rater’s agreement with the others. Shown: the interval lies above 0."
-    " Not shown: it reaches 0. Contrary: it lies below 0. Signs are turned so that more is better."
-    " The best of many is picked after the fact, which flatters it a little.",
+    " systems? Then read the metric’s verdict. Shown: the interval lies above 0, and p (of these"
+    " texts or systems, however few) says no chance. Like a rater: the same, and the metric is not"
+    " told apart from one rater predicting the others. Contrary: below 0. Not shown: neither; the"
+    " metric may be bad or the study small. Signs are turned so that more is better.",
     "Accuracy is the share of pairs that the metric orders or ties as people do; chance is the same"
-    " for its scores dealt at random. Against ceiling: the metric’s correlation less one rater’s"
+    " for its scores dealt at random; of texts of one document and of systems only."
+    " Against ceiling: the metric’s correlation less one rater’s"
     " with the others. Confound: what half or more of the correlation goes back to, and what is"
     " left given it. Detectable: the smallest correlation told from 0 by so many texts with 80 %"
     " power, and how much worse another metric must be to be told from this one.",
 ]
 
 
+def best_metrics(certificates: pd.DataFrame) -> Grid | None:
+    """The best metric of each criterion and level; None if nothing could be tested."""
+    if certificates.empty:
+        return None
+    best = [
+        (titled(key), [Cell(key[0]), *(_best(_at(mine, level)) for level in DECISIONS)])
+        for key, mine in _ranked(certificates)
+    ]
+    heads = ["criterion", "study", *(f"{DECISIONS[level]} ({level} level)" for level in DECISIONS)]
+    return Grid("Best metric per criterion and decision", heads, best, sort=False)
+
+
 def certificates_section(certificates: pd.DataFrame) -> Section:
-    """The best metric of each criterion and level, then every certificate."""
+    """Every certificate, the best metric of each criterion and level first."""
     files = ["certificates"]
     if certificates.empty:
         says = "No metric could be tested: there are no texts with both scores and ratings."
         return Section("trust", "Which metric to trust", [says], files)
-    criteria = [(key, sorted(mine, key=_rank)) for key, mine in by_criterion(certificates)]
-    best = [
-        (titled(key), [Cell(key[0]), *(_best(_at(mine, level)) for level in DECISIONS)])
-        for key, mine in criteria
-    ]
-    heads = ["criterion", "study", *(f"{DECISIONS[level]} ({level} level)" for level in DECISIONS)]
     return Section(
         "trust",
         "Which metric to trust",
         _SAYS,
         files,
-        [Grid("Best metric per criterion and decision", heads, best, sort=False)],
+        [],
         [
             Group(titled(key), _soft(key[0], mine), [], _levels(mine), open=place == 0)
-            for place, (key, mine) in enumerate(criteria)
+            for place, (key, mine) in enumerate(_ranked(certificates))
         ],
         "forest",
     )
+
+
+def _ranked(certificates: pd.DataFrame) -> list[tuple[Key, list[Row]]]:
+    return [(key, sorted(mine, key=_rank)) for key, mine in by_criterion(certificates)]
 
 
 def _rank(row: Row) -> tuple[tuple[bool, float], str, str]:
@@ -136,6 +148,8 @@ def _cells(row: Row) -> list[Cell]:
 
 
 def _accuracy(row: Row) -> Cell:
+    if row["level"] == "global":
+        return NOT_COMPUTED
     chance, epsilon = row["chance"], row["epsilon"]
     return number(
         row["accuracy"],

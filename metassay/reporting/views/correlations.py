@@ -1,22 +1,18 @@
-"""Metrics against people: the strongest metric per criterion, and every coefficient."""
+"""Metrics against people: every coefficient."""
 
 from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.reporting.figures.correlation_heatmap import COEFFICIENT
 from metassay.reporting.names import (
     COEFFICIENTS,
     LEVELS,
-    Metric,
     metric_label,
     part_rank,
     sorted_metrics,
 )
 from metassay.reporting.numbers import denominators, exact, shown, shown_interval
 from metassay.reporting.tables import rows
-
-HEADLINE_LEVEL = "global"
 
 _FIELDS = (
     "metric",
@@ -30,19 +26,6 @@ _FIELDS = (
     "n_undefined",
     "n_missing",
 )
-
-
-class Headline(NamedTuple):
-    """The metric with the largest absolute coefficient for one criterion; "" if none is defined."""
-
-    study: str
-    criterion: str
-    part: str
-    metric: str
-    value: str
-    interval: str
-    n: int
-    n_metrics: int  # how many it was chosen from
 
 
 class Cell(NamedTuple):
@@ -77,20 +60,6 @@ class _Row(NamedTuple):
     n_missing: int
 
 
-def headline_view(correlations: pd.DataFrame) -> list[Headline]:
-    """One line per study, criterion and part, by |COEFFICIENT| at HEADLINE_LEVEL.
-
-    The sign is kept. The size decides because a criterion may be an error rate, which a good
-    metric falls with; ties go to the metric first by name.
-    """
-    found = []
-    for key, mine in _by_criterion(correlations):
-        candidates = [r for r in mine if r.level == HEADLINE_LEVEL and r.coefficient == COEFFICIENT]
-        if candidates:  # parts as groups have no level at which all texts are pooled
-            found.append(_headline(key, candidates))
-    return found
-
-
 def correlation_view(correlations: pd.DataFrame) -> list[Criterion]:
     """One table per study, criterion and part."""
     made = []
@@ -109,21 +78,6 @@ def _by_criterion(correlations: pd.DataFrame) -> list[tuple[tuple[str, str, str]
     for study, criterion, part, *rest in rows(correlations, "study", "criterion", "part", *_FIELDS):
         found.setdefault((study, criterion, part), []).append(_Row(*rest))
     return sorted(found.items(), key=lambda item: (*item[0][:2], part_rank(item[0][2])))
-
-
-def _headline(key: tuple[str, str, str], candidates: list[_Row]) -> Headline:
-    by_metric: dict[Metric, _Row] = {(r.metric, r.judge): r for r in candidates}
-    best: _Row | None = None
-    size = -1.0
-    for metric in sorted(by_metric):
-        row = by_metric[metric]
-        if row.value is not None and abs(row.value) > size:
-            best, size = row, abs(row.value)
-    if best is None:
-        return Headline(*key, "", "", "", 0, len(by_metric))
-    label = metric_label(best.metric, best.judge)
-    interval = shown_interval(best.low, best.high)
-    return Headline(*key, label, shown(best.value), interval, best.n, len(by_metric))
 
 
 def _cell(row: _Row) -> Cell:
