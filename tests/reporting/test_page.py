@@ -212,7 +212,7 @@ def test_all_tables_empty(make_report, nothing, tmp_path):
     page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     text = tree_of(page).text()
     assert "No scores" in text
-    assert "Nobody rated the texts" in text
+    assert "No text of this benchmark has both ratings and scores" in text
     assert "0 documents" in text
     assert not (tmp_path / "out" / "figures").exists()
 
