@@ -1,0 +1,147 @@
+"""All tables together: what must not change them, and that they can be written."""
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from metassay.contract import empty, read, write
+from metassay.meta_evaluation.evaluate import evaluate
+from metassay.tables import RATINGS, SCORES, TABLES
+from tests.meta_evaluation.invented_study import CRITERIA, OPTIONS, rate, ratings_of, scores_of
+
+QUICK = OPTIONS.model_copy(
+    update={"resamples": 20, "permutations": 20, "compared": ["a", "b"], "annotate": 3}
+)
+BETTER = {"a": "higher", "b": "higher", "words": "neither"}
+VALUE = st.integers(0, 3) | st.none()  # ties and gaps, constants and nothing at all
+
+
+@st.composite
+def tables(draw):
+    """Scores of two metrics and lengths, and two raters, of up to three systems and documents."""
+    systems, documents = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    texts = [(f"d{d}", f"s{s}") for d in range(documents) for s in range(systems)]
+    values = {
+        name: {text: draw(VALUE) for text in texts} for name in ("a", "b", "words", "amy", "bob")
+    }
+    scores = pd.concat(
+        [
+            scores_of({text: _number(v) for text, v in values[name].items()}, metric=name)
+            for name in BETTER
+        ]
+    )
+    rated = [
+        rate("grade", author, doc, rater, _number(values[rater][doc, author], 1))
+        for rater in ("amy", "bob")
+        for doc, author in texts
+    ]
+    return scores.astype({"value": "float64"}), ratings_of(*rated)
+
+
+def _number(value, more=0):
+    return None if value is None else float(value + more)
+
+
+def made(scores, ratings, better=BETTER):
+    return evaluate(scores, ratings, CRITERIA, better, QUICK)
+
+
+def same(found, expected, negated=()):
+    """Equal tables; the columns in `negated` have the other sign."""
+    for name, table in expected.items():
+        assert list(found[name].columns) == list(table.columns)
+        for column in table.columns:
+            one, other = found[name][column], table[column]
+            if pd.api.types.is_numeric_dtype(other):
+                sign = -1.0 if column in negated else 1.0
+                left, right = (x.to_numpy(dtype=float) for x in (one, other))
+                assert left == pytest.approx(sign * right, abs=1e-9, nan_ok=True), (name, column)
+            elif column != "sentence":
+                assert list(one.fillna("")) == list(other.fillna("")), (name, column)
+
+
+slow_to_draw = settings(  # a tenth of a second each
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+
+
+@slow_to_draw
+@given(tables(), st.integers(0, 99))
+def test_the_order_of_rows_changes_nothing(given_tables, seed):
+    scores, ratings = given_tables
+    shuffled = made(
+        scores.sample(frac=1, random_state=seed), ratings.sample(frac=1, random_state=seed)
+    )
+    same(shuffled, made(scores, ratings))
+
+
+@slow_to_draw
+@given(tables())
+def test_a_metric_times_a_positive_number_is_the_same_metric(given_tables):
+    scores, ratings = given_tables
+    twice = scores.assign(value=scores["value"].where(scores["metric"] != "a", 4 * scores["value"]))
+    found, expected = made(twice, ratings), made(scores, ratings)
+    for tables_ in (found, expected):
+        tables_["certificates"] = tables_["certificates"].drop(columns="epsilon")
+        tables_["corrected"] = tables_["corrected"].drop(columns=["metric_mean", "weight"])
+    same(found, expected)
+
+
+@slow_to_draw
+@given(tables())
+def test_the_negated_metric_is_the_same_if_less_is_better(given_tables):
+    scores, ratings = given_tables
+    turned = scores.assign(value=scores["value"].where(scores["metric"] != "a", -scores["value"]))
+    found, expected = made(turned, ratings, {**BETTER, "a": "lower"}), made(scores, ratings)
+    for tables_ in (found, expected):
+        tables_["corrected"] = tables_["corrected"].drop(columns="metric_mean")
+        # The true sign is in this table alone.
+        tables_["correlations"] = tables_["correlations"].query("metric != 'a'")
+    same(found, expected)
+
+
+@slow_to_draw
+@given(tables())
+def test_the_negated_metric_has_the_negated_correlation(given_tables):
+    scores, ratings = given_tables
+    turned = scores.assign(value=scores["value"].where(scores["metric"] != "a", -scores["value"]))
+    mine = [
+        tables_["correlations"].query("metric == 'a'").reset_index(drop=True)
+        for tables_ in (made(turned, ratings), made(scores, ratings))
+    ]
+    ends = mine[0].rename(columns={"low": "high", "high": "low"})[list(mine[1].columns)]
+    same({"c": ends}, {"c": mine[1]}, negated=("value", "low", "high"))
+
+
+@slow_to_draw
+@given(tables())
+def test_every_table_can_be_written(tmp_path_factory, given_tables):
+    folder = tmp_path_factory.mktemp("tables")
+    for name, frame in made(*given_tables).items():
+        write(TABLES[name], frame, folder / f"{name}.parquet")
+        assert len(read(TABLES[name], folder / f"{name}.parquet")) == len(frame)
+
+
+def test_without_ratings_or_scores_every_table_is_empty_but_conflicts(tmp_path):
+    ratings = ratings_of(rate("grade", "s0", "d0", "amy", 1), rate("grade", "s1", "d0", "amy", 2))
+    scores = scores_of({("d0", "s0"): 1.0, ("d0", "s1"): 2.0}, metric="a")
+    for found in (made(scores, empty(RATINGS)), made(empty(SCORES), ratings)):
+        for name, frame in found.items():
+            write(TABLES[name], frame, tmp_path / f"{name}.parquet")
+            assert len(frame) == 0, name
+
+
+def test_progress_is_told_by_table():
+    ratings = ratings_of(rate("grade", "s0", "d0", "amy", 1), rate("grade", "s1", "d0", "amy", 2))
+    scores = scores_of({("d0", "s0"): 1.0, ("d0", "s1"): 2.0}, metric="a")
+    told = []
+    evaluate(
+        scores,
+        ratings,
+        CRITERIA,
+        BETTER,
+        QUICK,
+        progress=lambda table: lambda done, total: told.append((table, done, total)),
+    )
+    assert told == [("correlations", 1, 1), ("certificates", 1, 1)]
