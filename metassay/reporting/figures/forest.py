@@ -22,7 +22,7 @@ _GREY = "#7b8794"
 def draw(certificates: pd.DataFrame) -> Figure | None:
     """One panel per criterion, at LEVEL, the best metric on top; None without a row there.
 
-    Dots are `value`, bars `low` to `high`; a dot is filled where the interval leaves out 0. The
+    Dots are `value`, bars `low` to `high`; a dot is filled where the verdict tells it from 0. The
     band is the human ceiling's interval, from the row that rests on most texts where they differ.
     An undefined metric has a cross in the margin. Criteria after the first AT_MOST are left out.
     """
@@ -66,7 +66,7 @@ def _title(key: Key, *, several: bool) -> str:
 def _note(criteria: list[tuple[Key, list[Row]]], n_criteria: int) -> str:
     coefficients = " or ".join(sorted({row["coefficient"] for _, mine in criteria for row in mine}))
     lines = [
-        f"dot: {coefficients}, all texts pooled, filled where the interval leaves out 0;"
+        f"dot: {coefficients}, all texts pooled, filled where the verdict tells it from 0;"
         " bar: bootstrap interval; x: undefined",
         "line at 0: nothing in common with people; band: one rater against the others",
     ]
@@ -84,7 +84,7 @@ def _panel(axes: Axes, mine: list[Row], most: int) -> None:
         if value is None:
             axes.plot([0.03], [y], "x", color=_GREY, transform=axes.get_yaxis_transform())
             continue
-        sure = low is not None and high is not None and (low > 0 or high < 0)
+        sure = row["verdict"] != "not shown"
         if low is not None and high is not None:
             axes.plot([low, high], [y, y], "-", color=ACCENT, linewidth=2.2, alpha=0.45)
         face = ACCENT if sure else "white"
