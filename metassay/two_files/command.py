@@ -41,7 +41,7 @@ _CHOICES = {
 }
 _NUMBERS: dict[str, tuple[float, str]] = {
     "resamples": (1000, "of the bootstrap; fewer where there are very many texts"),
-    "permutations": (1000, "of two metrics' scores, to test them against each other"),
+    "permutations": (5000, "of two metrics' scores, to test them against each other"),
     "confidence": (0.95, "of the intervals"),
     "seed": (0, "of all random numbers"),
 }
