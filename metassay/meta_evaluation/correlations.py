@@ -26,14 +26,15 @@ def correlations(
 
     A good metric correlates negatively with an error rate. n_missing counts the texts of the
     study's systems and documents that have one of score and rating but not both. `progress(done,
-    total)` is called after each metric of each study.
+    total)` is called after each metric of each study. Intervals are by options.interval, those of
+    grouped rows always percentiles.
     """
     total = sum(len(study.metrics) for study in found)
     rows: list[dict[str, object]] = []
     done = 0
     for study in found:
         for measured in study.metrics:
-            rows += _rows(study, measured, options.confidence)
+            rows += _rows(study, measured, options)
             done += 1
             if progress is not None:
                 progress(done, total)
@@ -42,7 +43,7 @@ def correlations(
     return pd.DataFrame(rows, columns=list(CORRELATIONS.columns)) if rows else empty(CORRELATIONS)
 
 
-def _rows(study: Study, measured: Measured, confidence: float) -> Iterator[dict[str, object]]:
+def _rows(study: Study, measured: Measured, options: MetaOptions) -> Iterator[dict[str, object]]:
     for level in LEVELS:
         for coefficient in get_args(Coefficient):
             value = correlate(measured.values, study.human, level, coefficient)
@@ -52,7 +53,8 @@ def _rows(study: Study, measured: Measured, confidence: float) -> Iterator[dict[
                 level,
                 coefficient,
                 draws=study.draws,
-                confidence=confidence,
+                confidence=options.confidence,
+                method=options.interval,
             )
             yield {
                 **study.key,

@@ -22,6 +22,7 @@ class MetaOptions(Options):
     confidence: float = Field(gt=0, lt=1)
     seed: int = Field(ge=0)
     resample: Literal["documents", "systems", "both"] = "documents"
+    interval: Literal["percentile", "bca"] = "percentile"  # of correlations, by bootstrap
     coefficient: Literal["pearson", "spearman", "kendall", "kendall_c"] = "pearson"
     compared: list[str] = Field(default_factory=list)
     largest_ensemble: int = Field(default=LARGEST, ge=1, le=LARGEST)

@@ -38,6 +38,7 @@ _NOT_WRITTEN = "--out FOLDER writes every table behind this as CSV, with all dig
 _CHOICES = {
     "coefficient": "what is printed and certified; the tables have all",
     "resample": "what might have been others",
+    "interval": "how the bootstrap makes intervals of correlations",
 }
 _NUMBERS: dict[str, tuple[float, str]] = {
     "resamples": (1000, "of the bootstrap; fewer where there are very many texts"),

@@ -5,6 +5,7 @@ import pytest
 from metassay.contract import empty, read, write
 from metassay.meta_evaluation.agreement import agreement
 from metassay.statistics.correlation import correlate
+from metassay.statistics.resampling import interval
 from metassay.tables import AGREEMENT, CORRELATIONS, RATINGS, SCORES
 from tests.meta_evaluation.invented_study import (
     CRITERIA,
@@ -14,6 +15,7 @@ from tests.meta_evaluation.invented_study import (
     rate,
     ratings_of,
     scores_of,
+    studied,
     study,
 )
 
@@ -212,3 +214,29 @@ def test_grouped_by_part_by_hand():
     lines.append(rate("errors", "x", "d3", "r", 9, part="notes"))
     row = one(correlated(every, ratings_of(*lines)), level="grouped", coefficient="kendall")
     assert row["low"] <= row["value"] <= row["high"]
+
+
+def test_intervals_are_made_as_asked():
+    ratings, scores, _ = study(documents=12)
+    by = {
+        method: correlated(
+            scores_of(scores), ratings, options=OPTIONS.model_copy(update={"interval": method})
+        )
+        for method in ("percentile", "bca")
+    }
+    (whole,) = studied(scores_of(scores), ratings)
+    for level in ("global", "document", "system"):
+        found = {m: one(f, level=level, coefficient="pearson") for m, f in by.items()}
+        expected = interval(
+            whole.metrics[0].values,
+            whole.human,
+            level,
+            "pearson",
+            draws=whole.draws,
+            confidence=OPTIONS.confidence,
+            method="bca",
+        )
+        assert [found["bca"][end] for end in ("low", "high")] == pytest.approx(
+            [expected.low, expected.high], nan_ok=True
+        )
+        assert found["bca"]["low"] != found["percentile"]["low"]
