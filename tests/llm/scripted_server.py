@@ -153,7 +153,7 @@ class ScriptedServer:
 
     `requests` counts requests by key (SHA-256 of the body), `answered` the completions that were
     sent whole, `tokens` prompt and completion tokens of those; `calls` keeps every request if
-    `keep` is set; `connected` says how many connections are open. All may be read at any time.
+    `keep` is set; `connected` counts open connections. All may be read at any time.
     """
 
     def __init__(self, script: Script = echo, *, latency: float = 0.0, keep: bool = True) -> None:
@@ -166,7 +166,7 @@ class ScriptedServer:
         self.tokens: Counter[str] = Counter()
         self.most_at_once = 0
         self.port = 0
-        self.connected = 0
+        self.open: set[_Connection] = set()
         self._at_once = 0
         self._left: int | None = None
         self._held: list[Callable[[], None]] = []
@@ -197,6 +197,11 @@ class ScriptedServer:
         self._left = answers
 
     @property
+    def connected(self) -> int:
+        """Connections that are open at the moment."""
+        return len(self.open)
+
+    @property
     def holding(self) -> int:
         """Answers kept back at the moment."""
         return len(self._held)
@@ -216,8 +221,17 @@ class ScriptedServer:
         self._ready.set()
         self._loop.run_forever()
         listening.close()
+        self._loop.run_until_complete(self._close_all())
         self._loop.run_until_complete(listening.wait_closed())
         self._loop.close()
+
+    async def _close_all(self) -> None:
+        """No socket outlives the server: a test far from here would be blamed for it."""
+        await asyncio.sleep(0)  # for what was accepted in the last moment
+        while self.open:
+            for connection in list(self.open):
+                connection.abort()
+            await asyncio.sleep(0)
 
     def received(self, connection: "_Connection", path: str, head: str, body: bytes) -> None:
         key = hashlib.sha256(body).hexdigest()
@@ -284,11 +298,15 @@ class _Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        self._server.connected += 1
+        self._server.open.add(self)
 
     def connection_lost(self, error: Exception | None) -> None:
         self.lost = True
-        self._server.connected -= 1
+        self._server.open.discard(self)
+
+    def abort(self) -> None:
+        assert self._transport is not None
+        self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
         self._received += data
