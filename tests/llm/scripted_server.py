@@ -220,18 +220,18 @@ class ScriptedServer:
         self.port = listening.sockets[0].getsockname()[1]
         self._ready.set()
         self._loop.run_forever()
-        listening.close()
         self._loop.run_until_complete(self._close_all())
+        listening.close()
         self._loop.run_until_complete(listening.wait_closed())
         self._loop.close()
 
     async def _close_all(self) -> None:
         """No socket outlives the server: a test far from here would be blamed for it."""
-        await asyncio.sleep(0)  # for what was accepted in the last moment
-        while self.open:
+        for _ in range(5):  # rounds of the loop: what came in the last moment is still on its way
             for connection in list(self.open):
                 connection.abort()
-            await asyncio.sleep(0)
+            await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}))
+            await asyncio.sleep(0.001)
 
     def received(self, connection: "_Connection", path: str, head: str, body: bytes) -> None:
         key = hashlib.sha256(body).hexdigest()
