@@ -41,7 +41,8 @@ def guarded(root: Path) -> Iterator[None]:
             mend(lock, kept)
             strike_out(root / ".dvc" / "tmp" / "rwlock")
             for path in (root / "data" / "tables").rglob(".*"):
-                path.unlink(missing_ok=True)
+                if path.is_file():
+                    path.unlink()
         if lock.exists():
             _replace(lock, kept)
         yield

@@ -227,3 +227,18 @@ def test_three_systems_in_order_are_no_proof():
     assert row["p"] > 0.01
     assert row["verdict"] == "not shown"
     assert "3 systems, p = ." in row["sentence"]
+
+
+@pytest.mark.parametrize("coefficient", ["pearson", "spearman", "kendall", "kendall_c"])
+def test_two_systems_in_order_show_nothing_of_systems(coefficient):
+    """Any two systems correlate by 1 or -1, in every resample of their documents."""
+    rng = np.random.default_rng(2)
+    keys = [(f"d{d:02}", a) for d in range(40) for a in ("x", "y")]
+    grades = {(d, a): 2.0 + 2.0 * (a == "y") + float(rng.integers(0, 2)) for d, a in keys}
+    ratings = ratings_of(*(rate("grade", a, d, "amy", v) for (d, a), v in grades.items()))
+    options = OPTIONS.model_copy(update={"coefficient": coefficient})
+    found = certified(scores_of(grades), ratings, options=options)
+    row = one(found, level="system")
+    assert (row["value"], row["low"], row["n"]) == (pytest.approx(1), pytest.approx(1), 2)
+    assert row["verdict"] == "not shown"
+    assert one(found, level="global")["verdict"] == "shown"

@@ -23,12 +23,12 @@ _EVERYBODY = ("all", "all")
 _SAYS = (
     "1 is perfect agreement; kappa and alpha are 0 at the level of chance. Brackets hold the"
     " bootstrap interval over the things rated. n counts the things rated by both raters (all: by"
-    " two or more), missing those rated by somebody but not by both."
+    " two or more; icc: by everybody), missing the others that somebody rated."
 )
 _PREFERENCES = (
     "People said which of two texts is better; the share of those comparisons in which the metric"
-    " says the same, ties included. Decisive: the share where neither side has a tie. Half is what"
-    " guessing gives among the decisive ones."
+    " says the same, ties included. Decisive: of those in which people preferred one text, the"
+    " share in which the metric prefers the same; a tie of the metric counts half, as a guess does."
 )
 _TIES = ["n_same", "n_opposite", "n_metric_tie", "n_human_tie", "n_both_tie"]
 
