@@ -9,7 +9,7 @@ endif
 
 .PHONY: run test check lint docs bench lock clean
 
-run: $(VENV)/core.stamp
+run: $(VENV)/pipeline.stamp
 	$(VENV)/bin/metassay run sample
 
 test: $(VENV)/dev.stamp
@@ -38,15 +38,15 @@ $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11")'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/core.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
+$(VENV)/pipeline.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
 	@echo "installing Metassay into $(VENV) (a minute or two, once)"
-	$(PIP) -e .
+	$(PIP) -e '.[pipeline]'
 	touch $@
 
 $(VENV)/dev.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
 	@echo "installing Metassay and what its tests need into $(VENV) (a minute or two, once)"
 	$(PIP) -e '.[dev]'
-	touch $@ $(VENV)/core.stamp
+	touch $@ $(VENV)/pipeline.stamp
 
 clean:
 	rm -rf .work .pytest_cache .mypy_cache .ruff_cache

@@ -79,7 +79,7 @@ def _worth_retrying(task: Any, task_run: Any, state: State[Any]) -> bool:  # noq
 
 
 def _publish(root: Path, name: str) -> None:
-    """The leaderboard and the correlations as Prefect artifacts: numbers and names, no texts."""
+    """The leaderboard and the certificates as Prefect artifacts: numbers and names, no texts."""
     for kind, rows in artifacts(root / "data/tables" / name).items():
         create_table_artifact(
             key=f"{name}-{kind}".replace("_", "-"), table=rows, description=f"{kind} of {name}"

@@ -1,26 +1,23 @@
-"""`metassay`: list, fetch, run, validate, report; money.py and two_files/ add the others."""
+"""`metassay`: what the command line takes; the commands are in project.py, money.py, two_files/.
+
+What a command needs is imported when it runs: `meta-eval` must do with the core install.
+"""
 
 import argparse
+import importlib
+import importlib.util
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Column
-from rich.table import Table as RichTable
-
-from metassay import __version__, money
-from metassay.datasets.fetch import fetch
-from metassay.datasets.registry import find, load_registry
+from metassay import __version__
 from metassay.errors import BadInput
-from metassay.headline import best_metrics, board
-from metassay.params import Params, load
 from metassay.two_files import command as two_files
-from metassay.validation import configuration_problems, table_problems
 
-DONE, STAGE_FAILED, BAD_USAGE = 0, 1, 2
+BAD_USAGE = 2
+
+PIPELINE = ("dvc", "httpx2", "openai", "prefect", "pysbd", "requests", "sacrebleu")
 
 ABOUT = """\
 Scores generated clinical and scientific text finely, then tests every score against people.
@@ -59,114 +56,69 @@ row and remedy in one go."""
 REPORT = """\
 Render reports/NAME/index.html again from the tables that are there, and print its headline."""
 
+COST = """\
+Estimate what the next `metassay run NAME` would ask of language models, per stage and model, before
+anything is sent and without any network: distinct questions, those that the ledger has answered
+already, tokens, and money at the prices of params.yaml. Few-shot examples and raw files must be
+there (metassay fetch). Every number is an expectation, but for `at most`: that is a bound, with
+every byte of a prompt a token, every answer as long as max_tokens, and every list of claims asked
+for as often as it may be. Attempts that are repeated after a fault are in neither, but max_cost
+caps them too: it caps what all runs of the project cost together; the last line says what is left.
+"""
+
+LEDGER_ABOUT = """\
+The ledger (.work/ledger.sqlite) holds every answer ever paid for. `stats` says what is in it, and
+what was paid and saved; `export` writes it as a table `responses`; `import` adds such tables, for
+example data/tables/NAME/responses of a colleague's run, so that nothing is asked again."""
+
+Command = Callable[[argparse.Namespace], int]
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     chosen = parser().parse_args(arguments)
-    command: Callable[[argparse.Namespace], int] = chosen.command
+    command: Command = chosen.command
     try:
         return command(chosen)
     except BadInput as error:
-        return _complain(list(error.problems))
+        for problem in error.problems:
+            print(problem, file=sys.stderr)
+        return BAD_USAGE
 
 
-def list_all(_: argparse.Namespace) -> int:
-    """Print benchmarks and datasets."""
-    params, registry = load(), load_registry()
-    console = Console()
-    benchmarks = RichTable(
-        "benchmark", "dataset", "judges", "metrics", "report", title="benchmarks"
-    )
-    for name, benchmark in params.benchmarks.items():
-        judges = [e.judge for e in params.judging.values() if e.benchmark == name]
-        metrics = [e.metric for e in params.measuring.values() if e.benchmark == name]
-        page = _page(name)
-        there = str(page) if page.exists() else f"not yet: metassay run {name}"
-        benchmarks.add_row(name, benchmark.dataset, ", ".join(judges), ", ".join(metrics), there)
-    datasets = RichTable("dataset", "access", "licence", "files", "what it is")
-    for name, dataset in registry.items():
-        files = str(len(dataset.files)) if dataset.files else "local"
-        datasets.add_row(name, dataset.access, dataset.licence, files, dataset.title)
-    console.print(benchmarks, datasets)
-    return DONE
+class _Parser(argparse.ArgumentParser):
+    """Files may stand before, between and after options, which argparse alone does not take."""
 
-
-def fetch_one(chosen: argparse.Namespace) -> int:
-    """Fetch one dataset's files."""
-    dataset = find(load_registry(), chosen.name)
-    into = Path("data/raw") / chosen.name
-    try:
-        files = fetch(chosen.name, dataset, into, mirror=chosen.mirror)
-    except OSError as error:
-        print(error, file=sys.stderr)
-        return STAGE_FAILED
-    for file in files:
-        print(file)
-    return DONE
-
-
-def run(chosen: argparse.Namespace) -> int:
-    """Run benchmarks, then print the headline of each."""
-    params = _checked(chosen.names)
-    command = [sys.executable, "-m", "flows", *chosen.names, "--jobs", str(chosen.jobs)]
-    if chosen.no_prefect:
-        command.append("--no-prefect")
-    environment = dict(os.environ)
-    if chosen.mirror:
-        environment["METASSAY_MIRROR"] = str(chosen.mirror.resolve())
-    code = subprocess.run(command, env=environment, check=False).returncode
-    if code != 0:
-        print(
-            "not every stage succeeded; mend what is named above and run the same command again:"
-            " only what is missing is done",
-            file=sys.stderr,
-        )
-        return STAGE_FAILED
-    for name in chosen.names:
-        _headline(name, params)
-    return DONE
-
-
-def validate(_: argparse.Namespace) -> int:
-    """Print every problem of params, registry and tables."""
-    problems = [*configuration_problems(), *table_problems(Path("data/tables"))]
-    if problems:
-        return _complain(problems)
-    print("params.yaml, data/registry.yaml and all tables are as they should be")
-    return DONE
-
-
-def report(chosen: argparse.Namespace) -> int:
-    """Render one report again."""
-    params = _checked([chosen.name])
-    command = [sys.executable, "-m", "dvc", "repro", "--force", "--single-item"]
-    done = subprocess.run([*command, f"report@{chosen.name}"], check=False, env=_with_python())
-    if done.returncode != 0:
-        return STAGE_FAILED
-    _headline(chosen.name, params)
-    return DONE
+    def parse_known_args(  # type: ignore[override] # the namespace is always ours
+        self, args: list[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse; words that are left over and are no options are further files."""
+        chosen, rest = super().parse_known_args(args, namespace)
+        if rest and hasattr(chosen, "files") and not any(one.startswith("-") for one in rest):
+            chosen.files = [*chosen.files, *map(Path, rest)]
+            rest = []
+        return chosen, rest
 
 
 def parser() -> argparse.ArgumentParser:
     """What the command line takes."""
     raw = argparse.RawDescriptionHelpFormatter
-    whole = argparse.ArgumentParser(
-        prog="metassay", description=ABOUT, epilog=ENDING, formatter_class=raw
-    )
+    whole = _Parser(prog="metassay", description=ABOUT, epilog=ENDING, formatter_class=raw)
     whole.add_argument("--version", action="version", version=f"metassay {__version__}")
     commands = whole.add_subparsers(required=True, metavar="COMMAND")
 
-    def add(
-        name: str, command: Callable[[argparse.Namespace], int], summary: str, about: str
-    ) -> argparse.ArgumentParser:
+    def add(name: str, command: Command, summary: str, about: str) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=summary, description=about, formatter_class=raw)
         sub.set_defaults(command=command)
         return sub
 
-    add("list", list_all, "show benchmarks and datasets", "Show benchmarks and datasets.")
-    fetching = add("fetch", fetch_one, "bring a dataset's files, checked by sha256", FETCH)
+    def add_piped(name: str, command: str, summary: str, about: str) -> argparse.ArgumentParser:
+        return add(name, _piped(name, "project", command), summary, about)
+
+    add_piped("list", "list_all", "show benchmarks and datasets", "Show benchmarks and datasets.")
+    fetching = add_piped("fetch", "fetch_one", "bring a dataset's files, checked by sha256", FETCH)
     fetching.add_argument("name", metavar="NAME", help="a dataset of data/registry.yaml")
-    running = add("run", run, "bring the reports of benchmarks up to date", RUN)
+    running = add_piped("run", "run", "bring the reports of benchmarks up to date", RUN)
     running.add_argument("names", metavar="NAME", nargs="+", help="a benchmark of params.yaml")
     running.add_argument("--jobs", type=_jobs, default=2, help="stages at a time (default 2)")
     running.add_argument("--no-prefect", action="store_true", help="no Prefect server, no retries")
@@ -179,12 +131,48 @@ def parser() -> argparse.ArgumentParser:
             default=Path(mirror) if mirror else None,
             help="a local copy of the datasets, a folder per set",
         )
-    add("validate", validate, "check params, registry and tables", VALIDATE)
-    reporting = add("report", report, "render a report again", REPORT)
+    add_piped("validate", "validate", "check params, registry and tables", VALIDATE)
+    reporting = add_piped("report", "report", "render a report again", REPORT)
     reporting.add_argument("name", metavar="NAME", help="a benchmark of params.yaml")
-    money.add_commands(add, _checked)
+    costing = add("cost", _piped("cost", "money", "cost"), "what a run costs", COST)
+    costing.add_argument("name", metavar="NAME", help="a benchmark of params.yaml")
+    _add_ledger(add)
     two_files.add_commands(add)
     return whole
+
+
+def _add_ledger(add: Callable[..., argparse.ArgumentParser]) -> None:
+    about = "keep, share and count answers of language models"
+    ledger = add("ledger", _piped("ledger", "money", "stats"), about, LEDGER_ABOUT)
+    actions = ledger.add_subparsers(required=True, metavar="ACTION")
+    counting = actions.add_parser("stats", help="what is there, what was paid and saved")
+    writing = actions.add_parser("export", help="write every answer as a table `responses`")
+    writing.add_argument("file", metavar="FILE", type=Path)
+    reading = actions.add_parser("import", help="add the answers of tables `responses`")
+    reading.add_argument("files", metavar="FILE", type=Path, nargs="+", help="or a folder of them")
+    reading.add_argument(
+        "--replace", action="store_true", help="where both differ, take the file's"
+    )
+    for sub, command in ((counting, "stats"), (writing, "export_all"), (reading, "import_all")):
+        sub.set_defaults(command=_piped("ledger", "money", command))
+
+
+def _piped(name: str, module: str, command: str) -> Command:
+    """A command of metassay/<module>.py that needs the extra `pipeline`."""
+
+    def run(chosen: argparse.Namespace) -> int:
+        absent = [one for one in PIPELINE if importlib.util.find_spec(one) is None]
+        if absent:
+            raise BadInput(
+                f"metassay {name} needs the extra `pipeline`, of which {', '.join(absent)}"
+                f" {'is' if len(absent) == 1 else 'are'} not installed:"
+                ' pip install "metassay[pipeline]"'
+            )
+        # By name, so that meta-eval does with the core install.
+        found: Command = getattr(importlib.import_module(f"metassay.{module}"), command)
+        return found(chosen)
+
+    return run
 
 
 def _jobs(text: str) -> int:
@@ -192,70 +180,6 @@ def _jobs(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError("at least one stage at a time")
     return number
-
-
-def _checked(names: list[str]) -> Params:
-    """The params, if they and the registry are sound and have these benchmarks."""
-    problems = configuration_problems()
-    if problems:
-        raise BadInput(problems)
-    params = load()
-    unknown = [name for name in names if name not in params.benchmarks]
-    if unknown:
-        known = ", ".join(params.benchmarks)
-        raise BadInput(
-            [
-                f"params.yaml: no benchmark is called {name!r}; there are: {known}"
-                for name in unknown
-            ]
-        )
-    return params
-
-
-def _headline(name: str, params: Params) -> None:
-    console = Console()
-    folder = Path("data/tables") / name
-    metrics, rows = board(folder)
-    # With spaces the headings can wrap where the terminal is narrow.
-    headings = [metric.replace("_", " ") for metric in metrics]
-    leaders = RichTable(
-        Column("author", no_wrap=True), *headings, title=f"{name}: mean score of the whole texts"
-    )
-    for row in rows:
-        leaders.add_row(*row)
-    console.print(leaders)
-    best = best_metrics(folder)
-    if best:
-        trust = RichTable(
-            "criterion",
-            "metric",
-            "verdict",
-            "correlation",
-            "interval",
-            "n",
-            title=f"{name}: closest to people",
-        )
-        for row in best:
-            trust.add_row(*row)
-        console.print(trust)
-    elif not params.benchmarks[name].criteria:
-        console.print("[dim]nobody rated these texts: no metric can be tested against people here")
-    console.print(f"report: {_page(name)}", soft_wrap=True)
-
-
-def _page(name: str) -> Path:
-    return Path("reports") / name / "index.html"
-
-
-def _with_python() -> dict[str, str]:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    return {**os.environ, "PATH": path}
-
-
-def _complain(problems: list[str]) -> int:
-    for problem in problems:
-        print(problem, file=sys.stderr)
-    return BAD_USAGE
 
 
 if __name__ == "__main__":

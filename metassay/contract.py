@@ -75,6 +75,11 @@ def real(meaning: str, *, null: bool = False) -> Column:
     return Column(pa.float64(), meaning, null)
 
 
+def boolean(meaning: str) -> Column:
+    """True or false."""
+    return Column(pa.bool_(), meaning)
+
+
 def texts(meaning: str) -> Column:
     """A list of texts."""
     return Column(pa.list_(pa.string()), meaning)
@@ -122,6 +127,15 @@ def write(table: Table, frame: pd.DataFrame, path: Path) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def as_written(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame as `write` and then `read` would give it: validated, sorted, rounded; no file.
+
+    Raises BadInput naming every problem.
+    """
+    rows = _validated(table, _to_arrow(table, frame, "in memory"), "in memory")
+    return _to_frame(rows.sort_by([(name, "ascending") for name in table.key]))
 
 
 def read(table: Table, path: Path) -> pd.DataFrame:

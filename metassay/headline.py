@@ -1,4 +1,4 @@
-"""The headline numbers of a benchmark, out of its tables: leaders, best metrics, correlations."""
+"""The headline numbers of a benchmark, out of its tables: leaders and the metrics to trust."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,12 @@ from typing import Any
 import pandas as pd
 
 from metassay.contract import read
-from metassay.tables import CERTIFICATES, CORRELATIONS, FULL, LEADERBOARD, NO_JUDGE
+from metassay.reporting.best import Best, best
+from metassay.reporting.limits import limits
+from metassay.reporting.names import DECISIONS, metric_label
+from metassay.reporting.numbers import short, short_interval
+from metassay.reporting.views.section import by_criterion
+from metassay.tables import CERTIFICATES, FULL, LEADERBOARD
 
 MAIN_METRICS = (
     "claim_recall",
@@ -15,6 +20,21 @@ MAIN_METRICS = (
     "faithfulness",
     "rouge1_fmeasure",
     "bleu",
+)
+_ARTIFACT = (
+    "study",
+    "criterion",
+    "part",
+    "level",
+    "metric",
+    "judge",
+    "verdict",
+    "corrected",
+    "corrected_low",
+    "corrected_high",
+    "low",
+    "high",
+    "p",
 )
 
 
@@ -31,55 +51,50 @@ def board(folder: Path) -> tuple[list[str], list[list[str]]]:
     return list(columns), [[author, *row] for author, row in zip(authors, cells, strict=True)]
 
 
+def limits_of(folder: Path, confidence: float) -> list[str]:
+    """What the benchmark's people, systems and texts are too few for."""
+    return limits(read(CERTIFICATES, folder / "certificates.parquet"), confidence)
+
+
 def best_metrics(folder: Path) -> list[list[str]]:
-    """Per study and criterion the metric that agrees most with people on any two whole texts."""
-    rows = read(CERTIFICATES, folder / "certificates.parquet")
-    rows = rows[(rows["level"] == "global") & (rows["part"] == FULL) & rows["value"].notna()]
-    best = rows.sort_values(
-        ["study", "criterion", "value", "metric", "judge"],
-        ascending=[True, True, False, True, True],
-    ).drop_duplicates(["study", "criterion"])
-    return [
-        [
-            str(row["criterion"]),
-            _label(row["metric"], row["judge"]),
-            str(row["verdict"]),
-            _number(row["value"]),
-            f"{_number(row['low'])} to {_number(row['high'])}",
-            str(row["n"]),
-        ]
-        for row in best.to_dict("records")
-    ]
+    """Per study, criterion and decision the metric to trust, of the whole texts.
+
+    Criterion, decision, metric, corrected correlation with its interval, verdict. Where no metric
+    holds: that, the first candidate and its correlation, and how often which verdict was given.
+    """
+    found = read(CERTIFICATES, folder / "certificates.parquet")
+    made = []
+    for (study, criterion, _), rows in by_criterion(found[found["part"] == FULL]):
+        name = criterion if found["study"].nunique() == 1 else f"{criterion} ({study})"
+        for level, decision in DECISIONS.items():
+            chosen = best([row for row in rows if row["level"] == level])
+            if chosen is not None:
+                made.append([name, decision, *_chosen(chosen)])
+    return made
 
 
 def artifacts(folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """Rows for Prefect's table artifacts, `leaderboard` and `correlations`: no texts."""
-    against = _correlations(folder)[["criterion", "metric", "judge", "value", "low", "high", "n"]]
+    """Rows for Prefect's table artifacts, `leaderboard` and `certificates`: no texts."""
     leaders = _leaderboard(folder)[["metric", "judge", "author", "macro", "low", "high"]]
-    return {"leaderboard": _rows(leaders), "correlations": _rows(against)}
+    trust = read(CERTIFICATES, folder / "certificates.parquet")[list(_ARTIFACT)]
+    return {"leaderboard": _rows(leaders), "certificates": _rows(trust)}
+
+
+def _chosen(found: Best) -> list[str]:
+    row = found.row
+    ends = short_interval(row["corrected_low"], row["corrected_high"])
+    value = f"{short(row['corrected'])} {ends}".strip()
+    if row["holds"]:
+        return [found.metric, value, f"{row['verdict']}, {found.of}"]
+    first = f"none holds; first is {found.metric}" if value else "none holds"
+    return [first, value, found.verdicts]
 
 
 def _leaderboard(folder: Path) -> pd.DataFrame:
     rows = read(LEADERBOARD, folder / "leaderboard.parquet")
     rows = rows[rows["part"] == FULL].reset_index(drop=True)
-    labels = [_label(m, j) for m, j in zip(rows["metric"], rows["judge"], strict=True)]
+    labels = [metric_label(m, j) for m, j in zip(rows["metric"], rows["judge"], strict=True)]
     return rows.assign(column=labels)
-
-
-def _correlations(folder: Path) -> pd.DataFrame:
-    """Global Pearson rows of the whole texts, strongest first within each criterion."""
-    rows = read(CORRELATIONS, folder / "correlations.parquet")
-    chosen = (rows["level"] == "global") & (rows["coefficient"] == "pearson")
-    rows = rows[chosen & (rows["part"] == FULL) & rows["value"].notna()]
-    return rows.assign(strength=rows["value"].abs()).sort_values(
-        ["study", "criterion", "strength", "metric", "judge"],
-        ascending=[True, True, False, True, True],
-        ignore_index=True,
-    )
-
-
-def _label(metric: object, judge: object) -> str:
-    return str(metric) if judge == NO_JUDGE else f"{metric} ({judge})"
 
 
 def _number(value: Any) -> str:

@@ -1,7 +1,7 @@
 """`metassay cost` and `metassay ledger`: what answers cost, before and after they are asked."""
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,49 +16,12 @@ from metassay.llm.project import ACCOUNT, LEDGER
 from metassay.llm.responses import Imported, export, import_
 from metassay.params import Params
 from metassay.planning import Planned, plan
-
-COST = """\
-Estimate what the next `metassay run NAME` would ask of language models, per stage and model, before
-anything is sent and without any network: distinct questions, those that the ledger has answered
-already, tokens, and money at the prices of params.yaml. Few-shot examples and raw files must be
-there (metassay fetch). Every number is an expectation, but for `at most`: that is a bound, with
-every byte of a prompt a token, every answer as long as max_tokens, and every list of claims asked
-for as often as it may be. Attempts that are repeated after a fault are in neither, but max_cost
-caps them too: it caps what all runs of the project cost together; the last line says what is left.
-"""
-
-LEDGER_ABOUT = """\
-The ledger (.work/ledger.sqlite) holds every answer ever paid for. `stats` says what is in it, and
-what was paid and saved; `export` writes it as a table `responses`; `import` adds such tables, for
-example data/tables/NAME/responses of a colleague's run, so that nothing is asked again."""
-
-Add = Callable[..., argparse.ArgumentParser]
+from metassay.project import checked
 
 
-def add_commands(add: Add, checked: Callable[[list[str]], Params]) -> None:
-    """Add the commands to the command line; `checked` gives sound params that have a benchmark."""
-    costing = add(
-        "cost", lambda chosen: cost(chosen.name, checked([chosen.name])), "what a run costs", COST
-    )
-    costing.add_argument("name", metavar="NAME", help="a benchmark of params.yaml")
-    about = "keep, share and count answers of language models"
-    ledger = add("ledger", stats, about, LEDGER_ABOUT)
-    actions = ledger.add_subparsers(required=True, metavar="ACTION")
-    counting = actions.add_parser("stats", help="what is there, what was paid and saved")
-    counting.set_defaults(command=stats)
-    writing = actions.add_parser("export", help="write every answer as a table `responses`")
-    writing.add_argument("file", metavar="FILE", type=Path)
-    writing.set_defaults(command=export_all)
-    reading = actions.add_parser("import", help="add the answers of tables `responses`")
-    reading.add_argument("files", metavar="FILE", type=Path, nargs="+", help="or a folder of them")
-    reading.add_argument(
-        "--replace", action="store_true", help="where both differ, take the file's"
-    )
-    reading.set_defaults(command=import_all)
-
-
-def cost(name: str, params: Params) -> int:
+def cost(chosen: argparse.Namespace) -> int:
     """Print what the next run would ask, and what that costs."""
+    name, params = chosen.name, checked([chosen.name])
     with Ledger(LEDGER) as ledger:
         found = plan(params, name, load_registry(), ledger)
         spent = spending(ledger, ACCOUNT)

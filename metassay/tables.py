@@ -9,6 +9,7 @@ from pathlib import Path
 
 from metassay.contract import (
     Table,
+    boolean,
     choice,
     describe,
     integer,
@@ -48,6 +49,16 @@ _JUDGE = text("the judge, or `none`")
 _LABEL = text("metric, and judge in brackets where there is one")
 _STUDY = text("the study")
 _CRITERION = text("the human criterion")
+
+CARD_STATISTICS = (
+    *("true_pass", "false_pass", "false_fail", "true_fail"),
+    *("sensitivity", "specificity", "precision", "negative_predictive_value"),
+    *("balanced_accuracy", "cohen_kappa", "mcc", "agreement", "agreement_by_chance"),
+    *("judge_pass_rate", "people_pass_rate"),
+    *("rogan_gladen_pass_rate", "prediction_powered_pass_rate"),
+    *("brier", "bias", "ece", "ece_by_chance"),
+    *("labels_pass_rate", "labels_sensitivity", "labels_specificity"),
+)
 
 SOURCES = Table(
     "sources",
@@ -288,14 +299,57 @@ CORRELATIONS = Table(
         ),
         "coefficient": _COEFFICIENT,
         "value": real("true sign; null if undefined", null=True),
-        "low": real("bootstrap interval, lower end", null=True),
+        "low": real(
+            "interval for other systems and other documents, lower end; null where grouped",
+            null=True,
+        ),
         "high": real("its upper end", null=True),
+        "low_these_systems": real(
+            "interval for these systems and other documents, lower end", null=True
+        ),
+        "high_these_systems": real("its upper end", null=True),
         "n": integer("items, documents, systems or parts (by the level) it rests on"),
         "n_undefined": integer("documents or parts without a correlation, else 0"),
         "n_missing": integer("texts of the study that lack a score or a rating, but not both"),
-        "n_resamples": integer("bootstrap resamples in which the coefficient was defined"),
-        "p": real("two-sided, of no association; null at document and grouped level", null=True),
+        "p": real(
+            "two-sided, of no relation: systems and documents put in other orders; of the chosen"
+            " coefficient alone, not adjusted for the other metrics",
+            null=True,
+        ),
         "recipe": _RECIPE,
+    },
+)
+
+COMPONENTS = Table(
+    "components",
+    "whether a metric agrees with people about systems, about documents, or text by text",
+    ("study", "criterion", "part", "metric", "judge", "component"),
+    {
+        "study": _STUDY,
+        "criterion": _CRITERION,
+        "part": _PART,
+        "metric": _METRIC,
+        "judge": _JUDGE,
+        "component": choice(
+            "between_systems",
+            "between_documents",
+            "within",
+            meaning="the systems' means; the documents' means; what is left of each text's score"
+            " when its system's and its document's level are taken away",
+        ),
+        "coefficient": _COEFFICIENT,
+        "value": real(
+            "correlation of this component, metric and criterion oriented so that more is better;"
+            " null if undefined",
+            null=True,
+        ),
+        "low": real("interval for other systems and other documents, lower end", null=True),
+        "high": real("its upper end", null=True),
+        "p": real("of no relation, as in `correlations`; not adjusted", null=True),
+        "n": integer("systems, documents or texts it rests on"),
+        "n_missing": integer("texts of the study that lack a score or a rating, but not both"),
+        "metric_share": real("share of the metric's variance that lies here", null=True),
+        "people_share": real("share of people's variance that lies here", null=True),
     },
 )
 
@@ -468,36 +522,45 @@ DISAGREEMENTS = Table(
 CONFOUNDS = Table(
     "confounds",
     "is it quality that a metric sees, or copying, length, or who wrote the text",
-    ("study", "criterion", "part", "metric", "judge", "confound", "statistic"),
+    ("study", "criterion", "part", "metric", "judge", "confound", "level", "statistic"),
     {
         "study": _STUDY,
         "criterion": _CRITERION,
         "part": _PART,
         "metric": _METRIC,
         "judge": _JUDGE,
-        "confound": choice(
-            "coverage", "density", "words", "system", meaning="what may be behind it"
-        ),
+        "confound": text("what may be behind it: `system`, or another metric"),
+        "level": _LEVEL,
         "statistic": choice(
             "metric",
             "people",
             "partial",
+            "partial_residuals_first",
             "added",
             "lowest_25",
             "lowest_50",
             "lowest_75",
             "lowest_100",
             meaning="the confound's correlation with the metric, and with people; the metric's with"
-            " people given the confound, with the standardised confound added, and on the texts"
-            " that have least of the confound (per cent)",
+            " people, the confound held constant (ranks first; Spearman also residuals first), with"
+            " the standardised confound added, and on the texts that have least of the confound"
+            " (per cent)",
         ),
         "coefficient": _COEFFICIENT,
-        "value": real(
-            "of all items pooled, metrics and criterion oriented so that more is better", null=True
+        "value": real("metrics and criterion oriented so that more is better", null=True),
+        "low": real(
+            "interval for other systems and other documents, lower end; of `metric`, `people` and"
+            " `partial`",
+            null=True,
         ),
-        "n": integer("texts it rests on"),
+        "high": real("its upper end", null=True),
+        "p": real(
+            "of `partial`, where half or more of the plain correlation goes: of no relation in what"
+            " is left, adjusted for all metrics",
+            null=True,
+        ),
+        "n": integer("texts, documents or systems it rests on; partial: texts"),
         "n_missing": integer("texts of the study that lack a number it needs"),
-        "p": real("two-sided, of no association", null=True),
     },
 )
 
@@ -532,6 +595,58 @@ CORRECTED = Table(
     },
 )
 
+JUDGE_CARDS = Table(
+    "judge_cards",
+    "a judge's pass or fail of texts beside people's: what each number of it is worth",
+    ("study", "criterion", "part", "metric", "judge", "statistic"),
+    {
+        "study": _STUDY,
+        "criterion": _CRITERION,
+        "part": _PART,
+        "metric": _METRIC,
+        "judge": _JUDGE,
+        "statistic": choice(
+            *CARD_STATISTICS,
+            meaning="what is said of the texts; each is explained in docs/meta-evaluation.md",
+        ),
+        "value": real("null if undefined, as sensitivity is if people passed no text", null=True),
+        "low": real("its interval, lower end; null for counts, labels and ece", null=True),
+        "high": real("its upper end", null=True),
+        "n": integer("texts that it rests on"),
+        "n_effective": real("independent texts that they are worth, as texts share documents"),
+        "n_judged": integer("texts of the rated systems with a verdict"),
+        "n_missing": integer("texts that people rated and that have no verdict"),
+        "n_split": integer("rated texts left out, as half of their raters pass them, half fail"),
+        "threshold": real(
+            "probability from which a text passes; null where verdicts are 0 and 1", null=True
+        ),
+        "width": real("labels_*: how wide the interval is to be; else null", null=True),
+        "recipe": _RECIPE,
+    },
+)
+
+CALIBRATION = Table(
+    "calibration",
+    "do a judge's probabilities of passing mean what they say: texts of about one probability",
+    ("study", "criterion", "part", "metric", "judge", "bin"),
+    {
+        "study": _STUDY,
+        "criterion": _CRITERION,
+        "part": _PART,
+        "metric": _METRIC,
+        "judge": _JUDGE,
+        "bin": integer("counted from 0, the lowest probabilities first; equal counts but for ties"),
+        "lowest": real("the lowest probability in the bin"),
+        "highest": real("the highest"),
+        "mean": real("their mean"),
+        "passed": real("share of the bin's texts that people passed"),
+        "low": real("its interval, lower end"),
+        "high": real("its upper end"),
+        "n": integer("texts in the bin"),
+        "recipe": _RECIPE,
+    },
+)
+
 CERTIFICATES = Table(
     "certificates",
     "which metric to trust for which decision, and how sure we are",
@@ -548,48 +663,89 @@ CERTIFICATES = Table(
             "system",
             meaning="what is decided: any two texts, two texts of one document, two systems",
         ),
-        "verdict": choice(
-            "undefined",
-            "contrary",
-            "not shown",
-            "shown",
-            "like a rater",
-            meaning="undefined; interval and p tell it from 0 below; do not; above; and it is not"
-            " told from one rater",
+        "verdict": text(
+            "`as good as a rater`, `holds`, `weak`, `these systems only`, `explained by` a"
+            " confound, `cannot tell`, `no use`, `contrary` or `undefined`;"
+            " docs/meta-evaluation.md says when"
         ),
+        "holds": boolean("true exactly for `as good as a rater` and `holds`"),
         "coefficient": _COEFFICIENT,
         "value": real(
             "correlation, metric and criterion oriented so that more is better", null=True
         ),
-        "low": real("bootstrap interval, lower end", null=True),
+        "low": real("interval for other systems and other documents, lower end", null=True),
         "high": real("its upper end", null=True),
-        "p": real("two-sided, of no association; null at document level", null=True),
-        "n": integer("items, documents or systems it rests on"),
+        "low_these_systems": real(
+            "interval for these systems and other documents, lower end", null=True
+        ),
+        "high_these_systems": real("its upper end", null=True),
+        "p": real(
+            "of no relation, in the direction of the value: the smallest of the level itself and"
+            " its components; adjusted for all of these and all metrics of the level",
+            null=True,
+        ),
+        "shown_by": choice(
+            "global",
+            "document",
+            "system",
+            "between_systems",
+            "between_documents",
+            "within",
+            meaning="whose p that is: the level itself or a component",
+            null=True,
+        ),
+        "smallest_p": real(
+            "no p here can be smaller, so few are the orders of systems and documents", null=True
+        ),
+        "n": integer("texts, documents or systems it rests on"),
+        "n_systems": integer("systems with texts that have a score and a rating"),
+        "n_documents": integer("documents with such texts"),
         "n_undefined": integer("documents without a correlation, else 0"),
         "n_missing": integer("texts of the study that lack a score or a rating, but not both"),
+        "design": choice(
+            "crossed",
+            "nested",
+            "one system",
+            "no systems",
+            meaning="crossed: systems wrote on the same documents; nested: each document has one"
+            " system's text, so that documents are exchanged within their system only; one system:"
+            " nothing can be said of others; no systems: texts alone, whoever wrote them",
+        ),
+        "corrected": real(
+            "the value, corrected for the luck of the best among all metrics of the level",
+            null=True,
+        ),
+        "corrected_low": real("interval that holds for all metrics at once, lower end", null=True),
+        "corrected_high": real("its upper end", null=True),
         "accuracy": real(
             "share of pairs ordered or tied as people do; epsilon calibrated", null=True
         ),
         "chance": real("the same for the metric's scores dealt at random", null=True),
         "epsilon": real("scores this close count as a tie", null=True),
         "n_pairs": integer("pairs of texts or systems behind the accuracy"),
-        "ceiling": real("correlation of one rater with the others' mean", null=True),
-        "ceiling_low": real("its interval, lower end", null=True),
-        "ceiling_high": real("its upper end", null=True),
-        "against_ceiling": real(
-            "the metric's correlation with the raters left in, less the ceiling", null=True
+        "with_raters": real(
+            "the metric's correlation with the mean of all raters but one, averaged over the one"
+            " left out; null with one rater",
+            null=True,
         ),
-        "against_ceiling_low": real("its interval, lower end", null=True),
-        "against_ceiling_high": real("its upper end", null=True),
+        "rater": real("that rater's own, on the same texts", null=True),
+        "against_rater": real("the first of these two less the second", null=True),
+        "against_rater_low": real(
+            "interval of it, for other systems and documents and all metrics at once, lower end",
+            null=True,
+        ),
+        "against_rater_high": real("its upper end", null=True),
+        "n_raters": integer("raters left out in turn"),
         "confound": text(
-            "what half or more of the correlation goes back to, if anything", null=True
+            "what half or more of the correlation goes with, at this level, if anything", null=True
         ),
         "given_confound": real("the correlation with it held constant", null=True),
-        "detectable": real("smallest correlation told from 0 at this n with 80 % power", null=True),
-        "detectable_difference": real(
-            "by how much another metric must be worse to be told from this one", null=True
+        "given_confound_p": real("of no relation in what is left, adjusted", null=True),
+        "needed_systems": integer(
+            "`cannot tell`: so many systems would most likely settle it", null=True
         ),
-        "sentence": text("all of it in words"),
+        "needed_documents": integer("with so many documents", null=True),
+        "sentence": text("the verdict in words"),
         "recipe": _RECIPE,
     },
 )
@@ -610,6 +766,7 @@ TABLES: dict[str, Table] = {
         LEADERBOARD,
         RATINGS,
         CORRELATIONS,
+        COMPONENTS,
         SIGNIFICANCE,
         AGREEMENT,
         PREFERENCES,
@@ -618,6 +775,8 @@ TABLES: dict[str, Table] = {
         DISAGREEMENTS,
         CONFOUNDS,
         CORRECTED,
+        JUDGE_CARDS,
+        CALIBRATION,
         CERTIFICATES,
     )
 }

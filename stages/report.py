@@ -4,7 +4,8 @@ from pathlib import Path
 
 from metassay.datasets.registry import find, load_registry
 from metassay.llm.endpoints import parse_models
-from metassay.params import load
+from metassay.meta_evaluation.options import MetaOptions
+from metassay.params import load, parse
 from metassay.reporting.report import ReportInput, write_report
 from metassay.tables import RESPONSES, TABLES, read
 from stages.doorway import enter, table
@@ -21,6 +22,7 @@ SHOWN = [
     "leaderboard",
     "ratings",
     "correlations",
+    "components",
     "agreement",
     "certificates",
     "significance",
@@ -30,6 +32,8 @@ SHOWN = [
     "disagreements",
     "confounds",
     "corrected",
+    "judge_cards",
+    "calibration",
 ]
 
 
@@ -47,6 +51,7 @@ def main(key: str) -> None:
         published=benchmark.published,
         published_folder=Path("reports/published"),
         responses={f.stem: read(RESPONSES, f) for f in table(key, "responses").glob("*.parquet")},
+        options=parse(MetaOptions, params.meta_evaluation, where="params.yaml > meta_evaluation"),
         models=parse_models(params.endpoints, params.models).models,
         **{name: read(TABLES[name], table(key, name)) for name in SHOWN},
     )

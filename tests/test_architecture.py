@@ -30,7 +30,7 @@ LAYERS = (
         "planning",
     },
     {"reporting", "headline"},
-    {"validation", "money", "two_files"},
+    {"validation", "project", "money", "two_files"},
     {"cli"},
 )
 

@@ -15,11 +15,13 @@ from metassay.cli import main
 from metassay.datasets.registry import find, load_registry
 from metassay.errors import BadInput
 from metassay.metrics import DESCRIPTIONS
-from metassay.two_files import command
+from metassay.two_files import meta_eval as evaluation
 from metassay.two_files.asked import LARGEST
-from metassay.two_files.reading import read_ratings, read_scores
+from metassay.two_files.columns import Named
+from metassay.two_files.reading import Given, read_both, read_file
 
 ROOT = Path(__file__).parent.parent
+RATED = "doc_id,system,c\nd1,a,1\nd1,b,2\n"
 FEW = ["--resamples", "20", "--permutations", "20"]
 
 
@@ -66,7 +68,30 @@ def written(here: Path, text: str, name: str = "scores.csv") -> Path:
     return here / name
 
 
-def problems(path: Path, read=read_scores) -> list[str]:
+def read(path: Path) -> Given:
+    """One file beside another that is right."""
+    scores = path.stem == "scores"
+    other = path.parent / ("other_ratings.csv" if scores else "other_scores.csv")
+    other.write_text(RATED, encoding="utf-8")
+    faults: list[str] = []
+    found = [read_file(one, faults) for one in ((path, other) if scores else (other, path))]
+    if faults or found[1] is None:
+        raise BadInput(faults)
+    both = read_both(found[0], found[1], Named(), "--")
+    given = both[0] if scores else both[1]
+    assert given is not None
+    return given
+
+
+def read_scores(path: Path) -> Given:
+    return read(path)
+
+
+def read_ratings(path: Path) -> Given:
+    return read(path)
+
+
+def problems(path: Path, read=read) -> list[str]:
     with pytest.raises(BadInput) as caught:
         read(path)
     return list(caught.value.problems)
@@ -93,7 +118,7 @@ def test_the_board_has_the_best_first_and_fits_80_columns(here: Path, capsys) ->
     said = capsys.readouterr().out
     assert max(len(line) for line in said.splitlines()) <= 80
     assert said.index(" good ") < said.index(" bad ")
-    assert "Over all texts, good goes with grade: Pearson" in said.replace("\n", " ")
+    assert "over all texts, good follows grade" in " ".join(said.split())
     assert "Krippendorff's alpha (interval)" in said
     assert "36 texts with scores and ratings; 0 with scores only, 0 with ratings only" in said
     assert "neither better nor worse, so not ranked: words" in said
@@ -196,6 +221,7 @@ def test_a_mark_crlf_author_and_a_quoted_line_break_are_read(here: Path) -> None
         ("doc_id,system,m\nd ,a,1\n", "line 2: 'doc_id' has blanks at an end"),
         ("doc_id,system,m\nd,a\n", "line 2: has not the 3 cells that the header names (2 cells)"),
         ('doc_id,system,m\nd,a,"1\n', "is not readable as CSV"),
+        ("doc_id,system,judge,m\nd,a,1,1\n", "'judge' names who judged, and holds numbers; ren"),
         ("doc_id,system,m\nd,a,\n", "holds no value at all"),
     ],
 )
@@ -227,8 +253,8 @@ def test_both_files_faults_come_at_once(here: Path, capsys) -> None:
     assert main(["meta-eval", "scores.csv", "ratings.csv"]) == 2
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 3
-    assert "scores.csv: 2 lines: 'm' is no finite number (first: line 2)" in said[1]
-    assert "ratings.csv: is not in ." in said[2]
+    assert "ratings.csv: is not in ." in said[0]
+    assert "scores.csv: 2 lines: 'm' is no finite number (first: line 2)" in said[2]
 
 
 def test_one_file_is_not_both(here: Path, capsys) -> None:
@@ -238,12 +264,12 @@ def test_one_file_is_not_both(here: Path, capsys) -> None:
 
 
 def test_words_that_fit_nothing_are_told_at_once(here: Path, capsys) -> None:
-    options = ["--lower", "god", "--scale", "grade=fine", "ordinal", "--compared", "words"]
+    options = ["--lower", "god", "--scale", "grade=fine", "--compared", "words"]
     assert main([*put(here, *frames()), *options, "--resamples", "0"]) == 2
     said = capsys.readouterr().err
-    assert "--lower god: the files have no such name; there are: good, bad, words, grade" in said
+    assert "--lower god: the files have no such name; there are: good, bad, words, grade;" in said
+    assert "grade; did you mean 'good'?" in said
     assert "--scale grade=fine: no such scale; choose from nominal, ordinal, interval" in said
-    assert "--scale ordinal: write CRITERION=SCALE" in said
     assert "--compared words: the files have no such name; there are: good, bad\n" in said
     assert "resamples: Input should be greater than or equal to 1" in said
 
@@ -290,7 +316,7 @@ def test_out_is_whole_or_not_at_all(here: Path, capsys, monkeypatch) -> None:
         raise OSError("no space")
 
     with monkeypatch.context() as patch:
-        patch.setattr(command, "write_all", fails)
+        patch.setattr(evaluation, "write_all", fails)
         with pytest.raises(OSError, match="no space"):
             main(arguments)
     assert sorted(path.name for path in here.iterdir()) == ["ratings.csv", "reached", "scores.csv"]
@@ -302,10 +328,10 @@ def test_out_is_whole_or_not_at_all(here: Path, capsys, monkeypatch) -> None:
     ends = choices["criteria"]["grade"]
     grades = frames()[1]["grade"]
     assert (ends["low"], ends["high"]) == (grades.min(), grades.max())
-    before = {path: path.read_bytes() for path in (here / "out").iterdir()}
+    before = {path: path.read_bytes() for path in (here / "out").rglob("*.*")}
     assert main(arguments) == 2
     assert "--out out" in capsys.readouterr().err.replace(f"{here}/", "")
-    assert {path: path.read_bytes() for path in (here / "out").iterdir()} == before
+    assert {path: path.read_bytes() for path in (here / "out").rglob("*.*")} == before
 
 
 def test_too_many_metrics_to_compare_are_still_tested_against_people(here: Path, capsys) -> None:
@@ -315,13 +341,13 @@ def test_too_many_metrics_to_compare_are_still_tested_against_people(here: Path,
     assert main([*arguments, "out"]) == 0
     said = capsys.readouterr().out.replace("\n", " ")
     assert "14 metrics are too many to compare" in said
-    assert "and 2 more metrics per level" in said
+    assert "and 2 more metrics: --out writes all" in said
     assert table(here, "certificates")["metric"].nunique() == 14
     assert json.loads((here / "out/choices.json").read_text("utf-8"))["options"]["compared"] == []
-    assert main([*arguments, "two", "--compared", "m1", "good"]) == 0
+    assert main([*arguments, "two", "--compared", "m1", "--compared", "good"]) == 0
     chosen = json.loads((here / "two/choices.json").read_text("utf-8"))["options"]["compared"]
     assert chosen == ["m1", "good"]
-    assert main([*arguments, "all", "--compared", *many, "good", "bad"]) == 2
+    assert main([*arguments, "all", "--compared", ",".join([*many, "good", "bad"])]) == 2
 
 
 def test_the_published_correlations_of_xsum(here: Path, mirror: Path) -> None:
@@ -349,11 +375,45 @@ def test_the_example_of_the_page_is_true(here: Path, capsys) -> None:
     assert [name for name, _ in files] == ["scores.csv", "ratings.csv"]
     for name, text in files:
         written(here, text, name)
-    (line,) = re.findall(r"^metassay (meta-eval .*)$", page, re.MULTILINE)
+    example = page[page.index("## An example") : page.index("## The files")]
+    (line,) = re.findall(r"^metassay (meta-eval .*)$", example, re.MULTILINE)
     assert main(shlex.split(line)) == 0
     (shown,) = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
     said = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert shown.splitlines() == said[: len(shown.splitlines())]
+
+
+def test_the_other_commands_of_the_page_run(here: Path, capsys, monkeypatch) -> None:
+    page = (ROOT / "docs/meta-eval.md").read_text("utf-8")
+    for name, text in re.findall(r"`(\w+\.csv)`:\n\n```csv\n(.*?)```", page, re.DOTALL):
+        written(here, text, name)
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(compile(code, "docs/meta-eval.md", "exec"), {})
+    assert (here / "results/index.html").exists()
+    assert main(["meta-eval", "ratings.csv", "--scale", "faithful=ordinal"]) == 0
+    other = {"doc_id": "note_id", "system": "model", "rater": "annotator"}
+    for name in ("scores.csv", "ratings.csv"):
+        frame = pd.read_csv(here / name).rename(columns=other)
+        if name == "scores.csv":
+            frame = frame.assign(dataset="x", section=np.where(frame["note_id"] == "d1", "a", "b"))
+        frame.to_csv(here / f"other_{name}", index=False)
+    lines = re.findall(r"^metassay (meta-eval scores.csv .* --(?:doc|by) .*)$", page, re.MULTILINE)
+    assert len(lines) == 2
+    words = shlex.split(" ".join([lines[0], *lines[1].split()[3:]]))
+    words = [f"other_{word}" if word.endswith(".csv") else word for word in words]
+    wide = {"--lower": "hallucinated", "--resamples": "20", "--permutations": "20"}
+    assert main([*words, *(word for pair in wide.items() for word in pair)]) == 0
+    assert "slices by section, with their texts: a (3), b (9)" in capsys.readouterr().out
+
+
+def test_the_study_of_the_page_s_first_lines(here: Path, monkeypatch) -> None:
+    page = (ROOT / "docs/meta-eval.md").read_text("utf-8")
+    block = page[: page.index("## An example")]
+    lines = re.findall(r"^metassay (meta-eval [^#\n]*)", block, re.MULTILINE)
+    assert main(shlex.split(lines[0])) == 0
+    monkeypatch.chdir(here / "study")
+    assert main([*shlex.split(lines[1]), "--resamples", "20", "--permutations", "20"]) == 0
+    assert (here / "study/results/index.html").exists()
 
 
 def test_words_is_a_metric_that_ranks_nothing() -> None:

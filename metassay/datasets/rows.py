@@ -15,11 +15,11 @@ _SHOWN = 60  # characters of a key that a message shows
 
 
 class Place(NamedTuple):
-    """Where something is: a file and, if it is about one row, its number counted from 1."""
+    """Where something is: a file and, if it is about one row, its number (from 1) or its label."""
 
     file: str
-    row: int | None = None
-    kind: str = "line"  # what is counted: lines, or the records of a JSON list
+    row: int | str | None = None
+    kind: str = "line"  # what is counted: lines, records of a JSON list, rows of a frame
 
 
 @dataclass

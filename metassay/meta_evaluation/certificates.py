@@ -7,32 +7,40 @@ import numpy as np
 import pandas as pd
 
 from metassay.contract import empty
+from metassay.meta_evaluation.confounds import VANISHES
+from metassay.meta_evaluation.evidence import AtLevel, Evidence, directed_places
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.sentences import sentence
 from metassay.meta_evaluation.study import Measured, Study, generator
-from metassay.statistics.ceiling import AgainstCeiling, against_ceiling
-from metassay.statistics.correlation import LEVELS, Array, Level, correlate
+from metassay.meta_evaluation.verdicts import CANNOT_TELL, TRUSTED, verdict
+from metassay.statistics.arithmetic import Array
+from metassay.statistics.ceiling import AgainstRater, Known, against_rater
+from metassay.statistics.correlation import LEVELS, Level, correlate
+from metassay.statistics.jackknife import Over, interval
 from metassay.statistics.pairwise import calibrate, calibrated_chance, pairwise_accuracy
-from metassay.statistics.power import detectable_correlation, detectable_difference
+from metassay.statistics.power import needed
+from metassay.statistics.simultaneous import corrected_for_choice, deviations, joint_confidence
 from metassay.tables import CERTIFICATES
 
 DEALINGS = 100  # of a metric's scores, for the accuracy that chance alone reaches
-VANISHES = 0.5  # a confound is named if so much of the correlation goes with it
+DEALT_PAIRS = 20_000  # with so many pairs dealt in all, fewer dealings do
 
 _NAMES = ("study", "criterion", "part", "metric", "judge")
-_DIFFERENCE = "against_ceiling"
+Partials = dict[tuple[str, ...], list[dict[str, Any]]]  # rows of `confounds` by names and level
 
 
-class Known(NamedTuple):
-    """What the tables `correlations` and `confounds` say already, by their keys."""
+class _Together(NamedTuple):
+    """What the metrics of one level have in common."""
 
-    correlations: dict[tuple[str, ...], dict[str, Any]]  # and level
-    partials: dict[tuple[str, ...], dict[str, float]]  # confound -> correlation given it
+    places: list[int]  # of the directed metrics in Study.metrics
+    confidence: float  # that each interval needs so that all hold at once
+    corrected: dict[int, float]  # by place
+    against: dict[int, AgainstRater]  # by place; empty with one rater
+    against_confidence: float
 
 
 def certificates(
-    found: Sequence[Study],
-    correlations: pd.DataFrame,
+    found: Sequence[Evidence],
     confounds: pd.DataFrame,
     options: MetaOptions,
     *,
@@ -40,82 +48,170 @@ def certificates(
 ) -> pd.DataFrame:
     """One row per study, criterion, part, level and metric that says which of two texts is better.
 
-    `correlations`, `confounds`: the tables of those names, made of the same studies by the same
-    options. Signs are turned so that more of metric and criterion is better: a positive
-    correlation is a metric that people would agree with. By options.coefficient:
+    `confounds`: the table of that name, made of the same evidence by the same options. Signs are
+    turned so that more of metric and criterion is better: a positive correlation is a metric that
+    people would agree with. `verdicts.verdict` says when which verdict is given, by:
 
-    - verdict: told from 0 if the interval does not reach 0 and p is not above 1 - confidence: the
-      interval may resample documents alone, and then says nothing of other systems.
-    - accuracy is acc_eq of Deutsch et al. 2023 with the epsilon that suits these data best, and
-      chance what scores dealt at random reach, each time with their own best epsilon; of texts of
-      one document and of systems, not of any two texts (n**2 / 2 pairs).
-    - ceiling: one rater held against the mean of the others, as the metric is; null with one rater.
-    - confound: of coverage, density, words and the system, the one that leaves least of the pooled
-      correlation when it is held constant; named only if half or more goes.
-    - detectable: by Fisher's transform, texts or systems taken for independent; null at document
-      level, where a mean over documents is tested. detectable_difference is against the metric
-      closest to people beside this one.
+    - p: the exact test that puts systems and documents in other orders, adjusted for all metrics
+      of the level; the level itself and its components are tested, and the smallest p in the
+      direction of the value is taken.
+    - low, high: for other systems and documents; low_these_systems: for these systems.
+    - confound: of coverage, density, words, options.confounds and the system, the one that leaves
+      least of the correlation at this level; named only if half or more goes.
+    - with_raters, rater: metric and one rater, both held against the mean of the other raters on
+      the same texts; null with one rater.
+    - accuracy: acc_eq of Deutsch et al. 2023 with the epsilon that suits these data best, beside
+      what scores dealt at random reach with their own best epsilon; of texts of one document and
+      of systems, not of any two texts (n**2 / 2 pairs).
+    - needed_systems, needed_documents: `power.needed`.
 
-    `progress(done, total)` is called after each metric of each study.
+    `progress(done, total)` is called after each metric, level and study.
     """
-    known = _known(correlations, confounds, options)
-    total = sum(len(study.directed) for study in found)
+    partials = _partials(confounds)
+    total = sum(len(one.study.directed) for one in found) * len(LEVELS)
     rows: list[dict[str, object]] = []
-    done = 0
-    for study in found:
-        for measured in study.directed:
-            rows += [_row(study, measured, level, known, options) for level in LEVELS]
-            done += 1
-            if progress is not None:
-                progress(done, total)
-    return pd.DataFrame(rows, columns=list(CERTIFICATES.columns)) if rows else empty(CERTIFICATES)
+    for one in found:
+        for level in LEVELS:
+            together = _together(one, level, options)
+            for place in together.places:
+                rows.append(_row(one, place, level, together, partials, options))
+                if progress is not None:
+                    progress(len(rows), total)
+    if not rows:
+        return empty(CERTIFICATES)
+    return pd.DataFrame(rows, columns=list(CERTIFICATES.columns))
 
 
-def _known(correlations: pd.DataFrame, confounds: pd.DataFrame, options: MetaOptions) -> Known:
-    chosen = correlations[correlations["coefficient"] == options.coefficient]
-    by_key: dict[tuple[str, ...], dict[str, Any]] = {
-        tuple(str(row[name]) for name in (*_NAMES, "level")): {str(k): v for k, v in row.items()}
-        for row in chosen.to_dict("records")
-    }
-    partials: dict[tuple[str, ...], dict[str, float]] = {}
+def _partials(confounds: pd.DataFrame) -> Partials:
+    by_key: Partials = {}
     for row in confounds[confounds["statistic"] == "partial"].to_dict("records"):
-        mine = partials.setdefault(tuple(str(row[name]) for name in _NAMES), {})
-        mine[str(row["confound"])] = float(row["value"])
-    return Known(by_key, partials)
+        key = tuple(str(row[name]) for name in (*_NAMES, "level"))
+        by_key.setdefault(key, []).append({str(k): v for k, v in row.items()})
+    return by_key
+
+
+def _together(found: Evidence, level: Level, options: MetaOptions) -> _Together:
+    study, at = found.study, found.levels[level]
+    places = [place for place, _ in directed_places(study)]
+    defined = [i for i in places if not np.isnan(at.left[i].value)]
+    against: dict[int, AgainstRater] = {}
+    if len(study.raters) > 1:
+        known: Known = {}
+        for i in places:
+            against[i] = against_rater(
+                study.metrics[i].oriented,
+                study.oriented_raters,
+                level,
+                options.coefficient,
+                known=known,
+            )
+    corrected: dict[int, float] = {}
+    confidence = against_confidence = options.confidence
+    if defined:
+        rng = generator(options.seed, "together", *study.key.values(), level)
+        moves = deviations([at.left[i] for i in defined], fisher=True)
+        confidence = joint_confidence(moves, confidence=options.confidence, rng=rng)
+        values = np.array([at.left[i].value for i in defined])
+        found_values = corrected_for_choice(values, moves)
+        corrected = {i: float(v) for i, v in zip(defined, found_values, strict=True)}
+        if against:
+            moves = deviations([against[i].difference for i in defined], fisher=False)
+            against_confidence = joint_confidence(moves, confidence=options.confidence, rng=rng)
+    return _Together(places, confidence, corrected, against, against_confidence)
 
 
 def _row(
-    study: Study, one: Measured, level: Level, known: Known, options: MetaOptions
+    found: Evidence,
+    place: int,
+    level: Level,
+    together: _Together,
+    partials: Partials,
+    options: MetaOptions,
 ) -> dict[str, object]:
+    study, at = found.study, found.levels[level]
+    one = study.metrics[place]
     name = (study.study, study.criterion, study.part, one.metric, one.judge)
-    row: dict[str, object] = {
+    row: dict[str, Any] = {
         **dict(zip(_NAMES, name, strict=True)),
         "level": level,
         "coefficient": options.coefficient,
-        **_correlation(known.correlations[(*name, level)], study, one),
+        **_counts(study, one, level, options),
+        **_intervals(study, at, place, together, options),
+        "carries": _design(study) != "one system",
+        **_shown(at, place),
         **_accuracy(study, one, level, options),
-        **_ceiling(study, one, level, options),
-        **_confound(known, name, level, study, one),
+        **_against(together.against.get(place), together.against_confidence),
+        **_confound(partials.get((*name, level), []), at.left[place].value),
         "recipe": one.recipe,
     }
-    row |= _power(study, one, level, row, options)
-    row["verdict"] = _verdict(row, options.confidence)
-    row["sentence"] = sentence(row, study.better, options)
+    row["verdict"] = verdict(row, options)
+    row["holds"] = row["verdict"] in TRUSTED
+    systems = documents = np.nan
+    if row["verdict"] == CANNOT_TELL:
+        shape = (row["n_systems"], row["n_documents"])
+        ends = interval(at.left[place], confidence=options.confidence)
+        systems, documents = needed(
+            ends, shape, options.useful, confidence=options.confidence, level=level
+        )
+    row["needed_systems"], row["needed_documents"] = systems, documents
+    row["sentence"] = sentence(row, study.better)
     return row
 
 
-def _correlation(row: dict[str, Any], study: Study, one: Measured) -> dict[str, object]:
-    numbers = {name: row[name] for name in ("p", "n", "n_undefined", "n_missing")}
+def _counts(study: Study, one: Measured, level: Level, options: MetaOptions) -> dict[str, object]:
+    counted = correlate(one.oriented, study.oriented, level, options.coefficient)
+    present = np.isfinite(one.values) & np.isfinite(study.human)
     return {
-        **dict(zip(("value", "low", "high"), _turned(row, study, one), strict=True)),
-        **numbers,
+        "value": counted.value,
+        "n": counted.n,
+        "n_undefined": counted.n_undefined,
+        "n_missing": counted.n_missing,
+        "n_systems": int(np.count_nonzero(present.any(axis=1))),
+        "n_documents": int(np.count_nonzero(present.any(axis=0))),
+        "design": _design(study),
     }
 
 
-def _turned(row: dict[str, Any], study: Study, one: Measured) -> tuple[float, float, float]:
-    """Value and interval with more of both better."""
-    value, low, high = (float(row[name]) for name in ("value", "low", "high"))
-    return (-value, -high, -low) if one.better != study.better else (value, low, high)
+def _design(study: Study) -> str:
+    if study.nameless:
+        return "no systems"
+    if len(study.systems) == 1:
+        return "one system"
+    return "nested" if study.nested else "crossed"
+
+
+def _intervals(
+    study: Study, at: AtLevel, place: int, together: _Together, options: MetaOptions
+) -> dict[str, object]:
+    left = at.left[place]
+    # Texts that no systems wrote are a sample of documents and nothing else.
+    over: Over = "documents" if study.nameless else "both"
+    both = interval(left, confidence=options.confidence, over=over)
+    these = interval(left, confidence=options.confidence, over="documents")
+    joint = interval(left, confidence=together.confidence, over=over)
+    corrected = together.corrected.get(place, np.nan)
+    return {
+        "low": both.low,
+        "high": both.high,
+        "low_these_systems": these.low,
+        "high_these_systems": these.high,
+        "these_systems_low": interval(left, confidence=together.confidence, over="documents").low,
+        "corrected": corrected,
+        "corrected_low": float(np.minimum(joint.low, corrected)),
+        "corrected_high": float(np.maximum(joint.high, corrected)),
+    }
+
+
+def _shown(at: AtLevel, place: int) -> dict[str, object]:
+    """The smallest adjusted p of the relations that go the way of the value."""
+    p = at.p_adjusted[place]
+    same = at.signs[place] == np.sign(at.left[place].value)
+    usable = np.where(same & ~np.isnan(p), p, np.inf)
+    best = int(np.argmin(usable))
+    if np.isinf(usable[best]):
+        return {"p": np.nan, "shown_by": None, "smallest_p": at.smallest_p}
+    relation = at.relations[best]
+    return {"p": float(usable[best]), "shown_by": relation, "smallest_p": at.smallest_p}
 
 
 def _accuracy(study: Study, one: Measured, level: Level, options: MetaOptions) -> dict[str, object]:
@@ -126,13 +222,15 @@ def _accuracy(study: Study, one: Measured, level: Level, options: MetaOptions) -
     found = pairwise_accuracy(metric, human, level, epsilon=epsilon)
     # The same random numbers for every metric: another one changes nothing.
     rng = generator(options.seed, "chance", study.study, study.criterion, study.part, level)
-    chance = calibrated_chance(metric, human, level, n=DEALINGS, rng=rng)
     known = not np.isnan(found.value)
+    pairs = _pairs(metric + human, level) if known else 0
+    dealings = int(np.clip(DEALT_PAIRS // max(pairs, 1), 5, DEALINGS))
+    chance = calibrated_chance(metric, human, level, n=dealings, rng=rng)
     return {
         "accuracy": found.value,
         "chance": chance if known else np.nan,
         "epsilon": epsilon if known else np.nan,
-        "n_pairs": _pairs(metric + human, level) if known else 0,
+        "n_pairs": pairs,
     }
 
 
@@ -142,77 +240,31 @@ def _pairs(both: Array, level: Level) -> int:
     return int(np.sum(counts * (counts - 1) // 2))
 
 
-def _ceiling(study: Study, one: Measured, level: Level, options: MetaOptions) -> dict[str, object]:
-    found: AgainstCeiling | None = None
-    if len(study.raters) > 1:
-        found = against_ceiling(
-            one.oriented,
-            study.oriented_raters,
-            level,
-            options.coefficient,
-            draws=study.draws,
-            confidence=options.confidence,
-        )
+def _against(found: AgainstRater | None, confidence: float) -> dict[str, object]:
+    if found is None:
+        nothing = ("with_raters", "rater", "against_rater", "against_rater_low")
+        return {**dict.fromkeys((*nothing, "against_rater_high"), np.nan), "n_raters": 0}
+    ends = interval(found.difference, confidence=confidence, fisher=False)
     return {
-        "ceiling": found.human.value if found else np.nan,
-        "ceiling_low": found.human.low if found else np.nan,
-        "ceiling_high": found.human.high if found else np.nan,
-        _DIFFERENCE: found.difference if found else np.nan,
-        f"{_DIFFERENCE}_low": found.low if found else np.nan,
-        f"{_DIFFERENCE}_high": found.high if found else np.nan,
+        "with_raters": found.metric.value,
+        "rater": found.rater.value,
+        "against_rater": found.difference.value,
+        "against_rater_low": ends.low,
+        "against_rater_high": ends.high,
+        "n_raters": found.n,
     }
 
 
-def _confound(
-    known: Known, name: tuple[str, ...], level: Level, study: Study, one: Measured
-) -> dict[str, object]:
+def _confound(partials: list[dict[str, Any]], plain: float) -> dict[str, object]:
     """The confound that leaves least, if it takes half or more of a correlation above 0."""
-    nothing: dict[str, object] = {"confound": None, "given_confound": np.nan}
-    plain = float(_turned(known.correlations[(*name, "global")], study, one)[0])
-    left = {k: v for k, v in known.partials.get(name, {}).items() if not np.isnan(v)}
-    if level == "system":
-        left.pop("system", None)  # systems are what is compared
-    if not left or not plain > 0:
-        return nothing
-    confound = min(sorted(left), key=lambda k: left[k])
-    if left[confound] > VANISHES * plain:
-        return nothing
-    return {"confound": confound, "given_confound": left[confound]}
-
-
-def _power(
-    study: Study, one: Measured, level: Level, row: dict[str, Any], options: MetaOptions
-) -> dict[str, object]:
-    if level == "document":
-        return {"detectable": np.nan, "detectable_difference": np.nan}
-    n, alpha = int(row["n"]), 1.0 - options.confidence
-
-    def with_people(other: Measured) -> float:
-        return correlate(other.oriented, study.oriented, level, options.coefficient).value
-
-    others = [(with_people(other), other) for other in study.directed if other is not one]
-    strongest = max(
-        ((value, other) for value, other in others if not np.isnan(value)),
-        key=lambda pair: pair[0],
-        default=None,
-    )
-    difference = np.nan
-    if strongest is not None:
-        mutual = correlate(one.oriented, strongest[1].oriented, level, options.coefficient).value
-        difference = detectable_difference(n, float(row["value"]), mutual, alpha=alpha)
+    known = [row for row in partials if not np.isnan(row["value"])]
+    least = min(known, key=lambda row: (row["value"], row["confound"]), default=None)
+    if least is None or not plain > 0 or least["value"] > VANISHES * plain:
+        nothing = ("given_confound", "given_confound_p", "given_confound_high")
+        return {"confound": None, **dict.fromkeys(nothing, np.nan)}
     return {
-        "detectable": detectable_correlation(n, alpha=alpha),
-        "detectable_difference": difference,
+        "confound": least["confound"],
+        "given_confound": least["value"],
+        "given_confound_p": least["p"],
+        "given_confound_high": least["high"],
     }
-
-
-def _verdict(row: dict[str, Any], confidence: float) -> str:
-    if np.isnan(row["value"]):
-        return "undefined"
-    # Documents are resampled, not the few systems: p speaks for these.
-    by_chance = row["p"] > 1.0 - confidence
-    if by_chance or not (row["low"] > 0 or row["high"] < 0):
-        return "not shown"
-    if row["high"] < 0:
-        return "contrary"
-    return "like a rater" if row[f"{_DIFFERENCE}_high"] >= 0 else "shown"

@@ -7,55 +7,57 @@ import numpy as np
 import pandas as pd
 
 from metassay.contract import empty
+from metassay.meta_evaluation.evidence import Evidence
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study
 from metassay.statistics.correlation import LEVELS, Array, Coefficient, correlate
 from metassay.statistics.ensembles import percentiles
 from metassay.statistics.grouped import correlate_groups
-from metassay.statistics.resampling import interval, resampled
+from metassay.statistics.jackknife import Over, interval, left_out_all
+from metassay.statistics.resampling import resampled
 from metassay.tables import CORRELATIONS, EACH_PART
 
 
 def correlations(
-    found: Sequence[Study],
+    found: Sequence[Evidence],
     options: MetaOptions,
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> pd.DataFrame:
     """One row per level and coefficient, the sign as it is.
 
-    A good metric correlates negatively with an error rate. n_missing counts the texts of the
+    A good metric correlates negatively with an error rate. Intervals are by leaving out systems
+    and documents in turn (`jackknife`), and of grouped rows by bootstrap of documents. p is the
+    exact test's, of options.coefficient, for this metric alone. n_missing counts the texts of the
     study's systems and documents that have one of score and rating but not both. `progress(done,
-    total)` is called after each metric of each study. Intervals are by options.interval, those of
-    grouped rows always percentiles.
+    total)` is called after each metric of each study.
     """
-    total = sum(len(study.metrics) for study in found)
+    total = sum(len(one.study.metrics) for one in found)
     rows: list[dict[str, object]] = []
     done = 0
-    for study in found:
-        for measured in study.metrics:
-            rows += _rows(study, measured, options)
+    for one in found:
+        for place in range(len(one.study.metrics)):
+            rows += _rows(one, place, options)
             done += 1
             if progress is not None:
                 progress(done, total)
-    for same in _in_parts(found):
+    for same in _in_parts([one.study for one in found]):
         rows += _grouped(same, options.confidence)
     return pd.DataFrame(rows, columns=list(CORRELATIONS.columns)) if rows else empty(CORRELATIONS)
 
 
-def _rows(study: Study, measured: Measured, options: MetaOptions) -> Iterator[dict[str, object]]:
+def _rows(found: Evidence, place: int, options: MetaOptions) -> Iterator[dict[str, object]]:
+    study, measured = found.study, found.study.metrics[place]
     for level in LEVELS:
+        lefts = left_out_all(measured.values, study.human, level)
         for coefficient in get_args(Coefficient):
             value = correlate(measured.values, study.human, level, coefficient)
-            ends = interval(
-                measured.values,
-                study.human,
-                level,
-                coefficient,
-                draws=study.draws,
-                confidence=options.confidence,
-                method=options.interval,
-            )
+            left = lefts[coefficient]
+            chosen = coefficient == options.coefficient
+            p = float(found.levels[level].p[place, 0]) if chosen else np.nan
+            ends = {
+                over: interval(left, confidence=options.confidence, over=over) for over in _OVER
+            }
             yield {
                 **study.key,
                 "metric": measured.metric,
@@ -63,11 +65,16 @@ def _rows(study: Study, measured: Measured, options: MetaOptions) -> Iterator[di
                 "level": level,
                 "coefficient": coefficient,
                 **value._asdict(),
-                "low": ends.low,
-                "high": ends.high,
-                "n_resamples": ends.n_defined,
+                "low": ends["both"].low,
+                "high": ends["both"].high,
+                "low_these_systems": ends["documents"].low,
+                "high_these_systems": ends["documents"].high,
+                "p": p,
                 "recipe": measured.recipe,
             }
+
+
+_OVER: tuple[Over, ...] = ("both", "documents")
 
 
 Parts = list[tuple[Study, Measured]]  # one metric in several parts of one study and criterion
@@ -101,12 +108,13 @@ def _grouped(parts: Parts, confidence: float) -> Iterator[dict[str, object]]:
             "level": "grouped",
             "coefficient": coefficient,
             "value": value.value,
-            "low": float(ends[0][0]),
-            "high": float(ends[1][0]),
+            "low": np.nan,
+            "high": np.nan,
+            "low_these_systems": float(ends[0][0]),
+            "high_these_systems": float(ends[1][0]),
             "n": value.n,
             "n_undefined": value.n_undefined,
             "n_missing": value.n_missing,
-            "n_resamples": int(np.count_nonzero(~np.isnan(draws))),
             "p": np.nan,
             "recipe": measured.recipe,
         }

@@ -6,11 +6,14 @@ import pandas as pd
 
 from metassay.meta_evaluation.agreement import agreement
 from metassay.meta_evaluation.certificates import certificates
+from metassay.meta_evaluation.components import components
 from metassay.meta_evaluation.conflicts import conflicts, disagreements
 from metassay.meta_evaluation.confounds import confounds
 from metassay.meta_evaluation.corrected import corrected
 from metassay.meta_evaluation.correlations import correlations
 from metassay.meta_evaluation.ensembles import ensembles
+from metassay.meta_evaluation.evidence import gather
+from metassay.meta_evaluation.judge_cards import judge_cards
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.preferences import preferences
 from metassay.meta_evaluation.significance import significance
@@ -40,10 +43,12 @@ def evaluate(
         return progress(table) if progress is not None else None
 
     found = studies(scores, ratings, criteria, better, options)
-    against = correlations(found, options, progress=of("correlations"))
-    confounded = confounds(found, options)
+    evidence = gather(found, options, progress=of("tests"))
+    confounded = confounds(evidence, options)
+    cards, bins = judge_cards(scores, ratings, found, criteria, options)
     return {
-        "correlations": against,
+        "correlations": correlations(evidence, options, progress=of("correlations")),
+        "components": components(evidence, options),
         "significance": significance(found, options),
         "agreement": agreement(ratings, criteria, options),
         "preferences": preferences(scores, ratings, criteria, better),
@@ -52,7 +57,7 @@ def evaluate(
         "disagreements": disagreements(scores, better, options),
         "confounds": confounded,
         "corrected": corrected(scores, found, options),
-        "certificates": certificates(
-            found, against, confounded, options, progress=of("certificates")
-        ),
+        "judge_cards": cards,
+        "calibration": bins,
+        "certificates": certificates(evidence, confounded, options, progress=of("certificates")),
     }

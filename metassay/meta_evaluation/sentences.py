@@ -1,115 +1,107 @@
-"""A certificate in words: only what its numbers say, the most important first."""
+"""A certificate in one sentence: the verdict first, then the number that it rests on."""
 
 from typing import Any, Literal
 
 import numpy as np
 
-from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.verdicts import (
+    AS_A_RATER,
+    CANNOT_TELL,
+    CONTRARY,
+    EXPLAINED,
+    HOLDS,
+    NO_USE,
+    THESE_SYSTEMS,
+    UNDEFINED,
+    WEAK,
+    kind_of,
+)
 
-_WHERE = {"global": "Over all texts", "document": "Within documents", "system": "Between systems"}
-_THINGS = {"global": "texts", "document": "documents", "system": "systems"}
+_WHERE = {"global": "over all texts", "document": "within documents", "system": "between systems"}
+_COMPONENTS = {
+    "between_systems": "between systems",
+    "between_documents": "between documents",
+    "within": "text by text",
+}
 _COEFFICIENT = {
     "pearson": "Pearson",
     "spearman": "Spearman",
     "kendall": "Kendall's tau-b",
     "kendall_c": "Stuart's tau-c",
 }
-_GOES = {
-    "contrary": "goes against",
-    "not shown": "is not shown to go with",
-    "shown": "goes with",
-    "like a rater": "goes with",
-}
 
 
-def sentence(row: dict[str, Any], better: Literal["higher", "lower"], options: MetaOptions) -> str:
-    """The certificate `row` in plain sentences; `better` is the criterion's direction."""
+def sentence(row: dict[str, Any], better: Literal["higher", "lower"]) -> str:
+    """The verdict of `row` in at most 30 words (names counted as one); `better`: the criterion's.
+
+    Every number stands in the row as well.
+    """
     metric = row["metric"] if row["judge"] == "none" else f"{row['metric']} ({row['judge']})"
     criterion = f"low {row['criterion']}" if better == "lower" else str(row["criterion"])
-    if row["verdict"] == "undefined":
+    where, kind = _WHERE[row["level"]], kind_of(row["verdict"])
+    if kind == UNDEFINED:
+        return f"Undefined: {where}, {metric} and {criterion} have no correlation to compute."
+    plain = f"{_COEFFICIENT[row['coefficient']]} {number(row['value'])}"
+    value, here = f"{plain}{_ends(row, '')}", f"{plain}{_ends(row, '_these_systems')}"
+    if kind == AS_A_RATER:
+        worst = -row["against_rater_low"]
+        less = f", at worst {number(worst)} less" if worst > 0 else ""
         return (
-            f"{_WHERE[row['level']]}, nothing can be said of {metric} and {criterion}: there is no"
-            f" correlation ({_counted(row)})."
+            f"As good as a rater: {where}, {metric} reaches {number(row['with_raters'])} where a"
+            f" rater reaches {number(row['rater'])}{less}."
         )
-    said = [
-        f"{_WHERE[row['level']]}, {metric} {_GOES[row['verdict']]} {criterion}:"
-        f" {_COEFFICIENT[row['coefficient']]} {_number(row['value'])}"
-        f" ({_interval(row, options)}, {_counted(row)}{_p(row)})."
-    ]
-    return " ".join([*said, *_accuracy(row), *_ceiling(row), *_confound(row), *_power(row)])
+    said = {
+        HOLDS: f"{metric} follows {criterion}: {value}, {_p(row)}{_shown_by(row)}.",
+        WEAK: f"{metric} follows {criterion} too little to rely on: {value}, {_p(row)}.",
+        THESE_SYSTEMS: f"{metric} follows {criterion} here ({here}), but nothing says that it does"
+        " for other systems.",
+        EXPLAINED: f"of {metric}'s correlation with {criterion}, {number(row['value'])}, only"
+        f" {number(row['given_confound'])} is left with {_confound(row)} held constant.",
+        CANNOT_TELL: f"{value} of {metric} and {criterion} neither shows nor excludes a useful"
+        f" relation{_needed(row)}.",
+        NO_USE: f"{metric} is not shown to follow {criterion}, and a useful correlation is"
+        f" excluded: {value}, {_p(row)}.",
+        CONTRARY: f"{metric} goes against {criterion}: {value}, {_p(row)}{_shown_by(row)}.",
+    }[kind]
+    # A confound's name keeps its capitals.
+    return f"{row['verdict'][0].upper()}{row['verdict'][1:]}: {where}, {said}"
 
 
-def _accuracy(row: dict[str, Any]) -> list[str]:
-    if np.isnan(row["accuracy"]):
-        return []
-    pairs = "systems" if row["level"] == "system" else "texts"
-    return [
-        f"It orders or ties {row['accuracy']:.0%} of {row['n_pairs']:,} pairs of {pairs} as people"
-        f" do; its scores dealt at random, {row['chance']:.0%}."
-    ]
+def number(value: float) -> str:
+    """Two decimals without the zero before the point; one that rounds to 0 shows its side."""
+    text = f"{value:.2f}"
+    if float(text) == 0:
+        return "0" if value == 0 else ("<.01" if value > 0 else ">−.01")
+    return text.replace("0.", ".", 1).replace("-", "−")
 
 
-def _ceiling(row: dict[str, Any]) -> list[str]:
-    if np.isnan(row["ceiling"]):
-        return []
-    rater = f"One rater reaches {_number(row['ceiling'])} with the others"
-    difference = _number(row["against_ceiling"])
-    if np.isnan(row["against_ceiling_low"]):
-        return [f"{rater}; the difference of {difference} has no interval."]
-    ends = f"{difference}, {_ends(row, 'against_ceiling_')}"
-    if row["against_ceiling_high"] < 0:
-        return [f"{rater}: the metric stays below that ({ends})."]
-    if row["against_ceiling_low"] > 0:
-        return [f"{rater}: the metric is above that ({ends})."]
-    return [f"{rater}: the metric is not told apart from that ({ends})."]
+def _ends(row: dict[str, Any], whose: str) -> str:
+    if np.isnan(row[f"low{whose}"]):
+        return ""
+    return f" [{number(row[f'low{whose}'])}, {number(row[f'high{whose}'])}]"
 
 
-def _confound(row: dict[str, Any]) -> list[str]:
-    if row["confound"] is None:
-        return []
-    what = "the system" if row["confound"] == "system" else row["confound"]
-    return [f"Beware: with {what} held constant, {_number(row['given_confound'])} is left."]
-
-
-def _power(row: dict[str, Any]) -> list[str]:
-    if row["verdict"] != "not shown" or np.isnan(row["detectable"]):
-        return []
-    return [
-        f"So few {_THINGS[row['level']]} would miss a correlation under"
-        f" {_number(max(row['detectable'], 0.01))} one time in five or more."
-    ]
-
-
-def _counted(row: dict[str, Any]) -> str:
-    parts = [f"{row['n']:,} {_THINGS[row['level']]}"]
-    if row["n_undefined"]:
-        parts.append(f"{row['n_undefined']:,} undefined")
-    if row["n_missing"]:
-        parts.append(f"{row['n_missing']:,} texts missing")
-    return ", ".join(parts)
-
-
-def _interval(row: dict[str, Any], options: MetaOptions) -> str:
-    if np.isnan(row["low"]):
-        return "no interval"
-    over = "documents and systems" if options.resample == "both" else options.resample
-    return f"{options.confidence:.0%} interval over {over} {_ends(row, '')}"
+def _shown_by(row: dict[str, Any]) -> str:
+    """Where the relation shows, if the interval of the whole does not say so."""
+    if row["shown_by"] not in _COMPONENTS or not row["low"] <= 0 <= row["high"]:
+        return ""
+    return f" {_COMPONENTS[row['shown_by']]}"
 
 
 def _p(row: dict[str, Any]) -> str:
-    """Said of systems only: of texts it is optimistic, as those of one document belong together."""
-    if row["level"] != "system" or np.isnan(row["p"]):
+    if np.isnan(row["p"]):
+        return "not tested"
+    if row["p"] < 0.001:
+        return "adjusted p < .001"
+    return f"adjusted p {row['p']:.3f}".replace("0.", ".", 1)
+
+
+def _confound(row: dict[str, Any]) -> str:
+    return "the system" if row["confound"] == "system" else str(row["confound"])
+
+
+def _needed(row: dict[str, Any]) -> str:
+    systems, documents = row["needed_systems"], row["needed_documents"]
+    if np.isnan(systems):
         return ""
-    return ", p < .001" if row["p"] < 0.001 else f", p = {row['p']:.3f}".replace("0.", ".", 1)
-
-
-def _ends(row: dict[str, Any], prefix: str) -> str:
-    return f"{_number(row[f'{prefix}low'])} to {_number(row[f'{prefix}high'])}"
-
-
-def _number(value: float) -> str:
-    """Two decimals without the zero before the point, as correlations are written."""
-    text = f"{value:.2f}"
-    if float(text) == 0:
-        return "0"
-    return text.replace("0.", ".", 1).replace("-", "−")
+    return f"; about {systems:,.0f} systems, {documents:,.0f} documents would do"

@@ -10,7 +10,7 @@ from metassay.contract import empty
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, generator
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, Array, Coefficient, Level
-from metassay.statistics.permutation import common, permutation_test
+from metassay.statistics.permutation import Swaps, common, draw_swaps, permutation_test
 from metassay.statistics.resampling import draw
 from metassay.statistics.significance import (
     Sampled,
@@ -22,15 +22,17 @@ from metassay.statistics.significance import (
 )
 from metassay.tables import SIGNIFICANCE
 
+WILLIAMS_SYSTEMS = 20  # fewer, and its t distribution is no more than a guess
+
 
 def significance(found: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
     """One row per level, test and pair of the compared metrics, the smaller label first.
 
     Metrics and people are turned so that more is better: a positive difference says that metric a
     is closer to people. Only texts that have both metrics and people take part. n counts, at
-    document level, the documents in which both metrics correlate with people. Williams' test has
-    no rows at document level, whose averages it does not cover; at global level it takes texts of
-    one document for independent and is too sure. All pairs of a family share their permutations or
+    document level, the documents in which both metrics correlate with people. Williams' test takes
+    what it compares for independent: it has rows at system level alone, for 20 systems or more. All
+    pairs of a family share their permutations or
     resamples, which hang on the study alone: another metric changes no p, only the corrected ones.
     Permutations and resamples are `permutations` in number; with n of them no p is below 1 / (n +
     1), or 2 / (n + 1) by bootstrap, before it is corrected for the number of pairs.
@@ -39,15 +41,16 @@ def significance(found: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
         row
         for study in found
         for level in LEVELS
-        for test in _tests(level, options)
+        for test in _tests(study, level, options)
         for row in _family(study, level, test, options)
     ]
     return pd.DataFrame(rows, columns=list(SIGNIFICANCE.columns)) if rows else empty(SIGNIFICANCE)
 
 
-def _tests(level: Level, options: MetaOptions) -> list[str]:
+def _tests(study: Study, level: Level, options: MetaOptions) -> list[str]:
     drawn = [f"permutation_{options.resample}", f"bootstrap_{options.resample}"]
-    return drawn if level == "document" else ["williams", *drawn]
+    by_theory = level == "system" and len(study.systems) >= WILLIAMS_SYSTEMS
+    return ["williams", *drawn] if by_theory else drawn
 
 
 def _family(study: Study, level: Level, test: str, options: MetaOptions) -> list[dict[str, object]]:
@@ -82,7 +85,15 @@ def _tested(
     if test.startswith("bootstrap"):
         results = _bootstrapped(study, pairs, level, test, options)
     else:
-        results = (_one(study, pair, level, test, options) for pair in pairs)
+        swaps = None
+        if test.startswith("permutation"):
+            swaps = draw_swaps(
+                (len(study.systems), len(study.documents)),
+                resample=options.resample,
+                n=options.permutations,
+                rng=_generator(study, level, test, options),
+            )
+        results = (_one(study, pair, level, swaps, options) for pair in pairs)
     for (a, b), values in zip(pairs, results, strict=True):
         n = _rests_on(a.oriented, b.oriented, study.oriented, level, options.coefficient)
         yield {"low": np.nan, "high": np.nan, "n_undefined": 0, **values, "n": n}
@@ -96,11 +107,11 @@ def _one(
     study: Study,
     pair: tuple[Measured, Measured],
     level: Level,
-    test: str,
+    swaps: Swaps | None,
     options: MetaOptions,
 ) -> dict[str, float]:
     scores = pair[0].oriented, pair[1].oriented, study.oriented
-    if test == "williams":
+    if swaps is None:
         by_theory = williams(*scores, level, options.coefficient)
         return {name: getattr(by_theory, name) for name in ("difference", "p", "n_missing")}
     permuted = permutation_test(
@@ -109,7 +120,8 @@ def _one(
         options.coefficient,
         resample=options.resample,
         n=options.permutations,
-        rng=_generator(study, level, test, options),
+        rng=np.random.default_rng(options.seed),
+        swaps=swaps,
     )
     return permuted._asdict()
 

@@ -18,6 +18,7 @@ from metassay.statistics.resampling import Draws, draw
 from metassay.tables import NO_JUDGE, REFERENCE
 
 VERSUS = "versus:"
+NAMELESS = "system"  # who wrote all texts, where nobody says who did
 
 _STUDIED = ["study", "criterion", "part"]
 _TEXT = ["doc_id", "author"]
@@ -68,6 +69,16 @@ class Study(NamedTuple):
     def key(self) -> dict[str, str]:
         """The key columns that every table here begins with."""
         return {"study": self.study, "criterion": self.criterion, "part": self.part}
+
+    @property
+    def nested(self) -> bool:
+        """Whether no document has texts of two systems, so that nothing is crossed."""
+        return bool(np.all(np.sum(np.isfinite(self.human), axis=0) <= 1))
+
+    @property
+    def nameless(self) -> bool:
+        """Whether there are no systems, only texts."""
+        return list(self.systems) == [NAMELESS]
 
     @property
     def oriented(self) -> Array:
@@ -225,7 +236,7 @@ def _measured(
     for (metric, judge), mine in scores.groupby(["metric", "judge"], sort=True):
         rated = mine[mine["author"].isin(systems) & mine["doc_id"].isin(documents)]
         recipe = one_recipe(rated if len(rated) else mine, str(metric), str(judge), part)
-        values = _matrix(rated, systems, documents)
+        values = even(_matrix(rated, systems, documents))
         found.append(Measured(str(metric), str(judge), better[str(metric)], recipe, values))
     return tuple(found)
 

@@ -1,10 +1,9 @@
 """BLEU by sacreBLEU: sentence BLEU per text, true corpus BLEU from the pooled statistics."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
-from sacrebleu.metrics.bleu import BLEU
 
 from metassay.metrics.describe import UNDEFINED, Description, Measured
 from metassay.params import Options
@@ -54,6 +53,8 @@ def measure(
 def corpus(statistics: Sequence[Sequence[float]]) -> float:
     """Corpus BLEU (0..100) from the statistics of its texts; equals sacreBLEU's `corpus_bleu`."""
     sums = [int(total) for total in np.sum(np.asarray(statistics, dtype=float), axis=0)]
+    from sacrebleu.metrics.bleu import BLEU
+
     score = BLEU.compute_bleu(
         correct=sums[2:6],
         total=sums[6:10],
@@ -64,14 +65,17 @@ def corpus(statistics: Sequence[Sequence[float]]) -> float:
     return float(score.score)
 
 
-def _scorer(options: BleuOptions) -> BLEU:
+def _scorer(options: BleuOptions) -> Any:
+    # Here, because sacreBLEU is in the extra `pipeline`, and the descriptions above are not.
+    from sacrebleu.metrics.bleu import BLEU
+
     # force: sacreBLEU would otherwise write a warning about texts that end in " .".
     return BLEU(
         tokenize=options.tokenize, lowercase=options.lowercase, effective_order=True, force=True
     )
 
 
-def _measured(scorer: BLEU, candidate: str, reference: str) -> Measured:
+def _measured(scorer: Any, candidate: str, reference: str) -> Measured:
     score = scorer.sentence_score(candidate, [reference])
     if not score.sys_len and not score.ref_len:
         return UNDEFINED

@@ -50,6 +50,23 @@ DECISIONS = {
     "document": "two texts of one document",
     "system": "two systems",
 }
+COMPONENTS = {
+    "between_systems": "between systems",
+    "between_documents": "between documents",
+    "within": "text by text",
+}
+RELATIONS = {  # what was tested, in a few words
+    "global": "all texts",
+    "document": "within documents",
+    "system": "systems’ means",
+    **COMPONENTS,
+}
+COEFFICIENT_NAMES = {
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+    "kendall": "Kendall's tau-b",
+    "kendall_c": "Stuart's tau-c",
+}
 ARROWS = {"higher": "↑", "lower": "↓", "neither": ""}
 
 _PARTS = (FULL, "subjective", "objective_exam", "objective_results", "assessment_and_plan")

@@ -13,12 +13,52 @@ def missing(value: object) -> bool:
 
 
 def shown(value: float | None) -> str:
-    """Three decimals below 10, two below 100, one above, with a true minus sign."""
+    """Three decimals below 10, two below 100, one above, with a true minus sign.
+
+    Only 0 is `0.000`: what rounds to it is `<0.001`, or `>−0.001` if negative.
+    """
     if value is None or missing(value):
         return ""
     size = abs(value)
     text = f"{value:.{3 if size < 10 else 2 if size < 100 else 1}f}"
+    if float(text) == 0 and value != 0:
+        return "<0.001" if value > 0 else f">{MINUS}0.001"
     return text.replace("-", "" if float(text) == 0 else MINUS)
+
+
+def short(value: float | None) -> str:
+    """Two decimals without the zero before the point; only 0 is `0`; empty where missing."""
+    if value is None or missing(value):
+        return ""
+    text = f"{value:.2f}"
+    if float(text) == 0:
+        return "0" if value == 0 else "<.01" if value > 0 else f">{MINUS}.01"
+    return (MINUS if value < 0 else "") + text.removeprefix("-").removeprefix("0")
+
+
+def short_interval(low: float | None, high: float | None) -> str:
+    """Both ends in brackets, as short as they go; empty where either is missing."""
+    if missing(low) or missing(high):
+        return ""
+    return f"[{short(low)}, {short(high)}]"
+
+
+def probability(value: float | None) -> str:
+    """A p with three decimals, no zero before the point; `<.001` below; empty where missing."""
+    if value is None or missing(value):
+        return ""
+    return "<.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+
+
+def equals(p: float | None) -> str:
+    """`p = .012`, `p < .001`; empty where missing."""
+    text = probability(p)
+    return text and (f"p < {text[1:]}" if text[0] == "<" else f"p = {text}")
+
+
+def per_cent(share: float | None) -> str:
+    """A share as `12 %`; empty where missing."""
+    return "" if share is None or missing(share) else f"{100 * share:.0f} %"
 
 
 def shown_interval(low: float | None, high: float | None) -> str:

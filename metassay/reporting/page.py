@@ -34,7 +34,8 @@ _CLASSES = {ENTAILED: "y", NOT_ENTAILED: "n", NO_EVIDENCE: "o", FAILED: "f", NOT
 class Page:
     """Everything the template prints. `figures` holds finished `<svg>` elements by name.
 
-    `best` is the headline; `trust` stands before the correlations, `sections` after them.
+    `limits` says what the study is too small for; `best` is the headline; `trust` stands before
+    the correlations, `sections` after them.
     """
 
     benchmark: str
@@ -45,6 +46,7 @@ class Page:
     counts: list[str]
     lexical_judges: list[str]
     figures: Mapping[str, str]
+    limits: list[str]
     best: Grid | None
     leaderboard: list[Part]
     recipes: list[tuple[str, str]]
@@ -59,6 +61,14 @@ class Page:
 
 def write_page(page: Page, file: IO[str]) -> None:
     """Write the page piece by piece, so that a large benchmark isn't held in memory at once."""
+    write_template("page.html.j2", file, page.figures, page=page, classes=_CLASSES, markdown=True)
+
+
+def write_template(name: str, file: IO[str], figures: Mapping[str, str], **given: object) -> None:
+    """Write a template of this folder with the style, the script and finished `<svg>` elements.
+
+    `given` is what else it prints; all of that is escaped.
+    """
     environment = Environment(
         loader=FileSystemLoader(_HERE),
         autoescape=True,
@@ -70,13 +80,12 @@ def write_page(page: Page, file: IO[str]) -> None:
     environment.filters["counted"] = counted
     environment.filters["titled"] = criterion_title
     script = environment.get_template("sort.js.j2").render()
-    stream = environment.get_template("page.html.j2").stream(
-        page=page,
+    stream = environment.get_template(name).stream(
         css=Markup((_HERE / "page.css").read_text(encoding="utf-8")),
         script=Markup(script),
         policy=_policy(script),
-        figures={name: Markup(svg) for name, svg in page.figures.items()},
-        classes=_CLASSES,
+        figures={name: Markup(svg) for name, svg in figures.items()},
+        **given,
     )
     stream.enable_buffering(200)
     for piece in stream:

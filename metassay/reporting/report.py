@@ -9,24 +9,19 @@ import pandas as pd
 
 from metassay.errors import BadInput
 from metassay.llm.endpoints import ModelOptions
-from metassay.reporting.figures import correlation_heatmap, drawing, forest, leaderboard
+from metassay.meta_evaluation.options import MetaOptions
+from metassay.reporting.limits import limits
 from metassay.reporting.numbers import counted
 from metassay.reporting.page import Page, write_page
 from metassay.reporting.published import Compared, compare_all
+from metassay.reporting.sections import evaluation_sections, write_figures
 from metassay.reporting.tables import rows, to_csv, to_markdown
-from metassay.reporting.views.agreement import agreement_section, preferences_section
 from metassay.reporting.views.asked import asked_table, asked_view
 from metassay.reporting.views.certificates import best_metrics, certificates_section
-from metassay.reporting.views.conflicts import conflicts_section
-from metassay.reporting.views.confounds import confounds_section
-from metassay.reporting.views.corrected import corrected_section
 from metassay.reporting.views.correlations import correlation_view
 from metassay.reporting.views.documents import Document, document_views
-from metassay.reporting.views.ensembles import ensembles_section
 from metassay.reporting.views.leaderboard import leaderboard_view, recipes
 from metassay.reporting.views.published import published_view
-from metassay.reporting.views.section import Section
-from metassay.reporting.views.significance import significance_section
 from metassay.reporting.views.verdicts import verdicts
 
 # The tables that lie beside the page, as they are.
@@ -34,6 +29,7 @@ TABLES = (
     "leaderboard",
     "certificates",
     "correlations",
+    "components",
     "significance",
     "agreement",
     "preferences",
@@ -42,26 +38,9 @@ TABLES = (
     "disagreements",
     "confounds",
     "corrected",
+    "judge_cards",
+    "calibration",
 )
-
-# Each figure with the table that it draws and the title that is read out for it.
-FIGURES: dict[str, tuple[drawing.Draw, str, str]] = {
-    "leaderboard": (
-        leaderboard.draw,
-        "leaderboard",
-        "Each author's mean on the main metrics, with bootstrap intervals",
-    ),
-    "forest": (
-        forest.draw,
-        "certificates",
-        "Each metric's correlation with people per criterion, with intervals and human ceiling",
-    ),
-    "correlation_heatmap": (
-        correlation_heatmap.draw,
-        "correlations",
-        "Pearson correlation of every metric with every human criterion, by level",
-    ),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +50,8 @@ class ReportInput:
     `published` names comparisons of `published.COMPARISONS`; their tables are in
     `published_folder`. `invented` puts up a banner that the data are made up. With `alignments`
     each statement names the passages that its faithfulness was judged against. `responses` are what
-    language models answered, by stage; `models` those of params.yaml, for their prices.
+    language models answered, by stage; `models` those of params.yaml, for their prices; `options`
+    what meta-evaluation ran by.
     """
 
     benchmark: str
@@ -89,6 +69,7 @@ class ReportInput:
     leaderboard: pd.DataFrame
     ratings: pd.DataFrame
     correlations: pd.DataFrame
+    components: pd.DataFrame
     agreement: pd.DataFrame
     certificates: pd.DataFrame
     significance: pd.DataFrame
@@ -98,8 +79,11 @@ class ReportInput:
     disagreements: pd.DataFrame
     confounds: pd.DataFrame
     corrected: pd.DataFrame
+    judge_cards: pd.DataFrame
+    calibration: pd.DataFrame
     published: list[str]
     published_folder: Path
+    options: MetaOptions
     alignments: pd.DataFrame | None = None
     responses: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     models: Mapping[str, ModelOptions] = field(default_factory=dict)
@@ -141,7 +125,7 @@ def _write_all(report: ReportInput, compared: list[Compared], folder: Path) -> N
     for name, frame in tables.items():
         _write_text(folder / f"{name}.csv", to_csv(frame))
         _write_text(folder / f"{name}.md", to_markdown(frame))
-    inlined = _write_figures(tables, folder / "figures")
+    inlined = write_figures(tables, report.options, folder / "figures")
     page = Page(
         benchmark=report.benchmark,
         title=report.title,
@@ -151,12 +135,13 @@ def _write_all(report: ReportInput, compared: list[Compared], folder: Path) -> N
         counts=_counts(report),
         lexical_judges=_lexical_judges(report.judgments),
         figures=inlined,
+        limits=limits(report.certificates, report.options.confidence),
         best=best_metrics(report.certificates),
         leaderboard=leaderboard_view(report.leaderboard),
         recipes=recipes(report.leaderboard),
         correlations=correlation_view(report.correlations),
-        trust=certificates_section(report.certificates),
-        sections=_sections(report),
+        trust=certificates_section(report.certificates, report.options),
+        sections=evaluation_sections(tables),
         published=[published_view(c) for c in compared],
         asked=asked_view(asked),
         documents=_documents(report),
@@ -166,35 +151,8 @@ def _write_all(report: ReportInput, compared: list[Compared], folder: Path) -> N
         write_page(page, file)
 
 
-def _sections(report: ReportInput) -> list[Section]:
-    made = [
-        significance_section(report.significance),
-        agreement_section(report.agreement),
-        preferences_section(report.preferences),
-        ensembles_section(report.ensembles),
-        conflicts_section(report.conflicts, report.disagreements),
-        confounds_section(report.confounds),
-        corrected_section(report.corrected),
-    ]
-    return [section for section in made if section is not None]
-
-
 def _write_text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
-
-
-def _write_figures(tables: dict[str, pd.DataFrame], folder: Path) -> dict[str, str]:
-    """Write what can be drawn; returns the `<svg>` elements for the page."""
-    inlined = {}
-    for name, (figure_of, table, title) in FIGURES.items():
-        drawn = drawing.draw(figure_of, tables[table])
-        if drawn is None:
-            continue
-        folder.mkdir(exist_ok=True)
-        _write_text(folder / f"{name}.svg", drawn.svg)
-        (folder / f"{name}.png").write_bytes(drawn.png)
-        inlined[name] = drawing.inline(drawn.svg, name, title)
-    return inlined
 
 
 def _documents(report: ReportInput) -> Iterator[Document]:

@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike
 
 from metassay.statistics import arithmetic
 from metassay.statistics.arithmetic import (
-    NOISE,
     Mask,
     blocks,
     deviations,
@@ -42,7 +41,6 @@ class Correlation(NamedTuple):
     n: int  # global: items; document: documents with a coefficient; system: systems
     n_undefined: int  # documents without a coefficient (document level), else 0
     n_missing: int  # cells with one of the two scores but not both
-    p: float  # two-sided, of no association; NaN at document level or if undefined
 
 
 def pearson(x: ArrayLike, y: ArrayLike) -> Array:
@@ -106,10 +104,8 @@ def correlate(
       coefficient is defined; the others are counted.
     - system: across systems of each system's mean over the documents where it has both scores.
 
-    p takes items for independent: Student's t for Pearson and Spearman, scipy's choice of exact or
-    asymptotic for Kendall. At the global level items share documents and systems, so p is too
-    small there; trust the bootstrap interval. Raises ValueError unless both arrays are
-    two-dimensional and of one shape.
+    There is no p here: texts share documents and systems, and systems are few. See `independence`.
+    Raises ValueError unless both arrays are two-dimensional and of one shape.
     """
     a, b, present = matrices(metric, human)
     missing = int(np.sum(np.isfinite(a) != np.isfinite(b)))
@@ -117,14 +113,14 @@ def correlate(
         values = EVERY_COEFFICIENT[coefficient](a.T, b.T)
         defined = values[~np.isnan(values)]
         value = float(np.mean(defined)) if defined.size else np.nan
-        return Correlation(value, defined.size, values.size - defined.size, missing, np.nan)
+        return Correlation(value, defined.size, values.size - defined.size, missing)
     if level == "system":
         means = system_means(a, b, np.ones((1, a.shape[1])))
         x, y = (mean[0][~np.isnan(mean[0])] for mean in means)
     else:
         x, y = a[present], b[present]
     value = float(EVERY_COEFFICIENT[coefficient](x, y))
-    return Correlation(value, x.size, 0, missing, _p(x, y, value, coefficient))
+    return Correlation(value, x.size, 0, missing)
 
 
 def matrices(metric: ArrayLike, human: ArrayLike) -> tuple[Array, Array, Mask]:
@@ -169,12 +165,11 @@ def tied(values: Array, *, tolerance: float) -> Array:
     return result
 
 
-def sorted_kendall(x: Array, y: Array, variant: Literal["b", "c"] = "b") -> tuple[float, float]:
-    """tau of one row and its two-sided p by scipy: n log n, for rows too long for all pairs."""
+def sorted_kendall(x: Array, y: Array, variant: Literal["b", "c"] = "b") -> float:
+    """tau of one row by scipy: n log n, for rows too long for all pairs."""
     if x.size < 2 or np.all(x == x[0]) or np.all(y == y[0]):
-        return np.nan, np.nan
-    value, p = scipy.stats.kendalltau(x, y, variant=variant)
-    return float(value), float(p)
+        return np.nan
+    return float(scipy.stats.kendalltau(x, y, variant=variant).statistic)
 
 
 def _paired(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array, Mask]:
@@ -204,7 +199,7 @@ def _by_rows(
     values = np.empty(len(p))
     if n > LONG_ROW:
         for i in range(len(p)):
-            values[i] = sorted_kendall(p[i][both[i]], q[i][both[i]], variant)[0]
+            values[i] = sorted_kendall(p[i][both[i]], q[i][both[i]], variant)
     else:
         for rows in blocks(len(p), n * n):
             values[rows] = of_pairs(p[rows], q[rows], both[rows])
@@ -234,17 +229,3 @@ def _distinct(x: Array, present: Mask) -> Array:
     new = (ascending[:, 1:] != ascending[:, :-1]) & np.isfinite(ascending[:, 1:])
     count: Array = np.sum(new, axis=1, dtype=np.float64) + np.any(present, axis=1)
     return count
-
-
-def _p(x: Array, y: Array, value: float, coefficient: Coefficient) -> float:
-    if np.isnan(value):
-        return np.nan
-    if coefficient in ("kendall", "kendall_c"):
-        return sorted_kendall(x, y)[1]
-    freedom = x.size - 2
-    if freedom == 0:
-        return 1.0  # two points always lie on a line
-    if 1.0 - abs(value) <= NOISE:
-        return 0.0  # so near to 1, p would be a matter of rounding
-    t = abs(value) * np.sqrt(freedom / (1.0 - value**2))
-    return float(2.0 * scipy.special.stdtr(freedom, -t))

@@ -7,18 +7,20 @@ the instrument stays what it is. Source: Adams et al. 2023, A meta-evaluation of
 metrics for long-form hospital-course summarization, section on metric ensembles.
 """
 
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from metassay.statistics import weighted
-from metassay.statistics.arithmetic import Array, Mask, deviations, ratio, weighted_sums
-from metassay.statistics.correlation import EVERY_COEFFICIENT, Coefficient
+from metassay.statistics.arithmetic import Array, Mask, blocks, deviations, ratio, weighted_sums
+from metassay.statistics.correlation import Coefficient
 
 Scaling = Literal["sigma", "paper"]
 
 LARGEST = 12  # metrics: 4,095 subsets
+HELD = 1 << 22  # weights held at a time: 32 MB, however many resamples are asked for
 
 
 class Ensembles(NamedTuple):
@@ -99,24 +101,33 @@ def ensembles(
     members = subsets(len(scores))
     z = standardise(scores, scaling)
     items = people.size
-    counts = np.zeros((n, items))
-    if items:
-        drawn = rng.integers(items, size=(n, items)) + items * np.arange(n)[:, None]
-        counts = np.bincount(drawn.ravel(), minlength=n * items).reshape(n, items).astype(float)
-    if coefficient == "pearson":
-        once = np.ones((1, items))
-        value = moment_correlations(z, people, members, once)[0]
-        draws = moment_correlations(z, people, members, counts)
-    else:
-        of, weighed = EVERY_COEFFICIENT[coefficient], weighted.COEFFICIENTS[coefficient]
-        unit = np.arange(items)
-        means = [np.mean(z[m], axis=0) if np.isfinite(z[m]).all() else None for m in members]
-        nothing = np.full(n, np.nan)
-        value = np.array([np.nan if x is None else float(of(x, people)) for x in means])
-        columns = [nothing if x is None else weighed(x, people, unit, counts) for x in means]
-        draws = np.stack(columns, axis=1)
+    of_subsets = _subset_values(z, people, members, coefficient)
+    value = of_subsets(np.ones((1, items)))[0]
+    draws = np.full((n, len(members)), np.nan)
+    for some in blocks(n if items else 0, items, numbers=HELD):
+        rows = draws[some]
+        drawn = rng.integers(items, size=(len(rows), items)) + items * np.arange(len(rows))[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=len(rows) * items)
+        rows[:] = of_subsets(counts.reshape(len(rows), items).astype(np.float64))
     low, high = percentiles(draws, confidence)
     return Ensembles(members, value, low, high, items, missing, draws)
+
+
+def _subset_values(
+    z: Array, people: Array, members: Mask, coefficient: Coefficient
+) -> Callable[[Array], Array]:
+    """The correlations (weights, subsets) of every subset under rows of whole weights."""
+    if coefficient == "pearson":
+        return lambda weights: moment_correlations(z, people, members, weights)
+    of, unit = weighted.COEFFICIENTS[coefficient], np.arange(people.size)
+    means = [np.mean(z[m], axis=0) if np.isfinite(z[m]).all() else None for m in members]
+
+    def values(weights: Array) -> Array:
+        nothing = np.full(len(weights), np.nan)
+        columns = [nothing if x is None else of(x, people, unit, weights) for x in means]
+        return np.stack(columns, axis=1)
+
+    return values
 
 
 def in_ensembles(

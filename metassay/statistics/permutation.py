@@ -25,7 +25,6 @@ from metassay.statistics.resampling import HELD, Resample
 from metassay.statistics.weighted import CANCELS
 
 Alternative = Literal["two-sided", "greater", "less"]
-
 EQUAL = 1e-12  # differences closer than this are equal
 PAIRED_ITEMS = 512  # items up to which looking at every pair once beats ranking each time
 ROWS = 1024  # permutations at a time; with many documents fewer, so that memory is bounded
@@ -69,25 +68,26 @@ def permutation_test(  # noqa: PLR0913 - the data, the question, the resampling
     n: int,
     rng: np.random.Generator,
     alternative: Alternative = "two-sided",
+    swaps: Swaps | None = None,
 ) -> PermutationTest:
     """Test whether metrics a and b correlate equally with people, by n random permutations.
 
     `greater` asks whether a's correlation is the larger one, signs counted: negate a metric of
     which less is better. p counts the data as one permutation more (Phipson and Smyth 2010), so
-    that it is never 0. Only cells that have all three scores take part. Raises ValueError unless
-    the three are system x document arrays of one shape.
+    that it is never 0. `swaps` are drawn if not given. Only cells that have all three scores take
+    part. Raises ValueError unless the three are system x document arrays of one shape.
     """
     trio = common(a, b, human)
-    swaps = draw_swaps((trio.a.shape[0], trio.a.shape[1]), resample=resample, n=n, rng=rng)
-    none = Swaps(*(np.zeros((1, size), dtype=bool) for size in trio.a.shape))
+    shape = (trio.a.shape[0], trio.a.shape[1])
+    swaps = swaps or draw_swaps(shape, resample=resample, n=n, rng=rng)
+    none = Swaps(*(np.zeros((1, size), dtype=bool) for size in shape))
     observed = float(permuted(trio, level, coefficient, none, "documents")[0])
     values = permuted(trio, level, coefficient, swaps, resample)
-    defined = values[~np.isnan(values)]
-    p = np.nan
+    defined, p = values[~np.isnan(values)], np.nan
     if not np.isnan(observed) and 2 * defined.size >= values.size:
         p = (1 + _as_extreme(defined, observed, alternative)) / (1 + defined.size)
-    n_cells = int(np.count_nonzero(trio.present))
-    return PermutationTest(observed, p, n_cells, values.size - defined.size, trio.n_missing)
+    n_undefined = values.size - defined.size
+    return PermutationTest(observed, p, int(trio.present.sum()), n_undefined, trio.n_missing)
 
 
 def draw_swaps(

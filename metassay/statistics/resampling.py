@@ -9,26 +9,21 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
-import scipy.special
 from numpy.typing import ArrayLike, NDArray
 
 from metassay.statistics import weighted
 from metassay.statistics.arithmetic import Array, Mask, blocks
 from metassay.statistics.correlation import (
     EVERY_COEFFICIENT,
-    TIE,
     Coefficient,
     Level,
-    correlate,
     matrices,
     system_means,
 )
 
 Counts = NDArray[np.int32]
-Method = Literal["percentile", "bca"]
 Resample = Literal["documents", "systems", "both"]
 
-LEFT_OUT = 1000  # groups of documents or systems that BCa leaves out in turn
 HELD = 1 << 22  # weights held at a time: 32 MB, however many resamples are asked for
 
 
@@ -59,7 +54,6 @@ def bootstrap(  # noqa: PLR0913 - the data, the question, the resampling
     n: int,
     confidence: float,
     rng: np.random.Generator,
-    method: Method = "percentile",
 ) -> Interval:
     """Bootstrap interval of `correlate`'s value, from n resamples.
 
@@ -69,7 +63,7 @@ def bootstrap(  # noqa: PLR0913 - the data, the question, the resampling
     """
     a, b, _ = matrices(metric, human)
     draws = draw((a.shape[0], a.shape[1]), resample=resample, n=n, rng=rng)
-    return interval(a, b, level, coefficient, draws=draws, confidence=confidence, method=method)
+    return interval(a, b, level, coefficient, draws=draws, confidence=confidence)
 
 
 def draw(shape: tuple[int, int], *, resample: Resample, n: int, rng: np.random.Generator) -> Draws:
@@ -96,16 +90,12 @@ def interval(
     *,
     draws: Draws,
     confidence: float,
-    method: Method = "percentile",
 ) -> Interval:
     """Interval of the coefficient over the draws in which it is defined.
 
-    `percentile` takes their quantiles. `bca` moves those for bias and skew (Efron 1987, Better
-    bootstrap confidence intervals), which it measures by leaving out one document, one system, or
-    one of each in turn (beyond 1,000 of them, a thousandth). Both ends are NaN if fewer than half
-    of the draws are defined, if only one of the documents (or systems) that were drawn has
-    anything to correlate: the same one again says nothing about others; and, for `bca`, if all
-    draws lie on one side of the value.
+    Quantiles of the draws. Both ends are NaN if fewer than half of the draws are defined, or if
+    only one of the documents (or systems) that were drawn has anything to correlate: the same one
+    again says nothing about others.
     """
     values = resampled(metric, human, level, coefficient, draws)
     defined = values[~np.isnan(values)]
@@ -113,8 +103,6 @@ def interval(
     tails = np.array([(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
     if 2 * defined.size < values.size or not varied(metric, human, level, coefficient, draws):
         tails = np.full(2, np.nan)
-    elif method == "bca":
-        tails = _bca_tails(metric, human, level, coefficient, draws.resample, defined, tails)
     if np.isnan(tails).any():
         return Interval(np.nan, np.nan, defined.size, undefined)
     low, high = np.quantile(defined, tails)
@@ -145,45 +133,6 @@ def varied(
         present = present[:, ~np.isnan(EVERY_COEFFICIENT[coefficient](a.T, b.T))]
     axes = {"documents": (0,), "systems": (1,), "both": (0, 1)}[draws.resample]
     return all(np.count_nonzero(present.any(axis=axis)) > 1 for axis in axes)
-
-
-def _bca_tails(
-    metric: ArrayLike,
-    human: ArrayLike,
-    level: Level,
-    coefficient: Coefficient,
-    resample: Resample,
-    values: Array,
-    tails: Array,
-) -> Array:
-    a, b, _ = matrices(metric, human)
-    observed = correlate(a, b, level, coefficient).value
-    # A draw equal to the value lies half below it.
-    below = np.mean(values < observed - TIE) + np.mean(np.abs(values - observed) <= TIE) / 2
-    bias = scipy.special.ndtri(below)
-    cubes, squares = 0.0, 0.0
-    for kept in _left_out((a.shape[0], a.shape[1]), resample):
-        without = resampled(a, b, level, coefficient, kept)
-        without = without[~np.isnan(without)]
-        if without.size > 1:
-            influence = (without.size - 1) * (np.mean(without) - without) / without.size
-            cubes += float(np.sum(influence**3))
-            squares += float(np.sum(influence**2))
-    skew = cubes / (6.0 * squares**1.5) if squares > 0 else 0.0
-    moved = bias + scipy.special.ndtri(tails)
-    found: Array = scipy.special.ndtr(bias + moved / (1.0 - skew * moved))
-    return found if np.isfinite(bias) else np.full(2, np.nan)
-
-
-def _left_out(shape: tuple[int, int], resample: Resample) -> Iterator[Draws]:
-    for axis, name in ((0, "systems"), (1, "documents")):
-        if resample not in (name, "both"):
-            continue
-        groups = min(shape[axis], LEFT_OUT)
-        kept = np.ones((groups, shape[axis]), dtype=np.int32)
-        kept[np.arange(shape[axis]) * groups // max(1, shape[axis]), np.arange(shape[axis])] = 0
-        whole = np.ones((groups, shape[1 - axis]), dtype=np.int32)
-        yield Draws("both", *((kept, whole) if axis == 0 else (whole, kept)))
 
 
 def _pooled(

@@ -155,5 +155,5 @@ def _kendall_by_sorting(
     values = []
     for drawn in weights:
         items = np.repeat(np.arange(x.size), drawn[unit].astype(np.intp))
-        values.append(sorted_kendall(x[items], y[items], variant)[0])
+        values.append(sorted_kendall(x[items], y[items], variant))
     return np.array(values)

@@ -1,8 +1,9 @@
-"""A file of rows as texts that know their lines: CSV, tab-separated, or Parquet."""
+"""A file or frame of rows that know their places: CSV, tab-separated, Parquet, DataFrame."""
 
 import csv
-import hashlib
 import io
+import math
+import numbers
 from array import array
 from collections.abc import Iterator
 from itertools import islice
@@ -32,14 +33,15 @@ class Cells(NamedTuple):
     """Every cell as written, and where its row stands."""
 
     name: str
-    frame: pd.DataFrame  # all columns of dtype str; an absent cell of Parquet is an empty text
-    rows: NDArray[np.int64]  # each row's line (Parquet: record) in the file
-    kind: str  # what `rows` counts
-    digest: str  # the first 16 digits of the file's sha256
+    frame: pd.DataFrame  # columns of dtype str (absent: an empty text) or float64 (absent: NaN)
+    rows: NDArray[Any]  # each row's line in the file; of Parquet its record, of a frame its label
+    kind: str  # what `rows` holds
 
     def at(self, row: int) -> Place:
         """Where row number `row` of the frame stands."""
-        return Place(self.name, int(self.rows[row]), self.kind)
+        found = self.rows[row]
+        whole = isinstance(found, numbers.Integral)
+        return Place(self.name, int(found) if whole else shown(found), self.kind)
 
     @property
     def head(self) -> Place:
@@ -56,20 +58,69 @@ def read_cells(path: Path, problems: Findings) -> Cells | None:
     data = read_bytes(path, problems, remedy=REMEDY)
     if data is None:
         return None
-    digest = hashlib.sha256(data).hexdigest()[:16]
     if path.suffix == ".parquet":
-        return _parquet(path, digest, problems)
+        return _parquet(path, problems)
     text = decode(data, path, problems)
     if text is None:
         return None
-    return _delimited(text, path.name, "\t" if path.suffix == ".tsv" else ",", digest, problems)
+    return _delimited(text, path.name, "\t" if path.suffix == ".tsv" else ",", problems)
 
 
-def _parquet(path: Path, digest: str, problems: Findings) -> Cells | None:
+def frame_cells(frame: pd.DataFrame, name: str, problems: Findings) -> Cells | None:
+    """The cells of a DataFrame, which messages call `name`; numbers stay as they are.
+
+    Its index labels the rows in messages and is no column. None, with every fault in `problems`,
+    where its columns are unusable or it has no row.
+    """
+    header = list(frame.columns)
+    at = Place(name)
+    odd = [shown(one) for one in header if not isinstance(one, str)]
+    if odd:
+        problems.add(at, f"columns are not named by texts: {', '.join(odd)}", "rename them")
+        return None
+    if not _usable(header, at, "", problems):
+        return None
+    if not len(frame):
+        problems.add(at, "has no row", REMEDY)
+        return None
+    columns = {one: _column(frame[one]) for one in header}
+    return Cells(name, pd.DataFrame(columns), np.array(frame.index, dtype=object), "row")
+
+
+def _column(column: "pd.Series[Any]") -> "NDArray[Any] | pd.Series[Any]":
+    if pd.api.types.is_numeric_dtype(column.dtype):  # booleans too: 0 and 1
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    texts = [_text(cell) for cell in column.astype("object")]
+    return pd.Series(texts, dtype="str")
+
+
+def _text(cell: object) -> str:
+    """One cell of a column that is not all numbers; what reads back to the same number."""
+    if cell is None or cell is pd.NA or (isinstance(cell, float) and math.isnan(cell)):
+        return ""
+    if isinstance(cell, bool | np.bool_):
+        return str(int(cell))
+    return repr(float(cell)) if isinstance(cell, float | np.floating) else str(cell)
+
+
+def as_keys(column: "pd.Series[Any]") -> "pd.Series[str]":
+    """A column as the keys it holds: the number 7 is the key 7, not 7.0; absent is empty."""
+    if pd.api.types.is_string_dtype(column.dtype):
+        return column
+    return pd.Series([_key(cell) for cell in column.tolist()], dtype="str")
+
+
+def _key(number: float) -> str:
+    if math.isnan(number):
+        return ""
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
+def _parquet(path: Path, problems: Findings) -> Cells | None:
     at = Place(path.name)
     try:
         table = pq.read_table(path)
-        columns = {name: table[name].cast(pa.string()).fill_null("") for name in table.column_names}
+        columns = {name: _cells_of(table[name]) for name in table.column_names}
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, KeyError):
         problems.add(at, "is no Parquet file of texts and numbers", "write it again, or as CSV")
         return None
@@ -77,12 +128,17 @@ def _parquet(path: Path, digest: str, problems: Findings) -> Cells | None:
         problems.add(at, "has no row", REMEDY)
         return None
     rows = np.arange(1, table.num_rows + 1)
-    return Cells(path.name, _frame(columns), rows, "record", digest)
+    return Cells(path.name, pd.DataFrame(columns), rows, "record")
 
 
-def _delimited(
-    text: str, name: str, delimiter: str, digest: str, problems: Findings
-) -> Cells | None:
+def _cells_of(column: pa.ChunkedArray) -> "NDArray[Any] | pd.Series[Any]":
+    if pa.types.is_floating(column.type):  # not by way of texts, which a narrow float has shorter
+        return np.asarray(column.to_numpy(), dtype=np.float64)
+    texts: pd.Series[str] = column.cast(pa.string()).fill_null("").to_pandas().astype("str")
+    return texts
+
+
+def _delimited(text: str, name: str, delimiter: str, problems: Findings) -> Cells | None:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     records = _records(reader, name, problems)
     at, header = next(records, (1, []))
@@ -99,12 +155,8 @@ def _delimited(
         problems.add(Place(name), "has no row that fits its header", REMEDY)
         return None
     table = pa.concat_tables(chunks)
-    frame = _frame({column: table[column] for column in header})
-    return Cells(name, frame, np.array(rows, dtype=np.int64), "line", digest)
-
-
-def _frame(columns: dict[str, pa.ChunkedArray]) -> pd.DataFrame:
-    return pd.DataFrame({name: cells.to_pandas().astype("str") for name, cells in columns.items()})
+    frame = pd.DataFrame({column: _cells_of(table[column]) for column in header})
+    return Cells(name, frame, np.array(rows, dtype=np.int64), "line")
 
 
 def _records(reader: Any, name: str, problems: Findings) -> Iterator[tuple[int, list[str]]]:

@@ -3,32 +3,32 @@
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
 
 from metassay.errors import BadInput
-from metassay.tables import TABLES
+from metassay.reporting.tables import to_csv
 
 
 @contextmanager
-def whole(folder: Path) -> Iterator[Path]:
+def whole(folder: Path, option: str = "--out") -> Iterator[Path]:
     """A new folder to write to, which becomes `folder` at the end; after an error nothing is left.
 
-    Raises BadInput where `folder` is a file, holds something, or cannot be made.
+    Raises BadInput where `folder` is a file, holds something, or cannot be made; `option` asked.
     """
     folder = folder.resolve()
     if folder.is_dir() and any(folder.iterdir()):
-        raise BadInput(f"--out {folder}: the folder holds something already; name an empty one")
+        raise BadInput(f"{option} {folder}: the folder holds something already; name an empty one")
     if folder.exists() and not folder.is_dir():
-        raise BadInput(f"--out {folder}: is a file; name a folder")
+        raise BadInput(f"{option} {folder}: is a file; name a folder")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     except OSError as error:
-        raise BadInput(f"--out {folder}: cannot be made: {error.strerror}") from error
+        raise BadInput(f"{option} {folder}: cannot be made: {error.strerror}") from error
     try:
         yield made
         made.chmod(0o755)
@@ -41,14 +41,18 @@ def whole(folder: Path) -> Iterator[Path]:
 
 
 def write_all(
-    tables: Mapping[str, pd.DataFrame], choices: Mapping[str, object], folder: Path
+    tables: Mapping[str, pd.DataFrame],
+    choices: Mapping[str, object],
+    notes: Iterable[str],
+    folder: Path,
 ) -> None:
-    """Every table as CSV with all digits, sorted by its key, and `choices.json`.
+    """Every table as CSV with all its digits, sorted by its key, `choices.json` and `notes.txt`.
 
     A missing number is an empty cell.
     """
     for name, table in tables.items():
-        rows = table.sort_values(list(TABLES[name].key)) if name in TABLES else table
-        rows.to_csv(folder / f"{name}.csv", index=False, lineterminator="\n", encoding="utf-8")
+        (folder / f"{name}.csv").write_text(to_csv(table), encoding="utf-8", newline="\n")
     text = json.dumps(choices, indent=2, ensure_ascii=False)
-    (folder / "choices.json").write_text(f"{text}\n", encoding="utf-8")
+    (folder / "choices.json").write_text(f"{text}\n", encoding="utf-8", newline="\n")
+    lines = "".join(f"{note}\n" for note in notes)
+    (folder / "notes.txt").write_text(lines, encoding="utf-8", newline="\n")

@@ -1,111 +1,123 @@
 """What `metassay meta-eval` prints: which metric to trust by each criterion, and why."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pandas as pd
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, Group, RenderableType
+from rich.console import Console
 from rich.padding import Padding
 from rich.table import Column
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from metassay.reporting.numbers import MINUS, counted, missing
-from metassay.tables import FULL, NO_JUDGE
+from metassay.reporting.best import Row, best, ranked
+from metassay.reporting.limits import limits
+from metassay.reporting.names import COEFFICIENT_NAMES, DECISIONS, metric_label
+from metassay.reporting.numbers import counted, missing, probability, short, short_interval
+from metassay.reporting.tables import records
+from metassay.tables import FULL
 
 SHOWN = 12  # metrics of one level that are printed
+NARROW = 72  # columns of a terminal below which there is no comparison with a rater
 
 _STUDIED = ["study", "criterion", "part"]
-_LEVELS = ("global", "document", "system")
-_COEFFICIENTS = {
-    "pearson": "Pearson",
-    "spearman": "Spearman",
-    "kendall": "Kendall's tau-b",
-    "kendall_c": "Stuart's tau-c",
-}
+_ONE_RATER = "One rater, or none twice on one text: no agreement, no rater to compare with."
 
 
 def show(tables: dict[str, pd.DataFrame], confidence: float, console: Console) -> None:
-    """Print each criterion's certificates, best metric first, in words for the best."""
+    """Print each criterion's limits, its certificates, best verdict first, and the best in words.
+
+    Names and verdicts are folded where the terminal is narrow, never cut.
+    """
     found = tables["certificates"]
     if found.empty:
         console.print("no metric here says which of two texts is better: nothing to certify")
         return
     alpha = _alphas(tables["agreement"])
-    for key, rows in found.groupby(_STUDIED, sort=True):
+    for key, mine in found.groupby(_STUDIED, sort=True):
         study, criterion, part = (str(name) for name in key)
-        console.print(_board(rows, _title(found, study, criterion, part), confidence))
-        console.print(Padding(_words(rows), (0, 0, 1, 1)))
-        console.print(Padding(Text(alpha.get((study, criterion), _ONE_RATER)), (0, 0, 1, 1)))
+        console.print(Text(_title(found, study, criterion, part), style="bold", overflow="fold"))
+        for line in limits(mine, confidence):
+            console.print(_indented(line))
+        by_level = {level: ranked(records(mine[mine["level"] == level])) for level in DECISIONS}
+        for level, rows in by_level.items():
+            if rows:
+                _print_level(rows, level, confidence, console)
+        for level, rows in by_level.items():
+            if rows:
+                console.print(_indented(_headline(rows, level)))
+        console.print(_indented(alpha.get((study, criterion), _ONE_RATER)))
+        console.print()
 
 
-_ONE_RATER = "One rater, or none twice on one text: no agreement, no ceiling."
+def _indented(line: str) -> Padding:
+    return Padding(Text(line, overflow="fold"), (0, 0, 0, 1))
 
 
-def _title(found: pd.DataFrame, study: str, criterion: str, part: str) -> Text:
+def _title(found: pd.DataFrame, study: str, criterion: str, part: str) -> str:
     named = [criterion]
     if found["part"].nunique() > 1 or part != FULL:
         named.append(f"part {part}")
     if found["study"].nunique() > 1:
         named.append(f"study {study}")
-    return Text(", ".join(named), style="bold")
+    return ", ".join(named)
 
 
-def _board(rows: pd.DataFrame, title: Text, confidence: float) -> RenderableType:
-    coefficient = _COEFFICIENTS[str(rows["coefficient"].iloc[0])]
-    table = RichTable(
+def _print_level(rows: list[Row], level: str, confidence: float, console: Console) -> None:
+    narrow = console.width < NARROW
+    compared = not narrow and any(row["rater"] is not None for row in rows)
+    coefficient = COEFFICIENT_NAMES[rows[0]["coefficient"]]
+    columns = [
         Column("metric", overflow="fold", ratio=1, min_width=8),
-        Column(f"{coefficient} [{confidence:.0%}]", justify="right", no_wrap=True),
-        Column("accuracy\n(chance)", justify="right", no_wrap=True),
-        Column("ceiling", justify="right", no_wrap=True),
-        Column("verdict", no_wrap=True),
+        Column(f"{coefficient}\n[{confidence:.0%}]", justify="right", no_wrap=True),
+        Column("p", justify="right", no_wrap=True),
+        *([Column("metric / rater", justify="right", no_wrap=True)] if compared else []),
+        Column("verdict", overflow="fold", max_width=14 if narrow else 21),
+    ]
+    table = RichTable(
+        *columns,
         box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
         pad_edge=False,
         expand=True,
-        title=title,
+        title=Text(f"{DECISIONS[level]} ({level} level)", style="italic"),
         title_justify="left",
     )
-    cut = 0
-    for level in _LEVELS:
-        of_level = _best_first(rows[rows["level"] == level])
-        if not of_level:
-            continue
-        table.add_row(Text(level, style="italic"))
-        for row in of_level[:SHOWN]:
-            table.add_row(*_cells(row))
-        table.add_section()
-        cut = max(cut, len(of_level) - SHOWN)
-    if cut <= 0:
-        return table
-    return Group(table, Text(f"and {counted(cut, 'more metric')} per level: --out writes all"))
+    for row in rows[:SHOWN]:
+        table.add_row(*_cells(row, compared=compared))
+    console.print(table)
+    if len(rows) > SHOWN:
+        console.print(
+            _indented(f"and {counted(len(rows) - SHOWN, 'more metric')}: --out writes all")
+        )
 
 
-def _best_first(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    ordered = rows.sort_values(["value", "metric", "judge"], ascending=[False, True, True])
-    return [{str(k): v for k, v in row.items()} for row in ordered.to_dict("records")]
+def _cells(row: Row, *, compared: bool) -> Iterator[Text]:
+    yield Text(metric_label(row["metric"], row["judge"]))
+    ends = short_interval(row["low"], row["high"]) or "[no interval]"
+    yield Text("" if row["value"] is None else f"{short(row['value'])} {ends}")
+    yield Text(probability(row["p"]))
+    if compared:
+        known = row["rater"] is not None
+        yield Text(f"{short(row['with_raters'])} / {short(row['rater'])}" if known else "")
+    yield Text(row["verdict"], style="bold" if row["holds"] else "")
 
 
-def _cells(row: dict[str, Any]) -> Iterator[Text]:
-    judge = "" if row["judge"] == NO_JUDGE else f" ({row['judge']})"
-    yield Text(f" {row['metric']}{judge}")
-    ends = (
-        f"[{_two(row['low'])}, {_two(row['high'])}]" if not missing(row["low"]) else "[no interval]"
-    )
-    yield Text("" if missing(row["value"]) else f"{_two(row['value'])} {ends}")
-    share = "" if missing(row["accuracy"]) else f"{row['accuracy']:.0%} ({row['chance']:.0%})"
-    yield Text(share)
-    yield Text(_two(row["ceiling"]))
-    yield Text(str(row["verdict"]), style="bold" if row["verdict"] == "like a rater" else "")
-
-
-def _words(rows: pd.DataFrame) -> Text:
-    said = []
-    for level in _LEVELS:
-        of_level = _best_first(rows[rows["level"] == level])
-        if of_level:
-            said.append(str(of_level[0]["sentence"]))
-    return Text("\n".join(said))
+def _headline(rows: list[Row], level: str) -> str:
+    """The best metric's sentence with its corrected value, or that none holds."""
+    chosen = best(rows)
+    if chosen is None:
+        return ""
+    row = chosen.row
+    ends = short_interval(row["corrected_low"], row["corrected_high"])
+    corrected = f"{short(row['corrected'])} {ends}".strip()
+    if row["holds"]:
+        many = f" Corrected as {chosen.of}: {corrected}." if len(rows) > 1 else ""
+        return f"{row['sentence']}{many}"
+    none = f"None holds for {DECISIONS[level]}: {chosen.verdicts}."
+    if row["corrected"] is None:
+        return none
+    return f"{none} First is {chosen.metric}, corrected as {chosen.of}: {corrected}."
 
 
 def _alphas(agreement: pd.DataFrame) -> dict[tuple[str, str], str]:
@@ -113,22 +125,12 @@ def _alphas(agreement: pd.DataFrame) -> dict[tuple[str, str], str]:
     said = {}
     for row in agreement.to_dict("records"):
         name = str(row["coefficient"])
-        if not name.startswith("krippendorff_alpha"):
+        if not name.startswith("krippendorff_alpha") or row["rater_a"] != "all":
             continue
-        ends = ""
-        if not missing(row["low"]):
-            ends = f" [{_two(row['low'])}, {_two(row['high'])}]"
-        value = "undefined" if missing(row["value"]) else f"{_two(row['value'])}{ends}"
+        ends = short_interval(row["low"], row["high"])
+        value = "undefined" if missing(row["value"]) else f"{short(row['value'])} {ends}".strip()
         said[str(row["study"]), str(row["criterion"])] = (
             f"Raters among themselves: Krippendorff's alpha ({name.rpartition('_')[2]}) {value},"
             f" {counted(int(row['n']), 'text')} with two raters or more."
         )
     return said
-
-
-def _two(value: Any) -> str:
-    """Two decimals without the zero before the point; empty where missing."""
-    if missing(value):
-        return ""
-    text = f"{value:.2f}"
-    return "0" if float(text) == 0 else text.replace("0.", ".", 1).replace("-", MINUS)

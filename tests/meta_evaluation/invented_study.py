@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 
 from metassay.meta_evaluation.correlations import correlations
+from metassay.meta_evaluation.evidence import gather
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import studies
 from metassay.params import Criterion
 from metassay.tables import RATINGS, SCORES
 
-OPTIONS = MetaOptions(resamples=200, confidence=0.9, seed=0)
+OPTIONS = MetaOptions(resamples=200, permutations=200, confidence=0.9, seed=0)
 CRITERIA = {
     "coverage": Criterion(low=0, high=1, better="higher", scale="nominal"),
     "errors": Criterion(low=0, high=10, better="lower"),
@@ -25,8 +26,12 @@ def studied(scores, ratings, criteria=CRITERIA, options=OPTIONS, better=HIGHER):
     return studies(scores, ratings, criteria, better, options)
 
 
+def gathered(scores, ratings, criteria=CRITERIA, options=OPTIONS, better=HIGHER):
+    return gather(studied(scores, ratings, criteria, options, better), options)
+
+
 def correlated(scores, ratings, criteria=CRITERIA, options=OPTIONS, **more):
-    return correlations(studied(scores, ratings, criteria, options), options, **more)
+    return correlations(gathered(scores, ratings, criteria, options), options, **more)
 
 
 def rate(criterion, author, doc, rater, value, *, unit="text", part="full"):
@@ -73,3 +78,22 @@ def study(seed=0, documents=6):
     ratings = ratings_of(*(rate("errors", a, d, "r", v) for (d, a), v in errors.items()))
     scores = {key: -value + rng.normal() for key, value in errors.items()}
     return ratings, scores, errors
+
+
+def tables_of(raters, metrics, systems=None):
+    """Ratings of `grade` and scores from (systems, documents) arrays, one per rater and metric."""
+    shape = np.shape(raters[0])
+    systems = systems or [f"s{k:02}" for k in range(shape[0])]
+    keys = [(f"d{d:03}", name) for name in systems for d in range(shape[1])]
+    ratings = ratings_of(
+        *(
+            rate("grade", author, doc, f"rater {i}", value)
+            for i, one_rater in enumerate(raters)
+            for (doc, author), value in zip(keys, np.ravel(one_rater), strict=True)
+        )
+    )
+    scores = [
+        scores_of(dict(zip(keys, np.ravel(values), strict=True)), metric=name)
+        for name, values in metrics.items()
+    ]
+    return pd.concat(scores), ratings

@@ -4,30 +4,31 @@ import pytest
 
 from metassay.contract import empty, read, write
 from metassay.meta_evaluation.certificates import certificates
+from metassay.meta_evaluation.confounds import confounds
 from metassay.meta_evaluation.correlations import correlations
-from metassay.statistics.ceiling import against_ceiling
+from metassay.statistics.ceiling import against_rater
 from metassay.statistics.correlation import LEVELS
+from metassay.statistics.jackknife import interval, left_out
 from metassay.statistics.pairwise import calibrate, pairwise_accuracy
-from metassay.statistics.power import detectable_correlation
-from metassay.tables import CERTIFICATES, CONFOUNDS, RATINGS, SCORES
+from metassay.tables import CERTIFICATES, RATINGS, SCORES
 from tests.meta_evaluation.invented_study import (
     OPTIONS,
+    gathered,
     one,
     rate,
     ratings_of,
     scores_of,
     studied,
     study,
+    tables_of,
 )
 
 ERRORS = {"m": "higher", "errors_found": "lower", "words": "neither", "z": "higher"}
-STRICT = OPTIONS.model_copy(update={"confidence": 0.99})
 
 
-def certified(scores, ratings, better=ERRORS, confounds=None, options=OPTIONS, **more):
-    found = studied(scores, ratings, options=options, better=better)
-    known = empty(CONFOUNDS) if confounds is None else confounds
-    return certificates(found, correlations(found, options), known, options, **more)
+def certified(scores, ratings, better=ERRORS, options=OPTIONS, **more):
+    found = gathered(scores, ratings, options=options, better=better)
+    return certificates(found, confounds(found, options), options, **more)
 
 
 def two_raters(seed=1, documents=30):
@@ -56,8 +57,8 @@ def test_signs_are_turned_so_that_positive_is_good():
     )
     found = certified(every, ratings)
     assert set(found["metric"]) == {"m", "errors_found"}  # words says nothing of better
-    assert list(found["level"]) == list(LEVELS) * 2
-    plain = correlations(studied(every, ratings, better=ERRORS), OPTIONS)
+    assert sorted(found["level"]) == sorted(LEVELS * 2)
+    plain = correlations(gathered(every, ratings, better=ERRORS), OPTIONS)
     for metric, sign in (("m", -1), ("errors_found", 1)):
         row = one(found, metric=metric, level="global")
         key = {"metric": metric, "level": "global", "coefficient": "pearson"}
@@ -67,8 +68,9 @@ def test_signs_are_turned_so_that_positive_is_good():
         assert sorted([row["low"], row["high"]]) == sorted(
             [sign * same["low"], sign * same["high"]]
         )
-        assert row["low"] < row["value"] <= row["high"]
-        assert row["verdict"] == "shown"
+        assert row["low"] <= row["value"] <= row["high"]
+        assert row["verdict"] == "holds"
+        assert row["holds"]
 
 
 def test_accuracy_against_chance_by_hand():
@@ -86,7 +88,6 @@ def test_accuracy_against_chance_by_hand():
     # no epsilon helps, as people tie nothing.
     assert row["chance"] == pytest.approx(0.5, abs=0.1)
     assert np.isnan(one(found, level="global")["accuracy"])
-    assert "It orders or ties 67% of 3 pairs of texts as people do" in row["sentence"]
 
 
 def test_numbers_are_those_of_the_statistics():
@@ -96,44 +97,55 @@ def test_numbers_are_those_of_the_statistics():
     metric, human = studied_one.metrics[0].values, -studied_one.human
     for level in LEVELS:
         row = one(found, level=level)
-        ceiling = against_ceiling(
-            metric,
-            -studied_one.raters,
-            level,
-            "pearson",
-            draws=studied_one.draws,
-            confidence=OPTIONS.confidence,
-        )
-        assert row["ceiling"] == pytest.approx(ceiling.human.value)
-        assert row["against_ceiling_low"] == pytest.approx(ceiling.low, nan_ok=True)
+        left = left_out(metric, human, level, "pearson")
+        for over, ends in (
+            ("both", ("low", "high")),
+            ("documents", ("low_these_systems", "high_these_systems")),
+        ):
+            expected = interval(left, confidence=0.9, over=over)[:2]
+            assert [row[end] for end in ends] == pytest.approx(expected, nan_ok=True)
+        # One metric has nothing to be corrected for.
+        assert row["corrected"] == row["value"] == left.value
+        if not np.isnan(row["low"]):
+            assert [row["corrected_low"], row["corrected_high"]] == [row["low"], row["high"]]
+        against = against_rater(metric, -studied_one.raters, level, "pearson")
+        assert row["with_raters"] == against.metric.value
+        assert row["rater"] == against.rater.value
+        assert row["against_rater"] == against.difference.value
+        ends = interval(against.difference, confidence=0.9, fisher=False)
+        assert row["against_rater_low"] == pytest.approx(ends.low, nan_ok=True)
+        assert row["n_raters"] == 2
+        assert (row["n_systems"], row["n_documents"], row["design"]) == (3, 30, "crossed")
         if level != "global":
             epsilon = calibrate(metric, human, level)
             accuracy = pairwise_accuracy(metric, human, level, epsilon=epsilon)
             assert row["accuracy"] == pytest.approx(accuracy.value)
             assert row["chance"] < row["accuracy"] or level == "system"
-        if level != "document":
-            smallest = detectable_correlation(row["n"], alpha=1 - OPTIONS.confidence)
-            assert row["detectable"] == pytest.approx(smallest, nan_ok=True)
     assert one(found, level="document")["n_pairs"] == 30 * 3
     assert one(found, level="system")["n_pairs"] == 3
 
 
-def test_like_a_rater():
+def test_as_good_as_a_rater():
     ratings, scores = two_raters()
     row = one(certified(scores_of(scores), ratings), level="global")
-    assert row["verdict"] == "like a rater"
-    assert "the metric is not told apart from that" in row["sentence"]
+    assert row["verdict"] == "as good as a rater"
+    assert row["holds"]
+    assert row["against_rater_low"] > -OPTIONS.margin
     rng = np.random.default_rng(5)
-    worse = {key: value + rng.normal(0, 6) for key, value in scores.items()}
+    worse = {key: value + rng.normal(0, 3) for key, value in scores.items()}
     row = one(certified(scores_of(worse), ratings), level="global")
-    assert row["verdict"] == "shown"
-    assert row["against_ceiling_high"] < 0
-    assert "the metric stays below that" in row["sentence"]
+    assert row["verdict"] == "holds"
+    assert row["against_rater_high"] < 0
+    # One rater alone is no ceiling.
+    alone = ratings[ratings["rater"] == "amy"]
+    row = one(certified(scores_of(scores), alone), level="global")
+    assert (row["verdict"], row["n_raters"]) == ("holds", 0)
+    assert np.isnan([row["with_raters"], row["rater"], row["against_rater_low"]]).all()
 
 
-def test_contrary_not_shown_and_undefined():
+def test_contrary_cannot_tell_and_undefined():
     ratings, scores, errors = study(documents=20)
-    rng = np.random.default_rng(4)
+    rng = np.random.default_rng(7)
     every = pd.concat(
         [
             scores_of(errors),  # more errors, higher score
@@ -146,65 +158,87 @@ def test_contrary_not_shown_and_undefined():
     assert {metric: row["verdict"] for metric, row in at.items()} == {
         "m": "contrary",
         "errors_found": "undefined",
-        "z": "not shown",
+        "z": "no use",
     }
+    assert not any(row["holds"] for row in at.values())
     assert at["m"]["sentence"].startswith(
-        "Over all texts, m goes against low errors: Pearson −1.00"
+        "Contrary: over all texts, m goes against low errors: Pearson −1.00"
     )
     assert at["errors_found"]["sentence"] == (
-        "Over all texts, nothing can be said of errors_found and low errors: there is no"
-        " correlation (60 texts)."
+        "Undefined: over all texts, errors_found and low errors have no correlation to compute."
     )
-    assert at["z"]["detectable_difference"] > 0 or np.isnan(at["z"]["detectable_difference"])
+    for row in found.to_dict("records"):
+        asked = row["verdict"] == "cannot tell"
+        assert asked or np.isnan([row["needed_systems"], row["needed_documents"]]).all()
 
 
-def test_a_confound_is_named_if_half_goes_with_it():
-    ratings, scores, _ = study(documents=20)
-    value = one(certified(scores_of(scores), ratings), level="global")["value"]
-
-    def given(**left):
-        rows = [
-            {
-                "study": "s1",
-                "criterion": "errors",
-                "part": "full",
-                "metric": "m",
-                "judge": "none",
-                "confound": confound,
-                "statistic": statistic,
-                "value": left_over,
-            }
-            for confound, left_over in left.items()
-            for statistic in ("partial", "metric")
-        ]
-        return one(
-            certified(scores_of(scores), ratings, confounds=pd.DataFrame(rows)), level="global"
-        )
-
-    row = given(coverage=0.51 * value, words=0.9 * value)
-    assert (row["confound"], row["given_confound"] is None) == (None, False)
-    row = given(coverage=0.49 * value, words=0.2 * value, density=np.nan)
-    assert (row["confound"], row["given_confound"]) == ("words", 0.2 * value)
-    assert "Beware: with words held constant, .1" in row["sentence"]
+def test_the_confound_that_leaves_least_is_named():
+    """Quality is copying: the metric sees it by words alone, which people do not value."""
+    rng = np.random.default_rng(6)
+    quality = rng.normal(size=(4, 40))
+    copied = quality + 0.3 * rng.normal(size=quality.shape)
+    metrics = {
+        "m": copied + 0.3 * rng.normal(size=quality.shape),
+        "z": quality + 0.3 * rng.normal(size=quality.shape),
+        "coverage": copied,
+        "words": rng.normal(size=quality.shape),
+    }
+    scores, ratings = tables_of([quality], metrics)
+    better = {**ERRORS, "coverage": "neither"}
+    options = OPTIONS.model_copy(update={"coefficient": "spearman"})
+    found = certified(scores, ratings, better, options)
+    known = confounds(gathered(scores, ratings, options=options, better=better), options)
+    row = one(found, metric="m", level="global")
+    left = one(known, metric="m", level="global", confound="coverage", statistic="partial")
+    assert (row["confound"], row["given_confound"]) == ("coverage", left["value"])
+    assert row["given_confound_p"] == pytest.approx(left["p"], nan_ok=True)
+    assert row["verdict"] == "explained by coverage"
+    row = one(found, metric="z", level="global")
+    assert row["verdict"] == "holds"
+    # What is left is tested for all metrics if it is for one; at each level by itself.
+    assert known["p"][known["statistic"] != "partial"].isna().all()
 
 
-def test_nothing_hangs_on_order_or_company(tmp_path):
+# What is adjusted for all metrics hangs on them, by design; nothing else does.
+OF_COMPANY = ["corrected", "corrected_low", "corrected_high", "p", "against_rater_low"]
+OF_COMPANY += ["against_rater_high", "given_confound_p", "verdict", "holds", "sentence"]
+OF_COMPANY += ["needed_systems", "needed_documents", "shown_by"]
+
+
+def test_nothing_hangs_on_order_and_little_on_company(tmp_path):
     ratings, scores = two_raters()
+    luck = np.random.default_rng(0)
     alone = certified(scores_of(scores), ratings)
-    company = pd.concat([scores_of(scores, metric="z"), scores_of(scores)])
-    more = certified(company.sample(frac=1, random_state=1), ratings.sample(frac=1, random_state=2))
-    mine = more[more["metric"] == "m"].assign(detectable_difference=np.nan)
-    alone["detectable_difference"] = np.nan  # against the best of the others: that is company
-    write(CERTIFICATES, alone, tmp_path / "alone.parquet")
-    write(CERTIFICATES, mine, tmp_path / "mine.parquet")
-    assert (tmp_path / "alone.parquet").read_bytes() == (tmp_path / "mine.parquet").read_bytes()
+    other = scores_of({key: luck.normal() for key in scores}, metric="z")
+    company = pd.concat([other, scores_of(scores)])
+    more = certified(company, ratings)
+    again = certified(
+        company.sample(frac=1, random_state=1), ratings.sample(frac=1, random_state=2)
+    )
+    for name, frame in (("more", more), ("again", again)):
+        write(CERTIFICATES, frame, tmp_path / name)
+    assert (tmp_path / "more").read_bytes() == (tmp_path / "again").read_bytes()
+    mine = more[more["metric"] == "m"].drop(columns=OF_COMPANY).reset_index(drop=True)
+    pd.testing.assert_frame_equal(alone.drop(columns=OF_COMPANY), mine)
+    mine = more[more["metric"] == "m"]
+    assert (mine["p"].to_numpy() >= alone["p"].to_numpy()).all()
+
+
+def test_a_metric_without_direction_is_no_company():
+    ratings, scores = two_raters()
+    luck = np.random.default_rng(0)
+    aside = scores_of({key: luck.normal() for key in scores}, metric="length_of_something")
+    better = {**ERRORS, "length_of_something": "neither"}
+    alone = certified(scores_of(scores), ratings)
+    beside = certified(pd.concat([scores_of(scores), aside]), ratings, better)
+    pd.testing.assert_frame_equal(alone, beside)
 
 
 def test_empty_tables_and_progress(tmp_path):
     ratings, scores, _ = study()
     done = []
     found = certified(scores_of(scores), ratings, progress=lambda n, total: done.append((n, total)))
-    assert done == [(1, 1)]
+    assert done == [(1, 3), (2, 3), (3, 3)]
     write(CERTIFICATES, found, tmp_path / "c.parquet")
     assert len(read(CERTIFICATES, tmp_path / "c.parquet")) == 3
     for nothing in (
@@ -216,29 +250,29 @@ def test_empty_tables_and_progress(tmp_path):
 
 
 def test_three_systems_in_order_are_no_proof():
-    """Every resample of documents keeps the order of the systems; there are just three of them."""
+    """Whatever order documents say three systems have: 2 of 6 orders are as extreme."""
     ratings, scores = two_raters(documents=60)
     shift = {"x": 0.0, "y": 3.0, "z": 7.0}
     ratings["value"] += ratings["author"].map(shift)
     scores = {(d, a): value - shift[a] for (d, a), value in scores.items()}
     scores = {(d, a): value + 2.0 * (a == "y") for (d, a), value in scores.items()}
-    row = one(certified(scores_of(scores), ratings, options=STRICT), level="system")
-    assert row["low"] > 0
-    assert row["p"] > 0.01
-    assert row["verdict"] == "not shown"
-    assert "3 systems, p = ." in row["sentence"]
+    row = one(certified(scores_of(scores), ratings), level="system")
+    assert (row["p"], row["smallest_p"]) == pytest.approx((1 / 3, 1 / 3))
+    assert row["low_these_systems"] > 0
+    assert np.isnan(row["low"])
+    assert row["verdict"] == "these systems only"
+    assert "nothing says that it does for other systems" in row["sentence"]
 
 
 @pytest.mark.parametrize("coefficient", ["pearson", "spearman", "kendall", "kendall_c"])
 def test_two_systems_in_order_show_nothing_of_systems(coefficient):
-    """Any two systems correlate by 1 or -1, in every resample of their documents."""
+    """Any two systems correlate by 1 or -1, whichever documents are left out."""
     rng = np.random.default_rng(2)
-    keys = [(f"d{d:02}", a) for d in range(40) for a in ("x", "y")]
-    grades = {(d, a): 2.0 + 2.0 * (a == "y") + float(rng.integers(0, 2)) for d, a in keys}
-    ratings = ratings_of(*(rate("grade", a, d, "amy", v) for (d, a), v in grades.items()))
+    grades = rng.integers(0, 2, (2, 40)) + np.array([[2.0], [4.0]])
+    scores, ratings = tables_of([grades], {"m": grades})
     options = OPTIONS.model_copy(update={"coefficient": coefficient})
-    found = certified(scores_of(grades), ratings, options=options)
+    found = certified(scores, ratings, options=options)
     row = one(found, level="system")
-    assert (row["value"], row["low"], row["n"]) == (pytest.approx(1), pytest.approx(1), 2)
-    assert row["verdict"] == "not shown"
-    assert one(found, level="global")["verdict"] == "shown"
+    assert (row["value"], row["n"]) == (pytest.approx(1), 2)
+    assert row["p"] == row["smallest_p"] == 1
+    assert not row["holds"]

@@ -7,15 +7,19 @@ import statsmodels.formula.api as models
 
 from metassay.contract import empty, read, write
 from metassay.meta_evaluation.confounds import confounds
+from metassay.statistics.correlation import LEVELS
+from metassay.statistics.jackknife import interval
+from metassay.statistics.partials import partial, partial_given_system
 from metassay.tables import CONFOUNDS, RATINGS
 from tests.meta_evaluation.invented_study import (
     OPTIONS,
+    gathered,
     one,
     rate,
     ratings_of,
     scores_of,
-    studied,
     study,
+    tables_of,
 )
 
 BETTER = {
@@ -36,7 +40,7 @@ SHARES = (25, 50, 75, 100)
 
 def confounded(scores, ratings, coefficient="pearson"):
     options = OPTIONS.model_copy(update={"coefficient": coefficient})
-    return confounds(studied(scores, ratings, options=options, better=BETTER), options)
+    return confounds(gathered(scores, ratings, options=options, better=BETTER), options)
 
 
 def table_of(metrics):
@@ -71,7 +75,8 @@ def test_by_hand():
             for name, values in (("m", m), ("coverage", coverage))
         }
     )
-    found = confounded(scores, ratings, "kendall")
+    found = confounded(scores, ratings, "kendall").query("level == 'global'")
+    found = found[found["confound"] == "coverage"]
     values = found.set_index("statistic")["value"].to_dict()
     # Of coverage one pair is tied: 5 of the 6 pairs are ordered as by people, and as by m.
     r = 5 / np.sqrt(5 * 6)
@@ -97,7 +102,8 @@ def test_against_scipy(coefficient):
     frame = frame_of(errors, metrics)
     of = SCIPY[coefficient]
     for name in ("coverage", "words"):
-        mine = found[found["confound"] == name].set_index("statistic")
+        mine = found[(found["confound"] == name) & (found["level"] == "global")]
+        mine = mine.set_index("statistic")
         expected = {
             "metric": of(frame[name], frame["m"]),
             "people": of(frame[name], frame["people"]),
@@ -110,13 +116,14 @@ def test_against_scipy(coefficient):
             least = frame[frame[name] <= ascending[24 * share // 100 - 1]]
             expected[f"lowest_{share}"] = of(least["m"], least["people"])
             assert mine.loc[f"lowest_{share}", "n"] == len(least)
-        for statistic, (value, p) in expected.items():
+        for statistic, (value, _) in expected.items():
             assert mine.loc[statistic, "value"] == pytest.approx(value, abs=1e-9)
-            assert mine.loc[statistic, "p"] == pytest.approx(p, abs=1e-9)
+        has_interval = mine.index[mine["low"].notna()]
+        assert set(has_interval) == {"metric", "people", "partial"} & set(mine.index)
         assert ("partial" in mine.index) == (coefficient != "kendall_c")
     assert (found["coefficient"] == coefficient).all()
     assert (found["n_missing"] == 0).all()
-    assert ("system" in set(found["confound"])) == (coefficient in ("pearson", "spearman"))
+    assert ("system" in set(found["confound"])) == (coefficient != "kendall_c")
     assert "density" not in set(found["confound"])
 
 
@@ -126,20 +133,58 @@ def test_partial_against_pingouin_and_regression(coefficient):
     found = confounded(table_of(metrics), ratings, coefficient)
     frame = frame_of(errors, metrics)
     for name in ("coverage", "words"):
-        row = one(found, confound=name, statistic="partial")
+        row = one(found, confound=name, statistic="partial", level="global")
         theirs = pingouin.partial_corr(frame, "m", "people", covar=name, method=coefficient)
         assert row["value"] == pytest.approx(theirs["r"].iloc[0], abs=1e-9)
-        assert row["p"] == pytest.approx(theirs.filter(regex="^p").iloc[0, 0], abs=1e-9)
         assert row["n"] == 24
     # Given the system: what a regression on who wrote it leaves of both sides.
     if coefficient == "spearman":
         frame[["m", "people"]] = frame[["m", "people"]].rank()
     left = [models.ols(f"{side} ~ C(system)", frame).fit().resid for side in ("m", "people")]
-    row = one(found, confound="system")
-    assert row["statistic"] == "partial"
+    row = one(found, confound="system", statistic="partial", level="global")
     assert row["value"] == pytest.approx(scipy.stats.pearsonr(*left)[0], abs=1e-9)
-    whole = models.ols("people ~ m + C(system)", frame).fit()
-    assert row["p"] == pytest.approx(whole.pvalues["m"], abs=1e-9)
+
+
+@pytest.mark.parametrize("coefficient", ["pearson", "spearman", "kendall"])
+def test_partials_at_each_level_are_those_of_the_statistics(coefficient):
+    rng = np.random.default_rng(0)
+    human, m, coverage = rng.normal(size=(3, 4, 7)) + rng.normal(size=(4, 7))
+    scores, ratings = tables_of([human], {"m": m, "coverage": coverage})
+    found = confounded(scores, ratings, coefficient)
+    for level in LEVELS:
+        expected = {"coverage": partial(m, human, coverage, level, coefficient)}
+        if level != "system":  # there, nothing would be left
+            expected["system"] = partial_given_system(m, human, level, coefficient)
+        mine = found[(found["level"] == level) & (found["statistic"] == "partial")]
+        assert set(mine["confound"]) == set(expected)
+        for name, value in expected.items():
+            row = one(mine, confound=name)
+            ends = interval(value.left, confidence=OPTIONS.confidence)[:2]
+            assert (row["value"], row["n"]) == (pytest.approx(value.value), 28)
+            assert (row["low"], row["high"]) == pytest.approx(ends, nan_ok=True)
+    other_way = found[found["statistic"] == "partial_residuals_first"]
+    assert len(other_way) == (5 if coefficient == "spearman" else 0)
+
+
+def test_what_is_left_is_tested_where_half_or_more_goes():
+    """People value copying and one more thing; m sees both, `less` copying alone."""
+    rng = np.random.default_rng(1)
+    copied, more, *noise = rng.normal(size=(6, 4, 160))
+    human = copied + 0.25 * more
+    metrics = {
+        "m": copied + 0.25 * more + 0.9 * noise[0],
+        "less": -copied + 0.5 * noise[1],
+        "coverage": copied + 0.05 * noise[2],
+        "words": noise[3],
+    }
+    found = confounded(*tables_of([human], metrics))
+    rows = found[(found["statistic"] == "partial") & (found["level"] == "document")]
+    p = rows.set_index(["metric", "confound"])["p"]
+    assert p["m", "coverage"] < 0.05  # it still knows the rest
+    assert p["less", "coverage"] > 0.1  # and this one does not
+    assert p[:, "words"].isna().all()  # which takes nothing away, so that nothing is asked
+    # Intervals are of the partials and of the confound's own correlations alone.
+    assert found["p"][found["statistic"] != "partial"].isna().all()
 
 
 def test_metrics_and_people_are_turned_and_confounds_are_not():
@@ -169,14 +214,15 @@ def test_gaps_are_counted():
     }
     unrated = unrated[~((unrated["doc_id"] == "d3") & unrated["author"].isin(["x", "y"]))]
     found = confounded(table_of(metrics), unrated)
-    of = found[found["confound"] == "coverage"].set_index("statistic")
+    pooled = found[found["level"] == "global"]
+    of = pooled[pooled["confound"] == "coverage"].set_index("statistic")
     assert of.loc[["metric", "people"], ["n", "n_missing"]].to_numpy().tolist() == [[20, 2]] * 2
     assert (
         of.loc[["partial", "added", "lowest_100"], ["n", "n_missing"]].to_numpy().tolist()
         == [[19, 3]] * 3
     )
     assert of.loc["lowest_25", "n_missing"] == 3
-    row = one(found, confound="system")
+    row = one(pooled, confound="system", statistic="partial")
     assert (row["n"], row["n_missing"]) == (20, 2)
 
 
@@ -194,15 +240,16 @@ def test_one_system_and_one_document():
     assert set(found["confound"]) == {"coverage", "words"}
     assert (found["n"][found["statistic"] == "lowest_100"] == 8).all()
     found = confounded(scores[scores["doc_id"] == "d0"], ratings[ratings["doc_id"] == "d0"])
-    row = one(found, confound="system")
+    row = one(found, confound="system", level="global")
     assert (row["n"], row["n_missing"]) == (0, 0)  # nothing is left within a system of one text
-    assert np.isnan([row["value"], row["p"]]).all()
-    assert one(found, confound="coverage", statistic="people")["n"] == 3
+    assert np.isnan([row["value"], row["low"], row["p"]]).all()
+    assert one(found, confound="coverage", statistic="people", level="global")["n"] == 3
 
 
 def test_constants_have_no_value():
     ratings, errors, metrics = copied()
     found = confounded(table_of({**metrics, "coverage": dict.fromkeys(errors, 0.5)}), ratings)
+    found = found[found["level"] == "global"]
     of = found[found["confound"] == "coverage"].set_index("statistic")
     assert of.loc[["metric", "people", "partial", "added"], "value"].isna().all()
     # All texts tie for least of it.
@@ -221,10 +268,11 @@ def test_nothing_hangs_on_order_or_company(tmp_path):
         company.sample(frac=1, random_state=1), others.sample(frac=1, random_state=2)
     )
     mine = shuffled[(shuffled["study"] == "s1") & (shuffled["metric"] == "m")]
-    write(CONFOUNDS, alone, tmp_path / "alone.parquet")
-    write(CONFOUNDS, mine, tmp_path / "mine.parquet")
+    # By design, p is adjusted for all metrics, and asked where it matters for any.
+    write(CONFOUNDS, alone.assign(p=np.nan), tmp_path / "alone.parquet")
+    write(CONFOUNDS, mine.assign(p=np.nan), tmp_path / "mine.parquet")
     assert (tmp_path / "alone.parquet").read_bytes() == (tmp_path / "mine.parquet").read_bytes()
-    assert len(read(CONFOUNDS, tmp_path / "mine.parquet")) == 2 * 8 + 1
+    assert len(read(CONFOUNDS, tmp_path / "mine.parquet")) == 2 * (8 + 3 + 3) + 2
     empty_one = confounded(company, empty(RATINGS))
     assert len(empty_one) == 0
     write(CONFOUNDS, empty_one, tmp_path / "empty.parquet")

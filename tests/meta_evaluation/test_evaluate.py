@@ -14,6 +14,11 @@ QUICK = OPTIONS.model_copy(
     update={"resamples": 20, "permutations": 20, "compared": ["a", "b"], "annotate": 3}
 )
 BETTER = {"a": "higher", "b": "higher", "words": "neither"}
+OTHER_END = {
+    f"{one}{of}": f"{other}{of}"
+    for one, other in (("low", "high"), ("high", "low"))
+    for of in ("", "_these_systems")
+}
 VALUE = st.integers(0, 3) | st.none()  # ties and gaps, constants and nothing at all
 
 
@@ -115,8 +120,8 @@ def test_the_negated_metric_has_the_negated_correlation(given_tables):
         tables_["correlations"].query("metric == 'a'").reset_index(drop=True)
         for tables_ in (made(turned, ratings), made(scores, ratings))
     ]
-    ends = mine[0].rename(columns={"low": "high", "high": "low"})[list(mine[1].columns)]
-    same({"c": ends}, {"c": mine[1]}, negated=("value", "low", "high"))
+    ends = mine[0].rename(columns=OTHER_END)[list(mine[1].columns)]
+    same({"c": ends}, {"c": mine[1]}, negated=("value", *OTHER_END))
 
 
 @slow_to_draw
@@ -149,4 +154,6 @@ def test_progress_is_told_by_table():
         QUICK,
         progress=lambda table: lambda done, total: told.append((table, done, total)),
     )
-    assert told == [("correlations", 1, 1), ("certificates", 1, 1)]
+    tests = [("tests", level, 3) for level in (1, 2, 3)]
+    certificates = [("certificates", level, 3) for level in (1, 2, 3)]
+    assert told == [*tests, ("correlations", 1, 1), *certificates]

@@ -9,9 +9,12 @@ import pandas as pd
 import pytest
 
 from metassay.contract import empty, read, write
+from metassay.meta_evaluation.options import MetaOptions
 from metassay.reporting.report import ReportInput, write_report
 from metassay.tables import TABLES
 from tests.reporting.invented_report import NAMES, PUBLISHED, SCRIPT, Frames, rows
+
+OPTIONS = MetaOptions(resamples=100, confidence=0.95, seed=1)
 
 
 @pytest.fixture(scope="session")
@@ -37,6 +40,7 @@ def report_of(frames: Frames, **changes: Any) -> ReportInput:
         invented=True,
         published=[],
         published_folder=PUBLISHED,
+        options=OPTIONS,
         **frames,
     )
     return replace(report, **changes)
@@ -73,4 +77,4 @@ def page(written: Path) -> str:
 @pytest.fixture
 def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures take most of the time; most tests aren't about them."""
-    monkeypatch.setattr("metassay.reporting.report.FIGURES", {})
+    monkeypatch.setattr("metassay.reporting.sections.FIGURES", {})

@@ -204,10 +204,11 @@ def _correlations() -> list[dict[str, Any]]:
             "value": values[metric],
             "low": None if values[metric] is None else values[metric] - 0.1,
             "high": None if values[metric] is None else values[metric] + 0.1,
+            "low_these_systems": None if values[metric] is None else values[metric] - 0.05,
+            "high_these_systems": None if values[metric] is None else values[metric] + 0.05,
             "n": 6,
             "n_undefined": 1 if level == "document" else 0,
             "n_missing": 2,
-            "n_resamples": 100,
             "p": None,
             "recipe": "invented",
         }

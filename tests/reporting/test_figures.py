@@ -8,7 +8,13 @@ from matplotlib import colormaps
 from matplotlib.colors import to_hex
 from PIL import Image
 
-from metassay.reporting.figures import correlation_heatmap, drawing, forest, leaderboard
+from metassay.reporting.figures import (
+    components,
+    correlation_heatmap,
+    drawing,
+    forest,
+    leaderboard,
+)
 from metassay.reporting.names import main_metrics, sorted_authors, sorted_metrics, sorted_parts
 from tests.reporting.invented_meta import HOSTILE, SCRIPT
 
@@ -131,25 +137,24 @@ def test_orders():
 @pytest.fixture(scope="module")
 def forest_figure(frames):
     with matplotlib.style.context("default"):
-        return forest.draw(frames["certificates"])
+        return forest.draw(frames["certificates"], useful=0.3)
 
 
-def test_forest_sorts_metrics_and_draws_intervals_ceiling_and_zero(forest_figure):
+def test_forest_fills_what_holds_and_draws_both_intervals_and_the_rater(forest_figure):
     axes = forest_figure.axes[0]
     labels = [t.get_text() for t in axes.get_yticklabels()]
     assert labels == ["claim_recall (lexical)", "bleu", HOSTILE]
-    drawn = [list(line.get_xdata()) for line in axes.lines]
-    assert [0.31, 0.69] in drawn
-    assert [-0.08, 0.33] in drawn
+    widths = {tuple(line.get_xdata()): line.get_linewidth() for line in axes.lines}
+    assert widths[0.31, 0.69] > widths[0.41, 0.62]  # for others, and for these systems
+    assert (-0.08, 0.33) in widths
     dots = {line.get_xdata()[0]: line for line in axes.lines if line.get_marker() == "o"}
     assert list(dots) == [0.52, 0.13]
     assert dots[0.52].get_markerfacecolor() == drawing.ACCENT
-    assert dots[0.13].get_markerfacecolor() == "white"  # its interval holds 0
+    assert dots[0.13].get_markerfacecolor() == "white"  # its verdict is `cannot tell`
     assert [line.get_ydata()[0] for line in axes.lines if line.get_marker() == "x"] == [2]
     upright = [line.get_xdata()[0] for line in axes.lines if list(line.get_ydata()) == [0, 1]]
-    assert upright == [0.56, 0]
-    (band,) = axes.patches
-    assert (band.get_x(), band.get_x() + band.get_width()) == pytest.approx((0.45, 0.65))
+    assert sorted(upright) == [0, 0.3, 0.5596]
+    assert axes.get_xlim() == pytest.approx((-1.03, 1.03))
 
 
 def test_forest_has_a_panel_per_criterion_up_to_six(frames, forest_figure):
@@ -159,15 +164,42 @@ def test_forest_has_a_panel_per_criterion_up_to_six(frames, forest_figure):
     ]
     some = frames["certificates"]
     many = pd.concat([some.assign(criterion=f"c{number}") for number in range(8)])
-    svg = drawing.draw(forest.draw, many).svg
+    svg = drawing.draw(forest.draw, many, useful=0.3).svg
     assert [t for t in _texts(svg) if t in {f"c{n}" for n in range(8)}] == [
         f"c{n}" for n in range(6)
     ]
     assert "the first 6 of 8 criteria" in svg
 
 
-def test_forest_without_a_global_level_or_a_ceiling(frames):
+def test_forest_without_a_global_level_or_a_second_rater(frames):
     some = frames["certificates"]
-    assert forest.draw(some[some["level"] == "system"]) is None
-    bare = some.assign(ceiling=None, ceiling_low=None, ceiling_high=None)
-    assert not list(forest.draw(bare).axes[0].patches)
+    assert forest.draw(some[some["level"] == "system"], useful=0.3) is None
+    figure = forest.draw(some.assign(rater=None), useful=0.3)
+    upright = [l.get_xdata()[0] for l in figure.axes[0].lines if list(l.get_ydata()) == [0, 1]]  # noqa: E741
+    assert upright == [0, 0.3]
+    assert "rater" not in figure.get_supxlabel()
+
+
+def test_components_have_three_panels_per_criterion_named_with_people_s_shares(frames):
+    figure = components.draw(frames["components"])
+    assert [a.get_title(loc="left") for a in figure.axes] == [
+        "between systems\npeople vary 12 %",
+        "between documents\npeople vary 30 %",
+        "text by text\npeople vary 58 %",
+    ]
+    assert [text.get_text() for text in figure.axes[0].texts] == ["completeness"]
+    names = [t.get_text() for t in figure.axes[0].get_yticklabels()]
+    assert names == ["bleu", HOSTILE]
+    bars = [list(line.get_xdata()) for line in figure.axes[0].lines]
+    assert bars.count([-0.4, 1.0]) == 2
+    crosses = [line for line in figure.axes[2].lines if line.get_marker() == "x"]
+    assert len(crosses) == 2  # undefined
+    assert components.draw(frames["components"].iloc[:0]) is None
+
+
+def test_components_after_the_sixth_criterion_are_left_out(frames):
+    some = frames["components"]
+    many = pd.concat([some.assign(criterion=f"c{number}") for number in range(7)])
+    figure = components.draw(many)
+    assert len(figure.axes) == 18
+    assert "the first 6 of 7 criteria" in figure.get_supxlabel()

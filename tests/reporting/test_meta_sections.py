@@ -1,17 +1,21 @@
 """What the page says of the tables about meta-evaluation, against hand-made rows."""
 
+import re
+
 import pandas as pd
 import pytest
 
+from metassay.meta_evaluation.verdicts import VERDICTS
 from metassay.reporting.report import write_report
-from metassay.reporting.views.certificates import best_metrics
+from metassay.reporting.views.certificates import best_metrics, certificates_section
 from metassay.reporting.views.significance import significance_section
+from tests.reporting.conftest import OPTIONS
 from tests.reporting.html_tree import section, tree_of
 from tests.reporting.invented_meta import HOSTILE, SCRIPT, SENTENCE
 
 NAMES = ("completeness", f"odd {SCRIPT}")
-SECTIONS = ["significance", "agreement", "preferences", "ensembles", "conflicts"]
-SECTIONS += ["confounds", "corrected"]
+SECTIONS = ["components", "significance", "agreement", "preferences", "ensembles", "conflicts"]
+SECTIONS += ["confounds", "corrected", "judge_cards"]
 
 
 @pytest.fixture(scope="module")
@@ -58,52 +62,156 @@ def test_best_metric_per_criterion_and_decision(tree):
         "two texts of one document (document level)",
         "two systems (system level)",
     ]
-    best = ["claim_recall (lexical)", "like a rater", "0.520 [0.310, 0.690]", "of 3 metrics"]
-    assert lines(table) == {name: [["invented"], best, best, best] for name in NAMES}
+    name = "claim_recall (lexical)"
+    best = [name, "holds", "corrected 0.470 [0.200, 0.710]", "best of 3 metrics"]
+    none = ["none holds", "1 these systems only, 1 cannot tell, 1 undefined"]
+    none += [f"first: {name}, these systems only", *best[2:]]
+    assert lines(table) == {name: [["invented"], best, best, none] for name in NAMES}
 
 
-def test_a_certificate_is_shown_whole_the_best_metric_first(tree):
+def test_what_cannot_be_shown_is_said_before_any_table(tree):
+    for name in ("headline", "trust"):
+        made = section(tree, name)
+        first = next(e for e in made.children if e.tag in ("ul", "div", "details", "dl"))
+        assert [li.text() for li in first.all("li")] == [
+            "At system level no metric can hold: with 4 systems no p can be below .083."
+            " It takes at least 5."
+        ]
+
+
+def test_a_certificate_is_shown_whole_the_best_verdict_first(tree):
     table = section(tree, "trust").all("table")[1]  # completeness, within documents
+    assert heads(table) == [
+        *("metric", "verdict", "in words", "correlation", "adjusted p", "accuracy"),
+        *("against a rater", "confound", "to settle it"),
+    ]
     assert list(lines(table)) == ["claim_recall (lexical)", "bleu", HOSTILE]
     strong, weak, undefined = lines(table).values()
+    counts = "n = 97, 4 undefined, 3 missing"
     assert strong == [
-        ["like a rater"],
+        ["holds"],
         [SENTENCE],
-        ["0.520", "[0.310, 0.690]", "n = 97, 4 undefined, 3 missing"],
+        ["0.520", "[0.310, 0.690]", "these systems: [0.410, 0.620]", counts],
+        ["<.001", "text by text"],
         ["0.710", "chance 0.410", "1,234 pairs", "tie within 0.025"],
-        ["−0.040", "[−0.150, 0.070]", "ceiling 0.560", "of [0.450, 0.650]"],
+        ["−0.049", "[−0.150, 0.070]", "metric 0.510", "rater 0.560"],
         ["none found"],
-        ["0.275", "difference 0.185"],
+        ["–"],
     ]
     assert weak == [
-        ["not shown"],
+        ["cannot tell"],
         [f"Weak. {SCRIPT}"],
-        ["0.130", "[−0.080, 0.330]", "n = 97, 4 undefined, 3 missing"],
+        ["0.130", "[−0.080, 0.330]", "these systems: [>−0.001, 0.250]", counts],
+        [".250", "between systems"],
         ["0.440", "chance 0.400", "1,234 pairs", "tie within 0.000"],
-        ["undefined", "ceiling 0.560", "of [0.450, 0.650]"],
-        ["! words", "0.020 given it"],
-        ["0.275"],
+        ["–"],
+        ["words", "0.020 left", "p = .800"],
+        ["~ 12 systems", "1,200 documents"],
     ]
-    assert undefined[:3] == [
+    assert undefined == [
         ["undefined"],
         ["It is constant."],
-        ["undefined", "n = 97, 4 undefined, 3 missing"],
+        ["undefined", counts],
+        *([["–"]] * 5),
     ]
-    assert undefined[5] == ["–"]  # no correlation that could go back to anything
 
 
-def test_verdicts_have_a_class_each_and_their_word(tree):
+def test_the_rater_s_number_less_the_metric_s_is_the_difference_that_is_printed(frames):
+    """The numbers stand beside each other, so a reader subtracts them."""
+    rows = frames["certificates"]
+    one = rows[rows["metric"] == "claim_recall"].iloc[[0]]
+    pairs = [(0.1234 + k / 977, 0.9876 - k / 991) for k in range(60)]
+    some = pd.concat(
+        [
+            one.assign(metric=f"m{k}", with_raters=a, rater=b, against_rater=a - b)
+            for k, (a, b) in enumerate(pairs)
+        ]
+    )
+    grid = certificates_section(some, OPTIONS).groups[0].groups[0].grids[0]
+    place = grid.heads.index("against a rater") - 1
+    for _, cells in grid.rows:
+        texts = (cells[place].text, *cells[place].notes[1:])
+        difference, metric, rater = (
+            float(re.sub(r"[^\d.−]", "", text).replace("−", "-")) for text in texts
+        )
+        assert abs(metric - rater - difference) <= 0.001 + 1e-9
+
+
+def test_a_column_without_a_single_answer_is_left_out(frames):
+    rows = frames["certificates"]
+    alone = rows.assign(**dict.fromkeys(("with_raters", "rater", "against_rater")))
+    heads = certificates_section(alone, OPTIONS).groups[0].groups[0].grids[0].heads
+    assert "against a rater" not in heads
+    assert "accuracy" not in heads  # any two texts
+
+
+def test_every_verdict_is_explained_with_an_example_of_the_page(tree):
+    terms = section(tree, "trust").all("dl")[0]
+    words = [dt.text().removesuffix(" …") for dt in terms.all("dt")]
+    assert words == list(VERDICTS)
+    examples = dict(zip(words, (dd.all("small")[0].text() for dd in terms.all("dd")), strict=True))
+    said = {word: example for word, example in examples.items() if example != "none here"}
+    assert said == {
+        "holds": "here: claim_recall (lexical) for completeness, any two texts",
+        "these systems only": "here: claim_recall (lexical) for completeness, two systems",
+        "cannot tell": "here: bleu for completeness, any two texts",
+        "undefined": f"here: {HOSTILE} for completeness, any two texts",
+    }
+    meanings = " ".join(dd.text() for dd in terms.all("dd"))
+    assert "p < .05" in meanings
+    assert ".30 or more is excluded" in meanings
+    assert "at worst .05 less" in meanings
+
+
+def test_every_column_is_explained_with_the_page_s_first_number(tree):
+    _, columns = section(tree, "trust").all("dl")
     table = section(tree, "trust").all("table")[1]
+    words = [dt.text() for dt in columns.all("dt")]
+    assert words == heads(table)[3:]
+    examples = [small.text() for small in columns.all("small")]
+    where = "here: claim_recall (lexical) for completeness, any two texts"
+    assert examples == [
+        f"{where}: 0.520 [0.310, 0.690]",
+        f"{where}: <.001",
+        f"{where}: 0.710, by chance 0.410",
+        f"{where}: 0.510 less 0.560 is −0.049",
+        "here: bleu for completeness, any two texts: words",
+        "here: bleu for completeness, any two texts: 12 systems",
+    ]
+
+
+def test_verdicts_are_marked_with_more_than_colour(tree, page):
+    cells = [td for table in section(tree, "trust").all("table") for td in table.all("td")]
     marked = {
         td.attributes["class"]: td.text()
-        for td in table.all("td")
-        if td.attributes.get("class", "").startswith("v ")
+        for td in cells
+        if td.attributes.get("class", "")[:2] == "v "
     }
     assert marked == {
-        "v rater": "like a rater",
-        "v unshown": "not shown",
+        "v holds": "holds",
+        "v these": "these systems only",
+        "v cannot": "cannot tell",
         "v undefined": "undefined",
     }
+    every = [dt.attributes["class"] for dt in section(tree, "trust").all("dl")[0].all("dt")]
+    signs = [re.search(rf"\.v\.{css[2:]}::before {{ content: \"(.)\"", page) for css in every]
+    assert len({sign.group(1) for sign in signs}) == len(VERDICTS)
+
+
+def test_what_explains_a_metric_is_loud_only_where_it_is_the_verdict(frames):
+    rows = frames["certificates"]
+    bleu = rows[rows["metric"] == "bleu"]
+    said = bleu.assign(verdict="explained by words", p=0.001)
+    for frame, text, css in ((bleu, "words", ""), (said, "!\u00a0words", "alarm")):
+        grid = certificates_section(frame, OPTIONS).groups[0].groups[0].grids[0]
+        cell = grid.rows[0][1][grid.heads.index("confound") - 1]
+        assert (cell.text, cell.css) == (text, css)
+
+
+def test_no_word_of_the_earlier_verdicts_is_left(page):
+    text = re.sub(r"\s+", " ", page)
+    for word in ("told from", "told apart", "not shown", "like a rater", "ceiling", "detectable"):
+        assert word not in text, word
 
 
 def test_certificates_open_at_the_first_criterion_s_global_level(tree):
@@ -112,14 +220,31 @@ def test_certificates_open_at_the_first_criterion_s_global_level(tree):
     assert titles == ["completeness", "Any two texts", "Any two texts"]
 
 
-def test_best_is_by_each_level_s_own_value_and_undefined_is_never_best(frames):
+def test_best_is_by_verdict_then_by_the_corrected_value(frames):
     rows = frames["certificates"].copy()
-    there = (rows["level"] == "system") & (rows["metric"] == "bleu")
-    rows.loc[there, "value"] = 0.9
+    bleu = rows["metric"] == "bleu"
+    rows.loc[bleu & (rows["level"] == "system"), "corrected"] = 0.9  # its verdict is worse
+    rows.loc[bleu & (rows["level"] == "document"), ["verdict", "holds"]] = ["holds", True]
     best = best_metrics(rows).rows[0][1]
-    assert [c.text for c in best[1:]] == ["claim_recall (lexical)"] * 2 + ["bleu"]
-    none = best_metrics(rows.assign(value=float("nan"))).rows[0][1]
-    assert [c.text for c in none[1:]] == ["none is defined"] * 3
+    assert [c.text for c in best[1:]] == ["claim_recall (lexical)"] * 2 + ["none holds"]
+    rows.loc[bleu & (rows["level"] == "document"), "corrected"] = 0.471
+    assert best_metrics(rows).rows[0][1][2].text == "bleu"
+    undefined = rows.assign(value=None, corrected=None, verdict="undefined", holds=False)
+    none = best_metrics(undefined).rows[0][1]
+    assert [(c.text, c.notes) for c in none[1:]] == [("none holds", ("3 undefined",))] * 3
+
+
+def test_components_stand_beside_each_other_under_people_s_shares(tree):
+    table = section(tree, "components").all("table")[0]
+    assert table.all("caption")[0].text() == (
+        "People’s ratings vary 12 % between systems, 30 % between documents, 58 % text by text"
+    )
+    assert heads(table) == ["metric", "between systems", "between documents", "text by text"]
+    assert lines(table)["bleu"] == [
+        ["0.900", "[−0.400, 1.000]", "40 % of its variance", "n = 4, 3 missing"],
+        ["0.200", "[−0.100, 0.450]", "10 % of its variance", "n = 25, 3 missing"],
+        ["undefined", "50 % of its variance", "n = 97, 3 missing"],
+    ]
 
 
 def test_significance_counts_what_holds_and_marks_who_is_closer(tree):
@@ -210,12 +335,20 @@ def test_conflicts_are_pooled_over_documents(tree):
     assert "1 pair of texts worth annotating" in made.text()
 
 
-def test_confounds_show_what_is_left_beside_what_there_was(tree):
-    table = section(tree, "confounds").all("table")[0]
-    assert heads(table) == ["metric", "given words", "given system"]
+def test_confounds_show_what_is_left_beside_what_there_was_level_by_level(tree):
+    everywhere, systems = section(tree, "confounds").all("table")
+    assert heads(everywhere) == ["metric", "plain", "given words", "given zeal", "given system"]
     counts = "n = 95, 5 missing"
-    given_words = ["0.050", "without: 0.350", "metric and words: 0.800", counts]
-    assert lines(table)["bleu"] == [given_words, ["undefined", counts]]
+    assert lines(everywhere)["bleu"] == [
+        ["0.130", "[−0.080, 0.330]"],
+        ["! 0.020", "[−0.200, 0.240]", "p = .750", "with words: 0.800", counts],
+        ["0.120", "[−0.100, 0.300]", counts],  # less than half goes
+        ["undefined", counts],
+    ]
+    assert lines(systems)["bleu"] == [
+        ["0.130", "[−0.080, 0.330]"],
+        ["0.500", "[−1.000, 1.000]", counts],
+    ]
 
 
 def test_corrected_means_stand_beside_both_uncorrected_ones(tree):

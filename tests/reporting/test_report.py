@@ -24,7 +24,7 @@ def _bytes(folder: Path) -> dict[str, bytes]:
 
 def test_files(written):
     tables = ("leaderboard", "correlations", *invented_meta.rows(), "published_doclens_table20")
-    figures = ("leaderboard", "forest", "correlation_heatmap")
+    figures = ("leaderboard", "forest", "components", "correlation_heatmap")
     expected = ["index.html"]
     expected += [f"{table}.{kind}" for table in tables for kind in ("csv", "md")]
     expected += [f"figures/{figure}.{kind}" for figure in figures for kind in ("svg", "png")]

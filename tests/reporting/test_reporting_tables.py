@@ -4,7 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metassay.reporting.numbers import counted, exact, shown, shown_interval, significant
+from metassay.reporting.numbers import (
+    counted,
+    equals,
+    exact,
+    per_cent,
+    probability,
+    short,
+    short_interval,
+    shown,
+    shown_interval,
+    significant,
+)
 from metassay.reporting.tables import rows, to_csv, to_markdown
 
 
@@ -13,8 +24,11 @@ from metassay.reporting.tables import rows, to_csv, to_markdown
     [
         (0.5, "0.500"),
         (-0.1234, "−0.123"),
-        (-0.0001, "0.000"),  # no minus before a zero
+        (-0.0001, ">−0.001"),  # what rounds to 0 shows its side
+        (0.0004, "<0.001"),
+        (0.0006, "0.001"),
         (0.0, "0.000"),
+        (-0.0, "0.000"),
         (9.9996, "10.000"),
         (12.345, "12.35"),
         (415.3, "415.3"),
@@ -28,8 +42,37 @@ def test_shown(value, text):
 
 def test_shown_interval_needs_both_ends():
     assert shown_interval(-0.25, 0.5) == "[−0.250, 0.500]"
+    assert shown_interval(-0.0001, 0.0001) == "[>−0.001, <0.001]"
     assert shown_interval(None, 0.5) == ""
     assert shown_interval(0.5, float("nan")) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        *((0.5, ".50"), (-0.1234, "−.12"), (1.0, "1.00"), (-10.0, "−10.00"), (0.0, "0")),
+        *((0.004, "<.01"), (-0.004, ">−.01"), (None, ""), (float("nan"), "")),
+    ],
+)
+def test_short(value, text):
+    assert short(value) == text
+
+
+def test_short_interval_shows_the_side_of_a_bound_near_zero():
+    assert short_interval(-0.0002, 0.5) == "[>−.01, .50]"
+    assert short_interval(None, 0.5) == ""
+
+
+def test_probability_and_per_cent():
+    assert [equals(p) for p in (0.012, 0.0001, None)] == ["p = .012", "p < .001", ""]
+    assert [probability(p) for p in (0.0009, 0.001, 0.0833, 1.0, None)] == [
+        "<.001",
+        ".001",
+        ".083",
+        "1.000",
+        "",
+    ]
+    assert [per_cent(share) for share in (0.125, 0.0, 1.0, None)] == ["12 %", "0 %", "100 %", ""]
 
 
 @pytest.mark.parametrize(

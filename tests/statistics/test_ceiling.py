@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from metassay.statistics.ceiling import against_ceiling, human_ceiling
+from metassay.statistics.ceiling import against_rater
 from metassay.statistics.correlation import LEVELS, correlate
+from metassay.statistics.jackknife import interval, left_out
 from metassay.statistics.reliability import one_against_others
-from metassay.statistics.resampling import draw
 
 NAN = np.nan
 
@@ -14,94 +14,120 @@ def rated(rng, noise=1.0, shape=(5, 30), raters=3):
     return truth, truth + noise * rng.normal(size=(raters, *shape))
 
 
-def draws_of(shape, n=200, seed=0):
-    return draw(shape, resample="documents", n=n, rng=np.random.default_rng(seed))
-
-
 def test_by_hand():
     # Two raters, one system: each predicts the other alone, and so do both directions alike.
     ratings = np.array([[[1.0, 2, 3, 4]], [[1.0, 3, 2, 4]]])
-    found = human_ceiling(ratings, "global", "pearson", draws=draws_of((1, 4)), confidence=0.9)
-    assert found[:1] == pytest.approx((0.8,))
-    assert (found.n, found.n_undefined) == (2, 0)
     # A metric that is the mean of both correlates sqrt(.9) with each.
-    metric = ratings.mean(axis=0)
-    beside = against_ceiling(
-        metric, ratings, "global", "pearson", draws=draws_of((1, 4)), confidence=0.9
-    )
-    assert beside.metric.value == pytest.approx(np.sqrt(0.9))
-    assert beside.difference == pytest.approx(np.sqrt(0.9) - 0.8)
+    found = against_rater(ratings.mean(axis=0), ratings, "global", "pearson")
+    assert found.rater.value == pytest.approx(0.8)
+    assert found.metric.value == pytest.approx(np.sqrt(0.9))
+    assert found.difference.value == found.metric.value - found.rater.value
+    assert (found.n, found.n_undefined) == (2, 0)
+    # Without the first document the raters are 2 3 4 and 3 2 4, without the second 1 3 4, 1 2 4.
+    left = [np.corrcoef([2, 3, 4], [3, 2, 4]), np.corrcoef([1, 3, 4], [1, 2, 4])]
+    assert found.rater.documents[:2] == pytest.approx([one[0, 1] for one in left])
 
 
 @pytest.mark.parametrize("coefficient", ["spearman", "kendall"])
-def test_pooled_equals_one_against_others(coefficient):
+def test_the_rater_pooled_equals_one_against_others(coefficient):
     rng = np.random.default_rng(1)
     _, ratings = rated(rng)
     ratings = np.round(ratings)
     ratings[0, 0, :4] = ratings[1, 1, 1] = NAN
-    found = human_ceiling(ratings, "global", coefficient, draws=draws_of((5, 30)), confidence=0.9)
+    metric = rng.normal(size=(5, 30))
+    found = against_rater(metric, ratings, "global", coefficient)
     expected = one_against_others(ratings.reshape(3, -1), coefficient)
-    assert found.value == pytest.approx(expected.value, abs=1e-12)
-    assert found.low < found.value < found.high
-    order = np.ix_([2, 0, 1], [4, 2, 3, 0, 1], np.arange(30)[::-1])
-    again = human_ceiling(
-        ratings[order], "global", coefficient, draws=draws_of((5, 30)), confidence=0.9
-    )
-    assert again.value == pytest.approx(found.value, abs=1e-12)
+    assert found.rater.value == pytest.approx(expected.value, abs=1e-12)
+    order = np.ix_([4, 2, 3, 0, 1], np.arange(30)[::-1])
+    turned = ratings[[2, 0, 1]][:, order[0], order[1]]
+    again = against_rater(metric[order], turned, "global", coefficient)
+    assert again.rater.value == pytest.approx(found.rater.value, abs=1e-12)
+    assert again.metric.value == pytest.approx(found.metric.value, abs=1e-12)
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_rater_copied_is_at_the_ceiling_and_truth_above(level):
     rng = np.random.default_rng(2)
     truth, ratings = rated(rng)
-    draws = draws_of((5, 30))
-    how = {"draws": draws, "confidence": 0.95}
-    fourth = truth + rng.normal(size=truth.shape)
-    at = against_ceiling(fourth, ratings, level, "pearson", **how)
+
+    def ends(metric):
+        found = against_rater(metric, ratings, level, "pearson")
+        return interval(found.difference, confidence=0.95, fisher=False)
+
+    at = ends(truth + rng.normal(size=truth.shape))
     assert at.low < 0 < at.high
-    assert at.difference == pytest.approx(at.metric.value - at.human.value)
     if level != "system":
-        above = against_ceiling(truth, ratings, level, "pearson", **how)
-        assert above.low > 0
-        below = against_ceiling(rng.normal(size=truth.shape), ratings, level, "pearson", **how)
-        assert below.high < 0
+        assert ends(truth).low > 0
+        assert ends(rng.normal(size=truth.shape)).high < 0
 
 
-def test_the_metric_gets_no_easier_texts():
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_difference_is_metric_less_rater_wherever_something_is_left_out(level):
+    rng = np.random.default_rng(4)
+    _, ratings = rated(rng)
+    ratings[1, :, :3] = NAN
+    found = against_rater(rng.normal(size=(5, 30)), ratings, level, "spearman")
+    for part in range(3):
+        expected = found.metric[part] - found.rater[part]
+        np.testing.assert_array_equal(found.difference[part], expected)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_neither_gets_easier_texts(level):
     rng = np.random.default_rng(3)
     _, ratings = rated(rng)
     ratings[0, :, :10] = NAN
     metric = ratings[1].copy()
-    metric[2] = NAN
-    found = against_ceiling(
-        metric, ratings, "global", "pearson", draws=draws_of((5, 30)), confidence=0.9
-    )
+    metric[2, 5:] = NAN
+    found = against_rater(metric, ratings, level, "pearson")
     each = []
     for rater in range(3):
         others = np.nanmean(np.delete(ratings, rater, axis=0), axis=0)
         there = np.isfinite(metric) & np.isfinite(ratings[rater])
-        each.append(correlate(np.where(there, metric, NAN), others, "global", "pearson").value)
-    assert found.metric.value == pytest.approx(np.mean(each))
+        sides = [np.where(there, side, NAN) for side in (metric, ratings[rater])]
+        each.append([correlate(side, others, level, "pearson").value for side in sides])
+    assert [found.metric.value, found.rater.value] == pytest.approx(np.mean(each, axis=0))
+
+
+def test_known_raters_are_not_reckoned_again_nor_mixed_up():
+    rng = np.random.default_rng(5)
+    _, ratings = rated(rng)
+    whole, some = rng.normal(size=(2, 5, 30))
+    some[0, :9] = NAN  # on other texts the raters' own agreement is another
+    known = {}
+    for metric in (whole, some, -whole):
+        shared = against_rater(metric, ratings, "document", "pearson", known=known)
+        alone = against_rater(metric, ratings, "document", "pearson")
+        assert shared.rater.value == alone.rater.value
+        assert shared.metric.value == alone.metric.value
+    assert len(known) == 2 * 3
 
 
 def test_undefined():
-    nothing = human_ceiling(
-        np.full((3, 2, 4), 2.0), "global", "kendall", draws=draws_of((2, 4)), confidence=0.9
-    )
-    assert np.isnan(nothing[:3]).all()
-    assert (nothing.n, nothing.n_undefined, nothing.n_undefined_draws) == (0, 3, 200)
-    one = human_ceiling(
-        np.ones((1, 2, 4)), "document", "pearson", draws=draws_of((2, 4)), confidence=0.9
-    )
-    assert np.isnan(one.value)
-    none = human_ceiling(
-        np.ones((0, 2, 4)), "document", "pearson", draws=draws_of((2, 4)), confidence=0.9
-    )
-    assert np.isnan(none.value)
-    with pytest.raises(ValueError, match="raters x systems x documents"):
-        human_ceiling(np.ones((2, 4)), "global", "kendall", draws=draws_of((2, 4)), confidence=0.9)
-    with pytest.raises(ValueError, match="system x document"):
-        against_ceiling(
-            np.ones((2, 3)), np.ones((3, 2, 4)), "global", "kendall", draws=draws_of((2, 4)),
-            confidence=0.9,
-        )  # fmt: skip
+    constant = against_rater(np.ones((2, 4)), np.full((3, 2, 4), 2.0), "global", "kendall")
+    assert np.isnan(constant.difference.value)
+    assert (constant.n, constant.n_undefined) == (0, 3)
+    metric = np.random.default_rng(0).normal(size=(2, 4))
+    for raters in (0, 1):
+        alone = against_rater(metric, np.ones((raters, 2, 4)), "document", "pearson")
+        assert np.isnan(alone.metric.value)
+    # Raters who rated no text in common have nobody to be held against.
+    apart = np.full((2, 2, 4), NAN)
+    apart[0, :, :2], apart[1, :, 2:] = metric[:, :2], metric[:, 2:]
+    assert against_rater(metric, apart, "global", "pearson").n == 0
+    for wrong in (np.ones((2, 4)), np.ones((3, 2, 5))):
+        with pytest.raises(ValueError, match="raters x systems x documents"):
+            against_rater(metric, wrong, "global", "kendall")
+
+
+def test_leave_outs_are_means_of_the_raters():
+    rng = np.random.default_rng(6)
+    _, ratings = rated(rng, shape=(4, 6))
+    metric = rng.normal(size=(4, 6))
+    found = against_rater(metric, ratings, "global", "pearson")
+    each = [
+        left_out(metric, np.delete(ratings, rater, axis=0).mean(axis=0), "global", "pearson")
+        for rater in range(3)
+    ]
+    assert found.metric.systems == pytest.approx(np.mean([one.systems for one in each], axis=0))
+    assert found.metric.documents == pytest.approx(np.mean([one.documents for one in each], axis=0))

@@ -13,7 +13,6 @@ from hypothesis.extra.numpy import arrays
 from metassay.statistics import arithmetic
 from metassay.statistics.arithmetic import weighted_sums
 from metassay.statistics.correlation import (
-    COEFFICIENTS,
     EVERY_COEFFICIENT,
     LEVELS,
     correlate,
@@ -156,11 +155,9 @@ def test_levels_equal_scipy(coefficient, pair):
     missing = np.sum(np.isfinite(metric)) + np.sum(np.isfinite(human)) - 2 * np.sum(present)
 
     found = correlate(metric, human, "global", coefficient)
-    value, p = by_scipy(metric.ravel(), human.ravel(), coefficient)
+    value = by_scipy(metric.ravel(), human.ravel(), coefficient)[0]
     assert found.value == pytest.approx(value, abs=1e-12, nan_ok=True)
     assert (found.n, found.n_undefined, found.n_missing) == (np.sum(present), 0, missing)
-    if found.n > 2 and abs(value) < 1 - 1e-9:
-        assert found.p == pytest.approx(p, rel=1e-9)
 
     documents = [by_scipy(x, y, coefficient)[0] for x, y in zip(metric.T, human.T, strict=True)]
     defined = [value for value in documents if not np.isnan(value)]
@@ -169,13 +166,12 @@ def test_levels_equal_scipy(coefficient, pair):
     assert found.value == pytest.approx(expected, abs=1e-12, nan_ok=True)
     assert (found.n, found.n_undefined) == (len(defined), len(documents) - len(defined))
     assert found.n_missing == missing
-    assert np.isnan(found.p)
 
     kept = [(x[b], y[b]) for x, y, b in zip(metric, human, present, strict=True) if b.any()]
     # Rounded, as ties of means must not hang on the last bit.
     means = np.round([[np.mean(x), np.mean(y)] for x, y in kept], 14).reshape(-1, 2)
     found = correlate(metric, human, "system", coefficient)
-    value, p = by_scipy(*means.T, coefficient)
+    value = by_scipy(*means.T, coefficient)[0]
     assert found.value == pytest.approx(value, abs=1e-11, nan_ok=True)
     assert (found.n, found.n_undefined, found.n_missing) == (len(kept), 0, missing)
 
@@ -209,15 +205,14 @@ def test_invariances(level, coefficient, pair, factor, seed):
 def test_undefined_is_nan_and_counted(coefficient):
     one_system, one_document = np.array([[1.0, 2.0, 3.0]]), np.array([[1.0], [2.0], [3.0]])
     found = correlate(one_system, one_system, "document", coefficient)
-    assert found == pytest.approx((NAN, 0, 3, 0, NAN), nan_ok=True)
+    assert found == pytest.approx((NAN, 0, 3, 0), nan_ok=True)
     found = correlate(one_system, one_system, "system", coefficient)
-    assert found == pytest.approx((NAN, 1, 0, 0, NAN), nan_ok=True)
+    assert found == pytest.approx((NAN, 1, 0, 0), nan_ok=True)
     assert correlate(one_system, one_system, "global", coefficient).value == pytest.approx(1)
     for level in LEVELS:
         assert correlate(one_document, one_document, level, coefficient).value == pytest.approx(1)
         constant = correlate(np.full((3, 1), 0.1), one_document, level, coefficient)
         assert np.isnan(constant.value)
-        assert np.isnan(constant.p)
         nothing = correlate(np.full((3, 2), NAN), np.ones((3, 2)), level, coefficient)
         assert np.isnan(nothing.value)
         assert (nothing.n, nothing.n_missing) == (0, 6)
@@ -232,12 +227,6 @@ def test_no_texts(coefficient, shape):
         assert np.isnan(found.value)
         assert found.n == 0
         assert found.n_undefined == (shape[1] if level == "document" else 0)
-
-
-def test_two_points_prove_nothing():
-    for coefficient in COEFFICIENTS:
-        found = correlate([[1.0, 2.0]], [[5.0, 3.0]], "global", coefficient)
-        assert (found.value, found.p) == (pytest.approx(-1), 1)
 
 
 def test_constant_means_a_spread_of_rounding():

@@ -1,60 +1,51 @@
 import numpy as np
-import pingouin
 import pytest
+import scipy.stats
 
-from metassay.statistics.power import (
-    detectable_correlation,
-    detectable_difference,
-    detectable_mean_difference,
-)
-from metassay.statistics.significance import williams_test
+from metassay.statistics.jackknife import NONE, Ends
+from metassay.statistics.power import needed
 
 
-@pytest.mark.parametrize("n", [5, 16, 100, 1600])
-@pytest.mark.parametrize("power", [0.8, 0.95])
-def test_correlation_equals_pingouin(n, power):
-    found = detectable_correlation(n, power=power)
-    assert pingouin.power_corr(r=found, n=n) == pytest.approx(power, abs=1e-6)
+def ends_of(of_systems, of_documents):
+    return Ends(-0.5, 0.5, of_systems, of_documents, 5.0)
 
 
-@pytest.mark.parametrize("n", [3, 10, 200])
-def test_mean_equals_pingouin(n):
-    found = detectable_mean_difference(2.5, n, alpha=0.01, power=0.9)
-    theirs = pingouin.power_ttest(d=found / 2.5, n=n, contrast="paired", alpha=0.01)
-    assert theirs == pytest.approx(0.9, abs=1e-6)
+def asked(ends, shape=(4, 10), useful=0.3, level="document"):
+    return needed(ends, shape, useful, confidence=0.95, level=level)
 
 
-def test_by_hand():
-    # Far from small n: (1.96 + .8416) / sqrt(n).
-    assert detectable_mean_difference(1.0, 10_000) == pytest.approx(0.028016, abs=1e-5)
-    assert detectable_correlation(10_000) == pytest.approx(0.028013, abs=1e-5)
+def test_more_variance_needs_more():
+    texts = [np.prod(asked(ends_of(v, v))) for v in (0.005, 0.02, 0.08)]
+    assert texts == sorted(texts)
+    assert texts[0] < texts[-1]
+    assert np.prod(asked(ends_of(0.02, 0.02), useful=0.6)) < texts[1]
 
 
-def test_williams_power_is_that_of_simulated_data():
-    n, r12, r23 = 60, 0.6, 0.7
-    difference = detectable_difference(n, r12, r23, power=0.8)
-    r13 = r12 - difference
-    cov = np.array([[1, r12, r13], [r12, 1, r23], [r13, r23, 1]])
-    data = np.random.default_rng(0).multivariate_normal(np.zeros(3), cov, size=(1500, n))
-    hits = [
-        williams_test(r[0, 1], r[0, 2], r[1, 2], n)[1] < 0.05
-        for r in (np.corrcoef(sample.T) for sample in data)
-    ]
-    assert np.mean(hits) == pytest.approx(0.8, abs=0.04)
+@pytest.mark.parametrize("variances", [(0.05, 0.001), (0.001, 0.05), (0.02, 0.02)])
+def test_what_is_needed_is_just_enough(variances):
+    systems, documents = asked(ends_of(*variances))
+
+    def settles(s, d):
+        parts = variances[0] * 4 / s, variances[1] * 10 / d
+        freedom = sum(parts) ** 2 / (parts[0] ** 2 / (s - 1) + parts[1] ** 2 / (d - 1))
+        reach = scipy.stats.t.ppf(0.975, freedom) + scipy.stats.norm.ppf(0.8)
+        return reach * np.sqrt(sum(parts)) <= np.arctanh(0.3)
+
+    assert settles(systems, documents)
+    assert not settles(max(2, systems * 0.85), max(2, documents * 0.85))
+    # More of what makes the doubt.
+    if variances[0] != variances[1]:
+        more = systems / 4, documents / 10
+        assert (more[0] > more[1]) == (variances[0] > variances[1])
 
 
-def test_more_sees_more_and_too_little_nothing():
-    sizes = [8, 20, 50, 400]
-    for of in (
-        detectable_correlation,
-        lambda n: detectable_difference(n, 0.6, 0.7),
-        lambda n: detectable_mean_difference(1.0, n),
-    ):
-        values = [of(n) for n in sizes]
-        assert values == sorted(values, reverse=True)
-    assert detectable_difference(50, 0.6, 0.9) < detectable_difference(50, 0.6, 0.5)
-    assert np.isnan(detectable_correlation(3))
-    assert np.isnan(detectable_difference(3, 0.5, 0.5))
-    assert np.isnan(detectable_difference(50, np.nan, 0.5))
-    assert np.isnan(detectable_mean_difference(1.0, 1))
-    assert detectable_mean_difference(0.0, 10) == 0
+def test_needed_by_fisher_and_not_at_all():
+    # ((1.96 + .8416) / artanh .3)**2 + 3 = 84.9 systems, whatever is known of this study.
+    assert asked(NONE, level="system") == (85, 10)
+    assert asked(ends_of(0.5, 0.5), level="system") == (85, 10)
+    assert asked(NONE) == (85, 10)
+    assert asked(NONE, shape=(120, 10), level="system") == (120, 10)
+    # Not within a hundred times the study.
+    assert np.isnan(asked(ends_of(50.0, 50.0))).all()
+    # Enough already.
+    assert asked(ends_of(1e-4, 1e-4)) == (4, 10)

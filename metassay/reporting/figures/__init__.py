@@ -1,1 +1,1 @@
-"""One figure per file; `FIGURES` in `report.py` lists them."""
+"""One figure per file; `FIGURES` in `sections.py` lists them."""

@@ -21,6 +21,7 @@ LONGEST_LABEL = 44
 INK = "#1c2733"
 FAINT = "#c9d2db"
 ACCENT = "#1f5fa8"
+GREY = "#7b8794"
 
 _STYLE = {
     "font.family": "sans-serif",
@@ -28,12 +29,12 @@ _STYLE = {
     "font.size": 9.0,
     "text.color": INK,
     "text.parse_math": False,
-    "axes.edgecolor": "#7b8794",
+    "axes.edgecolor": GREY,
     "axes.labelcolor": INK,
     "axes.titlesize": 9.5,
     "xtick.color": INK,
     "ytick.color": INK,
-    "hatch.color": "#7b8794",
+    "hatch.color": GREY,
     "hatch.linewidth": 0.6,
     "svg.fonttype": "none",
     "svg.hashsalt": "metassay",
@@ -45,7 +46,7 @@ _XLINK = "http://www.w3.org/1999/xlink"
 _HREF = f"{{{_XLINK}}}href"
 _REFERENCE = re.compile(r"(?:(?<=url\()|^)#(\w+)(?=\)|$)")  # url(#here), or an href that is #here
 
-Draw = Callable[[pd.DataFrame], Figure | None]
+Draw = Callable[..., Figure | None]  # a frame, and what it takes by name
 
 
 class Drawn(NamedTuple):
@@ -55,10 +56,10 @@ class Drawn(NamedTuple):
     png: bytes
 
 
-def draw(figure_of: Draw, frame: pd.DataFrame) -> Drawn | None:
+def draw(figure_of: Draw, frame: pd.DataFrame, **given: float) -> Drawn | None:
     """Draw a frame; None where the frame has nothing to show. Equal frames give equal bytes."""
     with matplotlib.style.context(["default", _STYLE]):
-        figure = figure_of(frame)
+        figure = figure_of(frame, **given)
         if figure is None:
             return None
         svg, png = io.StringIO(), io.BytesIO()
@@ -105,6 +106,6 @@ def inline(svg: str, name: str, title: str) -> str:
                 element.set(attribute, _REFERENCE.sub(rf"#{name}-\1", value))
     root.set("role", "img")
     root.set("aria-label", title)
-    root.set("style", f"min-width:min(40rem,{root.get('width')})")  # smaller can't be read
+    root.set("style", f"min-width:min(56rem,{root.get('width')})")  # smaller can't be read
     text = ET.tostring(root, encoding="unicode")
     return text.replace(f' xmlns="{_SVG}"', "", 1).replace(f' xmlns:xlink="{_XLINK}"', "", 1)

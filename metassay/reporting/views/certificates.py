@@ -1,93 +1,77 @@
-"""Which metric to trust for which decision: the certificates, best metric first."""
+"""Which metric to trust for which decision: the certificates, best verdict first."""
+
+from collections.abc import Callable
 
 import pandas as pd
 
-from metassay.reporting.names import DECISIONS, metric_label
-from metassay.reporting.numbers import counted, denominators, shown, shown_interval
+from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.verdicts import EXPLAINED, kind_of
+from metassay.reporting.best import Best, best, ranked, verdict_counts
+from metassay.reporting.limits import limits
+from metassay.reporting.names import COEFFICIENT_NAMES, DECISIONS, RELATIONS, metric_label
+from metassay.reporting.numbers import (
+    counted,
+    denominators,
+    equals,
+    exact,
+    probability,
+    shown,
+    shown_interval,
+)
+from metassay.reporting.views.meanings import column_terms, css_of, verdict_terms
 from metassay.reporting.views.section import (
     NOT_COMPUTED,
     Cell,
     Grid,
     Group,
-    Key,
     Row,
     Section,
-    best_first,
     by_criterion,
     number,
     titled,
 )
 
-_CLASSES = {
-    "like a rater": "v rater",
-    "shown": "v shown",
-    "not shown": "v unshown",
-    "contrary": "v contrary",
-    "undefined": "v undefined",
-}
-_HEADS = [
-    "metric",
-    "verdict",
-    "in words",
-    "correlation",
-    "accuracy",
-    "against ceiling",
-    "confound",
-    "detectable",
-]
-_SAYS = [
-    "Choose the decision first: is it about any two texts, two texts of one document, or two"
-    " systems? Then read the metric’s verdict. Shown: the interval lies above 0, and p (of these"
-    " texts or systems, however few) says no chance. Like a rater: the same, and the metric is not"
-    " told apart from one rater predicting the others. Contrary: below 0. Not shown: neither; the"
-    " metric may be bad or the study small. Signs are turned so that more is better.",
-    "Accuracy is the share of pairs that the metric orders or ties as people do; chance is the same"
-    " for its scores dealt at random; of texts of one document and of systems only."
-    " Against ceiling: the metric’s correlation less one rater’s"
-    " with the others. Confound: what half or more of the correlation goes back to, and what is"
-    " left given it. Detectable: the smallest correlation told from 0 by so many texts with 80 %"
-    " power, and how much worse another metric must be to be told from this one.",
-]
+_HEADING = "Which metric to trust"
 
 
 def best_metrics(certificates: pd.DataFrame) -> Grid | None:
     """The best metric of each criterion and level; None if nothing could be tested."""
     if certificates.empty:
         return None
-    best = [
-        (titled(key), [Cell(key[0]), *(_best(_at(mine, level)) for level in DECISIONS)])
-        for key, mine in _ranked(certificates)
+    lines = [
+        (titled(key), [Cell(key[0]), *(_best(best(_at(mine, level))) for level in DECISIONS)])
+        for key, mine in by_criterion(certificates)
     ]
     heads = ["criterion", "study", *(f"{DECISIONS[level]} ({level} level)" for level in DECISIONS)]
-    return Grid("Best metric per criterion and decision", heads, best, sort=False)
+    return Grid("Best metric per criterion and decision", heads, lines, sort=False)
 
 
-def certificates_section(certificates: pd.DataFrame) -> Section:
-    """Every certificate, the best metric of each criterion and level first."""
+def certificates_section(certificates: pd.DataFrame, options: MetaOptions) -> Section:
+    """Every certificate, the best verdict of each criterion and level first."""
     files = ["certificates"]
     if certificates.empty:
         says = "No metric could be tested: there are no texts with both scores and ratings."
-        return Section("trust", "Which metric to trust", [says], files)
+        return Section("trust", _HEADING, [says], files)
+    criteria = by_criterion(certificates)
+    rows = [row for _, mine in criteria for row in mine]
     return Section(
         "trust",
-        "Which metric to trust",
-        _SAYS,
+        _HEADING,
+        [
+            "Choose your decision first: is it about any two texts, about two texts of one"
+            " document, or about two systems? Then read the metric’s verdict. Signs are turned so"
+            " that more is better."
+        ],
         files,
         [],
         [
             Group(titled(key), _soft(key[0], mine), [], _levels(mine), open=place == 0)
-            for place, (key, mine) in enumerate(_ranked(certificates))
+            for place, (key, mine) in enumerate(criteria)
         ],
         "forest",
+        limits(certificates, options.confidence),
+        [verdict_terms(rows, options), column_terms(rows, options)],
     )
-
-
-def _ranked(certificates: pd.DataFrame) -> list[tuple[Key, list[Row]]]:
-    return [(key, sorted(mine, key=_rank)) for key, mine in by_criterion(certificates)]
-
-
-def _rank(row: Row) -> tuple[tuple[bool, float], str, str]:
-    return best_first(row["value"]), row["metric"], row["judge"]
 
 
 def _at(mine: list[Row], level: str) -> list[Row]:
@@ -96,59 +80,83 @@ def _at(mine: list[Row], level: str) -> list[Row]:
 
 def _soft(study: str, mine: list[Row]) -> str:
     metrics = {(row["metric"], row["judge"]) for row in mine}
-    coefficients = ", ".join(sorted({row["coefficient"] for row in mine}))
+    coefficients = ", ".join(sorted({COEFFICIENT_NAMES[row["coefficient"]] for row in mine}))
     return f"study {study}, {counted(len(metrics), 'metric')}, {coefficients}"
 
 
 def _levels(mine: list[Row]) -> list[Group]:
-    levels = [(level, _at(mine, level)) for level in DECISIONS]
     return [
         Group(
             DECISIONS[level].capitalize(),
-            f"{level} level, {_verdicts(rows)}",
-            [Grid("", _HEADS, [(metric_label(r["metric"], r["judge"]), _cells(r)) for r in rows])],
+            f"{level} level: {verdict_counts(rows)}",
+            [_grid(ranked(rows))],
             open=level == "global",
         )
-        for level, rows in levels
-        if rows
+        for level in DECISIONS
+        if (rows := _at(mine, level))
     ]
 
 
-def _verdicts(mine: list[Row]) -> str:
-    said = [row["verdict"] for row in mine]
-    return ", ".join(f"{said.count(word):,} {word}" for word in _CLASSES if word in said)
+def _grid(rows: list[Row]) -> Grid:
+    """One column per question; one that has no answer for any metric is left out."""
+    columns: dict[str, Callable[[Row], Cell]] = {
+        "verdict": _verdict,
+        "in words": lambda row: Cell(row["sentence"], css="words"),
+        "correlation": _correlation,
+        "adjusted p": _p,
+        "accuracy": _accuracy,
+        "against a rater": _against_rater,
+        "confound": _confound,
+        "to settle it": _needed,
+    }
+    cells = {head: [of(row) for row in rows] for head, of in columns.items()}
+    heads = [head for head, mine in cells.items() if any(cell != NOT_COMPUTED for cell in mine)]
+    lines = [
+        (metric_label(row["metric"], row["judge"]), [cells[head][place] for head in heads])
+        for place, row in enumerate(rows)
+    ]
+    return Grid("", ["metric", *heads], lines)
 
 
-def _best(mine: list[Row]) -> Cell:
-    if not mine:
+def _best(found: Best | None) -> Cell:
+    """The metric to trust; where none holds that, and the best candidate below it."""
+    if found is None:
         return NOT_COMPUTED
-    row = mine[0]
-    if row["value"] is None:
-        return Cell("none is defined")
-    value = f"{shown(row['value'])} {shown_interval(row['low'], row['high'])}".strip()
-    notes = (row["verdict"], value, f"of {counted(len(mine), 'metric')}")
-    return Cell(metric_label(row["metric"], row["judge"]), notes)
+    row = found.row
+    ends = shown_interval(row["corrected_low"], row["corrected_high"])
+    corrected = f"corrected {shown(row['corrected'])} {ends}".strip()
+    if row["holds"]:
+        return Cell(found.metric, (row["verdict"], corrected, found.of), css="best wrap")
+    if row["corrected"] is None:
+        return Cell("none holds", (found.verdicts,), css="wrap")
+    first = f"first: {found.metric}, {row['verdict']}"
+    return Cell("none holds", (found.verdicts, first, corrected, found.of), css="wrap")
 
 
-def _cells(row: Row) -> list[Cell]:
-    return [
-        Cell(row["verdict"], css=_CLASSES[row["verdict"]]),
-        Cell(row["sentence"], css="words"),
-        number(
-            row["value"],
-            denominators(row["n"], row["n_undefined"], row["n_missing"]),
-            low=row["low"],
-            high=row["high"],
-        ),
-        _accuracy(row),
-        _ceiling(row),
-        _confound(row),
-        _detectable(row),
-    ]
+def _verdict(row: Row) -> Cell:
+    return Cell(row["verdict"], css=css_of(row["verdict"]))
+
+
+def _correlation(row: Row) -> Cell:
+    these = shown_interval(row["low_these_systems"], row["high_these_systems"])
+    return number(
+        row["value"],
+        f"these systems: {these}" if these else "",
+        denominators(row["n"], row["n_undefined"], row["n_missing"]),
+        low=row["low"],
+        high=row["high"],
+    )
+
+
+def _p(row: Row) -> Cell:
+    if row["p"] is None:
+        return NOT_COMPUTED
+    where = (RELATIONS[row["shown_by"]],) if row["shown_by"] else ()
+    return Cell(probability(row["p"]), where, exact(row["p"]), "narrow")
 
 
 def _accuracy(row: Row) -> Cell:
-    if row["level"] == "global":
+    if row["level"] == "global" or row["accuracy"] is None:
         return NOT_COMPUTED
     chance, epsilon = row["chance"], row["epsilon"]
     return number(
@@ -159,29 +167,34 @@ def _accuracy(row: Row) -> Cell:
     )
 
 
-def _ceiling(row: Row) -> Cell:
-    if row["ceiling"] is None:
-        return Cell("no ceiling", stored="")
-    interval = shown_interval(row["ceiling_low"], row["ceiling_high"])
+def _against_rater(row: Row) -> Cell:
+    if row["against_rater"] is None:
+        return NOT_COMPUTED
     return number(
-        row["against_ceiling"],
-        f"ceiling {shown(row['ceiling'])}",
-        f"of {interval}" if interval else "",
-        low=row["against_ceiling_low"],
-        high=row["against_ceiling_high"],
+        row["against_rater"],
+        f"metric {shown(row['with_raters'])}",
+        f"rater {shown(row['rater'])}",
+        low=row["against_rater_low"],
+        high=row["against_rater_high"],
     )
 
 
 def _confound(row: Row) -> Cell:
-    if row["value"] is None:
+    """What half or more goes with; loud where it is the verdict."""
+    if row["value"] is None or not row["value"] > 0:
         return NOT_COMPUTED
     if row["confound"] is None:
-        return Cell("none found")
-    given = shown(row["given_confound"]) or "undefined"
-    return Cell(f"! {row['confound']}", (f"{given} given it",), css="alarm")
+        return Cell("none found", stored="")
+    left = shown(row["given_confound"]) or "undefined"
+    notes = (f"{left} left", equals(row["given_confound_p"]))
+    loud = kind_of(row["verdict"]) == EXPLAINED
+    name = f"!\u00a0{row['confound']}" if loud else row["confound"]
+    return Cell(name, tuple(note for note in notes if note), css="alarm" if loud else "")
 
 
-def _detectable(row: Row) -> Cell:
-    difference = row["detectable_difference"]
-    worse = "" if difference is None else f"difference {shown(difference)}"
-    return number(row["detectable"], worse)
+def _needed(row: Row) -> Cell:
+    if row["needed_systems"] is None or row["needed_documents"] is None:
+        return NOT_COMPUTED
+    systems = counted(int(row["needed_systems"]), "system")
+    documents = counted(int(row["needed_documents"]), "document")
+    return Cell(f"~ {systems}", (documents,), stored=str(int(row["needed_systems"])))

@@ -22,6 +22,8 @@ _FIELDS = (
     "value",
     "low",
     "high",
+    "low_these_systems",
+    "high_these_systems",
     "n",
     "n_undefined",
     "n_missing",
@@ -55,6 +57,8 @@ class _Row(NamedTuple):
     value: float | None
     low: float | None
     high: float | None
+    low_these_systems: float | None
+    high_these_systems: float | None
     n: int
     n_undefined: int
     n_missing: int
@@ -84,6 +88,11 @@ def _cell(row: _Row) -> Cell:
     return Cell(
         exact(row.value),
         shown(row.value) or "undefined",
-        shown_interval(row.low, row.high),
+        shown_interval(row.low, row.high) or _these_systems(row),
         denominators(row.n, row.n_undefined, row.n_missing),
     )
+
+
+def _these_systems(row: _Row) -> str:
+    ends = shown_interval(row.low_these_systems, row.high_these_systems)
+    return f"these systems: {ends}" if ends else ""

@@ -40,8 +40,24 @@ class Group(NamedTuple):
     open: bool = False
 
 
+class Term(NamedTuple):
+    """A word that the section uses, what it means, and where the page has an example of it."""
+
+    css: str
+    word: str
+    meaning: str
+    example: str
+
+
+class Terms(NamedTuple):
+    """Terms under one heading."""
+
+    title: str
+    terms: list[Term]
+
+
 class Section(NamedTuple):
-    """One section of the page: how to read it, then a figure, then tables.
+    """One section of the page: warnings, how to read it, terms, then a figure, then tables.
 
     `files` are the tables that lie beside the page in full.
     """
@@ -53,6 +69,8 @@ class Section(NamedTuple):
     grids: list[Grid] = []  # noqa: RUF012
     groups: list[Group] = []  # noqa: RUF012
     figure: str = ""
+    warnings: list[str] = []  # noqa: RUF012
+    terms: list[Terms] = []  # noqa: RUF012
 
 
 NOT_COMPUTED = Cell("–", stored="")

@@ -1,0 +1,54 @@
+"""Which certificate comes first, and which metric is the one to trust."""
+
+from typing import Any, NamedTuple
+
+from metassay.meta_evaluation.verdicts import EXPLAINED, VERDICTS, kind_of
+from metassay.reporting.names import metric_label
+from metassay.reporting.numbers import counted, missing
+
+Row = dict[str, Any]
+
+
+class Best(NamedTuple):
+    """The best of one criterion's and level's metrics; it may not hold, then none does."""
+
+    row: Row
+    n_metrics: int
+    verdicts: str  # how often each was given: `2 holds, 5 cannot tell`
+
+    @property
+    def metric(self) -> str:
+        """Its name, with the judge's in brackets."""
+        return metric_label(self.row["metric"], self.row["judge"])
+
+    @property
+    def of(self) -> str:
+        """What it was chosen from: `best of 20 metrics`."""
+        return f"best of {counted(self.n_metrics, 'metric')}"
+
+
+def ranked(rows: list[Row]) -> list[Row]:
+    """Certificates of one level, the best verdict first, then the largest value."""
+    return sorted(rows, key=lambda row: _rank(row, "value"))
+
+
+def best(rows: list[Row]) -> Best | None:
+    """Of one level's certificates the best verdict, then the largest `corrected`; None of none."""
+    if not rows:
+        return None
+    first = min(rows, key=lambda row: _rank(row, "corrected"))
+    return Best(first, len(rows), verdict_counts(rows))
+
+
+def verdict_counts(rows: list[Row]) -> str:
+    """`2 holds, 5 cannot tell`: how often each verdict was given, the best first."""
+    said = [kind_of(row["verdict"]) for row in rows]
+    names = {kind: kind for kind in VERDICTS} | {EXPLAINED: f"{EXPLAINED} a confound"}
+    return ", ".join(f"{said.count(kind):,} {names[kind]}" for kind in VERDICTS if kind in said)
+
+
+def _rank(row: Row, by: str) -> tuple[int, float, str, str]:
+    value = row[by]
+    unknown = value is None or missing(value)
+    place = VERDICTS.index(kind_of(row["verdict"]))
+    return place, float("inf") if unknown else -float(value), row["metric"], row["judge"]

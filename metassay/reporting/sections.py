@@ -1,0 +1,94 @@
+"""What the report and the page of `metassay meta-eval` both make of the tables of `evaluate`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from metassay.meta_evaluation.options import MetaOptions
+from metassay.reporting.figures import (
+    components,
+    correlation_heatmap,
+    drawing,
+    forest,
+    leaderboard,
+)
+from metassay.reporting.views.agreement import agreement_section, preferences_section
+from metassay.reporting.views.components import components_section
+from metassay.reporting.views.conflicts import conflicts_section
+from metassay.reporting.views.confounds import confounds_section
+from metassay.reporting.views.corrected import corrected_section
+from metassay.reporting.views.ensembles import ensembles_section
+from metassay.reporting.views.judge_cards import judge_cards_section
+from metassay.reporting.views.section import Section
+from metassay.reporting.views.significance import significance_section
+
+
+class Drawing(NamedTuple):
+    """A figure, the table that it draws, its title to read out, and the options that it takes."""
+
+    draw: drawing.Draw
+    table: str
+    title: str
+    options: tuple[str, ...] = ()
+
+
+FIGURES = {
+    "leaderboard": Drawing(
+        leaderboard.draw,
+        "leaderboard",
+        "Each author's mean on the main metrics, with bootstrap intervals",
+    ),
+    "forest": Drawing(
+        forest.draw,
+        "certificates",
+        "Each metric's correlation with people per criterion, with intervals and one rater's own",
+        ("useful",),
+    ),
+    "components": Drawing(
+        components.draw,
+        "components",
+        "Each metric's correlation with people between systems, between documents, text by text",
+    ),
+    "correlation_heatmap": Drawing(
+        correlation_heatmap.draw,
+        "correlations",
+        "Pearson correlation of every metric with every human criterion, by level",
+    ),
+}
+
+
+def evaluation_sections(tables: Mapping[str, pd.DataFrame]) -> list[Section]:
+    """What stands below the correlations: of `tables`, by name, those that have anything to say."""
+    made = [
+        components_section(tables["components"]),
+        significance_section(tables["significance"]),
+        agreement_section(tables["agreement"]),
+        preferences_section(tables["preferences"]),
+        ensembles_section(tables["ensembles"]),
+        conflicts_section(tables["conflicts"], tables["disagreements"]),
+        confounds_section(tables["confounds"], tables["certificates"]),
+        corrected_section(tables["corrected"]),
+        judge_cards_section(tables["judge_cards"], tables["calibration"]),
+    ]
+    return [section for section in made if section is not None]
+
+
+def write_figures(
+    tables: Mapping[str, pd.DataFrame], options: MetaOptions, folder: Path
+) -> dict[str, str]:
+    """Write as SVG and PNG what can be drawn of the tables there are; returns `<svg>` elements."""
+    inlined = {}
+    for name, one in FIGURES.items():
+        if one.table not in tables:
+            continue
+        given = {option: getattr(options, option) for option in one.options}
+        drawn = drawing.draw(one.draw, tables[one.table], **given)
+        if drawn is None:
+            continue
+        folder.mkdir(exist_ok=True)
+        (folder / f"{name}.svg").write_text(drawn.svg, encoding="utf-8", newline="\n")
+        (folder / f"{name}.png").write_bytes(drawn.png)
+        inlined[name] = drawing.inline(drawn.svg, name, one.title)
+    return inlined

@@ -1,0 +1,263 @@
+"""A judge's card: what its pass and fail are worth, in numbers that say what they mean."""
+
+import math
+
+import pandas as pd
+
+from metassay.reporting.names import metric_label
+from metassay.reporting.numbers import MINUS, counted, shown, shown_interval
+from metassay.reporting.tables import records
+from metassay.reporting.views.section import (
+    Cell,
+    Grid,
+    Group,
+    Row,
+    Section,
+    by_criterion,
+    count,
+    number,
+    titled,
+)
+
+Card = dict[str, Row]  # by statistic
+
+_SAYS = (
+    "People passed or failed some of the texts that a judge passes or fails. The first two numbers"
+    " say how far to trust it: of the texts that people pass, how many it passes; of those that"
+    " they fail, how many it fails. Agreement means little without the agreement that chance alone"
+    " would give. The judge’s own pass rate is off by what it gets wrong; the corrected ones hold"
+    " where the rated texts were drawn at random. Texts of one document count as alike."
+)
+_NAMES = {
+    "sensitivity": "sensitivity",
+    "specificity": "specificity",
+    "precision": "precision of a pass",
+    "negative_predictive_value": "precision of a fail",
+    "balanced_accuracy": "balanced accuracy",
+    "cohen_kappa": "Cohen’s kappa",
+    "mcc": "Matthews correlation",
+    "agreement": "agreement",
+    "agreement_by_chance": "agreement by chance",
+    "judge_pass_rate": "pass rate, the judge’s own",
+    "people_pass_rate": "pass rate, people’s",
+    "rogan_gladen_pass_rate": "pass rate, Rogan-Gladen",
+    "prediction_powered_pass_rate": "pass rate, prediction-powered",
+    "brier": "Brier score",
+    "bias": "bias of the probabilities",
+    "ece": "expected calibration error",
+    "ece_by_chance": "the same by chance",
+    "labels_pass_rate": "ratings for the pass rate",
+    "labels_sensitivity": "ratings for sensitivity",
+    "labels_specificity": "ratings for specificity",
+}
+_MEANS = {
+    "balanced_accuracy": "The mean of sensitivity and specificity; a coin gets 50 %.",
+    "cohen_kappa": "Agreement beyond chance: 0 is chance, 1 is perfect.",
+    "mcc": "Correlation of the judge’s verdicts with people’s: 0 is none, 1 is perfect.",
+    "agreement_by_chance": "Were judge and people to pass as many, without looking.",
+    "rogan_gladen_pass_rate": "The judge’s own, corrected by sensitivity and specificity.",
+    "prediction_powered_pass_rate": "The judge’s own, corrected by the texts that people rated.",
+    "brier": "Mean squared distance of probability and verdict: 0 is best.",
+    "bias": "Mean probability less share passed: above 0, the judge is too kind.",
+    "ece": "Mean gap between a bin’s probability and its share passed.",
+    "ece_by_chance": "What a judge whose probabilities are right would show on so few texts.",
+}
+_PER_CENT = {
+    *("sensitivity", "specificity", "precision", "negative_predictive_value"),
+    *("balanced_accuracy", "agreement", "agreement_by_chance", "judge_pass_rate"),
+    *("people_pass_rate", "rogan_gladen_pass_rate", "prediction_powered_pass_rate"),
+}
+
+
+def judge_cards_section(cards: pd.DataFrame, bins: pd.DataFrame) -> Section | None:
+    """One group per criterion, metric and judge; None without a card."""
+    if cards.empty:
+        return None
+    of_bins: dict[tuple[str, ...], list[Row]] = {}
+    for row in records(bins):
+        of_bins.setdefault(_key(row), []).append(row)
+    groups: list[Group] = []
+    for key, mine in by_criterion(cards):
+        for (metric, judge), card in _cards(mine).items():
+            reliability = of_bins.get((*key, metric, judge), [])
+            grids = [_verdicts(card), _numbers(card), *_reliability(reliability)]
+            title = f"{metric_label(metric, judge)}, {titled(key)}"
+            soft = f"study {key[0]}, {_rests_on(card)}"
+            groups.append(Group(title, soft, grids, open=not groups))
+    files = ["judge_cards", *(["calibration"] if len(bins) else [])]
+    return Section("judge_cards", "Judges that pass or fail", [_SAYS], files, groups=groups)
+
+
+def card_lines(cards: pd.DataFrame) -> list[str]:
+    """A few sentences per card, for a terminal; none without a card.
+
+    `cards`: the table of that name. The first line names the metric and the criterion; the lines
+    that belong to it begin with two blanks.
+    """
+    lines = []
+    for key, mine in by_criterion(cards):
+        for (metric, judge), card in _cards(mine).items():
+            named = f"{metric_label(metric, judge)}, {titled(key)}"
+            lines.append(f"{named} (study {key[0]}): {_rests_on(card)}")
+            lines += [f"  {line}" for line in _told(card)]
+    return lines
+
+
+def _told(card: Card) -> list[str]:
+    if not card["agreement"]["n"]:
+        return ["No text has both a verdict and a rating."]
+    chance = _per_cent(card["agreement_by_chance"]["value"])
+    kappa = card["cohen_kappa"]
+    interval = shown_interval(kappa["low"], kappa["high"])
+    return [
+        _means("sensitivity", card),
+        _means("specificity", card),
+        f"They agree on {_with_interval(card['agreement'])} of the texts; by chance they would on"
+        f" {chance}. Cohen’s kappa is {shown(kappa['value']) or 'undefined'}"
+        f"{' ' if interval else ''}{interval}.",
+        f"Pass rate: {_with_interval(card['judge_pass_rate'])} by the judge,"
+        f" {_with_interval(card['prediction_powered_pass_rate'])} corrected (prediction-powered).",
+        _means("labels_pass_rate", card),
+    ]
+
+
+def _cards(rows: list[Row]) -> dict[tuple[str, str], Card]:
+    made: dict[tuple[str, str], Card] = {}
+    for row in sorted(rows, key=lambda r: (r["metric"], r["judge"])):
+        made.setdefault((row["metric"], row["judge"]), {})[row["statistic"]] = row
+    return made
+
+
+def _key(row: Row) -> tuple[str, ...]:
+    return row["study"], row["criterion"], row["part"], row["metric"], row["judge"]
+
+
+def _rests_on(card: Card) -> str:
+    row = card["agreement"]
+    said = [f"{counted(row['n'], 'text')} rated, {row['n_judged']:,} judged"]
+    if row["n_effective"] < row["n"]:
+        said.append(f"the rated ones worth {row['n_effective']:,.0f} independent ones")
+    if row["n_missing"]:
+        said.append(f"{row['n_missing']:,} rated without a verdict")
+    if row["n_split"]:
+        said.append(f"{row['n_split']:,} left out where raters are split")
+    return ", ".join(said)
+
+
+def _verdicts(card: Card) -> Grid:
+    heads = ["people", "judge passes", "judge fails"]
+    rows = [
+        ("pass", [count(int(card[name]["value"])) for name in ("true_pass", "false_fail")]),
+        ("fail", [count(int(card[name]["value"])) for name in ("false_pass", "true_fail")]),
+    ]
+    return Grid("Verdicts", heads, rows, sort=False)
+
+
+def _numbers(card: Card) -> Grid:
+    rows = [
+        (title, [_value(card[name], name), Cell(_means(name, card))])
+        for name, title in _NAMES.items()
+        if name in card
+    ]
+    return Grid("What the verdicts are worth", ["number", "value", "means"], rows, sort=False)
+
+
+def _value(row: Row, name: str) -> Cell:
+    notes = (f"n = {row['n']:,}",)
+    if name.startswith("labels_"):
+        return count(int(row["value"])) if row["value"] is not None else Cell("undefined", notes)
+    if name not in _PER_CENT:
+        return number(row["value"], *notes, low=row["low"], high=row["high"])
+    made = number(row["value"])
+    interval = _interval(row)
+    below = (interval, *notes) if interval else notes
+    return made._replace(text=_per_cent(row["value"]), notes=below)
+
+
+def _means(name: str, card: Card) -> str:
+    if name in _MEANS:
+        return _MEANS[name]
+    row = card[name]
+    if name.startswith("labels_"):
+        return _labels(row, name)
+    n, found = row["n"], _with_interval(row)
+    none = {
+        "sensitivity": "People passed no text that has a verdict.",
+        "specificity": "People failed no text that has a verdict.",
+        "precision": "The judge passes no text that people rated.",
+        "negative_predictive_value": "The judge fails no text that people rated.",
+    }
+    if n == 0:
+        return none.get(name, "No text has both a verdict and a rating.")
+    texts = counted(n, "text")
+    return {
+        "sensitivity": f"Of {texts} that people passed, the judge passes {found}.",
+        "specificity": f"Of {texts} that people failed, the judge fails {found}.",
+        "precision": f"Of {texts} that the judge passes, people passed {found}.",
+        "negative_predictive_value": f"Of {texts} that the judge fails, people failed {found}.",
+        "agreement": f"Of {texts} with both, judge and people agree on {found}.",
+        "judge_pass_rate": f"Of {texts}, the judge passes {found}.",
+        "people_pass_rate": f"Of {texts} that people rated, they passed {found}.",
+    }[name]
+
+
+def _labels(row: Row, name: str) -> str:
+    of = {
+        "labels_pass_rate": "the prediction-powered pass rate",
+        "labels_sensitivity": "sensitivity",
+        "labels_specificity": "specificity",
+    }[name]
+    wide = f"{100 * row['width']:.3g} points wide"
+    if row["value"] is None:
+        return f"Too few texts have both a verdict and a rating to say when {of} is {wide}."
+    needed = counted(int(row["value"]), "rated text")
+    more = ""
+    if name == "labels_pass_rate" and row["value"] > row["n_judged"]:
+        more = f"; only {row['n_judged']:,} have a verdict, so more texts are needed"
+    return f"For an interval of {of} {wide}: {needed} in all, {row['n']:,} so far{more}."
+
+
+def _with_interval(row: Row) -> str:
+    interval = _interval(row)
+    return f"{_per_cent(row['value'])} {interval}" if interval else _per_cent(row["value"])
+
+
+def _interval(row: Row) -> str:
+    if row["low"] is None or row["high"] is None:
+        return ""
+    return f"[{_whole(row['low'])}, {_whole(row['high'])}]"
+
+
+def _per_cent(value: float | None) -> str:
+    return "undefined" if value is None else f"{_whole(value)} %"
+
+
+def _whole(value: float) -> str:
+    """Per cent, half a point up; all or nothing only where it is all or nothing."""
+    points = math.floor(100 * value + 0.5)
+    if (points == 100 and value < 1) or (points == 0 and value > 0):
+        return f"{100 * value:.1f}" if 0.0005 <= value < 0.9995 else _beyond(value)
+    return str(points).replace("-", MINUS)
+
+
+def _beyond(value: float) -> str:
+    return "> 99.9" if value > 0.5 else "< 0.1"
+
+
+def _reliability(rows: list[Row]) -> list[Grid]:
+    if not rows:
+        return []
+    lines = [
+        (
+            f"{shown(row['lowest'])} to {shown(row['highest'])}",
+            [
+                number(row["mean"]),
+                number(row["passed"], low=row["low"], high=row["high"]),
+                count(row["n"]),
+            ],
+        )
+        for row in sorted(rows, key=lambda r: r["bin"])
+    ]
+    heads = ["probability", "mean", "share that people passed", "texts"]
+    caption = f"Probability and what people said, {counted(len(rows), 'bin')} of about equal size"
+    return [Grid(caption, heads, lines, sort=False)]

@@ -1,0 +1,162 @@
+"""What verdicts and columns mean, in a line each; verdicts are marked by more than colour."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.verdicts import (
+    AS_A_RATER,
+    CANNOT_TELL,
+    CONTRARY,
+    EXPLAINED,
+    HOLDS,
+    NO_USE,
+    THESE_SYSTEMS,
+    UNDEFINED,
+    VERDICTS,
+    WEAK,
+    kind_of,
+)
+from metassay.reporting.best import ranked
+from metassay.reporting.names import DECISIONS, metric_label
+from metassay.reporting.numbers import probability, short, shown, shown_interval
+from metassay.reporting.views.section import Key, Row, Term, Terms, key_rank, titled
+
+
+class _Meaning(NamedTuple):
+    css: str  # page.css gives each a colour and a sign of its own
+    words: str
+
+
+_MEANINGS = {
+    AS_A_RATER: _Meaning(
+        "rater",
+        "Holds, and agrees with the raters as well as one of them does: at worst {margin} less.",
+    ),
+    HOLDS: _Meaning(
+        "holds", "Correlates significantly above 0 (p < {alpha}); {useful} or more is possible."
+    ),
+    WEAK: _Meaning("weak", "Correlates significantly above 0, but by less than {useful}."),
+    THESE_SYSTEMS: _Meaning(
+        "these",
+        "Correlates above 0 for these systems. Nothing says that it does for other systems.",
+    ),
+    EXPLAINED: _Meaning(
+        "explained",
+        "Correlates significantly above 0, but half or more of that goes with a confound, and what"
+        " is left does not hold.",
+    ),
+    CANNOT_TELL: _Meaning(
+        "cannot", "Is not significantly above 0, and {useful} or more is possible too: rate more."
+    ),
+    NO_USE: _Meaning("useless", "Is not significantly above 0, and {useful} or more is excluded."),
+    CONTRARY: _Meaning("contrary", "Correlates significantly below 0."),
+    UNDEFINED: _Meaning(
+        "undefined", "Has no correlation to compute, as where every score is the same."
+    ),
+}
+
+
+def css_of(verdict: str) -> str:
+    """The classes of a verdict's cell."""
+    return f"v {_MEANINGS[kind_of(verdict)].css}"
+
+
+def verdict_terms(rows: list[Row], options: MetaOptions) -> Terms:
+    """Every verdict, best first, with the first certificate of the page that has it."""
+    numbers = {
+        "alpha": short(1.0 - options.confidence),
+        "useful": short(options.useful),
+        "margin": short(options.margin),
+    }
+    first: dict[str, Row] = {}
+    for row in sorted(ranked(rows), key=_place):
+        first.setdefault(kind_of(row["verdict"]), row)
+    found = [
+        Term(
+            css_of(kind),
+            f"{kind} …" if kind == EXPLAINED else kind,
+            _MEANINGS[kind].words.format(**numbers),
+            _example(first.get(kind)),
+        )
+        for kind in VERDICTS
+    ]
+    return Terms("What the verdicts say", found)
+
+
+def column_terms(rows: list[Row], options: MetaOptions) -> Terms:
+    """Every column of the certificates, with the first number of the page that stands in it."""
+    certain = f"{100 * options.confidence:g} %"
+    ordered = sorted(ranked(rows), key=_place)
+    said = (
+        (
+            "correlation",
+            f"Between metric and people. In brackets: its {certain} interval for other systems and"
+            " other documents. These systems: its interval if only the documents were others.",
+            _first(ordered, "low", _correlation),
+        ),
+        (
+            "adjusted p",
+            "The p of no relation at all, adjusted for all metrics of the level. Below it: where"
+            " the relation shows.",
+            _first(ordered, "p", lambda row: probability(row["p"])),
+        ),
+        (
+            "accuracy",
+            "Share of pairs that the metric orders, or ties, as people do. Chance: the same for its"
+            " scores dealt at random. Any two texts have no accuracy.",
+            _first(ordered, "accuracy", _accuracy),
+        ),
+        (
+            "against a rater",
+            "Metric and one rater are each correlated with the mean of the other raters. First"
+            " stands the metric’s correlation less the rater’s.",
+            _first(ordered, "against_rater", _against_rater),
+        ),
+        (
+            "confound",
+            "What half or more of the correlation goes with, and what is left with it held"
+            " constant.",
+            _first(ordered, "confound", lambda row: f"{row['confound']}"),
+        ),
+        (
+            "to settle it",
+            "About how many systems and documents a study needs where this one cannot tell.",
+            _first(ordered, "needed_systems", lambda row: f"{row['needed_systems']:,.0f} systems"),
+        ),
+    )
+    return Terms("What the columns say", [Term("", *one) for one in said])
+
+
+def _first(ordered: list[Row], column: str, words: Callable[[Row], str]) -> str:
+    """The first row of the page that has a number there, in words."""
+    row = next((row for row in ordered if row[column] is not None), None)
+    return "" if row is None else f"{_example(row)}: {words(row)}"
+
+
+def _correlation(row: Row) -> str:
+    return f"{shown(row['value'])} {shown_interval(row['low'], row['high'])}"
+
+
+def _accuracy(row: Row) -> str:
+    return f"{shown(row['accuracy'])}, by chance {shown(row['chance'])}"
+
+
+def _against_rater(row: Row) -> str:
+    metric, rater = shown(row["with_raters"]), shown(row["rater"])
+    return f"{metric} less {rater} is {shown(row['against_rater'])}"
+
+
+def _place(row: Row) -> tuple[object, int]:
+    return key_rank(_key(row)), list(DECISIONS).index(row["level"])
+
+
+def _key(row: Row) -> Key:
+    return row["study"], row["criterion"], row["part"]
+
+
+def _example(row: Row | None) -> str:
+    if row is None:
+        return "none here"
+    metric = metric_label(row["metric"], row["judge"])
+    return f"here: {metric} for {titled(_key(row))}, {DECISIONS[row['level']]}"

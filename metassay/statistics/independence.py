@@ -1,0 +1,246 @@
+"""Does a metric know anything about what people value? Exact tests, adjusted for all metrics.
+
+The null is the user's doubt: a metric and people both have favourites among systems and both find
+some documents easier, but the one has nothing to do with the other. Then nothing changes if the
+systems and the documents of people's matrix are put in another order, whole rows and columns. The
+test is exact where metric and people are independent and systems, and documents, exchangeable,
+whatever their effects. One order serves all metrics, so the largest statistic of all gives each its
+p adjusted for all the others.
+
+Sources: Mantel 1967, The detection of disease clustering (rows and columns permuted); Westfall and
+Young 1993, Resampling-based multiple testing (step-down max-T); Phipson and Smyth 2010,
+Permutation p-values should never be zero (the data count as one order).
+"""
+
+from collections.abc import Mapping, Sequence
+from math import factorial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metassay.statistics.arithmetic import Array, Mask
+from metassay.statistics.components import Relation
+from metassay.statistics.orders import (
+    Orders,
+    document_orders,
+    draw_orders,
+    moved_rows,
+    order_blocks,
+    orders_within,
+)
+from metassay.statistics.prepared import Prepared
+
+Index = NDArray[np.intp]
+Side = Mapping[Relation, Prepared]
+
+SAME = 1e-7  # statistics closer than this, in standard deviations, are equal
+STILL = 1e-10  # a statistic that no order moves by more than this is no statistic
+
+
+class Independence(NamedTuple):
+    """Two-sided p per metric and relation; NaN where one side is constant."""
+
+    p: Array  # (metrics, relations) of this metric and relation alone
+    statistics: Array  # (metrics, relations, orders), the data's own order first
+    exact: bool  # whether these are all the orders there are
+
+    @property
+    def signs(self) -> Array:
+        """(metrics, relations) on which side of their mean over the orders the data lie."""
+        off = self.statistics[..., 0] - self.statistics.mean(axis=-1)
+        signs: Array = np.sign(np.where(np.abs(off) <= STILL, 0.0, off))
+        return signs
+
+    @property
+    def n_orders(self) -> int:
+        """Orders tried, the data's own included."""
+        return int(self.statistics.shape[-1])
+
+    def adjusted(self, family: Mask) -> Array:
+        """(metrics in the family, relations): p adjusted for all of these (step-down max-T)."""
+        some = self.statistics[family]
+        return step_down(some.reshape(-1, self.n_orders))[1].reshape(some.shape[:2])
+
+
+def independence_test(
+    metrics: Sequence[Side],
+    human: Side,
+    shape: tuple[int, int],
+    *,
+    n: int,
+    rng: np.random.Generator,
+) -> Independence:
+    """Test metrics against people, for all relations that `human` was prepared for.
+
+    `shape`: (systems, documents). All orders of the systems are tried where they are few (up to 4
+    systems; up to 7 where documents play no part), else random ones; documents are put in random
+    orders, `n` orders in all, of which at least 500 of the documents.
+
+    The statistic is the sum of products; where it is of texts or documents, it is divided by the
+    root of the sum of squared products (and of the number of texts that both sides have): exact
+    where the two sides are independent, and right in large samples where they share no more than
+    which systems or documents are noisy (DiCiccio and Romano 2017, Robust permutation tests for
+    correlation and regression coefficients). Statistics are held against their own mean and
+    standard deviation over the orders, so that relations resting on few systems and on many texts
+    can stand in one family.
+    """
+    systems, documents = shape
+    alone = all(one.values.shape[1] == 1 for one in human.values())
+    orders = draw_orders(shape, n, rng, alone=alone)
+    found = {
+        relation: np.zeros(
+            (len(metrics), len(orders.systems) if orders.grid else 1, orders.documents)
+        )
+        for relation in human
+    }
+    each = {relation: [side[relation] for side in metrics] for relation in human}
+    widest = max(one.values.shape[0] for one in human.values())
+    for some in order_blocks(orders.documents, documents * max(1, widest)):
+        ordered = document_orders(documents, some, rng)
+        for relation, people in human.items():
+            found[relation][:, :, some] = _statistics(each[relation], people, orders, ordered, some)
+    exact = alone and len(orders.systems) == factorial(min(systems, 20))
+    return _tested([one.reshape(len(metrics), -1) for one in found.values()], exact=exact)
+
+
+def nested_test(
+    metrics: Sequence[Side],
+    human: Side,
+    system: Index,
+    systems: int,
+    *,
+    n: int,
+    rng: np.random.Generator,
+) -> Independence:
+    """The same where each document has one system's text only, so that nothing is crossed.
+
+    `system` (documents,): whose text it is. Documents are exchanged within their system, and the
+    systems' levels among the systems. Relations: `between_systems` (or `system`), `within`, and
+    `global`, which is the two together.
+    """
+    orders = draw_orders((systems, system.size), n, rng, alone=False)
+    found: dict[Relation, Array] = {}
+    shape = (len(metrics), len(orders.systems) if orders.grid else 1, orders.documents)
+    own = np.arange(1)[None]
+    rests: dict[Relation, tuple[Array, Array]] = {}
+    squares: dict[Relation, Array] = {}
+    for relation, people in human.items():
+        each = [side[relation] for side in metrics]
+        if relation in ("system", "between_systems"):
+            every = slice(0, orders.documents)
+            found[relation] = np.broadcast_to(_statistics(each, people, orders, own, every), shape)
+            continue
+        scores = np.stack([one.values.sum(axis=0) for one in each])
+        rated = people.values.sum(axis=0)
+        level = np.bincount(system, rated, systems) / np.bincount(system, minlength=systems)
+        rests[relation] = scores, rated - level[system]
+        of_system = np.stack([np.bincount(system, one, systems) for one in scores])
+        by_order = of_system @ level[orders.systems].T
+        of_systems = by_order[:, :, None] if orders.grid else by_order[:, None]
+        found[relation] = np.broadcast_to(of_systems, shape).copy()
+        squares[relation] = np.ones(shape)
+    for some in order_blocks(orders.documents, system.size):
+        ordered = orders_within(system, some, rng)
+        for relation, (scores, rest) in rests.items():
+            found[relation][:, :, some] += (scores @ rest[ordered].T)[:, None]
+            if relation == "within":
+                squares[relation][:, :, some] = (scores**2 @ (rest**2)[ordered].T)[:, None]
+    for relation, size in squares.items():
+        found[relation] = _over_root(found[relation], size)
+    relations = list(human)
+    return _tested([found[one].reshape(len(metrics), -1) for one in relations], exact=False)
+
+
+def _tested(found: Sequence[Array], *, exact: bool) -> Independence:
+    statistics = np.stack(found, axis=1)
+    count = statistics.shape[:2]
+    each = statistics.reshape(-1, 1, statistics.shape[2])
+    p = np.array([step_down(one)[0][0] for one in each])
+    return Independence(p.reshape(count), statistics, exact)
+
+
+def step_down(statistics: Array) -> tuple[Array, Array]:
+    """Two-sided p of each row alone, and adjusted for all rows (step-down max-T).
+
+    `statistics` (rows, orders): each statistic in each order, the data's own first. p is twice the
+    share of orders at least as extreme in the data's direction: three systems in perfect order have
+    2/6, not 1/6. Adjusted p control the chance of any false finding, however many rows are true.
+    NaN for rows that no order moves.
+    """
+    p = np.full(len(statistics), np.nan)
+    adjusted = p.copy()
+    spread = statistics.std(axis=1)
+    moved = np.flatnonzero(spread > STILL)
+    if moved.size:
+        some = statistics[moved]
+        scaled = (some - some.mean(axis=1, keepdims=True)) / spread[moved, None]
+        up, down = _one_sided(scaled), _one_sided(-scaled)
+        p[moved] = np.minimum(1.0, 2.0 * np.minimum(up[0], down[0]))
+        adjusted[moved] = np.minimum(1.0, 2.0 * np.minimum(up[1], down[1]))
+    return p, adjusted
+
+
+def _one_sided(scaled: Array) -> tuple[Array, Array]:
+    observed = scaled[:, :1] - SAME
+    p = np.mean(scaled >= observed, axis=1)
+    order = np.argsort(observed[:, 0], kind="stable")  # the smallest first
+    largest = np.maximum.accumulate(scaled[order], axis=0)
+    shares = np.mean(largest >= observed[order], axis=1)
+    adjusted = np.empty(len(scaled))
+    # From the largest statistic on, no p may be smaller than one before it.
+    adjusted[order] = np.maximum.accumulate(shares[::-1])[::-1]
+    return p, adjusted
+
+
+def _statistics(
+    metrics: Sequence[Prepared], human: Prepared, orders: Orders, documents: Index, some: slice
+) -> Array:
+    """(metrics, orders of systems, these orders of documents); pairs: (metrics, 1, these)."""
+    if not human.values.size:
+        return np.zeros((len(metrics), 1, 1))
+    scores = np.stack([one.values for one in metrics])
+    to, sign = moved_rows(orders.systems, human)
+    if not orders.grid:
+        to, sign = to[some], sign[some]
+    found = _products(scores, human.values, to, sign, documents, grid=orders.grid)
+    if human.values.shape[1] == 1:
+        return found
+    # Divided by its own spread: systems or documents that are noisy for both sides say nothing.
+    turned = np.abs(sign)
+    squares = _products(scores**2, human.values**2, to, turned, documents, grid=orders.grid)
+    if not human.present.all() and not all(one.present.all() for one in metrics):
+        there = np.stack([one.present for one in metrics])
+        squares *= _products(there, human.present, to, turned, documents, grid=orders.grid)
+    return _over_root(found, squares)
+
+
+def _over_root(found: Array, squares: Array) -> Array:
+    sizes = np.sqrt(np.maximum(squares, 0.0))
+    scaled: Array = np.divide(found, sizes, out=np.zeros_like(found), where=sizes > STILL)
+    return scaled
+
+
+def _products(
+    scores: Array, human: Array, to: Index, sign: Array, documents: Index, *, grid: bool
+) -> Array:
+    rows, columns = human.shape
+    if columns == 1:
+        by_order: Array = np.einsum("kr,or->ko", scores[:, :, 0], sign * human[to, 0])
+        return by_order[:, :, None] if grid else by_order[:, None]
+    if rows == 1:
+        turned = sign if grid else sign.T  # (orders, 1): each with all of these, or one with one
+        alone: Array = (scores[:, 0] @ human[0, documents].T)[:, None] * turned[None]
+        return alone
+    moved = np.ascontiguousarray(human.T)[documents]  # (these, documents, rows)
+    if not grid:
+        moved = np.take_along_axis(moved, to[:, None], axis=2) * sign[:, None]
+        by_document = np.ascontiguousarray(scores.transpose(0, 2, 1)).reshape(len(scores), -1)
+        in_pairs: Array = (by_document @ moved.reshape(len(moved), -1).T)[:, None]
+        return in_pairs
+    # Every row of the one against every row of the other: any order of rows is a sum of these.
+    each = (scores.reshape(-1, columns) @ moved).reshape(len(moved), len(scores), rows, rows)
+    found = np.zeros((len(scores), len(to), len(moved)))
+    for row in range(rows):
+        found += sign[None, :, row, None] * each[:, :, row, to[:, row]].transpose(1, 2, 0)
+    return found

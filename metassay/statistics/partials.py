@@ -1,0 +1,158 @@
+"""What is left of a correlation when a confound, or the system, is held constant, at each level.
+
+Arrays are system x document, NaN missing; only texts that have metric, people and control count.
+Rank correlations can be made partial in two ways that differ: ranks first (rank, then hold
+constant) and residuals first (hold constant, then rank). Pearson has one.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.stats
+from numpy.typing import ArrayLike
+
+from metassay.statistics.arithmetic import NOISE, Array
+from metassay.statistics.components import value_at
+from metassay.statistics.correlation import Coefficient, Level, matrices, system_means
+from metassay.statistics.jackknife import LeftOut, left_out
+
+
+class Partial(NamedTuple):
+    """A partial correlation; `left` has its leave-outs, for an interval."""
+
+    left: LeftOut
+    n: int  # texts that have all it needs
+    n_missing: int  # texts that have some of it but not all
+
+    @property
+    def value(self) -> float:
+        """True sign; NaN if undefined, or if the control explains one side wholly."""
+        return self.left.value
+
+
+def partial(
+    metric: ArrayLike, human: ArrayLike, control: ArrayLike, level: Level, coefficient: Coefficient
+) -> Partial:
+    """Ranks-first partial correlation given a number per text (coverage, length), at a level.
+
+    (r_mh - r_mc r_hc) / sqrt((1 - r_mc**2) (1 - r_hc**2)) of the three correlations at that level:
+    pooled, means over documents, or between systems. For Kendall the same formula of taus (Kendall
+    1942, Partial rank correlation). Raises ValueError for tau-c, which has no partial.
+    """
+    if coefficient == "kendall_c":
+        raise ValueError("tau-c has no partial correlation; ask for kendall")
+    a, b, c, n, missing = _trio(metric, human, control)
+    found = [left_out(x, y, level, coefficient) for x, y in ((a, b), (a, c), (b, c))]
+    parts = [
+        _given(*(np.asarray(one[place]) for one in found)) for place in range(len(LeftOut._fields))
+    ]
+    return Partial(LeftOut(float(parts[0]), parts[1], parts[2]), n, missing)
+
+
+def partial_given_system(
+    metric: ArrayLike, human: ArrayLike, level: Level, coefficient: Coefficient
+) -> Partial:
+    """What is left given who wrote the text: both sides less their system's mean.
+
+    Spearman ranks first (all texts pooled, or those of one document), Kendall takes the systems'
+    means away first. Systems with one text say nothing and drop out. Undefined at system level.
+    """
+    a, b, present = matrices(metric, human)
+    missing = int(np.sum(np.isfinite(a) != np.isfinite(b)))
+    present &= np.sum(present, axis=1, keepdims=True) > 1
+    a, b = np.where(present, a, np.nan), np.where(present, b, np.nan)
+    n = int(np.count_nonzero(present))
+    if level == "system":
+        return Partial(LeftOut(np.nan, np.empty(0), np.empty(0)), n, missing)
+    used = coefficient
+    if coefficient == "spearman":
+        a, b, used = _ranked(a, level), _ranked(b, level), "pearson"
+    return Partial(left_out(less_system(a), less_system(b), level, used), n, missing)
+
+
+def residuals_first(
+    metric: ArrayLike, human: ArrayLike, control: ArrayLike | None, level: Level
+) -> float:
+    """Spearman's partial with the control taken out before ranking; `control` None: the system.
+
+    A number is taken out by least squares: over all texts, over the texts less their document's
+    means, or over the systems' means. NaN if undefined.
+    """
+    if control is None:
+        a, b, present = matrices(metric, human)
+        a, b = (less_system(np.where(present, side, np.nan)) for side in (a, b))
+        return np.nan if level == "system" else value_at(a, b, level, "spearman")
+    a, b, c, _, _ = _trio(metric, human, control)
+    if level == "system":
+        once = np.ones((1, a.shape[1]))
+        x, z = (mean.T for mean in system_means(a, c, once))
+        y = system_means(b, c, once)[0].T
+        return value_at(_less(x, z), _less(y, z), "global", "spearman")
+    if level == "document":
+        a, b, c = (side - _column_means(side) for side in (a, b, c))
+    return value_at(_less(a, c), _less(b, c), level, "spearman")
+
+
+def less_system(scores: Array) -> Array:
+    """Each score less its system's mean; what is a rounding error from 0 is 0."""
+    present = np.isfinite(scores)
+    known = np.where(present, scores, 0.0)
+    count = np.maximum(present.sum(axis=1, keepdims=True), 1)
+    return _cleaned(scores - known.sum(axis=1, keepdims=True) / count, known)
+
+
+def _given(with_people: Array, metric: Array, people: Array) -> Array:
+    rest = (1.0 - metric**2) * (1.0 - people**2)
+    value = np.divide(
+        with_people - metric * people,
+        np.sqrt(np.maximum(rest, NOISE)),
+        out=np.full(np.shape(rest), np.nan),
+        where=rest > NOISE,
+    )
+    clipped: Array = np.clip(value, -1.0, 1.0)
+    return clipped
+
+
+def _trio(
+    metric: ArrayLike, human: ArrayLike, control: ArrayLike
+) -> tuple[Array, Array, Array, int, int]:
+    a, b, present = matrices(metric, human)
+    c, _, controlled = matrices(control, b)
+    some = np.isfinite(a) | np.isfinite(b)
+    whole = present & controlled
+    sides = (np.where(whole, side, np.nan) for side in (a, b, c))
+    return *sides, int(np.count_nonzero(whole)), int(np.count_nonzero(some & ~whole))  # type: ignore[return-value]
+
+
+def _ranked(scores: Array, level: Level) -> Array:
+    if level == "document":
+        ranks: Array = scipy.stats.rankdata(scores, axis=0, nan_policy="omit")
+        return ranks
+    return scipy.stats.rankdata(scores.ravel(), nan_policy="omit").reshape(scores.shape)  # type: ignore[no-any-return]
+
+
+def _column_means(scores: Array) -> Array:
+    present = np.isfinite(scores)
+    count = np.maximum(present.sum(axis=0), 1)
+    means: Array = np.where(present, scores, 0.0).sum(axis=0) / count
+    return means
+
+
+def _less(side: Array, control: Array) -> Array:
+    present = np.isfinite(side)
+    if not present.any():
+        return side
+    known, given = side[present], control[present]
+    moved = given - np.mean(given)
+    size = float(np.sum(moved**2))
+    slope = float(np.sum(moved * known)) / size if size > 0 else 0.0
+    left = np.full(side.shape, np.nan)
+    left[present] = _cleaned(known - np.mean(known) - slope * moved, known)
+    return left
+
+
+def _cleaned(left: Array, of: Array) -> Array:
+    # The rest of what is explained wholly is rounding, and must not correlate.
+    size = float(np.max(np.abs(of), initial=0.0))
+    cleaned: Array = np.where(np.abs(left) <= 10 * NOISE * size, 0.0, left)
+    return cleaned

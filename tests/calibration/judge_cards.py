@@ -1,0 +1,237 @@
+"""A judge's card in worlds with a known truth: do its intervals cover, are its labels enough.
+
+`python -m tests.calibration.judge_cards` prints the table; every simulation has its own seed.
+"""
+
+from collections import defaultdict
+from functools import partial
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from metassay.statistics.calibration import calibration
+from metassay.statistics.judge_card import COEFFICIENTS, judge_card
+from metassay.statistics.labels import labels_needed
+from metassay.statistics.pass_rate import pass_rates
+from tests.calibration.simulations import Rate
+
+CONFIDENCE = 0.95
+JUDGES = ((0.9, 0.8), (0.97, 0.95), (0.7, 0.6), (0.95, 0.5))  # sensitivity, specificity
+SIZES = (20, 50, 200)
+PREVALENCES = (0.1, 0.3, 0.5, 0.9)
+NAMES = (
+    *("sensitivity", "specificity", "precision", "negative_predictive_value", "agreement"),
+    *("balanced_accuracy", "agreement_by_chance", "cohen_kappa", "mcc"),
+)
+
+
+class World(NamedTuple):
+    """Shares of texts that people pass and of those that the judge gets right."""
+
+    passing: float
+    sensitivity: float
+    specificity: float
+
+    @property
+    def truth(self):
+        """Every number of a card, from the four cells."""
+        a, d = self.passing * self.sensitivity, (1 - self.passing) * self.specificity
+        b, c = 1 - self.passing - d, self.passing - a
+        table = np.array([a, b, c, d])
+        return {
+            "sensitivity": self.sensitivity,
+            "specificity": self.specificity,
+            "precision": a / (a + b),
+            "negative_predictive_value": d / (c + d),
+            "agreement": a + d,
+            "balanced_accuracy": (self.sensitivity + self.specificity) / 2,
+            **{name: float(of(table)) for name, of in COEFFICIENTS.items()},
+            "judge": a + b,
+            "people": self.passing,
+            "rogan_gladen": self.passing,
+            "prediction_powered": self.passing,
+        }
+
+
+def drawn(rng, world, n):
+    people = rng.random(n) < world.passing
+    right = rng.random(n) < np.where(people, world.sensitivity, world.specificity)
+    return (people == right).astype(float), people.astype(float)
+
+
+def alike(rng, world, documents, systems, strength):
+    """As `drawn`, but of one document's texts a share `strength` have the document's own draws.
+
+    The shares over all texts stay the world's.
+    """
+    shape = (documents, systems)
+
+    def uniform():
+        of_document = np.broadcast_to(rng.random((documents, 1)), shape)
+        return np.where(rng.random(shape) < strength, of_document, rng.random(shape))
+
+    people = uniform() < world.passing
+    right = uniform() < np.where(people, world.sensitivity, world.specificity)
+    of = np.broadcast_to(np.arange(documents)[:, None], shape)
+    return (people == right).astype(float).ravel(), people.astype(float).ravel(), of.ravel()
+
+
+def covers(estimates, truth, hits, defined):
+    for name, found in estimates.items():
+        if np.isfinite(found.low):
+            defined[name] += 1
+            hits[name] += found.low <= truth[name] <= found.high
+
+
+def cards_cover(n, world, *, runs, seed):
+    """Shares of intervals of each number that hold the truth, where they are defined."""
+    rng = np.random.default_rng([seed, 11])
+    hits, defined = defaultdict(int), defaultdict(int)
+    for _ in range(runs):
+        made = judge_card(*drawn(rng, world, n), confidence=CONFIDENCE, rng=rng)
+        covers(made.estimates, world.truth, hits, defined)
+    return {name: (hits[name] / defined[name], defined[name]) for name in defined}
+
+
+def clustered_cover(documents, systems, strength, world, *, informed=True, runs, seed):
+    """The same where texts share documents; not `informed`: the card is not told."""
+    rng = np.random.default_rng([seed, 12])
+    hits, defined = defaultdict(int), defaultdict(int)
+    for _ in range(runs):
+        judge, people, of = alike(rng, world, documents, systems, strength)
+        options = {"confidence": CONFIDENCE, "rng": rng, "cluster": of if informed else None}
+        made = judge_card(judge, people, **options).estimates
+        seen = np.where(of < documents // 3, people, np.nan)
+        rates = pass_rates(judge, seen, **options)._asdict()
+        covers({**made, **rates}, world.truth, hits, defined)
+    return {name: (hits[name] / defined[name], defined[name]) for name in defined}
+
+
+def pass_rates_cover(rated, judged, world, *, runs, seed):
+    rng = np.random.default_rng([seed, 13])
+    hits, defined = defaultdict(int), defaultdict(int)
+    for _ in range(runs):
+        judge, people = drawn(rng, world, judged)
+        people[rated:] = np.nan
+        made = pass_rates(judge, people, confidence=CONFIDENCE, rng=rng)
+        covers(made._asdict(), world.truth, hits, defined)
+    return {name: (hits[name] / defined[name], defined[name]) for name in defined}
+
+
+def calibration_covers(n, shape, too_kind, *, clusters=1, runs, seed):
+    """Brier and bias of Beta probabilities that are `too_kind` by so much."""
+    rng = np.random.default_rng([seed, 14])
+
+    def world(texts):
+        p = np.repeat(rng.beta(*shape, texts // clusters), clusters)
+        luck = np.repeat(rng.random(texts // clusters), clusters)
+        return p, (luck < np.clip(p - too_kind, 0, 1)).astype(float)
+
+    p, said = world(600_000)
+    truth = {"brier": np.mean((p - said) ** 2), "bias": np.mean(p - said)}
+    hits, defined = defaultdict(int), defaultdict(int)
+    for _ in range(runs):
+        p, said = world(n)
+        of = np.repeat(np.arange(n // clusters), clusters)
+        made = calibration(p, said, confidence=CONFIDENCE, rng=rng, cluster=of)
+        covers({"brier": made.brier, "bias": made.bias}, truth, hits, defined)
+    return {name: (hits[name] / defined[name], defined[name]) for name in defined}
+
+
+def widths_with_labels(pilot, judged, world, width, *, runs, seed):
+    """Mean width of each interval at the labels that a pilot asks for, over the width asked."""
+    rng = np.random.default_rng([seed, 15])
+    found = defaultdict(list)
+    for _ in range(runs):
+        judge, people = drawn(rng, world, judged)
+        seen = np.where(np.arange(judged) < pilot, people, np.nan)
+        asked = labels_needed(judge, seen, confidence=CONFIDENCE, width=width)._asdict()
+        for name, labels in asked.items():
+            if not labels > 0:
+                continue
+            more = max(int(labels), judged)
+            judge, people = drawn(rng, world, more if name == "pass_rate" else int(labels))
+            people[int(labels) :] = np.nan
+            options = {"confidence": CONFIDENCE, "rng": rng}
+            made = (
+                pass_rates(judge, people, **options).prediction_powered
+                if name == "pass_rate"
+                else judge_card(judge, people, **options).estimates[name]
+            )
+            if np.isfinite(made.low):
+                found[name].append((made.high - made.low) / width)
+    return {name: float(np.mean(values)) for name, values in found.items()}
+
+
+def extremes(cases, *, names):
+    """Per number the lowest and the highest coverage over all cases, with the runs behind it."""
+    found = {}
+    for name in names:
+        seen = [case[name] for case in cases if name in case]
+        found[name] = (min(seen), max(seen), float(np.mean([share for share, _ in seen])))
+    return found
+
+
+def rates() -> list[Rate]:
+    """Coverage of each number: the lowest and the highest over all worlds, and the mean."""
+    cover, mean_cover = (0.91, 1.0), (0.935, 0.985)
+    rows = []
+
+    def add(title, cases, names, bounds=cover):
+        for name, (low, high, mean) in extremes(cases, names=names).items():
+            rows.append(Rate(f"{title}, {name}, worst world: covers", *low, *bounds))
+            rows.append(Rate(f"{title}, {name}, widest world: covers", *high, *bounds))
+            runs = sum(case[name][1] for case in cases if name in case)
+            rows.append(Rate(f"{title}, {name}, mean of worlds: covers", mean, runs, *mean_cover))
+
+    worlds = [World(p, *j) for p, j in product(PREVALENCES, JUDGES)]
+    for n in SIZES:
+        of_size = partial(cards_cover, n, runs=1000)
+        cases = [of_size(world, seed=k) for k, world in enumerate(worlds)]
+        # Of 20 texts some shares rest on two or three, where no interval can be exact.
+        add(f"card of {n} texts", cases, NAMES, (0.88 if n < 50 else 0.915, 1.0))
+    for rated, judged in ((20, 200), (50, 500), (200, 400)):
+        of_size = partial(pass_rates_cover, rated, judged, runs=1000)
+        cases = [of_size(world, seed=k) for k, world in enumerate(worlds)]
+        names = ("people", "rogan_gladen", "prediction_powered")
+        add(f"pass rate, {rated} of {judged} texts rated", cases, names, (0.91, 1.0))
+    for documents, systems in ((30, 4), (60, 3)):
+        of_size = partial(clustered_cover, documents, systems, 0.7, runs=500)
+        cases = [of_size(world, seed=k) for k, world in enumerate(worlds[4:])]
+        names = (*NAMES, "people", "rogan_gladen", "prediction_powered")
+        add(f"{systems} texts of each of {documents} documents", cases, names, (0.9, 1.0))
+    untold = clustered_cover(60, 3, 0.7, World(0.5, 0.9, 0.8), informed=False, runs=2000, seed=1)
+    share, runs = untold["agreement"]
+    rows.append(Rate("3 texts of each of 60 documents, not told: covers", share, runs, 0, 0.93))
+    cases = [
+        calibration_covers(n, shape, kind, runs=1000, seed=k)
+        for k, (n, shape, kind) in enumerate(
+            product((50, 200), ((2, 2), (8, 1), (0.5, 0.5)), (0.0, 0.15))
+        )
+    ]
+    add("probabilities of 50 and 200 texts", cases, ("brier", "bias"))
+    cases = [calibration_covers(180, (2, 2), 0.1, clusters=3, runs=1000, seed=9)]
+    add("probabilities, 3 equal texts of each of 60 documents", cases, ("brier", "bias"))
+    return rows
+
+
+def label_ratios():
+    """(pilot, judged, world) -> mean width over the width asked for, of each number."""
+    worlds = (World(0.7, 0.9, 0.8), World(0.5, 0.8, 0.7), World(0.85, 0.95, 0.6))
+    return {
+        (pilot, judged, world): widths_with_labels(pilot, judged, world, 0.15, runs=200, seed=pilot)
+        for pilot, judged, world in product((100, 400), (2000,), worlds)
+    }
+
+
+def main() -> None:
+    for row in rates():
+        kept = "yes" if row.low <= row.share <= row.high else "NO"
+        print(f"{100 * row.share:5.1f} %  {kept:3}  n={row.n:6}  {row.what}")
+    for case, ratios in label_ratios().items():
+        print(case, {name: round(ratio, 3) for name, ratio in ratios.items()})
+
+
+if __name__ == "__main__":
+    main()

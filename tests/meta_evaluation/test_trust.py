@@ -1,0 +1,134 @@
+"""Invented studies from end to end: whom the certificates trust, and whom not."""
+
+import numpy as np
+import pytest
+
+from metassay.meta_evaluation.certificates import certificates
+from metassay.meta_evaluation.confounds import confounds
+from metassay.meta_evaluation.evaluate import evaluate
+from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.study import NAMELESS
+from metassay.meta_evaluation.verdicts import TRUSTED, kind_of
+from tests.meta_evaluation.invented_study import CRITERIA, HIGHER, gathered, one, tables_of
+
+OPTIONS = MetaOptions(resamples=20, permutations=400, confidence=0.95, seed=0)
+
+
+def certified(raters, metrics, systems=None, **more):
+    scores, ratings = tables_of(raters, metrics, systems)
+    options = OPTIONS.model_copy(update=more)
+    found = evaluate(scores, ratings, CRITERIA, HIGHER, options)["certificates"]
+    assert (found["holds"] == found["verdict"].isin(TRUSTED)).all()
+    return found
+
+
+def world(rng, systems, documents, raters=1, of_system=1.0):
+    """Quality by system, document and text, and what raters see of it."""
+    quality = of_system * rng.normal(size=(systems, 1)) + 0.5 * rng.normal(size=documents)
+    quality = quality + rng.normal(size=(systems, documents))
+    return quality, quality + 0.7 * rng.normal(size=(raters, systems, documents))
+
+
+def noise(rng, shape):
+    """A metric with favourites of its own, and easy documents of its own, that knows nothing."""
+    return rng.normal(size=shape) + rng.normal(size=(shape[0], 1)) + rng.normal(size=shape[1])
+
+
+def test_a_metric_that_only_knows_systems():
+    rng = np.random.default_rng(0)
+    quality, seen = world(rng, 16, 30)
+    level = quality.mean(axis=1, keepdims=True)
+    found = certified(seen, {"m": level + 0.3 * rng.normal(size=quality.shape)})
+    assert one(found, level="document")["verdict"] == "explained by system"
+    assert one(found, level="document")["value"] > 0.3
+    assert one(found, level="global")["verdict"] == "explained by system"
+    row = one(found, level="system")
+    assert (row["verdict"], row["shown_by"]) == ("holds", "system")
+
+
+@pytest.mark.parametrize("coefficient", ["pearson", "spearman", "kendall", "kendall_c"])
+def test_a_good_metric_holds_where_texts_are_compared(coefficient):
+    rng = np.random.default_rng(1)
+    quality, seen = world(rng, 5, 40, of_system=0.3)
+    metrics = {"m": quality + 0.5 * rng.normal(size=quality.shape)}
+    metrics |= {f"noise {i}": noise(rng, quality.shape) for i in range(4)}
+    found = certified(seen, metrics, coefficient=coefficient)
+    for level in ("global", "document"):
+        row = one(found, metric="m", level=level)
+        assert row["verdict"] == "holds"
+        assert row["corrected_low"] > 0
+    assert not found["holds"][found["metric"] != "m"].any()
+
+
+def test_as_good_as_a_rater_and_not_quite():
+    rng = np.random.default_rng(2)
+    quality, seen = world(rng, 6, 60, raters=3, of_system=0.5)
+    near = quality + 0.3 * rng.normal(size=quality.shape)
+    far = quality + 2.5 * rng.normal(size=quality.shape)
+    found = certified(seen, {"near": near, "far": far})
+    assert one(found, metric="near", level="document")["verdict"] == "as good as a rater"
+    row = one(found, metric="far", level="document")
+    assert row["verdict"] in ("holds", "weak")
+    assert row["against_rater_high"] < 0
+
+
+def test_noise_is_not_trusted():
+    """Ten metrics that know nothing: at each level at most 5 % of studies trust any of them."""
+    rng = np.random.default_rng(3)
+    options = OPTIONS.model_copy(update={"permutations": 200})
+    trusted = 0
+    for systems, documents in ((3, 10), (4, 20), (8, 12), (16, 10)) * 2:
+        _, seen = world(rng, systems, documents)
+        metrics = {f"noise {i}": noise(rng, (systems, documents)) for i in range(10)}
+        found = gathered(*tables_of(seen, metrics), options=options)
+        table = certificates(found, confounds(found, options), options)
+        trusted += table["holds"].any()
+    # Of 8 studies with three levels fewer than 1.2 are expected, 4 or more 2 % of the time.
+    assert trusted <= 3
+
+
+def test_three_systems_certify_nothing_between_systems():
+    rng = np.random.default_rng(4)
+    quality, seen = world(rng, 3, 100, of_system=3.0)
+    found = certified(seen, {"m": quality})
+    row = one(found, level="system")
+    assert row["smallest_p"] == pytest.approx(1 / 3)
+    assert row["p"] >= 1 / 3 - 1e-9
+    assert kind_of(row["verdict"]) in ("these systems only", "cannot tell")
+    # Text by text, 300 of them tell.
+    assert one(found, level="document")["holds"]
+    assert one(found, level="document")["shown_by"] in ("document", "within")
+
+
+def test_one_named_system_speaks_for_itself_alone():
+    rng = np.random.default_rng(5)
+    quality, seen = world(rng, 1, 60)
+    metric = {"m": quality + 0.3 * rng.normal(size=quality.shape)}
+    row = one(certified(seen, metric, systems=["gpt"]), level="global")
+    assert row["verdict"] == "these systems only"
+    assert row["p"] < 0.05
+    # Where there are no systems, only texts, documents are all that may be others.
+    row = one(certified(seen, metric, systems=[NAMELESS]), level="global")
+    assert row["verdict"] == "holds"
+    assert row["low"] == row["low_these_systems"] > 0
+
+
+def test_texts_of_other_documents_each():
+    """No document has two texts: what is shown is shown within systems or between many."""
+    rng = np.random.default_rng(6)
+    quality, seen = world(rng, 3, 90, of_system=2.0)
+    nowhere = np.arange(90) % 3 != np.arange(3)[:, None]
+    level = np.broadcast_to(quality.mean(axis=1, keepdims=True), quality.shape)
+    metrics = {"m": quality, "systems": level + 0.1 * rng.normal(size=quality.shape)}
+    # Scores of texts that nobody rated take no part.
+    alone = {name: np.where(nowhere, np.nan, values) for name, values in metrics.items()}
+    seen = np.where(nowhere, np.nan, seen)
+    found = certified(seen, alone)
+    everywhere = certified(seen, metrics)
+    columns = ["value", "low", "high", "p", "verdict", "design"]
+    assert found[columns].equals(everywhere[columns])
+    assert set(found["design"]) == {"nested"}
+    assert one(found, metric="m", level="global")["holds"]
+    row = one(found, metric="systems", level="global")
+    assert row["value"] > 0.5
+    assert not row["holds"]

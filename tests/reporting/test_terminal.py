@@ -1,0 +1,144 @@
+"""What the terminal says of certificates, at the width of a small and of a smaller terminal."""
+
+import io
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from metassay.contract import write
+from metassay.headline import artifacts, best_metrics, limits_of
+from metassay.params import load
+from metassay.project import _headline
+from metassay.tables import TABLES
+from metassay.two_files.terminal import SHOWN, show
+
+LONG = "unieval_understandability_of_the_whole"
+
+
+def _said(tables, width):
+    console = Console(file=io.StringIO(), width=width, force_terminal=False)
+    show(tables, 0.95, console)
+    return console.file.getvalue()
+
+
+def _squeezed(text):
+    """Without blanks, since what is folded is broken anywhere."""
+    return "".join(text.split())
+
+
+@pytest.fixture
+def tables(frames):
+    renamed = frames["certificates"].replace({"metric": {"bleu": LONG}})
+    explained = renamed["verdict"].where(
+        renamed["metric"] != LONG, "explained by words_and_more_words"
+    )
+    return {"certificates": renamed.assign(verdict=explained), "agreement": frames["agreement"]}
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_nothing_is_cut_at_either_width(tables, width):
+    said = _said(tables, width)
+    lines = said.splitlines()
+    assert max(map(len, lines)) <= width
+    assert "…" not in said
+    for words in ("these systems only", ".52 [.31, .69]", "<.001", "holds"):
+        assert words.split()[0] in said, words
+    first = said[said.index("any two texts") : said.index("two texts of one document")]
+    folded = {"metric": "", "verdict": ""}
+    place = next(k for k, line in enumerate(first.splitlines()) if LONG[:8] in line)
+    for line in first.splitlines()[place:]:
+        if "<script" in line or "metric" in line:
+            break
+        folded["metric"] += line[: line.find("  ", 1) if "  " in line[1:] else None]
+    assert _squeezed(folded["metric"]).startswith(LONG)
+    assert "explainedbywords_and_more_words" in _squeezed(
+        "".join(line[width - 22 :] if width == 80 else line[width - 15 :] for line in lines)
+    )
+
+
+def test_the_comparison_with_a_rater_gives_way_first(tables):
+    assert "metric / rater" in _said(tables, 80)
+    assert ".51 / .56" in _said(tables, 80)
+    assert "metric / rater" not in _said(tables, 60)
+
+
+def test_limits_stand_before_the_tables_and_sentences_after_them(tables):
+    said = _said(tables, 100)
+    limit = said.index("At system level no metric can hold: with 4 systems no p can be below .083.")
+    table = said.index("any two texts (global level)")
+    sentence = said.index("Holds: over all texts, claim_recall follows completeness.")
+    assert limit < table < sentence
+    squeezed = " ".join(said.split())
+    assert "Corrected as best of 3 metrics: .47 [.20, .71]." in squeezed
+    assert (
+        "None holds for two systems: 1 these systems only, 1 explained by a confound, 1 undefined."
+        " First is claim_recall (lexical), corrected as best of 3 metrics: .47 [.20, .71]."
+    ) in squeezed
+    assert "Krippendorff's alpha (interval) .65 [.50, .75], 6 texts" in squeezed
+
+
+def test_of_many_metrics_the_first_are_printed(frames):
+    one = frames["certificates"].iloc[[0]]
+    many = pd.concat([one.assign(metric=f"m{k:02}", value=1 - k / 100) for k in range(SHOWN + 2)])
+    said = _said({"certificates": many, "agreement": frames["agreement"]}, 80)
+    assert f"m{SHOWN - 1:02}" in said
+    assert f"m{SHOWN:02}" not in said
+    assert "and 2 more metrics: --out writes all" in said
+
+
+def test_nothing_to_certify(nothing):
+    said = _said({"certificates": nothing["certificates"], "agreement": nothing["agreement"]}, 80)
+    assert "nothing to certify" in said
+
+
+@pytest.fixture
+def folder(frames, tmp_path):
+    made = tmp_path / "data/tables/sample"
+    for name in ("certificates", "leaderboard"):
+        write(TABLES[name], frames[name], made / f"{name}.parquet")
+    return made
+
+
+def test_headline_has_the_best_of_each_decision_corrected_or_that_none_holds(folder):
+    name = "claim_recall (lexical)"
+    found = best_metrics(folder)
+    best = [name, ".47 [.20, .71]", "holds, best of 3 metrics"]
+    assert found[:3] == [
+        ["completeness", "any two texts", *best],
+        ["completeness", "two texts of one document", *best],
+        [
+            *("completeness", "two systems", f"none holds; first is {name}", ".47 [.20, .71]"),
+            "1 these systems only, 1 cannot tell, 1 undefined",
+        ],
+    ]
+    assert len(found) == 6
+    assert len(limits_of(folder, 0.95)) == 1
+
+
+def test_artifacts_hold_numbers_and_names_but_no_sentence(folder, frames):
+    made = artifacts(folder)
+    assert list(made) == ["leaderboard", "certificates"]
+    assert len(made["certificates"]) == len(frames["certificates"])
+    assert {row["p"] for row in made["certificates"]} == {0.0001, 0.0833, 0.25, None}
+    assert not {"sentence", "recipe"} & set(made["certificates"][0])
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_the_closing_tables_of_a_run_cut_no_name(folder, monkeypatch, capsys, width):
+    params = load()
+    monkeypatch.chdir(folder.parents[2])
+    monkeypatch.setenv("COLUMNS", str(width))
+    _headline("sample", params)
+    said = capsys.readouterr().out
+    report = said.rindex("report: ")
+    assert max(len(line) for line in said[:report].splitlines()) <= width
+    assert "…" not in said
+    assert said.index("no metric can hold") < said.index("closest to people")
+    rows = said[said.index("decision") :].splitlines()
+    start = rows[0].index("metric")
+    end = next(row.index(".47") for row in rows if ".47" in row)
+    metrics = _squeezed("".join(row[start:end] for row in rows))
+    assert "completeness" in metrics
+    assert "claim_recall(lexical)" in metrics
+    assert "1 undefined" in " ".join(said.split())

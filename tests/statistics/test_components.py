@@ -1,0 +1,190 @@
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+import statsmodels.formula.api as models
+from statsmodels.tools.sm_exceptions import ConvergenceWarning
+
+from metassay.statistics.components import (
+    COMPONENTS,
+    correlate_at,
+    double_centred,
+    value_at,
+    variance_components,
+)
+from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, correlate
+
+NAN = np.nan
+
+# Three systems, four documents. Metric = system (0 3 6) + document (0 2 4 6) + rest; people =
+# system (6 0 3) + document (0 2 4 6) + rest.
+METRIC_REST = np.array([[1.0, -1, 1, -1], [-1, 1, -1, 1], [0, 0, 0, 0]])
+PEOPLE_REST = np.array([[2.0, -2, 0, 0], [-2, 2, 0, 0], [0, 0, 0, 0]])
+DOCUMENT = np.array([0.0, 2, 4, 6])
+METRIC = np.array([[0.0], [3], [6]]) + DOCUMENT + METRIC_REST
+PEOPLE = np.array([[6.0], [0], [3]]) + DOCUMENT + PEOPLE_REST
+
+
+def gappy(seed=0, shape=(5, 7), share=0.25):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=shape) + 3 * rng.normal(size=(shape[0], 1)) + np.arange(shape[1])
+    scores[rng.random(shape) < share] = NAN
+    return scores
+
+
+def frame_of(scores):
+    system, document = np.nonzero(np.isfinite(scores))
+    return pd.DataFrame(
+        {"y": scores[np.isfinite(scores)], "system": system, "document": document, "all": 1}
+    )
+
+
+def test_by_hand():
+    """Rests of row and column sum 0, so that means are those of system and document alone."""
+    np.testing.assert_allclose(double_centred(METRIC), METRIC_REST, atol=1e-12)
+    np.testing.assert_allclose(double_centred(PEOPLE), PEOPLE_REST, atol=1e-12)
+    # Systems' means 3 6 9 against 9 3 6: deviations -3 0 3 and 3 -3 0, r = -9 / 18.
+    found = correlate_at(METRIC, PEOPLE, "between_systems", "pearson")
+    assert (found.value, found.n) == (pytest.approx(-0.5), 3)
+    # Documents' means 3 5 7 9 in both.
+    found = correlate_at(METRIC, PEOPLE, "between_documents", "pearson")
+    assert (found.value, found.n) == (pytest.approx(1), 4)
+    # Rests: products 2 + 2 + 2 + 2 = 8; squares 8 and 16.
+    found = correlate_at(METRIC, PEOPLE, "within", "pearson")
+    assert (found.value, found.n) == (pytest.approx(8 / np.sqrt(8 * 16)), 12)
+
+
+def test_levels_are_those_of_correlate():
+    metric, human = gappy(), gappy(1)
+    for level in LEVELS:
+        assert correlate_at(metric, human, level, "kendall") == pytest.approx(
+            correlate(metric, human, level, "kendall"), nan_ok=True
+        )
+
+
+@pytest.mark.parametrize("coefficient", EVERY_COEFFICIENT)
+def test_the_value_alone_is_the_value(coefficient):
+    metric, human = gappy(2), gappy(3)
+    both = np.isfinite(metric) & np.isfinite(human)
+    sides = [np.where(both, side, NAN) for side in (metric, human)]
+    for relation in (*LEVELS, *COMPONENTS):
+        expected = correlate_at(metric, human, relation, coefficient).value
+        assert value_at(*sides, relation, coefficient) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 0.5])
+def test_rests_are_those_of_a_regression_on_system_and_document(share):
+    scores = gappy(4, share=share)
+    left = double_centred(scores)
+    fitted = models.ols("y ~ C(system) + C(document)", frame_of(scores)).fit()
+    np.testing.assert_allclose(left[np.isfinite(scores)], fitted.resid, atol=1e-8)
+    assert (np.isnan(left) == np.isnan(scores)).all()
+
+
+def test_where_documents_have_one_text_only_the_systems_level_goes():
+    scores = np.array([[1.0, 3, NAN, NAN], [NAN, NAN, 10, 30]])
+    expected = [[-1, 1, NAN, NAN], [NAN, NAN, -10, 10]]
+    np.testing.assert_allclose(double_centred(scores), expected)
+
+
+@pytest.mark.parametrize("coefficient", EVERY_COEFFICIENT)
+def test_levels_alone_leave_nothing_to_correlate(coefficient):
+    # .1 + .2 is not .3 in floats: the rests are rounding errors, and must not be ranked.
+    levels = np.array([[0.1], [0.2], [0.7]]) + np.array([0.1, 0.2, 1 / 3, 0.6])
+    human = np.random.default_rng(0).normal(size=(3, 4))
+    assert np.isnan(correlate_at(levels, human, "within", coefficient).value)
+    levels[0, 0] = NAN
+    assert np.isnan(correlate_at(levels, human, "within", coefficient).value)
+
+
+def test_undefined_and_counted():
+    one = np.array([[1.0, 2, 3]])
+    assert np.isnan(correlate_at(one, one, "between_systems", "pearson").value)
+    assert np.isnan(correlate_at(one.T, one.T, "within", "pearson").value)
+    assert np.isnan(correlate_at(one.T, one.T, "between_documents", "pearson").value)
+    assert correlate_at(one, one, "between_documents", "pearson").value == pytest.approx(1)
+    some = np.array([[1.0, NAN, 3], [2, 2, NAN]])
+    for component in COMPONENTS:
+        assert correlate_at(some, np.ones((2, 3)), component, "pearson").n_missing == 2
+    with pytest.raises(ValueError, match="shapes"):
+        correlate_at(one, one.T, "within", "pearson")
+
+
+def test_variance_components_by_hand():
+    # METRIC: sums of squares, systems 4 * (9 + 0 + 9) = 72 (2 degrees), documents 3 * (9 + 1 + 1
+    # + 9) = 60 (3), within 8 (6). Mean squares 36, 20, 4/3.
+    found = variance_components(METRIC)
+    rest = 8 / 6
+    assert found == pytest.approx(((36 - rest) / 4, (20 - rest) / 3, rest))
+    # A constant added, or a row and a column of nothing, changes nothing.
+    wider = np.full((4, 5), NAN)
+    wider[:3, :4] = METRIC + 1000
+    assert variance_components(wider) == pytest.approx(found)
+
+
+def reml(scores):
+    """Crossed random effects: everything is one group, systems and documents its components."""
+    parts = {"system": "0 + C(system)", "document": "0 + C(document)"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = models.mixedlm("y ~ 1", frame_of(scores), groups="all", vc_formula=parts)
+        fitted = model.fit(reml=True)
+    of = dict(zip(model.exog_vc.names, fitted.vcomp, strict=True))
+    return of["system"], of["document"], fitted.scale
+
+
+def test_variance_components_equal_restricted_maximum_likelihood():
+    rng = np.random.default_rng(3)
+    scores = rng.normal(size=(8, 1)) + rng.normal(size=12) + rng.normal(size=(8, 12))
+    found = variance_components(scores)
+    assert min(found) > 0
+    assert found == pytest.approx(reml(scores), rel=1e-3)
+    # With gaps the two estimators are no longer one, but near.
+    scores[rng.random(scores.shape) < 0.1] = NAN
+    assert variance_components(scores) == pytest.approx(reml(scores), rel=0.15)
+
+
+def test_variance_components_are_right_on_average_with_gaps():
+    rng = np.random.default_rng(2)
+    found = []
+    for _ in range(400):
+        scores = 2 * rng.normal(size=(6, 1)) + rng.normal(size=10) + 0.5 * rng.normal(size=(6, 10))
+        scores[rng.random(scores.shape) < 0.3] = NAN
+        found.append(variance_components(scores))
+    error = np.std(found, axis=0) / np.sqrt(len(found))
+    assert (np.abs(np.mean(found, axis=0) - [4, 1, 0.25]) < 4 * error).all()
+
+
+def test_sums_of_squares_add_up():
+    scores = np.random.default_rng(3).normal(size=(4, 6)) + np.arange(4)[:, None]
+    s, d = scores.shape
+    found = variance_components(scores)
+    # Expected mean squares, times their degrees of freedom.
+    systems = (s - 1) * (found.within + d * found.systems)
+    documents = (d - 1) * (found.within + s * found.documents)
+    rest = (s - 1) * (d - 1) * found.within
+    assert systems + documents + rest == pytest.approx(np.sum((scores - scores.mean()) ** 2))
+    assert rest == pytest.approx(np.sum(double_centred(scores) ** 2))
+
+
+def test_no_variance_components_of_too_little():
+    for scores in (
+        np.ones((1, 5)),
+        np.ones((5, 1)),
+        np.full((3, 3), NAN),
+        np.array([[1.0, NAN], [NAN, 2]]),
+        np.empty((0, 0)),
+    ):
+        assert np.isnan(variance_components(scores)).all()
+    # The mean of twelve .1 is a rounding error off, of which there are no shares.
+    assert variance_components(np.full((3, 4), 0.1)) == (0, 0, 0)
+
+
+def test_within_by_rank_ranks_what_is_left():
+    rng = np.random.default_rng(5)
+    metric, human = np.exp(rng.normal(size=(2, 4, 6)))
+    rests = [double_centred(side).ravel() for side in (metric, human)]
+    found = correlate_at(metric, human, "within", "spearman").value
+    assert found == pytest.approx(scipy.stats.spearmanr(*rests)[0])
