@@ -27,7 +27,6 @@ from metassay.statistics.independence import independence_test
 from metassay.statistics.jackknife import groups, left_out
 from metassay.statistics.orders import document_orders, draw_orders
 from metassay.statistics.prepared import prepared
-from metassay.statistics.resampling import draw
 from tests.calibration.verdicts import options, study_of
 
 ROUNDS, SEED = 7, 20261121
@@ -100,7 +99,6 @@ def large(documents: int = 100_000) -> None:
     quality = rng.normal(size=shape) + 0.3 * rng.normal(size=(4, 1))
     ratings = np.clip(np.rint(quality + rng.normal(size=shape)), -2, 2)[None]
     study = study_of([quality + k * rng.normal(size=shape) for k in (1, 2, 4)], ratings)
-    study = study._replace(draws=draw(shape, resample="documents", n=1000, rng=rng))
     chosen = options(resamples=1000)
     start = time.perf_counter()
     evidence = gather([study], chosen)

@@ -9,12 +9,12 @@ import pandas as pd
 from metassay.contract import empty
 from metassay.meta_evaluation.evidence import Evidence
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import Measured, Study
+from metassay.meta_evaluation.study import Measured, Study, generator
 from metassay.statistics.correlation import LEVELS, Array, Coefficient, correlate
 from metassay.statistics.ensembles import percentiles
 from metassay.statistics.grouped import correlate_groups
 from metassay.statistics.jackknife import Over, interval, left_out_all
-from metassay.statistics.resampling import resampled
+from metassay.statistics.resampling import Draws, draw, resampled
 from metassay.tables import CORRELATIONS, EACH_PART
 
 
@@ -42,7 +42,7 @@ def correlations(
             if progress is not None:
                 progress(done, total)
     for same in _in_parts([one.study for one in found]):
-        rows += _grouped(same, options.confidence)
+        rows += _grouped(same, options)
     return pd.DataFrame(rows, columns=list(CORRELATIONS.columns)) if rows else empty(CORRELATIONS)
 
 
@@ -90,16 +90,22 @@ def _in_parts(found: Sequence[Study]) -> Iterator[Parts]:
     return (parts for parts in by_name.values() if len(parts) > 1)
 
 
-def _grouped(parts: Parts, confidence: float) -> Iterator[dict[str, object]]:
+def _grouped(parts: Parts, options: MetaOptions) -> Iterator[dict[str, object]]:
     """Items grouped by part: the mean of the parts' coefficients, however large the parts are."""
     study, measured = parts[0]
     metric = np.concatenate([one.values.ravel() for _, one in parts])
     human = np.concatenate([part.human.ravel() for part, _ in parts])
     group = np.repeat(np.arange(len(parts)), [one.values.size for _, one in parts])
+    draws = draw(
+        (len(study.systems), len(study.documents)),
+        resample=options.resample,
+        n=options.resamples,
+        rng=generator(options.seed, *study.key.values()),
+    )
     for coefficient in get_args(Coefficient):
         value = correlate_groups(metric, human, group, coefficient)
-        draws = _mean_of_draws(parts, coefficient)
-        ends = percentiles(draws[:, None], confidence)
+        means = _mean_of_draws(parts, coefficient, draws)
+        ends = percentiles(means[:, None], options.confidence)
         yield {
             **study.key,
             "part": EACH_PART,
@@ -120,23 +126,19 @@ def _grouped(parts: Parts, confidence: float) -> Iterator[dict[str, object]]:
         }
 
 
-def _mean_of_draws(parts: Parts, coefficient: Coefficient) -> Array:
+def _mean_of_draws(parts: Parts, coefficient: Coefficient, draws: Draws) -> Array:
     """Each resample's mean over the parts; NaN throughout where the parts have other texts.
 
     The same texts are drawn in every part, as parts of one document belong together.
     """
     first = parts[0][0]
-    n = first.draws.documents.shape[0]
     if any(
         not (part.systems.equals(first.systems) and part.documents.equals(first.documents))
         for part, _ in parts
     ):
-        return np.full(n, np.nan)
+        return np.full(len(draws.documents), np.nan)
     of_parts = np.stack(
-        [
-            resampled(one.values, part.human, "global", coefficient, first.draws)
-            for part, one in parts
-        ]
+        [resampled(one.values, part.human, "global", coefficient, draws) for part, one in parts]
     )
     defined = np.count_nonzero(~np.isnan(of_parts), axis=0)
     total = np.nansum(of_parts, axis=0)

@@ -42,7 +42,7 @@ def evaluate(
     def of(table: str) -> Progress | None:
         return progress(table) if progress is not None else None
 
-    found = studies(scores, ratings, criteria, better, options)
+    found = studies(scores, ratings, criteria, better)
     evidence = gather(found, options, progress=of("tests"))
     confounded = confounds(evidence, options)
     cards, bins = judge_cards(scores, ratings, found, criteria, options)

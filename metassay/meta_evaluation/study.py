@@ -14,7 +14,6 @@ from metassay.errors import BadInput
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.params import Criterion
 from metassay.statistics.correlation import TIE, Array, tied
-from metassay.statistics.resampling import Draws, draw
 from metassay.tables import NO_JUDGE, REFERENCE
 
 VERSUS = "versus:"
@@ -62,7 +61,6 @@ class Study(NamedTuple):
     documents: pd.Index  # on what; the columns of `human`
     human: Array  # the raters' mean, as rated; NaN where nobody rated
     raters: Array  # (raters, systems, documents): each rater's own
-    draws: Draws
     metrics: tuple[Measured, ...]  # sorted by metric and judge
 
     @property
@@ -106,14 +104,12 @@ def studies(
     ratings: pd.DataFrame,
     criteria: Mapping[str, Criterion],
     better: Mapping[str, Better],
-    options: MetaOptions,
 ) -> list[Study]:
     """Every (study, criterion, part) with the metrics of the same part, in the order of its key.
 
     `scores`, `ratings`: the tables of those names; `better`: each metric's direction. Only texts
     of systems and documents that the study rated by this criterion take part, and never the
-    reference. All metrics share the draws of one study, seeded by its key, so that neither the
-    order of rows nor another metric changes an interval.
+    reference.
 
     Raises BadInput for ratings by an undeclared criterion, and for scores of several recipes under
     one metric and judge.
@@ -126,12 +122,6 @@ def studies(
         systems = pd.Index(sorted(group["author"].unique()))
         documents = pd.Index(sorted(group["doc_id"].unique()))
         mine = of_raters[(of_raters[_STUDIED] == list(key)).all(axis=1)]
-        draws = draw(
-            (len(systems), len(documents)),
-            resample=options.resample,
-            n=options.resamples,
-            rng=generator(options.seed, study, criterion, part),
-        )
         found.append(
             Study(
                 study,
@@ -142,7 +132,6 @@ def studies(
                 documents,
                 even(_matrix(group, systems, documents)),
                 _each_rater(mine, systems, documents),
-                draws,
                 _measured(of_part.get(part), part, systems, documents, better),
             )
         )

@@ -20,7 +20,7 @@ from metassay.statistics.correlation import Coefficient
 Scaling = Literal["sigma", "paper"]
 
 LARGEST = 12  # metrics: 4,095 subsets
-HELD = 1 << 22  # weights held at a time: 32 MB, however many resamples are asked for
+HELD = 1 << 23  # weights held at a time: 64 MB, however many resamples are asked for
 
 
 class Ensembles(NamedTuple):

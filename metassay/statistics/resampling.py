@@ -181,7 +181,10 @@ def _of_system_means(metric: Array, human: Array, coefficient: Coefficient, draw
     if draws.resample == "systems":
         x, y = system_means(metric, human, np.ones((1, metric.shape[1])))
     else:
-        x, y = system_means(metric, human, draws.documents.astype(np.float64))
+        x, y = np.empty((2, len(draws.documents), len(metric)))
+        for some in blocks(len(x), metric.shape[1], numbers=HELD):
+            weights = draws.documents[some].astype(np.float64)
+            x[some], y[some] = system_means(metric, human, weights)
     if draws.resample != "documents":
         index = np.tile(np.arange(len(metric)), len(draws.systems))
         drawn = np.repeat(index, draws.systems.ravel()).reshape(draws.systems.shape)

@@ -19,7 +19,6 @@ from metassay.meta_evaluation.study import Measured, Study, even
 from metassay.statistics.components import value_at
 from metassay.statistics.correlation import LEVELS
 from metassay.statistics.jackknife import interval, left_out
-from metassay.statistics.resampling import draw
 
 N_METRICS = 20
 DESIGNS = [(systems, documents) for systems in (3, 4, 8, 16) for documents in (10, 30, 100)]
@@ -97,12 +96,11 @@ def study_of(metrics: Sequence[np.ndarray], ratings: np.ndarray, *, seed: int = 
     ratings, human = ratings[:, :, some.any(axis=0)], human[:, some.any(axis=0)]
     shape = human.shape
     values = [metric[some.any(axis=1)][:, some.any(axis=0)] for metric in metrics]
-    draws = draw(shape, resample="documents", n=1, rng=np.random.default_rng(seed))
     return Study(
         f"study {seed}", "quality", "full", "higher",
         pd.Index([f"s{i:02d}" for i in range(shape[0])]),
         pd.Index([f"d{i:05d}" for i in range(shape[1])]),
-        even(human), even(ratings), draws,
+        even(human), even(ratings),
         tuple(
             Measured(f"m{k:02d}", "none", "higher", "simulated", even(one))
             for k, one in enumerate(values)

@@ -23,7 +23,7 @@ HIGHER = defaultdict(lambda: "higher")
 
 
 def studied(scores, ratings, criteria=CRITERIA, options=OPTIONS, better=HIGHER):
-    return studies(scores, ratings, criteria, better, options)
+    return studies(scores, ratings, criteria, better)
 
 
 def gathered(scores, ratings, criteria=CRITERIA, options=OPTIONS, better=HIGHER):
