@@ -10,6 +10,7 @@ from tests.calibration.verdicts import (
     best_of_many,
     coverage,
     false_findings,
+    nested_findings,
     power,
 )
 
@@ -26,6 +27,12 @@ def test_nothing_is_certified_that_is_not_there(world):
     for shape in ((4, 30), (8, 30)):
         shares = false_findings(shape, world, runs=150, seed=8)
         assert max(shares.values()) <= above(0.05, 150)
+
+
+@pytest.mark.parametrize("sizes", [(30, 30, 30), (15, 30, 45, 20), (10,) * 8])
+def test_nothing_is_certified_where_nothing_is_crossed(sizes):
+    shares = nested_findings(sizes, runs=150, seed=8)
+    assert max(shares.values()) <= above(0.05, 150)
 
 
 @pytest.mark.parametrize("level", ["global", "document", "system"])

@@ -149,6 +149,30 @@ def false_findings(
     return {level: hit / runs for level, hit in hits.items()}
 
 
+def nested_findings(sizes: Sequence[int], *, runs: int, seed: int) -> dict[str, float]:
+    """`false_findings` where each document has one system's text; `sizes`: texts per system."""
+    rng = np.random.default_rng([seed, *sizes])
+    system = np.repeat(np.arange(len(sizes)), sizes)
+    shape, chosen = (len(sizes), system.size), options(permutations=400)
+
+    def drawn():
+        scores = np.full(shape, np.nan)
+        own = rng.normal(size=shape[0])[system] + rng.normal(size=system.size)
+        scores[system, np.arange(system.size)] = own
+        return scores
+
+    hits = {"global": 0, "system": 0}
+    for run in range(runs):
+        study = study_of([drawn() for _ in range(N_METRICS)], drawn()[None], seed=run)
+        for level in ("global", "system"):
+            each = [sides(study, one.oriented, level, chosen) for one in study.metrics]
+            human = sides(study, study.oriented, level, chosen)
+            tested = run_test(study, each, human, level, chosen)
+            adjusted = tested.adjusted(np.ones(N_METRICS, dtype=bool))
+            hits[level] += bool(((tested.signs == 1) & (adjusted < 0.05)).any())
+    return {level: hit / runs for level, hit in hits.items()}
+
+
 class Coverage(NamedTuple):
     """Shares of intervals that hold what they are for, and their mean width."""
 
