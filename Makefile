@@ -28,7 +28,7 @@ docs: $(VENV)/dev.stamp
 	$(VENV)/bin/python -W ignore::RuntimeWarning:runpy -m metassay.metrics.describe docs/metrics.md
 
 bench: $(VENV)/dev.stamp
-	for file in benchmarks/*.py; do $(VENV)/bin/python $$file || exit 1; done
+	for file in speed/*.py; do $(VENV)/bin/python $$file || exit 1; done
 
 # Rerun everything that dvc.lock records, after a change of code or parameters.
 lock: $(VENV)/dev.stamp

@@ -17,7 +17,7 @@ from prefect.tasks import exponential_backoff
 
 from flows import dag
 from flows.watch import Watch
-from metassay.headline import artifacts
+from metassay.reporting.headline import artifacts
 
 
 def run(root: Path, benchmarks: list[str], *, jobs: int) -> list[str]:

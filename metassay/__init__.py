@@ -11,4 +11,4 @@ def __getattr__(name: str) -> Any:
     """`meta_eval` and what it returns, imported when first asked for: pandas and SciPy are slow."""
     if name not in ("meta_eval", "MetaEvaluation"):
         raise AttributeError(f"module 'metassay' has no attribute {name!r}")
-    return getattr(importlib.import_module("metassay.two_files.meta_eval"), name)
+    return getattr(importlib.import_module("metassay.cli.meta_eval.frames"), name)

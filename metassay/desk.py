@@ -8,21 +8,21 @@ from typing import Self
 
 import pandas as pd
 
-from metassay.contract import empty
 from metassay.datasets.registry import Dataset, find, load_registry
 from metassay.errors import BadInput, Unfinished
-from metassay.llm.asking import failure
+from metassay.llm.batch import failure
 from metassay.llm.budget import open_budget
 from metassay.llm.client import asker, missing
 from metassay.llm.egress import Cleared, check, datasets_of
 from metassay.llm.endpoints import EndpointOptions, ModelOptions, parse_models
-from metassay.llm.exchange import Ask, ChatRequest, Reply
 from metassay.llm.failures import Failure, can_ask, note, noted
 from metassay.llm.ledger import Ledger
+from metassay.llm.messages import Ask, ChatRequest, Reply
 from metassay.llm.project import ACCOUNT, LEDGER, find_model
 from metassay.llm.prompts import Decoding
 from metassay.llm.responses import responses
 from metassay.params import Params
+from metassay.parquet import empty
 from metassay.tables import RESPONSES
 
 log = logging.getLogger("metassay.llm")

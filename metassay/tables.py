@@ -1,13 +1,13 @@
 """The contracts: every table's key, columns, types, nullability and meaning.
 
-`read` and `write` are the only way to and from Parquet; how they validate is in `contract.py`.
+`read` and `write` are the only way to and from Parquet; how they validate is in `parquet.py`.
 `docs/tables.md` is generated from this file: `python -m metassay.tables docs/tables.md`.
 """
 
 import sys
 from pathlib import Path
 
-from metassay.contract import (
+from metassay.parquet import (
     Table,
     boolean,
     choice,

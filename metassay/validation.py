@@ -5,22 +5,22 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from metassay.aggregation.leaderboard import LeaderboardOptions
 from metassay.alignment import ALIGNMENTS
-from metassay.contract import read
 from metassay.datasets.readers import reader_problems
 from metassay.datasets.registry import REGISTRY, Dataset, load_registry
 from metassay.desk import cap_of
 from metassay.errors import BadInput
 from metassay.generation import SYSTEMS, check_reads
 from metassay.judges import JUDGES
-from metassay.leaderboard import LeaderboardOptions
 from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.project import find_model
 from metassay.llm.prompts import load as load_prompt
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.metrics import DESCRIPTIONS, METRICS
-from metassay.pairs import PairOptions
+from metassay.pairing.pairs import PairOptions
 from metassay.params import Options, Params, load, options_of, parse
+from metassay.parquet import read
 from metassay.reporting.published import COMPARISONS
 from metassay.tables import RESPONSES, TABLES
 from metassay.units import SEGMENTATIONS

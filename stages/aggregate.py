@@ -3,9 +3,9 @@
 import pandas as pd
 
 from metassay import __version__
-from metassay.leaderboard import LeaderboardOptions, leaderboard
+from metassay.aggregation.leaderboard import LeaderboardOptions, leaderboard
 from metassay.metrics.verdicts import Setup, verdict_scores
-from metassay.pairs import PairOptions
+from metassay.pairing.pairs import PairOptions
 from metassay.params import load, parse, printed
 from metassay.tables import JUDGMENTS, LEADERBOARD, MEASUREMENTS, PAIRS, PARTS, SCORES, read, write
 from metassay.units.decompositions import recipe_of

@@ -1,7 +1,7 @@
 """judge: pairs -> one verdict per pair of one judge."""
 
 from metassay.judges import JUDGES
-from metassay.judges.ask import judge_pairs
+from metassay.judges.run import judge_pairs
 from metassay.params import load, options_of
 from metassay.tables import JUDGMENTS, PAIRS, read, write
 from stages.doorway import enter, table

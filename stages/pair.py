@@ -1,6 +1,6 @@
 """pair: units and their evidence -> the questions put to judges."""
 
-from metassay.pairs import PairOptions, build_pairs
+from metassay.pairing.pairs import PairOptions, build_pairs
 from metassay.params import load, parse
 from metassay.tables import ALIGNMENTS, PAIRS, PARTS, SOURCES, UNITS, read, write
 from stages.doorway import enter, table

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from metassay.contract import write
+from metassay.parquet import write
 from metassay.tables import SOURCES
 from stages.doorway import enter
 

@@ -14,7 +14,7 @@ PACKAGES = ("metassay", "stages", "flows")
 
 # Rooms of metassay/, lowest layer first; a room imports only from its own layer or a lower one.
 LAYERS = (
-    {"errors", "contract", "tables", "params", "text", "statistics", "__init__"},
+    {"errors", "parquet", "tables", "params", "text", "statistics", "__init__"},
     {
         "units",
         "generation",
@@ -23,14 +23,14 @@ LAYERS = (
         "metrics",
         "datasets",
         "llm",
-        "pairs",
-        "leaderboard",
+        "pairing",
+        "aggregation",
         "meta_evaluation",
         "desk",
-        "planning",
+        "cost",
     },
-    {"reporting", "headline"},
-    {"validation", "project", "money", "two_files"},
+    {"reporting"},
+    {"validation"},
     {"cli"},
 )
 

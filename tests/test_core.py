@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from metassay.cli import PIPELINE
+from metassay.cli.main import PIPELINE
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -37,7 +37,7 @@ importlib.util.find_spec = lambda name, package=None: (
     None if name.partition(".")[0] in Hider.hidden else real(name, package)
 )
 sys.meta_path.insert(0, Hider())
-from metassay.cli import main
+from metassay.cli.main import main
 for command in " ".join(sys.argv[2:]).split(";"):
     code = main(command.split())
 sys.exit(code)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from metassay.cli import parser
+from metassay.cli.main import parser
 from metassay.params import load
 
 ROOT = Path(__file__).parent.parent

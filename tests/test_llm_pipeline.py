@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from metassay.contract import read
+from metassay.parquet import read
 from metassay.tables import TABLES
 from tests.conftest import copy_project
 from tests.llm.scripted_server import (

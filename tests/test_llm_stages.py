@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from metassay.contract import read, write
 from metassay.llm import client
 from metassay.llm.ledger import Ledger
 from metassay.llm.project import LEDGER
 from metassay.llm.responses import import_
+from metassay.parquet import read, write
 from metassay.tables import PARTS, RESPONSES, TEXTS, UNITS
 from stages.doorway import BAD_INPUT, UNFINISHED
-from tests.llm.asking_setup import QUICK
+from tests.llm.batch_setup import QUICK
 from tests.llm.scripted_server import (
     Answer,
     Call,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from metassay.contract import read
+from metassay.parquet import read
 from metassay.tables import LEADERBOARD, TABLES
 from metassay.validation import table_problems
 

@@ -8,8 +8,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from metassay.contract import describe, empty, read, write
 from metassay.errors import BadInput
+from metassay.parquet import describe, empty, read, write
 from metassay.tables import PAIRS, RATINGS, TABLES, TEXTS, UNITS
 
 ROOT = Path(__file__).parent.parent

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay.contract import Table, empty
 from metassay.datasets.checks import check
 from metassay.datasets.readers import READERS
 from metassay.datasets.rows import ScoreRow
 from metassay.errors import BadInput
 from metassay.params import Criterion
+from metassay.parquet import Table, empty
 from metassay.tables import MEASUREMENTS, NO_JUDGE, RATINGS, SOURCES, TEXTS
 
 

@@ -84,7 +84,7 @@ class ScoreRow(NamedTuple):
     doc_id: str
     author: str
     part: str
-    metric: str  # a name in metassay/metrics/given.py
+    metric: str  # a name in metassay/metrics/released.py
     value: float | None
 
 

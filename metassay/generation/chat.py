@@ -14,8 +14,8 @@ from pydantic import Field
 
 from metassay import __version__
 from metassay.errors import BadInput
-from metassay.generation.shots import Example, with_citations
-from metassay.llm.exchange import Ask, ChatRequest, Message, Reply
+from metassay.generation.few_shot import Example, with_citations
+from metassay.llm.messages import Ask, ChatRequest, Message, Reply
 from metassay.llm.prompts import PROMPTS, Decoding, Prompt, load, render
 from metassay.params import Options
 from metassay.tables import FULL, TEXTS

@@ -18,8 +18,8 @@ import pandas as pd
 from metassay.errors import BadInput
 from metassay.generation import network
 from metassay.generation.chat import Order, Style, Written, orders, texts_of
+from metassay.generation.few_shot import Example
 from metassay.generation.network import Network, NetworkOptions
-from metassay.generation.shots import Example
 from metassay.llm.prompts import PROMPTS
 from metassay.tables import FULL
 

@@ -7,6 +7,7 @@ import pandas as pd
 
 from metassay.errors import BadInput
 from metassay.generation.chat import ChatOptions, Style, write_chat
+from metassay.generation.few_shot import read_examples
 from metassay.generation.generate import generate
 from metassay.generation.lead import LeadOptions
 from metassay.generation.local import (
@@ -17,7 +18,6 @@ from metassay.generation.local import (
     write_seq2seq,
 )
 from metassay.generation.longest_turn import LongestTurnOptions
-from metassay.generation.shots import read_examples
 from metassay.llm.egress import datasets_of
 from metassay.llm.project import Desk
 from metassay.params import Options

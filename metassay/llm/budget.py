@@ -17,8 +17,8 @@ from typing import Literal, NamedTuple
 from metassay.errors import BadInput
 from metassay.llm import tokens
 from metassay.llm.endpoints import ModelOptions, Prices
-from metassay.llm.exchange import ChatRequest
 from metassay.llm.ledger import Entry, Ledger
+from metassay.llm.messages import ChatRequest
 
 _UNIT = 10**12
 _MILLION = 10**6

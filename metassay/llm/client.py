@@ -16,13 +16,13 @@ from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
 from metassay.errors import BadInput
-from metassay.llm.asking import Asking, Progress, Tally, failure
+from metassay.llm.batch import Asking, Progress, Tally, failure
 from metassay.llm.budget import Budget
 from metassay.llm.egress import Cleared
 from metassay.llm.endpoints import ModelOptions
-from metassay.llm.exchange import Ask, ChatRequest, Reply
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
+from metassay.llm.messages import Ask, ChatRequest, Reply
 
 Result = TypeVar("Result")
 

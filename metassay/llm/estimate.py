@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from metassay.llm import tokens
 from metassay.llm.endpoints import ModelOptions
-from metassay.llm.exchange import ChatRequest, Message
 from metassay.llm.ledger import Ledger
+from metassay.llm.messages import ChatRequest, Message
 
 SAMPLE = 1000  # requests that are counted; the others go by their length in characters
 PAST, ENOUGH = 200, 20  # past answers that are looked at, and how many it takes to go by them

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from metassay.llm.database import Database
-from metassay.llm.exchange import Reply
+from metassay.llm.messages import Reply
 
 EntryStatus = Literal["ok", "refused", "truncated"]
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from metassay.errors import BadInput
 from metassay.llm.endpoints import ModelOptions, Models
-from metassay.llm.exchange import Ask
+from metassay.llm.messages import Ask
 from metassay.llm.prompts import Decoding
 
 LEDGER = Path(".work/ledger.sqlite")  # no out of DVC, which would delete it

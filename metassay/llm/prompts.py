@@ -19,7 +19,7 @@ import yaml
 
 from metassay.errors import BadInput
 from metassay.llm.endpoints import ModelOptions
-from metassay.llm.exchange import ChatRequest, Message
+from metassay.llm.messages import ChatRequest, Message
 from metassay.params import Options, parse
 
 PROMPTS = Path("prompts")

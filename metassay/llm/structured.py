@@ -14,8 +14,8 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from metassay.llm.exchange import Ask, ChatRequest, Reply
 from metassay.llm.json_value import only_json
+from metassay.llm.messages import Ask, ChatRequest, Reply
 
 Status = Literal["ok", "unparsed", "refused", "truncated", "error"]
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from metassay.errors import BadInput
-from metassay.llm.exchange import ChatRequest
+from metassay.llm.messages import ChatRequest
 
 Count = Callable[[str], float]
 

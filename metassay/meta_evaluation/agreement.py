@@ -8,10 +8,10 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
-from metassay.contract import empty
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import VERSUS, check_criteria, even, generator, mirrored
 from metassay.params import Criterion
+from metassay.parquet import empty
 from metassay.statistics import weighted, weighted_agreement
 from metassay.statistics.agreement import (
     Agreement,

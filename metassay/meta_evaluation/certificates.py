@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.contract import empty
 from metassay.meta_evaluation.confounds import VANISHES
 from metassay.meta_evaluation.evidence import AtLevel, Evidence, directed_places
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.sentences import sentence
 from metassay.meta_evaluation.study import Measured, Study, generator
 from metassay.meta_evaluation.verdicts import CANNOT_TELL, TRUSTED, verdict
+from metassay.parquet import empty
 from metassay.statistics.arithmetic import Array
 from metassay.statistics.ceiling import AgainstRater, Known, against_rater
 from metassay.statistics.correlation import LEVELS, Level, correlate

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from metassay.contract import empty
 from metassay.meta_evaluation.evidence import Evidence
 from metassay.meta_evaluation.options import MetaOptions
+from metassay.parquet import empty
 from metassay.statistics.arithmetic import Array
 from metassay.statistics.components import COMPONENTS, correlate_at, variance_components
 from metassay.statistics.jackknife import interval, left_out

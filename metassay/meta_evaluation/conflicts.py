@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.contract import empty
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Better, Measured, generator
+from metassay.parquet import empty
 from metassay.statistics.preference import disagreements as all_disagreements
 from metassay.statistics.preference import draw_disagreements
 from metassay.tables import CONFLICTS, DISAGREEMENTS, REFERENCE

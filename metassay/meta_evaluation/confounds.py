@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.contract import empty
 from metassay.meta_evaluation.evidence import (
     AtLevel,
     Evidence,
@@ -17,6 +16,7 @@ from metassay.meta_evaluation.evidence import (
 )
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study
+from metassay.parquet import empty
 from metassay.statistics.confounds import most_abstractive
 from metassay.statistics.correlation import LEVELS, Array, Level, correlate
 from metassay.statistics.ensembles import standardise

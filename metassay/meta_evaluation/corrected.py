@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from metassay.contract import empty
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study
+from metassay.parquet import empty
 from metassay.statistics.correlation import Array
 from metassay.statistics.prediction_powered import prediction_powered_mean, rogan_gladen
 from metassay.tables import CORRECTED

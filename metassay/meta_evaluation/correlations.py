@@ -6,10 +6,10 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 
-from metassay.contract import empty
 from metassay.meta_evaluation.evidence import Evidence
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, generator
+from metassay.parquet import empty
 from metassay.statistics.correlation import LEVELS, Array, Coefficient, correlate
 from metassay.statistics.ensembles import percentiles
 from metassay.statistics.grouped import correlate_groups

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from metassay.contract import empty
 from metassay.errors import BadInput
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, generator
+from metassay.parquet import empty
 from metassay.statistics.arithmetic import Array, Mask
 from metassay.statistics.ensembles import ensembles as every_subset
 from metassay.statistics.ensembles import in_ensembles

@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.contract import Table, empty
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, generator
 from metassay.params import Criterion
+from metassay.parquet import Table, empty
 from metassay.statistics.arithmetic import Array
 from metassay.statistics.calibration import Calibration, calibration
 from metassay.statistics.judge_card import judge_card

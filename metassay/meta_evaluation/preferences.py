@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from metassay.contract import empty
 from metassay.meta_evaluation.agreement import oriented
 from metassay.meta_evaluation.study import VERSUS, Better, check_criteria, one_recipe
 from metassay.params import Criterion
+from metassay.parquet import empty
 from metassay.statistics.correlation import TIE, Array
 from metassay.statistics.preference import preference_agreement
 from metassay.tables import PREFERENCES

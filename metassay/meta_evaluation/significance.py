@@ -6,9 +6,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from metassay.contract import empty
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, generator
+from metassay.parquet import empty
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, Array, Coefficient, Level
 from metassay.statistics.permutation import Swaps, common, draw_swaps, permutation_test
 from metassay.statistics.resampling import draw

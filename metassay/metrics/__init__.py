@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from metassay.metrics import bleu, edit_distance, extractiveness, given, lengths, rouge, verdicts
+from metassay.metrics import bleu, edit_distance, extractiveness, lengths, released, rouge, verdicts
 from metassay.metrics.describe import Description, Measured
 from metassay.params import Options
 
@@ -51,5 +51,5 @@ DESCRIPTIONS: dict[str, Description] = {
     **edit_distance.DESCRIPTIONS,
     **extractiveness.DESCRIPTIONS,
     **lengths.DESCRIPTIONS,
-    **given.DESCRIPTIONS,
+    **released.DESCRIPTIONS,
 }

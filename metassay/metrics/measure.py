@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from metassay import __version__
-from metassay.contract import empty
 from metassay.errors import BadInput
 from metassay.metrics import METRICS, Metric
 from metassay.metrics.describe import Description, Measured
 from metassay.params import Options
+from metassay.parquet import empty
 from metassay.tables import FULL, MEASUREMENTS, NO_JUDGE, REFERENCE
 from metassay.text.citations import strip_citations
 

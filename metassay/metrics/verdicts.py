@@ -22,10 +22,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metassay.contract import empty
 from metassay.errors import BadInput
 from metassay.metrics.describe import Description
-from metassay.pairs import PairOptions
+from metassay.pairing.pairs import PairOptions
+from metassay.parquet import empty
 from metassay.tables import FULL, MEASURES, REFERENCE, SCORES
 
 Integers = NDArray[np.int64]

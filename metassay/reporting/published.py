@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from metassay.errors import BadInput
-from metassay.reporting import given_scores
+from metassay.reporting import released
 from metassay.reporting.cells import (
     USED,
     Cell,
@@ -220,7 +220,7 @@ COMPARISONS: dict[str, Comparison] = {
         " over raters that were released beside them (faithful_released, factual_released). What"
         " the raters' own spans and answers give is among the correlations (faithfulness,"
         " factuality); the page on datasets says why it differs.",
-        given_scores.compare_maynez,
+        released.compare_maynez,
         decimals=3,
     ),
     "unieval_topical_chat": Comparison(
@@ -228,7 +228,7 @@ COMPARISONS: dict[str, Comparison] = {
         ("unieval_topical_chat.csv",),
         "Correlation over all 360 turns, each dimension with the same one by people, as printed in"
         " the authors' repository.",
-        given_scores.compare_unieval("topical_chat"),
+        released.compare_unieval("topical_chat"),
         decimals=6,
     ),
     "unieval_sfres": Comparison(
@@ -236,7 +236,7 @@ COMPARISONS: dict[str, Comparison] = {
         ("unieval_sfres.csv",),
         "Correlation over all 1,181 sentences, each dimension with the same one by people, as"
         " printed in the authors' repository.",
-        given_scores.compare_unieval("sfres"),
+        released.compare_unieval("sfres"),
         decimals=6,
     ),
     "fm_table4": Comparison(
@@ -247,7 +247,7 @@ COMPARISONS: dict[str, Comparison] = {
         " on numbers of 12 digits, in which .5 and .49999999999999994, both released, are tied: the"
         " Spearman correlation of scholarsum_rougeL with `overall` is .262, and .258 with the"
         " released digits.",
-        given_scores.compare_scholarsum,
+        released.compare_scholarsum,
         decimals=4,
     ),
 }

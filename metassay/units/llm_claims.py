@@ -10,7 +10,7 @@ import pandas as pd
 from pydantic import AfterValidator, Field, create_model, model_validator
 
 from metassay.errors import BadInput
-from metassay.llm.exchange import Ask, ChatRequest
+from metassay.llm.messages import Ask, ChatRequest
 from metassay.llm.prompts import PROMPTS, Decoding, Prompt, load, render
 from metassay.llm.structured import (
     Answer,

@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 
 from metassay import __version__
-from metassay.contract import write
 from metassay.errors import BadInput
 from metassay.generation.chat import ChatOptions, chat_requests, orders, write_chat
-from metassay.generation.shots import Example
-from metassay.llm.exchange import ChatRequest, Message, Reply
+from metassay.generation.few_shot import Example
+from metassay.llm.messages import ChatRequest, Message, Reply
 from metassay.llm.prompts import Decoding, load
 from metassay.params import parse
+from metassay.parquet import write
 from metassay.tables import TEXTS
 from metassay.text.citations import parse as parse_citations
 from metassay.text.headings import SECTIONS, section_heading

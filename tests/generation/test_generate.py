@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 
 from metassay import __version__
-from metassay.contract import read, write
 from metassay.generation.generate import RULES, generate
 from metassay.generation.lead import LeadOptions
 from metassay.generation.longest_turn import LongestTurnOptions
 from metassay.params import Options, options_of
+from metassay.parquet import read, write
 from metassay.tables import SOURCES, TEXTS
 
 

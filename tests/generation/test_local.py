@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from metassay.contract import write
 from metassay.errors import BadInput
 from metassay.generation import network
 from metassay.generation.local import CausalOptions, Seq2SeqOptions, write_causal, write_seq2seq
 from metassay.params import parse
+from metassay.parquet import write
 from metassay.tables import TEXTS
 from metassay.text.headings import SECTIONS
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from metassay.contract import read
+from metassay.parquet import read
 from metassay.tables import RESPONSES, TEXTS
 from stages.doorway import BAD_INPUT
 from tests.generation.test_local import COMMON, STYLE, bart, llama

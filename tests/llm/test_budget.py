@@ -12,7 +12,7 @@ from metassay.llm.egress import check
 from metassay.llm.endpoints import Prices
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
-from tests.llm.asking_setup import PRICES, asking, budget_of, endpoint, model, request
+from tests.llm.batch_setup import PRICES, asking, budget_of, endpoint, model, request
 from tests.llm.scripted_server import (
     Call,
     ScriptedServer,

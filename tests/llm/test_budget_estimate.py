@@ -7,9 +7,9 @@ import pytest
 from metassay.errors import BadInput
 from metassay.llm import tokens
 from metassay.llm.estimate import estimate
-from metassay.llm.exchange import ChatRequest, Message
 from metassay.llm.ledger import Ledger
-from tests.llm.asking_setup import PRICES, asking, model, request
+from metassay.llm.messages import ChatRequest, Message
+from tests.llm.batch_setup import PRICES, asking, model, request
 from tests.llm.scripted_server import ScriptedServer, said
 
 INVENTED = {

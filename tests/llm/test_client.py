@@ -9,12 +9,12 @@ from email.utils import formatdate
 import pytest
 
 from metassay.errors import BadInput
-from metassay.llm.asking import Tally
+from metassay.llm.batch import Tally
 from metassay.llm.client import missing
-from metassay.llm.exchange import ChatRequest, Message
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
-from tests.llm.asking_setup import QUICK, asking, request
+from metassay.llm.messages import ChatRequest, Message
+from tests.llm.batch_setup import QUICK, asking, request
 from tests.llm.scripted_server import (
     Answer,
     Call,

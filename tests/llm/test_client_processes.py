@@ -12,7 +12,7 @@ import pytest
 
 from metassay.llm.ledger import Ledger
 from metassay.llm.responses import export
-from tests.llm.asking_setup import Asker, another_process, asking, request
+from tests.llm.batch_setup import Asker, another_process, asking, request
 from tests.llm.scripted_server import ScriptedServer
 
 QUESTIONS, KILLS = 500, 10

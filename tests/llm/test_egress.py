@@ -7,10 +7,10 @@ import pytest
 from metassay.errors import BadInput
 from metassay.llm.client import asker
 from metassay.llm.egress import Cleared, check
-from metassay.llm.exchange import ChatRequest, Message
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
-from tests.llm.asking_setup import budget_of, endpoint, model
+from metassay.llm.messages import ChatRequest, Message
+from tests.llm.batch_setup import budget_of, endpoint, model
 from tests.llm.scripted_server import (
     Answer,
     ScriptedServer,

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from metassay.cost import plan
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.datasets.registry import load_registry
 from metassay.desk import ProjectDesk
@@ -16,7 +17,6 @@ from metassay.generation import SYSTEMS, write_texts
 from metassay.llm.estimate import Estimate
 from metassay.llm.ledger import Ledger
 from metassay.params import Params, load, options_of
-from metassay.planning import plan
 from metassay.tables import REFERENCE
 from metassay.units import SEGMENTATIONS, segment
 from metassay.units.decompositions import decomposition_of, take_apart

@@ -7,13 +7,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from metassay.contract import read, write
-from metassay.llm.exchange import ChatRequest
 from metassay.llm.failures import Failure, can_ask, note, noted
 from metassay.llm.ledger import Ledger
+from metassay.llm.messages import ChatRequest
 from metassay.llm.responses import export, import_, responses
+from metassay.parquet import read, write
 from metassay.tables import RESPONSES
-from tests.llm.asking_setup import asking, endpoint, request
+from tests.llm.batch_setup import asking, endpoint, request
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, failed, said
 
 FIRST, SECOND = request(1), request(2)

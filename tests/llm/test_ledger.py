@@ -8,7 +8,7 @@ import pytest
 from metassay.errors import BadInput
 from metassay.llm.database import APPLICATION_ID
 from metassay.llm.ledger import Entry, Ledger
-from tests.llm.asking_setup import request
+from tests.llm.batch_setup import request
 
 
 def entry(number: int, text: str | None = "yes", **changes: object) -> Entry:

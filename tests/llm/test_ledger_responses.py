@@ -4,13 +4,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from metassay.contract import read, write
 from metassay.errors import BadInput
 from metassay.llm.client import asker, replayer
 from metassay.llm.egress import check
 from metassay.llm.ledger import Ledger
 from metassay.llm.responses import RESPONSES, export, import_, responses
-from tests.llm.asking_setup import asking, budget_of, endpoint, model, request
+from metassay.parquet import read, write
+from tests.llm.batch_setup import asking, budget_of, endpoint, model, request
 from tests.llm.scripted_server import (
     Answer,
     Call,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from metassay.errors import BadInput
 from metassay.llm.endpoints import ModelOptions
-from metassay.llm.exchange import Message
+from metassay.llm.messages import Message
 from metassay.llm.prompts import Decoding, Prompt, load, render
 
 ROOT = Path(__file__).parents[2]

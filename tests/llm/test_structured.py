@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metassay.llm.exchange import ChatRequest, Message, Reply, Status
 from metassay.llm.json_value import only_json
+from metassay.llm.messages import ChatRequest, Message, Reply, Status
 from metassay.llm.structured import (
     Answer,
     Group,

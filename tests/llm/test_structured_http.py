@@ -11,9 +11,9 @@ from metassay.llm import egress
 from metassay.llm.budget import open_budget
 from metassay.llm.client import asker
 from metassay.llm.endpoints import EndpointOptions, ModelOptions
-from metassay.llm.exchange import Ask, ChatRequest, Message
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
+from metassay.llm.messages import Ask, ChatRequest, Message
 from metassay.llm.prompts import Decoding
 from metassay.llm.structured import (
     Answer,

@@ -18,18 +18,18 @@ from typing import Any, Literal, NamedTuple
 import pandas as pd
 import pytest
 
-from metassay.contract import write
 from metassay.generation.chat import ChatOptions, write_chat
 from metassay.llm import egress
 from metassay.llm.budget import open_budget
 from metassay.llm.client import asker
 from metassay.llm.endpoints import EndpointOptions, ModelOptions
-from metassay.llm.exchange import Ask, ChatRequest, Message, Reply
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
+from metassay.llm.messages import Ask, ChatRequest, Message, Reply
 from metassay.llm.prompts import Decoding
 from metassay.llm.structured import Answer, Group, Item, ask_groups, numbered, schema_of
 from metassay.params import parse
+from metassay.parquet import write
 from metassay.tables import TEXTS
 from metassay.text.headings import SECTIONS
 from metassay.units.llm_claims import LlmClaimOptions, llm_claims

@@ -7,9 +7,9 @@ import scipy.stats
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats import inter_rater
 
-from metassay.contract import write
 from metassay.meta_evaluation.agreement import agreement
 from metassay.params import Criterion
+from metassay.parquet import write
 from metassay.tables import AGREEMENT
 from tests.meta_evaluation.invented_study import (
     CRITERIA,

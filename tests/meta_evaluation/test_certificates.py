@@ -2,10 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metassay.contract import empty, read, write
 from metassay.meta_evaluation.certificates import certificates
 from metassay.meta_evaluation.confounds import confounds
 from metassay.meta_evaluation.correlations import correlations
+from metassay.parquet import empty, read, write
 from metassay.statistics.ceiling import against_rater
 from metassay.statistics.correlation import LEVELS
 from metassay.statistics.jackknife import interval, left_out

@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metassay.contract import empty, read, write
 from metassay.meta_evaluation.components import components
+from metassay.parquet import empty, read, write
 from metassay.statistics.components import COMPONENTS, correlate_at, variance_components
 from metassay.statistics.jackknife import interval, left_out
 from metassay.tables import COMPONENTS as TABLE

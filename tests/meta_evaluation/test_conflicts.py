@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from metassay.contract import empty, read, write
 from metassay.meta_evaluation.conflicts import conflicts, disagreements
+from metassay.parquet import empty, read, write
 from metassay.tables import CONFLICTS, DISAGREEMENTS, SCORES
 from tests.meta_evaluation.invented_study import OPTIONS, one, scores_of
 

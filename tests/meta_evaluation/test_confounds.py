@@ -5,8 +5,8 @@ import pytest
 import scipy.stats
 import statsmodels.formula.api as models
 
-from metassay.contract import empty, read, write
 from metassay.meta_evaluation.confounds import confounds
+from metassay.parquet import empty, read, write
 from metassay.statistics.correlation import LEVELS
 from metassay.statistics.jackknife import interval
 from metassay.statistics.partials import partial, partial_given_system

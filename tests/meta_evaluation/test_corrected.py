@@ -3,9 +3,9 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from metassay.contract import empty, write
 from metassay.meta_evaluation.corrected import corrected
 from metassay.params import Criterion
+from metassay.parquet import empty, write
 from metassay.statistics.prediction_powered import prediction_powered_mean
 from metassay.tables import CORRECTED, SCORES
 from tests.meta_evaluation.invented_study import (

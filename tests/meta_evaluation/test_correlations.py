@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metassay.contract import empty, read, write
 from metassay.meta_evaluation.agreement import agreement
+from metassay.parquet import empty, read, write
 from metassay.statistics.correlation import correlate
 from metassay.statistics.jackknife import interval, left_out
 from metassay.tables import AGREEMENT, CORRELATIONS, RATINGS, SCORES

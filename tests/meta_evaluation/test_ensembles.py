@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from metassay.contract import empty, read, write
 from metassay.errors import BadInput
 from metassay.meta_evaluation.ensembles import ensembles
 from metassay.meta_evaluation.study import generator
+from metassay.parquet import empty, read, write
 from metassay.statistics.selection import best_subset
 from metassay.tables import ENSEMBLES, RATINGS
 from tests.meta_evaluation.invented_study import (

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from metassay.contract import empty, read, write
 from metassay.meta_evaluation.evaluate import evaluate
+from metassay.parquet import empty, read, write
 from metassay.tables import RATINGS, SCORES, TABLES
 from tests.meta_evaluation.invented_study import CRITERIA, OPTIONS, rate, ratings_of, scores_of
 

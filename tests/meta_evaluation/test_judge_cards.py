@@ -2,9 +2,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metassay.contract import empty, write
 from metassay.meta_evaluation.judge_cards import judge_cards
 from metassay.params import Criterion
+from metassay.parquet import empty, write
 from metassay.tables import CALIBRATION, JUDGE_CARDS, SCORES
 from tests.meta_evaluation.invented_study import (
     HIGHER,

@@ -2,10 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metassay.contract import empty, write
 from metassay.errors import BadInput
 from metassay.meta_evaluation.preferences import preferences
 from metassay.params import Criterion
+from metassay.parquet import empty, write
 from metassay.tables import PREFERENCES, RATINGS, SCORES
 from tests.meta_evaluation.invented_study import (
     CRITERIA,

@@ -5,9 +5,9 @@ import scipy.stats
 from nlpstats.correlations import williams as nlpstats_williams
 from statsmodels.stats.multitest import multipletests
 
-from metassay.contract import empty, read, write
 from metassay.meta_evaluation.significance import significance
 from metassay.meta_evaluation.study import generator
+from metassay.parquet import empty, read, write
 from metassay.statistics.significance import paired_bootstrap
 from metassay.tables import RATINGS, SIGNIFICANCE
 from tests.meta_evaluation.invented_study import (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from metassay.metrics import DESCRIPTIONS, METRICS, given, verdicts
+from metassay.metrics import DESCRIPTIONS, METRICS, released, verdicts
 from metassay.metrics.describe import Description, page
 from metassay.params import load, options_of
 
@@ -21,7 +21,7 @@ def test_the_page_in_docs_is_fresh() -> None:
 def test_every_metric_has_one_description_under_its_name() -> None:
     families = [
         verdicts.DESCRIPTIONS,
-        given.DESCRIPTIONS,
+        released.DESCRIPTIONS,
         *(metric.descriptions for metric in METRICS.values()),
     ]
     assert sum(map(len, families)) == len(DESCRIPTIONS)

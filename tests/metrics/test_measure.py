@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from metassay import __version__, contract
+from metassay import __version__, parquet
 from metassay.errors import BadInput
 from metassay.metrics import METRICS
 from metassay.metrics.bleu import BleuOptions
@@ -224,11 +224,11 @@ def test_every_family_gives_a_valid_table_in_any_order(kind: str, tmp_path: Path
     )
     for name, rows in (("once", parts), ("turned", parts.iloc[::-1])):
         frame = measure(SOURCES.iloc[::-1], rows, kind, OPTIONS[kind], segmentation="soap")
-        contract.write(MEASUREMENTS, frame, tmp_path / f"{name}.parquet")
+        parquet.write(MEASUREMENTS, frame, tmp_path / f"{name}.parquet")
     once, turned = (tmp_path / f"{name}.parquet" for name in ("once", "turned"))
     assert once.read_bytes() == turned.read_bytes()
 
-    frame = contract.read(MEASUREMENTS, once)
+    frame = parquet.read(MEASUREMENTS, once)
     assert (frame["n_judged"] + frame["n_failed"] == frame["n_expected"]).all()
     assert set(frame["metric"]) == set(METRICS[kind].descriptions)
     for metric, values in frame.dropna(subset="value").groupby("metric")["value"]:
@@ -242,8 +242,8 @@ def test_no_texts_no_rows(kind: str, tmp_path: Path) -> None:
     frame = measure(
         SOURCES, table(("d1", "a", "full", "x")).iloc[:0], kind, OPTIONS[kind], segmentation="soap"
     )
-    contract.write(MEASUREMENTS, frame, tmp_path / "empty.parquet")
-    assert contract.read(MEASUREMENTS, tmp_path / "empty.parquet").empty
+    parquet.write(MEASUREMENTS, frame, tmp_path / "empty.parquet")
+    assert parquet.read(MEASUREMENTS, tmp_path / "empty.parquet").empty
 
 
 def test_a_document_without_its_source_is_an_error() -> None:

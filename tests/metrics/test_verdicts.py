@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metassay import tables
-from metassay.contract import empty
 from metassay.errors import BadInput
 from metassay.metrics.verdicts import DESCRIPTIONS, Setup, verdict_scores
-from metassay.pairs import PairOptions
+from metassay.pairing.pairs import PairOptions
+from metassay.parquet import empty
 
 SETUP = Setup(
     segmentation="soap",

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from metassay.contract import empty, read, write
 from metassay.meta_evaluation.options import MetaOptions
+from metassay.parquet import empty, read, write
 from metassay.reporting.report import ReportInput, write_report
 from metassay.tables import TABLES
 from tests.reporting.invented_report import NAMES, PUBLISHED, SCRIPT, Frames, rows

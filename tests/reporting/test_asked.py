@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from metassay.contract import empty
 from metassay.llm.endpoints import ModelOptions
+from metassay.parquet import empty
 from metassay.reporting.views.asked import COLUMNS, Asked, asked_table, asked_view
 from metassay.tables import RESPONSES
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metassay.contract import empty
 from metassay.errors import BadInput
+from metassay.parquet import empty
 from metassay.reporting.published import COMPARISONS, agrees, compare_all
 from metassay.reporting.views.published import published_view
 from metassay.tables import CORRELATIONS, LEADERBOARD, NO_JUDGE

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 from scipy.stats import pearsonr
 
-from metassay.contract import empty
 from metassay.metrics import rouge
+from metassay.parquet import empty
 from metassay.reporting.published import agrees, compare_all
 from metassay.tables import CORRELATIONS, LEADERBOARD, NO_JUDGE
 from tests.reporting.invented_report import PUBLISHED

@@ -6,12 +6,12 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from metassay.contract import write
-from metassay.headline import artifacts, best_metrics, limits_of
+from metassay.cli.meta_eval.terminal import SHOWN, show
+from metassay.cli.project import _headline
 from metassay.params import load
-from metassay.project import _headline
+from metassay.parquet import write
+from metassay.reporting.headline import artifacts, best_metrics, limits_of
 from metassay.tables import TABLES
-from metassay.two_files.terminal import SHOWN, show
 
 LONG = "unieval_understandability_of_the_whole"
 

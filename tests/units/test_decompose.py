@@ -5,9 +5,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from metassay.contract import empty, read, write
 from metassay.errors import BadInput
 from metassay.params import options_of
+from metassay.parquet import empty, read, write
 from metassay.tables import PARTS, SOURCES, UNITS
 from metassay.units import decompose
 from metassay.units.decompose import ClauseOptions

@@ -7,7 +7,7 @@ import pytest
 
 from metassay.datasets.ingest import ingest
 from metassay.errors import BadInput
-from metassay.llm.exchange import Ask
+from metassay.llm.messages import Ask
 from metassay.llm.prompts import Decoding
 from metassay.params import load
 from metassay.tables import UNITS, read, write

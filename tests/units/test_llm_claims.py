@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metassay.contract import write
 from metassay.errors import BadInput
-from metassay.llm.exchange import ChatRequest, Reply
+from metassay.llm.messages import ChatRequest, Reply
 from metassay.llm.prompts import Decoding, load
 from metassay.params import parse
+from metassay.parquet import write
 from metassay.tables import UNITS
 from metassay.units.llm_claims import LlmClaimOptions, claim_requests, llm_claims, signature
 

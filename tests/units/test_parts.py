@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from rouge_score import rouge_scorer
 
-from metassay.contract import empty, read, write
 from metassay.errors import BadInput
 from metassay.params import options_of
+from metassay.parquet import empty, read, write
 from metassay.tables import PARTS, SOURCES, TEXTS
 from metassay.units import SEGMENTATIONS, segment
 from metassay.units.parts import SoapOptions, WholeOptions

@@ -1,0 +1,1 @@
+"""Answers to scores, and scores to a leaderboard."""

@@ -1,0 +1,1 @@
+"""The command line: `metassay`, one module per group of commands."""

@@ -1,0 +1,186 @@
+"""`metassay`: what the command line takes; the commands are in project.py, money.py, meta_eval/.
+
+What a command needs is imported when it runs: `meta-eval` must do with the core install.
+"""
+
+import argparse
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from metassay import __version__
+from metassay.cli.meta_eval import command as meta_eval
+from metassay.errors import BadInput
+
+BAD_USAGE = 2
+
+PIPELINE = ("dvc", "httpx2", "openai", "prefect", "pysbd", "requests", "sacrebleu")
+
+ABOUT = """\
+Scores generated clinical and scientific text finely, then tests every score against people.
+
+Work happens in a project: the folder with dvc.yaml and params.yaml. A benchmark is a dataset and
+the metrics, judges and systems that params.yaml puts on it; its tables are versioned by DVC, so a
+run repeats only what changed. Start with `metassay run sample`. `metassay meta-eval` alone needs no
+project: it takes two files."""
+
+ENDING = """\
+exit codes:
+  0  done
+  1  a stage failed (the others went on; what failed is named)
+  2  bad usage or configuration (every problem is listed at once)
+
+environment:
+  the variable that params.yaml > endpoints > ... > key_env names holds that endpoint's key
+  METASSAY_MIRROR  a folder to take datasets from instead of their URLs; see `metassay fetch --help`
+"""
+
+FETCH = """\
+Bring a dataset's files to data/raw/NAME from the URL that data/registry.yaml gives, at the pinned
+commit, and check each against its sha256. With --mirror DIR (or METASSAY_MIRROR) the files are
+copied from DIR/<dataset's mirror folder>/<file> instead, for a site without internet access."""
+
+RUN = """\
+Bring the reports of the named benchmarks up to date, running only the stages whose inputs, code or
+parameters changed. Stages that do not need each other run side by side. With Prefect each stage is
+a task that is retried as dvc.yaml's `meta` says; --no-prefect does without its server and retries.
+`dvc repro report@NAME` does the same work without this command."""
+
+VALIDATE = """\
+Check params.yaml, data/registry.yaml, and every table there is; print every problem with its file,
+row and remedy in one go."""
+
+REPORT = """\
+Render reports/NAME/index.html again from the tables that are there, and print its headline."""
+
+COST = """\
+Estimate what the next `metassay run NAME` would ask of language models, per stage and model, before
+anything is sent and without any network: distinct questions, those that the ledger has answered
+already, tokens, and money at the prices of params.yaml. Few-shot examples and raw files must be
+there (metassay fetch). Every number is an expectation, but for `at most`: that is a bound, with
+every byte of a prompt a token, every answer as long as max_tokens, and every list of claims asked
+for as often as it may be. Attempts that are repeated after a fault are in neither, but max_cost
+caps them too: it caps what all runs of the project cost together; the last line says what is left.
+"""
+
+LEDGER_ABOUT = """\
+The ledger (.work/ledger.sqlite) holds every answer ever paid for. `stats` says what is in it, and
+what was paid and saved; `export` writes it as a table `responses`; `import` adds such tables, for
+example data/tables/NAME/responses of a colleague's run, so that nothing is asked again."""
+
+Command = Callable[[argparse.Namespace], int]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    chosen = parser().parse_args(arguments)
+    command: Command = chosen.command
+    try:
+        return command(chosen)
+    except BadInput as error:
+        for problem in error.problems:
+            print(problem, file=sys.stderr)
+        return BAD_USAGE
+
+
+class _Parser(argparse.ArgumentParser):
+    """Files may stand before, between and after options, which argparse alone does not take."""
+
+    def parse_known_args(  # type: ignore[override] # the namespace is always ours
+        self, args: list[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse; words that are left over and are no options are further files."""
+        chosen, rest = super().parse_known_args(args, namespace)
+        if rest and hasattr(chosen, "files") and not any(one.startswith("-") for one in rest):
+            chosen.files = [*chosen.files, *map(Path, rest)]
+            rest = []
+        return chosen, rest
+
+
+def parser() -> argparse.ArgumentParser:
+    """What the command line takes."""
+    raw = argparse.RawDescriptionHelpFormatter
+    whole = _Parser(prog="metassay", description=ABOUT, epilog=ENDING, formatter_class=raw)
+    whole.add_argument("--version", action="version", version=f"metassay {__version__}")
+    commands = whole.add_subparsers(required=True, metavar="COMMAND")
+
+    def add(name: str, command: Command, summary: str, about: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=summary, description=about, formatter_class=raw)
+        sub.set_defaults(command=command)
+        return sub
+
+    def add_piped(name: str, command: str, summary: str, about: str) -> argparse.ArgumentParser:
+        return add(name, _piped(name, "project", command), summary, about)
+
+    add_piped("list", "list_all", "show benchmarks and datasets", "Show benchmarks and datasets.")
+    fetching = add_piped("fetch", "fetch_one", "bring a dataset's files, checked by sha256", FETCH)
+    fetching.add_argument("name", metavar="NAME", help="a dataset of data/registry.yaml")
+    running = add_piped("run", "run", "bring the reports of benchmarks up to date", RUN)
+    running.add_argument("names", metavar="NAME", nargs="+", help="a benchmark of params.yaml")
+    running.add_argument("--jobs", type=_jobs, default=2, help="stages at a time (default 2)")
+    running.add_argument("--no-prefect", action="store_true", help="no Prefect server, no retries")
+    for sub in (fetching, running):
+        mirror = os.environ.get("METASSAY_MIRROR")
+        sub.add_argument(
+            "--mirror",
+            type=Path,
+            metavar="DIR",
+            default=Path(mirror) if mirror else None,
+            help="a local copy of the datasets, a folder per set",
+        )
+    add_piped("validate", "validate", "check params, registry and tables", VALIDATE)
+    reporting = add_piped("report", "report", "render a report again", REPORT)
+    reporting.add_argument("name", metavar="NAME", help="a benchmark of params.yaml")
+    costing = add("cost", _piped("cost", "money", "cost"), "what a run costs", COST)
+    costing.add_argument("name", metavar="NAME", help="a benchmark of params.yaml")
+    _add_ledger(add)
+    meta_eval.add_commands(add)
+    return whole
+
+
+def _add_ledger(add: Callable[..., argparse.ArgumentParser]) -> None:
+    about = "keep, share and count answers of language models"
+    ledger = add("ledger", _piped("ledger", "money", "stats"), about, LEDGER_ABOUT)
+    actions = ledger.add_subparsers(required=True, metavar="ACTION")
+    counting = actions.add_parser("stats", help="what is there, what was paid and saved")
+    writing = actions.add_parser("export", help="write every answer as a table `responses`")
+    writing.add_argument("file", metavar="FILE", type=Path)
+    reading = actions.add_parser("import", help="add the answers of tables `responses`")
+    reading.add_argument("files", metavar="FILE", type=Path, nargs="+", help="or a folder of them")
+    reading.add_argument(
+        "--replace", action="store_true", help="where both differ, take the file's"
+    )
+    for sub, command in ((counting, "stats"), (writing, "export_all"), (reading, "import_all")):
+        sub.set_defaults(command=_piped("ledger", "money", command))
+
+
+def _piped(name: str, module: str, command: str) -> Command:
+    """A command of metassay/cli/<module>.py that needs the extra `pipeline`."""
+
+    def run(chosen: argparse.Namespace) -> int:
+        absent = [one for one in PIPELINE if importlib.util.find_spec(one) is None]
+        if absent:
+            raise BadInput(
+                f"metassay {name} needs the extra `pipeline`, of which {', '.join(absent)}"
+                f" {'is' if len(absent) == 1 else 'are'} not installed:"
+                ' pip install "metassay[pipeline]"'
+            )
+        # By name, so that meta-eval does with the core install.
+        found: Command = getattr(importlib.import_module(f"metassay.cli.{module}"), command)
+        return found(chosen)
+
+    return run
+
+
+def _jobs(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least one stage at a time")
+    return number
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,269 @@
+"""Metrics tested against people: from two DataFrames, and for the command from two files."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from metassay.cli.meta_eval.asked import Asked, Wanted, asked
+from metassay.cli.meta_eval.cells import Cells, frame_cells
+from metassay.cli.meta_eval.columns import Named
+from metassay.cli.meta_eval.folder import whole, write_all
+from metassay.cli.meta_eval.naming import Overlap, misnamed, overlap
+from metassay.cli.meta_eval.raters import rater_means
+from metassay.cli.meta_eval.reading import Given, read_both
+from metassay.cli.meta_eval.slices import Slice, sliced
+from metassay.datasets.rows import Findings
+from metassay.errors import BadInput
+from metassay.meta_evaluation.agreement import agreement
+from metassay.meta_evaluation.evaluate import Progress, evaluate
+from metassay.meta_evaluation.options import MetaOptions
+from metassay.parquet import as_written
+from metassay.reporting.numbers import counted
+from metassay.tables import TABLES
+
+Told = Callable[[str], Progress]
+
+
+class _Read(NamedTuple):
+    """The files and the words, once they fit each other."""
+
+    scores: Given | None
+    ratings: Given
+    said: Asked
+    slices: list[Slice]
+
+
+@dataclass(frozen=True, eq=False)
+class MetaEvaluation:
+    """What scores and ratings say; each table is an attribute: `.certificates`, `.agreement`, ...
+
+    `tables` holds them by name, with columns and rounding as docs/tables.md says, and `raters`
+    beside them. `warnings` are names that only one side has; `notes` what was assumed, counted and
+    left out. `choices`: all that the numbers depend on beside scores and ratings.
+    """
+
+    tables: Mapping[str, pd.DataFrame] = field(repr=False)
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    options: MetaOptions
+    choices: Mapping[str, object] = field(repr=False)
+
+    def __getattr__(self, name: str) -> pd.DataFrame:
+        tables = self.__dict__.get("tables", {})
+        if name not in tables:
+            there = ", ".join(tables)
+            raise AttributeError(f"no table is called {name!r} here; there are: {there}")
+        table: pd.DataFrame = tables[name]
+        return table
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.tables]
+
+    def save(self, folder: str | Path) -> None:
+        """Write the page `index.html`, every table as CSV, `choices.json` and `notes.txt`.
+
+        The folder must be new or empty, and appears whole or not at all; else BadInput.
+        """
+        with whole(Path(folder), "save") as made:
+            self.write(made)
+
+    def write(self, folder: Path) -> None:
+        """Write the same to a folder that is there and empty."""
+        lines = [*(f"warning: {one}" for one in self.warnings), *self.notes]
+        write_all(self.tables, self.choices, lines, folder)
+        # Here, because Matplotlib takes a second to import and a call without pages needs none.
+        from metassay.reporting.meta_page import write_meta_page
+
+        names = [str(self.choices[one]) for one in ("scores", "ratings") if self.choices[one]]
+        write_meta_page(
+            self.tables,
+            folder,
+            options=self.options,
+            title=" and ".join(names),
+            warnings=self.warnings,
+            notes=self.notes,
+        )
+
+
+def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the command line
+    scores: pd.DataFrame | None = None,
+    ratings: pd.DataFrame | None = None,
+    *,
+    doc: str = "doc_id",
+    system: str = "system",
+    rater: str = "rater",
+    by: str | Sequence[str] = (),
+    lower: str | Sequence[str] = (),
+    scale: Mapping[str, str] | None = None,
+    compared: str | Sequence[str] | None = None,
+    confounds: str | Sequence[str] = (),
+    **options: Any,
+) -> MetaEvaluation:
+    """Say which metric to trust, for which decision, and how sure that is; without any file.
+
+    `scores`: one row per text, with columns doc_id, system (or author), perhaps judge and part, and
+    one column per metric (wide); or metric and value (long). None: the raters' agreement and means
+    alone. `ratings`: the same with criteria, or criterion and value, and perhaps rater and study.
+    `doc`, `system`, `rater` say what these columns are called. Where both lack `system`, all texts
+    are by one system. Missing (None, NaN, pd.NA, "", "NA") is left out and counted, never 0.
+
+    `by`: columns of either whose values slice the texts; each slice is evaluated by itself as a
+    study `STUDY, column=value` beside the whole. `lower`: metrics and criteria of which less is
+    better. `scale`: of criteria: nominal, ordinal, interval (default) or count. `compared`: metrics
+    to hold against each other (default: all, if at most 12). `confounds`: columns of `scores` that
+    may explain a metric and are not ranked. `options`: other fields of MetaOptions (`resamples`
+    1000, `confidence` .95, `seed` 0, `permutations`, `coefficient`, `resample`, ...).
+
+    Equal input gives equal numbers, in whatever order the rows are. Raises BadInput with every
+    problem at once, each with the row's index label and a remedy.
+    """
+    if ratings is None:
+        raise BadInput(
+            "ratings are missing: meta_eval(scores, ratings); with ratings alone, say so:"
+            " meta_eval(ratings=...)"
+        )
+    faults = Findings()
+    of_scores = frame_cells(scores, "scores", faults) if scores is not None else None
+    of_ratings = frame_cells(ratings, "ratings", faults)
+    if faults or of_ratings is None:
+        raise BadInput(faults.lines())
+    wanted = Wanted(
+        Named(doc, system, rater, _several(by)),
+        _several(lower),
+        dict(scale or {}),
+        None if compared is None else _several(compared),
+        _several(confounds),
+        options,
+    )
+    return evaluated(of_scores, of_ratings, wanted)
+
+
+def evaluated(
+    scores: Cells | None, ratings: Cells, wanted: Wanted, progress: Told | None = None
+) -> MetaEvaluation:
+    """What `meta_eval` and the command both do with cells; `progress` as for `evaluate`."""
+    read = _read(scores, ratings, wanted)
+    notes: list[str] = []
+    warnings: list[str] = []
+    if read.scores is not None:
+        notes.append(_counted(overlap(read.scores, read.ratings)))
+        warnings = misnamed(read.scores, read.ratings)
+    pieces = [_tables(read, read.scores, read.ratings, progress)]
+    for one in read.slices:
+        found = _of_slice(read, one, progress)
+        if found is None:
+            notes.append(f"{one.name}: no text with scores and ratings: not evaluated")
+        else:
+            pieces.append(found)
+    tables = {name: _joined(name, [piece[name] for piece in pieces]) for name in pieces[0]}
+    return MetaEvaluation(
+        tables,
+        tuple(warnings),
+        (*notes, *_notes(read, wanted)),
+        read.said.options,
+        _choices(read, wanted),
+    )
+
+
+def _several(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _read(scores: Cells | None, ratings: Cells, wanted: Wanted) -> _Read:
+    """Both files and all words; raises BadInput with the faults of the files, or of the words."""
+    of_scores, of_ratings = read_both(scores, ratings, wanted.named, wanted.mark)
+    problems: list[str] = []
+    said: Asked | None = None
+    slices: list[Slice] = []
+    notes: list[str] = []
+    try:
+        said = asked(of_scores, of_ratings, wanted)
+    except BadInput as error:
+        problems += error.problems
+    try:
+        given = [one for one in (of_scores, of_ratings) if one is not None]
+        slices, notes = sliced(given, wanted.named.by)
+    except BadInput as error:
+        problems += error.problems
+    if said is None or problems:
+        raise BadInput(problems)
+    return _Read(of_scores, of_ratings, said._replace(notes=[*notes, *said.notes]), slices)
+
+
+def _tables(
+    read: _Read, scores: Given | None, ratings: Given, progress: Told | None, what: str = ""
+) -> dict[str, pd.DataFrame]:
+    said = read.said
+    rated = ratings.table
+    told = None if progress is None else lambda table: progress(f"{what}{table}")
+    if scores is not None:
+        made = evaluate(
+            scores.table, rated, said.criteria, said.better, said.options, progress=told
+        )
+    else:
+        made = {"agreement": agreement(rated, said.criteria, said.options)}
+    return {**made, "raters": rater_means(rated)}
+
+
+def _of_slice(read: _Read, one: Slice, progress: Told | None) -> dict[str, pd.DataFrame] | None:
+    """The slice's tables, as studies that carry its name; None where it has nothing to say."""
+    rated = one.of(read.ratings.table)
+    rated = rated.assign(study=rated["study"] + f", {one.name}").reset_index(drop=True)
+    ratings = read.ratings._replace(table=rated)
+    scores = read.scores
+    if scores is not None:
+        scores = scores._replace(table=one.of(scores.table).reset_index(drop=True))
+        try:
+            overlap(scores, ratings)
+        except BadInput:
+            return None
+    if rated.empty:
+        return None
+    return _tables(read, scores, ratings, progress, f"{one.name}: ")
+
+
+def _joined(name: str, pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """One table of the whole and the slices, as the stage would write and read it.
+
+    A table without studies is of scores alone, and stays that of the whole.
+    """
+    whole_one, *others = pieces
+    if "study" in whole_one and others:
+        filled = [piece for piece in pieces if len(piece)]
+        whole_one = pd.concat(filled, ignore_index=True) if filled else whole_one
+    return as_written(TABLES[name], whole_one) if name in TABLES else whole_one
+
+
+def _counted(found: Overlap) -> str:
+    return (
+        f"{counted(found.both, 'text')} with scores and ratings;"
+        f" {found.scored_only:,} with scores only, {found.rated_only:,} with ratings only"
+    )
+
+
+def _notes(read: _Read, wanted: Wanted) -> Iterator[str]:
+    given = [one for one in (read.scores, read.ratings) if one is not None]
+    if all("author" not in one.keys for one in given):
+        where = "neither file has" if len(given) > 1 else f"{given[0].name} does not have"
+        yield (
+            f"{where} a column {wanted.named.system!r}: all texts are taken for one system's, so"
+            " nothing is said of which of a document's texts, or which system, is better"
+        )
+    for one in given:
+        yield from one.notes
+    yield from read.said.notes
+
+
+def _choices(read: _Read, wanted: Wanted) -> dict[str, object]:
+    """What the numbers depend on beside the two files."""
+    return {
+        "scores": read.scores.name if read.scores is not None else None,
+        "ratings": read.ratings.name,
+        "columns": wanted.named._asdict(),
+        "better": read.said.better,
+        "criteria": {name: one.model_dump() for name, one in read.said.criteria.items()},
+        "options": read.said.options.model_dump(),
+    }

@@ -1,0 +1,289 @@
+"""One batch of questions under way: claim, reserve, send, keep, and try again where that helps."""
+
+import asyncio
+import contextlib
+import logging
+import uuid
+from collections import Counter, deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from metassay.errors import BadInput
+from metassay.llm import tokens
+from metassay.llm.budget import Billed, Budget
+from metassay.llm.egress import Cleared
+from metassay.llm.endpoints import ModelOptions
+from metassay.llm.ledger import Entry, Ledger
+from metassay.llm.limits import Gate, Policy
+from metassay.llm.messages import ChatRequest, Reply
+
+if TYPE_CHECKING:
+    import openai
+
+    from metassay.llm.http import Outcome
+
+log = logging.getLogger("metassay.llm")
+
+POLL_SECONDS = 0.2  # between two looks at what others have under way
+DOWN_AFTER = 32  # requests given up on in a row; below that a document may just be hard
+
+_REMEDIES = {
+    401: "check the environment variable {key_env} (params.yaml > endpoints > {name} > key_env)",
+    404: "check params.yaml > endpoints > {name} > base_url, and that it has a model {model!r}",
+    429: "wait for its reset or raise it",
+}
+
+
+class Tally(NamedTuple):
+    """How far a batch is: distinct questions by what came of them; the rest is still open."""
+
+    total: int
+    from_ledger: int
+    ok: int
+    refused: int
+    truncated: int
+    error: int
+
+
+Progress = Callable[[Tally], None]
+
+
+def failure(key: str, code: str, *, attempts: int) -> Reply:
+    """The reply to a question that has no answer."""
+    return Reply(key, "error", None, None, None, None, attempts, code)
+
+
+class Asking:
+    """One batch, its replies so far, and what all its workers need to know of each other."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - all of it is needed, and one place makes it
+        self,
+        endpoint: Cleared,
+        model: ModelOptions,
+        ledger: Ledger,
+        budget: Budget,
+        policy: Policy,
+        requests: dict[str, ChatRequest],
+        from_ledger: int,
+        progress: Progress | None,
+    ) -> None:
+        self._endpoint = endpoint
+        self._model = model
+        self._ledger = ledger
+        self._budget = budget
+        self._policy = policy
+        self._requests = requests
+        self._from_ledger = from_ledger
+        self._total = from_ledger + len(requests)
+        self._progress = progress
+        self._owner = uuid.uuid4().hex
+        self._generator = np.random.default_rng(policy.seed)
+        options = endpoint.options
+        self._gate = Gate(options.requests_per_minute, options.tokens_per_minute, sleep=self._wait)
+        self._replies: dict[str, Reply] = {}
+        self._counts: Counter[str] = Counter()
+        self._queue = deque(requests)
+        self._with_others: list[str] = []
+        self._failures_in_a_row = 0
+        self._dead_end: str | None = None
+        self._stopped = asyncio.Event()
+        self._one_at_a_time = asyncio.Lock()
+
+    async def run(self, secret: str | None) -> dict[str, Reply]:
+        """Ask everything; BadInput if the endpoint can answer nobody."""
+        from metassay.llm import http  # the openai package takes a second to import
+
+        async with http.clients(self._endpoint.options, secret) as clients:
+            beat = asyncio.create_task(self._keep_claims())
+            try:
+                while (self._queue or self._with_others) and not self._dead_end:
+                    await self._work_together(clients)
+                    await self._look_at_others()
+            finally:
+                beat.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await beat
+                self._ledger.release(self._owner)
+                self._ledger.database.checkpoint()
+        self._report()
+        if self._dead_end:
+            answered = sum(reply.status != "error" for reply in self._replies.values())
+            missing = len(self._requests) - answered
+            raise BadInput(f"{self._dead_end} ({missing} of {self._total} answers are missing)")
+        return self._replies
+
+    async def _work_together(self, clients: "list[openai.AsyncOpenAI]") -> None:
+        workers = min(self._endpoint.options.concurrency, len(self._queue))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for number in range(workers):
+                    group.create_task(self._work(clients[number % len(clients)]))
+        except ExceptionGroup as errors:
+            raise _first(errors) from None
+
+    async def _work(self, client: "openai.AsyncOpenAI") -> None:
+        while self._queue and not self._dead_end:
+            key = self._queue.popleft()
+            if self._failures_in_a_row >= self._patience:
+                self._note(failure(key, "endpoint_down", attempts=0))
+            elif self._ledger.claim(key, self._owner, self._policy.lease):
+                self._note(await self._answer(client, key))
+            else:
+                self._with_others.append(key)
+            await asyncio.sleep(0)  # many quick turns must not keep the others waiting
+
+    @property
+    def _patience(self) -> int:
+        return max(DOWN_AFTER, 2 * self._endpoint.options.concurrency)
+
+    async def _look_at_others(self) -> None:
+        """Take what others have answered, and queue what they have given up or died over."""
+        if not self._with_others:
+            return
+        found = self._ledger.lookup(self._with_others)
+        self._budget.note_hits(found.values())
+        self._from_ledger += len(found)
+        for entry in found.values():
+            self._note(entry.reply())
+        rest = [key for key in self._with_others if key not in found]
+        theirs = self._ledger.claimed(rest)
+        self._with_others = [key for key in rest if key in theirs]
+        self._queue.extend(key for key in rest if key not in theirs)
+        if self._with_others and not self._queue:
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def _answer(self, client: "openai.AsyncOpenAI", key: str) -> Reply:
+        """Send a claimed question until it is answered or need not be sent again."""
+        code, attempt = "", 0
+        for attempt in range(1, self._policy.attempts + 1):
+            number = await self._reserve(key)
+            if number is None:
+                self._ledger.release(self._owner, key)
+                return failure(key, "over_budget", attempts=attempt - 1)
+            outcome = await self._send(client, key, number)
+            entry = self._keep(key, number, outcome)
+            if entry is not None:
+                self._failures_in_a_row = 0
+                return entry.reply(attempt)
+            code = outcome.code
+            if not outcome.again or attempt == self._policy.attempts or self._dead_end:
+                self._failures_in_a_row += outcome.again or code == "http_403"
+                break
+            await self._pause(key, attempt, outcome)
+        self._ledger.release(self._owner, key)
+        return failure(key, code, attempts=attempt)
+
+    async def _send(self, client: "openai.AsyncOpenAI", key: str, number: int) -> "Outcome":
+        from metassay.llm import http
+
+        request, options = self._requests[key], self._endpoint.options
+        billed: Billed = "no"
+        try:
+            await self._gate.enter(self._tokens(request))
+            if self._dead_end:
+                self._budget.settle(number, "stopped", billed)
+                return http.Outcome(error="stopped")
+            billed = "perhaps"  # if it is interrupted from here on
+            return await http.send(client, request, key, options, self._model.limit)
+        except BaseException:
+            self._budget.settle(number, "interrupted", billed)
+            raise
+
+    def _keep(self, key: str, number: int, outcome: "Outcome") -> Entry | None:
+        """Write down what came, the answer before anything else; both or neither are written."""
+        entry = outcome.entry
+        if outcome.stop and not self._dead_end:
+            self._dead_end = self._explain(outcome)
+            self._stopped.set()
+            self._gate.abandon()
+        with self._ledger.database.transaction():
+            if entry is None:
+                self._budget.settle(number, outcome.code, outcome.billed)
+                return None
+            request = self._requests[key]
+            kept = self._ledger.store(
+                request.canonical,
+                entry,
+                model=request.model,
+                endpoint_kind=self._endpoint.options.kind,
+                latency=outcome.latency,
+            )
+            counts = (entry.prompt_tokens, entry.completion_tokens)
+            self._budget.settle(number, outcome.code, outcome.billed, *counts)
+            self._ledger.release(self._owner, key)
+        return kept
+
+    async def _reserve(self, key: str) -> int | None:
+        while not self._dead_end:
+            reserved = self._budget.reserve(self._requests[key], key, self._owner)
+            if reserved == "over":
+                return None
+            if reserved != "wait":
+                return reserved
+            async with self._one_at_a_time:
+                await asyncio.sleep(POLL_SECONDS / 4)
+        return None
+
+    def _tokens(self, request: ChatRequest) -> float:
+        if not self._gate.counts_tokens:
+            return 0.0
+        structured = self._endpoint.options.structured
+        return tokens.of_request(request, structured=structured) + request.max_tokens
+
+    async def _pause(self, key: str, attempt: int, outcome: "Outcome") -> None:
+        wait = self._policy.wait(attempt, outcome.wait, self._generator)
+        log.debug("%s: %s, again in %.1f s", key[:12], outcome.code, wait)
+        if outcome.wait is not None:
+            self._gate.close_for(min(outcome.wait, self._policy.longest_wait))
+        await self._wait(wait)
+
+    async def _wait(self, seconds: float) -> None:
+        """Sleep, but not on once there is nothing left to wait for."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._stopped.wait(), seconds)
+
+    async def _keep_claims(self) -> None:
+        while True:
+            await asyncio.sleep(self._policy.lease / 3)
+            self._ledger.renew(self._owner, self._policy.lease)
+            self._ledger.database.checkpoint()
+
+    def _note(self, reply: Reply) -> None:
+        self._replies[reply.key] = reply
+        if reply.attempts or reply.status == "error":
+            self._counts[reply.status] += 1
+        if self._progress is not None:
+            statuses = (self._counts[s] for s in ("ok", "refused", "truncated", "error"))
+            self._progress(Tally(self._total, self._from_ledger, *statuses))
+
+    def _explain(self, outcome: "Outcome") -> str:
+        name, options = self._endpoint.name, self._endpoint.options
+        status = int(outcome.code.removeprefix("http_"))
+        remedy = _REMEDIES.get(status, _REMEDIES[429])
+        if status == 401 and options.key_env is None:
+            remedy = "name the variable that holds it under params.yaml > endpoints > {name} >"
+            remedy += " key_env"
+        said = remedy.format(name=name, key_env=options.key_env, model=self._model.model)
+        return f"endpoint {name!r} ({options.base_url}): {outcome.stop}; {said}; then run again"
+
+    def _report(self) -> None:
+        codes = Counter(r.error for r in self._replies.values() if r.status == "error")
+        if not codes:
+            return
+        listed = ", ".join(f"{code} {count}" for code, count in sorted(codes.items()))
+        log.warning(
+            "%d of %d answers are missing (%s); run again to ask for them%s",
+            *(codes.total(), self._total, listed),
+            ", with a higher max_cost, which caps all runs of the project together"
+            if "over_budget" in codes
+            else "",
+        )
+
+
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    """One error of a group, bad input before bugs: it says what to do."""
+    wanted = errors.subgroup(BadInput) or errors
+    error: BaseException = wanted.exceptions[0]
+    return _first(error) if isinstance(error, BaseExceptionGroup) else error

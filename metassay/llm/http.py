@@ -1,0 +1,214 @@
+"""One request over the wire: what the openai package makes of it, and what came of it.
+
+Exceptions of that package can quote the prompt, so none of them leaves this file: everything that
+can happen is an `Outcome` with short codes.
+"""
+
+import asyncio
+import contextlib
+import functools
+import json
+import logging
+import ssl
+import time
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import httpx2
+import openai
+
+from metassay import __version__
+from metassay.llm.budget import Billed
+from metassay.llm.endpoints import EndpointOptions
+from metassay.llm.ledger import Entry, EntryStatus
+from metassay.llm.limits import retry_after
+from metassay.llm.messages import ChatRequest
+
+# The connection pool of one client scans all its connections for every request: at 128 of them
+# that costs more than the request. Eight clients of sixteen connections do not notice.
+CLIENTS = 8
+CONNECT_SECONDS = 10.0
+
+# What the package would tell about this machine, and read from the environment, in every request.
+_SILENCED = (
+    *("X-Stainless-Lang", "X-Stainless-Package-Version", "X-Stainless-OS", "X-Stainless-Arch"),
+    *("X-Stainless-Runtime", "X-Stainless-Runtime-Version", "X-Stainless-Async"),
+    *("OpenAI-Organization", "OpenAI-Project"),
+)
+_FINISHED: dict[str, EntryStatus] = {"length": "truncated", "content_filter": "refused"}
+_TOO_LONG = ("maximum context length", "context window", "context length")
+_STOPPING = {401: "it does not accept the key", 404: "it knows no such path or model"}
+_NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached")
+_RETRIED = frozenset({408, 409, 429})
+_PERHAPS_BILLED = frozenset({408, 502, 504})  # a gateway gave up on a model that may have gone on
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one sent request came to: an `entry` for the ledger, or an `error` code.
+
+    `again`: it may succeed another time, after `wait` seconds if the server said so. `stop`: no
+    request to this endpoint can succeed, and what to do about it.
+    """
+
+    entry: Entry | None = None
+    error: str | None = None
+    again: bool = False
+    wait: float | None = None
+    stop: str | None = None
+    billed: Billed = "no"
+    latency: float | None = None
+
+    @property
+    def code(self) -> str:
+        """A short code for the log of attempts."""
+        return self.entry.status if self.entry else str(self.error)
+
+
+@contextlib.asynccontextmanager
+async def clients(
+    endpoint: EndpointOptions, key: str | None
+) -> AsyncIterator[list[openai.AsyncOpenAI]]:
+    """Clients that share the load. Environment proxies and redirects are not followed."""
+    transport_log = logging.getLogger("httpx2")
+    if transport_log.level == logging.NOTSET:  # a line per request, unless somebody asks for it
+        transport_log.setLevel(logging.WARNING)
+    number = min(CLIENTS, endpoint.concurrency)
+    made = [_client(endpoint, key) for _ in range(number)]
+    try:
+        yield made
+    finally:
+        for client in made:
+            await client.close()
+
+
+async def send(
+    client: openai.AsyncOpenAI,
+    request: ChatRequest,
+    key: str,
+    endpoint: EndpointOptions,
+    limit: str,
+) -> Outcome:
+    """Send a request once and say what came of it. `limit` names the parameter for max_tokens."""
+    start = time.monotonic()
+    try:
+        async with asyncio.timeout(endpoint.timeout):
+            response = await client.post(
+                _path(request, endpoint),
+                cast_to=httpx2.Response,
+                # Bytes, not a mapping: the package would copy and check that for a quarter of a ms.
+                content=_body(request, limit, structured=endpoint.structured),
+            )
+    except (TimeoutError, openai.APITimeoutError) as error:
+        return Outcome(error="timeout", again=True, billed=_if_it_went_out(error))
+    except openai.APIConnectionError as error:
+        return Outcome(error="connection", again=True, billed=_if_it_went_out(error))
+    except openai.APIStatusError as error:
+        return _failed(error, key)
+    except openai.OpenAIError:
+        return Outcome(error="client")
+    latency = time.monotonic() - start
+    entry = _entry(response.content, key)
+    if entry is None:
+        return Outcome(error="bad_reply", again=True, billed="perhaps")
+    return Outcome(entry=entry, billed="yes", latency=latency)
+
+
+def _client(endpoint: EndpointOptions, key: str | None) -> openai.AsyncOpenAI:
+    transport = httpx2.AsyncClient(
+        verify=_certificates(),
+        trust_env=False,
+        follow_redirects=False,
+        proxy=endpoint.proxy,
+        timeout=httpx2.Timeout(endpoint.timeout, connect=CONNECT_SECONDS),
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
+    )
+    headers: dict[str, Any] = dict.fromkeys(_SILENCED, openai.Omit())
+    headers["User-Agent"] = f"metassay/{__version__}"
+    common: dict[str, Any] = {
+        # Never None: the package would take a key from the environment, and send it to this server.
+        "api_key": key or "none",
+        "max_retries": 0,
+        "timeout": httpx2.Timeout(endpoint.timeout, connect=CONNECT_SECONDS),
+        "default_headers": headers,
+        "http_client": transport,
+    }
+    if endpoint.kind == "azure":
+        return openai.AsyncAzureOpenAI(
+            azure_endpoint=endpoint.base_url, api_version=endpoint.api_version, **common
+        )
+    return openai.AsyncOpenAI(base_url=endpoint.base_url, **common)
+
+
+@functools.cache
+def _certificates() -> ssl.SSLContext:
+    # Read once: eight clients would each take 60 ms. SSL_CERT_FILE is honoured, proxies are not.
+    return httpx2.create_ssl_context()
+
+
+def _body(request: ChatRequest, limit: str, *, structured: bool) -> bytes:
+    body: dict[str, Any] = {
+        "model": request.model,
+        "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+        "temperature": request.temperature,
+        limit: request.max_tokens,
+    }
+    if request.seed is not None:
+        body["seed"] = request.seed
+    if request.schema is not None and structured:
+        schema = {"name": "answer", "schema": json.loads(request.schema), "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+
+
+def _path(request: ChatRequest, endpoint: EndpointOptions) -> str:
+    if endpoint.kind == "azure":
+        return f"/deployments/{quote(request.model, safe='')}/chat/completions"
+    return "/chat/completions"
+
+
+def _if_it_went_out(error: BaseException) -> Billed:
+    before = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+    return "no" if isinstance(error.__cause__, before) else "perhaps"
+
+
+def _entry(content: bytes, key: str) -> Entry | None:
+    """Read a chat completion; None if it is not one."""
+    try:
+        body = json.loads(content)
+        choice = body["choices"][0]
+        message, reason = choice["message"], choice.get("finish_reason")
+        text, refusal = message.get("content"), message.get("refusal")
+        usage = body.get("usage") or {}
+        counts = [usage.get("prompt_tokens"), usage.get("completion_tokens")]
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return None
+    if not all(value is None or isinstance(value, str) for value in (text, refusal, reason)):
+        return None
+    prompt, completion = (n if isinstance(n, int) and n >= 0 else None for n in counts)
+    status: EntryStatus = _FINISHED.get(reason or "", "ok")
+    if refusal:
+        status, text = "refused", refusal
+    return Entry(key, status, reason, prompt, completion, text or "")
+
+
+def _failed(error: openai.APIStatusError, key: str) -> Outcome:
+    """What an HTTP status means: https://platform.openai.com/docs/guides/error-codes."""
+    status, code = error.status_code, f"http_{error.status_code}"
+    if status in _STOPPING or error.code in _NO_QUOTA:
+        return Outcome(error=code, stop=_STOPPING.get(status, "the account has no quota left"))
+    if error.code == "content_filter":
+        return Outcome(entry=Entry(key, "refused", "content_filter", None, None, None))
+    if status in _RETRIED or status >= 500:
+        billed: Billed = "perhaps" if status in _PERHAPS_BILLED else "no"
+        wait = retry_after(error.response.headers)
+        return Outcome(error=code, again=True, wait=wait, billed=billed)
+    long = error.code == "context_length_exceeded" or _says_too_long(error.body)
+    return Outcome(error="context_length" if long else code)
+
+
+def _says_too_long(body: object) -> bool:
+    message = body.get("message") if isinstance(body, Mapping) else body
+    return isinstance(message, str) and any(words in message.lower() for words in _TOO_LONG)

@@ -1,0 +1,1 @@
+"""The questions that measures need answered, and who answers them from what."""

@@ -1,0 +1,108 @@
+"""The headline numbers of a benchmark, out of its tables: leaders and the metrics to trust."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from metassay.parquet import read
+from metassay.reporting.best import Best, best
+from metassay.reporting.limits import limits
+from metassay.reporting.names import DECISIONS, metric_label
+from metassay.reporting.numbers import short, short_interval
+from metassay.reporting.views.section import by_criterion
+from metassay.tables import CERTIFICATES, FULL, LEADERBOARD
+
+MAIN_METRICS = (
+    "claim_recall",
+    "claim_precision",
+    "citation_recall",
+    "faithfulness",
+    "rouge1_fmeasure",
+    "bleu",
+)
+_ARTIFACT = (
+    "study",
+    "criterion",
+    "part",
+    "level",
+    "metric",
+    "judge",
+    "verdict",
+    "corrected",
+    "corrected_low",
+    "corrected_high",
+    "low",
+    "high",
+    "p",
+)
+
+
+def board(folder: Path) -> tuple[list[str], list[list[str]]]:
+    """Column headings and one row of text per author: macro means of the main metrics."""
+    rows = _leaderboard(folder)
+    rows = rows[rows["metric"].isin(MAIN_METRICS)]
+    columns = {
+        str(label): group.set_index("author")["macro"]
+        for label, group in rows.groupby("column", sort=True)
+    }
+    authors = sorted(rows["author"].unique())
+    cells = [[_number(column.get(author)) for column in columns.values()] for author in authors]
+    return list(columns), [[author, *row] for author, row in zip(authors, cells, strict=True)]
+
+
+def limits_of(folder: Path, confidence: float) -> list[str]:
+    """What the benchmark's people, systems and texts are too few for."""
+    return limits(read(CERTIFICATES, folder / "certificates.parquet"), confidence)
+
+
+def best_metrics(folder: Path) -> list[list[str]]:
+    """Per study, criterion and decision the metric to trust, of the whole texts.
+
+    Criterion, decision, metric, corrected correlation with its interval, verdict. Where no metric
+    holds: that, the first candidate and its correlation, and how often which verdict was given.
+    """
+    found = read(CERTIFICATES, folder / "certificates.parquet")
+    made = []
+    for (study, criterion, _), rows in by_criterion(found[found["part"] == FULL]):
+        name = criterion if found["study"].nunique() == 1 else f"{criterion} ({study})"
+        for level, decision in DECISIONS.items():
+            chosen = best([row for row in rows if row["level"] == level])
+            if chosen is not None:
+                made.append([name, decision, *_chosen(chosen)])
+    return made
+
+
+def artifacts(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """Rows for Prefect's table artifacts, `leaderboard` and `certificates`: no texts."""
+    leaders = _leaderboard(folder)[["metric", "judge", "author", "macro", "low", "high"]]
+    trust = read(CERTIFICATES, folder / "certificates.parquet")[list(_ARTIFACT)]
+    return {"leaderboard": _rows(leaders), "certificates": _rows(trust)}
+
+
+def _chosen(found: Best) -> list[str]:
+    row = found.row
+    ends = short_interval(row["corrected_low"], row["corrected_high"])
+    value = f"{short(row['corrected'])} {ends}".strip()
+    if row["holds"]:
+        return [found.metric, value, f"{row['verdict']}, {found.of}"]
+    first = f"none holds; first is {found.metric}" if value else "none holds"
+    return [first, value, found.verdicts]
+
+
+def _leaderboard(folder: Path) -> pd.DataFrame:
+    rows = read(LEADERBOARD, folder / "leaderboard.parquet")
+    rows = rows[rows["part"] == FULL].reset_index(drop=True)
+    labels = [metric_label(m, j) for m, j in zip(rows["metric"], rows["judge"], strict=True)]
+    return rows.assign(column=labels)
+
+
+def _number(value: Any) -> str:
+    return "–" if value is None or pd.isna(value) else f"{value:.3f}"
+
+
+def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return [
+        {str(name): None if pd.isna(value) else value for name, value in row.items()}
+        for row in frame.to_dict("records")
+    ]

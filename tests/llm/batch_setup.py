@@ -1,0 +1,141 @@
+"""Short ways to ask a scripted server; run as a program it asks from a process of its own.
+
+The program reads one JSON line per run (base_url, ledger, count, concurrency, lease), runs each in
+a child that can be killed without paying for its imports again, and writes two lines: the child's
+process id when it starts, and the replies' statuses (or `null` for a killed child) when it ended.
+"""
+
+import datetime
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from metassay.llm.budget import Budget, open_budget
+from metassay.llm.client import asker
+from metassay.llm.egress import check
+from metassay.llm.endpoints import EndpointOptions, ModelOptions, Prices
+from metassay.llm.ledger import Ledger
+from metassay.llm.limits import Policy
+from metassay.llm.messages import Ask, ChatRequest, Message
+
+ROOT = Path(__file__).parent.parent.parent
+PRICES = Prices(
+    date=datetime.date(2026, 11, 1), input_per_million=2.5, output_per_million=10.0, currency="USD"
+)
+QUICK = Policy(first_wait=0.01, longest_wait=0.2, lease=1.0)
+
+
+def request(number: int | str, **changes: Any) -> ChatRequest:
+    settings: dict[str, Any] = {"schema": None, "temperature": 0.0, "seed": None, "max_tokens": 40}
+    messages = (Message("system", "Answer."), Message("user", f"Question {number}?"))
+    return ChatRequest("m-1", messages, **(settings | changes))
+
+
+def endpoint(base_url: str, **changes: Any) -> EndpointOptions:
+    settings: dict[str, Any] = {"kind": "openai", "base_url": base_url, "timeout": 20.0}
+    return EndpointOptions(**(settings | changes))
+
+
+def model(**changes: Any) -> ModelOptions:
+    settings: dict[str, Any] = {"endpoint": "here", "model": "m-1", "max_tokens": 40}
+    return ModelOptions(**(settings | changes))
+
+
+def budget_of(ledger: Ledger, max_cost: float | None = None, **changes: Any) -> Budget:
+    options = model(**({"prices": PRICES} | changes))
+    return open_budget(ledger, "study", options, max_cost, where="params.yaml > models > m")
+
+
+def asking(
+    base_url: str,
+    ledger: Ledger,
+    policy: Policy = QUICK,
+    *,
+    max_cost: float | None = None,
+    progress: Any = None,
+    **changes: Any,
+) -> Ask:
+    cleared = check("public", "invented", "here", endpoint(base_url, **changes))
+    budget = budget_of(ledger, max_cost)
+    return asker(cleared, model(), ledger, budget, policy, progress=progress)
+
+
+class Asker:
+    """The program below, running."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+
+    def start(self, **settings: Any) -> int:
+        """Start a run; returns its process id."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(settings) + "\n")
+        self._process.stdin.flush()
+        return int(self._line())
+
+    def result(self) -> dict[str, int] | None:
+        """Wait for the end of the run; its statuses, or None if it was killed."""
+        found: dict[str, int] | None = json.loads(self._line())
+        return found
+
+    def _line(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline()
+
+
+@contextmanager
+def another_process() -> Iterator[Asker]:
+    """A process that asks."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.llm.batch_setup"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        yield Asker(process)
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def _run(settings: dict[str, Any]) -> dict[str, int]:
+    policy = Policy(first_wait=0.01, longest_wait=0.2, lease=settings["lease"])
+    with Ledger(Path(settings["ledger"])) as ledger:
+        ask = asking(
+            settings["base_url"], ledger, policy, concurrency=settings.get("concurrency", 8)
+        )
+        replies = ask([request(number) for number in range(settings["count"])])
+    return Counter(reply.status for reply in replies)
+
+
+def main() -> None:
+    from metassay.llm import http
+
+    # A shell that starts the tests in the background has interrupts ignored, and so would we.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    http._certificates()  # loaded once, before the children are made, like the openai package
+    for line in sys.stdin:
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            with os.fdopen(writing, "w") as result:
+                json.dump(_run(json.loads(line)), result)
+            os._exit(0)
+        os.close(writing)
+        print(child, flush=True)
+        with os.fdopen(reading) as result:
+            statuses = result.read()
+        os.waitpid(child, 0)
+        print(statuses or "null", flush=True)
+
+
+if __name__ == "__main__":
+    main()
