@@ -1,5 +1,7 @@
 # make run: the sample benchmark, end to end · make test: what CI runs · make check: lint, types, tests
 VENV ?= .venv
+# Test processes at a time. A file's tests stay together, so what a file builds is built once.
+JOBS ?= 2
 PYTHON ?= python3
 PIP = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 # Public datasets that tests and runs can take from a local copy; without it those tests skip.
@@ -12,8 +14,11 @@ endif
 run: $(VENV)/pipeline.stamp
 	$(VENV)/bin/metassay run sample
 
+# In CI code.yaml stays as it was committed, and a test says so if it is stale.
 test: $(VENV)/dev.stamp
-	$(VENV)/bin/python -m pytest
+	$(if $(CI),,$(VENV)/bin/metassay refresh)
+	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -m "not slow" -n $(JOBS) --dist loadfile
+	$(VENV)/bin/python -m pytest -m slow
 
 check: lint test
 
@@ -24,8 +29,8 @@ lint: $(VENV)/dev.stamp
 
 # Pages that are generated from the code.
 docs: $(VENV)/dev.stamp
-	$(VENV)/bin/python -m metassay.tables docs/tables.md
-	$(VENV)/bin/python -W ignore::RuntimeWarning:runpy -m metassay.metrics.describe docs/metrics.md
+	$(VENV)/bin/python -m metassay.reporting.contract_page docs/tables.md
+	$(VENV)/bin/python -m metassay.metrics.catalogue docs/metrics.md
 
 bench: $(VENV)/dev.stamp
 	for file in speed/*.py; do $(VENV)/bin/python $$file || exit 1; done

@@ -1,13 +1,18 @@
-"""One Prefect task per stage instance of the chosen benchmarks, retried as the stage's `meta` says.
+"""One Prefect task per stale stage of the chosen benchmarks, retried as the stage's `meta` says.
 
 Prefect's own task cache stays off: DVC alone decides what is stale. Between tasks go names, never
 tables. A failed branch does not stop the others; the flow ends failed and names what failed.
 """
 
+import os
 from pathlib import Path
 from typing import Any
 
-from prefect import Task, flow, task
+# Prefect reads these when it is imported: its logs keep warnings, the terminal shows our own lines.
+os.environ.setdefault("PREFECT_LOGGING_LEVEL", "WARNING")
+os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
+
+from prefect import Task, flow, get_run_logger, task
 from prefect.artifacts import create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.futures import PrefectFuture, wait
@@ -15,15 +20,15 @@ from prefect.states import Completed, Failed, State
 from prefect.task_runners import ThreadPoolTaskRunner
 from prefect.tasks import exponential_backoff
 
-from flows import dag
+from flows.dag import Stage
 from flows.watch import Watch
-from metassay.reporting.headline import artifacts
+from flows.workers import StageFailed, Workers
 
 
-def run(root: Path, benchmarks: list[str], *, jobs: int) -> list[str]:
-    """Run the flow with `jobs` stages at a time; returns the stages that did not succeed."""
+def run(root: Path, workers: Workers, watch: Watch, *, jobs: int) -> list[str]:
+    """Bring the stale stages up to date, `jobs` at a time; returns those that did not succeed."""
     configured = benchmark.with_options(task_runner=ThreadPoolTaskRunner(max_workers=jobs))  # type: ignore[arg-type]
-    state: State[Any] = configured(str(root), benchmarks, return_state=True)
+    state: State[Any] = configured(root, workers, watch, return_state=True)
     if state.is_completed():
         return []
     failed = state.result(raise_on_failure=False)
@@ -33,31 +38,29 @@ def run(root: Path, benchmarks: list[str], *, jobs: int) -> list[str]:
 
 
 @flow(name="benchmark", validate_parameters=False, persist_result=False)
-def benchmark(root: str, benchmarks: list[str]) -> State[Any]:
-    """Bring the reports of these benchmarks up to date."""
-    project = Path(root)
-    stages = dag.graph(project, benchmarks)
-    pending = dag.stale(project, stages)
-    with Watch(total=len(pending), fresh=len(stages) - len(pending)) as watch:
-        runs: dict[str, PrefectFuture[Any]] = {}
-        for name, stage in stages.items():
-            if name in pending:
-                before = [runs[needed] for needed in stage.needs if needed in runs]
-                runs[name] = _task(stage, project, watch).submit(name, wait_for=before)
-        wait(list(runs.values()))
-        failed = [name for name, future in runs.items() if not future.state.is_completed()]
-        watch.skipped([name for name in failed if name not in watch.failures])
-    for name in benchmarks:
-        if f"report@{name}" not in failed:
-            _publish(project, name)
+def benchmark(root: Path, workers: Workers, watch: Watch) -> State[Any]:
+    """Run the stale stages of the watch's plan, each after what it needs."""
+    plan = watch.plan
+    runs: dict[str, PrefectFuture[Any]] = {}
+    for address, stage in plan.stages.items():
+        if address in plan.stale:
+            before = [runs[needed] for needed in plan.before(address)]
+            runs[address] = _task(stage, workers, watch).submit(stage.name, wait_for=before)
+    wait(list(runs.values()))
+    failed = [address for address, future in runs.items() if not future.state.is_completed()]
+    watch.skipped([address for address in failed if address not in watch.failures])
+    for address in runs.keys() - set(failed):
+        if address.endswith(":report"):
+            _publish(root, plan.stages[address].benchmark)
     if failed:
-        return Failed(message=f"did not succeed: {', '.join(failed)}", data=failed)
-    return Completed(message=f"{len(runs)} stages run, {len(stages) - len(runs)} fresh")
+        names = ", ".join(plan.stages[address].name for address in failed)
+        return Failed(message=f"did not succeed: {names}", data=failed)
+    return Completed(message=f"{len(runs)} stages run, {len(plan.stages) - len(runs)} fresh")
 
 
-def _task(stage: dag.Stage, root: Path, watch: Watch) -> Task[[str], None]:
+def _task(stage: Stage, workers: Workers, watch: Watch) -> Task[[str], None]:
     @task(
-        name=stage.name.split("@", maxsplit=1)[0],
+        name=stage.address.rpartition(":")[2].partition("@")[0],
         task_run_name="{name}",
         tags=set(stage.tags),
         retries=stage.retries,
@@ -66,20 +69,25 @@ def _task(stage: dag.Stage, root: Path, watch: Watch) -> Task[[str], None]:
         retry_condition_fn=_worth_retrying,
         cache_policy=NO_CACHE,
     )
-    def run_one(name: str) -> None:
-        with watch.stage(name):
-            dag.run_stage(root, name)
+    def run_one(name: str) -> None:  # noqa: ARG001 - the task run is named by it
+        with watch.stage(stage) as ended:
+            outcome = workers.run(stage)
+            for note in outcome.notes:
+                get_run_logger().warning(note)
+            ended(outcome)
 
     return run_one
 
 
 def _worth_retrying(task: Any, task_run: Any, state: State[Any]) -> bool:  # noqa: ARG001
     error = state.result(raise_on_failure=False)
-    return not isinstance(error, dag.StageFailed) or error.retryable
+    return not isinstance(error, StageFailed) or error.retryable
 
 
 def _publish(root: Path, name: str) -> None:
     """The leaderboard and the certificates as Prefect artifacts: numbers and names, no texts."""
+    from metassay.reporting.headline import artifacts  # pandas, for which nobody should wait
+
     for kind, rows in artifacts(root / "data/tables" / name).items():
         create_table_artifact(
             key=f"{name}-{kind}".replace("_", "-"), table=rows, description=f"{kind} of {name}"

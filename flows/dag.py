@@ -1,17 +1,18 @@
-"""The only code that talks to DVC: reads the graph, says what is stale, runs one stage."""
+"""What DVC knows of the chosen benchmarks: their stages, and which of them are stale.
+
+A stage has DVC's address, which plain DVC takes (`benchmarks/sample/dvc.yaml:judge@lexical`), and a
+short name, which is shown (`sample: judge@lexical`; `fetch@x` for a stage of the root's dvc.yaml).
+"""
 
 import contextlib
+import functools
 import os
-import re
-import signal
-import subprocess
 import sys
-import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-
-from stages.doorway import BAD_INPUT
+from typing import Any
 
 QUIET = {
     "DO_NOT_TRACK": "1",
@@ -19,34 +20,55 @@ QUIET = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
 }
+BENCHMARKS = Path("benchmarks")
+HALF_WRITTEN = ".dvc.lock.part"  # beside each dvc.lock while it is replaced
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage instance of dvc.yaml: what it needs, and how its `meta` says to run it."""
+    """One stage instance: its DVC address, what it needs, and how its `meta` says to run it."""
 
-    name: str
+    address: str
     needs: tuple[str, ...]
     retries: int
     delay: float
     tags: tuple[str, ...]
 
-
-class StageFailed(Exception):  # noqa: N818 - reads as what happened
-    """A stage ended badly; the message has its own last lines: keys and remedies, no texts."""
-
-    def __init__(self, name: str, code: int, said: str) -> None:
-        super().__init__(f"{name} failed (exit {code}): {said}")
-        self.name, self.code, self.said = name, code, said
+    @property
+    def benchmark(self) -> str:
+        """The benchmark that it belongs to; empty for a stage of the root's dvc.yaml."""
+        return Path(self.address.rpartition(":")[0]).parent.name
 
     @property
-    def retryable(self) -> bool:
-        """False if the input or the configuration is at fault."""
-        return self.code != BAD_INPUT
+    def name(self) -> str:
+        """The short name: `sample: judge@lexical`."""
+        own = self.address.rpartition(":")[2]
+        return f"{self.benchmark}: {own}" if self.benchmark else own
 
 
-_running: set["subprocess.Popen[str]"] = set()
-_stopped = threading.Event()
+@dataclass(frozen=True)
+class Plan:
+    """The stages of some benchmarks by address, each after what it needs, and the stale ones.
+
+    Stale are those whose inputs or outputs changed, and everything downstream of them.
+    """
+
+    stages: dict[str, Stage]
+    stale: frozenset[str]
+
+    def before(self, address: str) -> list[str]:
+        """The stale stages that this one needs."""
+        return [needed for needed in self.stages[address].needs if needed in self.stale]
+
+    def after(self, failed: Iterable[str]) -> list[str]:
+        """The stale stages that need one of these, or one that needs one of these, and so on."""
+        reached = set(failed)
+        after = []
+        for address in self.stages:
+            if address in self.stale - reached and reached.intersection(self.before(address)):
+                reached.add(address)
+                after.append(address)
+        return after
 
 
 def environment(root: Path) -> dict[str, str]:
@@ -64,98 +86,55 @@ def environment(root: Path) -> dict[str, str]:
     }
 
 
-def graph(root: Path, benchmarks: Iterable[str]) -> dict[str, Stage]:
-    """The stages that the reports of these benchmarks need, each after what it needs."""
+def plan(root: Path, benchmarks: Iterable[str]) -> Plan:
+    """The stages of these benchmarks with all that they need, and which of them are stale.
+
+    Only their own dvc.yaml and the root's are read: a benchmark needs nothing of another one.
+    """
     import networkx
-    from dvc.repo import Repo
+    from dvc.repo import Repo, lock_repo
+    from dvc.repo.index import Index
 
+    files = ["dvc.yaml", *(str(BENCHMARKS / name / "dvc.yaml") for name in benchmarks)]
     # DVC reads params.yaml from the working folder, whatever the root it is given.
-    with contextlib.chdir(root), Repo() as repo:
-        whole = repo.index.graph
-        by_name = {stage.addressing: stage for stage in whole}
-        reports = [by_name[f"report@{name}"] for name in benchmarks]
-        wanted = set(reports).union(*(networkx.descendants(whole, stage) for stage in reports))
-        order = networkx.lexicographical_topological_sort(
-            whole.subgraph(wanted).reverse(), key=lambda stage: stage.addressing
+    with contextlib.chdir(root), Repo(_wait_for_lock=True) as repo, lock_repo(repo):
+        own = [repo.stage.load_file(file) for file in files]
+        whole = Index(repo, stages=[stage for stages in own for stage in stages]).graph
+        chosen = {stage for stages in own[1:] for stage in stages}
+        wanted = chosen.union(*(networkx.descendants(whole, stage) for stage in chosen))
+        order = list(
+            networkx.lexicographical_topological_sort(
+                whole.subgraph(wanted).reverse(), key=lambda stage: stage.addressing
+            )
         )
-        return {stage.addressing: _stage(whole, stage) for stage in order}
-
-
-def stale(root: Path, stages: dict[str, Stage]) -> set[str]:
-    """Those whose inputs or outputs changed, and everything downstream of them."""
-    from dvc.repo import Repo
-
-    # DVC reads params.yaml from the working folder, whatever the root it is given.
-    with contextlib.chdir(root), Repo() as repo:
-        changed = set(repo.status(targets=list(stages)))
-    for name, stage in stages.items():
+        stages = {stage.addressing: _stage(whole, stage) for stage in order}
+        with _each_params_file_read_once():
+            changed = {stage.addressing for stage in order if stage.status()}
+    for address, stage in stages.items():
         if changed.intersection(stage.needs):
-            changed.add(name)
-    return changed
+            changed.add(address)
+    return Plan(stages, frozenset(changed))
 
 
-def run_stage(root: Path, name: str) -> None:
-    """Bring one stage up to date in a process group of its own; raises StageFailed."""
-    if _stopped.is_set():
-        raise StageFailed(name, 130, "the run was interrupted before it started")
-    command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", "--single-item", name]
-    process = subprocess.Popen(
-        command,
-        cwd=root,
-        env=environment(root),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    _running.add(process)
+@contextmanager
+def _each_params_file_read_once() -> Iterator[None]:
+    """DVC parses params.yaml anew for every stage: two thirds of its time where stages are many."""
+    from dvc.dependency import param
+
+    load_path = param.load_path
+    param.load_path = functools.cache(load_path)
     try:
-        output, _ = process.communicate()
+        yield
     finally:
-        _running.discard(process)
-    if process.returncode != 0:
-        raise StageFailed(name, _exit_code(output, process.returncode), _last_words(output))
+        param.load_path = load_path
 
 
-def kill_running() -> None:
-    """Start no more stages and kill the running ones with their whole process groups."""
-    _stopped.set()
-    for process in list(_running):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-
-
-def _stage(whole: object, stage: object) -> Stage:
-    meta = stage.meta or {}  # type: ignore[attr-defined]
-    needs = sorted(s.addressing for s in whole.successors(stage))  # type: ignore[attr-defined]
+def _stage(whole: Any, stage: Any) -> Stage:
+    meta = stage.meta or {}
     return Stage(
-        name=stage.addressing,  # type: ignore[attr-defined]
-        needs=tuple(needs),
+        address=stage.addressing,
+        needs=tuple(sorted(needed.addressing for needed in whole.successors(stage))),
         retries=int(meta.get("retries", 0)),
         delay=float(meta.get("delay", 1)),
         tags=tuple(meta.get("tags", ())),
-    )
-
-
-def _exit_code(output: str, code: int) -> int:
-    """DVC exits with 255 whatever the stage did; the stage's own code is in its words."""
-    found = re.search(r"exited with (\d+)", output)
-    return int(found[1]) if found else code
-
-
-def _last_words(output: str, lines: int = 20) -> str:
-    if "Traceback (most recent call last)" in output:
-        return _where_it_broke(output)
-    noise = ("Running stage", "> python -m", "ERROR: failed to reproduce", "'data/")
-    kept = [line for line in output.splitlines() if line.strip() and not line.startswith(noise)]
-    return "\n".join(kept[-lines:])
-
-
-def _where_it_broke(output: str) -> str:
-    """Frames and kind of the last exception, without its message: that could quote a document."""
-    said = output.rpartition("Traceback (most recent call last)")[2].splitlines()[1:]
-    frames = [line.strip() for line in said if line.startswith('  File "')]
-    kind = next((line for line in said if line and not line[0].isspace()), "").partition(":")[0]
-    return "\n".join(
-        [*frames[-5:], f"{kind} (its message is not shown: it could quote a document)"]
     )

@@ -4,46 +4,36 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from flows import dag
 from flows.watch import Watch
+from flows.workers import Workers
 
 
-def run(root: Path, benchmarks: list[str], *, jobs: int) -> list[str]:
-    """Bring the reports up to date, `jobs` stages at a time; returns what did not succeed."""
-    stages = dag.graph(root, benchmarks)
-    pending = dag.stale(root, stages)
-    order = TopologicalSorter({name: pending.intersection(stages[name].needs) for name in pending})
+def run(root: Path, workers: Workers, watch: Watch, *, jobs: int) -> list[str]:  # noqa: ARG001
+    """Bring the stale stages up to date, `jobs` at a time; returns those that did not succeed."""
+    plan = watch.plan
+    order = TopologicalSorter({address: plan.before(address) for address in plan.stale})
     order.prepare()
     running: dict[Future[None], str] = {}
     failed: list[str] = []
 
-    with Watch(total=len(pending), fresh=len(stages) - len(pending)) as watch:
+    def attempt(address: str) -> None:
+        stage = plan.stages[address]
+        with watch.stage(stage) as ended:
+            ended(workers.run(stage))
 
-        def attempt(name: str) -> None:
-            with watch.stage(name):
-                dag.run_stage(root, name)
-
-        with ThreadPoolExecutor(max_workers=jobs) as pool:
-            while order.is_active():
-                for name in sorted(order.get_ready()):
-                    running[pool.submit(attempt, name)] = name
-                if not running:
-                    break  # everything left waits for something that failed
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in done:
-                    name = running.pop(future)
-                    if future.exception() is None:
-                        order.done(name)
-                    else:
-                        failed.append(name)
-        left = _downstream(failed, pending, stages)
-        watch.skipped(left)
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        while order.is_active():
+            for address in sorted(order.get_ready()):
+                running[pool.submit(attempt, address)] = address
+            if not running:
+                break  # everything left waits for something that failed
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                address = running.pop(future)
+                if future.exception() is None:
+                    order.done(address)
+                else:
+                    failed.append(address)
+    left = plan.after(failed)
+    watch.skipped(left)
     return failed + left
-
-
-def _downstream(failed: list[str], pending: set[str], stages: dict[str, dag.Stage]) -> list[str]:
-    reached = set(failed)
-    for name, stage in stages.items():
-        if name in pending and reached.intersection(stage.needs):
-            reached.add(name)
-    return [name for name in stages if name in reached and name not in failed]

@@ -1,22 +1,17 @@
 """What a killed run leaves behind is mended by the next one.
 
-dvc.lock: DVC writes it in place, so a kill can cut it short, and a file cut short may still be
-sound YAML that has merely forgotten the stages further down. So a copy is kept in the work folder
-while a run lasts; a copy found at the start of the next run means that the last one was killed, and
-what the file has lost since is put back. Whether a stage is fresh is then up to DVC as always: it
-compares hashes.
-
-DVC's list of who reads and writes what: written in place too, and a process that was killed stays
+DVC's list of who reads and writes what: it is written in place, and a process that was killed stays
 in it. DVC strikes out a process that is gone, but neither a zombie, which nobody may ever reap in a
 container, nor another program that has got the number since; it would wait for them for good.
 
-Half-written files beside the tables: a table is written under a hidden name and then renamed.
+Half-written files: a table is written under a hidden name beside it and then renamed, and dvc.lock
+likewise (flows/worker.py), so that it is never cut short itself. Whether a stage is fresh is up to
+DVC as always: it compares hashes.
 """
 
 import contextlib
 import fcntl
 import json
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,29 +19,27 @@ from pathlib import Path
 from typing import IO, Any
 
 import psutil
-from dvc.utils.serialize import YAMLFileCorruptedError, dump_yaml, load_yaml
+
+from flows.dag import BENCHMARKS, HALF_WRITTEN
 
 
 @contextmanager
-def guarded(root: Path) -> Iterator[None]:
+def guarded(root: Path) -> Iterator[int]:
     """Be the only run in this project; mend what a killed one left, and leave nothing to mend.
 
-    A second run waits until the first has ended.
+    A second run waits until the first has ended, and all processes to which it gave the file
+    descriptor that this yields.
     """
-    lock, kept = root / "dvc.lock", root / ".work" / "dvc.lock"
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    with (kept.parent / "run.lock").open("w") as held:
+    work = root / ".work"
+    work.mkdir(exist_ok=True)
+    unfinished = work / "unfinished"
+    with (work / "run.lock").open("w") as held:
         _wait_for(held)
-        if kept.exists():
-            mend(lock, kept)
-            strike_out(root / ".dvc" / "tmp" / "rwlock")
-            for path in (root / "data" / "tables").rglob(".*"):
-                if path.is_file():
-                    path.unlink()
-        if lock.exists():
-            _replace(lock, kept)
-        yield
-        kept.unlink(missing_ok=True)  # not in a finally: only a run that ended leaves none
+        if unfinished.exists():
+            mend(root)
+        unfinished.touch()
+        yield held.fileno()
+        unfinished.unlink()  # not in a finally: only a run that ended leaves none
 
 
 def _wait_for(lock: IO[str]) -> None:
@@ -57,19 +50,14 @@ def _wait_for(lock: IO[str]) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
 
 
-def mend(lock: Path, kept: Path) -> None:
-    """Put back what `lock` lacks of the copy `kept`; newer entries of `lock` stay.
-
-    Its last entry may have been cut short without a sign of it, so it is not trusted: the stage is
-    looked at again, by the copy's entry or anew.
-    """
-    old, new = _stages(kept), _stages(lock)
-    for last in list(new)[-1:]:
-        del new[last]
-    whole = {"schema": "2.0", "stages": {**old, **new}}
-    mended = lock.with_suffix(".mended")
-    dump_yaml(str(mended), whole)
-    mended.replace(lock)
+def mend(root: Path) -> None:
+    """Clear away what nobody will finish."""
+    strike_out(root / ".dvc" / "tmp" / "rwlock")
+    for path in (root / "data" / "tables").rglob(".*"):
+        if path.is_file():
+            path.unlink()
+    for folder in (root, *(root / BENCHMARKS).glob("*")):
+        (folder / HALF_WRITTEN).unlink(missing_ok=True)
 
 
 def strike_out(held: Path) -> None:
@@ -96,21 +84,9 @@ def strike_out(held: Path) -> None:
 def _works(info: dict[str, Any]) -> bool:
     with contextlib.suppress(psutil.Error):
         process = psutil.Process(int(info["pid"]))
-        return process.status() != psutil.STATUS_ZOMBIE and "dvc" in " ".join(process.cmdline())
+        return process.status() != psutil.STATUS_ZOMBIE and _is_dvc(process.cmdline())
     return False
 
 
-def _stages(path: Path) -> dict[str, Any]:
-    """The entries of a lock file, in its order; none if it cannot be read."""
-    try:
-        content = load_yaml(str(path))
-    except (YAMLFileCorruptedError, FileNotFoundError):
-        return {}
-    stages = content.get("stages") if isinstance(content, dict) else None
-    return dict(stages) if isinstance(stages, dict) else {}
-
-
-def _replace(source: Path, target: Path) -> None:
-    temporary = target.with_suffix(".part")
-    shutil.copyfile(source, temporary)
-    temporary.replace(target)
+def _is_dvc(command: list[str]) -> bool:
+    return "flows.worker" in command or any(Path(word).name == "dvc" for word in command)

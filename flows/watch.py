@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 
@@ -10,14 +10,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from flows.dag import StageFailed
+from flows.dag import Plan, Stage
+from flows.workers import Interrupted, Outcome, StageFailed
 
 
 class Watch:
     """A bar over all stages with the ones now running beside it, and a line for each that ended."""
 
-    def __init__(self, *, total: int, fresh: int, console: Console | None = None) -> None:
+    def __init__(self, plan: Plan, *, console: Console | None = None) -> None:
         self.failures: dict[str, StageFailed] = {}
+        self.plan = plan
         self._running: list[str] = []
         self._lock = threading.Lock()
         self._progress = Progress(
@@ -28,12 +30,14 @@ class Watch:
             TextColumn("{task.description}"),
             console=console or Console(stderr=True),
         )
-        self._bar = self._progress.add_task("", total=total)
-        if fresh:
-            self._say(f"[dim]· {fresh} stage(s) are up to date")
+        self._bar = self._progress.add_task("", total=len(plan.stale))
 
     def __enter__(self) -> "Watch":
-        self._progress.start()
+        fresh = len(self.plan.stages) - len(self.plan.stale)
+        if fresh:
+            self._say(f"[dim]· {fresh} stage(s) are up to date")
+        if self.plan.stale:
+            self._progress.start()
         return self
 
     def __exit__(
@@ -45,28 +49,40 @@ class Watch:
         self._progress.stop()
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Show that a stage runs, then how it ended."""
+    def stage(self, stage: Stage) -> Iterator[Callable[[Outcome], None]]:
+        """Show that a stage runs, then how it ended: what is yielded is called with its outcome."""
         start = time.perf_counter()
-        self._now(add=name)
+        self._now(add=stage.name)
+
+        def ended(outcome: Outcome) -> None:
+            self.failures.pop(stage.address, None)
+            self._progress.advance(self._bar)
+            name, took = escape(stage.name), time.perf_counter() - start
+            if outcome.ran:
+                self._say(f"[green]✓[/] {name} [dim]{took:.1f} s")
+            else:
+                self._say(f"[dim]· {name} did not run: what it reads is as before")
+            for note in outcome.notes:
+                self._say(f"  {escape(note)}")
+
         try:
-            yield
+            yield ended
+        except Interrupted:
+            self._say(f"[yellow]– {escape(stage.name)} was interrupted")
+            raise
         except StageFailed as failure:
-            self.failures[name] = failure
-            self._say(f"[red]✗ {escape(name)} (exit {failure.code})")
+            self.failures[stage.address] = failure
+            self._say(f"[red]✗ {escape(stage.name)} (exit {failure.code})")
             self._say(escape(failure.said))
             raise
-        else:
-            self.failures.pop(name, None)
-            self._progress.advance(self._bar)
-            self._say(f"[green]✓[/] {escape(name)} [dim]{time.perf_counter() - start:.1f} s")
         finally:
-            self._now(remove=name)
+            self._now(remove=stage.name)
 
-    def skipped(self, names: list[str]) -> None:
+    def skipped(self, addresses: Iterable[str]) -> None:
         """Name the stages that could not run because something before them failed."""
-        for name in names:
-            self._say(f"[yellow]– {escape(name)} was not run: a stage that it needs failed")
+        for address in addresses:
+            name = escape(self.plan.stages[address].name)
+            self._say(f"[yellow]– {name} was not run: a stage that it needs failed")
 
     def _now(self, *, add: str | None = None, remove: str | None = None) -> None:
         with self._lock:
@@ -78,4 +94,4 @@ class Watch:
         self._progress.update(self._bar, description=shown)
 
     def _say(self, line: str) -> None:
-        self._progress.console.print(line, highlight=False)
+        self._progress.console.print(line, highlight=False, soft_wrap=True)

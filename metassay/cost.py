@@ -4,37 +4,83 @@ Nothing is sent. What a model has not written yet is estimated with the referenc
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.datasets.registry import Dataset, find
-from metassay.generation import SYSTEMS, write_texts
-from metassay.generation.chat import ChatOptions, chat_requests, orders, write_chat
-from metassay.generation.few_shot import read_examples
-from metassay.generation.local import CausalOptions, Seq2SeqOptions
+from metassay.generation import SYSTEMS
+from metassay.generation.generate import write_texts
+from metassay.kinds import Chosen, choose
 from metassay.llm import tokens
 from metassay.llm.client import replayer
-from metassay.llm.endpoints import Models, parse_models
+from metassay.llm.endpoints import Models, find_model, parse_models
 from metassay.llm.estimate import Estimate, estimate
 from metassay.llm.ledger import Ledger
-from metassay.llm.messages import Ask, ChatRequest
-from metassay.llm.project import find_model
 from metassay.llm.prompts import Decoding
-from metassay.params import Params, options_of
+from metassay.needs import Model, Requests, Resources, Use
+from metassay.params import Params
 from metassay.tables import FULL, REFERENCE, TEXTS, read
 from metassay.text.sections import divide
-from metassay.units import SEGMENTATIONS, segment
-from metassay.units.decompositions import decomposition_of
-from metassay.units.llm_claims import LlmClaimOptions, claim_requests
+from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
+from metassay.units.segment import segment
 
-CLAIMS_PER_TOKEN = 1.3  # tokens of a list of claims per token of the text they are from
 _LIKE = 1500  # characters of the source that stand for a text without a reference
 
 _Likely = dict[tuple[str, str], str]  # by document and part
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a benchmark is put through, as far as models may be asked.
+
+    `texts` is the folder of the systems' texts, `raw` has a folder of raw files per dataset.
+    """
+
+    given: Ingested
+    systems: Mapping[str, Chosen]
+    segmentation: Chosen
+    decomposition: Chosen
+    models: Models
+    texts: Path
+    raw: Path
+
+
+def run_of(
+    params: Params,
+    benchmark: str,
+    registry: Mapping[str, Dataset],
+    *,
+    tables: Path = Path("data/tables"),
+    raw: Path = Path("data/raw"),
+) -> Run:
+    """The run of one benchmark, its raw files read; BadInput as ingest and the kinds raise it."""
+    chosen = params.benchmarks[benchmark]
+    cut, apart = chosen.segmentation, chosen.decomposition
+    return Run(
+        given=ingest(
+            find(dict(registry), chosen.dataset).reader, Path(chosen.raw), chosen.criteria
+        ),
+        systems={
+            name: choose(SYSTEMS, params.systems[name], where=f"params.yaml > systems > {name}")
+            for name in chosen.writers
+        },
+        segmentation=choose(
+            SEGMENTATIONS, params.segmentations[cut], where=f"params.yaml > segmentations > {cut}"
+        ),
+        decomposition=choose(
+            DECOMPOSITIONS,
+            params.decompositions[apart],
+            where=f"params.yaml > decompositions > {apart}",
+        ),
+        models=parse_models(params.endpoints, params.models),
+        texts=tables / benchmark / "texts",
+        raw=raw,
+    )
 
 
 class Planned(NamedTuple):
@@ -59,33 +105,18 @@ class _Texts(NamedTuple):
     invented: int
 
 
-def plan(
-    params: Params,
-    benchmark: str,
-    registry: Mapping[str, Dataset],
-    ledger: Ledger,
-    *,
-    tables: Path = Path("data/tables"),
-    raw: Path = Path("data/raw"),
-) -> Plan:
+def plan(run: Run, ledger: Ledger) -> Plan:
     """Estimate every stage of the benchmark that asks a model; BadInput as the stages raise it."""
-    chosen = params.benchmarks[benchmark]
-    models = parse_models(params.endpoints, params.models)
-    reader = find(dict(registry), chosen.dataset).reader
-    given = ingest(reader, Path(chosen.raw), chosen.criteria)
-    sources, found = given.sources, Plan([], [])
-    texts, stand_ins = [given.texts], []
-    for entry in params.generating.values():
-        if entry.benchmark != benchmark:
-            continue
-        name, where = entry.system, f"params.yaml > systems > {entry.system}"
-        options = options_of(params.systems[name], SYSTEMS, where=where)
-        if isinstance(options, ChatOptions):
-            written = _chat(given, name, options, models, ledger, raw, found)
-        elif isinstance(options, CausalOptions | Seq2SeqOptions):
-            written = _local(given, name, tables / benchmark / "texts" / f"{name}.parquet")
+    found = Plan([], [])
+    texts, stand_ins = [run.given.texts], []
+    for name, system in run.systems.items():
+        if system.record.requests is not None:
+            written = _asked(run, name, system, ledger, found)
+        elif system.record.costly:
+            written = _not_run(run, name)
         else:
-            written = _Texts(write_texts(sources, name, options, _Nobody()).texts, 0)
+            own = write_texts(run.given.sources, name, system, Resources(run.raw))
+            written = _Texts(own.texts, 0)
         if written.invented:
             stand_ins.append(name)
             found.notes.append(
@@ -93,99 +124,74 @@ def plan(
                 " estimated with the references in their place"
             )
         texts.append(written.texts)
-    options = decomposition_of(params, chosen.decomposition)
-    if isinstance(options, LlmClaimOptions):
-        where = f"params.yaml > segmentations > {chosen.segmentation}"
-        cut: Any = options_of(params.segmentations[chosen.segmentation], SEGMENTATIONS, where=where)
-        parts = segment(pd.concat(texts, ignore_index=True), sources, cut)
-        found.planned.append(_claims(parts, stand_ins, sources, options, models, ledger))
+    if run.decomposition.record.requests is not None:
+        all_texts = pd.concat(texts, ignore_index=True)
+        parts = segment(all_texts, run.given.sources, run.segmentation)
+        found.planned.append(_claims(run, parts, stand_ins, ledger))
     return found
 
 
-class _Nobody:
-    """The desk of systems that ask nobody."""
-
-    raw = Path()
-
-    def model(self, name: str, *_: object) -> tuple[Ask, Decoding]:
-        raise RuntimeError(f"{name} was not to be asked")
-
-
-def _chat(
-    given: Ingested,
-    name: str,
-    options: ChatOptions,
-    models: Models,
-    ledger: Ledger,
-    raw: Path,
-    found: Plan,
-) -> _Texts:
-    model = find_model(models, options.model)
-    decoding = Decoding.of(model, options.max_tokens)
-    examples = read_examples(options.examples, raw)
-    requests = chat_requests(orders(given.sources, options, examples), decoding)
-    likely = _stand_ins(given, options.unit)
+def _asked(run: Run, name: str, system: Chosen, ledger: Ledger, found: Plan) -> _Texts:
+    """Note what a system asks, and give what it has written, with stand-ins for the rest."""
+    use = system.record.model(system.options)
+    decoding = Decoding.of(find_model(run.models, use.model), use.max_tokens)
+    sources = run.given.sources
+    requests = system.record.requests(sources, system.options, decoding, run.raw)
+    resources = Resources(run.raw, Model(replayer(ledger), decoding))
+    texts = write_texts(sources, name, system, resources).texts
+    likely = _stand_ins(run.given, by_section=bool((texts["part"] != FULL).any()))
     lengths = [tokens.by_rule(text) for text in likely.values()]
-    length = min(sum(lengths) / len(lengths), decoding.max_tokens) if lengths else 0.0
-    costs = estimate(
-        requests,
-        ledger,
-        model,
-        structured=models.endpoints[model.endpoint].structured,
-        completion_tokens=length,
-    )
-    found.planned.append(Planned(f"generate-{name}", options.model, costs))
-    texts = write_chat(given.sources, name, options, replayer(ledger), decoding, examples)
+    costs = _estimate(run.models, use, requests, lengths, ledger)
+    found.planned.append(Planned(f"generate-{name}", use.model, costs))
     return _filled(texts, likely)
 
 
-def _local(given: Ingested, name: str, path: Path) -> _Texts:
+def _not_run(run: Run, name: str) -> _Texts:
+    """The texts of a system that takes too long to be run here, or stand-ins for them all."""
+    path = run.texts / f"{name}.parquet"
     if path.exists():
         return _Texts(read(TEXTS, path), 0)
-    docs = given.sources["doc_id"].tolist()
+    docs = run.given.sources["doc_id"].tolist()
     rows = [(doc_id, name, FULL, None, "error", "not written yet") for doc_id in docs]
     frame = pd.DataFrame(rows, columns=list(TEXTS.columns))
-    return _filled(frame, _stand_ins(given, "full"))
+    return _filled(frame, _stand_ins(run.given, by_section=False))
 
 
-def _claims(
-    parts: pd.DataFrame,
-    stand_ins: list[str],
-    sources: pd.DataFrame,
-    options: LlmClaimOptions,
-    models: Models,
-    ledger: Ledger,
-) -> Planned:
-    model = find_model(models, options.model)
-    decoding = Decoding.of(model, options.max_tokens)
-    requests = []
-    for author in sorted(parts["author"].unique()):
-        asked = claim_requests(parts[parts["author"] == author], sources, options, decoding)
+def _claims(run: Run, parts: pd.DataFrame, stand_ins: list[str], ledger: Ledger) -> Planned:
+    record, options = run.decomposition.record, run.decomposition.options
+    use = record.model(options)
+    decoding = Decoding.of(find_model(run.models, use.model), use.max_tokens)
+    requests, own = [], Requests([])
+    for author, theirs in parts.groupby("author"):
+        own = record.requests(theirs, run.given.sources, options, decoding)
         if author in stand_ins:  # equal to the reference now, but a question of its own then
-            number = -1 - stand_ins.index(author)
-            asked = [dataclasses.replace(request, repeat=number) for request in asked]
-        requests += asked
-    costs = estimate(
-        requests,
+            number = -1 - stand_ins.index(str(author))
+            requests += [dataclasses.replace(request, repeat=number) for request in own.requests]
+        else:
+            requests += own.requests
+    leaves = parts[(parts["leaf"] == "yes") & (parts["status"] == "ok")]
+    lengths = [tokens.by_rule(text) for text in leaves["text"]]
+    costs = _estimate(run.models, use, own._replace(requests=requests), lengths, ledger)
+    return Planned("decompose", use.model, costs)
+
+
+def _estimate(
+    models: Models, use: Use, asked: Requests, lengths: Sequence[float], ledger: Ledger
+) -> Estimate:
+    """`lengths`: tokens of the texts that answers are about, of which the mean counts."""
+    model = find_model(models, use.model)
+    mean = sum(lengths) / len(lengths) if lengths else 0.0
+    return estimate(
+        asked.requests,
         ledger,
         model,
         structured=models.endpoints[model.endpoint].structured,
-        completion_tokens=_listed(parts, requests, decoding),
-        rounds=options.rounds,
+        completion_tokens=min(mean * asked.answer_length, use.max_tokens or model.max_tokens),
+        rounds=asked.rounds,
     )
-    return Planned("decompose", options.model, costs)
 
 
-def _listed(parts: pd.DataFrame, requests: list[ChatRequest], decoding: Decoding) -> float:
-    """How long a list of claims will be on average."""
-    leaves = parts[(parts["leaf"] == "yes") & (parts["status"] == "ok")]
-    if not requests:
-        return 0.0
-    mean = sum(map(tokens.by_rule, leaves["text"])) / len(leaves)
-    return min(mean * CLAIMS_PER_TOKEN, decoding.max_tokens)
-
-
-def _stand_ins(given: Ingested, unit: str) -> _Likely:
+def _stand_ins(given: Ingested, *, by_section: bool) -> _Likely:
     """What a text may be like, by document and part: the reference, else the source's beginning."""
     likely: _Likely = {}
     sources, texts = given.sources, given.texts
@@ -196,7 +202,7 @@ def _stand_ins(given: Ingested, unit: str) -> _Likely:
     for doc_id, text in zip(known["doc_id"], known["text"], strict=True):
         if (doc_id, FULL) in likely and isinstance(text, str):
             likely[doc_id, FULL] = text
-    if unit == "section":
+    if by_section:
         for doc_id in sources.loc[sources["task"] == "note", "doc_id"]:
             whole = likely.pop((doc_id, FULL), "")
             for part, pieces in divide(whole, compat="none").items():

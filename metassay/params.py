@@ -1,51 +1,56 @@
-"""Strict typed view of params.yaml: an unknown key, a wrong type or a dangling name is an error.
+"""Strict typed view of the params files: an unknown key or name, or a wrong type, is an error.
 
-A block with a `kind` (a judge, a metric, ...) is checked against the options class that its own
-module declares; `options_of` takes those from the caller, so that this file imports none of them.
+params.yaml holds what benchmarks share by name, benchmarks/<name>/params.yaml what makes one
+benchmark. A block with a `kind` (a judge, a metric, ...) is checked against the options class of
+that kind by `metassay.kinds.choose`, so that this file imports none of them.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
+from metassay import strict_yaml
 from metassay.errors import BadInput
+from metassay.options import BENCHMARKS, CHEAP, GIVEN, PARAMS, Block, Criterion, Options, parse
 
-Block = dict[str, Any]
-
-
-class Options(BaseModel):
-    """Base of every options class: immutable, strictly typed, no unknown keys."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-AnyOptions = TypeVar("AnyOptions", bound=Options)
-
-
-class Criterion(Options):
-    """What raters judged: its scale's ends (both may be given), and which end is better."""
-
-    low: float
-    high: float
-    better: Literal["higher", "lower"]
-    scale: Literal["nominal", "ordinal", "interval", "count"] = "interval"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")  # a dot would part a key of DVC
 
 
 class Benchmark(Options):
-    """A dataset with the named configurations that it is put through."""
+    """A dataset and what it is put through: the whole of benchmarks/<name>/params.yaml.
 
+    A list names blocks of the root's params.yaml, and each name is a stage of its own but for
+    `metrics`, which are measured in one. An empty list means that there is no such stage.
+    """
+
+    name: str  # that of the folder
     dataset: str  # a name in data/registry.yaml
     raw: str  # the folder of its raw files
-    segmentation: str
-    decomposition: str
-    alignment: str
-    pairing: str
     criteria: dict[str, Criterion]  # what its raters judged; {} where nobody did
+    systems: list[str]  # what writes texts from the sources alone
+    few_shot: dict[str, str]  # what is shown examples: system -> the folder of their raw files
+    segmentation: str
+    decompositions: list[str]  # one name; none if released_claims has it
+    released_claims: dict[str, str]  # decomposition -> the folder of the claims that it reads
+    alignment: str
+    questions: list[str]
+    judges: list[str]
+    metrics: list[str]
+    costly_metrics: list[str]
     published: list[str]  # tables in reports/published/ that the report compares with
-    claims: str  # the folder of released claims that its decomposition reads; else data/none.txt
+
+    @property
+    def writers(self) -> list[str]:
+        """Every system that writes texts for this benchmark."""
+        return [*self.systems, *self.few_shot]
+
+    @property
+    def decomposition(self) -> str:
+        """The one decomposition, whether it reads released claims or not."""
+        return [*self.decompositions, *self.released_claims][0]
 
 
 class MaxCost(Options):
@@ -55,123 +60,114 @@ class MaxCost(Options):
     currency: Annotated[str, Field(pattern="^[A-Z]{3}$")]
 
 
-class Generating(Options):
-    """One system writing for one benchmark."""
+class Shared(Options):
+    """The whole of the root's params.yaml: what benchmarks share by name."""
 
-    benchmark: str
-    system: str
-    reads: str  # the folder of raw files that its few-shot examples are in; else data/none.txt
-
-
-class Judging(Options):
-    """One judge reading the pairs of one benchmark."""
-
-    benchmark: str
-    judge: str
-
-
-class Measuring(Options):
-    """One metric family measuring one benchmark."""
-
-    benchmark: str
-    metric: str
-
-
-class Params(Options):
-    """The whole of params.yaml."""
-
-    fetching: list[str]
-    benchmarks: dict[str, Benchmark]
-    generating: dict[str, Generating]
-    judging: dict[str, Judging]
-    measuring: dict[str, Measuring]
     segmentations: dict[str, Block]
     decompositions: dict[str, Block]
     alignments: dict[str, Block]
-    pairings: dict[str, Block]
+    questions: dict[str, Block]
     systems: dict[str, Block]
     judges: dict[str, Block]
     metrics: dict[str, Block]
+    costly_metrics: dict[str, Block]
     endpoints: dict[str, Block]  # where language models answer
     models: dict[str, Block]
     max_cost: MaxCost | None
     aggregation: Block
     meta_evaluation: Block
+    certification: Block
 
 
-def load(path: Path = Path("params.yaml")) -> Params:
-    """Read and check params.yaml; BadInput lists every problem at once."""
-    params = parse(Params, _load_yaml(path), where=str(path))
-    problems = _dangling(params, str(path))
-    if problems:
+class Params(Shared):
+    """What benchmarks share, and the benchmarks themselves by name."""
+
+    benchmarks: dict[str, Benchmark]
+
+
+def load(root: Path = Path()) -> Params:
+    """Read and check the params files of a project; BadInput lists every problem at once."""
+    problems: list[str] = []
+    shared = None
+    try:
+        shared = parse(Shared, strict_yaml.load(root / PARAMS), where=str(PARAMS))
+    except BadInput as error:
+        problems += error.problems
+    benchmarks: dict[str, Benchmark] = {}
+    for file in sorted((root / BENCHMARKS).glob("*/params.yaml")):
+        where = str(file.relative_to(root))
+        try:
+            benchmark = parse(Benchmark, strict_yaml.load(file), where=where)
+        except BadInput as error:
+            problems += error.problems
+            continue
+        benchmarks[file.parent.name] = benchmark
+        problems += [f"{where} > {line}" for line in _inside(benchmark, file.parent.name)]
+        if shared is not None:
+            problems += [f"{where} > {line}" for line in _dangling(benchmark, shared)]
+    if shared is not None:
+        problems += [f"{PARAMS} > {line}" for line in _bad_names(shared)]
+    if problems or shared is None:
         raise BadInput(problems)
-    return params
+    return Params(
+        **{name: getattr(shared, name) for name in Shared.model_fields}, benchmarks=benchmarks
+    )
 
 
-def parse(model: type[AnyOptions], block: object, *, where: str) -> AnyOptions:
-    """Check one mapping against its options class; `where` leads every message."""
-    try:
-        return model.model_validate(block)
-    except ValidationError as error:
-        raise BadInput([_explain(where, e) for e in error.errors()]) from None
+def _inside(benchmark: Benchmark, folder: str) -> Iterator[str]:
+    """What is wrong with one benchmark by itself."""
+    if not _NAME.fullmatch(folder):
+        yield f"name: {folder!r} is the folder's; use letters, digits, _ and - alone"
+    if benchmark.name != folder:
+        yield f"name: is {benchmark.name!r}, but the folder is {folder!r}; make them equal"
+    chosen = [*benchmark.decompositions, *benchmark.released_claims]
+    if len(chosen) != 1:
+        yield (
+            f"decompositions: {len(chosen)} are named here and under released_claims; name one in"
+            " all (under released_claims if it reads released claims)"
+        )
+    for key in ("systems", "questions", "judges", "metrics", "costly_metrics"):
+        named = getattr(benchmark, key)
+        twice = sorted({name for name in named if named.count(name) > 1})
+        yield from (f"{key}: {name!r} is named twice; name it once" for name in twice)
+    for name in sorted(set(benchmark.systems) & set(benchmark.few_shot)):
+        yield f"systems: {name!r} is under few_shot as well; name it in one of the two"
+    if bool(benchmark.questions) != bool(benchmark.judges):
+        empty, other = ("questions", "judges") if benchmark.judges else ("judges", "questions")
+        yield f"{empty}: is empty, but {other} is not; name both or neither"
 
 
-def options_of(block: Block, kinds: Mapping[str, type[AnyOptions]], *, where: str) -> AnyOptions:
-    """Check a block that names its `kind` against the options class of that kind."""
-    kind = block.get("kind")
-    if not isinstance(kind, str) or kind not in kinds:
-        raise BadInput(f"{where} > kind: {kind!r} is not known; choose from {sorted(kinds)}")
-    rest = {name: value for name, value in block.items() if name != "kind"}
-    return parse(kinds[kind], rest, where=where)
+def _dangling(benchmark: Benchmark, shared: Shared) -> Iterator[str]:
+    named = {
+        "systems": [*benchmark.systems, *benchmark.few_shot],
+        "segmentations": [benchmark.segmentation],
+        "decompositions": [*benchmark.decompositions, *benchmark.released_claims],
+        "alignments": [benchmark.alignment],
+        **{k: getattr(benchmark, k) for k in ("questions", "judges", "metrics", "costly_metrics")},
+    }
+    for block, names in named.items():
+        known: Mapping[str, Block] = getattr(shared, block)
+        for name in names:
+            if name not in known:
+                yield f"{block}: {name!r} is not in {PARAMS} > {block}; known: {sorted(known)}"
 
 
-def printed(block: Block) -> str:
-    """A named block as recipes print it: its kind, then its settings in order of their names."""
-    settings = [f"{key}={block[key]}" for key in sorted(block) if key != "kind"]
-    return ",".join([str(block["kind"]), *settings])
-
-
-def _load_yaml(path: Path) -> object:
-    try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise BadInput(f"{path} does not exist; run in the project's folder") from None
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
-    except yaml.YAMLError as error:
-        raise BadInput(f"{path}: not readable as YAML: {error}") from None
-
-
-def _explain(where: str, error: Any) -> str:
-    at = " > ".join(str(step) for step in error["loc"])
-    if error["type"] == "extra_forbidden":
-        return f"{where} > {at}: unknown key; remove it or correct its spelling"
-    if error["type"] == "missing":
-        return f"{where} > {at}: missing; add it"
-    return f"{where} > {at}: {error['msg']}"
-
-
-def _dangling(params: Params, where: str) -> list[str]:
-    problems = []
-
-    def check(at: str, name: str, known: Mapping[str, object], block: str) -> None:
-        if name not in known:
-            problems.append(f"{where} > {at}: {name!r} is not in {block}; known: {sorted(known)}")
-
-    for key, benchmark in params.benchmarks.items():
-        for field in ("segmentation", "decomposition", "alignment", "pairing"):
-            named = str(getattr(benchmark, field))
-            known = getattr(params, f"{field}s")
-            check(f"benchmarks > {key} > {field}", named, known, f"{field}s")
-    for stage, entries, field, block, known in (
-        ("generating", params.generating, "system", "systems", params.systems),
-        ("judging", params.judging, "judge", "judges", params.judges),
-        ("measuring", params.measuring, "metric", "metrics", params.metrics),
+def _bad_names(shared: Shared) -> Iterator[str]:
+    """Names become names of files and of DVC's stages; some are taken."""
+    taken = {"systems": [GIVEN, "reference"], "questions": [GIVEN], "judges": [GIVEN]}
+    taken |= {"costly_metrics": [GIVEN, CHEAP]}
+    for block in (
+        "segmentations",
+        "decompositions",
+        "alignments",
+        "systems",
+        "judges",
+        "questions",
+        "metrics",
+        "costly_metrics",
     ):
-        for key, entry in entries.items():
-            named = str(getattr(entry, field))
-            check(f"{stage} > {key} > benchmark", entry.benchmark, params.benchmarks, "benchmarks")
-            check(f"{stage} > {key} > {field}", named, known, block)
-            if key != f"{entry.benchmark}-{named}":
-                problems.append(f"{where} > {stage} > {key}: call it {entry.benchmark}-{named}")
-    return problems
+        for name in getattr(shared, block):
+            if not _NAME.fullmatch(name):
+                yield f"{block} > {name}: use letters, digits, _ and - alone"
+            elif name in taken.get(block, ()):
+                yield f"{block} > {name}: the name is taken; choose another"

@@ -5,9 +5,6 @@ another processor's order of summation cannot change the bytes), and a file is r
 not at all. Errors name the table, the column and the first offending key, never a text.
 """
 
-import os
-import tempfile
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from metassay.atomic import whole_file
 from metassay.errors import BadInput
 
 SIGNIFICANT_DIGITS = 12
@@ -107,26 +105,16 @@ def write(table: Table, frame: pd.DataFrame, path: Path) -> None:
     """
     rows = _validated(table, _to_arrow(table, frame, str(path)), str(path))
     rows = rows.sort_by([(name, "ascending") for name in table.key])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            pq.write_table(
-                rows.replace_schema_metadata(None),
-                file,
-                version="2.6",
-                compression="zstd",
-                compression_level=3,
-                store_schema=False,
-                row_group_size=65536,
-            )
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with whole_file(path) as file:
+        pq.write_table(
+            rows.replace_schema_metadata(None),
+            file,
+            version="2.6",
+            compression="zstd",
+            compression_level=3,
+            store_schema=False,
+            row_group_size=65536,
+        )
 
 
 def as_written(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
@@ -138,45 +126,26 @@ def as_written(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
     return _to_frame(rows.sort_by([(name, "ascending") for name in table.key]))
 
 
-def read(table: Table, path: Path) -> pd.DataFrame:
-    """Read a file, or all files of a folder (where the DAG fans out), and validate.
+def read(table: Table, *paths: Path) -> pd.DataFrame:
+    """Read one file, several, or all files of a folder (where the DAG fans out), and validate.
 
     Lists come back as Python lists, nullable integers as Int64, missing text and reals as NaN.
     A folder that does not exist or is empty is a table without rows; a missing file is BadInput.
     """
-    if path.suffix == ".parquet":
-        if not path.exists():
-            raise BadInput(f"{table.name}: {path} does not exist; run the stage that writes it")
-        files = [path]
-    else:
-        files = sorted(path.glob("*.parquet"))
+    files = [file for path in paths for file in _files(path)]
+    absent = [file for file in files if not file.exists()]
+    if absent:
+        raise BadInput(
+            f"{table.name}: {file} does not exist; run the stage that writes it" for file in absent
+        )
     pieces = [_read_one(table, file) for file in files]
     rows = pa.concat_tables(pieces) if pieces else table.schema.empty_table()
-    rows = _validated(table, rows, str(path))
+    rows = _validated(table, rows, ", ".join(map(str, paths)))
     return _to_frame(rows.sort_by([(name, "ascending") for name in table.key]))
 
 
-def describe(tables: Mapping[str, Table]) -> str:
-    """The tables as a Markdown page."""
-    lines = ["# Tables", "", "Generated from `metassay/tables.py`; do not edit.", ""]
-    lines += [
-        "Every table is Parquet at `data/tables/<benchmark>/<table>.parquet`, or a folder of that"
-        " name with one file per system, judge or metric family where the DAG fans out. Rows are"
-        " sorted by key; keys are unique and never null; reals have 12 significant digits.",
-        "",
-    ]
-    for table in tables.values():
-        lines += [f"## {table.name}", "", f"{table.says[0].upper()}{table.says[1:]}.", ""]
-        lines += [f"Key: {', '.join(f'`{name}`' for name in table.key)}", ""]
-        lines += ["| column | type | null | meaning |", "|---|---|---|---|"]
-        for name, column in table.columns.items():
-            kind = f"one of {', '.join(column.choices)}" if column.choices else str(column.type)
-            kind = kind.replace("list<item: ", "list<")
-            kind = "string" if pa.types.is_dictionary(column.type) else kind
-            null = "yes" if column.null else ""
-            lines.append(f"| {name} | {kind} | {null} | {column.meaning} |")
-        lines.append("")
-    return "\n".join(lines).rstrip() + "\n"
+def _files(path: Path) -> list[Path]:
+    return [path] if path.suffix == ".parquet" else sorted(path.glob("*.parquet"))
 
 
 def _read_one(table: Table, file: Path) -> pa.Table:
@@ -188,11 +157,20 @@ def _read_one(table: Table, file: Path) -> pa.Table:
             f"{table.name}: {file} is no readable Parquet file; delete it and run its stage again"
         ) from error
     if rows.schema.names != list(table.columns):
+        differs = _difference(rows.schema.names, list(table.columns))
         raise BadInput(
-            f"{table.name}: {file} has columns {rows.schema.names}, expected"
-            f" {list(table.columns)}; run its stage again"
+            f"{table.name}: {file} is of another version: {differs}; run its stage again"
         )
     return rows.cast(table.schema)
+
+
+def _difference(found: list[str], wanted: list[str]) -> str:
+    """How the columns differ, in words."""
+    absent = [name for name in wanted if name not in found]
+    unknown = [name for name in found if name not in wanted]
+    said = [f"without {', '.join(map(repr, absent))}"] if absent else []
+    said += [f"with {', '.join(map(repr, unknown))}"] if unknown else []
+    return ", ".join(said) or "its columns are in another order"
 
 
 def _to_arrow(table: Table, frame: pd.DataFrame, where: str) -> pa.Table:

@@ -4,14 +4,10 @@
 `docs/tables.md` is generated from this file: `python -m metassay.tables docs/tables.md`.
 """
 
-import sys
-from pathlib import Path
-
 from metassay.parquet import (
     Table,
     boolean,
     choice,
-    describe,
     integer,
     integers,
     read,
@@ -31,6 +27,12 @@ REFERENCE = "reference"  # the author who is the reference writer
 ALL_CITATIONS = -1  # pairs.citation where the question is not about one citation alone
 EACH_PART = "each"  # correlations.part where the parts are groups
 
+
+def metric_label(metric: str, judge: str) -> str:
+    """What tables, pages and messages call a metric: its judge in brackets, if it has one."""
+    return metric if judge == NO_JUDGE else f"{metric} ({judge})"
+
+
 _DOC = text("the document: one input and everything written about it")
 _AUTHOR = text("`reference` or a system's name")
 _PART = text("`full`, or a section or facet")
@@ -46,7 +48,7 @@ _COEFFICIENT = choice(
 )
 _METRIC = text("the metric")
 _JUDGE = text("the judge, or `none`")
-_LABEL = text("metric, and judge in brackets where there is one")
+_LABEL = text("the metric, with its judge in brackets if it has one")
 _STUDY = text("the study")
 _CRITERION = text("the human criterion")
 
@@ -164,36 +166,37 @@ RESPONSES = Table(
     },
 )
 
-MEASURES = (
-    "claim_recall",
-    "claim_precision",
-    "citation_recall",
-    "citation_alone",
-    "citation_rest",
-    "faithfulness",
-)
-
 PAIRS = Table(
     "pairs",
-    "the questions put to judges, one row per place a question comes from; equal questions share"
-    " pair_id and are asked once",
+    "the questions put to judges. There is one row for each place that a question comes from."
+    " Equal questions have the same pair_id and are asked once",
     ("pair_id", "measure", "doc_id", "author", "part", "position", "citation"),
     {
         "pair_id": text("hash of instrument, premise and hypothesis"),
-        "instrument": choice("entailment", "attribution", meaning="what is asked of the pair"),
-        "measure": choice(*MEASURES, meaning="the measure that needs the answer"),
+        "instrument": text("what is asked of premise and hypothesis: entailment, attribution, ..."),
+        "measure": text(
+            "the question's place in a measure: mostly the measure's own name. citation_precision"
+            " asks citation_recall (all passages cited), citation_alone (one of them) and"
+            " citation_rest (the others)"
+        ),
         "doc_id": _DOC,
-        "author": text("whose text is measured (for claim_recall the claims are the reference's)"),
+        "author": text("whose text is measured; for claim_recall the claims are the reference's"),
         "part": text("the part the unit belongs to"),
         "position": integer("the unit's position within its part"),
-        "citation": integer("the citation asked about; -1 where it is not about one alone"),
-        "premise": repeated_text("what may entail; null exactly where settled is set", null=True),
-        "hypothesis": text("what may be entailed"),
+        "citation": integer(
+            "the citation that is asked about; -1 if the question is not about a single one"
+        ),
+        "premise": repeated_text(
+            "what the hypothesis is read against; null exactly where settled is set", null=True
+        ),
+        "hypothesis": text("the claim or statement"),
         "settled": choice(
             "no_evidence",
             "no_text",
             "no_claims",
-            meaning="no judge is asked: no_evidence counts as not entailed, the others as failed",
+            meaning="why no judge is asked. no_evidence: there is nothing to read, which is worth 0"
+            " (not entailed). no_text: the text failed; no_claims: its claims are unknown. These"
+            " two count as failed",
             null=True,
         ),
     },
@@ -201,19 +204,30 @@ PAIRS = Table(
 
 JUDGMENTS = Table(
     "judgments",
-    "one verdict per pair per judge",
+    "what judges answered: one row for each pair and judge",
     ("pair_id", "judge"),
     {
-        "pair_id": text("the pair judged"),
+        "pair_id": text("the pair that was judged"),
         "judge": text("the judge's name in params.yaml"),
-        "status": choice(*_STATUSES, meaning="ok, or why there is no verdict"),
-        "label": choice("entailed", "not_entailed", meaning="null unless status is ok", null=True),
-        "probability": real("of entailment, 0 to 1, where the judge gives one", null=True),
-        "grade": real("where the instrument asks for a grade", null=True),
+        "status": choice(*_STATUSES, meaning="ok, or why there is no answer"),
+        "label": text(
+            "the answer, if the instrument asks for a label: `entailed` or `not_entailed` for"
+            " entailment and attribution. Null if it asks for a grade, or if status is not ok",
+            null=True,
+        ),
+        "probability": real(
+            "the judge's probability that the hypothesis is entailed, 0 to 1, where it gives one",
+            null=True,
+        ),
+        "grade": real(
+            "the answer, if the instrument asks for a grade: 0 to 3 for support_grade. Null if it"
+            " asks for a label, or if status is not ok",
+            null=True,
+        ),
         "explanation": text("the judge's reason, verbatim", null=True),
-        "tokens": integer("tokens paid for, prompt and answer", null=True),
+        "tokens": integer("tokens that were paid for, of prompt and answer", null=True),
         "attempts": integer("how often the judge was asked"),
-        "recipe": text("the judge's signature: model, prompt, settings"),
+        "recipe": text("the judge's signature: its model, prompt and settings"),
     },
 )
 
@@ -224,23 +238,39 @@ _SCORE_COLUMNS = {
     "part": _PART,
     "metric": text("the metric's name in docs/metrics.md"),
     "judge": text("the judge's name in params.yaml; `none` for metrics that need no judge"),
-    "value": real("the score; null if undefined", null=True),
-    "n_expected": integer("the denominator were nothing to fail; 1 for metrics without a judge"),
-    "n_judged": integer("how many of them have an answer"),
-    "n_failed": integer("how many have none"),
-    "low": real("value if every failed one counted against the text", null=True),
-    "high": real("value if every failed one counted for it", null=True),
-    "statistics": reals("what the corpus value is pooled from, where it can be", null=True),
+    "value": real("the score; null if it is undefined", null=True),
+    "n_expected": integer(
+        "how many answers there should be: the denominator if none fails. 1 for metrics without a"
+        " judge"
+    ),
+    "n_judged": integer("how many of them there are"),
+    "n_failed": integer("how many are missing"),
+    "low": real(
+        "the value if every missing answer were worth as little as it can be: not entailed, or the"
+        " lowest grade",
+        null=True,
+    ),
+    "high": real("the value if every missing answer were worth as much as it can be", null=True),
+    "statistics": reals(
+        "numbers that the corpus value is pooled from; null if the metric is not pooled", null=True
+    ),
     "recipe": _RECIPE,
 }
 
 MEASUREMENTS = Table(
     "measurements",
-    "scores that need no judge, one file per metric family",
+    "scores that need no judge. Citation marks such as [3] are removed from a text and its"
+    " reference before they are compared or counted",
     _SCORE_KEY,
     _SCORE_COLUMNS,
 )
-SCORES = Table("scores", "every metric's value for every text", _SCORE_KEY, _SCORE_COLUMNS)
+SCORES = Table(
+    "scores",
+    "every metric's value for every text. Metrics that need no judge (ROUGE, BLEU, lengths, ...)"
+    " read texts without their citation marks, such as [3]",
+    _SCORE_KEY,
+    _SCORE_COLUMNS,
+)
 
 LEADERBOARD = Table(
     "leaderboard",
@@ -251,14 +281,14 @@ LEADERBOARD = Table(
         "metric": text("the metric"),
         "judge": text("the judge, or `none`"),
         "author": _AUTHOR,
-        "macro": real("mean over the documents where the score is defined", null=True),
-        "low": real("bootstrap interval of macro over documents, lower end", null=True),
-        "high": real("its upper end", null=True),
-        "micro": real("value pooled over the corpus, where the metric can be pooled", null=True),
-        "n_documents": integer("documents that this author has a row for"),
-        "n_undefined": integer("of them, those whose score is null"),
-        "n_expected": integer("sum of the scores' n_expected"),
-        "n_failed": integer("sum of the scores' n_failed"),
+        "macro": real("the mean over the documents whose score is defined", null=True),
+        "low": real("lower end of macro's interval, from a bootstrap over documents", null=True),
+        "high": real("upper end of that interval", null=True),
+        "micro": real("the value of all documents pooled; null if it is not pooled", null=True),
+        "n_documents": integer("documents for which this author has a row in `scores`"),
+        "n_undefined": integer("how many of these documents have a null score"),
+        "n_expected": integer("the sum of n_expected in `scores`"),
+        "n_failed": integer("the sum of n_failed in `scores`"),
         "better": choice("higher", "lower", "neither", meaning="which direction is better"),
         "recipe": _RECIPE,
     },
@@ -280,6 +310,11 @@ RATINGS = Table(
     },
 )
 
+_UPPER = real("upper end of the interval", null=True)
+_OTHERS = "lower end of the interval for other systems and other documents"
+_ONE_SIDED = integer("texts that have either a score or a rating, but not both")
+_ORIENTED = "Metric and criterion are turned so that more is better."
+
 CORRELATIONS = Table(
     "correlations",
     "metrics against human ratings",
@@ -295,25 +330,24 @@ CORRELATIONS = Table(
             "document",
             "system",
             "grouped",
-            meaning="the level; grouped: within each part, averaged over the parts",
+            meaning="what is correlated: all texts; the texts of each document; the systems' means;"
+            " or (grouped) the texts of each part, averaged over the parts",
         ),
         "coefficient": _COEFFICIENT,
-        "value": real("true sign; null if undefined", null=True),
-        "low": real(
-            "interval for other systems and other documents, lower end; null where grouped",
-            null=True,
-        ),
-        "high": real("its upper end", null=True),
+        "value": real("the correlation with its true sign; null if undefined", null=True),
+        "low": real(f"{_OTHERS}; null where grouped", null=True),
+        "high": _UPPER,
         "low_these_systems": real(
-            "interval for these systems and other documents, lower end", null=True
+            "lower end of the interval for these systems and other documents", null=True
         ),
-        "high_these_systems": real("its upper end", null=True),
-        "n": integer("items, documents, systems or parts (by the level) it rests on"),
-        "n_undefined": integer("documents or parts without a correlation, else 0"),
-        "n_missing": integer("texts of the study that lack a score or a rating, but not both"),
+        "high_these_systems": _UPPER,
+        "n": integer("what it rests on: texts, documents, systems or parts, by the level"),
+        "n_undefined": integer("documents or parts that have no correlation; 0 at other levels"),
+        "n_missing": _ONE_SIDED,
         "p": real(
-            "two-sided, of no relation: systems and documents put in other orders; of the chosen"
-            " coefficient alone, not adjusted for the other metrics",
+            "two-sided p of the exact test, which puts systems and documents in other orders. A"
+            " small one shows that metric and people are related. It is not adjusted for other"
+            " metrics. Only the coefficient that params.yaml names has one",
             null=True,
         ),
         "recipe": _RECIPE,
@@ -334,20 +368,18 @@ COMPONENTS = Table(
             "between_systems",
             "between_documents",
             "within",
-            meaning="the systems' means; the documents' means; what is left of each text's score"
-            " when its system's and its document's level are taken away",
+            meaning="what is correlated: the systems' means; the documents' means; or (within) each"
+            " text's score less the level of its system and of its document",
         ),
         "coefficient": _COEFFICIENT,
         "value": real(
-            "correlation of this component, metric and criterion oriented so that more is better;"
-            " null if undefined",
-            null=True,
+            f"the correlation of this component; null if undefined. {_ORIENTED}", null=True
         ),
-        "low": real("interval for other systems and other documents, lower end", null=True),
-        "high": real("its upper end", null=True),
-        "p": real("of no relation, as in `correlations`; not adjusted", null=True),
-        "n": integer("systems, documents or texts it rests on"),
-        "n_missing": integer("texts of the study that lack a score or a rating, but not both"),
+        "low": real(_OTHERS, null=True),
+        "high": _UPPER,
+        "p": real("as in `correlations`, for this component alone", null=True),
+        "n": integer("what it rests on: systems, documents or texts, by the component"),
+        "n_missing": _ONE_SIDED,
         "metric_share": real("share of the metric's variance that lies here", null=True),
         "people_share": real("share of people's variance that lies here", null=True),
     },
@@ -355,7 +387,7 @@ COMPONENTS = Table(
 
 SIGNIFICANCE = Table(
     "significance",
-    "metric against metric: is one closer to people than the other",
+    "metric against metric: whether one is closer to people than the other",
     ("study", "criterion", "part", "level", "coefficient", "test", "metric_a", "metric_b"),
     {
         "study": _STUDY,
@@ -371,27 +403,33 @@ SIGNIFICANCE = Table(
             "bootstrap_systems",
             "bootstrap_documents",
             "bootstrap_both",
-            meaning="the test, and what it permutes or resamples; all are two-sided",
+            meaning="the test, and what it permutes or draws again. All tests are two-sided",
         ),
         "metric_a": _LABEL,
         "metric_b": _LABEL,
         "difference": real(
-            "correlation of a less that of b, both oriented so that more is better", null=True
+            f"the correlation of metric a less that of metric b. {_ORIENTED}", null=True
         ),
-        "low": real("interval of the difference, lower end; null unless bootstrap", null=True),
-        "high": real("its upper end", null=True),
-        "p": real("of no difference", null=True),
-        "p_holm": real("p after Holm's correction over the family: all pairs here", null=True),
-        "p_benjamini_hochberg": real("p after Benjamini and Hochberg's over it", null=True),
-        "n": integer("items, documents or systems that have both metrics and people"),
-        "n_undefined": integer("resamples or permutations without a value"),
-        "n_missing": integer("texts that have some of metric a, metric b and people, not all"),
+        "low": real(
+            "lower end of the interval of the difference; only bootstraps have one", null=True
+        ),
+        "high": _UPPER,
+        "p": real("a small p shows that the two differ", null=True),
+        "p_holm": real(
+            "p after Holm's correction for all pairs of metrics compared here", null=True
+        ),
+        "p_benjamini_hochberg": real(
+            "p after Benjamini and Hochberg's correction for them", null=True
+        ),
+        "n": integer("texts, documents or systems that have both metrics and ratings"),
+        "n_undefined": integer("resamples or permutations that have no difference"),
+        "n_missing": integer("texts that have some of the two scores and the rating, but not all"),
     },
 )
 
 AGREEMENT = Table(
     "agreement",
-    "rater against rater",
+    "how far raters agree",
     ("study", "criterion", "coefficient", "rater_a", "rater_b"),
     {
         "study": _STUDY,
@@ -420,18 +458,18 @@ AGREEMENT = Table(
         ),
         "rater_a": text("a rater, or `all`"),
         "rater_b": text("another rater, `others` (the mean of the others), or `all`"),
-        "value": real("null if undefined", null=True),
-        "low": real("bootstrap interval over the things rated, lower end", null=True),
-        "high": real("its upper end", null=True),
-        "n": integer("things rated by both raters (`all`: by two or more; ICC: by every rater)"),
-        "n_missing": integer("things rated by somebody that are not among the n"),
-        "n_resamples": integer("bootstrap resamples in which the coefficient was defined"),
+        "value": real("the coefficient; null if undefined", null=True),
+        "low": real("lower end of the bootstrap interval over the things rated", null=True),
+        "high": _UPPER,
+        "n": integer("things that both raters rated (`all`: two raters or more; ICC: every rater)"),
+        "n_missing": integer("things that somebody rated and that are not counted in n"),
+        "n_resamples": integer("resamples that have a coefficient"),
     },
 )
 
 PREFERENCES = Table(
     "preferences",
-    "does a metric order two texts as people who compared them do",
+    "whether a metric orders two texts as people who compared them do",
     ("study", "criterion", "part", "metric", "judge"),
     {
         "study": _STUDY,
@@ -439,24 +477,27 @@ PREFERENCES = Table(
         "part": _PART,
         "metric": _METRIC,
         "judge": _JUDGE,
-        "value": real("share of comparisons with the same outcome, ties included", null=True),
+        "value": real(
+            "share of comparisons in which metric and rater say the same, ties too", null=True
+        ),
         "decisive": real(
-            "share of the same outcome where people have no tie; a metric's tie is half", null=True
+            "the same share where the rater prefers one text; a tie of the metric counts half",
+            null=True,
         ),
         "n_same": integer("comparisons in which metric and rater prefer the same text"),
-        "n_opposite": integer("in which they prefer different ones"),
-        "n_metric_tie": integer("in which only the metric has a tie"),
-        "n_human_tie": integer("in which only the rater has one"),
-        "n_both_tie": integer("in which both have one"),
-        "n_abstained": integer("in which the rater abstained"),
-        "n_missing": integer("in which a text has no score"),
+        "n_opposite": integer("comparisons in which they prefer different texts"),
+        "n_metric_tie": integer("comparisons in which only the metric has a tie"),
+        "n_human_tie": integer("comparisons in which only the rater has a tie"),
+        "n_both_tie": integer("comparisons in which both have a tie"),
+        "n_abstained": integer("comparisons in which the rater abstained"),
+        "n_missing": integer("comparisons in which a text has no score"),
         "recipe": _RECIPE,
     },
 )
 
 ENSEMBLES = Table(
     "ensembles",
-    "means of standardised metrics, every subset of them, against human ratings",
+    "several metrics together: the mean of each subset, standardised, against human ratings",
     ("study", "criterion", "part", "coefficient", "kind", "members"),
     {
         "study": _STUDY,
@@ -467,24 +508,25 @@ ENSEMBLES = Table(
             "subset",
             "containing",
             "best",
-            meaning="one subset; the mean of all that contain a metric; nested cross-validation's",
+            meaning="one subset; the mean over all subsets that contain a metric; or the best"
+            " subset by nested cross-validation",
         ),
-        "members": text("the metrics, sorted, joined by ` + `; containing: the one metric"),
-        "size": integer("how many members the subset has; containing: 1"),
+        "members": text("the metrics, sorted and joined by ` + `; of `containing` the one metric"),
+        "size": integer("how many metrics the subset has; of `containing` 1"),
         "value": real(
-            "correlation of all items pooled, metrics and criterion oriented so that more is"
-            " better; best: out of fold",
+            f"correlation over all texts; of `best` on texts it was not chosen on. {_ORIENTED}",
             null=True,
         ),
-        "low": real("interval from resampled items, lower end; null for best", null=True),
-        "high": real("its upper end", null=True),
+        "low": real("lower end of the bootstrap interval over texts; null for `best`", null=True),
+        "high": _UPPER,
         "low_of_values": real(
-            "containing: from resampled ensemble values (the paper's)", null=True
+            "of `containing`: lower end of the bootstrap interval over subsets, as papers print it",
+            null=True,
         ),
-        "high_of_values": real("its upper end", null=True),
-        "in_sample": real("best: the winner's correlation on its own data", null=True),
-        "n": integer("items it rests on: those with every metric"),
-        "n_missing": integer("items that people rated and that lack a metric"),
+        "high_of_values": _UPPER,
+        "in_sample": real("of `best`: its correlation on the texts it was chosen on", null=True),
+        "n": integer("texts it rests on: those that people rated and that have every metric"),
+        "n_missing": integer("texts that people rated and that lack a metric"),
     },
 )
 
@@ -499,29 +541,29 @@ CONFLICTS = Table(
         "doc_id": _DOC,
         "n_pairs": integer("pairs of systems that have both scores in this document"),
         "n_disagreements": integer(
-            "pairs of which one metric prefers one text, the other the other"
+            "those of them in which one metric prefers one text and the other metric the other"
         ),
     },
 )
 
 DISAGREEMENTS = Table(
     "disagreements",
-    "pairs of texts that two metrics order differently: a sample worth annotating",
+    "a sample of pairs of texts that two metrics order differently, worth annotating",
     ("part", "metric_a", "metric_b", "doc_id", "author_a", "author_b"),
     {
         "part": _PART,
-        "metric_a": text("metric and judge that prefer author_a"),
-        "metric_b": text("metric and judge that prefer author_b"),
+        "metric_a": text("the metric (and its judge) that prefers author_a"),
+        "metric_b": text("the metric (and its judge) that prefers author_b"),
         "doc_id": _DOC,
         "author_a": _AUTHOR,
         "author_b": _AUTHOR,
-        "conflict": real("size of the conflict in ranks of the document's systems"),
+        "conflict": real("how far apart the metrics rank the two texts within the document"),
     },
 )
 
 CONFOUNDS = Table(
     "confounds",
-    "is it quality that a metric sees, or copying, length, or who wrote the text",
+    "whether a metric sees quality, or copying, length, or who wrote the text",
     ("study", "criterion", "part", "metric", "judge", "confound", "level", "statistic"),
     {
         "study": _STUDY,
@@ -541,32 +583,30 @@ CONFOUNDS = Table(
             "lowest_50",
             "lowest_75",
             "lowest_100",
-            meaning="the confound's correlation with the metric, and with people; the metric's with"
-            " people, the confound held constant (ranks first; Spearman also residuals first), with"
-            " the standardised confound added, and on the texts that have least of the confound"
-            " (per cent)",
+            meaning="what is correlated: the confound with the `metric`, or with `people`; or the"
+            " metric with people, either with the confound held constant (`partial`; by Spearman"
+            " also `partial_residuals_first`), or with the confound `added` to the metric, or on"
+            " the texts that have least of the confound (`lowest_`, per cent)",
         ),
         "coefficient": _COEFFICIENT,
-        "value": real("metrics and criterion oriented so that more is better", null=True),
-        "low": real(
-            "interval for other systems and other documents, lower end; of `metric`, `people` and"
-            " `partial`",
-            null=True,
-        ),
-        "high": real("its upper end", null=True),
+        "value": real(f"the correlation. {_ORIENTED}", null=True),
+        "low": real(f"{_OTHERS}; only of `metric`, `people` and `partial`", null=True),
+        "high": _UPPER,
         "p": real(
-            "of `partial`, where half or more of the plain correlation goes: of no relation in what"
-            " is left, adjusted for all metrics",
+            "a small p shows that a relation is left. It is adjusted for all metrics. Only"
+            " `partial` has one, where half or more of the plain correlation goes",
             null=True,
         ),
-        "n": integer("texts, documents or systems it rests on; partial: texts"),
-        "n_missing": integer("texts of the study that lack a number it needs"),
+        "n": integer(
+            "what it rests on: texts, documents or systems, by the level; of `partial` texts"
+        ),
+        "n_missing": integer("texts of the study that lack a number that it needs"),
     },
 )
 
 CORRECTED = Table(
     "corrected",
-    "a system's true mean from a metric on all its texts and people on some",
+    "what people would give a system on average, from a metric on all its texts and people on some",
     ("study", "criterion", "part", "metric", "judge", "author", "method"),
     {
         "study": _STUDY,
@@ -578,16 +618,20 @@ CORRECTED = Table(
         "method": choice(
             "prediction_powered",
             "rogan_gladen",
-            meaning="the correction; rogan_gladen only for 0/1 verdicts and ratings",
+            meaning="the correction; rogan_gladen only where scores and ratings are all 0 or 1",
         ),
         "value": real("the mean that people would give all texts; null if undefined", null=True),
-        "low": real("its interval, lower end", null=True),
-        "high": real("its upper end", null=True),
-        "metric_mean": real("the metric's own mean, uncorrected", null=True),
-        "human_mean": real("the mean of the rated texts alone", null=True),
-        "weight": real("prediction_powered: how far the metric is relied on, 0 to 1", null=True),
-        "sensitivity": real("rogan_gladen: share of people's ones that the judge finds", null=True),
-        "specificity": real("rogan_gladen: share of people's zeros that it finds", null=True),
+        "low": real("lower end of the interval", null=True),
+        "high": _UPPER,
+        "metric_mean": real("the metric's mean over all texts, not corrected", null=True),
+        "human_mean": real("people's mean over the rated texts", null=True),
+        "weight": real("of prediction_powered: how far the metric is relied on, 0 to 1", null=True),
+        "sensitivity": real(
+            "of rogan_gladen: share of people's ones that are 1 by the metric", null=True
+        ),
+        "specificity": real(
+            "of rogan_gladen: share of people's zeros that are 0 by the metric", null=True
+        ),
         "n": integer("texts with a score and a rating"),
         "n_judged": integer("texts with a score"),
         "n_missing": integer("rated texts without a score"),
@@ -597,7 +641,7 @@ CORRECTED = Table(
 
 JUDGE_CARDS = Table(
     "judge_cards",
-    "a judge's pass or fail of texts beside people's: what each number of it is worth",
+    "what a judge's pass or fail of texts is worth, beside people's",
     ("study", "criterion", "part", "metric", "judge", "statistic"),
     {
         "study": _STUDY,
@@ -607,27 +651,29 @@ JUDGE_CARDS = Table(
         "judge": _JUDGE,
         "statistic": choice(
             *CARD_STATISTICS,
-            meaning="what is said of the texts; each is explained in docs/meta-evaluation.md",
+            meaning="the number; docs/meta-evaluation.md explains each",
         ),
-        "value": real("null if undefined, as sensitivity is if people passed no text", null=True),
-        "low": real("its interval, lower end; null for counts, labels and ece", null=True),
-        "high": real("its upper end", null=True),
+        "value": real(
+            "its value; null if undefined, as sensitivity is if people pass no text", null=True
+        ),
+        "low": real("lower end of the interval; null for counts, labels and ece", null=True),
+        "high": _UPPER,
         "n": integer("texts that it rests on"),
-        "n_effective": real("independent texts that they are worth, as texts share documents"),
-        "n_judged": integer("texts of the rated systems with a verdict"),
-        "n_missing": integer("texts that people rated and that have no verdict"),
-        "n_split": integer("rated texts left out, as half of their raters pass them, half fail"),
+        "n_effective": real("how many independent texts these are worth, as texts share documents"),
+        "n_judged": integer("texts of the rated systems that the judge passes or fails"),
+        "n_missing": integer("texts that people rated and the judge did not"),
+        "n_split": integer("rated texts left out because half of their raters pass them"),
         "threshold": real(
-            "probability from which a text passes; null where verdicts are 0 and 1", null=True
+            "the probability from which a text passes; null where scores are 0 and 1", null=True
         ),
-        "width": real("labels_*: how wide the interval is to be; else null", null=True),
+        "width": real("of `labels_` numbers: how wide the interval is to be", null=True),
         "recipe": _RECIPE,
     },
 )
 
 CALIBRATION = Table(
     "calibration",
-    "do a judge's probabilities of passing mean what they say: texts of about one probability",
+    "whether a judge's probabilities of passing mean what they say, by bins of probability",
     ("study", "criterion", "part", "metric", "judge", "bin"),
     {
         "study": _STUDY,
@@ -635,22 +681,25 @@ CALIBRATION = Table(
         "part": _PART,
         "metric": _METRIC,
         "judge": _JUDGE,
-        "bin": integer("counted from 0, the lowest probabilities first; equal counts but for ties"),
+        "bin": integer(
+            "counted from 0, the lowest probabilities first; bins are about equally large"
+        ),
         "lowest": real("the lowest probability in the bin"),
-        "highest": real("the highest"),
-        "mean": real("their mean"),
+        "highest": real("the highest probability in the bin"),
+        "mean": real("the mean probability in the bin"),
         "passed": real("share of the bin's texts that people passed"),
-        "low": real("its interval, lower end"),
-        "high": real("its upper end"),
+        "low": real("lower end of the interval of that share"),
+        "high": real("upper end of the interval"),
         "n": integer("texts in the bin"),
         "recipe": _RECIPE,
     },
 )
 
-CERTIFICATES = Table(
-    "certificates",
-    "which metric to trust for which decision, and how sure we are",
-    ("study", "criterion", "part", "metric", "judge", "level"),
+_EVIDENCE_KEY = ("study", "criterion", "part", "metric", "judge", "level")
+EVIDENCE = Table(
+    "evidence",
+    "the numbers that verdicts on metrics rest on",
+    _EVIDENCE_KEY,
     {
         "study": _STUDY,
         "criterion": _CRITERION,
@@ -661,27 +710,33 @@ CERTIFICATES = Table(
             "global",
             "document",
             "system",
-            meaning="what is decided: any two texts, two texts of one document, two systems",
+            meaning="what is to be decided between: any two texts; two texts of one document; or"
+            " two systems",
         ),
-        "verdict": text(
-            "`as good as a rater`, `holds`, `weak`, `these systems only`, `explained by` a"
-            " confound, `cannot tell`, `no use`, `contrary` or `undefined`;"
-            " docs/meta-evaluation.md says when"
-        ),
-        "holds": boolean("true exactly for `as good as a rater` and `holds`"),
+        "better": choice("higher", "lower", meaning="which end of the criterion is better"),
         "coefficient": _COEFFICIENT,
-        "value": real(
-            "correlation, metric and criterion oriented so that more is better", null=True
+        "confidence": real(
+            "the confidence of the intervals; the tests have 1 less this as their level"
         ),
-        "low": real("interval for other systems and other documents, lower end", null=True),
-        "high": real("its upper end", null=True),
+        "value": real(f"the correlation; null if undefined. {_ORIENTED}", null=True),
+        "low": real(_OTHERS, null=True),
+        "high": _UPPER,
         "low_these_systems": real(
-            "interval for these systems and other documents, lower end", null=True
+            "lower end of the interval for these systems and other documents", null=True
         ),
-        "high_these_systems": real("its upper end", null=True),
+        "high_these_systems": _UPPER,
+        "joint_low_these_systems": real(
+            "lower end of the interval for these systems that holds for all metrics at once",
+            null=True,
+        ),
+        "variance_systems": real(
+            "variance of the correlation, on Fisher's z scale, between sets of systems", null=True
+        ),
+        "variance_documents": real("the same between sets of documents", null=True),
         "p": real(
-            "of no relation, in the direction of the value: the smallest of the level itself and"
-            " its components; adjusted for all of these and all metrics of the level",
+            "a small p shows that metric and people are related. It is the smallest of the level"
+            " itself and of its components, in the direction of the value. It is adjusted for all"
+            " of these and for all metrics of the level",
             null=True,
         ),
         "shown_by": choice(
@@ -691,60 +746,99 @@ CERTIFICATES = Table(
             "between_systems",
             "between_documents",
             "within",
-            meaning="whose p that is: the level itself or a component",
+            meaning="what that p is of: the level itself or a component",
             null=True,
         ),
         "smallest_p": real(
-            "no p here can be smaller, so few are the orders of systems and documents", null=True
+            "no p can be smaller here, because systems and documents have only so many orders",
+            null=True,
         ),
-        "n": integer("texts, documents or systems it rests on"),
-        "n_systems": integer("systems with texts that have a score and a rating"),
-        "n_documents": integer("documents with such texts"),
-        "n_undefined": integer("documents without a correlation, else 0"),
-        "n_missing": integer("texts of the study that lack a score or a rating, but not both"),
+        "n": integer("what the value rests on: texts, documents or systems, by the level"),
+        "n_systems": integer("systems that have texts with a score and a rating"),
+        "n_documents": integer("documents that have such texts"),
+        "n_undefined": integer("documents that have no correlation; 0 at other levels"),
+        "n_missing": _ONE_SIDED,
         "design": choice(
             "crossed",
             "nested",
             "one system",
             "no systems",
-            meaning="crossed: systems wrote on the same documents; nested: each document has one"
-            " system's text, so that documents are exchanged within their system only; one system:"
-            " nothing can be said of others; no systems: texts alone, whoever wrote them",
+            meaning="crossed: systems wrote on the same documents. Nested: each document has the"
+            " text of one system, so that the test exchanges documents within a system only. One"
+            " system: nothing can be said of other systems. No systems: nobody says who wrote the"
+            " texts",
         ),
         "corrected": real(
-            "the value, corrected for the luck of the best among all metrics of the level",
+            "the value, corrected for luck: the best of many metrics is partly the luckiest",
             null=True,
         ),
-        "corrected_low": real("interval that holds for all metrics at once, lower end", null=True),
-        "corrected_high": real("its upper end", null=True),
-        "accuracy": real(
-            "share of pairs ordered or tied as people do; epsilon calibrated", null=True
+        "corrected_low": real(
+            "lower end of the interval that holds for all metrics at once", null=True
         ),
-        "chance": real("the same for the metric's scores dealt at random", null=True),
-        "epsilon": real("scores this close count as a tie", null=True),
+        "corrected_high": _UPPER,
+        "accuracy": real("share of pairs that the metric orders, or ties, as people do", null=True),
+        "chance": real("the same share if the metric's scores are dealt at random", null=True),
+        "epsilon": real(
+            "scores no further apart than this count as a tie; the choice that suits the metric"
+            " best",
+            null=True,
+        ),
         "n_pairs": integer("pairs of texts or systems behind the accuracy"),
         "with_raters": real(
-            "the metric's correlation with the mean of all raters but one, averaged over the one"
-            " left out; null with one rater",
+            "the metric's correlation with the mean of all raters but one, averaged over the"
+            " raters left out; null with one rater",
             null=True,
         ),
-        "rater": real("that rater's own, on the same texts", null=True),
-        "against_rater": real("the first of these two less the second", null=True),
+        "rater": real("the left-out rater's own, on the same texts, averaged likewise", null=True),
+        "against_rater": real("`with_raters` less `rater`", null=True),
         "against_rater_low": real(
-            "interval of it, for other systems and documents and all metrics at once, lower end",
+            "lower end of its interval for other systems and documents; it holds for all metrics"
+            " at once",
             null=True,
         ),
-        "against_rater_high": real("its upper end", null=True),
-        "n_raters": integer("raters left out in turn"),
+        "against_rater_high": _UPPER,
+        "n_raters": integer("how many raters were left out in turn"),
         "confound": text(
-            "what half or more of the correlation goes with, at this level, if anything", null=True
+            "`system` or another metric: half or more of the correlation goes if it is held"
+            " constant; null if there is none such",
+            null=True,
         ),
-        "given_confound": real("the correlation with it held constant", null=True),
-        "given_confound_p": real("of no relation in what is left, adjusted", null=True),
+        "given_confound": real("what is left of the correlation with it held constant", null=True),
+        "given_confound_p": real(
+            "a small p shows that what is left is a relation; adjusted", null=True
+        ),
+        "given_confound_high": real("upper end of the interval of what is left", null=True),
+        "recipe": _RECIPE,
+    },
+)
+
+_FOR_VERDICTS_ALONE = (
+    *("better", "confidence", "joint_low_these_systems", "variance_systems", "variance_documents"),
+    "given_confound_high",
+)
+CERTIFICATES = Table(
+    "certificates",
+    "which metric to trust for which decision, and how sure we are",
+    _EVIDENCE_KEY,
+    {
+        **{name: EVIDENCE.columns[name] for name in _EVIDENCE_KEY},
+        "verdict": text(
+            "`as good as a rater`, `holds`, `weak`, `these systems only`, `explained by` a"
+            " confound, `cannot tell`, `no use`, `contrary` or `undefined`;"
+            " docs/meta-evaluation.md says when"
+        ),
+        "holds": boolean("true exactly for `as good as a rater` and `holds`"),
+        **{
+            name: column
+            for name, column in EVIDENCE.columns.items()
+            if name not in (*_EVIDENCE_KEY, *_FOR_VERDICTS_ALONE, "recipe")
+        },
         "needed_systems": integer(
-            "`cannot tell`: so many systems would most likely settle it", null=True
+            "so many systems would most likely settle it, together with needed_documents; only"
+            " where the verdict is `cannot tell`",
+            null=True,
         ),
-        "needed_documents": integer("with so many documents", null=True),
+        "needed_documents": integer("the number of documents that goes with it", null=True),
         "sentence": text("the verdict in words"),
         "recipe": _RECIPE,
     },
@@ -777,10 +871,7 @@ TABLES: dict[str, Table] = {
         CORRECTED,
         JUDGE_CARDS,
         CALIBRATION,
+        EVIDENCE,
         CERTIFICATES,
     )
 }
-
-
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(describe(TABLES), encoding="utf-8")

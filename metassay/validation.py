@@ -1,47 +1,71 @@
-"""Everything that can be wrong with a project, in one go: params, registry, tables."""
+"""Everything that can be wrong with a project, in one go: params, registry, raw files, tables."""
 
 import datetime
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from metassay.aggregation.leaderboard import LeaderboardOptions
 from metassay.alignment import ALIGNMENTS
 from metassay.datasets.readers import reader_problems
 from metassay.datasets.registry import REGISTRY, Dataset, load_registry
-from metassay.desk import cap_of
 from metassay.errors import BadInput
-from metassay.generation import SYSTEMS, check_reads
+from metassay.generation import SYSTEMS
 from metassay.judges import JUDGES
+from metassay.kinds import Chosen, choose
+from metassay.llm.connection import cap_of, model_problems
 from metassay.llm.endpoints import Models, parse_models
-from metassay.llm.project import find_model
-from metassay.llm.prompts import load as load_prompt
-from metassay.meta_evaluation.options import MetaOptions
-from metassay.metrics import DESCRIPTIONS, METRICS
-from metassay.pairing.pairs import PairOptions
-from metassay.params import Options, Params, load, options_of, parse
+from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
+from metassay.metrics import METRICS
+from metassay.metrics.catalogue import descriptions
+from metassay.needs import FEW_SHOT, RELEASED_CLAIMS, folder_problems
+from metassay.options import BENCHMARKS, PARAMS, Block, Options, parse
+from metassay.pairing.questions import Questions, clashes
+from metassay.params import Benchmark, Params, load
 from metassay.parquet import read
 from metassay.reporting.published import COMPARISONS
 from metassay.tables import RESPONSES, TABLES
-from metassay.units import SEGMENTATIONS
-from metassay.units.decompositions import DECOMPOSITIONS, check_claims, decomposition_of
+from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 
-PARAMS = Path("params.yaml")
 RAW = Path("data/raw")
+
+# Blocks of params.yaml whose entries name a kind, and the index of their kinds.
+KINDS: Mapping[str, Mapping[str, str]] = {
+    "segmentations": SEGMENTATIONS,
+    "decompositions": DECOMPOSITIONS,
+    "alignments": ALIGNMENTS,
+    "systems": SYSTEMS,
+    "judges": JUDGES,
+    "metrics": METRICS,
+    "costly_metrics": METRICS,
+}
+
+
+class _Named(NamedTuple):
+    """One named block of params.yaml, and what it asks for."""
+
+    block: str
+    name: str
+    chosen: Chosen
 
 
 def configuration_problems() -> list[str]:
-    """One line for each problem of params.yaml and data/registry.yaml, each with its remedy."""
+    """One line for each problem of the params files and the registry, each with its remedy."""
     problems: list[str] = []
-    params = _collect(problems, lambda: load(PARAMS))
+    params = _collect(problems, load)
     registry = _collect(problems, lambda: load_registry(REGISTRY))
     if registry is not None:
         problems += reader_problems(registry)
     if params is not None:
-        of_blocks = _blocks(params)
-        problems += [*of_blocks, *_models(params), *_benchmarks(params)]
-        if not of_blocks:
-            problems += _watched(params)
+        named = list(_named(problems, params))
+        problems += [
+            *_options(params),
+            *_models(params, named),
+            *_costly(named),
+            *_benchmarks(params),
+            *_measured_twice(params, named),
+            *_watched(params, named),
+        ]
     if params is not None and registry is not None:
         problems += _datasets(params, registry)
     return problems
@@ -71,91 +95,79 @@ def _collect(problems: list[str], action: Callable[[], Any]) -> Any:
         return None
 
 
-def _blocks(params: Params) -> list[str]:
-    """Every named block against the options that its kind takes."""
+def _named(problems: list[str], params: Params) -> Iterator[_Named]:
+    """Every named block with sound options; what is wrong with the others goes to `problems`."""
+    for block, index in KINDS.items():
+        for name, options in getattr(params, block).items():
+            where = f"{PARAMS} > {block} > {name}"
+            chosen = _collect(problems, lambda i=index, o=options, w=where: choose(i, o, where=w))  # type: ignore[misc]
+            if chosen is not None:
+                yield _Named(block, name, chosen)
+
+
+def _options(params: Params) -> list[str]:
+    """Blocks that are of one kind, and the metrics that are compared."""
     problems: list[str] = []
-    kinds: Mapping[str, tuple[Mapping[str, Any], Mapping[str, type[Options]]]] = {
-        "segmentations": (params.segmentations, SEGMENTATIONS),
-        "decompositions": (params.decompositions, DECOMPOSITIONS),
-        "alignments": (params.alignments, _options(ALIGNMENTS)),
-        "systems": (params.systems, SYSTEMS),
-        "judges": (params.judges, _options(JUDGES)),
-        "metrics": (params.metrics, _options(METRICS)),
-    }
-    for name, (blocks, known) in kinds.items():
-        for key, block in blocks.items():
-            where = f"{PARAMS} > {name} > {key}"
-            _collect(problems, lambda b=block, k=known, w=where: options_of(b, k, where=w))  # type: ignore[misc]
-    for name, block in params.pairings.items():
-        where = f"{PARAMS} > pairings > {name}"
-        _collect(problems, lambda b=block, w=where: parse(PairOptions, b, where=w))  # type: ignore[misc]
-    singles: Iterable[tuple[str, Any, type[Options]]] = (
+    blocks: list[tuple[str, Block, type[Options]]] = [
+        *((f"questions > {name}", b, Questions) for name, b in params.questions.items()),
         ("aggregation", params.aggregation, LeaderboardOptions),
         ("meta_evaluation", params.meta_evaluation, MetaOptions),
-    )
-    for name, block, model in singles:
-        _collect(problems, lambda m=model, b=block, n=name: parse(m, b, where=f"{PARAMS} > {n}"))  # type: ignore[misc]
+        ("certification", params.certification, CertificationOptions),
+    ]
+    for at, block, model in blocks:
+        _collect(problems, lambda m=model, b=block, a=at: parse(m, b, where=f"{PARAMS} > {a}"))  # type: ignore[misc]
     compared = params.meta_evaluation.get("compared")
     problems += [
         f"{PARAMS} > meta_evaluation > compared: no metric is called {metric!r}; docs/metrics.md"
         " has their names"
         for metric in (compared if isinstance(compared, list) else [])
-        if metric not in DESCRIPTIONS
+        if str(metric).partition(" (")[0] not in descriptions()
     ]
     return problems
 
 
-def _options(index: Mapping[str, Any]) -> dict[str, type[Options]]:
-    return {kind: entry.options for kind, entry in index.items()}
-
-
-def _models(params: Params) -> list[str]:
-    """Endpoints, models, and the systems and decompositions that ask them."""
+def _models(params: Params, named: list[_Named]) -> list[str]:
+    """Endpoints, models, and the prompts and models that named blocks need."""
     problems = [
         f"{PARAMS} > models > {name} > prices > date: put it in quotes, DVC reads no other dates"
         for name, block in params.models.items()
         if isinstance(block.get("prices"), dict)
         and isinstance(block["prices"].get("date"), datetime.date)
     ]
-    models = _collect(problems, lambda: parse_models(params.endpoints, params.models))
+    models: Models | None = _collect(
+        problems, lambda: parse_models(params.endpoints, params.models)
+    )
     if models is None:
         return problems
     for name, model in models.models.items():
         where = f"{PARAMS} > models > {name}"
-        _collect(problems, lambda m=model, w=where: cap_of(params, m, w))  # type: ignore[misc]
-    asking = {"chat": ("systems", params.systems), "llm": ("decompositions", params.decompositions)}
-    for kind, (group, blocks) in asking.items():
-        for key, block in blocks.items():
-            if block.get("kind") == kind:
-                problems += [
-                    f"{PARAMS} > {group} > {key}: {problem}" for problem in _asked(block, models)
-                ]
+        _collect(problems, lambda m=model, w=where: cap_of(params.max_cost, m, w))  # type: ignore[misc]
+    for block, name, chosen in named:
+        problems += model_problems(chosen, models, where=f"{PARAMS} > {block} > {name}")
     return problems
 
 
-def _asked(block: Mapping[str, Any], models: Models) -> list[str]:
-    """What is wrong with the model and the prompts that a block names."""
-    problems: list[str] = []
-    _collect(problems, lambda: find_model(models, str(block.get("model"))))
-    named = [block["prompt"]] if "prompt" in block else list(block.get("prompts", {}).values())
-    for name in named:
-        _collect(problems, lambda n=name: load_prompt(str(n)))  # type: ignore[misc]
-    return problems
+def _costly(named: list[_Named]) -> list[str]:
+    return [
+        f"{PARAMS} > metrics > {name}: kind {chosen.kind!r} is costly; name it under"
+        " costly_metrics, so that it is a stage of its own"
+        for block, name, chosen in named
+        if block == "metrics" and chosen.record.costly
+    ]
 
 
 def _benchmarks(params: Params) -> list[str]:
     problems = []
     for name, benchmark in params.benchmarks.items():
-        at = f"{PARAMS} > benchmarks > {name}"
-        if name not in {entry.benchmark for entry in params.measuring.values()}:
-            problems.append(f"{at}: no metric measures it; add {name}-<metric> to measuring")
-        if name not in {entry.benchmark for entry in params.judging.values()}:
-            problems.append(f"{at}: no judge reads it; add {name}-<judge> to judging")
+        at = _at(name)
+        if not benchmark.metrics and not benchmark.costly_metrics and not benchmark.judges:
+            problems.append(f"{at} > metrics: nothing measures or judges the texts; name a metric")
         problems += [
             f"{at} > published: {table!r} is not known; choose from {', '.join(COMPARISONS)}"
             for table in benchmark.published
             if table not in COMPARISONS
         ]
+        problems += _clashing(params, benchmark, at)
         problems += [
             f"{at} > criteria > {criterion}: low must be below high"
             for criterion, scale in benchmark.criteria.items()
@@ -164,43 +176,80 @@ def _benchmarks(params: Params) -> list[str]:
     return problems
 
 
-def _watched(params: Params) -> list[str]:
-    """Raw folders that a stage reads and DVC does not watch."""
-    problems: list[str] = []
-    for key, entry in params.generating.items():
-        where = f"{PARAMS} > systems > {entry.system}"
-        options = options_of(params.systems[entry.system], SYSTEMS, where=where)
-        at = f"{PARAMS} > generating > {key}"
-        reads = Path(entry.reads)
-        _collect(problems, lambda o=options, r=reads, w=at: check_reads(o, r, RAW, where=w))  # type: ignore[misc]
+def _measured_twice(params: Params, named: list[_Named]) -> Iterator[str]:
+    """Metrics that two of a benchmark's blocks give: a score would be there twice."""
+    gives = {
+        (one.block, one.name): [metric.name for metric in one.chosen.record.descriptions]
+        for one in named
+        if one.block in ("metrics", "costly_metrics")
+    }
     for name, benchmark in params.benchmarks.items():
-        chosen = decomposition_of(params, benchmark.decomposition)
-        at = f"{PARAMS} > benchmarks > {name}"
-        claims = Path(benchmark.claims)
-        _collect(problems, lambda o=chosen, c=claims, w=at: check_claims(o, c, RAW, where=w))  # type: ignore[misc]
+        givers: dict[str, list[str]] = {}
+        for block in ("metrics", "costly_metrics"):
+            for one in getattr(benchmark, block):
+                for metric in gives.get((block, one), []):
+                    givers.setdefault(metric, []).append(f"{block} > {one}")
+        first: dict[tuple[str, ...], str] = {}
+        for metric, blocks in givers.items():
+            if len(blocks) > 1:
+                first.setdefault(tuple(blocks), metric)
+        for both, metric in first.items():
+            yield f"{_at(name)}: {metric} is measured by {' and '.join(both)}; name one of them"
+
+
+def _clashing(params: Params, benchmark: Benchmark, at: str) -> list[str]:
+    """Measures that two of the benchmark's blocks of questions ask."""
+    blocks: dict[str, Questions] = {}
+    for name in benchmark.questions:
+        try:
+            blocks[name] = parse(Questions, params.questions[name], where=name)
+        except BadInput:
+            return []  # told already
+    return [f"{at} > questions: {problem}" for problem in clashes(blocks)]
+
+
+def _watched(params: Params, named: list[_Named]) -> list[str]:
+    """Raw folders that a stage reads and DVC does not watch."""
+    reads = {
+        (block, name): chosen.record.datasets(chosen.options)
+        for block, name, chosen in named
+        if block in ("systems", "decompositions")
+    }
+
+    def of(block: str, names: list[str]) -> dict[str, Any]:
+        return {name: reads[block, name] for name in names if (block, name) in reads}
+
+    problems: list[str] = []
+    for name, b in params.benchmarks.items():
+        writers, decompositions = of("systems", b.writers), of("decompositions", [b.decomposition])
+        problems += folder_problems(
+            writers, b.few_shot, RAW, where=_at(name), lists=FEW_SHOT
+        ) + folder_problems(
+            decompositions, b.released_claims, RAW, where=_at(name), lists=RELEASED_CLAIMS
+        )
     return problems
 
 
 def _datasets(params: Params, registry: Mapping[str, Dataset]) -> list[str]:
-    known = ", ".join(registry)
-    problems = [
-        f"{PARAMS} > fetching: {name!r} is not in {REGISTRY}; known: {known}"
-        for name in params.fetching
-        if name not in registry
+    return [
+        f"{_at(name)} > {problem}"
+        for name, benchmark in params.benchmarks.items()
+        for problem in _dataset(benchmark, registry)
     ]
-    for name, benchmark in params.benchmarks.items():
-        at = f"{PARAMS} > benchmarks > {name}"
-        dataset = registry.get(benchmark.dataset)
-        if dataset is None:
-            problems.append(
-                f"{at} > dataset: {benchmark.dataset!r} is not in {REGISTRY}; known: {known}"
-            )
-        elif dataset.reader is None:
-            problems.append(f"{at} > dataset: {benchmark.dataset!r} has no reader; choose another")
-        elif dataset.files and benchmark.dataset not in params.fetching:
-            problems.append(f"{at}: {benchmark.dataset!r} is fetched; add it to fetching")
-        elif dataset.files and benchmark.raw != f"data/raw/{benchmark.dataset}":
-            problems.append(f"{at} > raw: fetched data lie in data/raw/{benchmark.dataset}")
-        elif not dataset.files and not Path(benchmark.raw).is_dir():
-            problems.append(f"{at} > raw: the folder {benchmark.raw} does not exist")
-    return problems
+
+
+def _dataset(benchmark: Benchmark, registry: Mapping[str, Dataset]) -> Iterator[str]:
+    dataset = registry.get(benchmark.dataset)
+    if dataset is None:
+        known = ", ".join(registry)
+        yield f"dataset: {benchmark.dataset!r} is not in {REGISTRY}; known: {known}"
+    elif dataset.reader is None:
+        yield f"dataset: {benchmark.dataset!r} has no reader; choose another"
+    elif dataset.files and benchmark.raw != f"data/raw/{benchmark.dataset}":
+        yield f"raw: fetched data lie in data/raw/{benchmark.dataset}"
+    elif not dataset.files and not Path(benchmark.raw).is_dir():
+        yield f"raw: the folder {benchmark.raw} does not exist"
+
+
+def _at(benchmark: str) -> str:
+    return f"{BENCHMARKS / benchmark / PARAMS}"

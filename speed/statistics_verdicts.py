@@ -17,11 +17,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from metassay.meta_evaluation.certificates import certificates
 from metassay.meta_evaluation.components import components
 from metassay.meta_evaluation.confounds import confounds
 from metassay.meta_evaluation.correlations import correlations
-from metassay.meta_evaluation.evidence import gather
+from metassay.meta_evaluation.evidence import evidence
+from metassay.meta_evaluation.gather import gather
 from metassay.statistics.components import Relation, value_at
 from metassay.statistics.independence import independence_test
 from metassay.statistics.jackknife import groups, left_out
@@ -101,10 +101,10 @@ def large(documents: int = 100_000) -> None:
     study = study_of([quality + k * rng.normal(size=shape) for k in (1, 2, 4)], ratings)
     chosen = options(resamples=1000)
     start = time.perf_counter()
-    evidence = gather([study], chosen)
-    correlations(evidence, chosen)
-    components(evidence, chosen)
-    certificates(evidence, confounds(evidence, chosen), chosen)
+    gathered = gather([study], chosen)
+    correlations(gathered, chosen)
+    components(gathered, chosen)
+    evidence(gathered, confounds(gathered, chosen), chosen)
     seconds = time.perf_counter() - start
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"certificates of 4 x {documents:,}, 3 metrics: {seconds:,.0f} s, {memory:,.0f} MB")

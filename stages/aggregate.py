@@ -1,40 +1,53 @@
-"""aggregate: verdicts and measurements -> scores; scores -> leaderboard."""
+"""aggregate: judgments and measurements -> scores; scores -> leaderboard."""
 
 import pandas as pd
 
 from metassay import __version__
+from metassay.aggregation.judged import Setup, judged_scores
 from metassay.aggregation.leaderboard import LeaderboardOptions, leaderboard
-from metassay.metrics.verdicts import Setup, verdict_scores
-from metassay.pairing.pairs import PairOptions
-from metassay.params import load, parse, printed
-from metassay.tables import JUDGMENTS, LEADERBOARD, MEASUREMENTS, PAIRS, PARTS, SCORES, read, write
-from metassay.units.decompositions import recipe_of
-from stages.doorway import enter, table
+from metassay.llm.endpoints import parse_models
+from metassay.metrics.catalogue import descriptions
+from metassay.options import CHEAP, GIVEN, parse, printed
+from metassay.pairing.questions import Questions
+from metassay.tables import JUDGMENTS, LEADERBOARD, MEASUREMENTS, PAIRS, PARTS, SCORES, UNITS
+from metassay.units import DECOMPOSITIONS
+from metassay.units.decompose import recipe_of
+from stages.doorway import Given, enter
 
 
-def main(key: str) -> None:
+def main(given: Given) -> None:
     """Bring one benchmark's scores together and rank its authors."""
-    params = load()
-    benchmark = params.benchmarks[key]
-    where = f"params.yaml > pairings > {benchmark.pairing}"
-    pairing = parse(PairOptions, params.pairings[benchmark.pairing], where=where)
-    options = parse(LeaderboardOptions, params.aggregation, where="params.yaml > aggregation")
-    setup = Setup(
-        segmentation=printed(params.segmentations[benchmark.segmentation]),
-        decomposition=recipe_of(params, benchmark.decomposition),
-        alignment=printed(params.alignments[benchmark.alignment]),
-        pairing=pairing,
+    asked = given.own("questions")
+    judged = judged_scores(
+        given.read(PARTS),
+        given.read(UNITS),
+        given.read(PAIRS, [GIVEN, *asked]),
+        given.read(JUDGMENTS, [GIVEN, *given.own("judges")]),
+        setup_of(given, asked),
+    )
+    measured = given.read(MEASUREMENTS, [GIVEN, CHEAP, *given.own("costly_metrics")])
+    scores = pd.concat([judged, measured], ignore_index=True)
+    where = "params.yaml > aggregation"
+    options = parse(LeaderboardOptions, given.shared("aggregation"), where=where)
+    given.write(SCORES, scores)
+    given.write(LEADERBOARD, leaderboard(scores, descriptions(), options))
+
+
+def setup_of(given: Given, asked: list[str]) -> Setup:
+    """What led to the pairs, as recipes print it."""
+    (name,) = [*given.own("decompositions"), *given.own("released_claims")]
+    decomposition = given.chosen(DECOMPOSITIONS, "decompositions", name)
+    models = parse_models(given.shared("endpoints"), given.shared("models"))
+    questions, where = given.shared("questions"), "params.yaml > questions"
+    return Setup(
+        segmentation=printed(given.shared(f"segmentations.{given.own('segmentation')}")),
+        decomposition=recipe_of(decomposition, models),
+        alignment=printed(given.shared(f"alignments.{given.own('alignment')}")),
+        questions={
+            name: parse(Questions, questions[name], where=f"{where} > {name}") for name in asked
+        },
         version=__version__,
     )
-    judged = verdict_scores(
-        read(PARTS, table(key, "parts")),
-        read(PAIRS, table(key, "pairs")),
-        read(JUDGMENTS, table(key, "judgments")),
-        setup,
-    )
-    scores = pd.concat([judged, read(MEASUREMENTS, table(key, "measurements"))], ignore_index=True)
-    write(SCORES, scores, table(key, "scores"))
-    write(LEADERBOARD, leaderboard(scores, options), table(key, "leaderboard"))
 
 
 if __name__ == "__main__":

@@ -2,20 +2,16 @@
 
 from metassay.alignment import ALIGNMENTS as KINDS
 from metassay.alignment.align import align_units
-from metassay.params import load, options_of
-from metassay.tables import ALIGNMENTS, SOURCES, UNITS, read, write
-from stages.doorway import enter, table
+from metassay.tables import ALIGNMENTS, SOURCES, UNITS
+from stages.doorway import Given, enter
 
 
-def main(key: str) -> None:
+def main(given: Given) -> None:
     """Align the statements of one benchmark."""
-    params = load()
-    name = params.benchmarks[key].alignment
-    kinds = {kind: alignment.options for kind, alignment in KINDS.items()}
-    where = f"params.yaml > alignments > {name}"
-    options = options_of(params.alignments[name], kinds, where=where)
-    sources, units = read(SOURCES, table(key, "sources")), read(UNITS, table(key, "units"))
-    write(ALIGNMENTS, align_units(sources, units, name, options), table(key, "alignments"))
+    name = given.own("alignment")
+    chosen = given.chosen(KINDS, "alignments", name)
+    aligned = align_units(given.read(SOURCES), given.read(UNITS), name, chosen)
+    given.write(ALIGNMENTS, aligned)
 
 
 if __name__ == "__main__":

@@ -1,29 +1,24 @@
 """decompose: parts -> units (statements with their citations, and claims)."""
 
-from pathlib import Path
+from metassay.needs import RELEASED_CLAIMS
+from metassay.tables import PARTS, RESPONSES, SOURCES, UNITS
+from metassay.units import DECOMPOSITIONS
+from metassay.units.decompose import take_apart
+from stages.connect import check_folder, connect
+from stages.doorway import Given, enter, warn
 
-from metassay.desk import ProjectDesk, shown_datasets
-from metassay.params import load
-from metassay.tables import PARTS, RESPONSES, SOURCES, UNITS, read, write
-from metassay.units.decompositions import check_claims, decomposition_of, take_apart
-from stages.doorway import enter, table, warn
 
-
-def main(key: str) -> None:
+def main(given: Given) -> None:
     """Cut every leaf part of one benchmark into statements and claims."""
-    params = load()
-    benchmark = params.benchmarks[key]
-    options = decomposition_of(params, benchmark.decomposition)
-    parts, sources = read(PARTS, table(key, "parts")), read(SOURCES, table(key, "sources"))
-    # Texts may repeat the examples that their system was shown, so those are cleared as well.
-    with ProjectDesk(params, key, datasets=shown_datasets(params, key)) as desk:
-        at = f"params.yaml > benchmarks > {key}"
-        check_claims(options, Path(benchmark.claims), desk.raw, where=at)
-        apart = take_apart(parts, sources, options, desk)
-        responses = desk.responses()
+    decomposition = given.chosen(DECOMPOSITIONS, "decompositions", given.item)
+    check_folder(given, decomposition, RELEASED_CLAIMS)
+    parts, sources = given.read(PARTS), given.read(SOURCES)
+    with connect(given) as connection:
+        apart = take_apart(parts, sources, decomposition, connection.provide(decomposition))
+        responses = connection.responses()
     warn(apart.warnings)
-    write(UNITS, apart.units, table(key, "units"))
-    write(RESPONSES, responses, table(key, "responses/decompose"))
+    given.write(UNITS, apart.units)
+    given.write(RESPONSES, responses, "decompose")
 
 
 if __name__ == "__main__":

@@ -1,51 +1,175 @@
-"""What every doorway shares: its key, its lock, its exit code, and where the tables lie."""
+"""What every doorway shares: what it was given, its lock, its exit code, and its notes."""
 
+import contextlib
 import fcntl
+import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
+
+from metassay import parquet, strict_yaml
+from metassay.code_version import FILE, STAGES, stale
 from metassay.errors import BadInput, Unfinished
+from metassay.kinds import Chosen, choose
+from metassay.options import PARAMS, Block, Criterion, parse
+from metassay.parquet import Table
+from stages.declared import Declared, declared, value_at
 
 BAD_INPUT = 78  # EX_CONFIG of sysexits.h: running the stage again cannot help
 UNFINISHED = 1
 TABLES = Path("data/tables")
 WORK = Path(".work")
+REGISTRY = "data/registry.yaml"
 
 
-def table(benchmark: str, name: str) -> Path:
-    """The file of a table, or its folder where the DAG fans out: `texts`, `judgments/lexical`."""
-    path = TABLES / benchmark / name
-    return path if name in FANNED_OUT else path.with_suffix(".parquet")
+class Given:
+    """What one stage instance may read and write: what its entry in dvc.yaml declares, no more.
+
+    `benchmark` and `item` are the words of its command (`item` is "" where there is one word);
+    `used` collects what was read and written, as dvc.yaml names it: (file, key) or a path.
+    """
+
+    def __init__(self, entry: Declared, arguments: Sequence[str]) -> None:
+        self.entry = entry
+        self.benchmark = arguments[0]
+        self.item = "".join(arguments[1:])
+        self.used: set[str | tuple[str, str]] = set()
+
+    def own(self, key: str) -> Any:
+        """A value of the benchmark's params.yaml."""
+        return self._param(self.entry.own, key)
+
+    def shared(self, key: str) -> Any:
+        """A value of the root's params.yaml, such as `aggregation` or `judges.lexical`."""
+        return self._param(str(PARAMS), key)
+
+    def registered(self, dataset: str) -> Block:
+        """A dataset's entry in the registry."""
+        block: Block = self._param(REGISTRY, f"datasets.{dataset}")
+        return block
+
+    def criteria(self) -> dict[str, Criterion]:
+        """What the benchmark's raters judged."""
+        where = f"{self.entry.own} > criteria"
+        return {
+            name: parse(Criterion, block, where=f"{where} > {name}")
+            for name, block in self.own("criteria").items()
+        }
+
+    def chosen(self, index: Mapping[str, str], block: str, name: str) -> Chosen:
+        """The record and options of a named block, such as `lexical` of `judges`."""
+        whole = self.entry.params.get(str(PARAMS), ())
+        key = f"{block}.{name}"
+        found = self.shared(key) if key in whole else self.shared(block)[name]
+        return choose(index, found, where=f"{PARAMS} > {block} > {name}")
+
+    def path(self, name: str) -> Path:
+        """A file or folder that is declared as it is."""
+        if name not in self.entry.deps | self.entry.outs:
+            raise RuntimeError(f"{self.entry.name}: dvc.yaml does not declare {name}")
+        self.used.add(name)
+        return Path(name)
+
+    def read(self, table: Table, names: Sequence[str] | None = None) -> pd.DataFrame:
+        """A table; of one that is a folder, the files that are named, and `used` has the folder."""
+        if names is None:
+            return parquet.read(table, self.path(f"{self._tables}/{table.name}.parquet"))
+        return parquet.read(table, *self._files_of(table, names))
+
+    def read_each(self, table: Table, names: Sequence[str]) -> dict[str, pd.DataFrame]:
+        """Files of a table that is a folder, each by itself, by name."""
+        files = self._files_of(table, names)
+        return {name: parquet.read(table, file) for name, file in zip(names, files, strict=True)}
+
+    def write(self, table: Table, frame: pd.DataFrame, name: str | None = None) -> None:
+        """Write a table, or one file of a table that is a folder."""
+        at = table.name if name is None else f"{table.name}/{name}"
+        parquet.write(table, frame, self.path(f"{self._tables}/{at}.parquet"))
+
+    @cached_property
+    def _tables(self) -> str:
+        return (TABLES / self.benchmark).as_posix()
+
+    def _param(self, file: str, key: str) -> Any:
+        if key not in self.entry.params.get(file, ()):
+            raise RuntimeError(f"{self.entry.name}: dvc.yaml does not declare {file}: {key}")
+        self.used.add((file, key))
+        try:
+            return value_at(self._files(file), key)
+        except KeyError:
+            raise BadInput(f"{file} > {key.replace('.', ' > ')}: missing; add it") from None
+
+    def _files(self, file: str) -> object:
+        if file not in self._loaded:
+            self._loaded[file] = strict_yaml.load(Path(file))
+        return self._loaded[file]
+
+    @cached_property
+    def _loaded(self) -> dict[str, object]:
+        return {}
+
+    def _files_of(self, table: Table, names: Sequence[str]) -> list[Path]:
+        folder = self.path(f"{self._tables}/{table.name}")
+        self._set_aside(folder, names)
+        return [folder / f"{name}.parquet" for name in names]
+
+    def _set_aside(self, folder: Path, names: Sequence[str]) -> None:
+        """Take out what nobody declares, such as the texts of a system that was struck off.
+
+        DVC hashes whole folders: with what is left over they would not be those of a fresh clone.
+        """
+        for file in sorted(folder.glob("*.parquet")):
+            if file.stem not in names:
+                aside = WORK / "left_over" / self.benchmark / folder.name / file.name
+                aside.parent.mkdir(parents=True, exist_ok=True)
+                with contextlib.suppress(FileNotFoundError):  # another stage was quicker
+                    shutil.move(file, aside)
+                warn([f"{file} is of nothing that {self.entry.own} names; it is now {aside}"])
 
 
-FANNED_OUT = ("texts", "responses", "judgments", "measurements")
-
-
-def enter(main: Callable[[str], None]) -> None:
-    """Run `main(key)` for the key on the command line; bad input is told and exits with 78, what
-    may be mended by running again with 1.
+def enter(main: Callable[[Given], None]) -> None:
+    """Run `main` for the words on the command line; bad input is told and exits with 78, what may
+    be mended by running again with 1.
 
     The lock keeps a second run of the same stage from starting beside one that a killed DVC left
     behind; it waits for it instead.
     """
-    (key,) = sys.argv[1:]
-    lock = WORK / "locks" / f"{Path(sys.argv[0]).stem}@{key}"
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        try:
-            main(key)
-        except BadInput as error:
-            for problem in error.problems:
-                print(problem, file=sys.stderr)
-            sys.exit(BAD_INPUT)
-        except Unfinished as error:
-            print(error, file=sys.stderr)
-            sys.exit(UNFINISHED)
+    stage, arguments = Path(sys.argv[0]).stem, sys.argv[1:]
+    try:
+        with _lock("-".join([stage, *arguments])):
+            entry = declared(stage, arguments)
+            check_code(entry, stage)
+            main(Given(entry, arguments))
+    except BadInput as error:
+        for problem in error.problems:
+            print(problem, file=sys.stderr)
+        sys.exit(BAD_INPUT)
+    except Unfinished as error:
+        print(error, file=sys.stderr)
+        sys.exit(UNFINISHED)
+
+
+def check_code(entry: Declared, stage: str) -> None:
+    """BadInput where code.yaml does not say what the code is: DVC would keep what is stale."""
+    keys = [key.split(".", 1) for key in entry.params.get(FILE, ())]
+    problems = stale(Path(), stage, [(block, name) for block, name in keys if block != STAGES])
+    if problems:
+        raise BadInput(problems)
 
 
 def warn(messages: Sequence[str]) -> None:
     """Say what was done about the data that its owner should know; not an error."""
     for message in messages:
         print(f"note: {message}", file=sys.stderr)
+
+
+def _lock(name: str) -> Any:
+    path = WORK / "locks" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    held = path.open("w")
+    fcntl.flock(held, fcntl.LOCK_EX)
+    return held

@@ -4,19 +4,17 @@ import os
 from pathlib import Path
 
 from metassay.datasets.fetch import fetch
-from metassay.datasets.registry import find, load_registry
-from stages.doorway import enter
+from metassay.datasets.registry import Dataset
+from metassay.options import parse
+from stages.doorway import REGISTRY, Given, enter
 
 
-def main(dataset: str) -> None:
+def main(given: Given) -> None:
     """Fetch one dataset of the registry; METASSAY_MIRROR names a local copy to take it from."""
+    name = given.benchmark
+    dataset = parse(Dataset, given.registered(name), where=f"{REGISTRY} > datasets > {name}")
     mirror = os.environ.get("METASSAY_MIRROR")
-    fetch(
-        dataset,
-        find(load_registry(), dataset),
-        Path("data/raw") / dataset,
-        mirror=Path(mirror) if mirror else None,
-    )
+    fetch(name, dataset, given.path(f"data/raw/{name}"), mirror=Path(mirror) if mirror else None)
 
 
 if __name__ == "__main__":

@@ -1,24 +1,26 @@
 """ingest: raw files -> sources, and the texts, ratings and scores that the dataset gives."""
 
-from pathlib import Path
-
 from metassay.datasets.ingest import ingest
-from metassay.datasets.registry import find, load_registry
-from metassay.params import load
-from metassay.tables import MEASUREMENTS, RATINGS, SOURCES, TEXTS, write
-from stages.doorway import enter, table, warn
+from metassay.datasets.registry import Dataset
+from metassay.options import GIVEN, parse
+from metassay.parquet import empty
+from metassay.tables import JUDGMENTS, MEASUREMENTS, PAIRS, RATINGS, SOURCES, TEXTS
+from stages.doorway import REGISTRY, Given, enter, warn
 
 
-def main(key: str) -> None:
+def main(given: Given) -> None:
     """Read one benchmark's raw files with its dataset's reader."""
-    benchmark = load().benchmarks[key]
-    dataset = find(load_registry(), benchmark.dataset)
-    ingested = ingest(dataset.reader, Path(benchmark.raw), benchmark.criteria)
+    name = given.own("dataset")
+    dataset = parse(Dataset, given.registered(name), where=f"{REGISTRY} > datasets > {name}")
+    ingested = ingest(dataset.reader, given.path(given.own("raw")), given.criteria())
     warn(ingested.warnings)
-    write(SOURCES, ingested.sources, table(key, "sources"))
-    write(TEXTS, ingested.texts, table(key, "texts/given"))
-    write(RATINGS, ingested.ratings, table(key, "ratings"))
-    write(MEASUREMENTS, ingested.measurements, table(key, "measurements/given"))
+    given.write(SOURCES, ingested.sources)
+    given.write(RATINGS, ingested.ratings)
+    given.write(TEXTS, ingested.texts, GIVEN)
+    given.write(MEASUREMENTS, ingested.measurements, GIVEN)
+    # No reader brings questions or answers yet; the folders must be there for who reads them.
+    given.write(PAIRS, empty(PAIRS), GIVEN)
+    given.write(JUDGMENTS, empty(JUDGMENTS), GIVEN)
 
 
 if __name__ == "__main__":

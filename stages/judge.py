@@ -1,22 +1,18 @@
-"""judge: pairs -> one verdict per pair of one judge."""
+"""judge: pairs -> one judgment per pair of one judge."""
 
 from metassay.judges import JUDGES
 from metassay.judges.run import judge_pairs
-from metassay.params import load, options_of
-from metassay.tables import JUDGMENTS, PAIRS, read, write
-from stages.doorway import enter, table
+from metassay.options import GIVEN
+from metassay.tables import JUDGMENTS, PAIRS
+from stages.doorway import Given, enter
 
 
-def main(key: str) -> None:
+def main(given: Given) -> None:
     """Let one judge read the pairs of one benchmark."""
-    params = load()
-    entry = params.judging[key]
-    block = params.judges[entry.judge]
-    kinds = {kind: judge.options for kind, judge in JUDGES.items()}
-    options = options_of(block, kinds, where=f"params.yaml > judges > {entry.judge}")
-    judge = JUDGES[block["kind"]].make(options)
-    judgments = judge_pairs(read(PAIRS, table(entry.benchmark, "pairs")), entry.judge, judge)
-    write(JUDGMENTS, judgments, table(entry.benchmark, f"judgments/{entry.judge}"))
+    _, record, options = given.chosen(JUDGES, "judges", given.item)
+    pairs = given.read(PAIRS, [GIVEN, *given.own("questions")])
+    judgments = judge_pairs(pairs, given.item, record.make(options), record.instruments)
+    given.write(JUDGMENTS, judgments, given.item)
 
 
 if __name__ == "__main__":

@@ -1,27 +1,25 @@
-"""measure: parts -> scores of one metric family that needs no judge."""
+"""measure: parts -> scores of metrics that need no judge: all cheap ones, or one costly one."""
 
 from metassay.metrics import METRICS
 from metassay.metrics.measure import measure
-from metassay.params import load, options_of, printed
-from metassay.tables import MEASUREMENTS, PARTS, SOURCES, read, write
-from stages.doorway import enter, table
+from metassay.options import CHEAP, printed
+from metassay.tables import MEASUREMENTS, PARTS, SOURCES
+from stages.doorway import Given, enter, warn
 
 
-def main(key: str) -> None:
+def main(given: Given) -> None:
     """Measure the texts of one benchmark."""
-    params = load()
-    entry = params.measuring[key]
-    block = params.metrics[entry.metric]
-    kinds = {kind: metric.options for kind, metric in METRICS.items()}
-    options = options_of(block, kinds, where=f"params.yaml > metrics > {entry.metric}")
+    block = "costly_metrics" if given.item else "metrics"
+    names = [given.item] if given.item else given.own("metrics")
+    segmentation = given.shared(f"segmentations.{given.own('segmentation')}")
     measured = measure(
-        read(SOURCES, table(entry.benchmark, "sources")),
-        read(PARTS, table(entry.benchmark, "parts")),
-        block["kind"],
-        options,
-        segmentation=printed(params.segmentations[params.benchmarks[entry.benchmark].segmentation]),
+        given.read(SOURCES),
+        given.read(PARTS),
+        [given.chosen(METRICS, block, name) for name in names],
+        segmentation=printed(segmentation),
     )
-    write(MEASUREMENTS, measured, table(entry.benchmark, f"measurements/{entry.metric}"))
+    warn(measured.warnings)
+    given.write(MEASUREMENTS, measured.table, given.item or CHEAP)
 
 
 if __name__ == "__main__":

@@ -2,22 +2,23 @@
 
 from metassay.meta_evaluation.evaluate import evaluate
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.params import load, parse
-from metassay.tables import LEADERBOARD, RATINGS, SCORES, TABLES, read, write
-from stages.doorway import enter, table
+from metassay.options import parse
+from metassay.tables import LEADERBOARD, RATINGS, SCORES, TABLES
+from stages.doorway import Given, enter, warn
 
 
-def main(key: str) -> None:
+def main(given: Given) -> None:
     """Test one benchmark's metrics against its raters, and its raters against each other."""
-    params = load()
-    criteria = params.benchmarks[key].criteria
-    options = parse(MetaOptions, params.meta_evaluation, where="params.yaml > meta_evaluation")
-    scores, ratings = read(SCORES, table(key, "scores")), read(RATINGS, table(key, "ratings"))
-    board = read(LEADERBOARD, table(key, "leaderboard"))
+    where = "params.yaml > meta_evaluation"
+    options = parse(MetaOptions, given.shared("meta_evaluation"), where=where)
+    board = given.read(LEADERBOARD)
     better = dict(zip(board["metric"], board["better"], strict=True))
-    made = evaluate(scores, ratings, criteria, better, options)
+    scores, ratings, criteria = given.read(SCORES), given.read(RATINGS), given.criteria()
+    notes: list[str] = []
+    made = evaluate(scores, ratings, criteria, better, options, note=notes.append)
+    warn(list(dict.fromkeys(notes)))  # studies by several criteria have the same metrics
     for name, frame in made.items():
-        write(TABLES[name], frame, table(key, name))
+        given.write(TABLES[name], frame)
 
 
 if __name__ == "__main__":

@@ -1,24 +1,18 @@
 """pair: units and their evidence -> the questions put to judges."""
 
-from metassay.pairing.pairs import PairOptions, build_pairs
-from metassay.params import load, parse
-from metassay.tables import ALIGNMENTS, PAIRS, PARTS, SOURCES, UNITS, read, write
-from stages.doorway import enter, table
+from metassay.options import parse
+from metassay.pairing.pairs import build_pairs
+from metassay.pairing.questions import Questions
+from metassay.tables import ALIGNMENTS, PAIRS, PARTS, SOURCES, UNITS
+from stages.doorway import Given, enter
 
 
-def main(key: str) -> None:
-    """Build the pairs of one benchmark."""
-    params = load()
-    name = params.benchmarks[key].pairing
-    options = parse(PairOptions, params.pairings[name], where=f"params.yaml > pairings > {name}")
-    pairs = build_pairs(
-        read(SOURCES, table(key, "sources")),
-        read(PARTS, table(key, "parts")),
-        read(UNITS, table(key, "units")),
-        read(ALIGNMENTS, table(key, "alignments")),
-        options,
-    )
-    write(PAIRS, pairs, table(key, "pairs"))
+def main(given: Given) -> None:
+    """Build the pairs of one block of questions of one benchmark."""
+    where = f"params.yaml > questions > {given.item}"
+    options = parse(Questions, given.shared(f"questions.{given.item}"), where=where)
+    tables = (given.read(SOURCES), given.read(PARTS), given.read(UNITS), given.read(ALIGNMENTS))
+    given.write(PAIRS, build_pairs(*tables, options), given.item)
 
 
 if __name__ == "__main__":

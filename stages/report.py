@@ -1,23 +1,18 @@
 """report: tables -> reports/<benchmark>/: a web page, its numbers as CSV and Markdown, figures."""
 
-from pathlib import Path
-
-from metassay.datasets.registry import find, load_registry
+from metassay.datasets.registry import Dataset
 from metassay.llm.endpoints import parse_models
-from metassay.meta_evaluation.options import MetaOptions
-from metassay.params import load, parse
+from metassay.meta_evaluation.options import CertificationOptions
+from metassay.options import GIVEN, parse
 from metassay.reporting.report import ReportInput, write_report
-from metassay.tables import RESPONSES, TABLES, read
-from stages.doorway import enter, table
+from metassay.tables import JUDGMENTS, PAIRS, RESPONSES, TABLES, TEXTS
+from stages.doorway import REGISTRY, Given, enter
 
-SHOWN = [
+SHOWN = (
     "sources",
-    "texts",
     "parts",
     "units",
     "alignments",
-    "pairs",
-    "judgments",
     "scores",
     "leaderboard",
     "ratings",
@@ -34,28 +29,34 @@ SHOWN = [
     "corrected",
     "judge_cards",
     "calibration",
-]
+)
 
 
-def main(key: str) -> None:
+def main(given: Given) -> None:
     """Write the report of one benchmark."""
-    params = load()
-    benchmark = params.benchmarks[key]
-    dataset = find(load_registry(), benchmark.dataset)
+    name = given.own("dataset")
+    dataset = parse(Dataset, given.registered(name), where=f"{REGISTRY} > datasets > {name}")
+    writers = [*given.own("systems"), *given.own("few_shot")]
+    asking = [*(f"generate-{writer}" for writer in writers), "decompose"]
+    where = "params.yaml > certification"
     report = ReportInput(
-        benchmark=key,
+        benchmark=given.benchmark,
         title=dataset.title,
         licence=dataset.licence,
         citation=dataset.citation,
         invented=dataset.invented,
-        published=benchmark.published,
-        published_folder=Path("reports/published"),
-        responses={f.stem: read(RESPONSES, f) for f in table(key, "responses").glob("*.parquet")},
-        options=parse(MetaOptions, params.meta_evaluation, where="params.yaml > meta_evaluation"),
-        models=parse_models(params.endpoints, params.models).models,
-        **{name: read(TABLES[name], table(key, name)) for name in SHOWN},
+        published=given.own("published"),
+        published_folder=given.path("reports/published"),
+        responses=given.read_each(RESPONSES, asking),
+        certification=parse(CertificationOptions, given.shared("certification"), where=where),
+        confidence=given.shared("meta_evaluation.confidence"),
+        models=parse_models(given.shared("endpoints"), given.shared("models")).models,
+        texts=given.read(TEXTS, [GIVEN, *writers]),
+        pairs=given.read(PAIRS, [GIVEN, *given.own("questions")]),
+        judgments=given.read(JUDGMENTS, [GIVEN, *given.own("judges")]),
+        **{table: given.read(TABLES[table]) for table in SHOWN},
     )
-    write_report(report, Path("reports") / key)
+    write_report(report, given.path(f"reports/{given.benchmark}"))
 
 
 if __name__ == "__main__":

@@ -1,19 +1,17 @@
 """segment: texts -> parts (SOAP sections, or the whole)."""
 
-from metassay.params import load, options_of
-from metassay.tables import PARTS, SOURCES, TEXTS, read, write
-from metassay.units import SEGMENTATIONS, segment
-from stages.doorway import enter, table
+from metassay.options import GIVEN
+from metassay.tables import PARTS, SOURCES, TEXTS
+from metassay.units import SEGMENTATIONS
+from metassay.units.segment import segment
+from stages.doorway import Given, enter
 
 
-def main(key: str) -> None:
+def main(given: Given) -> None:
     """Divide every text of one benchmark."""
-    params = load()
-    name = params.benchmarks[key].segmentation
-    block = params.segmentations[name]
-    options = options_of(block, SEGMENTATIONS, where=f"params.yaml > segmentations > {name}")
-    parts = segment(read(TEXTS, table(key, "texts")), read(SOURCES, table(key, "sources")), options)
-    write(PARTS, parts, table(key, "parts"))
+    chosen = given.chosen(SEGMENTATIONS, "segmentations", given.own("segmentation"))
+    texts = given.read(TEXTS, [GIVEN, *given.own("systems"), *given.own("few_shot")])
+    given.write(PARTS, segment(texts, given.read(SOURCES), chosen))
 
 
 if __name__ == "__main__":

@@ -10,37 +10,39 @@ import pandas as pd
 import pytest
 import yaml
 
+from metassay.code_version import refresh
 from metassay.parquet import write
 from metassay.tables import SOURCES
 from stages.doorway import enter
 
 ROOT = Path(__file__).parent.parent
 KEY = "METASSAY_TEST_KEY"
-NONE = "data/none.txt"
 CHAT = {
     **{"kind": "chat", "model": "m", "unit": "full", "citations": True},
     **{"shots": 0, "examples": [], "example_citations": "none"},
 }
+_KEPT: list[bytes] = []
+OWN = Path("benchmarks/one/params.yaml")
 
 
 def tiny_project(root: Path, base_url: str, passages: list[str], **changes: Any) -> Path:
     """A project whose benchmark `one` has a document for each passage, and a system `writer`.
 
-    `system` (whole if it has a kind), `endpoint` and `reads` change these; `access` gives datasets
-    their class.
+    `system` (whole if it has a kind) and `endpoint` change these; `examples` is the folder of the
+    system's few-shot examples; `access` gives datasets their class.
     """
     params = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
-    block = params["benchmarks"]["sample"]
+    own = yaml.safe_load((ROOT / "benchmarks/sample/params.yaml").read_text(encoding="utf-8"))
     system = changes.pop("system", {})
     endpoint = {"kind": "openai", "base_url": base_url, "key_env": KEY, "timeout": 2.0}
     model = {"endpoint": "here", "model": "m-1", "max_tokens": 200}
-    writing = {"benchmark": "one", "system": "writer", "reads": changes.pop("reads", NONE)}
+    examples = changes.pop("examples", None)
+    own |= {
+        **{"name": "one", "dataset": "one", "decompositions": ["apart"]},
+        "systems": [] if examples else ["writer"],
+        "few_shot": {"writer": examples} if examples else {},
+    }
     params |= {
-        "fetching": [],
-        "benchmarks": {"one": block | {"dataset": "one", "decomposition": "apart"}},
-        "generating": {"one-writer": writing},
-        "judging": {},
-        "measuring": {},
         "systems": {"writer": system if "kind" in system else CHAT | system},
         "endpoints": {"here": endpoint | changes.pop("endpoint", {})},
         "models": {"m": model},
@@ -49,14 +51,33 @@ def tiny_project(root: Path, base_url: str, passages: list[str], **changes: Any)
     params["decompositions"] = {"apart": apart}
     access = {"one": "public"} | changes.pop("access", {})
     entry = {"reader": "files", "title": "tiny", "licence": "none"}
-    registry = {"datasets": {name: entry | {"access": a} for name, a in access.items()}}
+    registry = {
+        "fetched": [],
+        "datasets": {name: entry | {"access": a} for name, a in access.items()},
+    }
     assert not changes
-    (root / "data").mkdir(parents=True, exist_ok=True)
-    (root / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
-    (root / "data/registry.yaml").write_text(yaml.safe_dump(registry), encoding="utf-8")
+    for name, content in (
+        ("params.yaml", params),
+        ("data/registry.yaml", registry),
+        (OWN, own),
+    ):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(yaml.safe_dump(content), encoding="utf-8")
+    shutil.copy(ROOT / "benchmarks/sample/dvc.yaml", root / OWN.parent)
     shutil.copytree(ROOT / "prompts", root / "prompts", dirs_exist_ok=True)
+    refresh_code(root)
     write(SOURCES, sources(passages), root / "data/tables/one/sources.parquet")
     return root
+
+
+def refresh_code(root: Path) -> None:
+    """Write code.yaml; what was read of the code is kept from one project to the next."""
+    kept = root / ".work/code.json"
+    if _KEPT and not kept.exists():
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_bytes(_KEPT[0])
+    refresh(root)
+    _KEPT[:] = [kept.read_bytes()]
 
 
 def sources(passages: list[str]) -> pd.DataFrame:
@@ -76,10 +97,10 @@ def sources(passages: list[str]) -> pd.DataFrame:
     )
 
 
-def run_stage(monkeypatch: pytest.MonkeyPatch, root: Path, stage: str, key: str) -> int:
-    """Run one stage in a project; its exit code."""
+def run_stage(monkeypatch: pytest.MonkeyPatch, root: Path, stage: str, item: str = "") -> int:
+    """Run one stage of benchmark `one` in a project; its exit code."""
     monkeypatch.chdir(root)
-    monkeypatch.setattr(sys, "argv", [f"{stage}.py", key])
+    monkeypatch.setattr(sys, "argv", [f"{stage}.py", "one", *([item] if item else [])])
     try:
         enter(importlib.import_module(f"stages.{stage}").main)
     except SystemExit as error:

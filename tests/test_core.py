@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -17,10 +18,10 @@ from metassay.cli.main import PIPELINE
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
-# Runs `metassay`, several commands between semicolons, with every module hidden that no core
-# distribution brings.
+# Runs commands between semicolons, `metassay ...` and `cd ...`, with every module hidden that no
+# core distribution brings. Says the exit code of each.
 HIDING = """
-import json, sys
+import json, os, sys
 from importlib.abc import MetaPathFinder
 
 class Hider(MetaPathFinder):
@@ -38,9 +39,16 @@ importlib.util.find_spec = lambda name, package=None: (
 )
 sys.meta_path.insert(0, Hider())
 from metassay.cli.main import main
-for command in " ".join(sys.argv[2:]).split(";"):
-    code = main(command.split())
-sys.exit(code)
+for command in sys.argv[2].split(";"):
+    program, *words = command.split()
+    if program == "cd":
+        os.chdir(*words)
+        continue
+    try:
+        code = main(words)
+    except SystemExit as stopped:
+        code = stopped.code
+    print(f"exit code {code}", file=sys.stderr)
 """
 
 
@@ -50,21 +58,27 @@ def plain(name: str) -> str:
 
 def closure(requirements: list[str]) -> set[str]:
     """The distributions that these bring, by name, as far as they are installed."""
-    found: set[str] = set()
+    seen: set[tuple[str, frozenset[str]]] = set()
     waiting = [Requirement(one) for one in requirements]
     while waiting:
         one = waiting.pop()
-        name = plain(one.name)
-        if name in found or (one.marker and not one.marker.evaluate({"extra": ""})):
+        name, extras = plain(one.name), frozenset({"", *one.extras})
+        if (name, extras) in seen:
             continue
-        found.add(name)
+        seen.add((name, extras))
         try:
-            waiting += [Requirement(text) for text in metadata.requires(name) or []]
+            brought = [Requirement(text) for text in metadata.requires(name) or []]
         except metadata.PackageNotFoundError:  # of another platform
             continue
-    return found
+        waiting += [
+            other
+            for other in brought
+            if other.marker is None or any(other.marker.evaluate({"extra": e}) for e in extras)
+        ]
+    return {name for name, _ in seen}
 
 
+@cache
 def hidden() -> list[str]:
     core = closure(PROJECT["dependencies"])
     brought = metadata.packages_distributions()
@@ -85,9 +99,9 @@ def core(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(core: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+def run(core: Path, *commands: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-c", HIDING, json.dumps(hidden()), *words],
+        [sys.executable, "-c", HIDING, json.dumps(hidden()), ";".join(commands)],
         cwd=core / "work",
         env={"PYTHONPATH": str(core / "site"), "PATH": "", "COLUMNS": "100"},
         capture_output=True,
@@ -104,27 +118,27 @@ def test_the_pipeline_is_hidden_and_the_core_is_not() -> None:
 
 
 def test_meta_eval_runs_on_the_core_alone(core: Path) -> None:
-    made = run(core, "meta-eval", "--example", "study")
-    assert made.returncode == 0, made.stderr
-    few = ["--resamples", "20", "--permutations", "20"]
-    files = ["study/scores.csv", "study/ratings.csv"]
-    done = run(core, "meta-eval", *files, "--lower", "errors", *few, "--out", "results")
-    assert done.returncode == 0, done.stderr
+    """The first commands of docs/meta-eval.md, as they stand there but for fewer draws."""
+    page = (ROOT / "docs/meta-eval.md").read_text("utf-8")
+    (block,) = re.findall(r"```sh\n(.*?)```", page[: page.index("## An example")], re.DOTALL)
+    first, second, third = [line.partition("#")[0].strip() for line in block.splitlines()]
+    assert (first, second) == ("metassay meta-eval --example study", "cd study")
+    done = run(core, first, second, f"{third} --resamples 20 --permutations 20")
+    assert done.stderr.splitlines() == ["exit code 0"] * 2
     assert "entails" in done.stdout
-    assert (core / "work/results/certificates.csv").exists()
+    assert (core / "work/study/results/certificates.csv").exists()
+    assert (core / "work/study/results/index.html").exists()
 
 
-def test_other_commands_say_which_extra_they_need(core: Path) -> None:
+def test_other_commands_say_which_extra_they_need_and_help_needs_none(core: Path) -> None:
     commands = ["list", "fetch x", "run sample", "validate", "report x", "cost x", "ledger stats"]
-    done = run(core, ";".join(commands))
-    assert done.returncode == 2
-    lines = done.stderr.splitlines()
-    assert len(lines) == len(commands)
-    for command, line in zip(commands, lines, strict=True):
+    done = run(core, *(f"metassay {command}" for command in commands), "metassay --help")
+    *said, last = done.stderr.splitlines()
+    assert len(said) == 2 * len(commands)
+    for command, line, code in zip(commands, said[::2], said[1::2], strict=True):
         name = command.split()[0]
         assert line.startswith(f"metassay {name} needs the extra `pipeline`, of which dvc, ")
         assert line.endswith('not installed: pip install "metassay[pipeline]"')
-
-
-def test_help_needs_no_more_than_the_core(core: Path) -> None:
-    assert "meta-eval" in run(core, "--help").stdout
+        assert code == "exit code 2"
+    assert last == "exit code 0"
+    assert "meta-eval" in done.stdout

@@ -1,5 +1,6 @@
 """README and docs are true: their commands parse, their names and links exist."""
 
+import ast
 import re
 import shlex
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from metassay.cli.main import parser
+from metassay.datasets.registry import load_registry
 from metassay.params import load
 
 ROOT = Path(__file__).parent.parent
@@ -38,7 +40,7 @@ def test_commands_exist(page: Path, command: str) -> None:
             named = [
                 w for w in words[2:] if not w.startswith("-") and not w.isdigit() and "/" not in w
             ]
-            known = {*load(ROOT / "params.yaml").benchmarks, "mine"}
+            known = {*load(ROOT).benchmarks, "mine"}
             assert set(named) <= known, f"{page.name}: {command}"
     elif program == "make":
         done = subprocess.run(
@@ -49,7 +51,11 @@ def test_commands_exist(page: Path, command: str) -> None:
         assert program in KNOWN, f"{page.name}: {command}: say here how it is tested"
 
 
-KNOWN = {"environment", "export", "dvc", "git", "cd", "pip", "vllm", "ollama", "transformers", "."}
+KNOWN = {"environment", "export", "dvc", "git", "cd", "cp", "mkdir", "pip", "."} | {
+    "vllm",
+    "ollama",
+    "transformers",
+}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
@@ -59,12 +65,36 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not [link for link in local if not (page.parent / link).exists()]
 
 
-def test_readme_names_every_benchmark_and_room() -> None:
+def test_readme_names_every_benchmark_that_all_can_run_and_every_room() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
-    assert all(f"`{name}`" in readme for name in load(ROOT / "params.yaml").benchmarks)
+    datasets = load_registry(ROOT / "data/registry.yaml")
+    ours = [
+        name
+        for name, benchmark in load(ROOT).benchmarks.items()
+        if datasets[benchmark.dataset].files or benchmark.dataset == "sample"
+    ]
+    assert not [name for name in ours if f"`{name}`" not in readme], "name it in README.md"
     rooms = [p.name for p in ROOT.iterdir() if p.is_dir() and not p.name.startswith((".", "_"))]
     tracked = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
     kept = [room for room in rooms if f"\n{room}/" in f"\n{tracked}"]
     assert not [room for room in kept if f"`{room}/`" not in readme and room != "tests"]
+
+
+def test_contributing_names_files_that_are_there_and_hold_the_indexes() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    named = re.findall(r"`((?:metassay|data|docs|prompts|benchmarks|tests)/[^`<]*)`", text)
+    assert not [name for name in named if not (ROOT / name).exists()]
+    indexes = [name for name in named if name.endswith("__init__.py")]
+    assert len(indexes) >= 5
+    for name in indexes:
+        tables = [
+            {key.value: value.value for key, value in zip(node.keys, node.values, strict=True)}
+            for node in ast.walk(ast.parse((ROOT / name).read_text("utf-8")))
+            if isinstance(node, ast.Dict)
+        ]
+        assert tables, name
+        modules = [module for table in tables for module in table.values()]
+        files = [ROOT / f"{module.replace('.', '/')}.py" for module in modules]
+        assert all("\nKIND" in file.read_text("utf-8") for file in files), name

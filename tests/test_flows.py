@@ -1,242 +1,416 @@
-"""The graph, what is stale in it, and a flow over it: on a copy of the project with tiny data."""
+"""Runs of an invented project with our dvc.yaml, whose commands do next to nothing."""
 
 import json
 import os
+import re
 import shutil
+import signal
+import sqlite3
 import subprocess
 import sys
+import time
+from contextlib import closing
 from pathlib import Path
 
+import psutil
 import pytest
 import yaml
+from dvc.utils.serialize import dumps_yaml
 
 from flows import dag
+from flows.words import last_words, notes
+from flows.worker import HEAD, put
+from flows.workers import Workers
+from speed.dag import build
 
-NONE = "data/none.txt"
-SENTENCES = ("The knee hurts for two weeks.", "There is no swelling.", "He takes ibuprofen 400 mg.")
-
-
-def tiny_data(folder: Path, *, rating: float = 80) -> None:
-    """Two documents, two systems, two raters."""
-    folder.mkdir(parents=True)
-    sources, texts, ratings = [], [], ["study,doc_id,author,rater,criterion,value"]
-    for doc in ("d1", "d2"):
-        sources.append({"doc_id": doc, "task": "note", "passages": list(SENTENCES)})
-        for author, count in (("reference", 3), ("long", 2), ("short", 1)):
-            text = " ".join(SENTENCES[:count])
-            texts.append({"doc_id": doc, "author": author, "text": text})
-        for rater in ("r1", "r2"):
-            ratings.append(f"s,{doc},long,{rater},completeness,{rating}")
-            ratings.append(f"s,{doc},short,{rater},completeness,30")
-    for name, rows in (("sources", sources), ("texts", texts)):
-        lines = "\n".join(json.dumps(row) for row in rows)
-        (folder / f"{name}.jsonl").write_text(lines + "\n", encoding="utf-8")
-    (folder / "ratings.csv").write_text("\n".join(ratings) + "\n", encoding="utf-8")
+ROOT = Path(__file__).parent.parent
 
 
-def benchmark(name: str) -> dict[str, object]:
-    return {
-        "dataset": name,
-        "raw": f"data/{name}",
-        "segmentation": "soap",
-        "decomposition": "clauses",
-        "alignment": "rouge_topk",
-        "pairing": "all",
-        "criteria": {"completeness": {"low": 0, "high": 100, "better": "higher"}},
-        "published": [],
-        "claims": NONE,
-    }
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Benchmarks b00 and b01, everything up to date."""
+    root = tmp_path_factory.mktemp("built") / "project"
+    build(root)
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    done = run(root, "b00", "b01", "--no-prefect")
+    assert done.returncode == 0, done.stderr
+    return root
 
 
 @pytest.fixture
-def tiny(project: Path) -> Path:
-    """The project with two tiny benchmarks, `one` and `two`, and nothing else."""
-    names = ("one", "two")
-    params = yaml.safe_load((project / "params.yaml").read_text(encoding="utf-8"))
-    params |= {
-        "fetching": [],
-        "benchmarks": {name: benchmark(name) for name in names},
-        "generating": {"one-lead": {"benchmark": "one", "system": "lead", "reads": NONE}},
-        "judging": {f"{n}-lexical": {"benchmark": n, "judge": "lexical"} for n in names},
-        "measuring": {
-            f"{n}-{m}": {"benchmark": n, "metric": m} for n in names for m in ("lengths", "rouge")
-        },
-    }
-    (project / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
-    entry = {"reader": "files", "title": "tiny", "licence": "none", "access": "private"}
-    registry = {"datasets": dict.fromkeys(names, entry)}
-    (project / "data/registry.yaml").write_text(yaml.safe_dump(registry), encoding="utf-8")
-    (project / "dvc.lock").unlink(missing_ok=True)
-    for name in names:
-        tiny_data(project / "data" / name)
-    return project
+def project(built: Path, tmp_path: Path) -> Path:
+    """A copy of it for one test."""
+    return Path(shutil.copytree(built, tmp_path / "project"))
 
 
-def metassay(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {k: v for k, v in os.environ.items() if k != "METASSAY_MIRROR"}
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "flows", *arguments]
+
+
+def environment(root: Path) -> dict[str, str]:
+    return dag.environment(root) | {"PYTHONPATH": str(ROOT)}
+
+
+def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "metassay.cli", *arguments],
+        command(*arguments),
         cwd=root,
-        env=environment,
+        env=environment(root),
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,
+        timeout=300,
     )
 
 
-def change(root: Path, path: str, value: object) -> None:
-    """Set one key of params.yaml: `metrics.rouge.stemmer`."""
-    params = yaml.safe_load((root / "params.yaml").read_text(encoding="utf-8"))
+def dvc(root: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "dvc", *arguments],
+        cwd=root,
+        env=environment(root),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def change(file: Path, path: str, value: object) -> None:
+    """Set one key of a YAML file: `metrics.rouge.stemmer`."""
+    content = yaml.safe_load(file.read_text(encoding="utf-8"))
     *steps, last = path.split(".")
-    block = params
+    block = content
     for step in steps:
         block = block[step]
     assert last in block
     block[last] = value
-    (root / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
+    file.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
 
 
-AFTER_SCORES = {"aggregate@one", "meta_evaluate@one", "report@one"}
-AFTER_UNITS = {"align@one", "pair@one", "judge@one-lexical"} | AFTER_SCORES
-AFTER_PARTS = {"decompose@one", "measure@one-lengths", "measure@one-rouge"} | AFTER_UNITS
+def hook(root: Path, stage: str, *lines: str) -> None:
+    """What a stage's command does before it writes its outs."""
+    (root / "hooks").mkdir(exist_ok=True)
+    (root / "hooks" / stage).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def locks(root: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(root)): file.read_bytes() for file in root.rglob("dvc.lock")}
+
+
+def names(said: str, mark: str = "✓") -> set[str]:
+    """The stages behind this mark in what a run says."""
+    found = re.findall(rf"^{mark} (\S+: \S+|\S+)", said, re.MULTILINE)
+    return set(found)
+
+
+def stale(root: Path, *benchmarks: str) -> set[str]:
+    plan = dag.plan(root, benchmarks)
+    return {plan.stages[address].name for address in plan.stale}
+
+
+AFTER_SCORES = {f"b00: {s}" for s in ("aggregate", "meta_evaluate", "certify", "report")}
+AFTER_PAIRS = {"b00: judge@j0"} | AFTER_SCORES
+AFTER_UNITS = {"b00: align", "b00: pair@all"} | AFTER_PAIRS
+MEASURED = {"b00: measure", "b00: measure_costly@m00", "b00: measure_costly@m01"}
+AFTER_TEXTS = {"b00: segment", "b00: decompose@clauses"} | MEASURED | AFTER_UNITS
 
 DEPENDENTS = {
-    "metrics.rouge.stemmer": (True, {"measure@one-rouge"} | AFTER_SCORES),
-    "judges.lexical.threshold": (0.5, {"judge@one-lexical"} | AFTER_SCORES),
-    "alignments.rouge_topk.k": (2, AFTER_UNITS),
-    "systems.lead.passages": (1, {"generate@one-lead", "segment@one"} | AFTER_PARTS),
-    "pairings.all.borrow": (True, {"pair@one", "judge@one-lexical"} | AFTER_SCORES),
+    "metrics.rouge.stemmer": (True, {"b00: measure"} | AFTER_SCORES),
+    "costly_metrics.m00.stemmer": (True, {"b00: measure_costly@m00"} | AFTER_SCORES),
+    "judges.j0.threshold": (0.5, AFTER_PAIRS),
+    "alignments.rouge_topk.k": (2, {"b00: align", "b00: pair@all"} | AFTER_PAIRS),
+    "systems.lead.passages": (1, {"b00: generate@lead"} | AFTER_TEXTS),
     "aggregation.seed": (1, AFTER_SCORES),
-    "meta_evaluation.resamples": (10, {"meta_evaluate@one", "report@one"}),
-    "metrics.bleu.lowercase": (True, set()),
-    "benchmarks.two.published": (["doclens_table20"], set()),
+    "meta_evaluation.resamples": (10, AFTER_SCORES - {"b00: aggregate"}),
 }
 
 
-@pytest.mark.slow
-def test_what_is_stale_and_what_a_parameter_reruns(tiny: Path) -> None:
-    stages = dag.graph(tiny, ["one"])
-    assert dag.stale(tiny, stages) == set(stages)
-    first = metassay(tiny, "run", "one", "--no-prefect")
-    assert first.returncode == 0, first.stderr
-    assert dag.stale(tiny, stages) == set()
-
-    again = metassay(tiny, "run", "one", "--no-prefect")
-    assert again.returncode == 0
-    assert f"{len(stages)} stage(s) are up to date" in again.stderr
-    assert "✓" not in again.stderr
-
-    original = (tiny / "params.yaml").read_text(encoding="utf-8")
-    for path, (value, expected) in DEPENDENTS.items():
-        change(tiny, path, value)
-        stale = dag.stale(tiny, stages)
-        assert stale == expected, path
-        (tiny / "params.yaml").write_text(original, encoding="utf-8")
-
-    change(tiny, "metrics.rouge.stemmer", True)
-    changed = metassay(tiny, "run", "one", "--no-prefect")
-    ran = {line.split()[1] for line in changed.stderr.splitlines() if line.startswith("✓")}
-    assert ran == DEPENDENTS["metrics.rouge.stemmer"][1]
-
-
-@pytest.mark.slow
-def test_raw_files_of_examples_and_released_claims_are_watched_by_who_reads_them(
-    tiny: Path,
-) -> None:
-    """Only by them: the other benchmark neither needs the folders nor notices a change."""
-    change(tiny, "generating.one-lead.reads", "data/raw/ward")
-    change(tiny, "benchmarks.one.claims", "data/raw/released")
-    files = [tiny / "data/raw" / name for name in ("ward/dev/texts.jsonl", "released/claims.json")]
-    for file in files:
-        file.parent.mkdir(parents=True)
-        file.write_text("first", encoding="utf-8")
-    readers = ["generate@one-lead", "decompose@one"]
-    stages = dag.graph(tiny, ["one", "two"])
-    for name in [*readers, "decompose@two"]:
-        repro(tiny, name)
-
-    def stale() -> set[str]:
-        # One by one, since all together would name what is downstream, too.
-        return {
-            name for name in [*readers, "decompose@two"] if dag.stale(tiny, {name: stages[name]})
-        }
-
-    assert stale() == set()
-    for file, reader in zip(files, readers, strict=True):
-        file.write_text("second", encoding="utf-8")
-        assert stale() == {reader}
-        file.write_text("first", encoding="utf-8")
-        assert stale() == set()
-    shutil.rmtree(tiny / "data/raw")
-    assert stale() == set(readers)
-    repro(tiny, "decompose@two", force=True)
-
-
-def repro(root: Path, stage: str, *, force: bool = False) -> None:
-    command = [sys.executable, "-m", "dvc", "repro", *(["--force"] if force else []), stage]
-    done = subprocess.run(
-        command, cwd=root, env=dag.environment(root), capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.slow
-def test_a_failed_branch_stops_only_itself_and_is_named(tiny: Path) -> None:
-    """Bad input in one benchmark: no retry, the other benchmark is finished, exit code 1."""
-    bad = tiny / "data/two"
-    for file in bad.iterdir():
-        file.unlink()
-    bad.rmdir()
-    tiny_data(bad, rating=800)
-    done = metassay(tiny, "run", "one", "two")
-    assert done.returncode == 1, done.stderr
-    said = " ".join(done.stderr.split())
-    assert said.count("✗ ingest@two (exit 78)") == 1
-    assert "ratings.csv" in said
-    assert "line 2" in said
-    assert "completeness" in said
-    assert "report@two was not run" in said
-    assert (tiny / "reports/one/index.html").exists()
-    assert not (tiny / "reports/two").exists()
-    assert not list((tiny / "data/tables").glob("two/*"))
-    assert "The knee hurts" not in done.stderr + done.stdout
-
-    for file in bad.iterdir():
-        file.unlink()
-    bad.rmdir()
-    tiny_data(bad)
-    mended = metassay(tiny, "run", "one", "two", "--no-prefect")
-    assert mended.returncode == 0, mended.stderr
-    assert "one: mean score" in mended.stdout
-
-
-def test_bad_input_is_not_retried_and_other_failures_are() -> None:
-    assert not dag.StageFailed("judge@x", dag.BAD_INPUT, "").retryable
-    assert dag.StageFailed("judge@x", 1, "").retryable
-
-
-def test_graph_carries_what_meta_says() -> None:
-    root = Path(__file__).parent.parent
-    stages = dag.graph(root, ["mts_dialog"])
+def test_the_plan_has_the_stages_of_the_chosen_benchmark_each_after_what_it_needs() -> None:
+    plan = dag.plan(ROOT, ["mts_dialog"])
+    stages = {stage.name: stage for stage in plan.stages.values()}
     assert stages["fetch@mts_dialog"].retries == 4
     assert stages["fetch@mts_dialog"].tags == ("network",)
     assert "fetch@aci_bench" not in stages
-    assert stages["ingest@mts_dialog"].needs == ("fetch@mts_dialog",)
-    names = list(stages)
-    for position, stage in enumerate(stages.values()):
-        assert set(stage.needs) <= set(names[:position]), "a stage stands before what it needs"
+    ingest = stages["mts_dialog: ingest"]
+    assert ingest.address == "benchmarks/mts_dialog/dvc.yaml:ingest"
+    assert ingest.needs == ("fetch@mts_dialog",)
+    addresses = list(plan.stages)
+    for position, stage in enumerate(plan.stages.values()):
+        assert set(stage.needs) <= set(addresses[:position]), "stands before what it needs"
+
+
+def test_nothing_stale_runs_nothing_and_starts_no_prefect(project: Path) -> None:
+    done = run(project, "b00", "b01")
+    assert done.returncode == 0
+    assert done.stderr.startswith("looking for what changed in b00, b01\n")
+    assert "31 stage(s) are up to date" in done.stderr
+    assert not names(done.stderr)
+    assert not (project / ".work/prefect").exists()
+
+
+def test_plain_dvc_agrees_on_what_is_stale(project: Path) -> None:
+    change(project / "params.yaml", "alignments.rouge_topk.k", 2)
+    change(project / "benchmarks/b01/params.yaml", "published", ["doclens_table20"])
+    (project / "data/tables/b01/ratings.parquet").unlink()
+    plan = dag.plan(project, ["b00", "b01"])
+    found = set(json.loads(dvc(project, "status", "--json")))
+    assert found | set(plan.after(found)) == plan.stale
+
+
+def test_what_a_parameter_restales(project: Path) -> None:
+    params = project / "params.yaml"
+    original = params.read_text(encoding="utf-8")
+    for path, (value, expected) in DEPENDENTS.items():
+        change(params, path, value)
+        assert stale(project, "b00") == expected, path
+        params.write_text(original, encoding="utf-8")
+    change(project / "benchmarks/b01/params.yaml", "published", ["doclens_table20"])
+    assert stale(project, "b00") == set()
+    assert stale(project, "b00", "b01") == {"b01: report"}
+
+
+@pytest.mark.slow
+def test_files_of_examples_and_released_claims_are_watched_by_who_reads_them(
+    project: Path,
+) -> None:
+    """Only by them: the other benchmark neither needs the folders nor notices a change."""
+    own = project / "benchmarks/b00/params.yaml"
+    change(own, "systems", ["longest_turn"])
+    change(own, "few_shot", {"lead": "data/ward"})
+    change(own, "decompositions", [])
+    change(own, "released_claims", {"clauses": "data/released"})
+    files = {
+        project / "data/ward/dev/texts.jsonl": "generate_few_shot@lead",
+        project / "data/released/claims.json": "decompose_released@clauses",
+    }
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.write_text("first", encoding="utf-8")
+    assert run(project, "b00", "b01", "--no-prefect").returncode == 0
+    assert stale(project, "b00", "b01") == set()
+    for file, reader in files.items():
+        file.write_text("second", encoding="utf-8")
+        reruns = stale(project, "b00", "b01")
+        assert f"b00: {reader}" in reruns
+        assert not any(name.startswith(("b01", "b00: ingest")) for name in reruns)
+        file.write_text("first", encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_dvc_lock_has_the_bytes_that_dvc_itself_writes(project: Path, tmp_path: Path) -> None:
+    twin = Path(shutil.copytree(project, tmp_path / "twin"))
+    before = locks(project)
+    for root in (project, twin):
+        change(root / "params.yaml", "judges.j0.threshold", 0.25)
+        change(root / "code.yaml", "stages.segment", "'quoted': # \n")
+        (root / "seed").write_text("1\n")
+    assert run(project, "b00", "b01", "--no-prefect").returncode == 0
+    dvc(twin, "repro", "-P")
+    assert locks(project) == locks(twin) != before
+    assert json.loads(dvc(project, "status", "--json")) == {}
+    with (project / "benchmarks/b00/dvc.lock").open("a", encoding="utf-8") as lock:
+        lock.write("datasets: []\n")  # not ours to splice: DVC writes it whole
+    shutil.copy(project / "benchmarks/b00/dvc.lock", twin / "benchmarks/b00/dvc.lock")
+    for root in (project, twin):
+        change(root / "params.yaml", "judges.j0.threshold", 0.6)
+    assert run(project, "b00", "--no-prefect").returncode == 0
+    dvc(twin, "repro", "benchmarks/b00/dvc.yaml")
+    assert locks(project) == locks(twin)
+
+
+@pytest.mark.slow
+def test_the_run_cache_knows_what_ran_before(project: Path) -> None:
+    original = locks(project)
+    for threshold in (0.25, 0.6):
+        change(project / "params.yaml", "judges.j0.threshold", threshold)
+        assert run(project, "b00", "b01", "--no-prefect").returncode == 0
+        hook(project, "judge-b00-j0", "exit 1")  # from now on it must not run
+    assert locks(project) == original
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_an_entry_is_put_where_dvc_puts_it(tmp_path: Path, shared: bool) -> None:
+    """The first, one in the middle, the last and a new one; with YAML anchors it is left to DVC."""
+    entries: dict[str, object] = {}
+    text = HEAD
+    for name in ("ingest", "judge@a", "judge@ab", "odd: name"):
+        block = {"several": "lines: of it\nand more\n"}
+        params = {"x": block, "y": block if shared else {}}
+        entries[name] = {"cmd": f"run {name}", "params": {"params.yaml": params}}
+        text = put(text, entry_of(name, entries[name])) or ""
+    if shared:
+        assert text == ""
+        return
+    assert text == dumps_yaml({"schema": "2.0", "stages": entries})
+    for name in list(entries):
+        entries[name] = {"cmd": f"new {name}"}
+        text = put(text, entry_of(name, entries[name])) or ""
+        assert text == dumps_yaml({"schema": "2.0", "stages": entries})
+
+
+def entry_of(name: str, content: object) -> str:
+    return str(dumps_yaml({"schema": "2.0", "stages": {name: content}}).removeprefix(HEAD))
+
+
+@pytest.mark.slow
+def test_a_new_lock_has_the_entries_that_dvc_itself_writes(built: Path, tmp_path: Path) -> None:
+    twin = tmp_path / "twin"
+    build(twin)
+    subprocess.run(["git", "init", "-q"], cwd=twin, check=True)
+    dvc(twin, "repro", "-P")
+    for name, content in locks(built).items():  # in the order in which the stages ended
+        entries = [
+            re.split(r"(?m)^  (?=\S)", text.decode()) for text in (content, locks(twin)[name])
+        ]
+        assert sorted(entries[0]) == sorted(entries[1])
+
+
+def test_a_stage_whose_inputs_turn_out_as_before_is_not_run_again(project: Path) -> None:
+    change(project / "params.yaml", "alignments.rouge_topk.k", 2)
+    done = run(project, "b00", "--no-prefect")
+    assert names(done.stderr) == {"b00: align", "b00: aggregate"}  # the one reads k, too
+    others = AFTER_UNITS - {"b00: align", "b00: aggregate"}
+    assert {f"{name} did" for name in others} <= {
+        line.removeprefix("· ")[: len(line) - 2].partition(" not")[0]
+        for line in done.stderr.splitlines()
+    }
+
+
+def test_a_worker_that_was_killed_while_idle_costs_no_stage(
+    built: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    stage = dag.plan(built, ["b00"]).stages["benchmarks/b00/dvc.yaml:segment"]
+    with (built / ".work/held").open("w") as held:
+        workers = Workers(built, held.fileno())
+        assert not workers.run(stage).ran
+        for child in psutil.Process().children():
+            if "flows.worker" in child.cmdline():
+                child.kill()
+                psutil.wait_procs([child])
+        assert not workers.run(stage).ran
+        workers.close()
+
+
+def test_a_failed_branch_stops_only_itself_and_is_named(project: Path) -> None:
+    change(project / "params.yaml", "alignments.rouge_topk.k", 2)
+    hook(project, "align-b00", "echo ratings.csv, line 2: mend it >&2", "exit 78")
+    hook(project, "align-b01", "echo note: 2 citations past the end >&2")
+    done = run(project, "b00", "b01", "--no-prefect")
+    assert done.returncode == 1
+    assert "✗ b00: align (exit 78)\nratings.csv, line 2: mend it\n" in done.stderr
+    assert "– b00: report was not run" in done.stderr
+    assert re.search(r"✓ b01: align .*\n  note: 2 citations past the end\n", done.stderr)
+    assert stale(project, "b01") == set()
+
+
+@pytest.mark.slow
+def test_prefect_retries_what_may_pass_and_keeps_notes(project: Path) -> None:
+    change(project / "params.yaml", "alignments.rouge_topk.k", 2)
+    hook(project, "align-b00", "echo x >> tried-b00", "exit 78")
+    once = "if [ ! -f tried-b01 ]; then touch tried-b01; exit 1; fi"
+    hook(project, "align-b01", once, "echo note: 2 citations past the end >&2")
+    done = run(project, "b00", "b01")
+    assert done.returncode == 1, done.stderr
+    assert (project / "tried-b00").read_text() == "x\n"
+    assert "✗ b01: align (exit 1)" in done.stderr
+    assert re.search(r"✓ b01: align .*\n  note: 2 citations past the end\n", done.stderr)
+    assert "– b00: report was not run" in done.stderr
+    assert stale(project, "b01") == set()
+    assert prefect(project, "select name, state_type from flow_run")[0][1] == "FAILED"
+    states = dict(prefect(project, "select name, state_type from task_run"))
+    assert states["b00: align"] == "FAILED"
+    assert states["b01: align"] == "COMPLETED"
+    assert ("note: 2 citations past the end",) in prefect(project, "select message from log")
+
+
+def prefect(root: Path, query: str) -> list[tuple[str, ...]]:
+    with closing(sqlite3.connect(root / ".work/prefect/prefect.db")) as database:
+        return database.execute(query).fetchall()
+
+
+def interrupted(root: Path, arguments: list[str], number: int, *, when: str) -> float:
+    """Start a run, send it a signal when a line of its output begins so; seconds until it ended."""
+    process = subprocess.Popen(
+        arguments,
+        cwd=root,
+        env=environment(root),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stderr is not None
+    said = ""
+    while not (root / when).exists() and when not in said:
+        line = process.stderr.readline() if "looking" not in said else ""
+        said += line
+        time.sleep(0.05)
+        assert process.poll() is None, said
+    children = psutil.Process(process.pid).children(recursive=True)
+    start = time.perf_counter()
+    os.killpg(process.pid, number)  # as a terminal does it: to all that are in the foreground
+    _, rest = process.communicate(timeout=60)
+    took = time.perf_counter() - start
+    assert process.returncode == 130, said + rest
+    assert "Traceback" not in said + rest
+    assert "interrupted; the next run goes on from here" in rest
+    _, alive = psutil.wait_procs(children, timeout=5)
+    assert not alive
+    return took
+
+
+SLEEP = ("touch sleeping", "sleep 60")
+AS_THE_COMMAND_DOES = """
+import os, sys
+from metassay.cli.running import _in_a_session_of_its_own as run
+sys.exit(run(sys.argv[1:], dict(os.environ)))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_ends_at_once_and_the_next_goes_on(project: Path, number: int) -> None:
+    whole = locks(project)
+    change(project / "params.yaml", "judges.j0.threshold", 0.25)
+    hook(project, "judge-b00-j0", *SLEEP)
+    took = interrupted(project, command("b00", "--no-prefect"), number, when="sleeping")
+    assert took < 5
+    assert locks(project) == whole
+    assert (project / ".work/unfinished").exists()
+    hook(project, "judge-b00-j0")
+    done = run(project, "b00", "--no-prefect")
+    assert done.returncode == 0, done.stderr
+    assert names(done.stderr) == {"b00: judge@j0"}
+    assert not (project / ".work/unfinished").exists()
+    assert dvc(project, "status", "benchmarks/b00/dvc.yaml").startswith("Data and pipelines are up")
+
+
+def test_a_run_can_be_interrupted_while_it_looks_for_what_changed(project: Path) -> None:
+    arguments = command("b00", "b01", "--no-prefect")
+    assert interrupted(project, arguments, signal.SIGINT, when="looking") < 5
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_leaves_nothing_running_in_prefect(project: Path) -> None:
+    """By the way that `metassay run` takes, and as a terminal does it."""
+    change(project / "params.yaml", "judges.j0.threshold", 0.25)
+    hook(project, "judge-b00-j0", *SLEEP)
+    arguments = [sys.executable, "-c", AS_THE_COMMAND_DOES, *command("b00", "b01")]
+    assert interrupted(project, arguments, signal.SIGINT, when="sleeping") < 5
+    runs = prefect(project, "select state_type from flow_run union select state_type from task_run")
+    assert runs == [("CRASHED",)] or set(runs) == {("CRASHED",), ("COMPLETED",)}
 
 
 def test_a_crash_tells_where_but_not_the_text_it_stumbled_over() -> None:
     crash = (
-        "Running stage 'judge@x':\n> python -m stages.judge x\n"
+        "note: nothing to see\n"
         "Traceback (most recent call last):\n"
         '  File "stages/judge.py", line 21, in main\n    judge()\n'
         "ValueError: cannot read 'CANARY of a patient'\nCANARY again: second line\n"
-        "ERROR: failed to reproduce 'judge@x': failed to run: python, exited with 1\n"
     )
-    said = dag._last_words(crash)
+    said = last_words(crash)
     assert "CANARY" not in said
     assert 'File "stages/judge.py", line 21, in main' in said
     assert "ValueError" in said
+    assert notes(crash) == ("note: nothing to see",)

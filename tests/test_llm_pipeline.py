@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,13 @@ import pandas as pd
 import pytest
 import yaml
 
+from metassay.cli.main import main
+from metassay.llm import client
 from metassay.parquet import read
 from metassay.tables import TABLES
+from stages.doorway import BAD_INPUT
 from tests.conftest import copy_project
+from tests.llm.batch_setup import QUICK
 from tests.llm.scripted_server import (
     Answer,
     Call,
@@ -34,11 +38,12 @@ from tests.llm.scripted_server import (
     with_items,
     with_prose,
 )
+from tests.stage_setup import refresh_code, run_stage
 
 pytestmark = pytest.mark.slow
 
 KEY = "METASSAY_TEST_KEY"
-NONE = "data/none.txt"
+OWN = Path("benchmarks/one")
 CANARY = "canary-7f3a9e"
 WORDS = ("The knee hurts for two weeks.", "There is no swelling.", "He takes ibuprofen 400 mg.")
 CLAIMS = ["The knee hurts.", "There is no swelling."]
@@ -100,20 +105,12 @@ def configure(root: Path, base_url: str, **changes: Any) -> None:
         **{"timeout": 2.0, "sends": changes.pop("sends", [])},
     }
     model = {"endpoint": "here", "model": "m-1", "max_tokens": 200, "prices": PRICES}
-    block = {
-        **{"dataset": "one", "raw": "data/one", "segmentation": "soap", "decomposition": "apart"},
-        **{"alignment": "rouge_topk", "pairing": "all", "criteria": {}, "published": []},
-        "claims": NONE,
+    own = yaml.safe_load((root / OWN / "params.yaml").read_text(encoding="utf-8"))
+    own |= {
+        **{"name": "one", "dataset": "one", "raw": "data/one", "criteria": {}},
+        **{"systems": ["lead", "writer"], "decompositions": ["apart"], "metrics": ["lengths"]},
     }
     params |= {
-        "fetching": [],
-        "benchmarks": {"one": block},
-        "generating": {
-            "one-lead": {"benchmark": "one", "system": "lead", "reads": NONE},
-            "one-writer": {"benchmark": "one", "system": "writer", "reads": NONE},
-        },
-        "judging": {"one-lexical": {"benchmark": "one", "judge": "lexical"}},
-        "measuring": {"one-lengths": {"benchmark": "one", "metric": "lengths"}},
         "endpoints": {"here": endpoint},
         "models": {"m": model},
         "max_cost": changes.pop("max_cost", None),
@@ -122,10 +119,23 @@ def configure(root: Path, base_url: str, **changes: Any) -> None:
     params["decompositions"]["apart"] = apart
     path.write_text(yaml.safe_dump(params), encoding="utf-8")
     entry = {"reader": "files", "title": "tiny", "licence": "none"}
-    registry = {"datasets": {"one": entry | {"access": changes.pop("access", "public")}}}
+    datasets = {"one": entry | {"access": changes.pop("access", "public")}}
     assert not changes
-    (root / "data/registry.yaml").write_text(yaml.safe_dump(registry), encoding="utf-8")
-    (root / "dvc.lock").unlink(missing_ok=True)
+    registry = yaml.safe_dump({"fetched": [], "datasets": datasets})
+    (root / "data/registry.yaml").write_text(registry, encoding="utf-8")
+    (root / OWN / "params.yaml").write_text(yaml.safe_dump(own), encoding="utf-8")
+
+
+def one_benchmark(into: Path) -> Path:
+    """A copy of this project whose only benchmark is called `one`, and has run never."""
+    root = copy_project(into)
+    for folder in (root / "benchmarks").iterdir():
+        if folder.name == "sample":
+            folder.rename(root / OWN)
+            (root / OWN / "dvc.lock").unlink(missing_ok=True)
+        else:
+            shutil.rmtree(folder)
+    return root
 
 
 def metassay(root: Path, *words: str, key: str | None = "k") -> subprocess.CompletedProcess[str]:
@@ -156,6 +166,19 @@ def built(root: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """Runs one stage in this process, with a key, and with less patience than stages have."""
+    monkeypatch.setenv(KEY, "k")
+    monkeypatch.setattr(client, "Policy", lambda: QUICK)
+
+    def run(root: Path, stage: str, item: str = "") -> int:
+        refresh_code(root)
+        return run_stage(monkeypatch, root, stage, item)
+
+    return run
+
+
+@pytest.fixture
 def server() -> Iterator[ScriptedServer]:
     with ScriptedServer(script) as running:
         yield running
@@ -164,7 +187,7 @@ def server() -> Iterator[ScriptedServer]:
 def test_a_run_is_estimated_and_a_clone_repeats_it_without_key_ledger_or_request(
     tmp_path: Path, server: ScriptedServer
 ) -> None:
-    root = copy_project(tmp_path / "first")
+    root = one_benchmark(tmp_path / "first")
     data(root / "data/one", ["a", "b", "c"])
     configure(root, server.base_url)
     before = metassay(root, "cost", "one", key=None)
@@ -210,7 +233,7 @@ def test_a_run_is_estimated_and_a_clone_repeats_it_without_key_ledger_or_request
     clone = tmp_path / "clone"
     shutil.copytree(root, clone, ignore=shutil.ignore_patterns(".work", "tables", "cache"))
     shutil.rmtree(clone / "reports/one")
-    (clone / "dvc.lock").unlink()
+    (clone / "benchmarks/one/dvc.lock").unlink()
     asked = server.requests.total()
     given = tmp_path / "given"
     shutil.copytree(root / "data/tables/one/responses", given)
@@ -225,30 +248,34 @@ def test_a_run_is_estimated_and_a_clone_repeats_it_without_key_ledger_or_request
     assert built(clone) == built(root)
 
 
-def test_the_cap_stops_a_run_and_raising_it_asks_only_what_is_missing(
-    tmp_path: Path, server: ScriptedServer
+def test_the_cap_stops_a_stage_and_raising_it_asks_only_what_is_missing(
+    tmp_path: Path,
+    server: ScriptedServer,
+    here: Callable[..., int],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    root = copy_project(tmp_path / "project")
+    root = one_benchmark(tmp_path / "project")
     data(root / "data/one", [f"c{number}" for number in range(12)])
     cap = 0.004  # a request reserves about 0.002 and costs 0.0004: some are answered, not all
     configure(root, server.base_url, max_cost={"amount": cap, "currency": "USD"})
-    stopped = metassay(root, "run", "one", "--no-prefect")
-    assert stopped.returncode == 1
-    assert "generate@one-writer (exit 78)" in stopped.stderr
-    assert "max_cost" in stopped.stderr
-    assert "of 12 answers are missing" in stopped.stderr
+    assert here(root, "ingest") == 0
+    capsys.readouterr()
+    assert here(root, "generate", "writer") == BAD_INPUT
+    said = capsys.readouterr().err
+    assert "max_cost" in said
+    assert "of 12 answers are missing" in said
     assert not (root / "data/tables/one/texts/writer.parquet").exists()
     answered = server.requests.total()
     assert 0 < answered < 12
     assert cost(server) <= cap
-    left = metassay(root, "cost", "one").stdout
+    assert main(["cost", "one"]) == 0
+    left = " ".join(capsys.readouterr().out.split())
     assert f"cap: {cap:g} USD for all runs" in left
     assert f"paid so far: {cost(server):.4f} USD; left: {cap - cost(server):.4f}" in left
 
     configure(root, server.base_url, max_cost={"amount": 1, "currency": "USD"})
-    done = metassay(root, "run", "one", "--no-prefect")
-    assert done.returncode == 0, done.stderr
-    assert server.requests.total() > answered
+    assert here(root, "generate", "writer") == 0
+    assert server.requests.total() == 12
     assert set(server.requests.values()) == {1}
 
 
@@ -261,7 +288,7 @@ def cost(server: ScriptedServer) -> float:
 
 
 def test_private_text_stays_where_it_may_be(tmp_path: Path) -> None:
-    root = copy_project(tmp_path / "project")
+    root = one_benchmark(tmp_path / "project")
     data(root / "data/one", ["a", CANARY])
 
     def faulty(call: Call) -> Answer:  # its errors repeat the prompt
@@ -271,7 +298,7 @@ def test_private_text_stays_where_it_may_be(tmp_path: Path) -> None:
         configure(root, server.base_url, access="private")
         stopped = metassay(root, "run", "one")
         assert stopped.returncode == 1
-        assert "generate@one-writer (exit 78)" in stopped.stderr
+        assert "one: generate@writer (exit 78)" in stopped.stderr
         assert "endpoints > here > sends" in " ".join(stopped.stderr.split())
         assert not server.calls
 
@@ -312,8 +339,17 @@ TAKING_APART = {
 }
 
 
-def test_every_fault_is_a_status_and_denominators_are_exact(tmp_path: Path) -> None:
-    root = copy_project(tmp_path / "project")
+STAGES = (
+    *(("ingest",), ("generate", "lead"), ("generate", "writer"), ("segment",)),
+    *(("decompose", "apart"), ("align",), ("pair", "all"), ("judge", "lexical"), ("measure",)),
+    *(("aggregate",), ("meta_evaluate",), ("certify",), ("report",)),
+)
+
+
+def test_every_fault_is_a_status_and_denominators_are_exact(
+    tmp_path: Path, here: Callable[..., int]
+) -> None:
+    root = one_benchmark(tmp_path / "project")
     data(root / "data/one", [*WRITING, *TAKING_APART])
 
     def faulty(call: Call) -> Answer:
@@ -323,8 +359,7 @@ def test_every_fault_is_a_status_and_denominators_are_exact(tmp_path: Path) -> N
 
     with ScriptedServer(faulty) as server:
         configure(root, server.base_url)
-        done = metassay(root, "run", "one", "--no-prefect")
-    assert done.returncode == 0, done.stderr
+        assert [here(root, *stage) for stage in STAGES] == [0] * len(STAGES)
 
     texts = table(root, "texts").query("author == 'writer'").set_index("doc_id")
     expected = {f"d-{n}": s for n, (s, _) in WRITING.items()}

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from metassay.llm import client
+from metassay.llm.connection import LEDGER
 from metassay.llm.ledger import Ledger
-from metassay.llm.project import LEDGER
 from metassay.llm.responses import import_
 from metassay.parquet import read, write
 from metassay.tables import PARTS, RESPONSES, TEXTS, UNITS
@@ -27,7 +27,7 @@ from tests.llm.scripted_server import (
     refused,
     said,
 )
-from tests.stage_setup import KEY, run_stage, tiny_project
+from tests.stage_setup import KEY, refresh_code, run_stage, tiny_project
 
 CANARY = "canary-41c7"
 TEXTS_AT = "data/tables/one/texts/writer.parquet"
@@ -84,9 +84,9 @@ def parts_of(root: Path) -> None:
 
 
 def both_stages(monkeypatch: pytest.MonkeyPatch, root: Path) -> dict[str, bytes]:
-    assert run_stage(monkeypatch, root, "generate", "one-writer") == 0
+    assert run_stage(monkeypatch, root, "generate", "writer") == 0
     parts_of(root)
-    assert run_stage(monkeypatch, root, "decompose", "one") == 0
+    assert run_stage(monkeypatch, root, "decompose", "apart") == 0
     return {name: (root / name).read_bytes() for name in MADE}
 
 
@@ -144,12 +144,12 @@ def test_a_clone_that_lacks_an_answer_still_says_so(
 ) -> None:
     server.script = faulty
     first = tiny_project(tmp_path / "first", server.base_url, PASSAGES[:2])
-    assert run_stage(monkeypatch, first, "generate", "one-writer") == 0
+    assert run_stage(monkeypatch, first, "generate", "writer") == 0
     monkeypatch.delenv(KEY)
     clone = tiny_project(tmp_path / "clone", server.base_url, PASSAGES[:3])
     with Ledger(clone / LEDGER) as ledger:
         import_(ledger, [first / GENERATED])
-    assert run_stage(monkeypatch, clone, "generate", "one-writer") == BAD_INPUT
+    assert run_stage(monkeypatch, clone, "generate", "writer") == BAD_INPUT
     assert f"1 of 2 answers are not in the ledger, and the environment variable {KEY}" in (
         capsys.readouterr().err
     )
@@ -161,21 +161,21 @@ def test_whoever_has_a_key_asks_failed_questions_again_and_no_other(
 ) -> None:
     server.script = faulty
     first = tiny_project(tmp_path / "first", server.base_url, PASSAGES[:2])
-    assert run_stage(monkeypatch, first, "generate", "one-writer") == 0
+    assert run_stage(monkeypatch, first, "generate", "writer") == 0
     clone = tiny_project(tmp_path / "clone", server.base_url, PASSAGES[:2])
     with Ledger(clone / LEDGER) as ledger:
         import_(ledger, [first / GENERATED])
     server.script = lambda call: said("Mended [0].")
     for root in (first, clone):  # its own ledger is no other than an imported one
         sent = len(server.calls)
-        assert run_stage(monkeypatch, root, "generate", "one-writer") == 0
+        assert run_stage(monkeypatch, root, "generate", "writer") == 0
         assert len(server.calls) == sent + 1
         assert "It down" in server.calls[-1].prompt
         texts = read(TEXTS, root / TEXTS_AT)["text"].tolist()
         assert texts == ["The knee hurts [0]. It is fine.", "Mended [0]."]
         assert set(read(RESPONSES, root / GENERATED)["status"]) == {"ok"}
     monkeypatch.delenv(KEY)  # what was answered since is no failure any more
-    assert run_stage(monkeypatch, first, "generate", "one-writer") == 0
+    assert run_stage(monkeypatch, first, "generate", "writer") == 0
     assert read(TEXTS, first / TEXTS_AT)["text"].tolist()[1] == "Mended [0]."
 
 
@@ -190,7 +190,7 @@ def test_an_endpoint_that_goes_down_leaves_what_was_answered_and_the_run_goes_on
 
     def run(base_url: str) -> int:
         tiny_project(root, base_url, passages)
-        return run_stage(monkeypatch, root, "generate", "one-writer")
+        return run_stage(monkeypatch, root, "generate", "writer")
 
     def missing() -> int:
         with Ledger(root / LEDGER) as ledger:
@@ -199,7 +199,7 @@ def test_an_endpoint_that_goes_down_leaves_what_was_answered_and_the_run_goes_on
         message = capfd.readouterr().err
         assert f"model 'm': {left} of 90 answers are missing" in message
         assert "its endpoint failed too often in a row" in message
-        assert "run again when it is up, and only what is missing is asked" in message
+        assert "Run again when it is up: only what is missing is asked." in message
         assert CANARY not in message + caplog.text
         assert not (root / TEXTS_AT).exists()
         assert not (root / GENERATED).exists()
@@ -243,10 +243,10 @@ def test_private_examples_of_a_public_benchmark_go_only_where_they_may(
     server.script = lambda call: said(f"A {CANARY} [0].")  # as models do, it repeats its example
     root = tmp_path / "project"
     shown(root, "ward")
-    settings = {"system": SHOWN, "reads": "data/raw/ward", "access": {"ward": "private"}}
+    settings = {"system": SHOWN, "examples": "data/raw/ward", "access": {"ward": "private"}}
     for sends in ([], ["credentialed"]):
         tiny_project(root, server.base_url, PASSAGES[:1], endpoint={"sends": sends}, **settings)
-        assert run_stage(monkeypatch, root, "generate", "one-writer") == BAD_INPUT
+        assert run_stage(monkeypatch, root, "generate", "writer") == BAD_INPUT
         message = capfd.readouterr().err
         assert "dataset 'ward' is private" in message
         assert "params.yaml > endpoints > here > sends" in message
@@ -254,20 +254,20 @@ def test_private_examples_of_a_public_benchmark_go_only_where_they_may(
     assert not server.calls
     allowed = {"sends": ["private"]}
     tiny_project(root, server.base_url, PASSAGES[:1], endpoint=allowed, **settings)
-    assert run_stage(monkeypatch, root, "generate", "one-writer") == 0
+    assert run_stage(monkeypatch, root, "generate", "writer") == 0
     assert CANARY in server.calls[0].prompt
 
     # The text repeats the example, so decompose must not send it elsewhere either.
     parts_of(root)
     with ScriptedServer(faulty) as elsewhere:
         tiny_project(root, elsewhere.base_url, PASSAGES[:1], **settings)
-        assert run_stage(monkeypatch, root, "decompose", "one") == BAD_INPUT
+        assert run_stage(monkeypatch, root, "decompose", "apart") == BAD_INPUT
         message = capfd.readouterr().err
         assert "dataset 'ward' is private" in message
         assert CANARY not in message
         assert not elsewhere.calls
         tiny_project(root, elsewhere.base_url, PASSAGES[:1], endpoint=allowed, **settings)
-        assert run_stage(monkeypatch, root, "decompose", "one") == 0
+        assert run_stage(monkeypatch, root, "decompose", "apart") == 0
         assert CANARY in elsewhere.calls[0].prompt
 
 
@@ -281,8 +281,8 @@ def test_examples_of_a_dataset_that_nobody_registered_are_not_sent(
     shown(root, "ward")
     for name in ("ward/dev/e1", "./ward/dev/e1"):
         system = {"shots": 1, "examples": [name]}
-        tiny_project(root, server.base_url, PASSAGES[:1], system=system, reads="data/raw")
-        assert run_stage(monkeypatch, root, "generate", "one-writer") == BAD_INPUT
+        tiny_project(root, server.base_url, PASSAGES[:1], system=system, examples="data/raw")
+        assert run_stage(monkeypatch, root, "generate", "writer") == BAD_INPUT
         assert CANARY not in capfd.readouterr().err
     assert not server.calls
 
@@ -297,21 +297,22 @@ def test_what_dvc_does_not_watch_is_not_read(
     shown(root, "ward")
     settings = {"system": SHOWN, "access": {"ward": "public"}}
     tiny_project(root, server.base_url, PASSAGES[:1], **settings)
-    assert run_stage(monkeypatch, root, "generate", "one-writer") == BAD_INPUT
+    assert run_stage(monkeypatch, root, "generate", "writer") == BAD_INPUT
     message = capfd.readouterr().err
-    assert "params.yaml > generating > one-writer > reads: is data/none.txt" in message
-    assert "the examples are in data/raw/ward; name that folder" in message
+    assert "benchmarks/one/params.yaml > systems: 'writer' reads" in message
+    assert "name it under few_shot instead, with the folder data/raw/ward" in message
     assert not server.calls
-    for reads in ("data/raw/ward", "data/raw"):
-        tiny_project(root, server.base_url, PASSAGES[:1], reads=reads, **settings)
-        assert run_stage(monkeypatch, root, "generate", "one-writer") == 0
+    for folder in ("data/raw/ward", "data/raw"):
+        tiny_project(root, server.base_url, PASSAGES[:1], examples=folder, **settings)
+        assert run_stage(monkeypatch, root, "generate", "writer") == 0
 
     parts_of(root)
     path = root / "params.yaml"
     params = yaml.safe_load(path.read_text(encoding="utf-8"))
     params["decompositions"]["apart"] = {"kind": "doclens_claims"}
     path.write_text(yaml.safe_dump(params), encoding="utf-8")
-    assert run_stage(monkeypatch, root, "decompose", "one") == BAD_INPUT
+    refresh_code(root)
+    assert run_stage(monkeypatch, root, "decompose", "apart") == BAD_INPUT
     message = capfd.readouterr().err
-    assert "params.yaml > benchmarks > one > claims: is data/none.txt" in message
-    assert "data/raw/doclens_aci_claims; name that folder" in message
+    assert "benchmarks/one/params.yaml > decompositions: 'apart' reads" in message
+    assert "released_claims instead, with the folder data/raw/doclens_aci_claims" in message

@@ -1,12 +1,14 @@
 """The real DAG on the sample, as a stranger would start it: the README's first command."""
 
 import contextlib
+import json
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -14,30 +16,68 @@ import pytest
 from metassay.parquet import read
 from metassay.tables import LEADERBOARD, TABLES
 from metassay.validation import table_problems
+from tests.test_core import PROJECT, closure, plain
 
 ROOT = Path(__file__).parent.parent
 
 
+LOCK = "benchmarks/sample/dvc.lock"
+
+# Put first on the path of every process: what no distribution of the extra `pipeline` brings is
+# hidden, as in an environment that `make run` has just made.
+HIDING = """
+import os, sys
+from importlib.abc import MetaPathFinder
+
+class Hider(MetaPathFinder):
+    hidden = frozenset(os.environ["HIDDEN"].split(","))
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in self.hidden:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Hider())
+"""
+
+
 def git_diff(root: Path) -> str:
-    command = ["git", "diff", "--exit-code", "dvc.lock"]
+    command = ["git", "diff", "--exit-code", LOCK]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     return done.stdout
 
 
+def hidden() -> str:
+    """The modules of distributions that neither the core nor the extra `pipeline` brings."""
+    wanted = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["pipeline"]]
+    kept = closure(wanted) | {"metassay", "pip", "setuptools"}
+    modules = metadata.packages_distributions().items()
+    gone = {name for name, owners in modules if not kept & {plain(owner) for owner in owners}}
+    assert {"hypothesis", "sklearn", "torch"} <= gone
+    return ",".join(sorted(gone))
+
+
 @pytest.mark.slow
 def test_make_run_in_a_fresh_clone_with_an_empty_home(project: Path, tmp_path: Path) -> None:
-    """Installs, runs the sample, and reproduces the committed dvc.lock byte for byte."""
-    home = tmp_path / "home"
+    """What the extra `pipeline` brings runs the sample and reproduces the committed dvc.lock.
+
+    The environment of these tests is taken, with all else hidden: `make test` has just installed it
+    from the same pyproject.toml, and a second one would take minutes to install.
+    """
+    home, first = tmp_path / "home", tmp_path / "first"
     home.mkdir()
-    kept = {k: v for k, v in os.environ.items() if k in ("PATH", "LANG") or k.startswith("PIP_")}
+    first.mkdir()
+    (first / "sitecustomize.py").write_text(HIDING, encoding="utf-8")
+    kept = {k: v for k, v in os.environ.items() if k in ("PATH", "LANG")}
+    others = {"HOME": str(home), "HIDDEN": hidden(), "PYTHONPATH": f"{first}:{project}"}
+    stamp = f"{sys.prefix}/pipeline.stamp"
     done = subprocess.run(
-        ["make", "run"],
+        ["make", "run", f"VENV={sys.prefix}", "-o", stamp],
         cwd=project,
-        env={**kept, "HOME": str(home)},
+        env=kept | others,
         capture_output=True,
         text=True,
         check=False,
-        timeout=1800,
+        timeout=600,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert git_diff(project) == ""
@@ -54,20 +94,19 @@ def test_make_run_in_a_fresh_clone_with_an_empty_home(project: Path, tmp_path: P
     assert by_author["faithful"] > by_author["omitting"]
     built = {path.stem for path in (project / "data/tables/sample").iterdir()}
     assert built == set(TABLES)
-    os.chdir(project)
-    assert table_problems(Path("data/tables")) == []
+    assert table_problems(project / "data/tables") == []
 
 
 @pytest.mark.slow
 def test_killed_at_random_moments_it_finishes_with_the_same_bytes(project: Path) -> None:
-    """SIGKILL of everything leaves no half-written table, and the next run mends dvc.lock."""
+    """SIGKILL of everything leaves no half-written table, and the next run goes on from there."""
     moments = random.Random(7)
     command = [sys.executable, "-m", "metassay.cli", "run", "sample", "--no-prefect"]
-    for _ in range(6):
+    for _ in range(5):
         running = subprocess.Popen(
             command, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        time.sleep(moments.uniform(5, 14))
+        time.sleep(moments.uniform(3, 9))
         kill_all_in(project)
         running.wait()
         assert table_problems(project / "data/tables") == []
@@ -75,6 +114,26 @@ def test_killed_at_random_moments_it_finishes_with_the_same_bytes(project: Path)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert git_diff(project) == ""
     assert not list((project / "data/tables").rglob(".*"))
+
+
+@pytest.mark.slow
+def test_bad_input_ends_its_branch_and_no_text_is_told(project: Path) -> None:
+    """A rating outside its scale: exit code 1, the line and the remedy, and what needs it waits."""
+    ratings = project / "data/sample/ratings.csv"
+    header, first, *others = ratings.read_text(encoding="utf-8").splitlines()
+    cells = first.split(",")
+    cells[header.split(",").index("value")] = "8000"
+    ratings.write_text("\n".join([header, ",".join(cells), *others]), encoding="utf-8")
+    command = [sys.executable, "-m", "metassay.cli", "run", "sample", "--no-prefect"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    said = " ".join(done.stderr.split())
+    assert said.count("sample: ingest (exit 78)") == 1
+    assert "ratings.csv: line 2" in said
+    assert "sample: report was not run" in said
+    texts = (project / "data/sample/texts.jsonl").read_text(encoding="utf-8").splitlines()
+    assert not any(json.loads(line).get("text", "-")[:30] in said for line in texts)
+    assert not (project / "data/tables/sample").exists()
 
 
 def kill_all_in(folder: Path) -> None:

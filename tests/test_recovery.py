@@ -9,86 +9,41 @@ import threading
 from pathlib import Path
 
 import pytest
-from dvc.utils.serialize import dump_yaml, load_yaml
 
-from flows.recovery import guarded, mend, strike_out
-
-STAGES = {
-    f"stage@{n}": {"cmd": f"run {n}", "outs": [{"path": f"out{n}", "md5": str(n) * 32}]}
-    for n in range(4)
-}
+from flows.dag import HALF_WRITTEN
+from flows.recovery import guarded, strike_out
 
 
-def lock_file(path: Path) -> Path:
-    path.parent.mkdir(exist_ok=True)
-    dump_yaml(str(path), {"schema": "2.0", "stages": STAGES})
-    return path
-
-
-def killed_while_writing(root: Path) -> None:
+def killed(root: Path) -> None:
     with guarded(root):
-        lock = root / "dvc.lock"
-        lock.write_bytes(lock.read_bytes()[: lock.stat().st_size // 2])
         raise KeyboardInterrupt
 
 
-def test_a_cut_anywhere_loses_nothing(tmp_path: Path) -> None:
-    kept = lock_file(tmp_path / "kept")
-    whole = kept.read_bytes()
-    lock = tmp_path / "dvc.lock"
-    for length in range(len(whole) + 1):
-        lock.write_bytes(whole[:length])
-        mend(lock, kept)
-        assert lock.read_bytes() == whole, length
-
-
-def test_what_the_killed_run_finished_stays_but_for_the_last_entry(tmp_path: Path) -> None:
-    kept = lock_file(tmp_path / "kept")
-    newer = {"cmd": "newer", "outs": [{"path": "out1", "md5": "f" * 32}]}
-    stages = {**STAGES, "stage@1": newer, "stage@8": newer, "stage@9": newer}
-    dump_yaml(str(tmp_path / "dvc.lock"), {"schema": "2.0", "stages": stages})
-    mend(tmp_path / "dvc.lock", kept)
-    found = load_yaml(str(tmp_path / "dvc.lock"))["stages"]
-    assert list(found) == [*STAGES, "stage@8"]
-    assert found["stage@1"] == newer
-
-
-def test_the_copy_lasts_as_long_as_the_run_and_longer_if_it_is_killed(tmp_path: Path) -> None:
-    lock, kept = lock_file(tmp_path / "dvc.lock"), tmp_path / ".work/dvc.lock"
-    whole = lock.read_bytes()
-    with guarded(tmp_path):
-        assert kept.read_bytes() == whole
-    assert not kept.exists()
-    with pytest.raises(KeyboardInterrupt):
-        killed_while_writing(tmp_path)
-    with guarded(tmp_path):
-        assert lock.read_bytes() == whole
-
-
-def test_the_first_run_of_all_has_no_lock_file(tmp_path: Path) -> None:
-    with guarded(tmp_path):
-        pass
-    assert not (tmp_path / "dvc.lock").exists()
-
-
-def test_half_written_tables_of_a_killed_run_go(tmp_path: Path) -> None:
-    lock_file(tmp_path / "dvc.lock")
+def test_half_written_files_of_a_killed_run_go(tmp_path: Path) -> None:
     tables = tmp_path / "data/tables/one/judgments"
-    tables.mkdir(parents=True)
-    (tables / "lexical.parquet").write_text("whole")
-    (tables / ".lexical.parquet.x1y2").write_text("ha")
+    whole = tables / "lexical.parquet"
+    lock = tmp_path / "benchmarks/one/dvc.lock"
+    half = [
+        tables / ".lexical.parquet.x1y2",
+        tmp_path / HALF_WRITTEN,
+        lock.with_name(HALF_WRITTEN),
+    ]
+    for path in (whole, lock, *half):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("something")
     with guarded(tmp_path):
-        assert len(list(tables.iterdir())) == 2  # nobody was killed
+        assert all(path.exists() for path in half)  # nobody was killed
     with pytest.raises(KeyboardInterrupt):
-        killed_while_writing(tmp_path)
+        killed(tmp_path)
     with guarded(tmp_path):
-        assert [path.name for path in tables.iterdir()] == ["lexical.parquet"]
+        assert not any(path.exists() for path in half)
+        assert whole.exists()
+        assert lock.exists()
 
 
 def test_a_second_run_waits_for_the_first(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lock_file(tmp_path / "dvc.lock")
     started = threading.Event()
 
     def second() -> None:
@@ -104,9 +59,29 @@ def test_a_second_run_waits_for_the_first(
     assert "another run works in this project" in capsys.readouterr().err
 
 
+def test_a_second_run_waits_for_what_a_killed_one_left_running(tmp_path: Path) -> None:
+    started = threading.Event()
+
+    def second() -> None:
+        with guarded(tmp_path):
+            started.set()
+
+    with guarded(tmp_path) as held:
+        left = subprocess.Popen(
+            [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=[held]
+        )
+    other = threading.Thread(target=second)
+    other.start()
+    assert not started.wait(0.2)
+    left.communicate(b"\n")
+    other.join()
+    assert started.is_set()
+
+
 def test_only_living_processes_of_dvc_stay_in_its_list(tmp_path: Path) -> None:
     sleeping = [sys.executable, "-c", "import time; time.sleep(60)"]
     alive = subprocess.Popen([*sleeping, "dvc"])
+    ours = subprocess.Popen([*sleeping, "flows.worker"])
     other = subprocess.Popen(sleeping)  # has got the number of one that was killed
     zombie = subprocess.Popen([*sleeping, "dvc"])
     os.kill(zombie.pid, signal.SIGKILL)
@@ -116,13 +91,14 @@ def test_only_living_processes_of_dvc_stay_in_its_list(tmp_path: Path) -> None:
         return {"pid": process.pid, "cmd": "repro"}
 
     held = tmp_path / "rwlock"
-    write = {"a": info(alive), "b": info(other), "c": info(zombie)}
+    write = {"a": info(alive), "b": info(other), "c": info(zombie), "o": info(ours)}
     read = {"d": [info(zombie), info(alive)], "e": [info(zombie)]}
     held.write_text(json.dumps({"write": write, "read": read}))
     strike_out(held)
     found = json.loads(held.read_text())
-    assert found == {"write": {"a": info(alive)}, "read": {"d": [info(alive)]}}
-    for process in (alive, other, zombie):
+    kept = {"a": info(alive), "o": info(ours)}
+    assert found == {"write": kept, "read": {"d": [info(alive)]}}
+    for process in (alive, ours, other, zombie):
         process.kill()
         process.wait()
     strike_out(held)

@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from metassay.errors import BadInput
-from metassay.parquet import describe, empty, read, write
+from metassay.parquet import empty, read, write
+from metassay.reporting.contract_page import describe
 from metassay.tables import PAIRS, RATINGS, TABLES, TEXTS, UNITS
 
 ROOT = Path(__file__).parent.parent
@@ -173,6 +174,22 @@ def test_a_truncated_file_is_told_not_read(tmp_path: Path) -> None:
     write(TEXTS, texts(), path)
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(BadInput, match="no readable Parquet file; delete it"):
+        read(TEXTS, path)
+
+
+def test_a_file_of_another_version_is_told_by_the_columns_that_differ(tmp_path: Path) -> None:
+    path = tmp_path / "texts.parquet"
+    write(TEXTS, texts(), path)
+    rows = pq.read_table(path)
+    pq.write_table(rows.rename_columns(["writer", *rows.schema.names[1:]]), path)
+    with pytest.raises(BadInput) as caught:
+        read(TEXTS, path)
+    assert str(caught.value) == (
+        f"texts: {path} is of another version: without {rows.schema.names[0]!r}, with 'writer';"
+        " run its stage again"
+    )
+    pq.write_table(rows.select(rows.schema.names[::-1]), path)
+    with pytest.raises(BadInput, match="its columns are in another order; run its stage again"):
         read(TEXTS, path)
 
 

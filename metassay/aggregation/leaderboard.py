@@ -1,6 +1,6 @@
 """Scores of texts to one number per author and metric, with an interval."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from metassay.errors import BadInput
-from metassay.metrics import DESCRIPTIONS, bleu
-from metassay.params import Options
+from metassay.metrics.describe import Description
+from metassay.options import Options
 from metassay.parquet import empty
 from metassay.tables import LEADERBOARD
 
@@ -29,21 +29,23 @@ class LeaderboardOptions(Options):
     seed: int = Field(ge=0)
 
 
-def leaderboard(scores: pd.DataFrame, options: LeaderboardOptions) -> pd.DataFrame:
-    """Table `leaderboard` from table `scores`, sorted by key.
+def leaderboard(
+    scores: pd.DataFrame, descriptions: Mapping[str, Description], options: LeaderboardOptions
+) -> pd.DataFrame:
+    """Table `leaderboard` from table `scores`, sorted by key; `descriptions` are by metric.
 
     macro: mean over the documents where the score is defined; null if there is none. low, high:
     percentile bootstrap of macro over all documents of `scores` (Efron and Tibshirani 1993,
     section 13.3), each resample being the same documents for every author and metric; a resample
     without a defined score is left out, and the interval is null with fewer than two defined
-    scores. micro: from the pooled statistics of the documents that have them, a ratio of sums or,
-    for BLEU, corpus BLEU; null if there is nothing to pool. What failed is in neither; it is
-    counted in n_failed.
+    scores. micro: from the statistics of the documents that have them, as the metric's description
+    pools them (a ratio of sums; for BLEU, corpus BLEU); null if there is nothing to pool. What
+    failed is in neither; it is counted in n_failed.
 
     Raises BadInput if the scores of one part, metric and judge have several recipes, or if a
     metric has no description.
     """
-    problems = _problems(scores)
+    problems = _problems(scores, descriptions)
     if problems:
         raise BadInput(problems)
     if scores.empty:
@@ -61,18 +63,18 @@ def leaderboard(scores: pd.DataFrame, options: LeaderboardOptions) -> pd.DataFra
     rows["macro"] = _means(np.ones((1, len(values))), values)[0]
     rows["low"], rows["high"] = _intervals(values, options)
     rows["micro"] = [
-        _pooled(metric, found["statistics"])
+        _pooled(descriptions[metric], found["statistics"])
         for metric, (_, found) in zip(rows["metric"], groups, strict=True)
     ]
     rows["n_undefined"] = rows["n_documents"] - rows["n_defined"]
-    rows["better"] = [DESCRIPTIONS[metric].better for metric in rows["metric"]]
+    rows["better"] = [descriptions[metric].better for metric in rows["metric"]]
     return rows[list(LEADERBOARD.columns)]
 
 
-def _problems(scores: pd.DataFrame) -> list[str]:
-    unknown = sorted(set(scores["metric"]) - set(DESCRIPTIONS))
+def _problems(scores: pd.DataFrame, descriptions: Mapping[str, Description]) -> list[str]:
+    unknown = sorted(set(scores["metric"]) - set(descriptions))
     problems = [
-        f"scores: metric {name!r} is not described in metassay/metrics; describe it there"
+        f"scores: metric {name!r} has no description; describe it in the module that computes it"
         for name in unknown
     ]
     for (part, metric, judge), recipes in scores.groupby(_COLUMN)["recipe"]:
@@ -123,15 +125,12 @@ def _intervals(values: Reals, options: LeaderboardOptions) -> tuple[Reals, Reals
     return ends[0], ends[1]
 
 
-_POOLED_OTHERWISE: dict[str, Callable[[Sequence[Sequence[float]]], float]] = {"bleu": bleu.corpus}
-
-
-def _pooled(metric: str, statistics: Iterable[object]) -> float:
+def _pooled(description: Description, statistics: Iterable[object]) -> float:
     """The corpus value, NaN if there is nothing to pool."""
     there = [list(numbers) for numbers in statistics if isinstance(numbers, list | tuple)]
     if not there:
         return np.nan
-    if metric in _POOLED_OTHERWISE:
-        return _POOLED_OTHERWISE[metric](there)
+    if description.pool is not None:
+        return description.pool(there)
     numerator, denominator = np.sum(np.asarray(there, dtype=float), axis=0)
     return float(numerator / denominator) if denominator else np.nan

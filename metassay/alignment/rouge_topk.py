@@ -14,7 +14,8 @@ from pydantic import Field
 from rapidfuzz.distance import LCSseq
 from rapidfuzz.process import cdist
 
-from metassay.params import Options
+from metassay.alignment.record import Alignment
+from metassay.options import Options
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -152,3 +153,6 @@ def _f1(hits: Reals, said: Integers, read: Integers) -> Reals:
     f1: Reals = np.zeros_like(total)
     np.divide(2 * precision * recall, total, out=f1, where=total > 0)
     return f1
+
+
+KIND = Alignment(options=RougeTopKOptions, align=align)

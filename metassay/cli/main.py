@@ -12,10 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from metassay import __version__
-from metassay.cli.meta_eval import command as meta_eval
+from metassay.cli.meta_eval import arguments as meta_eval
 from metassay.errors import BadInput
 
 BAD_USAGE = 2
+INTERRUPTED = 130  # as a shell says it of what Ctrl-C ended
 
 PIPELINE = ("dvc", "httpx2", "openai", "prefect", "pysbd", "requests", "sacrebleu")
 
@@ -23,9 +24,9 @@ ABOUT = """\
 Scores generated clinical and scientific text finely, then tests every score against people.
 
 Work happens in a project: the folder with dvc.yaml and params.yaml. A benchmark is a dataset and
-the metrics, judges and systems that params.yaml puts on it; its tables are versioned by DVC, so a
-run repeats only what changed. Start with `metassay run sample`. `metassay meta-eval` alone needs no
-project: it takes two files."""
+the metrics, judges and systems that its own params.yaml names; its tables are versioned by DVC, so
+a run repeats only what changed. Start with `metassay run sample`. `metassay meta-eval` alone needs
+no project: it takes two files."""
 
 ENDING = """\
 exit codes:
@@ -47,11 +48,17 @@ RUN = """\
 Bring the reports of the named benchmarks up to date, running only the stages whose inputs, code or
 parameters changed. Stages that do not need each other run side by side. With Prefect each stage is
 a task that is retried as dvc.yaml's `meta` says; --no-prefect does without its server and retries.
-`dvc repro report@NAME` does the same work without this command."""
+`dvc repro benchmarks/NAME/dvc.yaml` does the same work without this command."""
+
+REFRESH = """\
+Write code.yaml again, which holds one hash of the code behind every stage and every named metric,
+judge, system and so on. DVC reruns what has another hash than before. Comments, docstrings and
+layout are no part of a hash; the versions of the packages that make the numbers are, and so are
+templates and prompt files. `metassay run` does this by itself; plain `dvc repro` does not."""
 
 VALIDATE = """\
-Check params.yaml, data/registry.yaml, and every table there is; print every problem with its file,
-row and remedy in one go."""
+Check the params files, data/registry.yaml, the raw files and every table there is; print every
+problem with its file, row and remedy in one go. Raw files that are not fetched are named."""
 
 REPORT = """\
 Render reports/NAME/index.html again from the tables that are there, and print its headline."""
@@ -76,14 +83,20 @@ Command = Callable[[argparse.Namespace], int]
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit code."""
-    chosen = parser().parse_args(arguments)
-    command: Command = chosen.command
     try:
+        words = sys.argv[1:] if arguments is None else arguments
+        chosen = parser().parse_args(meta_eval.spread(words))
+        command: Command = chosen.command
         return command(chosen)
     except BadInput as error:
         for problem in error.problems:
             print(problem, file=sys.stderr)
         return BAD_USAGE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # who reads has read enough, as `metassay list | head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 class _Parser(argparse.ArgumentParser):
@@ -118,7 +131,8 @@ def parser() -> argparse.ArgumentParser:
     add_piped("list", "list_all", "show benchmarks and datasets", "Show benchmarks and datasets.")
     fetching = add_piped("fetch", "fetch_one", "bring a dataset's files, checked by sha256", FETCH)
     fetching.add_argument("name", metavar="NAME", help="a dataset of data/registry.yaml")
-    running = add_piped("run", "run", "bring the reports of benchmarks up to date", RUN)
+    bringing = "bring the reports of benchmarks up to date"
+    running = add("run", _piped("run", "running", "run"), bringing, RUN)
     running.add_argument("names", metavar="NAME", nargs="+", help="a benchmark of params.yaml")
     running.add_argument("--jobs", type=_jobs, default=2, help="stages at a time (default 2)")
     running.add_argument("--no-prefect", action="store_true", help="no Prefect server, no retries")
@@ -134,6 +148,8 @@ def parser() -> argparse.ArgumentParser:
     add_piped("validate", "validate", "check params, registry and tables", VALIDATE)
     reporting = add_piped("report", "report", "render a report again", REPORT)
     reporting.add_argument("name", metavar="NAME", help="a benchmark of params.yaml")
+    refresh = _piped("refresh", "refresh", "refresh_code")
+    add("refresh", refresh, "bring code.yaml up to date with the code", REFRESH)
     costing = add("cost", _piped("cost", "money", "cost"), "what a run costs", COST)
     costing.add_argument("name", metavar="NAME", help="a benchmark of params.yaml")
     _add_ledger(add)

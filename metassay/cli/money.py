@@ -6,39 +6,38 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table as RichTable
 
-from metassay.cli.project import checked
-from metassay.cost import Planned, plan
+from metassay.cli.project import checked, folded
+from metassay.cost import Planned, plan, run_of
 from metassay.datasets.registry import load_registry
 from metassay.errors import BadInput
 from metassay.llm.budget import Spending, spending
+from metassay.llm.connection import ACCOUNT, LEDGER
 from metassay.llm.ledger import Ledger
-from metassay.llm.project import ACCOUNT, LEDGER
 from metassay.llm.responses import Imported, export, import_
-from metassay.params import Params
+from metassay.params import MaxCost
 
 
 def cost(chosen: argparse.Namespace) -> int:
     """Print what the next run would ask, and what that costs."""
     name, params = chosen.name, checked([chosen.name])
     with Ledger(LEDGER) as ledger:
-        found = plan(params, name, load_registry(), ledger)
+        found = plan(run_of(params, name, load_registry()), ledger)
         spent = spending(ledger, ACCOUNT)
     console = Console()
     if not found.planned:
         console.print(f"{name} asks no language model: it costs nothing")
         return 0
     heads = ("stage", "model", "questions", "in ledger", "tokens to read", "to write", "cost")
-    table = RichTable(*heads, title=f"{name}: what is still to be asked")
+    table = folded(*heads, title=f"{name}: what is still to be asked")
     for one in found.planned:
         table.add_row(*_planned(one))
     console.print(table)
     for one in found.planned:
-        console.print(f"{one.stage}: tokens by {one.estimate.counted}", soft_wrap=True)
+        console.print(f"{one.stage}: {one.estimate.counted}", soft_wrap=True)
     for note in found.notes:
         console.print(f"note: {note}", soft_wrap=True)
-    for line in _totals(found.planned, params, spent):
+    for line in _totals(found.planned, params.max_cost, spent):
         console.print(line, soft_wrap=True)
     return 0
 
@@ -51,7 +50,7 @@ def stats(_: argparse.Namespace) -> int:
         return 0
     with Ledger(LEDGER) as ledger:
         held, spent = ledger.stats(), spending(ledger, ACCOUNT)
-    table = RichTable("model", "status", "answers", "tokens read", "written", title=str(LEDGER))
+    table = folded("model", "status", "answers", "tokens read", "written", title=str(LEDGER))
     for row in held.holdings:
         counts = (row.answers, row.prompt_tokens, row.completion_tokens)
         table.add_row(row.model, row.status, *(f"{number:,}" for number in counts))
@@ -60,8 +59,8 @@ def stats(_: argparse.Namespace) -> int:
     console.print(f"requests sent, by what came of them: {attempts}", soft_wrap=True)
     money = f" {spent.currency}" if spent.currency else " (no prices)"
     console.print(
-        f"paid: {spent.spent:.4f}{money}, at most {spent.at_most:.4f} with calls whose cost is not"
-        f" known; saved by the ledger: {spent.saved:.4f}, in {spent.hits:,} answers",
+        f"paid: {spent.spent:.4f}{money}; with calls whose cost is not known, at most"
+        f" {spent.at_most:.4f}. The ledger saved {spent.saved:.4f}, in {spent.hits:,} answers.",
         soft_wrap=True,
     )
     return 0
@@ -113,23 +112,22 @@ def _planned(one: Planned) -> tuple[str, ...]:
     )
 
 
-def _totals(planned: list[Planned], params: Params, spent: Spending) -> Iterable[str]:
+def _totals(planned: list[Planned], cap: MaxCost | None, spent: Spending) -> Iterable[str]:
     by_currency: dict[str, list[Any]] = {}
     for _, _, costs in planned:
         if costs.currency is not None:
             by_currency.setdefault(costs.currency, []).append(costs)
     for currency, all_ in by_currency.items():
         expected, most = sum(c.cost for c in all_), sum(c.cost_at_most for c in all_)
-        yield f"together about {expected:.4f} {currency}, at most {most:.4f}"
-    yield _cap(params, spent)
+        yield f"all of it: about {expected:.4f} {currency}, at most {most:.4f}"
+    yield _cap(cap, spent)
 
 
-def _cap(params: Params, spent: Spending) -> str:
+def _cap(cap: MaxCost | None, spent: Spending) -> str:
     """What was paid so far, and what params.yaml > max_cost leaves of it."""
     paid = f"{spent.spent:.4f} {spent.currency or ''}".strip()
     if spent.at_most > spent.spent:
         paid += f" (at most {spent.at_most:.4f}, with calls whose cost is not known)"
-    cap = params.max_cost
     if cap is None:
         return f"no cap: params.yaml > max_cost is null; paid by this project so far: {paid}"
     left = max(cap.amount - spent.at_most, 0.0)

@@ -1,48 +1,53 @@
-"""The commands that work in a project: list, fetch, run, validate, report."""
+"""The commands that work in a project: list, fetch, validate, report."""
 
 import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Column
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from metassay.datasets.fetch import fetch
 from metassay.datasets.registry import find, load_registry
-from metassay.errors import BadInput
+from metassay.errors import BadInput, Unfinished
 from metassay.params import Params, load
+from metassay.raw_checks import not_fetched, raw_problems
 from metassay.reporting.headline import best_metrics, board, limits_of
 from metassay.validation import configuration_problems, table_problems
 
 STAGE_FAILED = 1
 NARROW = 72  # columns of a terminal in which tables are folded more
+_FRAME = 3  # columns around a cell
 
 
 def list_all(_: argparse.Namespace) -> int:
     """Print benchmarks and datasets."""
     params, registry = load(), load_registry()
     console = Console()
-    benchmarks = RichTable(
-        "benchmark", "dataset", "judges", "metrics", "report", title="benchmarks"
-    )
+    benchmarks = folded("benchmark", "dataset", "judges", "metrics", "report", title="benchmarks")
+    benchmarks.columns[0].no_wrap = True  # the name that one types
     for name, benchmark in params.benchmarks.items():
-        judges = [e.judge for e in params.judging.values() if e.benchmark == name]
-        metrics = [e.metric for e in params.measuring.values() if e.benchmark == name]
-        page = _page(name)
-        there = str(page) if page.exists() else f"not yet: metassay run {name}"
-        benchmarks.add_row(name, benchmark.dataset, ", ".join(judges), ", ".join(metrics), there)
-    datasets = RichTable("dataset", "access", "licence", "files", "what it is")
+        # One below the other, so that none is parted.
+        judges = "\n".join(benchmark.judges)
+        metrics = "\n".join([*benchmark.metrics, *benchmark.costly_metrics])
+        there = "built" if _page(name).exists() else "not yet"
+        benchmarks.add_row(name, benchmark.dataset, judges, metrics, there, end_section=True)
+    datasets = folded("dataset", "access", "licence", "files", "what it is", title="datasets")
     for name, dataset in registry.items():
         files = str(len(dataset.files)) if dataset.files else "local"
         datasets.add_row(name, dataset.access, dataset.licence, files, dataset.title)
+    datasets.columns[0].no_wrap = True
     console.print(benchmarks, datasets)
+    console.print(f"metassay run NAME builds a report, {_page('NAME')}", highlight=False)
     return 0
 
 
@@ -52,7 +57,7 @@ def fetch_one(chosen: argparse.Namespace) -> int:
     into = Path("data/raw") / chosen.name
     try:
         files = fetch(chosen.name, dataset, into, mirror=chosen.mirror)
-    except OSError as error:
+    except (Unfinished, OSError) as error:
         print(error, file=sys.stderr)
         return STAGE_FAILED
     for file in files:
@@ -60,45 +65,31 @@ def fetch_one(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def run(chosen: argparse.Namespace) -> int:
-    """Run benchmarks, then print the headline of each."""
-    params = checked(chosen.names)
-    command = [sys.executable, "-m", "flows", *chosen.names, "--jobs", str(chosen.jobs)]
-    if chosen.no_prefect:
-        command.append("--no-prefect")
-    environment = dict(os.environ)
-    if chosen.mirror:
-        environment["METASSAY_MIRROR"] = str(chosen.mirror.resolve())
-    code = subprocess.run(command, env=environment, check=False).returncode
-    if code != 0:
-        print(
-            "not every stage succeeded; mend what is named above and run the same command again:"
-            " only what is missing is done",
-            file=sys.stderr,
-        )
-        return STAGE_FAILED
-    for name in chosen.names:
-        _headline(name, params)
-    return 0
-
-
 def validate(_: argparse.Namespace) -> int:
-    """Print every problem of params, registry and tables."""
-    problems = [*configuration_problems(), *table_problems(Path("data/tables"))]
+    """Print every problem of params, registry, raw files and tables."""
+    problems, unchecked = configuration_problems(), []
+    if not problems:
+        benchmarks, registry = load().benchmarks, load_registry()
+        problems += raw_problems(benchmarks, registry)
+        unchecked = not_fetched(benchmarks, registry)
+    problems += table_problems(Path("data/tables"))
+    for line in unchecked:
+        print(f"note: {line}", file=sys.stderr)
     if problems:
         raise BadInput(problems)
-    print("params.yaml, data/registry.yaml and all tables are as they should be")
+    print("params, registry, raw files and tables are as they should be")
     return 0
 
 
 def report(chosen: argparse.Namespace) -> int:
     """Render one report again."""
     params = checked([chosen.name])
-    command = [sys.executable, "-m", "dvc", "repro", "--force", "--single-item"]
-    done = subprocess.run([*command, f"report@{chosen.name}"], check=False, env=_with_python())
+    stage = f"benchmarks/{chosen.name}/dvc.yaml:report"
+    command = [sys.executable, "-m", "dvc", "repro", "--force", "--single-item", stage]
+    done = subprocess.run(command, check=False, env=_with_python())
     if done.returncode != 0:
         return STAGE_FAILED
-    _headline(chosen.name, params)
+    headline(chosen.name, params)
     return 0
 
 
@@ -112,28 +103,17 @@ def checked(names: list[str]) -> Params:
     if unknown:
         known = ", ".join(params.benchmarks)
         raise BadInput(
-            [
-                f"params.yaml: no benchmark is called {name!r}; there are: {known}"
-                for name in unknown
-            ]
+            [f"benchmarks/: none is called {name!r}; there are: {known}" for name in unknown]
         )
     return params
 
 
-def _headline(name: str, params: Params) -> None:
+def headline(name: str, params: Params) -> None:
+    """Print the leaderboard of one benchmark, and which metrics are closest to people."""
     console = Console()
     folder = Path("data/tables") / name
-    metrics, rows = board(folder)
-    # With spaces the headings can wrap where the terminal is narrow.
-    headings = [metric.replace("_", " ") for metric in metrics]
-    leaders = RichTable(
-        Column("author", overflow="fold"),
-        *(Column(heading, overflow="fold") for heading in headings),
-        title=f"{name}: mean score of the whole texts",
-    )
-    for row in rows:
-        leaders.add_row(*row)
-    console.print(leaders)
+    for table in _leaders(*board(folder), f"{name}: mean score of the whole texts", console.width):
+        console.print(table)
     for line in limits_of(folder, float(params.meta_evaluation["confidence"])):
         console.print(line, markup=False, highlight=False)
     best = best_metrics(folder)
@@ -142,6 +122,26 @@ def _headline(name: str, params: Params) -> None:
     elif not params.benchmarks[name].criteria:
         console.print("[dim]nobody rated these texts: no metric can be tested against people here")
     console.print(f"report: {_page(name)}", soft_wrap=True)
+
+
+def folded(*heads: str, title: str) -> RichTable:
+    """A table in which no name is cut: where there is no room it goes on in the next line."""
+    return RichTable(*(Column(head, overflow="fold") for head in heads), title=title)
+
+
+def _leaders(
+    authors: list[str], rows: list[list[str]], title: str, width: int
+) -> Iterator[RichTable]:
+    """Metrics by authors, as many authors side by side as there is room for."""
+    first = max((len(metric) for metric, *_ in rows), default=0) + _FRAME + 1
+    each = max(map(len, authors), default=0) + _FRAME
+    many = max(1, (width - first) // each)
+    for start in range(0, len(authors), many):
+        heads = map(escape, authors[start : start + many])
+        table = folded("metric", *heads, title=title)
+        for metric, *values in rows:
+            table.add_row(*map(Text, [metric, *values[start : start + many]]))
+        yield table
 
 
 def _trust(best: list[list[str]], title: str, *, narrow: bool) -> RichTable:

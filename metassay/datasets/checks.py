@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from metassay.datasets.rows import Findings, Place, RatingRow, Rows, ScoreRow, shown
-from metassay.params import Criterion
+from metassay.options import Criterion
 from metassay.tables import FULL, REFERENCE
 from metassay.text.headings import SECTIONS
 
@@ -139,7 +139,7 @@ def _check_value(rating: RatingRow, criteria: Mapping[str, Criterion], problems:
     criterion = criteria.get(rating.criterion)
     if criterion is None:
         what = f"criterion {shown(rating.criterion)} is not declared"
-        fix = "declare it in params.yaml > benchmarks > ... > criteria, or rename it"
+        fix = "declare it in benchmarks/<name>/params.yaml > criteria, or rename it"
         problems.add(rating.at, what, fix)
         return
     value = rating.value
@@ -148,7 +148,7 @@ def _check_value(rating: RatingRow, criteria: Mapping[str, Criterion], problems:
     if not math.isfinite(value) or not criterion.low <= value <= criterion.high:
         scale = f"{criterion.low:g} to {criterion.high:g}"
         what = f"{shown(rating.criterion)} is outside its scale of {scale}"
-        fix = "correct it, or the scale in params.yaml > benchmarks > ... > criteria"
+        fix = "correct it, or the scale in benchmarks/<name>/params.yaml > criteria"
         problems.add(rating.at, what, fix, f"value {value:g}")
 
 

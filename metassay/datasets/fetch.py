@@ -1,16 +1,15 @@
 """Raw files from their URLs, or from a mirror folder, verified before they are put in place."""
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 import requests
 
+from metassay.atomic import remove_leftovers, whole_file
 from metassay.datasets.registry import Dataset, File
-from metassay.errors import BadInput
+from metassay.errors import BadInput, Unfinished
 
 Progress = Callable[[str, int, int], None]  # file name, bytes so far, bytes in all
 
@@ -26,7 +25,7 @@ def _quiet(_name: str, _done: int, _all: int) -> None:
     """No progress is shown."""
 
 
-class FetchError(OSError):
+class FetchError(Unfinished):
     """The network failed; trying again may help. The message names file, URL and remedy."""
 
 
@@ -55,12 +54,13 @@ def fetch(
     into.mkdir(parents=True, exist_ok=True)
     problems, failures = [], []
     for file in dataset.files:
-        _remove_leftovers(file, into)
+        remove_leftovers(into / file.name)  # else taken for a raw file
         if _is_right(into / file.name, file):
             continue
         try:
             pieces = _download(file) if mirror is None else _copy(mirror / dataset.mirror, file)
-            _place(pieces, file, into / file.name, progress)
+            with whole_file(into / file.name) as opened:
+                _write(pieces, file, opened, progress)
         except BadInput as error:
             problems += [f"{name}: {problem}" for problem in error.problems]
         except (requests.RequestException, FetchError) as error:
@@ -79,13 +79,6 @@ def _is_right(path: Path, file: File) -> bool:
         return False
     with path.open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest() == file.sha256
-
-
-def _remove_leftovers(file: File, into: Path) -> None:
-    """What a killed fetch left behind would otherwise be taken for a raw file."""
-    for path in into.iterdir():
-        if path.name.startswith(f".{file.name}.") and path.name.endswith(".part"):
-            path.unlink(missing_ok=True)
 
 
 def _failure(name: str, file: File, error: Exception) -> str:
@@ -123,21 +116,6 @@ def _copy(folder: Path, file: File) -> Iterator[bytes]:
     with path.open("rb") as opened:
         while piece := opened.read(_CHUNK):
             yield piece
-
-
-def _place(pieces: Iterator[bytes], file: File, target: Path, progress: Progress) -> None:
-    handle, name = tempfile.mkstemp(prefix=f".{file.name}.", suffix=".part", dir=target.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as opened:
-            _write(pieces, file, opened, progress)
-            opened.flush()
-            os.fsync(opened.fileno())
-        temporary.chmod(0o644)
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _write(pieces: Iterator[bytes], file: File, opened: BinaryIO, progress: Progress) -> None:

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from metassay.datasets.checks import check
-from metassay.datasets.readers import READERS
+from metassay.datasets.readers import READERS, reader_of
 from metassay.datasets.rows import ScoreRow
 from metassay.errors import BadInput
-from metassay.params import Criterion
+from metassay.options import Criterion
 from metassay.parquet import Table, empty
 from metassay.tables import MEASUREMENTS, NO_JUDGE, RATINGS, SOURCES, TEXTS
 
@@ -39,7 +39,7 @@ def ingest(reader: str | None, raw: Path, criteria: Mapping[str, Criterion]) -> 
         raise BadInput("the dataset has no reader, so it is no benchmark; choose another dataset")
     if reader not in READERS:
         raise BadInput(f"reader {reader!r} is not known; choose from {sorted(READERS)}")
-    rows = READERS[reader](raw)
+    rows = reader_of(reader)(raw)
     check(rows, criteria)
     if rows.problems:
         raise BadInput(rows.problems.lines())

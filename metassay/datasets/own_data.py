@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from metassay.datasets.rows import Findings, Place, canonical
-from metassay.params import Options
+from metassay.options import Options
 from metassay.tables import FULL
 
 _STATUS_REMEDY = 'where a system failed, leave "text" out and give a status, such as "error"'

@@ -5,15 +5,15 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated, Literal
 
-import yaml
 from pydantic import Field
 
+from metassay import strict_yaml
 from metassay.errors import BadInput
-from metassay.params import Options, parse
+from metassay.options import Options, parse
 
 REGISTRY = Path("data/registry.yaml")
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")  # a dot would part a key of DVC
 _FILE_NAME = re.compile(r"[^/\\\0\s.][^/\\\0]*")
 
 
@@ -47,18 +47,25 @@ class Dataset(Options):
 
 
 class _Registry(Options):
+    fetched: list[str]  # names of the datasets that have files, for dvc.yaml
     datasets: dict[str, Dataset]
 
 
 def load_registry(path: Path = REGISTRY) -> dict[str, Dataset]:
     """Read and check the registry; BadInput lists every problem at once."""
-    registry = parse(_Registry, _load_yaml(path), where=str(path))
+    registry = parse(_Registry, strict_yaml.load(path), where=str(path))
     problems = []
     for name, dataset in registry.datasets.items():
         at = f"{path} > datasets > {name}"
         if not _NAME.fullmatch(name):
-            problems.append(f"{at}: use letters, digits, '_', '-' and '.' for the name")
+            problems.append(f"{at}: use letters, digits, '_' and '-' for the name")
+        listed = name in registry.fetched
+        if listed != bool(dataset.files):
+            does = "is listed but has no files; take it out" if listed else "has files; add it"
+            problems.append(f"{path} > fetched: {name!r} {does}")
         problems += [f"{at} > {problem}" for problem in _problems(dataset)]
+    unknown = [name for name in registry.fetched if name not in registry.datasets]
+    problems += [f"{path} > fetched: {name!r} is not in datasets; remove it" for name in unknown]
     if problems:
         raise BadInput(problems)
     return registry.datasets
@@ -98,14 +105,3 @@ def _file(file: File, dataset: Dataset) -> list[str]:
     if dataset.commit not in file.url:
         problems.append(f"url: must name the commit {dataset.commit}")
     return [f"files > {file.name!r} > {problem}" for problem in problems]
-
-
-def _load_yaml(path: Path) -> object:
-    try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise BadInput(f"{path} does not exist; run in the project's folder") from None
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
-    except yaml.YAMLError as error:
-        raise BadInput(f"{path}: not readable as YAML: {error}") from None

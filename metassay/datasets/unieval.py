@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from metassay.datasets.decoding import UNREAD, decode, parse_json, read_bytes
 from metassay.datasets.own_data import Filled, Written, checked
 from metassay.datasets.rows import Place, RatingRow, Rows, ScoreRow, SourceRow, TextRow, shown
-from metassay.params import Options
+from metassay.options import Options
 from metassay.tables import FULL, REFERENCE
 
 TOPICAL_CHAT = "topical_chat_result.json"

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from metassay.generation.by_rule import by_rule
 from metassay.generation.copied import copied
-from metassay.params import Options
+from metassay.generation.record import System
+from metassay.options import Options
 
 
 class LeadOptions(Options):
@@ -21,3 +23,6 @@ def write(passages: Sequence[str], speakers: Sequence[str], options: LeadOptions
     from 0. A passage in which nothing is stated takes its place but gives no line.
     """
     return copied(passages, range(min(options.passages, len(passages))))
+
+
+KIND = System(options=LeadOptions, write=by_rule("lead", write))

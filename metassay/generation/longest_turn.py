@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from metassay.generation.by_rule import by_rule
 from metassay.generation.copied import copied
-from metassay.params import Options
+from metassay.generation.record import System
+from metassay.options import Options
 from metassay.text.tokens import words
 
 
@@ -22,3 +24,6 @@ def write(passages: Sequence[str], speakers: Sequence[str], options: LongestTurn
     """
     longest = sorted(range(len(passages)), key=lambda at: (-len(words(passages[at])), at))
     return copied(passages, sorted(longest[: options.passages]))
+
+
+KIND = System(options=LongestTurnOptions, write=by_rule("longest_turn", write))

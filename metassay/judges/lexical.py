@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from metassay.judges.protocol import Pair, Verdict
+from metassay.judges.protocol import Judgment, Pair
 from metassay.judges.reading import (
     AXES,
     NEGATIONS,
@@ -23,7 +23,9 @@ from metassay.judges.reading import (
     read,
     read_plainly,
 )
-from metassay.params import Options
+from metassay.judges.record import JudgeKind
+from metassay.options import Options
+from metassay.pairing.instruments import ATTRIBUTION, ENTAILMENT, SUPPORT, SUPPORT_GRADE
 
 _ASIDE = NEGATIONS | SUBJECTS
 
@@ -64,6 +66,10 @@ class LexicalJudge:
     tokens is judged on all its tokens, without checks for conflicts; one without any token has
     status error. It gives no probability; the explanation has the share, what was missing and what
     conflicted.
+
+    A grade of support, 0 to 3, is 3 times the share of the tokens that the fullest window without
+    conflict has, rounded down: 3 is all of them, 2 two thirds, 1 one third. It is 0 if every window
+    has a conflict. The threshold has no part in it.
     """
 
     def __init__(self, options: LexicalOptions) -> None:
@@ -71,44 +77,74 @@ class LexicalJudge:
 
     @property
     def signature(self) -> str:
-        """What makes the verdicts."""
+        """What makes the judgments."""
         options = self._options
         return f"lexical baseline,threshold={options.threshold:g},window={options.window}"
 
-    def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
-        """One verdict per pair."""
+    def judge(self, pairs: Sequence[Pair]) -> list[Judgment]:
+        """One judgment per pair."""
         return [self._one(pair) for pair in pairs]
 
-    def _one(self, pair: Pair) -> Verdict:
+    def _one(self, pair: Pair) -> Judgment:
+        answer = _ANSWERS[pair.instrument]
         said = _read_hypothesis(pair.hypothesis)
         wanted = [token for token in said.places if token not in _ASIDE]
         if wanted:
-            return self._verdict(wanted, said, _read_premise(pair.premise))
+            return answer(wanted, said, _read_premise(pair.premise), self._options)
         said = read_plainly(pair.hypothesis)
         if not said.places:
-            return Verdict("error", None, explanation="the hypothesis has no words")
-        return self._verdict(list(said.places), Reading(), read_plainly(pair.premise))
+            return Judgment("error", explanation="the hypothesis has no words")
+        plainly = read_plainly(pair.premise)
+        return answer(list(said.places), Reading(), plainly, self._options)
 
-    def _verdict(self, wanted: list[str], said: Reading, premise: Reading) -> Verdict:
-        needed = math.ceil(self._options.threshold * len(wanted) - 1e-9)
-        best = _Window(0, 0, -1)
-        conflicts: list[str] = []
-        for window in sorted(
-            _windows(wanted, premise, self._options.window), key=lambda w: -w.found
-        ):
-            if best.found and window.found < needed:
-                break
-            against = _conflicts(wanted, said, premise, window)
-            if not best.found or not against:
-                best, conflicts = window, against
-            if not against:
-                break
-        entailed = best.found >= needed and not conflicts
-        return Verdict(
-            "ok",
-            "entailed" if entailed else "not_entailed",
-            explanation=_explain(wanted, needed, premise, best, conflicts),
-        )
+
+def _label(
+    wanted: Sequence[str], said: Reading, premise: Reading, options: LexicalOptions
+) -> Judgment:
+    needed = math.ceil(options.threshold * len(wanted) - 1e-9)
+    window, conflicts = _best(wanted, said, premise, options.window, needed)
+    entailed = window.found >= needed and not conflicts
+    return Judgment(
+        "ok",
+        "entailed" if entailed else "not_entailed",
+        explanation=_explain(wanted, f", {needed} needed", premise, window, conflicts),
+    )
+
+
+def _grade(
+    wanted: Sequence[str], said: Reading, premise: Reading, options: LexicalOptions
+) -> Judgment:
+    window, conflicts = _best(wanted, said, premise, options.window, 1)
+    grade = 0 if conflicts else int(SUPPORT.high) * window.found // len(wanted)
+    return Judgment(
+        "ok",
+        grade=float(grade),
+        explanation=_explain(wanted, "", premise, window, conflicts),
+    )
+
+
+_ANSWERS = {
+    ENTAILMENT.name: _label,
+    ATTRIBUTION.name: _label,
+    SUPPORT_GRADE.name: _grade,
+}
+
+
+def _best(
+    wanted: Sequence[str], said: Reading, premise: Reading, width: int, needed: int
+) -> tuple[_Window, list[str]]:
+    """The fullest window without conflict that has the `needed` tokens, else the fullest one."""
+    best = _Window(0, 0, -1)
+    conflicts: list[str] = []
+    for window in sorted(_windows(wanted, premise, width), key=lambda w: -w.found):
+        if best.found and window.found < needed:
+            break
+        against = _conflicts(wanted, said, premise, window)
+        if not best.found or not against:
+            best, conflicts = window, against
+        if not against:
+            break
+    return best, conflicts
 
 
 def _windows(wanted: Sequence[str], premise: Reading, width: int) -> Iterator[_Window]:
@@ -201,12 +237,15 @@ def _stands_for(sides: set[str]) -> set[str]:
 
 
 def _explain(
-    wanted: Sequence[str], needed: int, premise: Reading, window: _Window, conflicts: Sequence[str]
+    wanted: Sequence[str], needed: str, premise: Reading, window: _Window, conflicts: Sequence[str]
 ) -> str:
     missing = [token for token in wanted if not _within(premise.places.get(token, ()), window)]
-    said = [f"{window.found} of {len(wanted)} tokens found, {needed} needed"]
+    said = [f"{window.found} of {len(wanted)} tokens found{needed}"]
     if missing:
         said.append(f"missing: {', '.join(missing)}")
     if conflicts:
         said.append(f"conflict: {'; '.join(conflicts)}")
     return "; ".join(said)
+
+
+KIND = JudgeKind(options=LexicalOptions, make=LexicalJudge, instruments=tuple(_ANSWERS))

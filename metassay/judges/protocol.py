@@ -1,16 +1,15 @@
-"""What a judge is: it reads pairs and gives one verdict each, and knows no metric."""
+"""What a judge is: it reads pairs and gives one judgment each, and knows no metric."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 Status = Literal["ok", "unparsed", "refused", "truncated", "error"]
-Label = Literal["entailed", "not_entailed"]
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One question: does the premise entail (instrument) the hypothesis?"""
+    """One question: what `instrument` asks of the premise and the hypothesis."""
 
     pair_id: str
     instrument: str
@@ -19,15 +18,15 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Judgment:
     """One answer; the fields are the columns of table `judgments`.
 
-    `label` is None exactly where `status` is not ok. A judge that has no probability, grade,
-    explanation or token count leaves it None.
+    Where `status` is ok there is a `label` or a `grade`, as the pair's instrument wants; else there
+    is neither. A judge that has no probability, explanation or token count leaves it None.
     """
 
     status: Status
-    label: Label | None
+    label: str | None = None
     probability: float | None = None
     grade: float | None = None
     explanation: str | None = None
@@ -40,10 +39,10 @@ class Judge(Protocol):
 
     @property
     def signature(self) -> str:
-        """Model, prompt and settings: whatever can change a verdict."""
+        """Model, prompt and settings: whatever can change a judgment."""
 
-    def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
-        """One verdict per pair, in the order of the pairs.
+    def judge(self, pairs: Sequence[Pair]) -> list[Judgment]:
+        """One judgment per pair, in the order of the pairs.
 
         What goes wrong with one pair is that pair's status, never an exception or a gap.
         """

@@ -1,12 +1,14 @@
 """Put every distinct question to a judge once."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import fields
 
 import numpy as np
 import pandas as pd
 
-from metassay.judges.protocol import Judge, Pair, Verdict
+from metassay.errors import BadInput
+from metassay.judges.protocol import Judge, Judgment, Pair
+from metassay.pairing.instruments import INSTRUMENTS, Answers
 from metassay.parquet import empty
 from metassay.tables import JUDGMENTS
 
@@ -28,23 +30,44 @@ def judge_pairs(
     pairs: pd.DataFrame,
     name: str,
     judge: Judge,
+    instruments: Collection[str],
     *,
     progress: Callable[[int], None] = _unheard,
 ) -> pd.DataFrame:
     """Ask the judge about every pair_id that is not settled; returns table `judgments`.
 
     Questions come by instrument, premise and hypothesis, in batches, whatever the order of the
-    rows, so that a judge meets all questions about one premise together. `progress` is told after
-    each batch how many pairs it held. Raises RuntimeError if the judge does not give one sound
-    verdict per pair.
+    rows, so that a judge meets all questions about one premise together. `instruments` are those
+    that the judge can answer. `progress` is told after each batch how many pairs it held.
+
+    Raises BadInput if the pairs ask what the judge cannot answer, and RuntimeError if the judge
+    does not give one sound judgment per pair: with status ok, a label or a grade that the
+    instrument knows, and neither with another status.
     """
+    _check_instruments(pairs, name, instruments)
     batches = []
     for batch in _batches(pairs):
-        verdicts = judge.judge(batch)
-        _check(name, batch, verdicts)
-        batches.append(_rows(batch, verdicts, name, judge.signature))
+        judgments = judge.judge(batch)
+        if len(judgments) != len(batch):
+            given = f"gave {len(judgments)} judgments for {len(batch)} pairs"
+            raise RuntimeError(f"judge {name!r} {given}")
+        rows = _rows(batch, judgments, name, judge.signature)
+        _check(batch, rows)
+        batches.append(rows)
         progress(len(batch))
     return pd.concat(batches, ignore_index=True) if batches else empty(JUDGMENTS)
+
+
+def _check_instruments(pairs: pd.DataFrame, name: str, instruments: Collection[str]) -> None:
+    asked = pairs.loc[pairs["settled"].isna(), ["instrument", "measure"]].drop_duplicates()
+    problems = [
+        f"judges > {name}: cannot answer instrument {instrument!r}, which {', '.join(measures)}"
+        f" asks; choose another judge, or leave out the measure"
+        for instrument, measures in asked.groupby("instrument")["measure"]
+        if instrument not in instruments
+    ]
+    if problems:
+        raise BadInput(problems)
 
 
 def _batches(pairs: pd.DataFrame) -> Iterator[list[Pair]]:
@@ -69,22 +92,27 @@ def _batches(pairs: pd.DataFrame) -> Iterator[list[Pair]]:
         ]
 
 
-def _check(name: str, batch: Sequence[Pair], verdicts: Sequence[Verdict]) -> None:
-    if len(verdicts) != len(batch):
-        raise RuntimeError(f"judge {name!r} gave {len(verdicts)} verdicts for {len(batch)} pairs")
-    for pair, verdict in zip(batch, verdicts, strict=True):
-        if (verdict.label is None) == (verdict.status == "ok"):
-            raise RuntimeError(
-                f"judge {name!r}: pair_id {pair.pair_id}: status {verdict.status!r} with label"
-                f" {verdict.label!r}; a label goes with status 'ok' and with no other"
-            )
+def _check(batch: Sequence[Pair], rows: pd.DataFrame) -> None:
+    ok = (rows["status"] == "ok").to_numpy()
+    sound = ~ok & rows["label"].isna().to_numpy() & rows["grade"].isna().to_numpy()
+    answers, asked = Answers.of(rows), np.array([pair.instrument for pair in batch])
+    for instrument in np.unique(asked):
+        worth = INSTRUMENTS[instrument].answer.worth(answers, {})
+        sound |= ok & (asked == instrument) & ~np.isnan(worth)
+    for row in rows[~sound].itertuples():
+        pair = batch[int(str(row.Index))]
+        raise RuntimeError(
+            f"judge {row.judge!r}: pair_id {row.pair_id}: status {row.status!r} with label"
+            f" {row.label!r} and grade {row.grade!r}; instrument {pair.instrument!r} wants"
+            f" {INSTRUMENTS[pair.instrument].answer.said} with status 'ok', and neither otherwise"
+        )
 
 
 def _rows(
-    batch: Sequence[Pair], verdicts: Sequence[Verdict], name: str, signature: str
+    batch: Sequence[Pair], judgments: Sequence[Judgment], name: str, signature: str
 ) -> pd.DataFrame:
-    columns = [field.name for field in fields(Verdict)]
-    answers = pd.DataFrame({column: [getattr(v, column) for v in verdicts] for column in columns})
+    columns = [field.name for field in fields(Judgment)]
+    answers = pd.DataFrame({column: [getattr(j, column) for j in judgments] for column in columns})
     # Batches in which nothing has a probability, say, must have the same types as the others.
     answers = answers.astype(_TYPES)
     answers["pair_id"] = [pair.pair_id for pair in batch]

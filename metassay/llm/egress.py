@@ -1,4 +1,4 @@
-"""Whose text may go where, decided before the first request and on nobody's behalf."""
+"""Whose text may go where: it is decided before the first request."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ def check(access: str, dataset: str, name: str, endpoint: EndpointOptions) -> Cl
     if access != PUBLIC and access not in endpoint.sends:
         raise BadInput(
             f"dataset {dataset!r} is {access}: its text does not go to endpoint {name!r}"
-            f" ({endpoint.base_url}); if it may, add {access!r} to params.yaml > endpoints >"
-            f" {name} > sends, or choose a model at another endpoint"
+            f" ({endpoint.base_url}). If it may, add {access!r} to params.yaml > endpoints >"
+            f" {name} > sends; else choose a model at another endpoint"
         )
     return Cleared(name, endpoint, dataset)

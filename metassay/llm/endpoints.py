@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from metassay.errors import BadInput
-from metassay.params import Block, Options, parse
+from metassay.options import Block, Options, parse
 
 Count = Annotated[int, Field(gt=0)]
 Price = Annotated[float, Field(ge=0)]
@@ -98,6 +98,14 @@ def parse_models(
     if problems:
         raise BadInput(problems)
     return found
+
+
+def find_model(models: Models, name: str) -> ModelOptions:
+    """The model of that name; BadInput names the known ones."""
+    if name not in models.models:
+        known = ", ".join(sorted(models.models)) or "none"
+        raise BadInput(f"model {name!r} is not in params.yaml > models; known: {known}")
+    return models.models[name]
 
 
 def _problems(endpoint: EndpointOptions, where: str) -> list[str]:

@@ -22,8 +22,8 @@ class Estimate(NamedTuple):
     `prompt_tokens`, `completion_tokens` and `cost` are expectations, of every question answered at
     once. `*_at_most` are bounds: every byte of a prompt is a token, every answer runs to
     max_tokens, and no answer can be read until none may be asked for again. Attempts that are
-    repeated after a fault are in neither, but in what `max_cost` caps. `counted` says what both
-    kinds of tokens rest on.
+    repeated after a fault are in neither, but in what `max_cost` caps. `counted` says in words how
+    both kinds of tokens were counted.
     """
 
     calls: int
@@ -82,7 +82,7 @@ def estimate(
         cost=_cost(model, prompt, written),
         cost_at_most=_cost(model, prompt_most, written_most),
         currency=model.prices.currency if model.prices else None,
-        counted=f"{counted}; answers {expected}",
+        counted=f"Prompts are counted by {counted}. Answers are taken to be as long as {expected}.",
     )
 
 
@@ -97,12 +97,17 @@ def _counter(
     past: Sequence[_Past], model: ModelOptions, *, structured: bool
 ) -> tuple[tokens.Count, float, str]:
     if model.tokenizer is not None:
-        return tokens.by_tokenizer(Path(model.tokenizer)), 1.0, f"tokenizer of {model.tokenizer}"
+        return (
+            tokens.by_tokenizer(Path(model.tokenizer)),
+            1.0,
+            f"the tokenizer of {model.tokenizer}",
+        )
     if len(past) < ENOUGH:
-        return tokens.by_rule, 1.0, "rule for English text, about 10 % either way"
+        return tokens.by_rule, 1.0, "a rule for English text, which may be 10 % off"
     counted = sum(tokens.of_request(one.request, structured=structured) for one in past)
     ratio = sum(one.prompt_tokens for one in past) / counted
-    return tokens.by_rule, ratio, f"rule x {ratio:.2f}, from {len(past)} past answers of the model"
+    source = f"from {len(past)} past answers of the model"
+    return tokens.by_rule, ratio, f"a rule for English text, times {ratio:.2f} {source}"
 
 
 def _written(past: Sequence[_Past], open_: Sequence[ChatRequest], each: float) -> tuple[float, str]:
@@ -115,9 +120,9 @@ def _written(past: Sequence[_Past], open_: Sequence[ChatRequest], each: float) -
         and one.completion_tokens is not None
     ]
     if len(alike) < ENOUGH:
-        return len(open_) * each, "as long as the texts that are there"
+        return len(open_) * each, "the texts that are there"
     ratio = sum(length for _, length in alike) / sum(read for read, _ in alike)
-    return ratio * sum(map(_material, open_)), f"as long as {len(alike)} past ones were"
+    return ratio * sum(map(_material, open_)), f"{len(alike)} past ones were"
 
 
 def _material(request: ChatRequest) -> int:

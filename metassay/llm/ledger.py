@@ -12,11 +12,45 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from metassay.llm.database import Database
+from metassay.database import Database, Form
 from metassay.llm.messages import Reply
 
 EntryStatus = Literal["ok", "refused", "truncated"]
 
+_FORM_1 = """
+CREATE TABLE answers (
+  key TEXT PRIMARY KEY, endpoint_kind TEXT NOT NULL, model TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('ok', 'refused', 'truncated')), finish_reason TEXT,
+  prompt_tokens INTEGER, completion_tokens INTEGER, latency REAL, answered REAL,
+  text TEXT, request TEXT NOT NULL
+);
+CREATE TABLE claims (
+  key TEXT PRIMARY KEY, owner TEXT NOT NULL, expires REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE attempts (
+  id INTEGER PRIMARY KEY, key TEXT NOT NULL, account TEXT NOT NULL, model TEXT NOT NULL,
+  owner TEXT NOT NULL, started REAL NOT NULL, outcome TEXT,
+  prompt_tokens INTEGER, completion_tokens INTEGER, cost INTEGER NOT NULL
+);
+CREATE INDEX open_attempts ON attempts (account) WHERE outcome IS NULL;
+CREATE TABLE accounts (
+  account TEXT PRIMARY KEY, currency TEXT, spent INTEGER NOT NULL DEFAULT 0,
+  uncertain INTEGER NOT NULL DEFAULT 0, reserved INTEGER NOT NULL DEFAULT 0,
+  saved INTEGER NOT NULL DEFAULT 0, calls INTEGER NOT NULL DEFAULT 0,
+  hits INTEGER NOT NULL DEFAULT 0
+);
+"""
+_FORM_2 = """
+CREATE TABLE failures (
+  key TEXT PRIMARY KEY, code TEXT NOT NULL, request TEXT NOT NULL
+);
+"""
+FORM = Form(
+    0x4D544C47,  # "MTLG", so that any tool can tell whose file it is
+    (_FORM_1, _FORM_2),
+    "ledger",
+    "import the tables of responses of your finished runs (`metassay ledger import`)",
+)
 _END = re.compile(r"^[ \t]*</think>[ \t]*$", re.MULTILINE)
 _BATCH = 500  # SQLite's oldest limit on parameters is 999
 
@@ -85,7 +119,7 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         """Open or make the file; BadInput, leaving the file alone, if it is not a sound ledger."""
         self.path = path
-        self.database = Database(path)
+        self.database = Database(path, FORM)
 
     def close(self) -> None:
         """Bring everything to the disk and close the file."""

@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, Self
 
-import yaml
-
+from metassay import strict_yaml
 from metassay.errors import BadInput
 from metassay.llm.endpoints import ModelOptions
 from metassay.llm.messages import ChatRequest, Message
-from metassay.params import Options, parse
+from metassay.options import Options, parse
 
 PROMPTS = Path("prompts")
 
@@ -94,16 +93,23 @@ class Decoding(NamedTuple):
         )
 
 
+def file_of(name: str, folder: Path = PROMPTS) -> Path:
+    """The file of a prompt."""
+    return folder / f"{name}.yaml"
+
+
 def load(name: str, folder: Path = PROMPTS) -> Prompt:
     """Read and check `<folder>/<name>.yaml`; BadInput lists every problem at once.
 
     Problems: no such file, not YAML, a missing or unknown key, a place for a variable that is not
     declared, a variable without a place, data in the system's text.
     """
-    path = folder / f"{name}.yaml"
+    path = file_of(name, folder)
     if not _NAME.fullmatch(name):
         raise BadInput(f"prompt {name!r}: use letters, digits, '_' and '-', as in {folder}/")
-    file = parse(_File, _read(path, name), where=str(path))
+    if not path.is_file():
+        raise BadInput(f"{path} does not exist; write it, or correct the prompt {name!r}")
+    file = parse(_File, strict_yaml.load(path), where=str(path))
     problems = [f"{path}: {problem}" for problem in _problems(file)]
     if problems:
         raise BadInput(problems)
@@ -134,17 +140,6 @@ def render(prompt: Prompt, **variables: object) -> tuple[Message, ...]:
         Message(message.role, _PLACE.sub(lambda match: values[match[1]], message.content))
         for message in prompt.text
     )
-
-
-def _read(path: Path, name: str) -> object:
-    try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise BadInput(f"{path} does not exist; write it, or correct the prompt {name!r}") from None
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
-    except yaml.YAMLError as error:
-        raise BadInput(f"{path}: not readable as YAML: {error}") from None
 
 
 def _problems(file: _File) -> list[str]:

@@ -23,7 +23,7 @@ Status = Literal["ok", "unparsed", "refused", "truncated", "error"]
 class Answer(BaseModel):
     """Base of what is answered about one item: its number, and fields that a subclass adds.
 
-    Fields are asked for in the order in which they are declared, so reasons come before verdicts
+    Fields are asked for in the order in which they are declared, so reasons come before judgments
     where they are declared before them.
     """
 
@@ -99,13 +99,6 @@ def schema_of(item_model: type[Answer]) -> str:
     model = create_model("Answers", __config__=ConfigDict(extra="forbid"), items=(listed, Field()))
     schema = _without_titles(model.model_json_schema())
     return json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
-
-
-def ask_items(
-    ask: Ask, build: Build, items: Sequence[Item], item_model: type[AnyAnswer], *, rounds: int
-) -> list[ItemResult[AnyAnswer]]:
-    """Ask about the items of one group; one result per item, in their order (see `ask_groups`)."""
-    return ask_groups(ask, [Group(items, build)], item_model, rounds=rounds)[0]
 
 
 def ask_groups(

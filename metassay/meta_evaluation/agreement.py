@@ -10,7 +10,7 @@ import pandas as pd
 
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import VERSUS, check_criteria, even, generator, mirrored
-from metassay.params import Criterion
+from metassay.options import Criterion
 from metassay.parquet import empty
 from metassay.statistics import weighted, weighted_agreement
 from metassay.statistics.agreement import (

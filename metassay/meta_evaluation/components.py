@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from metassay.meta_evaluation.evidence import Evidence
+from metassay.meta_evaluation.gather import Gathered
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.parquet import empty
 from metassay.statistics.arithmetic import Array
@@ -14,7 +14,7 @@ from metassay.statistics.jackknife import interval, left_out
 from metassay.tables import COMPONENTS as TABLE
 
 
-def components(found: Sequence[Evidence], options: MetaOptions) -> pd.DataFrame:
+def components(found: Sequence[Gathered], options: MetaOptions) -> pd.DataFrame:
     """One row per metric and component, by options.coefficient.
 
     Metrics and people are turned so that more is better. p is the exact test's, of this component
@@ -26,7 +26,7 @@ def components(found: Sequence[Evidence], options: MetaOptions) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(TABLE.columns)) if rows else empty(TABLE)
 
 
-def _rows(found: Evidence, options: MetaOptions) -> Iterator[dict[str, object]]:
+def _rows(found: Gathered, options: MetaOptions) -> Iterator[dict[str, object]]:
     study, tested = found.study, found.levels["global"]
     people = _shares(study.human)
     for place, one in enumerate(study.metrics):

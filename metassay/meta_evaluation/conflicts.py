@@ -16,7 +16,7 @@ from metassay.meta_evaluation.study import Better, Measured, generator
 from metassay.parquet import empty
 from metassay.statistics.preference import disagreements as all_disagreements
 from metassay.statistics.preference import draw_disagreements
-from metassay.tables import CONFLICTS, DISAGREEMENTS, REFERENCE
+from metassay.tables import CONFLICTS, DISAGREEMENTS, REFERENCE, metric_label
 
 
 class _Pair(NamedTuple):
@@ -82,8 +82,15 @@ def disagreements(
 def _pairs(
     scores: pd.DataFrame, better: Mapping[str, Better], options: MetaOptions
 ) -> Iterator[_Pair]:
-    names = [name for name in options.compared if better.get(name, "neither") != "neither"]
-    wanted = scores[scores["metric"].isin(names) & (scores["author"] != REFERENCE)]
+    directed = {name for name, which in better.items() if which != "neither"}
+    both = scores[["metric", "judge"]].drop_duplicates()
+    named = [
+        (metric, judge)
+        for metric, judge in zip(both["metric"], both["judge"], strict=True)
+        if metric in directed and options.compares(metric, metric_label(metric, judge))
+    ]
+    chosen = pd.MultiIndex.from_frame(scores[["metric", "judge"]]).isin(named)
+    wanted = scores[chosen & (scores["author"] != REFERENCE)]
     for part, rows in wanted.groupby("part", sort=True):
         authors = pd.Index(sorted(rows["author"].unique()))
         documents = pd.Index(sorted(rows["doc_id"].unique()))

@@ -6,15 +6,15 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.meta_evaluation.evidence import (
+from metassay.meta_evaluation.gather import (
     AtLevel,
-    Evidence,
+    Gathered,
     directed_places,
     holding,
     run_test,
     sides,
 )
-from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.options import MEASURED, SYSTEM, VANISHES, MetaOptions
 from metassay.meta_evaluation.study import Measured, Study
 from metassay.parquet import empty
 from metassay.statistics.confounds import most_abstractive
@@ -24,10 +24,7 @@ from metassay.statistics.jackknife import LeftOut, interval, left_out
 from metassay.statistics.partials import partial, partial_given_system, residuals_first
 from metassay.tables import CONFOUNDS, NO_JUDGE
 
-MEASURED = ("coverage", "density", "words")  # metrics that are confounds of the others
 SHARES = (25, 50, 75, 100)  # per cent of the texts, those with least of the confound
-VANISHES = 0.5  # what is left is tested where so much of a correlation goes with a confound
-SYSTEM = "system"
 
 
 class _Value(NamedTuple):
@@ -38,7 +35,7 @@ class _Value(NamedTuple):
     p: float = np.nan  # adjusted; of what is left
 
 
-def confounds(found: Sequence[Evidence], options: MetaOptions) -> pd.DataFrame:
+def confounds(found: Sequence[Gathered], options: MetaOptions) -> pd.DataFrame:
     """One row per directed metric, confound, level and statistic.
 
     Metrics and people are turned so that more is better; a confound stays as measured. Confounds
@@ -65,7 +62,7 @@ def confounds(found: Sequence[Evidence], options: MetaOptions) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(CONFOUNDS.columns)) if rows else empty(CONFOUNDS)
 
 
-def _of_study(found: Evidence, options: MetaOptions) -> Iterator[dict[str, object]]:
+def _of_study(found: Gathered, options: MetaOptions) -> Iterator[dict[str, object]]:
     study = found.study
     values = [study.human, *(one.values for one in study.metrics)]
     texts = np.any(np.isfinite(values), axis=0)
@@ -104,7 +101,7 @@ def _numbers(found: _Value, confidence: float) -> dict[str, object]:
 
 
 def _at(
-    found: Evidence, level: Level, name: str, control: Array | None, options: MetaOptions
+    found: Gathered, level: Level, name: str, control: Array | None, options: MetaOptions
 ) -> Iterator[tuple[Measured, str, _Value]]:
     study, at = found.study, found.levels[level]
     partials: dict[int, _Value] = {}

@@ -6,7 +6,7 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 
-from metassay.meta_evaluation.evidence import Evidence
+from metassay.meta_evaluation.gather import Gathered
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, generator
 from metassay.parquet import empty
@@ -19,7 +19,7 @@ from metassay.tables import CORRELATIONS, EACH_PART
 
 
 def correlations(
-    found: Sequence[Evidence],
+    found: Sequence[Gathered],
     options: MetaOptions,
     *,
     progress: Callable[[int, int], None] | None = None,
@@ -46,7 +46,7 @@ def correlations(
     return pd.DataFrame(rows, columns=list(CORRELATIONS.columns)) if rows else empty(CORRELATIONS)
 
 
-def _rows(found: Evidence, place: int, options: MetaOptions) -> Iterator[dict[str, object]]:
+def _rows(found: Gathered, place: int, options: MetaOptions) -> Iterator[dict[str, object]]:
     study, measured = found.study, found.study.metrics[place]
     for level in LEVELS:
         lefts = left_out_all(measured.values, study.human, level)

@@ -1,11 +1,10 @@
 """The table `ensembles`: would several metrics together be closer to people than one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
-from metassay.errors import BadInput
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, generator
 from metassay.parquet import empty
@@ -20,7 +19,13 @@ JOINED = " + "
 Rows = Iterator[dict[str, object]]
 
 
-def ensembles(found: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
+def _unheard(line: str) -> None:
+    """Where nobody listens."""
+
+
+def ensembles(
+    found: Sequence[Study], options: MetaOptions, *, note: Callable[[str], None] = _unheard
+) -> pd.DataFrame:
     """Every subset of a study's compared metrics, each metric's mean over them, and the best one.
 
     Metrics and people are turned so that more is better; only texts with people and every compared
@@ -30,23 +35,22 @@ def ensembles(found: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
     has no members if none could be chosen, where fewer documents are left than twice the folds.
     Studies with fewer than two compared metrics have no rows.
 
-    Raises BadInput where a study has more of the compared metrics than `largest_ensemble`.
+    Where a study has more of the compared metrics than `largest_ensemble`, the first of
+    `options.compared` take part; `note` is told which do not.
     """
-    compared = [
-        sorted(
-            (one for one in study.compared(options) if one.tells_apart), key=lambda one: one.label
-        )
-        for study in found
-    ]
-    too_many = [
-        f"params.yaml > meta_evaluation > compared: study {study.study}, part {study.part} has"
-        f" {len(metrics)} of these metrics, more than largest_ensemble, {options.largest_ensemble}:"
-        f" {', '.join(one.label for one in metrics)}; name fewer"
-        for study, metrics in zip(found, compared, strict=True)
-        if len(metrics) > options.largest_ensemble
-    ]
-    if too_many:
-        raise BadInput(dict.fromkeys(too_many))
+    compared = []
+    for study in found:
+        apart = [one for one in study.compared(options) if one.tells_apart]
+        apart.sort(key=lambda one: options.rank(one.metric, one.label))
+        taken, left = apart[: options.largest_ensemble], apart[options.largest_ensemble :]
+        compared.append(sorted(taken, key=lambda one: one.label))
+        if left:
+            note(
+                f"ensembles of study {study.study}: {len(apart)} metrics are compared, and"
+                f" {len(taken)} is the most that are combined; left out:"
+                f" {', '.join(one.label for one in left)}. Those that come first in params.yaml >"
+                " meta_evaluation > compared are taken"
+            )
     rows = [
         row
         for study, metrics in zip(found, compared, strict=True)

@@ -1,131 +1,261 @@
-"""What every table of verdicts rests on: each metric's correlations, leave-outs and exact tests."""
+"""The table `evidence`: all numbers that a verdict on a metric rests on, before any verdict."""
 
 from collections.abc import Callable, Sequence
-from math import factorial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.gather import AtLevel, Gathered, directed_places
+from metassay.meta_evaluation.options import VANISHES, MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, generator
+from metassay.parquet import empty
 from metassay.statistics.arithmetic import Array
-from metassay.statistics.components import PARTS_OF_LEVEL, Relation
-from metassay.statistics.correlation import LEVELS, Level
-from metassay.statistics.independence import (
-    Independence,
-    Side,
-    independence_test,
-    nested_test,
-)
-from metassay.statistics.jackknife import LeftOut, left_out
-from metassay.statistics.prepared import prepared
+from metassay.statistics.ceiling import AgainstRater, Known, against_rater
+from metassay.statistics.correlation import LEVELS, Level, correlate
+from metassay.statistics.jackknife import Over, interval
+from metassay.statistics.pairwise import calibrate, calibrated_chance, pairwise_accuracy
+from metassay.statistics.simultaneous import corrected_for_choice, deviations, joint_confidence
+from metassay.tables import EVIDENCE
+
+DEALINGS = 100  # of a metric's scores, for the accuracy that chance alone reaches
+DEALT_PAIRS = 20_000  # with so many pairs dealt in all, fewer dealings do
+
+_NAMES = ("study", "criterion", "part", "metric", "judge")
+Partials = dict[tuple[str, ...], list[dict[str, Any]]]  # rows of `confounds` by names and level
 
 
-class AtLevel(NamedTuple):
-    """One level of a study. Arrays have a row per metric of `Study.metrics`, in that order."""
+class _Together(NamedTuple):
+    """What the metrics of one level have in common."""
 
-    relations: tuple[Relation, ...]  # the level itself first, then what it is made of
-    left: tuple[LeftOut, ...]  # of the level itself, by options.coefficient
-    p: Array  # (metrics, relations) of the one relation alone
-    p_adjusted: Array  # (metrics, relations) for all directed metrics; NaN for the others
-    signs: Array  # (metrics, relations) 1 or -1: metric and people agree or disagree there
-    smallest_p: float  # below which no p can lie, so few are the orders; NaN without a test
-
-
-class Evidence(NamedTuple):
-    """A study and what was found in it, by level."""
-
-    study: Study
-    levels: dict[Level, AtLevel]
+    places: list[int]  # of the directed metrics in Study.metrics
+    confidence: float  # that each interval needs so that all hold at once
+    corrected: dict[int, float]  # by place
+    against: dict[int, AgainstRater]  # by place; empty with one rater
+    against_confidence: float
 
 
-def gather(
-    found: Sequence[Study],
+def evidence(
+    found: Sequence[Gathered],
+    confounds: pd.DataFrame,
     options: MetaOptions,
     *,
     progress: Callable[[int, int], None] | None = None,
-) -> list[Evidence]:
-    """Test and leave out, once for all tables. `progress(done, total)` counts study and level."""
-    total = len(found) * len(LEVELS)
-    evidence = []
-    for place, study in enumerate(found):
-        levels: dict[Level, AtLevel] = {}
-        for step, level in enumerate(LEVELS):
-            levels[level] = _at(study, level, options)
-            if progress is not None:
-                progress(place * len(LEVELS) + step + 1, total)
-        evidence.append(Evidence(study, levels))
-    return evidence
+) -> pd.DataFrame:
+    """One row per study, criterion, part, level and metric that says which of two texts is better.
 
+    `confounds`: the table of that name, made of the same evidence by the same options. Signs are
+    turned so that more of metric and criterion is better: a positive correlation is a metric that
+    people would agree with. `certify` makes a verdict of each row.
 
-def relations_of(study: Study, level: Level) -> tuple[Relation, ...]:
-    """The level itself and what it is made of; where nothing is crossed, texts are documents."""
-    parts = () if level == "system" else PARTS_OF_LEVEL[level]
-    if study.nested:
-        parts = tuple(part for part in parts if part != "between_documents")
-    return (level, *parts)
+    - p: the exact test that puts systems and documents in other orders, adjusted for all metrics
+      of the level; the level itself and its components are tested, and the smallest p in the
+      direction of the value is taken.
+    - low, high: for other systems and documents; low_these_systems: for these systems;
+      joint_low_these_systems: the same, so that it holds for all metrics of the level at once.
+    - variance_systems, variance_documents: what low and high are made of (`jackknife.interval`).
+    - confound: of coverage, density, words, options.confounds and the system, the one that leaves
+      least of the correlation at this level; named only if half or more goes.
+    - with_raters, rater: metric and one rater, both held against the mean of the other raters on
+      the same texts; null with one rater.
+    - accuracy: acc_eq of Deutsch et al. 2023 with the epsilon that suits these data best, beside
+      what scores dealt at random reach with their own best epsilon; of texts of one document and
+      of systems, not of any two texts (n**2 / 2 pairs).
 
-
-def sides(study: Study, values: Array, level: Level, options: MetaOptions) -> Side:
-    """One matrix prepared for the relations of a level.
-
-    Where nothing is crossed, scores of texts that nobody rated take no part: each document is its
-    one text.
+    `progress(done, total)` is called after each metric, level and study.
     """
-    if study.nested:
-        values = np.where(np.isfinite(study.human), values, np.nan)
+    partials = _partials(confounds)
+    total = sum(len(one.study.directed) for one in found) * len(LEVELS)
+    rows: list[dict[str, object]] = []
+    for one in found:
+        for level in LEVELS:
+            together = _together(one, level, options)
+            for place in together.places:
+                rows.append(_row(one, place, level, together, partials, options))
+                if progress is not None:
+                    progress(len(rows), total)
+    if not rows:
+        return empty(EVIDENCE)
+    return pd.DataFrame(rows, columns=list(EVIDENCE.columns))
+
+
+def _partials(confounds: pd.DataFrame) -> Partials:
+    by_key: Partials = {}
+    for row in confounds[confounds["statistic"] == "partial"].to_dict("records"):
+        key = tuple(str(row[name]) for name in (*_NAMES, "level"))
+        by_key.setdefault(key, []).append({str(k): v for k, v in row.items()})
+    return by_key
+
+
+def _together(found: Gathered, level: Level, options: MetaOptions) -> _Together:
+    study, at = found.study, found.levels[level]
+    places = [place for place, _ in directed_places(study)]
+    defined = [i for i in places if not np.isnan(at.left[i].value)]
+    against: dict[int, AgainstRater] = {}
+    if len(study.raters) > 1:
+        known: Known = {}
+        for i in places:
+            against[i] = against_rater(
+                study.metrics[i].oriented,
+                study.oriented_raters,
+                level,
+                options.coefficient,
+                known=known,
+            )
+    corrected: dict[int, float] = {}
+    confidence = against_confidence = options.confidence
+    if defined:
+        rng = generator(options.seed, "together", *study.key.values(), level)
+        moves = deviations([at.left[i] for i in defined], fisher=True)
+        confidence = joint_confidence(moves, confidence=options.confidence, rng=rng)
+        values = np.array([at.left[i].value for i in defined])
+        found_values = corrected_for_choice(values, moves)
+        corrected = {i: float(v) for i, v in zip(defined, found_values, strict=True)}
+        if against:
+            moves = deviations([against[i].difference for i in defined], fisher=False)
+            against_confidence = joint_confidence(moves, confidence=options.confidence, rng=rng)
+    return _Together(places, confidence, corrected, against, against_confidence)
+
+
+def _row(
+    found: Gathered,
+    place: int,
+    level: Level,
+    together: _Together,
+    partials: Partials,
+    options: MetaOptions,
+) -> dict[str, object]:
+    study, at = found.study, found.levels[level]
+    one = study.metrics[place]
+    name = (study.study, study.criterion, study.part, one.metric, one.judge)
     return {
-        relation: prepared(values, relation, options.coefficient)
-        for relation in relations_of(study, level)
+        **dict(zip(_NAMES, name, strict=True)),
+        "level": level,
+        "better": study.better,
+        "coefficient": options.coefficient,
+        "confidence": options.confidence,
+        **_counts(study, one, level, options),
+        **_intervals(study, at, place, together, options),
+        **_shown(at, place),
+        **_accuracy(study, one, level, options),
+        **_against(together.against.get(place), together.against_confidence),
+        **_confound(partials.get((*name, level), []), at.left[place].value),
+        "recipe": one.recipe,
     }
 
 
-def run_test(
-    study: Study, metrics: Sequence[Side], human: Side, level: Level, options: MetaOptions
-) -> Independence | None:
-    """The test of a study's design; None where there is nothing to put in another order."""
-    if not metrics or (study.nested and level == "document"):
-        return None
-    # The same orders for every metric and confound: another one changes nothing.
-    rng = generator(options.seed, "orders", *study.key.values(), level)
-    shape = (len(study.systems), len(study.documents))
-    if study.nested and level == "global":
-        system = np.argmax(np.isfinite(study.human), axis=0)
-        return nested_test(metrics, human, system, shape[0], n=options.permutations, rng=rng)
-    return independence_test(metrics, human, shape, n=options.permutations, rng=rng)
-
-
-def _at(study: Study, level: Level, options: MetaOptions) -> AtLevel:
-    relations = relations_of(study, level)
-    human = sides(study, study.oriented, level, options)
-    each = [sides(study, one.oriented, level, options) for one in study.metrics]
-    left = tuple(
-        left_out(one.oriented, study.oriented, level, options.coefficient) for one in study.metrics
-    )
-    tested = run_test(study, each, human, level, options)
-    shape = (len(study.metrics), len(relations))
-    if tested is None:
-        nothing = np.full(shape, np.nan)
-        return AtLevel(relations, left, nothing, nothing, nothing, np.nan)
-    directed = np.array([one.better != "neither" for one in study.metrics], dtype=bool)
-    adjusted = np.full(shape, np.nan)
-    if directed.any():
-        adjusted[directed] = tested.adjusted(directed)
-    orders = float(factorial(min(len(study.systems), 20)))
-    if level != "system":
-        orders *= factorial(min(len(study.documents), 20))
-    smallest = 2.0 / min(tested.n_orders, orders)
-    return AtLevel(relations, left, tested.p, adjusted, tested.signs, min(1.0, smallest))
-
-
-def holding(side: Side, control: Side | None) -> Side:
-    """A prepared side with a control, or the system (None), held constant in each relation."""
+def _counts(study: Study, one: Measured, level: Level, options: MetaOptions) -> dict[str, object]:
+    counted = correlate(one.oriented, study.oriented, level, options.coefficient)
+    present = np.isfinite(one.values) & np.isfinite(study.human)
     return {
-        relation: one.less_row_means() if control is None else one.without(control[relation])
-        for relation, one in side.items()
+        "value": counted.value,
+        "n": counted.n,
+        "n_undefined": counted.n_undefined,
+        "n_missing": counted.n_missing,
+        "n_systems": int(np.count_nonzero(present.any(axis=1))),
+        "n_documents": int(np.count_nonzero(present.any(axis=0))),
+        "design": _design(study),
     }
 
 
-def directed_places(study: Study) -> list[tuple[int, Measured]]:
-    """The metrics that say which text is better, with their places in `Study.metrics`."""
-    return [(i, one) for i, one in enumerate(study.metrics) if one.better != "neither"]
+def _design(study: Study) -> str:
+    if study.nameless:
+        return "no systems"
+    if len(study.systems) == 1:
+        return "one system"
+    return "nested" if study.nested else "crossed"
+
+
+def _intervals(
+    study: Study, at: AtLevel, place: int, together: _Together, options: MetaOptions
+) -> dict[str, object]:
+    left = at.left[place]
+    # Texts that no systems wrote are a sample of documents and nothing else.
+    over: Over = "documents" if study.nameless else "both"
+    whole = interval(left, confidence=options.confidence)
+    both = interval(left, confidence=options.confidence, over=over)
+    these = interval(left, confidence=options.confidence, over="documents")
+    joint = interval(left, confidence=together.confidence, over=over)
+    corrected = together.corrected.get(place, np.nan)
+    return {
+        "low": both.low,
+        "high": both.high,
+        "low_these_systems": these.low,
+        "high_these_systems": these.high,
+        "joint_low_these_systems": interval(
+            left, confidence=together.confidence, over="documents"
+        ).low,
+        "variance_systems": whole.of_systems,
+        "variance_documents": whole.of_documents,
+        "corrected": corrected,
+        "corrected_low": float(np.minimum(joint.low, corrected)),
+        "corrected_high": float(np.maximum(joint.high, corrected)),
+    }
+
+
+def _shown(at: AtLevel, place: int) -> dict[str, object]:
+    """The smallest adjusted p of the relations that go the way of the value."""
+    p = at.p_adjusted[place]
+    same = at.signs[place] == np.sign(at.left[place].value)
+    usable = np.where(same & ~np.isnan(p), p, np.inf)
+    best = int(np.argmin(usable))
+    if np.isinf(usable[best]):
+        return {"p": np.nan, "shown_by": None, "smallest_p": at.smallest_p}
+    relation = at.relations[best]
+    return {"p": float(usable[best]), "shown_by": relation, "smallest_p": at.smallest_p}
+
+
+def _accuracy(study: Study, one: Measured, level: Level, options: MetaOptions) -> dict[str, object]:
+    if level == "global":
+        return {"accuracy": np.nan, "chance": np.nan, "epsilon": np.nan, "n_pairs": 0}
+    metric, human = one.oriented, study.oriented
+    epsilon = calibrate(metric, human, level)
+    found = pairwise_accuracy(metric, human, level, epsilon=epsilon)
+    # The same random numbers for every metric: another one changes nothing.
+    rng = generator(options.seed, "chance", study.study, study.criterion, study.part, level)
+    known = not np.isnan(found.value)
+    pairs = _pairs(metric + human, level) if known else 0
+    dealings = int(np.clip(DEALT_PAIRS // max(pairs, 1), 5, DEALINGS))
+    chance = calibrated_chance(metric, human, level, n=dealings, rng=rng)
+    return {
+        "accuracy": found.value,
+        "chance": chance if known else np.nan,
+        "epsilon": epsilon if known else np.nan,
+        "n_pairs": pairs,
+    }
+
+
+def _pairs(both: Array, level: Level) -> int:
+    present = np.isfinite(both)
+    counts = present.sum(axis=0) if level == "document" else np.array([present.any(axis=1).sum()])
+    return int(np.sum(counts * (counts - 1) // 2))
+
+
+def _against(found: AgainstRater | None, confidence: float) -> dict[str, object]:
+    if found is None:
+        nothing = ("with_raters", "rater", "against_rater", "against_rater_low")
+        return {**dict.fromkeys((*nothing, "against_rater_high"), np.nan), "n_raters": 0}
+    ends = interval(found.difference, confidence=confidence, fisher=False)
+    return {
+        "with_raters": found.metric.value,
+        "rater": found.rater.value,
+        "against_rater": found.difference.value,
+        "against_rater_low": ends.low,
+        "against_rater_high": ends.high,
+        "n_raters": found.n,
+    }
+
+
+def _confound(partials: list[dict[str, Any]], plain: float) -> dict[str, object]:
+    """The confound that leaves least, if it takes half or more of a correlation above 0."""
+    known = [row for row in partials if not np.isnan(row["value"])]
+    least = min(known, key=lambda row: (row["value"], row["confound"]), default=None)
+    if least is None or not plain > 0 or least["value"] > VANISHES * plain:
+        nothing = ("given_confound", "given_confound_p", "given_confound_high")
+        return {"confound": None, **dict.fromkeys(nothing, np.nan)}
+    return {
+        "confound": least["confound"],
+        "given_confound": least["value"],
+        "given_confound_p": least["p"],
+        "given_confound_high": least["high"],
+    }

@@ -8,7 +8,7 @@ import pandas as pd
 
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, generator
-from metassay.params import Criterion
+from metassay.options import Criterion
 from metassay.parquet import Table, empty
 from metassay.statistics.arithmetic import Array
 from metassay.statistics.calibration import Calibration, calibration

@@ -1,23 +1,28 @@
-"""What params.yaml > meta_evaluation may say."""
+"""What params.yaml > meta_evaluation and > certification may say."""
 
 from typing import Literal
 
 from pydantic import Field
 
-from metassay.params import Options
-from metassay.statistics.ensembles import LARGEST
+from metassay.options import Options
+from metassay.statistics.sizes import LARGEST
+
+# Confounds, also for pages, which would otherwise load the statistics for these three words.
+MEASURED = ("coverage", "density", "words")  # metrics that are confounds of the others
+SYSTEM = "system"  # the confound that is no metric: who wrote the text
+VANISHES = 0.5  # what is left is tested where so much of a correlation goes with a confound
 
 
 class MetaOptions(Options):
     """How metrics are tested against people.
 
-    `compared`: the metrics, of any judge, that are tested against each other, combined into
+    `compared`: the metrics, by name (then of any judge) or by label (`claim_recall (lexical)`),
+    that are tested against each other, combined into
     ensembles and searched for disagreements; those that a benchmark does not have are passed over.
     `permutations`: how many permutations and resamples those tests draw, and how many orders the
     exact tests of the certificates try; with too few of them no p can stay small when it is
     adjusted for all the others. `resample`: what those tests of metric against metric exchange.
-    `useful`: the smallest correlation that is of use. `margin`: how far below a rater a metric may
-    lie and still be as good. `confounds`: further metrics that may be behind a correlation.
+    `confounds`: further metrics that may be behind a correlation.
     `threshold`: the probability of passing from which a judge's card counts a text as passed.
     `label_width`: the width of an interval for which the card says how many labels it takes.
     """
@@ -28,8 +33,6 @@ class MetaOptions(Options):
     seed: int = Field(ge=0)
     resample: Literal["documents", "systems", "both"] = "documents"
     coefficient: Literal["pearson", "spearman", "kendall", "kendall_c"] = "pearson"
-    useful: float = Field(default=0.3, gt=0, lt=1)
-    margin: float = Field(default=0.05, ge=0, lt=1)
     confounds: list[str] = Field(default_factory=list)
     compared: list[str] = Field(default_factory=list)
     largest_ensemble: int = Field(default=LARGEST, ge=1, le=LARGEST)
@@ -38,3 +41,23 @@ class MetaOptions(Options):
     label_width: float = Field(default=0.1, gt=0, lt=1)
     annotate: int = Field(default=20, ge=0)
     draw: Literal["largest", "uniform"] = "largest"
+
+    def compares(self, metric: str, label: str) -> bool:
+        """Whether a metric is to be compared with others; `label` has its judge too."""
+        return metric in self.compared or label in self.compared
+
+    def rank(self, metric: str, label: str) -> tuple[int, str]:
+        """Its place in `compared`: what comes first there goes first into ensembles."""
+        name = label if label in self.compared else metric
+        return self.compared.index(name), label
+
+
+class CertificationOptions(Options):
+    """What makes a verdict of the numbers; another choice here changes no number.
+
+    `useful`: the smallest correlation that is of use. `margin`: how far below a rater a metric may
+    lie and still be as good.
+    """
+
+    useful: float = Field(default=0.3, gt=0, lt=1)
+    margin: float = Field(default=0.05, ge=0, lt=1)

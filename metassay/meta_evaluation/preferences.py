@@ -7,7 +7,7 @@ import pandas as pd
 
 from metassay.meta_evaluation.agreement import oriented
 from metassay.meta_evaluation.study import VERSUS, Better, check_criteria, one_recipe
-from metassay.params import Criterion
+from metassay.options import Criterion
 from metassay.parquet import empty
 from metassay.statistics.correlation import TIE, Array
 from metassay.statistics.preference import preference_agreement

@@ -12,9 +12,9 @@ import pandas as pd
 
 from metassay.errors import BadInput
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.params import Criterion
+from metassay.options import Criterion
 from metassay.statistics.correlation import TIE, Array, tied
-from metassay.tables import NO_JUDGE, REFERENCE
+from metassay.tables import REFERENCE, metric_label
 
 VERSUS = "versus:"
 NAMELESS = "system"  # who wrote all texts, where nobody says who did
@@ -37,7 +37,7 @@ class Measured(NamedTuple):
     @property
     def label(self) -> str:
         """The name in tables and pages: the metric, and its judge in brackets if it has one."""
-        return self.metric if self.judge == NO_JUDGE else f"{self.metric} ({self.judge})"
+        return metric_label(self.metric, self.judge)
 
     @property
     def tells_apart(self) -> bool:
@@ -95,7 +95,7 @@ class Study(NamedTuple):
 
     def compared(self, options: MetaOptions) -> list[Measured]:
         """Those of `directed` that are to be compared with each other, if they scored any text."""
-        named = [one for one in self.directed if one.metric in options.compared]
+        named = [one for one in self.directed if options.compares(one.metric, one.label)]
         return [one for one in named if np.isfinite(one.values).any()]
 
 
@@ -156,8 +156,8 @@ def check_criteria(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> 
     unknown = sorted(set(ratings["criterion"].unique()) - set(criteria))
     if unknown:
         raise BadInput(
-            f"ratings: criterion {name!r} is not declared; add it in params.yaml > benchmarks >"
-            " (its name) > criteria"
+            f"ratings: criterion {name!r} is not declared; add it to criteria in the"
+            " benchmark's params.yaml"
             for name in unknown
         )
 

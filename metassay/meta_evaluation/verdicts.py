@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.options import CertificationOptions
 
 AS_A_RATER: Final = "as good as a rater"
 HOLDS: Final = "holds"
@@ -29,43 +29,44 @@ VERDICTS: Final = (
     CONTRARY,
     UNDEFINED,
 )
+ONE_SYSTEM: Final = "one system"  # evidence.design, where nothing can be said of other systems
 TRUSTED: Final = (AS_A_RATER, HOLDS)
 
 
-def verdict(row: Mapping[str, Any], options: MetaOptions) -> str:
+def verdict(row: Mapping[str, Any], options: CertificationOptions) -> str:
     """The verdict on one metric, criterion and level.
 
-    `row`: value, low, high, p, against_rater_low, confound, given_confound_p, given_confound_high,
-    these_systems_low (which holds for all metrics of the level at once) and carries (whether there
-    are systems enough to speak of others), NaN or None where unknown. Unknown is never counted in
-    a metric's favour.
+    `row`: a row of the table `evidence`, of which it takes value, low, high, p, confidence,
+    against_rater_low, confound, given_confound_p, given_confound_high, joint_low_these_systems and
+    design; NaN, or None for confound, where unknown. Unknown is never counted in a metric's favour.
     """
     if np.isnan(row["value"]):
         return UNDEFINED
-    if _below(row["p"], options):
+    if _below(row["p"], row["confidence"]):
         return CONTRARY if row["value"] < 0 else _related(row, options)
     if row["high"] < options.useful:
         return NO_USE
-    return THESE_SYSTEMS if row["these_systems_low"] > 0 else CANNOT_TELL
+    return THESE_SYSTEMS if row["joint_low_these_systems"] > 0 else CANNOT_TELL
 
 
-def _related(row: Mapping[str, Any], options: MetaOptions) -> str:
+def _related(row: Mapping[str, Any], options: CertificationOptions) -> str:
     """The verdict where p shows that the metric and people have something in common."""
     rest_holds = (
-        _below(row["given_confound_p"], options) and row["given_confound_high"] >= options.useful
+        _below(row["given_confound_p"], row["confidence"])
+        and row["given_confound_high"] >= options.useful
     )
     if row["confound"] is not None and not rest_holds:
         return f"{EXPLAINED} {row['confound']}"
     if row["high"] < options.useful:
         return WEAK
-    if not row["carries"] or np.isnan(row["high"]):
+    if row["design"] == ONE_SYSTEM or np.isnan(row["high"]):
         return THESE_SYSTEMS
     return AS_A_RATER if row["against_rater_low"] > -options.margin else HOLDS
 
 
-def _below(p: float, options: MetaOptions) -> bool:
+def _below(p: float, confidence: float) -> bool:
     # Shares of orders can equal the level exactly (6 of 120); 1 - .95 is a little more than .05.
-    return p < 1.0 - options.confidence - 1e-9
+    return p < 1.0 - confidence - 1e-9
 
 
 def kind_of(said: str) -> str:

@@ -5,8 +5,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from metassay.metrics.describe import UNDEFINED, Description, Measured
-from metassay.params import Options
+from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured
+from metassay.metrics.record import Metric
+from metassay.options import Options
 
 
 class BleuOptions(Options):
@@ -16,8 +17,23 @@ class BleuOptions(Options):
     lowercase: bool
 
 
-DESCRIPTIONS: dict[str, Description] = {
-    "bleu": Description(
+def corpus(statistics: Sequence[Sequence[float]]) -> float:
+    """Corpus BLEU (0..100) from the statistics of its texts; equals sacreBLEU's `corpus_bleu`."""
+    sums = [int(total) for total in np.sum(np.asarray(statistics, dtype=float), axis=0)]
+    from sacrebleu.metrics.bleu import BLEU
+
+    score = BLEU.compute_bleu(
+        correct=sums[2:6],
+        total=sums[6:10],
+        sys_len=sums[0],
+        ref_len=sums[1],
+        smooth_method="exp",
+    )
+    return float(score.score)
+
+
+_DESCRIPTIONS = (
+    Description(
         "bleu",
         "word sequences of one to four words that the reference has too, times a penalty for being"
         " shorter than it; a text's value is sentence BLEU (effective order), the pooled value"
@@ -26,8 +42,10 @@ DESCRIPTIONS: dict[str, Description] = {
         (0, 100),
         "null if neither text has tokens; 0 if one has none",
         "Papineni et al. 2002, section 2.3; sacreBLEU (Post 2018)",
+        OVERLAP,
+        pool=corpus,
     ),
-}
+)
 
 
 def recipe(options: BleuOptions) -> str:
@@ -50,21 +68,6 @@ def measure(
     return {"bleu": [_measured(scorer, candidate, reference) for candidate, reference in pairs]}
 
 
-def corpus(statistics: Sequence[Sequence[float]]) -> float:
-    """Corpus BLEU (0..100) from the statistics of its texts; equals sacreBLEU's `corpus_bleu`."""
-    sums = [int(total) for total in np.sum(np.asarray(statistics, dtype=float), axis=0)]
-    from sacrebleu.metrics.bleu import BLEU
-
-    score = BLEU.compute_bleu(
-        correct=sums[2:6],
-        total=sums[6:10],
-        sys_len=sums[0],
-        ref_len=sums[1],
-        smooth_method="exp",
-    )
-    return float(score.score)
-
-
 def _scorer(options: BleuOptions) -> Any:
     # Here, because sacreBLEU is in the extra `pipeline`, and the descriptions above are not.
     from sacrebleu.metrics.bleu import BLEU
@@ -81,3 +84,12 @@ def _measured(scorer: Any, candidate: str, reference: str) -> Measured:
         return UNDEFINED
     counts = (score.sys_len, score.ref_len, *score.counts, *score.totals)
     return Measured(float(score.score), tuple(float(count) for count in counts))
+
+
+KIND = Metric(
+    options=BleuOptions,
+    measure=measure,
+    recipe=recipe,
+    against="reference",
+    descriptions=_DESCRIPTIONS,
+)

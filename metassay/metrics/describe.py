@@ -1,13 +1,17 @@
-"""What a metric is called, means and gives; and docs/metrics.md, the page that says so.
+"""What a metric is called, means and gives."""
 
-`python -m metassay.metrics.describe docs/metrics.md` writes the page.
-"""
-
-import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, NamedTuple
+
+# Headings that metrics are shown under, in the order of pages. A metric may name another: it is
+# shown after these.
+JUDGED = "Claims, citations and faithfulness"
+OVERLAP = "Overlap with the reference"
+ROUGE_VARIANTS = "ROUGE precision and recall"
+COPYING = "Copying and length"
+RELEASED = "Released with the data"
+FAMILIES = (JUDGED, OVERLAP, ROUGE_VARIANTS, COPYING, RELEASED)
 
 
 @dataclass(frozen=True)
@@ -16,6 +20,9 @@ class Description:
 
     `range` holds the lowest and the highest value that it can take (None: no end). A text that
     could not be had (status not ok) has these as the bounds of its score, if both ends exist.
+    `family` is the heading that the metric is shown under. A `headline` metric is shown where there
+    is room for a few only: one number per question, no variants. `pool` makes the corpus value of
+    the statistics of several texts; None: the ratio of their sums.
     """
 
     name: str
@@ -24,18 +31,23 @@ class Description:
     range: tuple[float, float | None]
     missing: str  # when the value is null, and what it is where one might wonder
     source: str  # the paper and equation, or the software, that defines it
+    family: str
+    headline: bool = False
+    pool: Callable[[Sequence[Sequence[float]]], float] | None = None
 
 
 class Measured(NamedTuple):
     """One metric of one text: its value, and the numbers that a corpus value is pooled from.
 
     Both are null where the metric is undefined for the text. Two numbers are numerator and
-    denominator (a corpus value is the ratio of their sums); a metric that pools otherwise says so
-    in its module; one that does not pool has no statistics.
+    denominator (a corpus value is the ratio of their sums); a metric that pools otherwise has a
+    `pool` in its description; one that does not pool has no statistics. `cut`: a model read only
+    the beginning of the text, or of what it is compared with.
     """
 
     value: float | None
     statistics: tuple[float, ...] | None
+    cut: bool = False
 
 
 UNDEFINED = Measured(None, None)
@@ -76,9 +88,3 @@ def _row(description: Description) -> str:
         description.source,
     )
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-if __name__ == "__main__":
-    from metassay.metrics import DESCRIPTIONS
-
-    Path(sys.argv[1]).write_text(page(DESCRIPTIONS), encoding="utf-8")

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from rapidfuzz import __version__ as rapidfuzz_version
 from rapidfuzz.distance import Levenshtein
 
-from metassay.metrics.describe import Description, Measured, ratio
-from metassay.params import Options
+from metassay.metrics.describe import OVERLAP, Description, Measured, ratio
+from metassay.metrics.record import Metric
+from metassay.options import Options
 from metassay.text.tokens import words
 
 
@@ -21,8 +22,8 @@ class EditDistanceOptions(Options):
 _MISSING = "null if both texts are empty; 1 if one is"
 _SOURCE = "Levenshtein 1966; rapidfuzz's normalized distance, all edits cost 1"
 
-DESCRIPTIONS: dict[str, Description] = {
-    "edit_distance": Description(
+_DESCRIPTIONS = (
+    Description(
         "edit_distance",
         "words to insert, delete or replace to turn the text into the reference, divided by the"
         " words of the longer one",
@@ -30,16 +31,18 @@ DESCRIPTIONS: dict[str, Description] = {
         (0, 1),
         _MISSING,
         _SOURCE,
+        OVERLAP,
     ),
-    "edit_distance_characters": Description(
+    Description(
         "edit_distance_characters",
         "the same by characters, white space included",
         "lower",
         (0, 1),
         _MISSING,
         _SOURCE,
+        OVERLAP,
     ),
-}
+)
 
 
 def recipe(_options: EditDistanceOptions) -> str:
@@ -72,3 +75,12 @@ def _by_words(candidate: str, reference: str) -> Measured:
         for text in (candidate, reference)
     )
     return ratio(Levenshtein.distance(first, second), max(len(first), len(second)))
+
+
+KIND = Metric(
+    options=EditDistanceOptions,
+    measure=measure,
+    recipe=recipe,
+    against="reference",
+    descriptions=_DESCRIPTIONS,
+)

@@ -6,8 +6,9 @@ longest run of tokens, from where the last one ended, that occurs anywhere in th
 
 from collections.abc import Sequence
 
-from metassay.metrics.describe import UNDEFINED, Description, Measured, ratio
-from metassay.params import Options
+from metassay.metrics.describe import COPYING, UNDEFINED, Description, Measured, ratio
+from metassay.metrics.record import Metric
+from metassay.options import Options
 from metassay.text.tokens import alphanumeric
 
 
@@ -17,32 +18,35 @@ class ExtractivenessOptions(Options):
 
 _NO_TOKENS = "null if the text has no tokens; 0 if only the source has none"
 
-DESCRIPTIONS: dict[str, Description] = {
-    "coverage": Description(
+_DESCRIPTIONS = (
+    Description(
         "coverage",
         "share of the text's words that lie in fragments copied from the source",
         "neither",
         (0, 1),
         _NO_TOKENS,
         "Grusky et al. 2018, section 4, extractive fragment coverage",
+        COPYING,
     ),
-    "density": Description(
+    Description(
         "density",
         "mean length, over the text's words, of the copied fragment that a word lies in",
         "neither",
         (0, None),
         _NO_TOKENS,
         "Grusky et al. 2018, section 4, extractive fragment density",
+        COPYING,
     ),
-    "compression": Description(
+    Description(
         "compression",
         "words of the source per word of the text",
         "neither",
         (0, None),
         _NO_TOKENS,
         "Grusky et al. 2018, section 4, compression ratio",
+        COPYING,
     ),
-}
+)
 
 
 def recipe(_options: ExtractivenessOptions) -> str:
@@ -58,7 +62,7 @@ def measure(
     None of the three is better high or low. All are null where the candidate has no tokens.
     Statistics: numerator and the candidate's tokens.
     """
-    measured = {name: [UNDEFINED] * len(candidates) for name in DESCRIPTIONS}
+    measured = {one.name: [UNDEFINED] * len(candidates) for one in _DESCRIPTIONS}
     indices: dict[str, list[int]] = {}
     for index, text in enumerate(evidence):
         indices.setdefault(text, []).append(index)
@@ -105,3 +109,12 @@ def _common(source: str, at: int, summary: str, start: int, known: int) -> int:
     while end < limit and source[at + end] == summary[start + end]:
         end += 1
     return end - known
+
+
+KIND = Metric(
+    options=ExtractivenessOptions,
+    measure=measure,
+    recipe=recipe,
+    against="source",
+    descriptions=_DESCRIPTIONS,
+)

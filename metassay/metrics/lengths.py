@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from metassay.metrics.describe import Description, Measured
-from metassay.params import Options
+from metassay.metrics.describe import COPYING, Description, Measured
+from metassay.metrics.record import Metric
+from metassay.options import Options
 from metassay.text import tokens
 
 
@@ -11,24 +12,26 @@ class LengthsOptions(Options):
     """Nothing to choose."""
 
 
-DESCRIPTIONS: dict[str, Description] = {
-    "words": Description(
+_DESCRIPTIONS = (
+    Description(
         "words",
         "words, split on white space",
         "neither",
         (0, None),
         "0 for an empty text",
         "a count",
+        COPYING,
     ),
-    "characters": Description(
+    Description(
         "characters",
         "Unicode code points, white space included",
         "neither",
         (0, None),
         "0 for an empty text",
         "a count",
+        COPYING,
     ),
-}
+)
 
 
 def recipe(_options: LengthsOptions) -> str:
@@ -44,3 +47,12 @@ def measure(
         "words": [Measured(float(len(tokens.words(text))), None) for text in candidates],
         "characters": [Measured(float(len(text)), None) for text in candidates],
     }
+
+
+KIND = Metric(
+    options=LengthsOptions,
+    measure=measure,
+    recipe=recipe,
+    against="nothing",
+    descriptions=_DESCRIPTIONS,
+)

@@ -1,15 +1,16 @@
-"""One metric family over a benchmark: which text meets which evidence, and what has no score."""
+"""Metric families over a benchmark: which text meets which evidence, and what has no score."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from metassay import __version__
-from metassay.errors import BadInput
-from metassay.metrics import METRICS, Metric
-from metassay.metrics.describe import Description, Measured
-from metassay.params import Options
+from metassay.checks import check_sources
+from metassay.kinds import Chosen
+from metassay.metrics.describe import UNDEFINED, Description, Measured
+from metassay.metrics.record import Metric
 from metassay.parquet import empty
 from metassay.tables import FULL, MEASUREMENTS, NO_JUDGE, REFERENCE
 from metassay.text.citations import strip_citations
@@ -27,15 +28,21 @@ class _Case(NamedTuple):
     evidence: str | None  # None: there is nothing to compare with
 
 
+class Measurements(NamedTuple):
+    """Table `measurements`, and what to know about it: lines without any text."""
+
+    table: pd.DataFrame
+    warnings: tuple[str, ...]
+
+
 def measure(
     sources: pd.DataFrame,
     parts: pd.DataFrame,
-    kind: str,
-    options: Options,
+    metrics: Sequence[Chosen],
     *,
     segmentation: str,
-) -> pd.DataFrame:
-    """Table `measurements` of one metric family (`kind`, a key of METRICS).
+) -> Measurements:
+    """Measure every text by metric families, each with its options.
 
     Families that compare with the reference score every other author, the rest the reference too.
     Citations are no words of a text: they are removed from it and from the reference first.
@@ -52,29 +59,61 @@ def measure(
     `segmentation` is what made `parts`, as recipes print it. Raises BadInput if a text's document
     is not in `sources`.
     """
-    metric = METRICS[kind]
     by_doc = _by_document(parts)
-    cases = list(_cases(metric, sources, by_doc))
-    complete = [
-        n for n, c in enumerate(cases) if c.candidate is not None and c.evidence is not None
-    ]
-    measured = metric.measure(
-        [str(cases[n].candidate) for n in complete],
-        [str(cases[n].evidence) for n in complete],
-        options,
-    )
+    rows: list[tuple[Any, ...]] = []
+    warnings: list[str] = []
+    for kind, metric, options in metrics:
+        cases = list(_cases(metric, sources, by_doc))
+        complete = [case for case in cases if None not in (case.candidate, case.evidence)]
+        measured = metric.measure(
+            [str(case.candidate) for case in complete],
+            [str(case.evidence) for case in complete],
+            options,
+        )
+        rows += _rows(metric, metric.recipe(options), cases, measured, segmentation)
+        warnings += _cut(kind, complete, measured)
+    frame = pd.DataFrame(rows, columns=list(MEASUREMENTS.columns)) if rows else empty(MEASUREMENTS)
+    return Measurements(frame, tuple(warnings))
+
+
+def _rows(
+    metric: Metric,
+    recipe: str,
+    cases: Sequence[_Case],
+    measured: Mapping[str, Sequence[Measured]],
+    segmentation: str,
+) -> Iterator[tuple[Any, ...]]:
+    """`measured` has, by metric, the complete cases in their order."""
     settings = [
         f"against:{metric.against}",
         f"segmentation:{segmentation}",
         "citations:removed",
         f"metassay:{__version__}",
     ]
-    rows = []
-    for name, description in metric.descriptions.items():
-        found = dict(zip(complete, measured[name], strict=True))
-        recipe = "|".join([name, metric.recipe(options), *settings])
-        rows += [_row(c, found.get(n), description, recipe) for n, c in enumerate(cases)]
-    return pd.DataFrame(rows, columns=list(MEASUREMENTS.columns)) if rows else empty(MEASUREMENTS)
+    for description in metric.descriptions:
+        whole = "|".join([description.name, recipe, *settings])
+        found = iter(measured[description.name])
+        for case in cases:
+            value = None if None in (case.candidate, case.evidence) else next(found)
+            yield _row(case, value, description, whole)
+
+
+def _cut(
+    kind: str, complete: Sequence[_Case], measured: Mapping[str, Sequence[Measured]]
+) -> Iterator[str]:
+    """How many texts a model read only the beginning of, by author."""
+    every = zip(*measured.values(), strict=True)
+    cut = Counter(
+        case.author
+        for case, values in zip(complete, every, strict=True)
+        if any(value.cut for value in values)
+    )
+    if cut:
+        authors = ", ".join(f"{author} {count:,}" for author, count in sorted(cut.items()))
+        yield (
+            f"{kind}: {cut.total():,} of {len(complete):,} comparisons have a text that is longer"
+            f" than the model reads; only its beginning counts ({authors})"
+        )
 
 
 def _by_document(parts: pd.DataFrame) -> dict[str, dict[str, Parts]]:
@@ -126,14 +165,9 @@ def _against(evidence: dict[str, str], by_doc: dict[str, dict[str, Parts]]) -> I
 
 
 def _sources(sources: pd.DataFrame, by_doc: dict[str, dict[str, Parts]]) -> dict[str, str]:
+    check_sources("parts", by_doc, sources)
     passages = zip(sources["doc_id"], sources["passages"], strict=True)
     joined = {doc_id: "\n".join(lines) for doc_id, lines in passages}
-    unknown = [doc_id for doc_id in by_doc if doc_id not in joined]
-    if unknown:
-        raise BadInput(
-            f"parts: {len(unknown)} document(s) are not in sources, the first is"
-            f" doc_id={unknown[0]!r}; run ingest and segment again"
-        )
     return joined
 
 
@@ -142,7 +176,7 @@ def _row(
 ) -> tuple[Any, ...]:
     """One row of the table, in the order of its columns."""
     expected, failed = int(case.evidence is not None), 0
-    value, statistics = measured or (None, None)
+    value, statistics, _ = measured or UNDEFINED
     low = high = value
     if expected and case.candidate is None:
         failed = 1

@@ -4,7 +4,7 @@ They are not computed here and never compared with ours of a similar name: anoth
 settings. `metassay/datasets/` reads them; the table `measurements` has them in `given.parquet`.
 """
 
-from metassay.metrics.describe import Description
+from metassay.metrics.describe import RELEASED, Description
 
 _NULL = "as released; null where it is not"
 _XSUM = "Maynez et al. 2020; released with the annotations"
@@ -20,7 +20,9 @@ def _given(
     range: tuple[float, float | None] = (0, 1),
     lower: bool = False,
 ) -> Description:
-    return Description(name, meaning, "lower" if lower else "higher", range, _NULL, source)
+    return Description(
+        name, meaning, "lower" if lower else "higher", range, _NULL, source, RELEASED
+    )
 
 
 _ALL = (

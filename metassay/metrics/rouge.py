@@ -12,8 +12,9 @@ from typing import Literal, NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
-from metassay.metrics.describe import UNDEFINED, Description, Measured
-from metassay.params import Options
+from metassay.metrics.describe import OVERLAP, ROUGE_VARIANTS, UNDEFINED, Description, Measured
+from metassay.metrics.record import Metric
+from metassay.options import Options
 
 ROUGE_SCORE = "0.1.2"  # the version whose values these are
 
@@ -22,6 +23,7 @@ _TOKEN = re.compile(r"[a-z0-9]+")
 _N_GRAMS = "Lin 2004, section 2 (ROUGE-N); values of rouge-score 0.1.2"
 _LCS = "Lin 2004, section 3.1 (ROUGE-L); values of rouge-score 0.1.2"
 _UNION_LCS = "Lin 2004, section 3.2 (summary-level ROUGE-L); values of rouge-score 0.1.2"
+_HEADLINES = ("rouge1", "rouge2", "rougeLsum")
 _MISSING = {
     "precision": "null if the text has no tokens; 0 if only the reference has none",
     "recall": "null if the reference has no tokens; 0 if only the text has none",
@@ -37,26 +39,33 @@ class RougeOptions(Options):
     split: Literal["newline"]
 
 
-def _described(name: str, counted: str, order: str, source: str) -> dict[str, Description]:
+def _described(name: str, counted: str, order: str, source: str) -> list[Description]:
     texts = (
         ("precision", f"share of the text's {counted} that the reference has too{order}"),
         ("recall", f"share of the reference's {counted} that the text has too{order}"),
         ("fmeasure", f"harmonic mean of {name}_precision and {name}_recall"),
     )
-    return {
-        f"{name}_{variant}": Description(
-            f"{name}_{variant}", meaning, "higher", (0, 1), _MISSING[variant], source
+    return [
+        Description(
+            f"{name}_{variant}",
+            meaning,
+            "higher",
+            (0, 1),
+            _MISSING[variant],
+            source,
+            OVERLAP if variant == "fmeasure" else ROUGE_VARIANTS,
+            headline=variant == "fmeasure" and name in _HEADLINES,
         )
         for variant, meaning in texts
-    }
+    ]
 
 
-DESCRIPTIONS: dict[str, Description] = {
-    **_described("rouge1", "words", "", _N_GRAMS),
-    **_described("rouge2", "word pairs", "", _N_GRAMS),
-    **_described("rougeL", "words", ", in the same order (longest common subsequence)", _LCS),
-    **_described("rougeLsum", "words", ", in the same order line by line", _UNION_LCS),
-}
+_DESCRIPTIONS = (
+    *_described("rouge1", "words", "", _N_GRAMS),
+    *_described("rouge2", "word pairs", "", _N_GRAMS),
+    *_described("rougeL", "words", ", in the same order (longest common subsequence)", _LCS),
+    *_described("rougeLsum", "words", ", in the same order line by line", _UNION_LCS),
+)
 
 
 def recipe(options: RougeOptions) -> str:
@@ -77,7 +86,7 @@ def measure(
     """
     numbers = _Numbers(_stem_function(options.stemmer))
     measured: dict[str, list[Measured]] = {
-        name: [UNDEFINED] * len(candidates) for name in DESCRIPTIONS
+        one.name: [UNDEFINED] * len(candidates) for one in _DESCRIPTIONS
     }
     for reference_text, indices in _by_evidence(evidence).items():
         reference = _prepared(reference_text, numbers)
@@ -253,3 +262,12 @@ def _variants(counts: _Counts, candidate: _Prepared, reference: _Prepared) -> di
         if candidate.tokens or reference.tokens
         else UNDEFINED,
     }
+
+
+KIND = Metric(
+    options=RougeOptions,
+    measure=measure,
+    recipe=recipe,
+    against="reference",
+    descriptions=_DESCRIPTIONS,
+)

@@ -1,1 +1,1 @@
-"""The questions that measures need answered, and who answers them from what."""
+"""Measures as data: what is asked, of whose units, against what evidence, and how it is scored."""

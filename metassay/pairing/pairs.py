@@ -1,95 +1,40 @@
-"""The questions that the measures need answered: units paired with what may entail them.
+"""The questions of a benchmark's texts: units paired with what they are read against.
 
-Measures and their questions (DocLens, Xie et al. 2024, sections 3.1 to 3.3; faithfulness reads a
-statement against its aligned passages, Adams et al. 2023, section 6):
-
-- claim_recall: does an author's text entail a claim of the reference? For every author but the
-  reference, also where the author's text failed (settled: no_text).
-- claim_precision: does the reference entail a claim of the author? A document without reference
-  has no such question: its precision is undefined, not 0.
-- citation_recall: do all passages that a statement cites together entail it?
-- citation_alone, citation_rest: does one cited passage alone entail it, do the others without it?
-- faithfulness: do the aligned passages entail it?
-
-A part whose claims are unknown is one question, settled no_claims: it counts as failed.
-
-Rules of citations. The premise is the cited passages in the order of citing, joined by newlines. A
-statement without citations is settled no_evidence for citation_recall and has no questions about
-single citations; with `borrow` it gets the citations of the next cited statement of its part. A
-citation of a passage that is absent or blank is wrong: its citation_alone is settled no_evidence. A
-readable one has a citation_rest where another readable one is left.
+A document without reference has no questions that compare with one: what rests on them is
+undefined, not 0. A text that failed is asked about all the same (settled: no_text), and so is a
+part whose units are unknown, with one question (settled: no_claims): both count as failed.
 """
 
 import hashlib
 import json
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from metassay.errors import BadInput
-from metassay.params import Options
+from metassay.pairing.evidence import (
+    NO_CLAIMS,
+    Document,
+    Found,
+    Query,
+    Unit,
+    lend,
+    text_or_why,
+)
+from metassay.pairing.measures import Question
+from metassay.pairing.questions import Questions, questions_of
 from metassay.parquet import empty
 from metassay.tables import ALL_CITATIONS, FULL, PAIRS, REFERENCE
 
-NO_CLAIMS = "no_claims"
-_ENTAILMENT, _ATTRIBUTION = "entailment", "attribution"
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 _CHUNK = 50_000  # rows held as Python objects before they become a frame
-
-
-class PairOptions(Options):
-    """What is asked of a text; `claim` and `citation` stand for their recall and precision.
-
-    against: claims are judged against the whole other text (`full`) or its same part (`part`): all
-    of a text without sections, no evidence where only this one is missing.
-    borrow: a statement without citations has those of the next cited one.
-    """
-
-    measures: list[Literal["claim", "citation", "faithfulness"]]
-    against: Literal["full", "part"]
-    borrow: bool
-
-
-class Unit(NamedTuple):
-    """A claim or statement; where status is not ok, it stands for all that are unknown."""
-
-    part: str
-    position: int
-    text: str
-    citations: Sequence[int]
-    status: str = "ok"
-
-
-class Evidence(NamedTuple):
-    """What may entail, or why there is nothing to ask."""
-
-    premise: str | None
-    settled: str | None
-
-
-class Question(NamedTuple):
-    """One row of `pairs` before it has its document and id."""
-
-    instrument: str
-    measure: str
-    author: str
-    unit: Unit
-    citation: int
-    evidence: Evidence
-
-
-class Document(NamedTuple):
-    """All that is known about one document."""
-
-    passages: Sequence[str]
-    texts: Mapping[str, Mapping[str, str | None]]  # author -> part -> text, None if it failed
-    claims: Mapping[str, Sequence[Unit]]  # by author
-    statements: Mapping[str, Sequence[Unit]]
-    aligned: Mapping[tuple[str, str, int], Sequence[int]]  # author, part, position -> passages
+_DOCUMENTS = 256  # documents held as Python objects at once: bounds the memory
+_ALL_TOGETHER = (ALL_CITATIONS,)
 
 
 def build_pairs(
@@ -97,17 +42,18 @@ def build_pairs(
     parts: pd.DataFrame,
     units: pd.DataFrame,
     alignments: pd.DataFrame,
-    options: PairOptions,
+    options: Questions,
 ) -> pd.DataFrame:
-    """Every question of every measure; returns table `pairs`, its premises as a Categorical.
+    """What one block of questions asks; returns table `pairs`, its premises as a Categorical.
 
     Raises BadInput if a table lacks a row that another one needs.
     """
     _check(sources, parts, units, alignments)
-    rows = _Rows()
-    for doc_id, document in _documents(sources, parts, units, alignments):
-        for question in _questions(document, options):
-            rows.add(doc_id, question)
+    questions, rows = questions_of(options), _Rows()
+    for doc_id, document in _documents(sources, (parts, units, alignments), borrow=options.borrow):
+        for question in questions:
+            for author, query, found in _asked(question, document, options.against == "part"):
+                rows.add(question, doc_id, author, query, found)
     return rows.frame()
 
 
@@ -128,106 +74,73 @@ def _json(value: str | None) -> bytes:
     return _ENCODER.encode(value).encode()
 
 
-def _questions(document: Document, options: PairOptions) -> Iterator[Question]:
+def _asked(
+    question: Question, document: Document, by_part: bool
+) -> Iterator[tuple[str, Query, Found]]:
+    """A question about every text of a document that it can be asked of, by the text's author."""
+    find, of_reference = question.evidence.find, question.whose == "reference"
     for author in sorted(document.texts):
-        compared = author != REFERENCE and REFERENCE in document.texts
-        if compared and "claim" in options.measures:
-            yield from _claim_questions(document, author, options.against)
-        statements = document.statements.get(author, ())
-        if "citation" in options.measures:
-            for statement in _lend(statements) if options.borrow else statements:
-                yield from _citation_questions(document.passages, author, statement)
-        for statement in statements if "faithfulness" in options.measures else ():
-            places = document.aligned[author, statement.part, statement.position]
-            evidence = _join(document.passages, sorted(places))
-            yield Question(_ENTAILMENT, "faithfulness", author, statement, ALL_CITATIONS, evidence)
-
-
-def _claim_questions(document: Document, author: str, against: str) -> Iterator[Question]:
-    for measure, whose, other in (
-        ("claim_recall", REFERENCE, author),
-        ("claim_precision", author, REFERENCE),
-    ):
-        for claim in document.claims.get(whose, ()):
-            evidence = _text_of(document.texts[other], claim.part, against)
-            evidence = evidence if claim.status == "ok" else Evidence(None, NO_CLAIMS)
-            yield Question(_ENTAILMENT, measure, author, claim, ALL_CITATIONS, evidence)
-
-
-def _text_of(texts: Mapping[str, str | None], part: str, against: str) -> Evidence:
-    wanted = part if against == "part" and len(texts) > 1 else FULL
-    return _evidence(texts.get(wanted, None if texts[FULL] is None else ""))  # "": not written
-
-
-def _citation_questions(
-    passages: Sequence[str], author: str, statement: Unit
-) -> Iterator[Question]:
-    readable = [c for c in statement.citations if _readable(passages, c)]
-
-    def ask(measure: str, citation: int, cited: Sequence[int]) -> Question:
-        evidence = _join(passages, cited)
-        return Question(_ATTRIBUTION, measure, author, statement, citation, evidence)
-
-    yield ask("citation_recall", ALL_CITATIONS, readable)
-    for citation in statement.citations:
-        alone = [c for c in readable if c == citation]
-        rest = [c for c in readable if c != citation]
-        yield ask("citation_alone", citation, alone)
-        if alone and rest:
-            yield ask("citation_rest", citation, rest)
-
-
-def _readable(passages: Sequence[str], place: int) -> bool:
-    return 0 <= place < len(passages) and bool(passages[place].strip())
-
-
-def _join(passages: Sequence[str], places: Sequence[int]) -> Evidence:
-    return _evidence("\n".join(passages[place] for place in places))
-
-
-def _evidence(text: str | None) -> Evidence:
-    if text is None:
-        return Evidence(None, "no_text")
-    return Evidence(text, None) if text.strip() else Evidence(None, "no_evidence")
-
-
-def _lend(statements: Sequence[Unit]) -> list[Unit]:
-    """The statements, those without citations with those of the next cited one of their part."""
-    lent: list[Unit] = []
-    following: dict[str, Sequence[int]] = {}
-    for statement in reversed(statements):
-        if statement.citations:
-            following[statement.part] = statement.citations
-        lent.append(statement._replace(citations=following.get(statement.part, ())))
-    return lent[::-1]
+        if question.compares and (author == REFERENCE or REFERENCE not in document.texts):
+            continue
+        owner, other = (REFERENCE, author) if of_reference else (author, REFERENCE)
+        for unit in document.units.get((owner, question.kind), ()):
+            citations = unit.citations if question.units == "citation" else _ALL_TOGETHER
+            for citation in citations:
+                query = Query(owner, other, unit, citation, by_part)
+                found = find(document, query) if unit.status == "ok" else NO_CLAIMS
+                if found is not None:
+                    yield author, query, found
 
 
 def _documents(
-    sources: pd.DataFrame, parts: pd.DataFrame, units: pd.DataFrame, alignments: pd.DataFrame
+    sources: pd.DataFrame, tables: Sequence[pd.DataFrame], *, borrow: bool
 ) -> Iterator[tuple[str, Document]]:
-    of_parts, of_units, of_alignments = (
-        frame.groupby("doc_id").indices for frame in (parts, units, alignments)
-    )
+    """All documents in order of doc_id; `tables` are parts, units and alignments."""
     ordered = sources.sort_values("doc_id")
-    for doc_id, passages in zip(ordered["doc_id"], ordered["passages"], strict=True):
-        texts: dict[str, dict[str, str | None]] = {}
-        for row in parts.iloc[of_parts.get(doc_id, [])].itertuples():
-            text = str(row.text) if row.status == "ok" else None
-            texts.setdefault(str(row.author), {})[str(row.part)] = text
-        here = units.iloc[of_units.get(doc_id, [])]
-        claims, statements = (_by_author(here[here["kind"] == k]) for k in ("claim", "statement"))
-        found = alignments.iloc[of_alignments.get(doc_id, [])]
-        place = (found[name].tolist() for name in ("author", "part", "position"))
-        aligned = dict(zip(zip(*place, strict=True), found["passages"], strict=True))
-        yield str(doc_id), Document(passages, texts, claims, statements, aligned)
+    places = [table.groupby("doc_id").indices for table in tables]
+    nothing = np.empty(0, dtype=np.int64)
+    for start in range(0, len(ordered), _DOCUMENTS):
+        chunk = ordered.iloc[start : start + _DOCUMENTS]
+        doc_ids = chunk["doc_id"].tolist()
+        parts, units, alignments = (
+            table.iloc[np.concatenate([of_doc.get(doc_id, nothing) for doc_id in doc_ids])]
+            for table, of_doc in zip(tables, places, strict=True)
+        )
+        texts, said, aligned = _texts(parts), _units(units, borrow=borrow), _places(alignments)
+        for doc_id, passages in zip(doc_ids, chunk["passages"], strict=True):
+            yield str(doc_id), Document(passages, texts[doc_id], said[doc_id], aligned[doc_id])
 
 
-def _by_author(units: pd.DataFrame) -> dict[str, list[Unit]]:
-    found: dict[str, list[Unit]] = {}
-    ordered = units.sort_values(["author", "part", "position"]).fillna({"text": ""})
-    columns = ["author", "part", "position", "text", "citations", "status"]
-    for author, *unit in zip(*(ordered[column].tolist() for column in columns), strict=True):
-        found.setdefault(author, []).append(Unit(*unit))
+def _texts(parts: pd.DataFrame) -> dict[str, dict[str, dict[str, Found]]]:
+    """By document, author and part."""
+    found: dict[str, dict[str, dict[str, Found]]] = defaultdict(dict)
+    columns = (parts[name].tolist() for name in ("doc_id", "author", "part", "text", "status"))
+    for doc_id, author, part, text, status in zip(*columns, strict=True):
+        readable = text_or_why(text if status == "ok" else None)
+        found[doc_id].setdefault(author, {})[part] = readable
+    return found
+
+
+def _units(units: pd.DataFrame, *, borrow: bool) -> dict[str, dict[tuple[str, str], list[Unit]]]:
+    """By document, and author and kind; in order of part and position."""
+    found: dict[str, dict[tuple[str, str], list[Unit]]] = defaultdict(dict)
+    ordered = units.sort_values(["part", "position"]).fillna({"text": ""})
+    names = ["doc_id", "author", "kind", "part", "position", "text", "citations", "status"]
+    columns = (ordered[name].tolist() for name in names)
+    for doc_id, author, kind, *unit in zip(*columns, strict=True):
+        found[doc_id].setdefault((author, kind), []).append(Unit(*unit))
+    for of_author in found.values() if borrow else ():
+        of_author.update({key: lend(some) for key, some in of_author.items() if key[1] != "claim"})
+    return found
+
+
+def _places(alignments: pd.DataFrame) -> dict[str, dict[tuple[str, str, int], Sequence[int]]]:
+    """The aligned passages by document, and author, part and position."""
+    found: dict[str, dict[tuple[str, str, int], Sequence[int]]] = defaultdict(dict)
+    names = ("doc_id", "author", "part", "position", "passages")
+    columns = (alignments[name].tolist() for name in names)
+    for doc_id, author, part, position, passages in zip(*columns, strict=True):
+        found[doc_id][author, part, position] = passages
     return found
 
 
@@ -240,11 +153,11 @@ class _Rows:
         self._codes = array("i")
         self._premises: dict[str, int] = {}
 
-    def add(self, doc_id: str, question: Question) -> None:
-        instrument, measure, author, unit, citation, (premise, settled) = question
+    def add(self, question: Question, doc_id: str, author: str, query: Query, found: Found) -> None:
+        instrument, unit, premise = question.instrument.name, query.unit, found.premise
         identity = pair_id(instrument, premise, unit.text)
-        place = (doc_id, author, unit.part, unit.position, citation)
-        self._rows.append((identity, instrument, measure, *place, unit.text, settled))
+        place = (doc_id, author, unit.part, unit.position, query.citation)
+        self._rows.append((identity, instrument, question.name, *place, unit.text, found.settled))
         known = self._premises
         self._codes.append(-1 if premise is None else known.setdefault(premise, len(known)))
         if len(self._rows) >= _CHUNK:

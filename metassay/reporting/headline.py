@@ -8,19 +8,12 @@ import pandas as pd
 from metassay.parquet import read
 from metassay.reporting.best import Best, best
 from metassay.reporting.limits import limits
-from metassay.reporting.names import DECISIONS, metric_label
+from metassay.reporting.names import headline_metrics, sorted_authors
 from metassay.reporting.numbers import short, short_interval
 from metassay.reporting.views.section import by_criterion
-from metassay.tables import CERTIFICATES, FULL, LEADERBOARD
+from metassay.reporting.words import DECISIONS
+from metassay.tables import CERTIFICATES, FULL, LEADERBOARD, metric_label
 
-MAIN_METRICS = (
-    "claim_recall",
-    "claim_precision",
-    "citation_recall",
-    "faithfulness",
-    "rouge1_fmeasure",
-    "bleu",
-)
 _ARTIFACT = (
     "study",
     "criterion",
@@ -39,16 +32,21 @@ _ARTIFACT = (
 
 
 def board(folder: Path) -> tuple[list[str], list[list[str]]]:
-    """Column headings and one row of text per author: macro means of the main metrics."""
+    """The authors, and a row per headline metric: its name, then each author's macro mean."""
     rows = _leaderboard(folder)
-    rows = rows[rows["metric"].isin(MAIN_METRICS)]
-    columns = {
-        str(label): group.set_index("author")["macro"]
-        for label, group in rows.groupby("column", sort=True)
+    wanted = headline_metrics(zip(rows["metric"], rows["judge"], strict=True))
+    means = {
+        metric: rows[(rows["metric"] == metric[0]) & (rows["judge"] == metric[1])]
+        .set_index("author")["macro"]
+        .to_dict()
+        for metric in wanted
     }
-    authors = sorted(rows["author"].unique())
-    cells = [[_number(column.get(author)) for column in columns.values()] for author in authors]
-    return list(columns), [[author, *row] for author, row in zip(authors, cells, strict=True)]
+    authors = sorted_authors(str(author) for mean in means.values() for author in mean)
+    cells = [
+        [metric_label(*metric), *(_number(mean.get(author)) for author in authors)]
+        for metric, mean in means.items()
+    ]
+    return authors, cells
 
 
 def limits_of(folder: Path, confidence: float) -> list[str]:
@@ -92,9 +90,7 @@ def _chosen(found: Best) -> list[str]:
 
 def _leaderboard(folder: Path) -> pd.DataFrame:
     rows = read(LEADERBOARD, folder / "leaderboard.parquet")
-    rows = rows[rows["part"] == FULL].reset_index(drop=True)
-    labels = [metric_label(m, j) for m, j in zip(rows["metric"], rows["judge"], strict=True)]
-    return rows.assign(column=labels)
+    return rows[rows["part"] == FULL].reset_index(drop=True)
 
 
 def _number(value: Any) -> str:

@@ -5,9 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from metassay.reporting.names import DECISIONS, criterion_title, part_rank
+from metassay.reporting.names import criterion_title, part_rank
 from metassay.reporting.numbers import counted, probability
 from metassay.reporting.tables import records
+from metassay.reporting.words import DECISIONS
 
 _LARGEST = 20  # beyond it a factorial is large enough for any p
 

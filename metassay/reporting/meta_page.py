@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.options import CertificationOptions
 from metassay.reporting.limits import limits
 from metassay.reporting.page import write_template
 from metassay.reporting.sections import evaluation_sections, write_figures
@@ -35,15 +35,17 @@ def write_meta_page(
     tables: Mapping[str, pd.DataFrame],
     folder: Path,
     *,
-    options: MetaOptions,
+    options: CertificationOptions,
+    confidence: float,
     title: str,
     warnings: Sequence[str],
     notes: Sequence[str],
 ) -> None:
     """Write index.html, which needs nothing else, and figures/ to a folder that is there.
 
-    `tables`: those of `evaluate` and `raters`, or `agreement` and `raters` alone. The page links to
-    the tables as CSV beside it, which the caller writes. Equal input gives equal bytes.
+    `tables`: those of `evaluate`, `certificates` and `raters`, or `agreement` and `raters` alone.
+    The page links to the tables as CSV beside it, which the caller writes. `confidence`: of the
+    intervals. Equal input gives equal bytes.
     """
     figures = write_figures(tables, options, folder / "figures")
     tested = "certificates" in tables
@@ -52,9 +54,9 @@ def write_meta_page(
         title,
         warnings,
         notes,
-        limits(tables["certificates"], options.confidence) if tested else [],
+        limits(tables["certificates"], confidence) if tested else [],
         best_metrics(tables["certificates"]) if tested else None,
-        certificates_section(tables["certificates"], options) if tested else None,
+        certificates_section(tables["certificates"], options, confidence) if tested else None,
         correlation_view(tables["correlations"]) if tested else [],
         [*below, raters_section(tables["raters"])],
     )

@@ -15,19 +15,24 @@ from metassay.reporting.numbers import counted
 from metassay.reporting.views.asked import Asked
 from metassay.reporting.views.correlations import Criterion
 from metassay.reporting.views.documents import Document
-from metassay.reporting.views.leaderboard import Part
-from metassay.reporting.views.published import PublishedTable
-from metassay.reporting.views.section import Grid, Section
-from metassay.reporting.views.verdicts import (
+from metassay.reporting.views.judgments import (
     ENTAILED,
     FAILED,
+    GRADED,
+    LABELLED,
     NO_EVIDENCE,
     NOT_ENTAILED,
     NOT_JUDGED,
 )
+from metassay.reporting.views.leaderboard import Part
+from metassay.reporting.views.published import PublishedTable
+from metassay.reporting.views.section import Grid, Section
 
 _HERE = Path(__file__).parent
-_CLASSES = {ENTAILED: "y", NOT_ENTAILED: "n", NO_EVIDENCE: "o", FAILED: "f", NOT_JUDGED: "u"}
+_CLASSES = {
+    **{ENTAILED: "y", NOT_ENTAILED: "n", GRADED: "g", LABELLED: "g"},
+    **{NO_EVIDENCE: "o", FAILED: "f", NOT_JUDGED: "u"},
+}
 
 
 @dataclass(frozen=True)

@@ -67,8 +67,8 @@ def compare_all(
     for name in names:
         if name not in COMPARISONS:
             raise BadInput(
-                f"published: {name!r} is not known; choose from {sorted(COMPARISONS)} in"
-                " params.yaml > benchmarks > published"
+                f"published: {name!r} is not known; choose from {sorted(COMPARISONS)} in the"
+                " benchmark's params.yaml"
             )
         comparison = COMPARISONS[name]
         printed = pd.concat([_read(folder / file) for file in comparison.files])

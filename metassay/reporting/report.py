@@ -1,15 +1,14 @@
 """The report about one benchmark: a folder of tables, figures and one self-contained page."""
 
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
 
-from metassay.errors import BadInput
+from metassay.atomic import remove_leftovers, whole_folder
 from metassay.llm.endpoints import ModelOptions
-from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.options import CertificationOptions
 from metassay.reporting.limits import limits
 from metassay.reporting.numbers import counted
 from metassay.reporting.page import Page, write_page
@@ -20,9 +19,9 @@ from metassay.reporting.views.asked import asked_table, asked_view
 from metassay.reporting.views.certificates import best_metrics, certificates_section
 from metassay.reporting.views.correlations import correlation_view
 from metassay.reporting.views.documents import Document, document_views
+from metassay.reporting.views.judgments import judgments
 from metassay.reporting.views.leaderboard import leaderboard_view, recipes
 from metassay.reporting.views.published import published_view
-from metassay.reporting.views.verdicts import verdicts
 
 # The tables that lie beside the page, as they are.
 TABLES = (
@@ -50,8 +49,8 @@ class ReportInput:
     `published` names comparisons of `published.COMPARISONS`; their tables are in
     `published_folder`. `invented` puts up a banner that the data are made up. With `alignments`
     each statement names the passages that its faithfulness was judged against. `responses` are what
-    language models answered, by stage; `models` those of params.yaml, for their prices; `options`
-    what meta-evaluation ran by.
+    language models answered, by stage; `models` those of params.yaml, for their prices.
+    `certification` made the verdicts; `confidence` is that of the intervals.
     """
 
     benchmark: str
@@ -83,7 +82,8 @@ class ReportInput:
     calibration: pd.DataFrame
     published: list[str]
     published_folder: Path
-    options: MetaOptions
+    certification: CertificationOptions
+    confidence: float
     alignments: pd.DataFrame | None = None
     responses: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     models: Mapping[str, ModelOptions] = field(default_factory=dict)
@@ -97,22 +97,12 @@ def write_report(report: ReportInput, out: Path) -> None:
     and .png where there is something to draw. Raises BadInput if `out` holds anything, or for a
     comparison that is unknown or lacks its table; then nothing is written.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise BadInput(f"report: {out} already holds something; delete it or name another folder")
     compared = compare_all(
         report.published, report.published_folder, report.leaderboard, report.correlations
     )
-    unfinished = out.parent / f".{out.name}.unfinished"
-    shutil.rmtree(unfinished, ignore_errors=True)  # of a run that was killed
-    unfinished.mkdir(parents=True)
-    try:
+    remove_leftovers(out)
+    with whole_folder(out, "report") as unfinished:
         _write_all(report, compared, unfinished)
-        if out.exists():
-            out.rmdir()
-        unfinished.replace(out)
-    except BaseException:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise
 
 
 def _write_all(report: ReportInput, compared: list[Compared], folder: Path) -> None:
@@ -125,7 +115,7 @@ def _write_all(report: ReportInput, compared: list[Compared], folder: Path) -> N
     for name, frame in tables.items():
         _write_text(folder / f"{name}.csv", to_csv(frame))
         _write_text(folder / f"{name}.md", to_markdown(frame))
-    inlined = write_figures(tables, report.options, folder / "figures")
+    inlined = write_figures(tables, report.certification, folder / "figures")
     page = Page(
         benchmark=report.benchmark,
         title=report.title,
@@ -135,12 +125,12 @@ def _write_all(report: ReportInput, compared: list[Compared], folder: Path) -> N
         counts=_counts(report),
         lexical_judges=_lexical_judges(report.judgments),
         figures=inlined,
-        limits=limits(report.certificates, report.options.confidence),
+        limits=limits(report.certificates, report.confidence),
         best=best_metrics(report.certificates),
         leaderboard=leaderboard_view(report.leaderboard),
         recipes=recipes(report.leaderboard),
         correlations=correlation_view(report.correlations),
-        trust=certificates_section(report.certificates, report.options),
+        trust=certificates_section(report.certificates, report.certification, report.confidence),
         sections=evaluation_sections(tables),
         published=[published_view(c) for c in compared],
         asked=asked_view(asked),
@@ -162,7 +152,7 @@ def _documents(report: ReportInput) -> Iterator[Document]:
         report.parts,
         report.scores,
         report.ratings,
-        verdicts(report.units, report.pairs, report.judgments, report.alignments),
+        judgments(report.units, report.pairs, report.judgments, report.alignments),
     )
 
 
@@ -175,7 +165,7 @@ def _counts(report: ReportInput) -> list[str]:
         counted(len(report.texts), "text") + (f" ({n_failed:,} failed)" if n_failed else ""),
         counted(int((report.units["kind"] == "claim").sum()), "claim"),
         counted(int((report.units["kind"] == "statement").sum()), "statement"),
-        counted(len(report.judgments), "verdict"),
+        counted(len(report.judgments), "judgment"),
     ]
     if n_people:
         counts.append(f"{counted(len(report.ratings), 'rating')} by {counted(n_people, 'rater')}")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.options import CertificationOptions
 from metassay.reporting.figures import (
     components,
     correlation_heatmap,
@@ -76,7 +76,7 @@ def evaluation_sections(tables: Mapping[str, pd.DataFrame]) -> list[Section]:
 
 
 def write_figures(
-    tables: Mapping[str, pd.DataFrame], options: MetaOptions, folder: Path
+    tables: Mapping[str, pd.DataFrame], options: CertificationOptions, folder: Path
 ) -> dict[str, str]:
     """Write as SVG and PNG what can be drawn of the tables there are; returns `<svg>` elements."""
     inlined = {}

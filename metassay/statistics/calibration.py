@@ -7,7 +7,7 @@ import scipy.special
 from numpy.typing import ArrayLike, NDArray
 
 from metassay.statistics.arithmetic import Array
-from metassay.statistics.judge_card import pass_or_fail, verdicts
+from metassay.statistics.judge_card import judgments, pass_or_fail
 from metassay.statistics.shares import (
     UNDEFINED,
     Clusters,
@@ -60,7 +60,7 @@ def calibration(
     both. Sources: Brier 1950, Verification of forecasts expressed in terms of probability; Naeini,
     Cooper and Hauskrecht 2015, Obtaining well calibrated probabilities using Bayesian binning.
     """
-    verdicts(judge)  # checks that they are probabilities
+    judgments(judge)  # checks that they are probabilities
     every, said = np.asarray(judge, dtype=np.float64), pass_or_fail(people)
     of = own_clusters(cluster, every.size)
     both = np.isfinite(every) & np.isfinite(said)

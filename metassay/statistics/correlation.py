@@ -10,8 +10,6 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
-import scipy.special
-import scipy.stats
 from numpy.typing import ArrayLike
 
 from metassay.statistics import arithmetic
@@ -20,6 +18,7 @@ from metassay.statistics.arithmetic import (
     blocks,
     deviations,
     product_moment,
+    ranked,
     ratio,
     tau_c,
     weighted_sums,
@@ -169,7 +168,9 @@ def sorted_kendall(x: Array, y: Array, variant: Literal["b", "c"] = "b") -> floa
     """tau of one row by scipy: n log n, for rows too long for all pairs."""
     if x.size < 2 or np.all(x == x[0]) or np.all(y == y[0]):
         return np.nan
-    return float(scipy.stats.kendalltau(x, y, variant=variant).statistic)
+    from scipy.stats import kendalltau  # slow to import, as in arithmetic.ranked
+
+    return float(kendalltau(x, y, variant=variant).statistic)
 
 
 def _paired(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array, Mask]:
@@ -181,7 +182,7 @@ def _paired(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array, Mask]:
 def _ranks(x: Array, present: Mask) -> Array:
     # Twice the rank less its mean: whole numbers, so sums are exact and a constant is exactly 0.
     # The absent sort behind everything and so move no rank of the present.
-    ranks = scipy.stats.rankdata(np.where(present, x, np.inf), axis=-1)
+    ranks = ranked(np.where(present, x, np.inf), axis=-1)
     mean = np.sum(present, axis=-1, keepdims=True) + 1.0
     return np.where(present, 2.0 * ranks - mean, 0.0)
 

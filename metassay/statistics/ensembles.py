@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike
 from metassay.statistics import weighted
 from metassay.statistics.arithmetic import Array, Mask, blocks, deviations, ratio, weighted_sums
 from metassay.statistics.correlation import Coefficient
+from metassay.statistics.sizes import LARGEST
 
 Scaling = Literal["sigma", "paper"]
 
-LARGEST = 12  # metrics: 4,095 subsets
 HELD = 1 << 23  # weights held at a time: 64 MB, however many resamples are asked for
 
 

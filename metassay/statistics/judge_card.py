@@ -1,4 +1,4 @@
-"""A judge's card: its verdicts on texts beside what people said of the same texts, pass or fail.
+"""A judge's card: its judgments on texts beside what people said of the same texts, pass or fail.
 
 Everywhere 1 is a pass and 0 a fail, NaN where there is none. "True" means: as people say.
 """
@@ -38,15 +38,15 @@ _SHARES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
 
 
 class JudgeCard(NamedTuple):
-    """How a judge's verdicts stand to people's, on the texts that have both."""
+    """How a judge's judgments stand to people's, on the texts that have both."""
 
     true_pass: int  # both pass
     false_pass: int  # the judge passes what people failed
     false_fail: int  # the judge fails what people passed
     true_fail: int  # both fail
     estimates: dict[str, Estimate]  # by the field's names: sensitivity, ..., cohen_kappa, mcc
-    n_judged: int  # texts with a verdict
-    n_missing: int  # texts that people rated and that have no verdict: left out
+    n_judged: int  # texts with a judgment
+    n_missing: int  # texts that people rated and that have no judgment: left out
 
 
 def judge_card(
@@ -58,9 +58,9 @@ def judge_card(
     threshold: float = THRESHOLD,
     cluster: ArrayLike | None = None,
 ) -> JudgeCard:
-    """Everything a table of verdicts by people's pass or fail says, each number with an interval.
+    """Everything a table of judgments by people's pass or fail says, each number with an interval.
 
-    `judge` (n,): 0/1 verdicts, or probabilities of passing, which from `threshold` on are a pass;
+    `judge` (n,): 0/1 judgments, or probabilities of passing, which from `threshold` on are a pass;
     `people` (n,): 0 or 1; NaN where there is none. `cluster` (n,): texts of one number are alike
     (they share a document); None takes every text by itself. All are better higher, within 0 to 1,
     kappa and MCC within -1 to 1. NaN where the number is undefined: no sensitivity without a text
@@ -73,12 +73,12 @@ def judge_card(
     the predicted and observed secondary structure of T4 phage lysozyme.
     Raises ValueError for judge's values outside 0 to 1 and people's other than 0 and 1.
     """
-    verdict, human = verdicts(judge, threshold), pass_or_fail(people)
-    of = own_clusters(cluster, verdict.size)
-    if human.shape != verdict.shape:
-        raise ValueError(f"want two rows of equal length, got {verdict.shape}, {human.shape}")
-    both = np.isfinite(verdict) & np.isfinite(human)
-    cell = cells(verdict[both], human[both])
+    judgment, human = judgments(judge, threshold), pass_or_fail(people)
+    of = own_clusters(cluster, judgment.size)
+    if human.shape != judgment.shape:
+        raise ValueError(f"want two rows of equal length, got {judgment.shape}, {human.shape}")
+    both = np.isfinite(judgment) & np.isfinite(human)
+    cell = cells(judgment[both], human[both])
     alike = of[both]
     made = {
         name: _share_of(cell, alike, hits, base, confidence)
@@ -90,17 +90,17 @@ def judge_card(
         made[name] = _drawn(coefficient, cell, alike, confidence, rng)
     missing = int(np.count_nonzero(np.isfinite(human) & ~both))
     a, b, c, d = (int(count) for count in table)
-    return JudgeCard(a, b, c, d, made, int(np.count_nonzero(np.isfinite(verdict))), missing)
+    return JudgeCard(a, b, c, d, made, int(np.count_nonzero(np.isfinite(judgment))), missing)
 
 
-def verdicts(judge: ArrayLike, threshold: float = THRESHOLD) -> Array:
+def judgments(judge: ArrayLike, threshold: float = THRESHOLD) -> Array:
     """1 where a probability of passing is `threshold` or more, else 0; NaN stays.
 
     Raises ValueError for values outside 0 to 1.
     """
     values = np.asarray(judge, dtype=np.float64)
     if values.ndim != 1 or ((values < 0) | (values > 1)).any():
-        raise ValueError("want one row of verdicts or probabilities, 0 to 1")
+        raise ValueError("want one row of judgments or probabilities, 0 to 1")
     made: Array = np.where(np.isnan(values), np.nan, values >= threshold)
     return made
 
@@ -113,9 +113,9 @@ def pass_or_fail(people: ArrayLike) -> Array:
     return values
 
 
-def cells(verdict: Array, human: Array) -> NDArray[np.intp]:
+def cells(judgment: Array, human: Array) -> NDArray[np.intp]:
     """Each text's cell: 0 true pass, 1 false pass, 2 false fail, 3 true fail."""
-    made: NDArray[np.intp] = (2 * (1 - verdict) + (1 - human)).astype(np.intp)
+    made: NDArray[np.intp] = (2 * (1 - judgment) + (1 - human)).astype(np.intp)
     return made
 
 

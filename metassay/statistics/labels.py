@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metassay.statistics.arithmetic import Array
-from metassay.statistics.judge_card import THRESHOLD, cells, pass_or_fail, verdicts
+from metassay.statistics.judge_card import THRESHOLD, cells, judgments, pass_or_fail
 from metassay.statistics.pass_rate import powered_influence
 from metassay.statistics.shares import effective_size, jeffreys, own_clusters
 
@@ -36,21 +36,21 @@ def labels_needed(
 ) -> LabelsNeeded:
     """The number of rated texts at which each interval is `width` wide; arrays as `judge_card`'s.
 
-    It takes what is seen so far for the truth, with 1/2 text added to each cell of verdicts by
+    It takes what is seen so far for the truth, with 1/2 text added to each cell of judgments by
     ratings, so that a judge without an error yet is not taken for perfect: from few ratings it is
     a rough guess, so ask again with more of them. Texts to rate are drawn at random from those
-    with a verdict, and share documents as the rated ones do. Sensitivity rests on the texts that
+    with a judgment, and share documents as the rated ones do. Sensitivity rests on the texts that
     people pass, specificity on those that they fail, so the rarer kind needs the most ratings.
-    More pass-rate labels than there are texts with a verdict means that more texts are needed, all
-    of them rated. NaN with fewer than two texts that have verdict and rating.
+    More pass-rate labels than there are texts with a judgment means that more texts are needed, all
+    of them rated. NaN with fewer than two texts that have judgment and rating.
     Raises ValueError unless 0 < width < 1.
     """
     if not 0 < width < 1:
         raise ValueError(f"want a width between 0 and 1, got {width}")
-    verdict, human = verdicts(judge, threshold), pass_or_fail(people)
-    judged = np.isfinite(verdict)
-    f, y = verdict[judged], human[judged]
-    of = own_clusters(cluster, verdict.size)[judged]
+    judgment, human = judgments(judge, threshold), pass_or_fail(people)
+    judged = np.isfinite(judgment)
+    f, y = judgment[judged], human[judged]
+    of = own_clusters(cluster, judgment.size)[judged]
     rated = np.isfinite(y)
     if np.count_nonzero(rated) < 2:
         return LabelsNeeded(np.nan, np.nan, np.nan)
@@ -86,7 +86,7 @@ def _alone(share: float, width: float, confidence: float) -> float:
 
 def _powered(table: Array, judged: float, width: float, confidence: float) -> float:
     # The rate's variance is that of people's 0/1 times (1 - r2) / rated + r2 / judged, where r2 is
-    # what the verdicts explain of them.
+    # what the judgments explain of them.
     passes, by_judge = table[0] + table[2], table[0] + table[1]
     shared = table[0] - passes * by_judge
     spread = passes * (1.0 - passes) * by_judge * (1.0 - by_judge)

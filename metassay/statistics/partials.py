@@ -8,10 +8,9 @@ constant) and residuals first (hold constant, then rank). Pearson has one.
 from typing import NamedTuple
 
 import numpy as np
-import scipy.stats
 from numpy.typing import ArrayLike
 
-from metassay.statistics.arithmetic import NOISE, Array
+from metassay.statistics.arithmetic import NOISE, Array, ranked
 from metassay.statistics.components import value_at
 from metassay.statistics.correlation import Coefficient, Level, matrices, system_means
 from metassay.statistics.jackknife import LeftOut, left_out
@@ -126,9 +125,8 @@ def _trio(
 
 def _ranked(scores: Array, level: Level) -> Array:
     if level == "document":
-        ranks: Array = scipy.stats.rankdata(scores, axis=0, nan_policy="omit")
-        return ranks
-    return scipy.stats.rankdata(scores.ravel(), nan_policy="omit").reshape(scores.shape)  # type: ignore[no-any-return]
+        return ranked(scores, axis=0, nan_policy="omit")
+    return ranked(scores.ravel(), nan_policy="omit").reshape(scores.shape)
 
 
 def _column_means(scores: Array) -> Array:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metassay.statistics.arithmetic import Array
-from metassay.statistics.judge_card import THRESHOLD, cells, pass_or_fail, verdicts
+from metassay.statistics.judge_card import THRESHOLD, cells, judgments, pass_or_fail
 from metassay.statistics.prediction_powered import prediction_powered_mean, rogan_gladen
 from metassay.statistics.shares import (
     UNDEFINED,
@@ -23,7 +23,7 @@ DRAWS = 10_000  # from the posterior of a corrected share
 class PassRates(NamedTuple):
     """Four answers to one question, 0 to 1: what share of texts passes."""
 
-    judge: Estimate  # the judge's own, of all texts with a verdict: off by what it gets wrong
+    judge: Estimate  # the judge's own, of all texts with a judgment: off by what it gets wrong
     people: Estimate  # people's own, of the texts that they rated
     rogan_gladen: Estimate  # the judge's, corrected by its sensitivity and specificity
     prediction_powered: Estimate  # the judge's, corrected text by text
@@ -45,15 +45,15 @@ def pass_rates(
     `n` of a corrected rate counts the texts that have both.
 
     Rogan and Gladen's interval is Lang and Reiczigel's, stretched where texts are clustered. The
-    prediction-powered value is `prediction_powered_mean` of the verdicts, cut to 0 to 1; its
+    prediction-powered value is `prediction_powered_mean` of the judgments, cut to 0 to 1; its
     normal interval covers far too seldom with few ratings (a judge without an error among 20 seems
     to make none), so this one draws the share of passes among what the judge passes and fails from
     their posteriors (1/2 text a cell).
     """
-    verdict, human = verdicts(judge, threshold), pass_or_fail(people)
-    of = own_clusters(cluster, verdict.size)
-    judged, rated = np.isfinite(verdict), np.isfinite(human)
-    f, y, alike = verdict[judged], human[judged], of[judged]
+    judgment, human = judgments(judge, threshold), pass_or_fail(people)
+    of = own_clusters(cluster, judgment.size)
+    judged, rated = np.isfinite(judgment), np.isfinite(human)
+    f, y, alike = judgment[judged], human[judged], of[judged]
     return PassRates(
         share(f, alike, confidence=confidence),
         share(human[rated], of[rated], confidence=confidence),
@@ -71,10 +71,10 @@ def powered_influence(f: Array, y: Array) -> Array:
     moved = np.zeros(f.size)
     rated = np.isfinite(y)
     weight = f.size / np.count_nonzero(rated)
-    for verdict in (0.0, 1.0):
-        seen = rated & (f == verdict)
+    for judgment in (0.0, 1.0):
+        seen = rated & (f == judgment)
         if seen.any():
-            expected[f == verdict] = float(np.mean(y[seen]))
+            expected[f == judgment] = float(np.mean(y[seen]))
     moved += expected - np.mean(expected)
     moved[rated] += weight * (y[rated] - expected[rated])
     return moved

@@ -73,7 +73,7 @@ def prediction_powered_mean(
 
 
 def rogan_gladen(judge: ArrayLike, human: ArrayLike, *, confidence: float) -> RoganGladen:
-    """The share of ones that people would find, from a judge's 0/1 verdicts and people's on some.
+    """The share of ones that people would find, from a judge's 0/1 judgments and people's on some.
 
     (share called one + specificity - 1) / (sensitivity + specificity - 1), cut to 0 to 1, the share
     being of all texts that the judge rated. NaN if people found no one or no zero, or if the judge
@@ -86,7 +86,7 @@ def rogan_gladen(judge: ArrayLike, human: ArrayLike, *, confidence: float) -> Ro
     scores, people = _rows(judge, human)
     for values in (scores, people):
         if not np.isin(values[~np.isnan(values)], (0.0, 1.0)).all():
-            raise ValueError("want verdicts of 0 and 1, NaN where there is none")
+            raise ValueError("want judgments of 0 and 1, NaN where there is none")
     known = np.isfinite(scores)
     ones, zeros = known & (people == 1), known & (people == 0)
     missing = int(np.count_nonzero(np.isfinite(people) & ~known))

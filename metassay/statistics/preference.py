@@ -6,10 +6,9 @@ Arrays of scores are system x document, NaN missing.
 from typing import Literal, NamedTuple
 
 import numpy as np
-import scipy.stats
 from numpy.typing import ArrayLike, NDArray
 
-from metassay.statistics.arithmetic import Array
+from metassay.statistics.arithmetic import Array, ranked
 from metassay.statistics.correlation import matrices
 
 Index = NDArray[np.intp]
@@ -125,5 +124,5 @@ def _ranks(scores: Array, present: NDArray[np.bool_]) -> Array:
     # The absent sort behind everything and so move no rank of the present.
     if not scores.size:
         return np.zeros(scores.shape)
-    ranks: Array = scipy.stats.rankdata(np.where(present, scores, np.inf), axis=0)
+    ranks: Array = ranked(np.where(present, scores, np.inf), axis=0)
     return ranks

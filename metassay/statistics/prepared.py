@@ -10,9 +10,8 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-import scipy.stats
 
-from metassay.statistics.arithmetic import NOISE, Array, Mask
+from metassay.statistics.arithmetic import NOISE, Array, Mask, ranked
 from metassay.statistics.components import Relation, double_centred
 from metassay.statistics.correlation import TIE, Coefficient, tied
 
@@ -76,7 +75,7 @@ def _pooled(scores: Array, *, by_rank: bool) -> Prepared:
     present = np.isfinite(scores)
     values = np.zeros(scores.shape)
     if present.any():
-        known = scipy.stats.rankdata(scores[present]) if by_rank else scores[present]
+        known = ranked(scores[present]) if by_rank else scores[present]
         values[present] = _deviations(known[None], np.ones((1, known.size), dtype=bool))[0]
     return Prepared(_unit(values), present.astype(np.float64))
 
@@ -85,7 +84,7 @@ def _by_column(scores: Array, *, by_rank: bool) -> Prepared:
     present = np.isfinite(scores)
     known = np.where(present, scores, np.inf if by_rank else 0.0)
     if by_rank:
-        known = np.where(present, scipy.stats.rankdata(known, axis=0), 0.0)
+        known = np.where(present, ranked(known, axis=0), 0.0)
     left = _deviations(known.T, present.T).T
     length = np.sqrt(np.sum(left**2, axis=0))
     values = np.divide(left, length, out=np.zeros_like(left), where=length > 0)

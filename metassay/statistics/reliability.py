@@ -1,4 +1,4 @@
-"""Reliability of several raters: Fleiss' kappa, ICC, one rater against the others, counts' F1.
+"""Reliability of several raters: Fleiss' kappa, ICC, counts' F1.
 
 Ratings are (raters, items), NaN where a rater did not rate. `agreement_interval` puts a bootstrap
 interval around any coefficient of such an array, these and those of `agreement`.
@@ -6,7 +6,6 @@ interval around any coefficient of such an array, these and those of `agreement`
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,18 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from metassay.statistics import weighted_agreement
 from metassay.statistics.agreement import Agreement, complete, pairable, rated, unweighted
 from metassay.statistics.arithmetic import Array, blocks
-from metassay.statistics.correlation import EVERY_COEFFICIENT, Coefficient
 from metassay.statistics.resampling import HELD, Interval
 from metassay.statistics.weighted_agreement import Icc
-
-
-class AgainstOthers(NamedTuple):
-    """How each rater correlates with the mean of the others."""
-
-    value: float  # mean over raters where defined; NaN if nowhere
-    n: int  # raters with a coefficient
-    n_undefined: int  # raters without one
-    values: Array  # (raters,)
 
 
 def fleiss_kappa(ratings: ArrayLike) -> Agreement:
@@ -49,24 +38,6 @@ def icc(ratings: ArrayLike, kind: Icc) -> Agreement:
     assessing rater reliability. Raises ValueError unless ratings are two-dimensional.
     """
     return unweighted(partial(weighted_agreement.icc, kind=kind), *rated_by_all(ratings))
-
-
-def one_against_others(ratings: ArrayLike, coefficient: Coefficient) -> AgainstOthers:
-    """Correlate each rater with the mean of the other raters of the same items; then average.
-
-    Items that the rater or all others left out do not count for that rater. Raises ValueError
-    unless ratings are two-dimensional.
-    """
-    table = rated(ratings)
-    values = np.array(
-        [
-            float(EVERY_COEFFICIENT[coefficient](table[rater], mean_of_others(table, rater)))
-            for rater in range(len(table))
-        ]
-    )
-    defined = values[~np.isnan(values)]
-    value = float(np.mean(defined)) if defined.size else np.nan
-    return AgainstOthers(value, defined.size, values.size - defined.size, values)
 
 
 def mean_of_others(ratings: Array, rater: int) -> Array:

@@ -1,4 +1,8 @@
-"""Bootstrap intervals: documents, systems or both drawn again, ties and undefined draws included.
+"""Bootstrap: documents, systems or both drawn again, ties and undefined draws included.
+
+Drawing documents says how a value would vary with other documents for the same systems; systems,
+with other systems; both, with both. Source: Deutsch et al. 2021, A Statistical Analysis of
+Summarization Evaluation Metrics Using Resampling Methods.
 
 A resample is not built as a matrix: it is a count of how often each document and each system was
 drawn, and the coefficients take those counts as weights, all resamples at a time. The result is
@@ -44,28 +48,6 @@ class Interval(NamedTuple):
     n_undefined: int  # resamples in which it was not
 
 
-def bootstrap(  # noqa: PLR0913 - the data, the question, the resampling
-    metric: ArrayLike,
-    human: ArrayLike,
-    level: Level,
-    coefficient: Coefficient,
-    *,
-    resample: Resample,
-    n: int,
-    confidence: float,
-    rng: np.random.Generator,
-) -> Interval:
-    """Bootstrap interval of `correlate`'s value, from n resamples.
-
-    Drawing documents says how the value would vary with other documents for the same systems;
-    systems, with other systems; both, with both. Source: Deutsch et al. 2021, A Statistical
-    Analysis of Summarization Evaluation Metrics Using Resampling Methods. The rest as `interval`.
-    """
-    a, b, _ = matrices(metric, human)
-    draws = draw((a.shape[0], a.shape[1]), resample=resample, n=n, rng=rng)
-    return interval(a, b, level, coefficient, draws=draws, confidence=confidence)
-
-
 def draw(shape: tuple[int, int], *, resample: Resample, n: int, rng: np.random.Generator) -> Draws:
     """Draw n resamples, with replacement, of a (systems, documents) matrix.
 
@@ -80,33 +62,6 @@ def draw(shape: tuple[int, int], *, resample: Resample, n: int, rng: np.random.G
     if resample != "systems":
         documents = _counts(n, shape[1], rng)
     return Draws(resample, systems, documents)
-
-
-def interval(
-    metric: ArrayLike,
-    human: ArrayLike,
-    level: Level,
-    coefficient: Coefficient,
-    *,
-    draws: Draws,
-    confidence: float,
-) -> Interval:
-    """Interval of the coefficient over the draws in which it is defined.
-
-    Quantiles of the draws. Both ends are NaN if fewer than half of the draws are defined, or if
-    only one of the documents (or systems) that were drawn has anything to correlate: the same one
-    again says nothing about others.
-    """
-    values = resampled(metric, human, level, coefficient, draws)
-    defined = values[~np.isnan(values)]
-    undefined = values.size - defined.size
-    tails = np.array([(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
-    if 2 * defined.size < values.size or not varied(metric, human, level, coefficient, draws):
-        tails = np.full(2, np.nan)
-    if np.isnan(tails).any():
-        return Interval(np.nan, np.nan, defined.size, undefined)
-    low, high = np.quantile(defined, tails)
-    return Interval(float(low), float(high), defined.size, undefined)
 
 
 def resampled(

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from metassay.statistics.arithmetic import Array
 from metassay.statistics.correlation import Coefficient, Level, correlate
 from metassay.statistics.permutation import Alternative, Trio, common
-from metassay.statistics.resampling import Draws, Resample, draw, resampled, varied
+from metassay.statistics.resampling import Draws, resampled, varied
 
 
 class Williams(NamedTuple):
@@ -95,31 +95,6 @@ class Sampled(NamedTuple):
     told: bool  # whether the resamples differ in anything that could be correlated
 
 
-def paired_bootstrap(  # noqa: PLR0913 - the data, the question, the resampling
-    a: ArrayLike,
-    b: ArrayLike,
-    human: ArrayLike,
-    level: Level,
-    coefficient: Coefficient,
-    *,
-    resample: Resample,
-    n: int,
-    confidence: float,
-    rng: np.random.Generator,
-) -> PairedBootstrap:
-    """Percentile interval of how much more a correlates with people than b, and its p.
-
-    p is twice the smaller share of resamples on either side of 0 (0 itself counts on both), the
-    data counted as one resample more. All NaN but the difference if fewer than half of the
-    resamples have one, or if only one of the documents (or systems) that are drawn has anything to
-    correlate, as for `resampling.interval`. Arguments as for `resampling.bootstrap`.
-    """
-    trio = common(a, b, human)
-    draws = draw((trio.a.shape[0], trio.a.shape[1]), resample=resample, n=n, rng=rng)
-    each = [sampled(one, trio.human, level, coefficient, draws) for one in (trio.a, trio.b)]
-    return paired(each[0], each[1], trio, confidence=confidence)
-
-
 def sampled(
     metric: Array, human: Array, level: Level, coefficient: Coefficient, draws: Draws
 ) -> Sampled:
@@ -132,7 +107,13 @@ def sampled(
 
 
 def paired(a: Sampled, b: Sampled, trio: Trio, *, confidence: float) -> PairedBootstrap:
-    """`paired_bootstrap` of two metrics that were resampled by the same draws in `trio`'s cells."""
+    """Percentile interval of how much more a correlates with people than b, and its p.
+
+    Both metrics were resampled by the same draws in `trio`'s cells. p is twice the smaller share of
+    resamples on either side of 0 (0 itself counts on both), the data counted as one resample more.
+    All NaN but the difference if fewer than half of the resamples have one, or if only one of the
+    documents (or systems) that are drawn has anything to correlate.
+    """
     difference, values = a.value - b.value, a.samples - b.samples
     defined = values[~np.isnan(values)]
     n_cells, undefined = int(np.count_nonzero(trio.present)), values.size - defined.size

@@ -1,9 +1,15 @@
-"""Parts of texts, and the units in them: statements with their citations, and claims."""
+"""Parts of texts, and the units in them: statements with their citations, and claims.
 
-from metassay.params import Options
-from metassay.units.decompose import decompose
-from metassay.units.parts import SoapOptions, WholeOptions, segment
+To add a way to find either: a module with a KIND, and a line in its index here.
+"""
 
-SEGMENTATIONS: dict[str, type[Options]] = {"whole": WholeOptions, "soap": SoapOptions}
+SEGMENTATIONS = {
+    "whole": "metassay.units.whole",
+    "soap": "metassay.units.soap",
+}
 
-__all__ = ["SEGMENTATIONS", "decompose", "segment"]
+DECOMPOSITIONS = {
+    "clauses": "metassay.units.clauses",
+    "llm": "metassay.units.llm_claims",
+    "doclens_claims": "metassay.units.released_claims",
+}

@@ -9,9 +9,8 @@ from typing import Annotated, Any, NamedTuple, Self
 import pandas as pd
 from pydantic import AfterValidator, Field, create_model, model_validator
 
-from metassay.errors import BadInput
 from metassay.llm.messages import Ask, ChatRequest
-from metassay.llm.prompts import PROMPTS, Decoding, Prompt, load, render
+from metassay.llm.prompts import PROMPTS, Decoding, Prompt, file_of, load, render
 from metassay.llm.structured import (
     Answer,
     Group,
@@ -22,10 +21,15 @@ from metassay.llm.structured import (
     numbered,
     schema_of,
 )
-from metassay.params import Options
+from metassay.needs import Requests, Resources, Use
+from metassay.options import Options
 from metassay.tables import FULL
 from metassay.text.citations import strip_citations
-from metassay.units.parts import EMPTY_SECTION, LINE_BREAK
+from metassay.units.leaves import leaves, tasks_of, units_of
+from metassay.units.marks import EMPTY_SECTION, LINE_BREAK
+from metassay.units.record import Decomposed, Decomposition
+
+ANSWER_LENGTH = 1.3  # tokens of a list of claims per token of the text that they are from
 
 # Those of tables.UNITS, with the status that says why a part's claims are unknown.
 _COLUMNS = (
@@ -126,13 +130,7 @@ def _parts(
     decoding: Decoding,
     prompt: Prompt,
 ) -> list[_Part]:
-    tasks = dict(zip(sources["doc_id"], sources["task"], strict=True))
-    absent = sorted(set(parts["doc_id"]) - set(tasks))
-    if absent:
-        raise BadInput(
-            f"parts: {len(absent)} doc_id(s) are not in sources, the first is {absent[0]!r};"
-            " run the segment stage again"
-        )
+    tasks = tasks_of(parts, sources)
     schema = schema_of(_claims_model(options))
 
     def build(items: list[Item]) -> ChatRequest:
@@ -140,10 +138,8 @@ def _parts(
         messages = render(prompt, items=listed, least=options.least, most=options.most)
         return decoding.request(messages, schema)
 
-    leaves = parts[(parts["leaf"] == "yes") & (parts["status"] == "ok")]
-    columns: Any = (leaves[name] for name in ("doc_id", "author", "part", "text"))
     found = []
-    for doc_id, author, part, text in sorted(zip(*columns, strict=True)):
+    for doc_id, author, part, text in sorted(leaves(parts)):
         said = _said(text)
         claims = (said,) if tasks[doc_id] == "question" and said else ()
         group = None
@@ -189,3 +185,28 @@ def _rows(part: _Part, own: Sequence[str] | ItemResult[Answer]) -> list[tuple[ob
         (*place, position, claim, status, [], None, None, None)
         for position, claim in enumerate(claims)
     ]
+
+
+def _take_apart(
+    parts: pd.DataFrame, sources: pd.DataFrame, options: LlmClaimOptions, resources: Resources
+) -> Decomposed:
+    said = units_of(parts, sources, None)
+    claims = llm_claims(parts, sources, options, *resources.asked())
+    return Decomposed(pd.concat([said, claims], ignore_index=True))
+
+
+def _requests(
+    parts: pd.DataFrame, sources: pd.DataFrame, options: LlmClaimOptions, decoding: Decoding
+) -> Requests:
+    asked = claim_requests(parts, sources, options, decoding)
+    return Requests(asked, options.rounds, ANSWER_LENGTH)
+
+
+KIND = Decomposition(
+    options=LlmClaimOptions,
+    take_apart=_take_apart,
+    requests=_requests,
+    recipe=signature,
+    model=lambda options: Use(options.model, options.max_tokens),
+    files=lambda options: (file_of(options.prompt),),
+)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from metassay.text.citations import parse
 from metassay.text.sentences import sentences
-from metassay.units.parts import EMPTY_SECTION, LINE_BREAK
+from metassay.units.marks import EMPTY_SECTION, LINE_BREAK
 
 
 class Statement(NamedTuple):

@@ -13,8 +13,10 @@ from metassay import parquet
 from metassay.aggregation.leaderboard import LeaderboardOptions, leaderboard
 from metassay.errors import BadInput
 from metassay.metrics import bleu
+from metassay.metrics.catalogue import descriptions
 from metassay.tables import LEADERBOARD, SCORES
 
+DESCRIPTIONS = descriptions()
 OPTIONS = LeaderboardOptions(resamples=1000, confidence=0.95, seed=7)
 
 
@@ -39,7 +41,9 @@ def score(doc_id: str, author: str, value: float | None, **others: Any) -> dict[
 
 def board(rows: list[dict[str, Any]], options: LeaderboardOptions = OPTIONS) -> Any:
     """Rows of the leaderboard by author."""
-    return leaderboard(pd.DataFrame(rows), options).set_index("author").to_dict("index")
+    return (
+        leaderboard(pd.DataFrame(rows), DESCRIPTIONS, options).set_index("author").to_dict("index")
+    )
 
 
 def test_by_hand() -> None:
@@ -145,7 +149,7 @@ def test_columns_are_kept_apart() -> None:
         score("d1", "a", 0.4, metric="claim_recall", judge="one", recipe="one"),
         score("d1", "a", 0.5, metric="claim_recall", judge="two", recipe="two"),
     ]
-    found = leaderboard(pd.DataFrame(rows), OPTIONS)
+    found = leaderboard(pd.DataFrame(rows), DESCRIPTIONS, OPTIONS)
     keys = found[["part", "metric", "judge", "author"]].itertuples(index=False, name=None)
     assert dict(zip(keys, zip(found["macro"], found["better"], strict=True), strict=True)) == {
         ("full", "claim_recall", "one", "a"): (0.4, "higher"),
@@ -166,7 +170,7 @@ def test_order_of_rows_changes_no_byte(tmp_path: Path) -> None:
     ]
     frame = pd.DataFrame(rows)
     for name, order in (("once", np.arange(len(frame))), ("again", rng.permutation(len(frame)))):
-        found = leaderboard(frame.iloc[order], OPTIONS)
+        found = leaderboard(frame.iloc[order], DESCRIPTIONS, OPTIONS)
         parquet.write(LEADERBOARD, found, tmp_path / f"{name}.parquet")
     assert (tmp_path / "once.parquet").read_bytes() == (tmp_path / "again.parquet").read_bytes()
 
@@ -174,10 +178,10 @@ def test_order_of_rows_changes_no_byte(tmp_path: Path) -> None:
 def test_tables_as_read_go_in_and_tables_come_out(tmp_path: Path) -> None:
     rows = [score("d1", "a", 0.5, statistics=[1, 2]), score("d2", "a", None)]
     parquet.write(SCORES, pd.DataFrame(rows), tmp_path / "scores.parquet")
-    found = leaderboard(parquet.read(SCORES, tmp_path / "scores.parquet"), OPTIONS)
+    found = leaderboard(parquet.read(SCORES, tmp_path / "scores.parquet"), DESCRIPTIONS, OPTIONS)
     parquet.write(LEADERBOARD, found, tmp_path / "leaderboard.parquet")
     assert parquet.read(LEADERBOARD, tmp_path / "leaderboard.parquet")["micro"].tolist() == [0.5]
-    assert leaderboard(parquet.empty(SCORES), OPTIONS).empty
+    assert leaderboard(parquet.empty(SCORES), DESCRIPTIONS, OPTIONS).empty
 
 
 def test_recipes_never_mix_in_one_column() -> None:
@@ -187,7 +191,7 @@ def test_recipes_never_mix_in_one_column() -> None:
         score("d1", "b", 0.1, metric="unheard_of"),
     ]
     with pytest.raises(BadInput) as error:
-        leaderboard(pd.DataFrame(rows), OPTIONS)
+        leaderboard(pd.DataFrame(rows), DESCRIPTIONS, OPTIONS)
     unknown, mixed = error.value.problems
     assert "'unheard_of'" in unknown
     assert "metric='rouge1_recall'" in mixed

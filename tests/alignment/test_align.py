@@ -8,8 +8,12 @@ import pytest
 from metassay import tables
 from metassay.alignment import ALIGNMENTS
 from metassay.alignment.align import align_units
-from metassay.alignment.rouge_topk import RougeTopKOptions
 from metassay.errors import BadInput
+from metassay.kinds import Chosen, choose
+
+
+def rouge_topk(k: int) -> Chosen:
+    return choose(ALIGNMENTS, {"kind": "rouge_topk", "k": k}, where="params")
 
 
 def sources(**passages: list[str]) -> pd.DataFrame:
@@ -34,7 +38,7 @@ def test_each_statement_is_aligned_with_its_own_source(tmp_path: Path) -> None:
         sources(a=["cough", "fever"], b=["left knee", "knee pain"]),
         given,
         "top",
-        RougeTopKOptions(k=1),
+        rouge_topk(1),
     )
     keyed = aligned.set_index(["doc_id", "author", "position"])["passages"].to_dict()
     assert keyed == {
@@ -50,24 +54,20 @@ def test_each_statement_is_aligned_with_its_own_source(tmp_path: Path) -> None:
 def test_row_order_changes_nothing() -> None:
     rows = [("a", "s", "full", "statement", n, f"word{n} shared") for n in range(4)]
     source = sources(a=[f"word{n} other" for n in range(4)])
-    options = RougeTopKOptions(k=2)
+    options = rouge_topk(2)
     straight = align_units(source, units(*rows), "top", options)
     turned = align_units(source, units(*rows[::-1]), "top", options)
     pd.testing.assert_frame_equal(straight, turned)
 
 
 def test_no_statements_give_an_empty_table(tmp_path: Path) -> None:
-    aligned = align_units(sources(a=["x"]), units(), "top", RougeTopKOptions(k=1))
+    aligned = align_units(sources(a=["x"]), units(), "top", rouge_topk(1))
     tables.write(tables.ALIGNMENTS, aligned, tmp_path / "alignments.parquet")
     assert aligned.empty
 
 
 def test_a_statement_without_source_is_bad_input() -> None:
     given = units(("z", "s", "full", "statement", 0, "private words"))
-    with pytest.raises(BadInput, match="doc_id 'z' is not in sources") as error:
-        align_units(sources(a=["x"]), given, "top", RougeTopKOptions(k=1))
+    with pytest.raises(BadInput, match=r"units: 1 .* not in sources, .* doc_id 'z'; add") as error:
+        align_units(sources(a=["x"]), given, "top", rouge_topk(1))
     assert "private" not in str(error.value)
-
-
-def test_index_names_the_kinds() -> None:
-    assert ALIGNMENTS["rouge_topk"].options is RougeTopKOptions

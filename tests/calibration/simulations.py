@@ -11,10 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
+from metassay.statistics import resampling
 from metassay.statistics.correlation import correlate
+from metassay.statistics.ensembles import percentiles
 from metassay.statistics.permutation import permutation_test
 from metassay.statistics.prediction_powered import prediction_powered_mean, rogan_gladen
-from metassay.statistics.resampling import bootstrap
 from metassay.statistics.significance import williams
 
 SYSTEMS, DOCUMENTS = 16, 100
@@ -78,11 +79,11 @@ def bootstrap_covers(level, coefficient, *, resample="documents", runs=500, seed
     truth = correlate(*world(40_000), level, coefficient).value
     hits = 0
     for _ in range(runs):
-        found = bootstrap(
-            *world(DOCUMENTS), level, coefficient, resample=resample, n=400, confidence=0.95,
-            rng=rng,
-        )  # fmt: skip
-        hits += found.low <= truth <= found.high
+        metric, human = world(DOCUMENTS)
+        draws = resampling.draw(metric.shape, resample=resample, n=400, rng=rng)
+        values = resampling.resampled(metric, human, level, coefficient, draws)
+        low, high = percentiles(values[:, None], 0.95)
+        hits += low[0] <= truth <= high[0]
     return hits / runs
 
 

@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.meta_evaluation.certificates import certificates
 from metassay.meta_evaluation.confounds import confounds
-from metassay.meta_evaluation.evidence import gather, run_test, sides
-from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.evidence import evidence
+from metassay.meta_evaluation.gather import gather, run_test, sides
+from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, even
+from metassay.reporting.sentences import certificates
 from metassay.statistics.components import value_at
 from metassay.statistics.correlation import LEVELS
 from metassay.statistics.jackknife import interval, left_out
@@ -116,8 +117,8 @@ def options(**more) -> MetaOptions:
 
 def certified(study: Study, chosen: MetaOptions) -> pd.DataFrame:
     """The certificates of one study."""
-    evidence = gather([study], chosen)
-    return certificates(evidence, confounds(evidence, chosen), chosen)
+    found = gather([study], chosen)
+    return certificates(evidence(found, confounds(found, chosen), chosen), CertificationOptions())
 
 
 def false_findings(

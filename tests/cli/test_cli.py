@@ -1,6 +1,9 @@
 """The command line: exit codes, and messages that say what to do."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -14,37 +17,50 @@ def here(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return project
 
 
-def edit(path: Path, **blocks: object) -> None:
-    params = yaml.safe_load(path.read_text("utf-8"))
-    path.write_text(yaml.safe_dump(params | blocks), encoding="utf-8")
+@pytest.fixture
+def unchanged(clone: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(clone)
+    return clone
+
+
+@contextmanager
+def edited(path: Path) -> Iterator[dict[str, Any]]:
+    """The content of a YAML file, to change; it is written back."""
+    content = yaml.safe_load(path.read_text("utf-8"))
+    yield content
+    path.write_text(yaml.safe_dump(content), encoding="utf-8")
 
 
 @pytest.mark.parametrize(
     "command", [["run", "nope"], ["report", "nope"], ["run", "sample", "nope"]]
 )
-def test_an_unknown_benchmark_is_bad_usage(here: Path, capsys, command: list[str]) -> None:
+def test_an_unknown_benchmark_is_bad_usage(unchanged: Path, capsys, command: list[str]) -> None:
     assert main(command) == 2
     said = capsys.readouterr().err
-    assert "no benchmark is called 'nope'; there are: sample, mts_dialog" in said
-    assert not (here / "data/tables").exists()
+    assert "none is called 'nope'; there are: aci_bench, aci_bench_table24, mts_dialog, sam" in said
+    assert not (unchanged / "data/tables").exists()
 
 
 def test_an_unknown_params_key_stops_before_anything_runs(here: Path, capsys) -> None:
-    edit(here / "params.yaml", metrcs={})
+    with edited(here / "params.yaml") as params:
+        params["metrcs"] = {}
     assert main(["run", "sample"]) == 2
     assert "params.yaml > metrcs: unknown key" in capsys.readouterr().err
     assert not (here / "data/tables").exists()
 
 
 def test_validate_names_every_problem_in_one_go(here: Path, capsys) -> None:
-    params = yaml.safe_load((here / "params.yaml").read_text("utf-8"))
-    params["metrics"]["rouge"]["stemer"] = True
-    params["judges"]["lexical"]["threshold"] = 3.0
-    params["benchmarks"]["sample"]["raw"] = "data/elsewhere"
-    params["benchmarks"]["mts_dialog"]["dataset"] = "mts"
-    params["benchmarks"]["aci_bench"]["published"] = ["table99"]
-    params["meta_evaluation"]["compared"].append("rouge7")
-    (here / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
+    with edited(here / "params.yaml") as params:
+        params["metrics"]["rouge"]["stemer"] = True
+        params["judges"]["lexical"]["threshold"] = 3.0
+        params["meta_evaluation"]["compared"].append("rouge7")
+    for name, key, value in (
+        ("sample", "raw", "data/elsewhere"),
+        ("mts_dialog", "dataset", "mts"),
+        ("aci_bench", "published", ["table99"]),
+    ):
+        with edited(here / f"benchmarks/{name}/params.yaml") as benchmark:
+            benchmark[key] = value
     broken = here / "data/tables/sample/texts.parquet"
     broken.parent.mkdir(parents=True)
     broken.write_bytes(b"PAR1 no")
@@ -54,9 +70,9 @@ def test_validate_names_every_problem_in_one_go(here: Path, capsys) -> None:
     for words in (
         "metrics > rouge > stemer: unknown key",
         "judges > lexical > threshold: Input should be less than or equal to 1",
-        "benchmarks > sample > raw: the folder data/elsewhere does not exist",
-        "benchmarks > mts_dialog > dataset: 'mts' is not in data/registry.yaml",
-        "benchmarks > aci_bench > published: 'table99' is not known",
+        "benchmarks/sample/params.yaml > raw: the folder data/elsewhere does not exist",
+        "benchmarks/mts_dialog/params.yaml > dataset: 'mts' is not in data/registry.yaml",
+        "benchmarks/aci_bench/params.yaml > published: 'table99' is not known",
         "meta_evaluation > compared: no metric is called 'rouge7'",
         "no readable Parquet file",
         "no table is called 'nonsense'",
@@ -66,26 +82,58 @@ def test_validate_names_every_problem_in_one_go(here: Path, capsys) -> None:
 
 def test_validate_is_content_with_the_project_as_it_is(here: Path, capsys) -> None:
     assert main(["validate"]) == 0
-    assert "as they should be" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "as they should be" in said.out
+    assert "note: mts_dialog: raw files were not checked, 3 of 3 are not in data/raw" in said.err
+    assert "sample:" not in said.err
+
+
+def test_validate_reads_the_raw_files_that_are_there(here: Path, capsys) -> None:
+    ratings = here / "data/sample/ratings.csv"
+    ratings.write_text(ratings.read_text("utf-8").replace("rater,", "who,", 1), encoding="utf-8")
+    assert main(["validate"]) == 2
+    assert "sample: ratings.csv: " in capsys.readouterr().err
+
+
+def test_validate_names_a_key_that_is_there_twice(here: Path, capsys) -> None:
+    path = here / "benchmarks/sample/params.yaml"
+    lines = path.read_text("utf-8").splitlines()
+    path.write_text("\n".join([*lines, "judges: []"]), encoding="utf-8")
+    first = next(n for n, line in enumerate(lines, 1) if line.startswith("judges:"))
+    assert main(["validate"]) == 2
+    said = capsys.readouterr().err
+    assert f"judges: is there twice, in lines {first} and {len(lines) + 1}; keep one" in said
 
 
 def test_validate_names_raw_folders_that_nobody_watches(here: Path, capsys) -> None:
-    params = yaml.safe_load((here / "params.yaml").read_text("utf-8"))
-    params["benchmarks"]["aci_bench"]["decomposition"] = "doclens_claims"
-    (here / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
+    with edited(here / "benchmarks/aci_bench/params.yaml") as benchmark:
+        benchmark["decompositions"] = ["doclens_claims"]
     assert main(["validate"]) == 2
     said = capsys.readouterr().err
-    assert "benchmarks > aci_bench > claims: is data/none.txt, but the released claims are" in said
+    assert "benchmarks/aci_bench/params.yaml > " in said
+    assert "doclens_claims" in said
 
 
-def test_list_shows_benchmarks_and_datasets(here: Path, capsys) -> None:
+def test_validate_names_metrics_that_are_measured_twice(here: Path, capsys) -> None:
+    with edited(here / "params.yaml") as params:
+        params["costly_metrics"] = {"stemmed": params["metrics"]["rouge"] | {"stemmer": True}}
+    with edited(here / "benchmarks/sample/params.yaml") as benchmark:
+        benchmark["costly_metrics"] = ["stemmed"]
+    assert main(["validate"]) == 2
+    assert capsys.readouterr().err.splitlines()[0] == (
+        "benchmarks/sample/params.yaml: rouge1_precision is measured by metrics > rouge and"
+        " costly_metrics > stemmed; name one of them"
+    )
+
+
+def test_list_shows_benchmarks_and_datasets(unchanged: Path, capsys) -> None:
     assert main(["list"]) == 0
     said = capsys.readouterr().out
     assert "sample" in said
     assert "mts_dialog" in said
 
 
-def test_fetch_of_an_unknown_dataset(here: Path, capsys) -> None:
+def test_fetch_of_an_unknown_dataset(unchanged: Path, capsys) -> None:
     assert main(["fetch", "nope"]) == 2
     assert "nope" in capsys.readouterr().err
 

@@ -241,10 +241,10 @@ def test_a_mirror_that_is_none(tmp_path: Path) -> None:
 
 
 def test_leftovers_of_a_killed_fetch_go(mirror: Path, tmp_path: Path) -> None:
-    (tmp_path / ".one.csv.abc.part").write_bytes(b"half")
-    (tmp_path / ".other.part").write_bytes(b"not ours")
+    (tmp_path / ".one.csv.abc.unfinished").write_bytes(b"half")
+    (tmp_path / ".other.unfinished").write_bytes(b"not ours")
     fetch("mine", dataset(), tmp_path, mirror=mirror)
-    assert names(tmp_path) == [".other.part", "mirror", *sorted(CONTENT)]
+    assert names(tmp_path) == [".other.unfinished", "mirror", *sorted(CONTENT)]
 
 
 def test_an_interrupted_fetch_leaves_nothing(mirror: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.errors import BadInput
-from metassay.params import Criterion
+from metassay.options import Criterion
 
 CRITERIA = {
     "usefulness": Criterion(low=1, high=5, better="higher"),
@@ -322,13 +322,14 @@ BAD = {
     "undeclared criterion": (
         "ratings.csv",
         added("s,d1,alpha,ann,style,5,,"),
-        "ratings.csv: line 7: criterion 'style' is not declared; declare it in params.yaml",
+        "ratings.csv: line 7: criterion 'style' is not declared; declare it in"
+        " benchmarks/<name>/params.yaml",
     ),
     "outside its scale": (
         "ratings.csv",
         added("s,d1,alpha,cat,usefulness,6,,", "s,d1,alpha,dan,usefulness,0,,"),
         "ratings.csv: 2 lines: 'usefulness' is outside its scale of 1 to 5 (first: line 7, value 6)"
-        "; correct it, or the scale in params.yaml",
+        "; correct it, or the scale in benchmarks/<name>/params.yaml",
     ),
     "no number": (
         "ratings.csv",

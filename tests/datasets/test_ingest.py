@@ -8,7 +8,7 @@ import pytest
 from metassay import tables
 from metassay.datasets.ingest import ingest
 from metassay.errors import BadInput
-from metassay.params import Criterion
+from metassay.options import Criterion
 
 CRITERIA = {"usefulness": Criterion(low=1, high=5, better="higher")}
 SOURCES = [f'{{"doc_id": "d{n}", "task": "question", "passages": ["Why {n}?"]}}' for n in range(9)]

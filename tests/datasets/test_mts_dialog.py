@@ -10,7 +10,8 @@ from rouge_score.rouge_scorer import RougeScorer
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.datasets.mts_dialog import CRITERIA, SCORES, SUMMARIES
 from metassay.errors import BadInput
-from metassay.params import Criterion, load
+from metassay.options import Criterion
+from metassay.params import load
 
 ROOT = Path(__file__).parents[2]
 SCALES = {name: Criterion(low=-1, high=1, better="higher") for name in CRITERIA.values()}
@@ -127,7 +128,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def real(mirror: Path) -> Ingested:
-    criteria = load(ROOT / "params.yaml").benchmarks["mts_dialog"].criteria
+    criteria = load(ROOT).benchmarks["mts_dialog"].criteria
     return ingest("mts_dialog", mirror / "mts_dialog_correlation", criteria)
 
 

@@ -1,6 +1,7 @@
 """docs/own-data.md: its example is taken from the page and ingested as it stands."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -31,23 +32,22 @@ def put_example(folder: Path) -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """The project's params.yaml and registry.yaml with the page's lines added, in their place."""
+    """This project's shared params and registry, with the page's entry and its benchmark."""
     folder = tmp_path / "project"
     (folder / "data").mkdir(parents=True)
-    for name, added in (
-        ("data/registry.yaml", block("yaml", 0)),
-        ("params.yaml", block("yaml", 1)),
-    ):
-        whole = yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
-        for key, entries in yaml.safe_load(added).items():
-            whole[key] |= entries
-        (folder / name).write_text(yaml.safe_dump(whole, sort_keys=False), encoding="utf-8")
+    (folder / "benchmarks/mine").mkdir(parents=True)
+    shutil.copy(ROOT / "params.yaml", folder)
+    registry = yaml.safe_load((ROOT / "data/registry.yaml").read_text(encoding="utf-8"))
+    registry["datasets"] |= yaml.safe_load(block("yaml", 0))["datasets"]
+    registry_file = folder / "data/registry.yaml"
+    registry_file.write_text(yaml.safe_dump(registry, sort_keys=False), encoding="utf-8")
+    (folder / "benchmarks/mine/params.yaml").write_text(block("yaml", 1), encoding="utf-8")
     put_example(tmp_path / "mine")
     return folder
 
 
 def test_the_example_is_ingested(project: Path) -> None:
-    benchmark = load(project / "params.yaml").benchmarks["mine"]
+    benchmark = load(project).benchmarks["mine"]
     registry = load_registry(project / "data/registry.yaml")
     assert not reader_problems(registry)
     dataset = registry[benchmark.dataset]
@@ -72,7 +72,7 @@ def test_the_messages_on_the_page_are_the_real_ones(tmp_path: Path) -> None:
     strangers = [f"pilot,visit-1,gpt4,r{n},usefulness,3,text" for n in range(12)]
     lines = [header, ratings[0], *strangers]
     (folder / "ratings.csv").write_text("\n".join(lines), encoding="utf-8")
-    criteria = load(ROOT / "params.yaml").benchmarks["sample"].criteria
+    criteria = load(ROOT).benchmarks["sample"].criteria
     with pytest.raises(BadInput) as caught:
         ingest("files", folder, {"usefulness": criteria["completeness"]})
     assert block("", 0).splitlines() == list(caught.value.problems)

@@ -32,7 +32,9 @@ GOOD = {
 
 def load(tmp_path: Path, dataset: object, name: str = "mine") -> dict[str, Dataset]:
     path = tmp_path / "registry.yaml"
-    path.write_text(yaml.safe_dump({"datasets": {name: dataset}}), encoding="utf-8")
+    fetched = [name] if isinstance(dataset, dict) and dataset.get("files") else []
+    content = {"fetched": fetched, "datasets": {name: dataset}}
+    path.write_text(yaml.safe_dump(content), encoding="utf-8")
     return load_registry(path)
 
 
@@ -52,7 +54,7 @@ def test_the_registry_of_this_project() -> None:
     assert "invented" in datasets["sample"].title
     assert len(datasets["mts_dialog"].files) == 3
     assert len(datasets["aci_bench"].files) == 14
-    private = {name for name, dataset in datasets.items() if dataset.access != "public"}
+    private = {name for name, one in datasets.items() if one.files and one.access != "public"}
     assert private == {"scholarsum_arxiv"}  # its licence is not stated upstream
 
 
@@ -112,12 +114,24 @@ def test_bad_entries(tmp_path: Path, change: dict[str, object], expected: str) -
     assert problems(tmp_path, GOOD | change) == [expected]
 
 
+def test_the_list_of_those_that_are_fetched_is_right(tmp_path: Path) -> None:
+    path = tmp_path / "registry.yaml"
+    own = {key: GOOD[key] for key in ("reader", "title", "licence", "access")}
+    content = {"fetched": ["own", "gone"], "datasets": {"mine": GOOD, "own": own}}
+    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    with pytest.raises(BadInput) as caught:
+        load_registry(path)
+    assert list(caught.value.problems) == [
+        f"{path} > fetched: 'mine' has files; add it",
+        f"{path} > fetched: 'own' is listed but has no files; take it out",
+        f"{path} > fetched: 'gone' is not in datasets; remove it",
+    ]
+
+
 def test_missing_key_and_bad_name(tmp_path: Path) -> None:
     entry = {key: value for key, value in GOOD.items() if key != "access"}
     assert problems(tmp_path, entry) == [" > access: missing; add it"]
-    assert problems(tmp_path, GOOD, "../x") == [
-        ": use letters, digits, '_', '-' and '.' for the name"
-    ]
+    assert problems(tmp_path, GOOD, "../x") == [": use letters, digits, '_' and '-' for the name"]
 
 
 @pytest.mark.parametrize(
@@ -126,6 +140,7 @@ def test_missing_key_and_bad_name(tmp_path: Path) -> None:
         (b"datasets: [", "not readable as YAML"),
         (b"datasets: {a: \xe9}", "not UTF-8 at byte 14; save it as UTF-8"),
         (b"", "valid dictionary"),
+        (b"datasets:\n  a: {}\n  a: {}\n", "datasets > a: is there twice, in lines 2 and 3; keep"),
     ],
 )
 def test_a_file_that_is_no_registry(tmp_path: Path, content: bytes, expected: str) -> None:
@@ -146,5 +161,6 @@ def test_an_unknown_name_is_told_the_known_ones(tmp_path: Path) -> None:
 
 def test_an_unknown_reader_is_told_the_known_ones(tmp_path: Path) -> None:
     (problem,) = reader_problems(load(tmp_path, GOOD | {"reader": "file"}))
-    assert "mine > reader: 'file' is not known; choose from aci_bench, doclens_abstract" in problem
+    known = ", ".join(READERS)
+    assert f"mine > reader: 'file' is not known; choose from {known}" in problem
     assert list(READERS) == sorted(READERS)

@@ -19,7 +19,7 @@ SYSTEMS = ["faithful", "omitting", "hallucinating"]
 
 @pytest.fixture(scope="module")
 def sample() -> Ingested:
-    benchmark = load(ROOT / "params.yaml").benchmarks["sample"]
+    benchmark = load(ROOT).benchmarks["sample"]
     reader = load_registry(ROOT / "data/registry.yaml")[benchmark.dataset].reader
     return ingest(reader, ROOT / benchmark.raw, benchmark.criteria)
 

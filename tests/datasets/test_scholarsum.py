@@ -12,8 +12,9 @@ from scipy.stats import pearsonr, spearmanr
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.datasets.scholarsum import ABSTRACTS, FACETS, METRICS, SYSTEMS
 from metassay.errors import BadInput
-from metassay.metrics import DESCRIPTIONS
-from metassay.params import Criterion, load
+from metassay.metrics.catalogue import descriptions
+from metassay.options import Criterion
+from metassay.params import load
 
 ROOT = Path(__file__).parents[2]
 SCALES = {n: Criterion(low=0, high=1, better="higher") for n in ("overall", *FACETS)}
@@ -79,7 +80,7 @@ def test_files_that_hold_something_else(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def real(mirror: Path) -> Ingested:
-    criteria = load(ROOT / "params.yaml").benchmarks["scholarsum_arxiv"].criteria
+    criteria = load(ROOT).benchmarks["scholarsum_arxiv"].criteria
     return ingest("scholarsum", mirror / "scholarsum_arxiv", criteria)
 
 
@@ -106,7 +107,7 @@ KNOWN = {
 
 def test_the_real_file_gives_the_known_correlations(real: Ingested) -> None:
     assert (len(real.sources), len(real.texts), len(real.ratings)) == (50, 250, 1000)
-    assert set(METRICS.values()) <= set(DESCRIPTIONS)
+    assert set(METRICS.values()) <= set(descriptions())
     both = overall(real)
     assert len(both) == 200
     for metric, known in KNOWN.items():

@@ -10,8 +10,9 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.datasets.unieval import SFRES, TOPICAL_CHAT
 from metassay.errors import BadInput
-from metassay.metrics import DESCRIPTIONS
-from metassay.params import Criterion, load
+from metassay.metrics.catalogue import descriptions
+from metassay.options import Criterion
+from metassay.params import load
 
 ROOT = Path(__file__).parents[2]
 SCALES = {"naturalness": Criterion(low=1, high=6, better="higher")}
@@ -148,7 +149,7 @@ PRINTED = {
 
 @pytest.fixture(scope="module", params=FILES)
 def real(mirror: Path, request: pytest.FixtureRequest) -> tuple[str, Ingested]:
-    criteria = load(ROOT / "params.yaml").benchmarks[request.param].criteria
+    criteria = load(ROOT).benchmarks[request.param].criteria
     return request.param, ingest(request.param, mirror / "unieval_dialogue_d2t", criteria)
 
 
@@ -156,7 +157,7 @@ def test_the_real_files_give_the_printed_correlations(real: tuple[str, Ingested]
     name, found = real
     counts = {"topical_chat": (60, 360, 2160), "sfres": (1181, 2362, 3543)}
     assert (len(found.sources), len(found.texts), len(found.ratings)) == counts[name]
-    assert set(found.measurements["metric"]) <= set(DESCRIPTIONS)
+    assert set(found.measurements["metric"]) <= set(descriptions())
     key = ["doc_id", "author"]
     people = found.ratings.pivot(index=key, columns="criterion", values="value")
     own = found.measurements.pivot(index=key, columns="metric", values="value").loc[people.index]

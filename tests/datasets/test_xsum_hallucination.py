@@ -10,8 +10,9 @@ from scipy.stats import spearmanr
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.datasets.xsum_hallucination import FACTS, METRICS, SCORES, SPANS
 from metassay.errors import BadInput
-from metassay.metrics import DESCRIPTIONS
-from metassay.params import Criterion, load
+from metassay.metrics.catalogue import descriptions
+from metassay.options import Criterion
+from metassay.params import load
 
 ROOT = Path(__file__).parents[2]
 SCALES = {
@@ -133,12 +134,12 @@ def test_a_score_that_is_there_twice(tmp_path: Path) -> None:
 
 
 def test_every_metric_is_described() -> None:
-    assert set(METRICS.values()) <= set(DESCRIPTIONS)
+    assert set(METRICS.values()) <= set(descriptions())
 
 
 @pytest.fixture(scope="module")
 def real(mirror: Path) -> Ingested:
-    criteria = load(ROOT / "params.yaml").benchmarks["xsum_hallucination"].criteria
+    criteria = load(ROOT).benchmarks["xsum_hallucination"].criteria
     return ingest("xsum_hallucination", mirror / "xsum_hallucination", criteria)
 
 

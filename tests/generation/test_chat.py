@@ -10,11 +10,13 @@ import pytest
 
 from metassay import __version__
 from metassay.errors import BadInput
-from metassay.generation.chat import ChatOptions, chat_requests, orders, write_chat
+from metassay.generation.chat import KIND, ChatOptions, chat_requests, write_chat
 from metassay.generation.few_shot import Example
+from metassay.generation.prompted import orders
 from metassay.llm.messages import ChatRequest, Message, Reply
 from metassay.llm.prompts import Decoding, load
-from metassay.params import parse
+from metassay.needs import Model, Resources, Use
+from metassay.options import parse
 from metassay.parquet import write
 from metassay.tables import TEXTS
 from metassay.text.citations import parse as parse_citations
@@ -330,3 +332,27 @@ def test_options_are_strict() -> None:
         options(shots=-1)
     with pytest.raises(BadInput, match="unknown key"):
         options(temperature=0.5)
+
+
+def test_the_record_says_what_the_options_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = options(max_tokens=9, unit="section", prompts={"question": "ask"}, examples=["a/b/c"])
+    assert KIND.model(used) == Use("invented", 9)
+    assert KIND.datasets(used) == ["a"]
+    assert [path.as_posix() for path in KIND.files(used)] == [
+        "prompts/ask.yaml",
+        "prompts/write-abstract-cited.yaml",
+        "prompts/write-impression-cited.yaml",
+        "prompts/write-section-cited.yaml",
+    ]
+
+    monkeypatch.chdir(PROMPTS.parent)
+    assert KIND.requests is not None
+    requests, rounds, length = KIND.requests(sources(VISIT), options(), DECODING, tmp_path)
+    assert (rounds, length) == (0, 1.0)
+    ask = FakeAsk(lambda _: "Knee pain [1].")
+    resources = Resources(tmp_path, Model(ask, DECODING))
+    texts, warnings = KIND.write(sources(VISIT), "s", options(), resources)
+    assert written(texts) == [("d1", "full", "Knee pain [1].", "ok")]
+    assert (ask.requests, warnings) == (requests, ())

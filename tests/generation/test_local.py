@@ -8,119 +8,22 @@ import pandas as pd
 import pytest
 
 from metassay.errors import BadInput
-from metassay.generation import network
-from metassay.generation.local import CausalOptions, Seq2SeqOptions, write_causal, write_seq2seq
-from metassay.params import parse
+from metassay.generation import decoding
+from metassay.generation.causal import CausalOptions, write_causal
+from metassay.generation.seq2seq import Seq2SeqOptions, write_seq2seq
+from metassay.models import loading
+from metassay.options import parse
 from metassay.parquet import write
 from metassay.tables import TEXTS
 from metassay.text.headings import SECTIONS
 
 torch = pytest.importorskip("torch", reason="needs metassay[models]")
 transformers = pytest.importorskip("transformers", reason="needs metassay[models]")
-tokenizers = pytest.importorskip("tokenizers", reason="needs metassay[models]")
+pytest.importorskip("tokenizers", reason="needs metassay[models]")
 
-torch.set_num_threads(1)  # tiny matrices
+from tests.models.tiny import TEMPLATE, bart, llama, t5  # noqa: E402 - it needs them
 
 PROMPTS = Path(__file__).parents[2] / "prompts"
-CORPUS = ["[doctor] how is the knee today?", "[patient] it hurts when i climb the stairs"] * 5
-TEMPLATE = (
-    "{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}"
-    "{% if add_generation_prompt %}assistant:{% endif %}"
-)
-
-
-def tokenizer(end: bool) -> Any:
-    """A BPE tokenizer of bytes, trained here; with `end` it closes its input with an end mark."""
-    bpe = tokenizers.Tokenizer(tokenizers.models.BPE())
-    bpe.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
-    bpe.decoder = tokenizers.decoders.ByteLevel()
-    trainer = tokenizers.trainers.BpeTrainer(
-        vocab_size=300,
-        special_tokens=["<pad>", "<s>", "</s>"],
-        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    bpe.train_from_iterator(CORPUS, trainer)
-    if end:
-        bpe.post_processor = tokenizers.processors.TemplateProcessing(
-            single="$A </s>", special_tokens=[("</s>", 2)]
-        )
-    return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=bpe, bos_token="<s>", eos_token="</s>", pad_token="<pad>"
-    )
-
-
-def save(folder: Path, model: Any, words: Any, ends: list[int] | int) -> Path:
-    model.generation_config.eos_token_id = ends
-    # Settings that would make it sample and stop early must not matter.
-    model.generation_config.update(do_sample=True, temperature=0.7, top_p=0.9, max_length=3)
-    model.save_pretrained(folder)
-    words.save_pretrained(folder)
-    return folder
-
-
-def bart(folder: Path, *, forced: bool = False, ends: list[int] | None = None) -> Path:
-    words = tokenizer(end=True)
-    torch.manual_seed(2)
-    config = transformers.BartConfig(
-        vocab_size=len(words),
-        d_model=16,
-        encoder_layers=1,
-        decoder_layers=1,
-        encoder_attention_heads=2,
-        decoder_attention_heads=2,
-        encoder_ffn_dim=32,
-        decoder_ffn_dim=32,
-        max_position_embeddings=64,
-        pad_token_id=0,
-        bos_token_id=1,
-        eos_token_id=2,
-        decoder_start_token_id=2,
-        forced_eos_token_id=2 if forced else None,
-        init_std=0.3,
-    )
-    model = transformers.BartForConditionalGeneration(config)
-    return save(folder, model, words, [2, *(ends or [])])
-
-
-def t5(folder: Path) -> Path:
-    words = tokenizer(end=True)
-    torch.manual_seed(3)
-    config = transformers.T5Config(
-        vocab_size=len(words),
-        d_model=16,
-        d_kv=8,
-        d_ff=32,
-        num_layers=1,
-        num_heads=2,
-        pad_token_id=0,
-        eos_token_id=2,
-        decoder_start_token_id=0,
-        initializer_factor=20.0,
-        tie_word_embeddings=False,
-    )
-    model = transformers.T5ForConditionalGeneration(config)
-    return save(folder, model, words, list(range(2, len(words), 5)))
-
-
-def llama(folder: Path, *, template: str | None = TEMPLATE) -> Path:
-    words = tokenizer(end=False)
-    words.chat_template = template
-    torch.manual_seed(4)
-    config = transformers.LlamaConfig(
-        vocab_size=len(words),
-        hidden_size=16,
-        intermediate_size=32,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        num_key_value_heads=2,
-        max_position_embeddings=4096,
-        bos_token_id=1,
-        eos_token_id=2,
-        pad_token_id=0,
-        initializer_range=0.5,
-    )
-    return save(folder, transformers.LlamaForCausalLM(config), words, list(range(2, len(words), 9)))
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +48,12 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         return built[kind]
 
     return model
+
+
+@pytest.fixture(autouse=True)
+def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What models wrote is kept below the folder that a test runs in."""
+    monkeypatch.chdir(tmp_path)
 
 
 COMMON = {
@@ -212,13 +121,14 @@ def test_an_encoder_decoder_writes_for_every_document(
 
 
 def test_the_same_input_gives_the_same_text_whatever_the_global_seed(
-    models: Callable[[str], Path],
+    models: Callable[[str], Path], tmp_path: Path
 ) -> None:
     # The model's own settings ask for sampling.
     first = write_seq2seq(VISITS, "s", seq2seq(models("bart"))).texts
     torch.manual_seed(99)
     state = torch.random.get_rng_state()
-    again = write_seq2seq(VISITS.iloc[::-1], "s", seq2seq(models("bart"))).texts
+    other = tmp_path / "other.sqlite"
+    again = write_seq2seq(VISITS.iloc[::-1], "s", seq2seq(models("bart")), store=other).texts
     assert torch.equal(torch.random.get_rng_state(), state)
     pd.testing.assert_frame_equal(first, again)
 
@@ -295,7 +205,7 @@ def test_a_long_input_is_cut_only_if_that_was_said(models: Callable[[str], Path]
     shorter = write_seq2seq(LONG, "s", seq2seq(models("bart"), too_long="cut", max_input=9))
     assert "|limit:9|" in shorter.texts["recipe"].iloc[0]
     # The end mark stays: the model sees eight tokens of text and then its end.
-    loaded = network.load("AutoModelForSeq2SeqLM", cut)
+    loaded = loading.load("AutoModelForSeq2SeqLM", cut)
     tokens = loaded.tokenizer("the knee hurts " * 40, truncation=True, max_length=9)["input_ids"]
     assert (len(tokens), tokens[-1]) == (9, 2)
 
@@ -363,3 +273,56 @@ def test_the_recipe_names_the_content_of_a_folder_not_its_place(
     other = bart(tmp_path / "tiny-bart", ends=[5])
     (changed,) = set(write_seq2seq(VISITS, "s", seq2seq(other)).texts["recipe"])
     assert changed != recipe
+
+
+def cannot(*_: object) -> Any:
+    raise AssertionError("the model was loaded")
+
+
+@pytest.mark.parametrize("kind", ["bart", "llama"])
+def test_a_second_run_loads_no_model(
+    models: Callable[[str], Path], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(visits: pd.DataFrame, **changes: Any) -> Any:
+        if kind == "llama":
+            return write_causal(visits, "s", causal(models(kind), **changes), prompts=PROMPTS)
+        return write_seq2seq(visits, "s", seq2seq(models(kind), **changes))
+
+    visits = pd.concat(
+        [VISITS, sources(["the knee hurts " * 3000], [" "]).assign(doc_id=["l", "n"])]
+    )
+    first = run(visits)
+    assert len(first.warnings) == 1
+    monkeypatch.setattr(decoding, "_load", cannot)
+    second = run(visits)
+    pd.testing.assert_frame_equal(first.texts, second.texts)
+    assert first.warnings == second.warnings
+    # A part of it, in another benchmark and under another name, is there as well.
+    run(visits.iloc[1:3])
+    for changes in ({"max_new_tokens": 21}, {"beams": 2}, {"seed": 1}, {"batch_size": 3}):
+        with pytest.raises(AssertionError, match="was loaded"):
+            run(visits, **changes)
+
+
+def test_only_what_is_new_is_decoded(
+    models: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_seq2seq(VISITS.iloc[:3], "s", seq2seq(models("bart")))
+    decoded: list[int] = []
+    batch = decoding._batch
+
+    def counted(writer: Any, rows: Any, options: Any) -> Any:
+        decoded.append(len(rows))
+        return batch(writer, rows, options)
+
+    monkeypatch.setattr(decoding, "_batch", counted)
+    texts = write_seq2seq(VISITS, "s", seq2seq(models("bart"))).texts
+    assert decoded == [2]
+    monkeypatch.undo()
+    pd.testing.assert_frame_equal(texts, write_seq2seq(VISITS, "s", seq2seq(models("bart"))).texts)
+
+
+def test_a_model_that_lacks_weights_is_refused(models: Callable[[str], Path]) -> None:
+    # A decoder alone, read as an encoder with a decoder's name: its weights would be invented.
+    with pytest.raises(BadInput, match=r"lacks \d+ of the weights of AutoModelForCausalLM"):
+        write_causal(VISITS, "s", causal(models("bart")), prompts=PROMPTS)

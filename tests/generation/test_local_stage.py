@@ -8,8 +8,13 @@ import pytest
 from metassay.parquet import read
 from metassay.tables import RESPONSES, TEXTS
 from stages.doorway import BAD_INPUT
-from tests.generation.test_local import COMMON, STYLE, bart, llama
 from tests.stage_setup import run_stage, tiny_project
+
+pytest.importorskip("torch", reason="needs metassay[models]")
+pytest.importorskip("transformers", reason="needs metassay[models]")
+
+from tests.generation.test_local import COMMON, STYLE
+from tests.models.tiny import bart, llama
 
 NOWHERE = "http://127.0.0.1:9/v1"
 LONG = "the stairs hurt " * 2000  # more tokens than either model reads
@@ -21,7 +26,7 @@ def written(
 ) -> dict[str, str]:
     """Let the stage write, and give the status of each document after what holds of every run."""
     tiny_project(root, NOWHERE, PASSAGES, system=COMMON | {"model": str(model)} | system)
-    assert run_stage(monkeypatch, root, "generate", "one-writer") == 0
+    assert run_stage(monkeypatch, root, "generate", "writer") == 0
     texts = read(TEXTS, root / "data/tables/one/texts/writer.parquet")
     assert texts["doc_id"].tolist() == [f"d{number:03}" for number in range(len(PASSAGES))]
     assert set(texts["author"]) == {"writer"}
@@ -50,7 +55,7 @@ def test_an_encoder_decoder_writes_and_failed_documents_are_rows(
     assert "stairs" not in said
 
     first = (root / "data/tables/one/texts/writer.parquet").read_bytes()
-    assert run_stage(monkeypatch, root, "generate", "one-writer") == 0
+    assert run_stage(monkeypatch, root, "generate", "writer") == 0
     assert (root / "data/tables/one/texts/writer.parquet").read_bytes() == first
 
     cut = written(monkeypatch, root, model, system | {"too_long": "cut"})
@@ -80,6 +85,6 @@ def test_a_model_that_is_not_there_stops_the_stage_with_a_remedy(
 ) -> None:
     system = COMMON | {"kind": "seq2seq", "model": str(tmp_path / "nowhere")}
     root = tiny_project(tmp_path / "project", NOWHERE, PASSAGES, system=system)
-    assert run_stage(monkeypatch, root, "generate", "one-writer") == BAD_INPUT
+    assert run_stage(monkeypatch, root, "generate", "writer") == BAD_INPUT
     assert "nowhere" in capfd.readouterr().err
     assert not (root / "data/tables/one/texts/writer.parquet").exists()

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from metassay.judges import JUDGES
-from metassay.judges.lexical import LexicalJudge, LexicalOptions
-from metassay.judges.protocol import Pair, Verdict
+from metassay.judges.lexical import KIND, LexicalJudge, LexicalOptions
+from metassay.judges.protocol import Judgment, Pair
+from metassay.kinds import record_of
 
 NOTE = (
     "Ms. Vale denies fever, chills and numbness. Left knee pain began two weeks ago, no fall."
@@ -17,7 +18,7 @@ NOTE = (
 DEFAULT = LexicalOptions(threshold=0.75, window=60)
 
 
-def verdict(premise: str, hypothesis: str, options: LexicalOptions = DEFAULT) -> Verdict:
+def judgment(premise: str, hypothesis: str, options: LexicalOptions = DEFAULT) -> Judgment:
     return LexicalJudge(options).judge([Pair("id", "entailment", premise, hypothesis)])[0]
 
 
@@ -25,10 +26,10 @@ def test_share_by_hand() -> None:
     # Content tokens of the hypothesis: dull, knee, pain, today. knee, pain, today are there: 3 of
     # 4 = .75, which is enough for .75 and not for .8 (4 needed).
     premise, hypothesis = "Knee pain since today.", "Dull knee pain today."
-    found = verdict(premise, hypothesis)
+    found = judgment(premise, hypothesis)
     assert found.label == "entailed"
     assert found.explanation == "3 of 4 tokens found, 3 needed; missing: dull"
-    strict = verdict(premise, hypothesis, LexicalOptions(threshold=0.8, window=60))
+    strict = judgment(premise, hypothesis, LexicalOptions(threshold=0.8, window=60))
     assert strict.label == "not_entailed"
     assert strict.explanation == "3 of 4 tokens found, 4 needed; missing: dull"
 
@@ -36,8 +37,8 @@ def test_share_by_hand() -> None:
 def test_all_words_must_be_in_one_window() -> None:
     premise = "knee " + "filler " * 8 + "pain"  # ten content tokens
     options = {n: LexicalOptions(threshold=1, window=n) for n in (9, 10)}
-    assert verdict(premise, "Knee pain.", options[10]).label == "entailed"
-    apart = verdict(premise, "Knee pain.", options[9])
+    assert judgment(premise, "Knee pain.", options[10]).label == "entailed"
+    apart = judgment(premise, "Knee pain.", options[9])
     assert (apart.label, apart.explanation) == (
         "not_entailed",
         "1 of 2 tokens found, 2 needed; missing: pain",
@@ -63,43 +64,43 @@ def test_all_words_must_be_in_one_window() -> None:
     ],
 )
 def test_conflicts_are_explained(premise: str, hypothesis: str, conflict: str) -> None:
-    found = verdict(premise, hypothesis, LexicalOptions(threshold=0.5, window=60))
+    found = judgment(premise, hypothesis, LexicalOptions(threshold=0.5, window=60))
     assert found.label == "not_entailed"
     assert str(found.explanation).endswith(f"conflict: {conflict}")
 
 
 def test_a_number_without_unit_may_have_any() -> None:
-    assert verdict("Metoprolol 50 daily.", "Metoprolol 50 mg daily.").label == "entailed"
+    assert judgment("Metoprolol 50 daily.", "Metoprolol 50 mg daily.").label == "entailed"
 
 
 def test_one_window_without_conflict_suffices() -> None:
     filler = "filler " * 60
-    assert verdict(f"No cough. {filler} Has cough.", "Cough.").label == "entailed"
-    assert verdict(f"No cough. {filler} No cough.", "Cough.").label == "not_entailed"
+    assert judgment(f"No cough. {filler} Has cough.", "Cough.").label == "entailed"
+    assert judgment(f"No cough. {filler} No cough.", "Cough.").label == "not_entailed"
 
 
 def test_bilateral_stands_for_both_sides() -> None:
     loose = LexicalOptions(threshold=0.5, window=60)
-    assert verdict("Bilateral edema.", "Left edema.", loose).label == "entailed"
-    assert verdict("Left edema and right edema.", "Bilateral edema.", loose).label == "entailed"
-    assert verdict("Left edema.", "Bilateral edema.", loose).label == "not_entailed"
+    assert judgment("Bilateral edema.", "Left edema.", loose).label == "entailed"
+    assert judgment("Left edema and right edema.", "Bilateral edema.", loose).label == "entailed"
+    assert judgment("Left edema.", "Bilateral edema.", loose).label == "not_entailed"
 
 
 def test_a_hypothesis_without_content_is_judged_on_all_its_tokens() -> None:
-    assert verdict("He did so.", "He did.").label == "entailed"
-    assert verdict("Cough.", "He did.").label == "not_entailed"
+    assert judgment("He did so.", "He did.").label == "entailed"
+    assert judgment("Cough.", "He did.").label == "not_entailed"
 
 
-def test_a_hypothesis_without_tokens_has_no_verdict() -> None:
-    found = verdict("Cough.", "?!")
+def test_a_hypothesis_without_tokens_has_no_judgment() -> None:
+    found = judgment("Cough.", "?!")
     assert (found.status, found.label) == ("error", None)
 
 
 def test_it_has_no_probability_and_says_that_it_is_a_baseline() -> None:
-    found = verdict(NOTE, "He takes lisinopril 10 mg daily.")
+    found = judgment(NOTE, "He takes lisinopril 10 mg daily.")
     assert (found.probability, found.grade, found.tokens, found.attempts) == (None, None, None, 1)
-    judge = JUDGES["lexical"].make(DEFAULT)
-    assert judge.signature == "lexical baseline,threshold=0.75,window=60"
+    assert record_of(JUDGES, "lexical") is KIND
+    assert KIND.make(DEFAULT).signature == "lexical baseline,threshold=0.75,window=60"
     assert "Lexical baseline" in str(LexicalJudge.__doc__)
 
 
@@ -107,17 +108,51 @@ def test_it_has_no_probability_and_says_that_it_is_a_baseline() -> None:
 @given(st.lists(st.sampled_from(NOTE.split()), min_size=1, max_size=30))
 def test_every_text_with_content_entails_itself(words: list[str]) -> None:
     text = " ".join(words)
-    found = verdict(text, text)
+    found = judgment(text, text)
     assert found.status == "ok"
     assert found.label == "entailed"
 
 
 @settings(deadline=None)
 @given(st.text(max_size=40), st.text(max_size=40))
-def test_any_text_gets_a_verdict_and_always_the_same(a: str, b: str) -> None:
-    first = verdict(a, b)
+def test_any_text_gets_a_judgment_and_always_the_same(a: str, b: str) -> None:
+    first = judgment(a, b)
     assert (first.label is None) == (first.status != "ok")
-    assert verdict(a, b) == first
+    assert judgment(a, b) == first
+
+
+def grade(premise: str, hypothesis: str) -> Judgment:
+    return LexicalJudge(DEFAULT).judge([Pair("id", "support_grade", premise, hypothesis)])[0]
+
+
+@pytest.mark.parametrize(
+    ("premise", "expected"),
+    [
+        # Content tokens of the hypothesis: dull, knee, pain, today, walking.
+        ("Dull knee pain today on walking.", 3),  # 5 of 5
+        ("Knee pain today on walking.", 2),  # 4 of 5: 3 * 4 / 5 = 2.4
+        ("Knee pain.", 1),  # 2 of 5: 1.2
+        ("Knee.", 0),  # 1 of 5: .6
+        ("Cough.", 0),
+        ("No dull knee pain today on walking.", 0),  # all there, but negated
+    ],
+)
+def test_grade_by_hand(premise: str, expected: int) -> None:
+    found = grade(premise, "Dull knee pain today, walking.")
+    assert (found.status, found.label, found.grade) == ("ok", None, expected)
+
+
+def test_a_grade_is_that_of_the_fullest_window_without_conflict() -> None:
+    # The first sentence has 4 of the 4 tokens, and a negation; the last has 2 of 4, and none.
+    filler = "filler " * 60
+    found = grade(f"No dull knee pain today. {filler} Knee pain.", "Dull knee pain today.")
+    assert found.grade == 1
+    assert found.explanation == "2 of 4 tokens found; missing: dull, today"
+
+
+def test_a_hypothesis_without_tokens_has_no_grade() -> None:
+    found = grade("Cough.", "?!")
+    assert (found.status, found.label, found.grade) == ("error", None, None)
 
 
 def test_order_of_pairs_changes_nothing() -> None:

@@ -5,10 +5,16 @@ Does the premise entail the hypothesis? Each group changes one thing at a time. 
 examples picked for it.
 """
 
+from pathlib import Path
 from typing import NamedTuple
 
-from metassay.judges.lexical import LexicalJudge, LexicalOptions
-from metassay.judges.protocol import Pair
+import yaml
+
+from metassay.judges import JUDGES
+from metassay.judges.protocol import Judge, Pair
+from metassay.kinds import choose
+
+ROOT = Path(__file__).parents[2]
 
 
 class Case(NamedTuple):
@@ -96,17 +102,26 @@ CASES = [
 ]
 
 
+def as_shipped() -> Judge:
+    """The judge that params.yaml > judges > lexical makes."""
+    block = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))["judges"]["lexical"]
+    chosen = choose(JUDGES, block, where="params.yaml > judges > lexical")
+    judge: Judge = chosen.record.make(chosen.options)
+    return judge
+
+
 def test_accuracy_is_as_stated() -> None:
     """What it can do: restatements, flipped negations, sides, numbers and units, missing content.
 
     What it cannot: a paraphrase, a value that is there but belongs to something else, an answer in
-    another turn, somebody else's disease, and "is reported" for "reports".
+    another turn, somebody else's disease, an order that was only thought of, and "is reported" for
+    "reports".
     """
-    judge = LexicalJudge(LexicalOptions(threshold=0.75, window=60))
-    verdicts = judge.judge([Pair("", "entailment", c.premise, c.hypothesis) for c in CASES])
+    judge = as_shipped()
+    judgments = judge.judge([Pair("", "entailment", c.premise, c.hypothesis) for c in CASES])
     right: dict[str, list[bool]] = {}
-    for case, verdict in zip(CASES, verdicts, strict=True):
-        correct = (verdict.label == "entailed") == case.entailed
+    for case, judgment in zip(CASES, judgments, strict=True):
+        correct = (judgment.label == "entailed") == case.entailed
         right.setdefault(case.group, []).append(correct)
     assert {group: (sum(found), len(found)) for group, found in right.items()} == {
         "restated": (8, 8),
@@ -117,5 +132,5 @@ def test_accuracy_is_as_stated() -> None:
         "unit": (5, 5),
         "missing": (4, 4),
         "paraphrase": (0, 4),
-        "inference": (1, 3),
+        "inference": (0, 3),
     }

@@ -8,14 +8,15 @@ import pandas as pd
 import pytest
 
 from metassay import tables
+from metassay.errors import BadInput
 from metassay.judges import run
-from metassay.judges.protocol import Pair, Verdict
+from metassay.judges.protocol import Judge, Judgment, Pair
 from metassay.judges.run import judge_pairs
 from metassay.pairing.pairs import pair_id
 
-YES = Verdict("ok", "entailed", probability=0.9, explanation="it says so", tokens=12)
-NO = Verdict("ok", "not_entailed")
-LOST = Verdict("truncated", None, attempts=3)
+YES = Judgment("ok", "entailed", probability=0.9, explanation="it says so", tokens=12)
+NO = Judgment("ok", "not_entailed")
+LOST = Judgment("truncated", None, attempts=3)
 
 
 class Scripted:
@@ -23,11 +24,11 @@ class Scripted:
 
     signature = "scripted,1"
 
-    def __init__(self, script: Mapping[tuple[str, str], Verdict]) -> None:
+    def __init__(self, script: Mapping[tuple[str, str], Judgment]) -> None:
         self.script = script
         self.heard: list[list[tuple[str, str]]] = []
 
-    def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
+    def judge(self, pairs: Sequence[Pair]) -> list[Judgment]:
         self.heard.append([(pair.premise, pair.hypothesis) for pair in pairs])
         for pair in pairs:
             assert pair.pair_id == pair_id(pair.instrument, pair.premise, pair.hypothesis)
@@ -43,14 +44,22 @@ def pairs(*rows: tuple[str | None, str], instrument: str = "entailment") -> pd.D
     return frame.assign(
         pair_id=[pair_id(instrument, premise, hypothesis) for premise, hypothesis in rows],
         instrument=instrument,
+        measure="m",
         settled=pd.Series([None if p else "no_evidence" for p, _ in rows], dtype="str"),
     )
+
+
+GRADED = ("entailment", "support_grade")
+
+
+def ask(given: pd.DataFrame, judge: Judge, **others: Any) -> pd.DataFrame:
+    return judge_pairs(given, "fake", judge, GRADED, **others)
 
 
 def test_each_question_is_asked_once_by_premise_and_settled_ones_not(tmp_path: Path) -> None:
     judge = Scripted({("b", "x"): YES, ("a", "y"): NO, ("a", "x"): LOST})
     given = pairs(("b", "x"), ("a", "y"), (None, "z"), ("b", "x"), ("a", "x"))
-    judgments = judge_pairs(given, "fake", judge)
+    judgments = ask(given, judge)
     assert judge.heard == [[("a", "x"), ("a", "y"), ("b", "x")]]
     tables.write(tables.JUDGMENTS, judgments, tmp_path / "judgments.parquet")
     read = tables.read(tables.JUDGMENTS, tmp_path / "judgments.parquet").set_index("pair_id")
@@ -79,7 +88,7 @@ def test_order_is_that_of_the_texts_whatever_the_order_of_rows_and_categories() 
     turned = given.iloc[::-1].reset_index(drop=True)
     turned["premise"] = turned["premise"].cat.set_categories(["c", "unused", "a", "b"])
     first, second = Scripted(script), Scripted(script)
-    one, other = judge_pairs(given, "fake", first), judge_pairs(turned, "fake", second)
+    one, other = ask(given, first), ask(turned, second)
     assert first.heard == second.heard
     pd.testing.assert_frame_equal(one, other)
 
@@ -88,7 +97,7 @@ def test_batches_and_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "BATCH", 2)
     script = {("p", str(n)): (YES if n else NO) for n in range(5)}
     judge, told = Scripted(script), list[int]()
-    judgments = judge_pairs(pairs(*script), "fake", judge, progress=told.append)
+    judgments = ask(pairs(*script), judge, progress=told.append)
     assert [len(batch) for batch in judge.heard] == [2, 2, 1]
     assert told == [2, 2, 1]
     assert judgments["label"].tolist().count("not_entailed") == 1
@@ -96,31 +105,64 @@ def test_batches_and_progress(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nothing_to_ask(tmp_path: Path) -> None:
-    judgments = judge_pairs(pairs((None, "x")), "fake", Scripted({}))
+    judgments = ask(pairs((None, "x")), Scripted({}))
     tables.write(tables.JUDGMENTS, judgments, tmp_path / "judgments.parquet")
     assert judgments.empty
 
 
 @pytest.mark.parametrize("given", [[], [NO, NO]])
-def test_a_wrong_number_of_verdicts_names_the_judge_and_the_counts(given: list[Verdict]) -> None:
+def test_a_wrong_number_of_judgments_names_the_judge_and_the_counts(given: list[Judgment]) -> None:
     class Miscounting:
         signature = "wrong"
 
-        def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        def judge(self, pairs: Sequence[Pair]) -> list[Judgment]:
             return given
 
-    with pytest.raises(RuntimeError, match=f"judge 'fake' gave {len(given)} verdicts for 1 pairs"):
-        judge_pairs(pairs(("p", "h")), "fake", Miscounting())
+    with pytest.raises(RuntimeError, match=f"judge 'fake' gave {len(given)} judgments for 1 pairs"):
+        ask(pairs(("p", "h")), Miscounting())
 
 
-@pytest.mark.parametrize("verdict", [Verdict("ok", None), Verdict("error", "entailed")])
-def test_a_label_goes_with_ok_and_with_nothing_else(verdict: Any) -> None:
-    with pytest.raises(
-        RuntimeError, match=r"judge 'fake': pair_id .*a label goes with status 'ok'"
-    ):
-        judge_pairs(pairs(("secret", "words")), "fake", Scripted({("secret", "words"): verdict}))
+@pytest.mark.parametrize(
+    ("instrument", "judgment", "wanted"),
+    [
+        ("entailment", Judgment("ok"), "a label, one of entailed, not_entailed, and no grade"),
+        ("entailment", Judgment("error", "entailed"), "and neither otherwise"),
+        ("entailment", Judgment("ok", "neutral"), "one of entailed, not_entailed"),
+        ("entailment", Judgment("ok", "entailed", grade=3), "and no grade"),
+        ("support_grade", Judgment("ok"), "a grade from 0 to 3 and no label"),
+        ("support_grade", Judgment("ok", "entailed"), "a grade from 0 to 3 and no label"),
+        ("support_grade", Judgment("ok", "entailed", grade=3), "no label"),
+        ("support_grade", Judgment("ok", grade=4), "a grade from 0 to 3"),
+        ("support_grade", Judgment("refused", grade=1), "and neither otherwise"),
+    ],
+)
+def test_answers_are_those_of_the_instrument(
+    instrument: str, judgment: Judgment, wanted: str
+) -> None:
+    asked = pairs(("secret", "words"), instrument=instrument)
+    with pytest.raises(RuntimeError, match=rf"judge 'fake': pair_id .*{wanted}") as error:
+        ask(asked, Scripted({("secret", "words"): judgment}))
+    assert "secret" not in str(error.value)
+
+
+def test_labels_and_grades_in_one_batch(tmp_path: Path) -> None:
+    asked = pd.concat([pairs(("p", "h")), pairs(("p", "g"), instrument="support_grade")])
+    asked["premise"] = asked["premise"].astype("category")
+    judge = Scripted({("p", "h"): NO, ("p", "g"): Judgment("ok", grade=2)})
+    tables.write(tables.JUDGMENTS, ask(asked, judge), tmp_path / "judgments.parquet")
+    read = tables.read(tables.JUDGMENTS, tmp_path / "judgments.parquet").set_index("pair_id")
+    assert read.loc[pair_id("entailment", "p", "h"), "label"] == "not_entailed"
+    assert read.loc[pair_id("support_grade", "p", "g"), "grade"] == 2
+
+
+def test_what_a_judge_cannot_answer_is_said_before_it_is_asked() -> None:
+    judge = Scripted({})
+    with pytest.raises(BadInput, match="judges > fake: cannot answer instrument 'entailment'"):
+        judge_pairs(pairs(("p", "h")), "fake", judge, ("support_grade",))
+    assert judge.heard == []
+    assert judge_pairs(pairs((None, "h")), "fake", judge, ()).empty  # it is asked nothing
 
 
 def test_the_scripted_judge_fails_on_an_unexpected_pair() -> None:
     with pytest.raises(AssertionError, match="unexpected"):
-        judge_pairs(pairs(("p", "h")), "fake", Scripted({}))
+        ask(pairs(("p", "h")), Scripted({}))

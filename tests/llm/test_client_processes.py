@@ -15,7 +15,7 @@ from metassay.llm.responses import export
 from tests.llm.batch_setup import Asker, another_process, asking, request
 from tests.llm.scripted_server import ScriptedServer
 
-QUESTIONS, KILLS = 500, 10
+QUESTIONS, KILLS = 500, 10  # with fewer, all are answered before the last kill by the clock
 
 
 @pytest.fixture(scope="module")

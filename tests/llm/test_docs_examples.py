@@ -9,14 +9,19 @@ import yaml
 
 from metassay.generation import SYSTEMS
 from metassay.generation.chat import ChatOptions
+from metassay.kinds import choose
 from metassay.llm.endpoints import EndpointOptions, ModelOptions, parse_models
-from metassay.params import Generating, MaxCost, options_of, parse
-from metassay.units.decompositions import DECOMPOSITIONS
+from metassay.options import parse
+from metassay.params import Benchmark, MaxCost
+from metassay.units import DECOMPOSITIONS
 from metassay.units.llm_claims import LlmClaimOptions
 
-PAGE = (Path(__file__).parent.parent.parent / "docs" / "language-models.md").read_text("utf-8")
-BLOCKS = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
-KNOWN = {"endpoints", "models", "max_cost", "systems", "decompositions", "generating"}
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "language-models.md").read_text("utf-8")
+WRITTEN = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
+BLOCKS = [block for block in WRITTEN if "endpoints" in block]
+(BENCHMARK,) = (block for block in WRITTEN if "endpoints" not in block)
+KNOWN = {"endpoints", "models", "max_cost", "systems", "decompositions"}
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: ",".join(block["endpoints"]))
@@ -25,18 +30,24 @@ def test_a_block_is_taken_as_it_stands(block: dict[str, Any]) -> None:
     found = parse_models(block["endpoints"], block["models"])
     assert {model.endpoint for model in found.models.values()} == set(found.endpoints)
     for name, system in block.get("systems", {}).items():
-        options = options_of(system, SYSTEMS, where=name)
+        options = choose(SYSTEMS, system, where=name).options
         assert isinstance(options, ChatOptions)
         assert options.model in found.models
     for name, decomposition in block.get("decompositions", {}).items():
-        claims = options_of(decomposition, DECOMPOSITIONS, where=name)
+        claims = choose(DECOMPOSITIONS, decomposition, where=name).options
         assert isinstance(claims, LlmClaimOptions)
         assert claims.model in found.models
-    for name, entry in block.get("generating", {}).items():
-        assert parse(Generating, entry, where=name).system in block["systems"]
     if "max_cost" in block:
         cap = parse(MaxCost, block["max_cost"], where="max_cost")
         assert {m.prices.currency for m in found.models.values() if m.prices} == {cap.currency}
+
+
+def test_the_benchmark_asks_for_what_the_first_block_names() -> None:
+    committed = yaml.safe_load((ROOT / "benchmarks/sample/params.yaml").read_text("utf-8"))
+    benchmark = parse(Benchmark, committed | BENCHMARK, where="benchmarks/sample/params.yaml")
+    known = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))["systems"]
+    assert set(benchmark.systems) == known.keys() | BLOCKS[0]["systems"].keys()
+    assert benchmark.decomposition in BLOCKS[0]["decompositions"]
 
 
 def test_every_provider_has_a_block_and_every_key_a_line() -> None:

@@ -3,26 +3,30 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
 
-from metassay.cost import plan
+from metassay.cost import Run, plan
 from metassay.datasets.ingest import Ingested, ingest
-from metassay.datasets.registry import load_registry
-from metassay.desk import ProjectDesk
-from metassay.generation import SYSTEMS, write_texts
+from metassay.generation import SYSTEMS
+from metassay.generation.generate import write_texts
+from metassay.kinds import Chosen, choose
+from metassay.llm.connection import Connection
+from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.estimate import Estimate
 from metassay.llm.ledger import Ledger
-from metassay.params import Params, load, options_of
+from metassay.params import load
 from metassay.tables import REFERENCE
-from metassay.units import SEGMENTATIONS, segment
-from metassay.units.decompositions import decomposition_of, take_apart
+from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
+from metassay.units.decompose import take_apart
+from metassay.units.segment import segment
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
 
 ROOT = Path(__file__).parent.parent.parent
+SOAP = choose(SEGMENTATIONS, {"kind": "soap", "compat": "none"}, where="segmentations > soap")
 READ, WRITTEN = 0.4, 1.6  # of the currency, per million tokens
 PRICES = {
     **{"date": "2026-11-01", "input_per_million": READ, "output_per_million": WRITTEN},
@@ -30,28 +34,58 @@ PRICES = {
 }
 
 
-def configured(base_url: str, *, structured: bool) -> Params:
+@dataclass(frozen=True)
+class Setting:
     """The sample, for which a model writes and takes every text apart."""
-    made = load(ROOT / "params.yaml").model_dump()
-    endpoint = {"kind": "openai", "base_url": base_url, "structured": structured}
-    model = {"endpoint": "here", "model": "m-1", "max_tokens": 2000, "prices": PRICES}
+
+    known: Ingested
+    models: Models
+    ledger: Path
+    writer: Chosen
+    apart: Chosen
+
+    def connection(self) -> Connection:
+        return Connection(self.models, None, {"sample": "public"}, ["sample"], ledger=self.ledger)
+
+    def generate(self) -> pd.DataFrame:
+        with self.connection() as connected:
+            resources = connected.provide(self.writer)
+            return write_texts(self.known.sources, "writer", self.writer, resources).texts
+
+    def decompose(self, texts: pd.DataFrame) -> pd.DataFrame:
+        parts = segment(texts, self.known.sources, SOAP)
+        with self.connection() as connected:
+            resources = connected.provide(self.apart)
+            return take_apart(parts, self.known.sources, self.apart, resources).units
+
+    def estimates(self) -> dict[str, Estimate]:
+        run = Run(
+            given=self.known,
+            systems={"writer": self.writer},
+            segmentation=SOAP,
+            decomposition=self.apart,
+            models=self.models,
+            texts=Path("nowhere"),
+            raw=Path("nowhere"),
+        )
+        with Ledger(self.ledger) as ledger:
+            return {one.stage: one.estimate for one in plan(run, ledger).planned}
+
+
+def setting(known: Ingested, base_url: str, ledger: Path, *, structured: bool) -> Setting:
     writer = {
         **{"kind": "chat", "model": "m", "unit": "full", "citations": True},
         **{"shots": 0, "examples": [], "example_citations": "none"},
     }
     apart = {"kind": "llm", "model": "m", "least": 0, "most": 30, "rounds": 1}
-    made["systems"]["writer"] = writer
-    made["decompositions"]["apart"] = apart
-    made["benchmarks"]["sample"]["decomposition"] = "apart"
-    made |= {"endpoints": {"here": endpoint}, "models": {"m": model}}
-    entry = {"benchmark": "sample", "system": "writer", "reads": "data/none.txt"}
-    made["generating"] = {"sample-writer": entry}
-    return Params.model_validate(made)
-
-
-def given() -> Ingested:
-    return ingest(
-        "files", ROOT / "data/sample", load(ROOT / "params.yaml").benchmarks["sample"].criteria
+    endpoint = {"kind": "openai", "base_url": base_url, "structured": structured}
+    model = {"endpoint": "here", "model": "m-1", "max_tokens": 2000, "prices": PRICES}
+    return Setting(
+        known,
+        parse_models({"here": endpoint}, {"m": model}),
+        ledger,
+        choose(SYSTEMS, writer, where="systems > writer"),
+        choose(DECOMPOSITIONS, apart, where="decompositions > apart"),
     )
 
 
@@ -83,33 +117,14 @@ class Model:
 
 @pytest.fixture(scope="module")
 def known() -> Ingested:
-    return given()
+    criteria = load(ROOT).benchmarks["sample"].criteria
+    return ingest("files", ROOT / "data/sample", criteria)
 
 
 @pytest.fixture
 def server(known: Ingested) -> Iterator[ScriptedServer]:
     with ScriptedServer(Model(known)) as running:
         yield running
-
-
-def generate(params: Params, known: Ingested, path: Path) -> pd.DataFrame:
-    options = options_of(params.systems["writer"], SYSTEMS, where="systems > writer")
-    with ProjectDesk(params, "sample", ledger=path) as desk:
-        return write_texts(known.sources, "writer", options, desk).texts
-
-
-def decompose(params: Params, known: Ingested, texts: pd.DataFrame, path: Path) -> pd.DataFrame:
-    cut: Any = options_of(params.segmentations["soap"], SEGMENTATIONS, where="segmentations > soap")
-    parts = segment(texts, known.sources, cut)
-    options = decomposition_of(params, "apart")
-    with ProjectDesk(params, "sample", ledger=path) as desk:
-        return take_apart(parts, known.sources, options, desk).units
-
-
-def estimates(params: Params, path: Path) -> dict[str, Estimate]:
-    with Ledger(path) as ledger:
-        found = plan(params, "sample", load_registry(ROOT / "data/registry.yaml"), ledger)
-    return {one.stage: one.estimate for one in found.planned}
 
 
 def counted(server: ScriptedServer) -> tuple[int, int, float]:
@@ -135,24 +150,24 @@ def check(estimate: Estimate, read: int, written: int, paid: float, *, length: b
 def test_both_stages_cost_what_was_estimated(
     tmp_path: Path, server: ScriptedServer, known: Ingested, structured: bool
 ) -> None:
-    params, path = configured(server.base_url, structured=structured), tmp_path / "ledger.sqlite"
-    before = estimates(params, path)
+    here = setting(known, server.base_url, tmp_path / "ledger.sqlite", structured=structured)
+    before = here.estimates()
     assert not server.calls
 
-    written = generate(params, known, path)
+    written = here.generate()
     assert before["generate-writer"].calls == len(server.calls) == len(known.sources)
     check(before["generate-writer"], *counted(server), length=True)
 
     # What is written now is taken apart, not the references that stood for it.
-    again = estimates(params, path)
+    again = here.estimates()
     assert again["generate-writer"].calls_in_ledger == len(known.sources)
     assert again["generate-writer"].cost == again["generate-writer"].cost_at_most == 0
 
     theirs = known.texts[known.texts["author"] == REFERENCE]
-    decompose(params, known, theirs, path)
+    here.decompose(theirs)
     half = counted(server)
-    rest = estimates(params, path)
-    decompose(params, known, pd.concat([known.texts, written], ignore_index=True), path)
+    rest = here.estimates()
+    here.decompose(pd.concat([known.texts, written], ignore_index=True))
     other = counted(server)
     total = tuple(a + b for a, b in zip(half, other, strict=True))
     calls = [call for call in server.calls if is_claims(call)]
@@ -170,10 +185,10 @@ def test_no_bill_is_above_the_bound_even_if_every_list_is_asked_for_again(
 ) -> None:
     wordy = "no list, but many words " * 330  # just below max_tokens
     server.script = lambda call: said(wordy)
-    params, path = configured(server.base_url, structured=True), tmp_path / "ledger.sqlite"
-    bound = estimates(params, path)["decompose"]
+    here = setting(known, server.base_url, tmp_path / "ledger.sqlite", structured=True)
+    bound = here.estimates()["decompose"]
     theirs = known.texts[known.texts["author"] != REFERENCE]
-    units = decompose(params, known, theirs, path)
+    units = here.decompose(theirs)
     claims = units[(units["kind"] == "claim") & (units["doc_id"].str.startswith("note"))]
     assert set(claims["status"]) == {"unparsed"}
     _, written, paid = counted(server)

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from metassay.errors import BadInput
-from metassay.llm.database import APPLICATION_ID
-from metassay.llm.ledger import Entry, Ledger
+from metassay.llm.ledger import FORM, Entry, Ledger
 from tests.llm.batch_setup import request
 
 
@@ -61,7 +60,7 @@ def test_the_file_is_readable_by_hand(ledger: Ledger) -> None:
     store(ledger, 7)
     with sqlite3.connect(ledger.path) as connection:
         row = connection.execute("SELECT request, model, endpoint_kind FROM answers").fetchone()
-        assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
+        assert connection.execute("PRAGMA application_id").fetchone() == (FORM.application_id,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     connection.close()
     assert row == (request(7).canonical, "m-1", "openai")

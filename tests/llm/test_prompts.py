@@ -53,8 +53,9 @@ def tiny(folder: Path, text: str = TINY) -> Prompt:
 @pytest.mark.parametrize("name", NAMES)
 def test_rendered_text_is_the_reviewed_one(name: str) -> None:
     snapshot = SNAPSHOTS / f"{name}.txt"
-    assert snapshot.exists(), f"write {snapshot.name} as this file says, and review it"
-    assert rendered(name) == snapshot.read_text(encoding="utf-8")
+    write = f"{snapshot.name}: run `PYTHONPATH=. python tests/llm/test_prompts.py`, review it"
+    assert snapshot.exists(), write
+    assert rendered(name) == snapshot.read_text(encoding="utf-8"), write
 
 
 def test_no_snapshot_is_left_over() -> None:
@@ -133,6 +134,7 @@ def test_a_place_within_a_value_stays_text(tmp_path: Path) -> None:
         ("purpose: Ask.", "", "purpose: missing"),
         ("count: text", "count: number", "Input should be 'data' or 'text'"),
         ("purpose: Ask.", "purpose: [", "not readable as YAML"),
+        ("purpose: Ask.", "purpose: Ask.\npurpose: Tell.", "purpose: is there twice"),
     ],
 )
 def test_a_faulty_file_is_refused(tmp_path: Path, old: str, new: str, complaint: str) -> None:

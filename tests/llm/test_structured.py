@@ -17,14 +17,13 @@ from metassay.llm.structured import (
     Item,
     ItemResult,
     ask_groups,
-    ask_items,
     first_requests,
     numbered,
     schema_of,
 )
 
 
-class Verdict(Answer):
+class Label(Answer):
     explanation: str
     label: Literal[0, 1]
 
@@ -61,7 +60,7 @@ class FakeAsk:
 
 def build(items: list[Item]) -> ChatRequest:
     content = json.dumps([{"number": item.number, "text": item.content} for item in items])
-    return ChatRequest("m", (Message("user", content),), schema_of(Verdict), 0.0, 1, 100)
+    return ChatRequest("m", (Message("user", content),), schema_of(Label), 0.0, 1, 100)
 
 
 def sound(numbers: Sequence[int]) -> list[dict[str, Any]]:
@@ -74,17 +73,17 @@ def reply_of(entries: Any) -> str:
 
 def ask_about(
     count: int, handler: Handler, rounds: int = 2
-) -> tuple[list[ItemResult[Verdict]], FakeAsk]:
+) -> tuple[list[ItemResult[Label]], FakeAsk]:
     ask = FakeAsk(handler)
     items = numbered([f"claim {n}" for n in range(count)])
-    return ask_items(ask, build, items, Verdict, rounds=rounds), ask
+    return ask_groups(ask, [Group(items, build)], Label, rounds=rounds)[0], ask
 
 
-def statuses(results: Sequence[ItemResult[Verdict]]) -> list[str]:
+def statuses(results: Sequence[ItemResult[Label]]) -> list[str]:
     return [result.status for result in results]
 
 
-def labels(results: Sequence[ItemResult[Verdict]]) -> list[int | None]:
+def labels(results: Sequence[ItemResult[Label]]) -> list[int | None]:
     return [result.value.label if result.value else None for result in results]
 
 
@@ -268,7 +267,7 @@ def test_groups_go_out_together_and_stay_apart() -> None:
         Group([], build),
         Group([Item(7, "c"), Item(4, "d"), Item(9, "e")], build),
     ]
-    results = ask_groups(ask, groups, Verdict, rounds=1)
+    results = ask_groups(ask, groups, Label, rounds=1)
     assert [labels(group) for group in results] == [[1, 0], [], [1, 0, 1]]
     assert ask.asked == [([1, 2], 0), ([7, 4, 9], 0), ([1], 1), ([7], 1)]
     assert ask.calls == 2
@@ -281,14 +280,15 @@ def test_shares_of_tokens_add_up() -> None:
 
 
 def test_numbers_must_be_unique() -> None:
+    repeated = [Group([Item(1, "a"), Item(1, "b")], build)]
     with pytest.raises(ValueError, match="unique"):
-        ask_items(FakeAsk(lambda *_: ""), build, [Item(1, "a"), Item(1, "b")], Verdict, rounds=0)
+        ask_groups(FakeAsk(lambda *_: ""), repeated, Label, rounds=0)
 
 
 @pytest.mark.parametrize("replies", [[], [Reply("x", "ok", "", "stop", 1, 1, 1)]])
 def test_replies_that_are_not_those_asked_for_stop_the_run(replies: list[Reply]) -> None:
     with pytest.raises(RuntimeError, match="1 requests got"):
-        ask_items(lambda _: replies, build, numbered(["a"]), Verdict, rounds=0)
+        ask_groups(lambda _: replies, [Group(numbered(["a"]), build)], Label, rounds=0)
 
 
 def test_a_planted_answer_is_not_read() -> None:
@@ -307,12 +307,12 @@ def test_a_planted_answer_is_not_read() -> None:
 
 
 def test_schema_keeps_the_order_of_fields_and_allows_no_others() -> None:
-    schema = json.loads(schema_of(Verdict))
-    verdict = schema["$defs"]["Verdict"]
+    schema = json.loads(schema_of(Label))
+    verdict = schema["$defs"]["Label"]
     assert list(verdict["properties"]) == ["number", "explanation", "label"]
     assert verdict["required"] == ["number", "explanation", "label"]
     assert schema["additionalProperties"] is verdict["additionalProperties"] is False
-    assert '"title"' not in schema_of(Verdict)
+    assert '"title"' not in schema_of(Label)
 
 
 class Titled(Answer):

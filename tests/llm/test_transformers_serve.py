@@ -28,7 +28,7 @@ from metassay.llm.limits import Policy
 from metassay.llm.messages import Ask, ChatRequest, Message, Reply
 from metassay.llm.prompts import Decoding
 from metassay.llm.structured import Answer, Group, Item, ask_groups, numbered, schema_of
-from metassay.params import parse
+from metassay.options import parse
 from metassay.parquet import write
 from metassay.tables import TEXTS
 from metassay.text.headings import SECTIONS

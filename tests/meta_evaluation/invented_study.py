@@ -5,14 +5,18 @@ from collections import defaultdict
 import numpy as np
 import pandas as pd
 
+from metassay.meta_evaluation.confounds import confounds
 from metassay.meta_evaluation.correlations import correlations
-from metassay.meta_evaluation.evidence import gather
-from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.evidence import evidence
+from metassay.meta_evaluation.gather import gather
+from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import studies
-from metassay.params import Criterion
+from metassay.options import Criterion
+from metassay.reporting.sentences import certificates
 from metassay.tables import RATINGS, SCORES
 
 OPTIONS = MetaOptions(resamples=200, permutations=200, confidence=0.9, seed=0)
+CERTIFICATION = CertificationOptions()
 CRITERIA = {
     "coverage": Criterion(low=0, high=1, better="higher", scale="nominal"),
     "errors": Criterion(low=0, high=10, better="lower"),
@@ -32,6 +36,12 @@ def gathered(scores, ratings, criteria=CRITERIA, options=OPTIONS, better=HIGHER)
 
 def correlated(scores, ratings, criteria=CRITERIA, options=OPTIONS, **more):
     return correlations(gathered(scores, ratings, criteria, options), options, **more)
+
+
+def certified(scores, ratings, better=HIGHER, options=OPTIONS, **more):
+    found = gathered(scores, ratings, options=options, better=better)
+    numbers = evidence(found, confounds(found, options), options, **more)
+    return certificates(numbers, CERTIFICATION)
 
 
 def rate(criterion, author, doc, rater, value, *, unit="text", part="full"):

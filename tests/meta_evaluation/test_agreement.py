@@ -8,7 +8,7 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats import inter_rater
 
 from metassay.meta_evaluation.agreement import agreement
-from metassay.params import Criterion
+from metassay.options import Criterion
 from metassay.parquet import write
 from metassay.tables import AGREEMENT
 from tests.meta_evaluation.invented_study import (

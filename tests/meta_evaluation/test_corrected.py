@@ -4,7 +4,7 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from metassay.meta_evaluation.corrected import corrected
-from metassay.params import Criterion
+from metassay.options import Criterion
 from metassay.parquet import empty, write
 from metassay.statistics.prediction_powered import prediction_powered_mean
 from metassay.tables import CORRECTED, SCORES

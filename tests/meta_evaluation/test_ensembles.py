@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from metassay.errors import BadInput
 from metassay.meta_evaluation.ensembles import ensembles
 from metassay.meta_evaluation.study import generator
 from metassay.parquet import empty, read, write
@@ -207,14 +206,27 @@ def test_fewer_than_two_metrics_have_no_rows(tmp_path):
         write(ENSEMBLES, found, tmp_path / "e.parquet")
 
 
-def test_too_many_metrics_are_named_with_the_remedy():
+def test_of_too_many_metrics_the_first_that_are_named_take_part():
     ratings, _, metrics = three_metrics()
-    options = COMPARED.model_copy(update={"largest_ensemble": 2})
-    both = pd.concat([ratings, ratings.assign(study="s2"), ratings.assign(criterion="grade")])
-    with pytest.raises(BadInput) as raised:
-        combined(table_of(metrics), both, options)
-    assert len(raised.value.problems) == 2
-    for study_name, line in zip(("s1", "s2"), raised.value.problems, strict=True):
-        assert f"study {study_name}" in line
-        assert "params.yaml > meta_evaluation > compared" in line
-        assert "a, b, less" in line
+    order = {"compared": ["less", "b", "a"], "largest_ensemble": 2}
+    options = COMPARED.model_copy(update=order)
+    both = pd.concat([ratings, ratings.assign(study="s2")])
+    notes: list[str] = []
+    found = ensembles(
+        studied(table_of(metrics), both, options=options, better=BETTER), options, note=notes.append
+    )
+    members = {name for joined in found["members"].dropna() for name in joined.split(" + ")}
+    assert members == {"b", "less"}
+    assert [note.partition(";")[0] for note in notes] == [
+        f"ensembles of study {study}: 3 metrics are compared, and 2 is the most that are combined"
+        for study in ("s1", "s2")
+    ]
+    assert all("left out: a." in note for note in notes)
+
+
+def test_a_label_names_one_judge_s_metric_alone():
+    ratings, _, metrics = three_metrics()
+    scores = pd.concat([table_of(metrics), table_of(metrics).assign(judge="j")], ignore_index=True)
+    options = COMPARED.model_copy(update={"compared": ["a (j)", "b"]})
+    (found,) = studied(scores, ratings, options=options, better=BETTER)
+    assert sorted(one.label for one in found.compared(options)) == ["a (j)", "b", "b (j)"]

@@ -6,8 +6,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from metassay.meta_evaluation.evaluate import evaluate
+from metassay.meta_evaluation.options import CertificationOptions
 from metassay.parquet import empty, read, write
-from metassay.tables import RATINGS, SCORES, TABLES
+from metassay.reporting.sentences import certificates
+from metassay.tables import CERTIFICATES, RATINGS, SCORES, TABLES
 from tests.meta_evaluation.invented_study import CRITERIA, OPTIONS, rate, ratings_of, scores_of
 
 QUICK = OPTIONS.model_copy(
@@ -62,7 +64,7 @@ def same(found, expected, negated=()):
                 sign = -1.0 if column in negated else 1.0
                 left, right = (x.to_numpy(dtype=float) for x in (one, other))
                 assert left == pytest.approx(sign * right, abs=1e-9, nan_ok=True), (name, column)
-            elif column != "sentence":
+            else:
                 assert list(one.fillna("")) == list(other.fillna("")), (name, column)
 
 
@@ -93,7 +95,7 @@ def test_a_metric_times_a_positive_number_is_the_same_metric(given_tables):
     twice = scores.assign(value=scores["value"].where(scores["metric"] != "a", 4 * scores["value"]))
     found, expected = made(twice, ratings), made(scores, ratings)
     for tables_ in (found, expected):
-        tables_["certificates"] = tables_["certificates"].drop(columns="epsilon")
+        tables_["evidence"] = tables_["evidence"].drop(columns="epsilon")
         tables_["corrected"] = _powered(tables_).drop(columns=["metric_mean", "weight"])
     same(found, expected)
 
@@ -128,9 +130,17 @@ def test_the_negated_metric_has_the_negated_correlation(given_tables):
 @given(tables())
 def test_every_table_can_be_written(tmp_path_factory, given_tables):
     folder = tmp_path_factory.mktemp("tables")
-    for name, frame in made(*given_tables).items():
+    tables_ = made(*given_tables)
+    for name, frame in tables_.items():
         write(TABLES[name], frame, folder / f"{name}.parquet")
         assert len(read(TABLES[name], folder / f"{name}.parquet")) == len(frame)
+    # The verdicts are the same whether their numbers came from a file or not.
+    for name, numbers in (
+        ("fresh", tables_["evidence"]),
+        ("read", read(TABLES["evidence"], folder / "evidence.parquet")),
+    ):
+        write(CERTIFICATES, certificates(numbers, CertificationOptions()), folder / name)
+    assert (folder / "fresh").read_bytes() == (folder / "read").read_bytes()
 
 
 def test_without_ratings_or_scores_every_table_is_empty_but_conflicts(tmp_path):
@@ -155,5 +165,5 @@ def test_progress_is_told_by_table():
         progress=lambda table: lambda done, total: told.append((table, done, total)),
     )
     tests = [("tests", level, 3) for level in (1, 2, 3)]
-    certificates = [("certificates", level, 3) for level in (1, 2, 3)]
-    assert told == [*tests, ("correlations", 1, 1), *certificates]
+    evidence = [("evidence", level, 3) for level in (1, 2, 3)]
+    assert told == [*tests, ("correlations", 1, 1), *evidence]

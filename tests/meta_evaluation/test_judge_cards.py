@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from metassay.meta_evaluation.judge_cards import judge_cards
-from metassay.params import Criterion
+from metassay.options import Criterion
 from metassay.parquet import empty, write
 from metassay.tables import CALIBRATION, JUDGE_CARDS, SCORES
 from tests.meta_evaluation.invented_study import (
@@ -43,12 +43,12 @@ def value(cards, statistic, **key):
 # 10 texts that people passed, 8 of them by the judge; 10 that they failed, 1 of them passed by
 # the judge; 5 that people did not see; one that the judge did not.
 PEOPLE = {f"d{n:02}": float(n < 10) for n in range(20)} | {"d99": 1.0}
-VERDICTS = {f"d{n:02}": float(n < 8 or n == 10) for n in range(20)}
-VERDICTS |= {f"e{n}": float(n < 3) for n in range(5)}
+JUDGMENTS = {f"d{n:02}": float(n < 8 or n == 10) for n in range(20)}
+JUDGMENTS |= {f"e{n}": float(n < 3) for n in range(5)}
 
 
 def test_by_hand(tmp_path):
-    cards, bins = carded(scored(VERDICTS), passed(PEOPLE))
+    cards, bins = carded(scored(JUDGMENTS), passed(PEOPLE))
     write(JUDGE_CARDS, cards, tmp_path / "cards.parquet")
     write(CALIBRATION, bins, tmp_path / "bins.parquet")
     assert len(bins) == 0
@@ -74,10 +74,10 @@ def test_by_hand(tmp_path):
 
 
 def test_probabilities_of_a_judge_have_a_threshold_and_calibration(tmp_path):
-    likely = {d: 0.5 + 0.4 * (2 * v - 1) for d, v in VERDICTS.items()}
+    likely = {d: 0.5 + 0.4 * (2 * v - 1) for d, v in JUDGMENTS.items()}
     cards, bins = carded(scored(likely, judge="gpt"), passed(PEOPLE))
     write(CALIBRATION, bins, tmp_path / "bins.parquet")
-    sure, _ = carded(scored(VERDICTS, judge="gpt"), passed(PEOPLE))
+    sure, _ = carded(scored(JUDGMENTS, judge="gpt"), passed(PEOPLE))
     shared = cards[cards["statistic"].isin(sure["statistic"])].reset_index(drop=True)
     same = [name for name in sure.columns if name != "threshold"]
     pd.testing.assert_frame_equal(shared[same], sure[same])
@@ -93,20 +93,20 @@ def test_probabilities_of_a_judge_have_a_threshold_and_calibration(tmp_path):
 
 def test_what_is_no_probability_of_passing_has_no_card():
     ratings = passed(PEOPLE)
-    rouge = {d: 0.3 + 0.1 * v for d, v in VERDICTS.items()}
+    rouge = {d: 0.3 + 0.1 * v for d, v in JUDGMENTS.items()}
     assert not len(carded(scored(rouge), ratings)[0])
     # A share of claims comes from a judge, but not from one that was asked about the text.
     claims = scored(rouge, judge="nli").assign(n_expected=4)
     assert not len(carded(claims, ratings)[0])
-    assert not len(carded(scored({**VERDICTS, "d03": 1.5}, judge="gpt"), ratings)[0])
-    assert not len(carded(scored({**VERDICTS, "d03": -0.5}, judge="gpt"), ratings)[0])
-    assert not len(carded(scored(VERDICTS), ratings, {"m": "neither"})[0])
+    assert not len(carded(scored({**JUDGMENTS, "d03": 1.5}, judge="gpt"), ratings)[0])
+    assert not len(carded(scored({**JUDGMENTS, "d03": -0.5}, judge="gpt"), ratings)[0])
+    assert not len(carded(scored(JUDGMENTS), ratings, {"m": "neither"})[0])
     assert not len(carded(empty(SCORES), ratings)[0])
-    assert not len(carded(scored(dict.fromkeys(VERDICTS, np.nan)), ratings)[0])
+    assert not len(carded(scored(dict.fromkeys(JUDGMENTS, np.nan)), ratings)[0])
 
 
 def test_only_pass_or_fail_of_whole_texts_counts():
-    scores = scored(VERDICTS)
+    scores = scored(JUDGMENTS)
     # Counts of errors that happen to be 0 and 1; halves; claims; comparisons.
     assert not len(carded(scores, passed(PEOPLE, criterion="errors"))[0])
     assert not len(carded(scores, passed({**PEOPLE, "d01": 0.5}))[0])
@@ -117,18 +117,18 @@ def test_only_pass_or_fail_of_whole_texts_counts():
 def test_most_raters_decide_and_a_split_text_is_left_out_and_counted():
     amy, bob = passed(PEOPLE), passed({"d00": 0.0, "d01": 1.0, "d02": 0.0}, rater="bob")
     cyd = passed({"d00": 1.0}, rater="cyd")  # d00: two of three pass it; d02: one of two
-    cards, _ = carded(scored(VERDICTS), pd.concat([amy, bob, cyd]))
+    cards, _ = carded(scored(JUDGMENTS), pd.concat([amy, bob, cyd]))
     row = one(cards, statistic="sensitivity")
     assert (row["n"], row["n_split"], row["n_missing"]) == (9, 1, 1)
     assert row["value"] == pytest.approx(7 / 9)
-    # The split text still has a verdict.
+    # The split text still has a judgment.
     assert row["n_judged"] == 25
 
 
 def test_where_less_is_better_1_is_a_fail():
-    expected, _ = carded(scored(VERDICTS), passed(PEOPLE))
+    expected, _ = carded(scored(JUDGMENTS), passed(PEOPLE))
     people = {d: 1 - v for d, v in PEOPLE.items()}
-    judge = {d: 1 - v for d, v in VERDICTS.items()}
+    judge = {d: 1 - v for d, v in JUDGMENTS.items()}
     cards, _ = carded(scored(judge), passed(people, criterion="wrong"), {"m": "lower"})
     numbers = ["value", "n", "n_effective", "n_judged", "n_missing"]
     shares = expected["statistic"].isin(("sensitivity", "precision", "judge_pass_rate", "mcc"))
@@ -137,10 +137,10 @@ def test_where_less_is_better_1_is_a_fail():
 
 def test_texts_of_one_document_count_as_alike():
     systems = ("x", "y", "z")
-    scores = pd.concat([scored(VERDICTS, name) for name in systems])
+    scores = pd.concat([scored(JUDGMENTS, name) for name in systems])
     ratings = pd.concat([passed(PEOPLE, author=name) for name in systems])
     cards, _ = carded(scores, ratings)
-    single, _ = carded(scored(VERDICTS), passed(PEOPLE))
+    single, _ = carded(scored(JUDGMENTS), passed(PEOPLE))
     assert set(cards["metric"]) == {"m"}  # one card of all systems
     for name in ("sensitivity", "cohen_kappa", "balanced_accuracy", "judge_pass_rate"):
         three, alone = one(cards, statistic=name), one(single, statistic=name)
@@ -154,23 +154,23 @@ def test_texts_of_one_document_count_as_alike():
 def test_only_texts_of_rated_systems_by_the_same_recipe_are_judged():
     others = [
         scored({"f0": 1.0}, recipe="m|v2"),
-        scored(VERDICTS, "never rated"),
-        scored(VERDICTS, part="plan"),
+        scored(JUDGMENTS, "never rated"),
+        scored(JUDGMENTS, part="plan"),
     ]
-    cards, _ = carded(pd.concat([scored(VERDICTS), *others]), passed(PEOPLE))
-    expected, _ = carded(scored(VERDICTS), passed(PEOPLE))
+    cards, _ = carded(pd.concat([scored(JUDGMENTS), *others]), passed(PEOPLE))
+    expected, _ = carded(scored(JUDGMENTS), passed(PEOPLE))
     pd.testing.assert_frame_equal(cards, expected)
 
 
 def test_nothing_depends_on_the_order_of_rows_or_on_other_metrics():
-    likely = {d: 0.5 + 0.3 * (2 * v - 1) for d, v in VERDICTS.items()}
-    scores = pd.concat([scored(VERDICTS), scored(likely, metric="n", judge="gpt")])
+    likely = {d: 0.5 + 0.3 * (2 * v - 1) for d, v in JUDGMENTS.items()}
+    scores = pd.concat([scored(JUDGMENTS), scored(likely, metric="n", judge="gpt")])
     ratings = passed(PEOPLE)
     found = carded(scores, ratings)
     shuffled = scores.sample(frac=1, random_state=1), ratings.sample(frac=1, random_state=2)
     for mine, again in zip(found, carded(*shuffled), strict=True):
         pd.testing.assert_frame_equal(mine, again, check_exact=True)
-    alone, _ = carded(scored(VERDICTS), ratings)
+    alone, _ = carded(scored(JUDGMENTS), ratings)
     of_m = found[0][found[0]["metric"] == "m"].reset_index(drop=True)
     pd.testing.assert_frame_equal(of_m, alone, check_exact=True)
 

@@ -4,7 +4,7 @@ import pytest
 
 from metassay.errors import BadInput
 from metassay.meta_evaluation.preferences import preferences
-from metassay.params import Criterion
+from metassay.options import Criterion
 from metassay.parquet import empty, write
 from metassay.tables import PREFERENCES, RATINGS, SCORES
 from tests.meta_evaluation.invented_study import (

@@ -8,7 +8,6 @@ from statsmodels.stats.multitest import multipletests
 from metassay.meta_evaluation.significance import significance
 from metassay.meta_evaluation.study import generator
 from metassay.parquet import empty, read, write
-from metassay.statistics.significance import paired_bootstrap
 from metassay.tables import RATINGS, SIGNIFICANCE
 from tests.meta_evaluation.invented_study import (
     OPTIONS,
@@ -19,6 +18,7 @@ from tests.meta_evaluation.invented_study import (
     studied,
     study,
 )
+from tests.statistics.test_significance import paired_bootstrap
 
 COMPARED = OPTIONS.model_copy(
     update={"compared": ["a", "b", "c", "less"], "permutations": 200, "resamples": 200}

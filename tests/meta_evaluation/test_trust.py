@@ -3,13 +3,19 @@
 import numpy as np
 import pytest
 
-from metassay.meta_evaluation.certificates import certificates
-from metassay.meta_evaluation.confounds import confounds
 from metassay.meta_evaluation.evaluate import evaluate
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import NAMELESS
 from metassay.meta_evaluation.verdicts import TRUSTED, kind_of
-from tests.meta_evaluation.invented_study import CRITERIA, HIGHER, gathered, one, tables_of
+from metassay.reporting.sentences import certificates
+from tests.meta_evaluation import invented_study
+from tests.meta_evaluation.invented_study import (
+    CERTIFICATION,
+    CRITERIA,
+    HIGHER,
+    one,
+    tables_of,
+)
 
 OPTIONS = MetaOptions(resamples=20, permutations=400, confidence=0.95, seed=0)
 
@@ -17,7 +23,8 @@ OPTIONS = MetaOptions(resamples=20, permutations=400, confidence=0.95, seed=0)
 def certified(raters, metrics, systems=None, **more):
     scores, ratings = tables_of(raters, metrics, systems)
     options = OPTIONS.model_copy(update=more)
-    found = evaluate(scores, ratings, CRITERIA, HIGHER, options)["certificates"]
+    numbers = evaluate(scores, ratings, CRITERIA, HIGHER, options)["evidence"]
+    found = certificates(numbers, CERTIFICATION)
     assert (found["holds"] == found["verdict"].isin(TRUSTED)).all()
     return found
 
@@ -80,8 +87,7 @@ def test_noise_is_not_trusted():
     for systems, documents in ((3, 10), (4, 20), (8, 12), (16, 10)) * 2:
         _, seen = world(rng, systems, documents)
         metrics = {f"noise {i}": noise(rng, (systems, documents)) for i in range(10)}
-        found = gathered(*tables_of(seen, metrics), options=options)
-        table = certificates(found, confounds(found, options), options)
+        table = invented_study.certified(*tables_of(seen, metrics), options=options)
         trusted += table["holds"].any()
     # Of 8 studies with three levels fewer than 1.2 are expected, 4 or more 2 % of the time.
     assert trusted <= 3

@@ -1,5 +1,6 @@
 """Which text meets which evidence, and what has no score: every rule on texts of one line."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -8,14 +9,16 @@ import pytest
 
 from metassay import __version__, parquet
 from metassay.errors import BadInput
+from metassay.kinds import Chosen, record_of
 from metassay.metrics import METRICS
 from metassay.metrics.bleu import BleuOptions
+from metassay.metrics.describe import Description, Measured
 from metassay.metrics.edit_distance import EditDistanceOptions
 from metassay.metrics.extractiveness import ExtractivenessOptions
 from metassay.metrics.lengths import LengthsOptions
 from metassay.metrics.measure import measure
 from metassay.metrics.rouge import RougeOptions
-from metassay.params import Options
+from metassay.options import Options
 from metassay.tables import MEASUREMENTS
 
 OPTIONS: dict[str, Options] = {
@@ -55,9 +58,23 @@ def table(*rows: tuple[str, str, str, str | None]) -> pd.DataFrame:
     return pd.DataFrame([part(*row) for row in rows])
 
 
+def chosen(kind: str) -> Chosen:
+    return Chosen(kind, record_of(METRICS, kind), OPTIONS[kind])
+
+
+def measured(kind: str, parts: pd.DataFrame, sources: pd.DataFrame = SOURCES) -> pd.DataFrame:
+    found = measure(sources, parts, [chosen(kind)], segmentation="soap")
+    assert found.warnings == ()
+    return found.table
+
+
+def described(kind: str) -> dict[str, Description]:
+    return {one.name: one for one in chosen(kind).record.descriptions}
+
+
 def scores(kind: str, metric: str, parts: pd.DataFrame) -> dict[tuple[str, str, str], Any]:
     """The rows of one metric by document, author and part."""
-    frame = measure(SOURCES, parts, kind, OPTIONS[kind], segmentation="soap")
+    frame = measured(kind, parts)
     chosen = frame[frame["metric"] == metric].astype(object)
     chosen = chosen.where(chosen.notna(), None)
     return {(r["doc_id"], r["author"], r["part"]): r for r in chosen.to_dict("records")}
@@ -133,7 +150,7 @@ def test_a_reference_without_sections_has_nothing_to_compare_a_section_with() ->
 def test_without_a_reference_nothing_is_expected(reference: tuple[Any, ...]) -> None:
     parts = table(*reference, ("d1", "a", "full", "knee pain"), ("d1", "b", "full", None))
     for kind in ("rouge", "bleu", "edit_distance"):
-        for metric in METRICS[kind].descriptions:
+        for metric in described(kind):
             rows = scores(kind, metric, parts)
             for author in ("a", "b"):
                 assert counts(rows["d1", author, "full"]) == (None, 0, 0, 0)
@@ -164,7 +181,10 @@ def test_a_failed_text_is_unknown_and_not_wrong(kind: str, metric: str, expected
     assert counts(rows["d1", "a", "full"]) == (None, 1, 0, 1)
     assert bounds(rows["d1", "a", "full"]) == expected
     assert rows["d1", "a", "full"]["statistics"] is None
-    if METRICS[kind].against == "reference":  # its sections failed too, they were not left out
+    # Its sections failed too: they were not left out.
+    if (
+        chosen(kind).record.against == "reference"
+    ):  # its sections failed too, they were not left out
         assert counts(rows["d1", "a", "subjective"]) == (None, 1, 0, 1)
 
 
@@ -203,7 +223,7 @@ def test_recipes_say_everything() -> None:
         "rouge1_recall|stemmer:no|split:newline|rouge-score:0.1.2"
         f"|against:reference|segmentation:soap|citations:removed|metassay:{__version__}"
     )
-    frame = measure(SOURCES, parts, "lengths", OPTIONS["lengths"], segmentation="soap")
+    frame = measured("lengths", parts)
     assert set(frame["recipe"]) == {
         f"{name}|words:whitespace|against:nothing|segmentation:soap"
         f"|citations:removed|metassay:{__version__}"
@@ -211,7 +231,7 @@ def test_recipes_say_everything() -> None:
     }
 
 
-@pytest.mark.parametrize("kind", sorted(METRICS))
+@pytest.mark.parametrize("kind", sorted(OPTIONS))
 def test_every_family_gives_a_valid_table_in_any_order(kind: str, tmp_path: Path) -> None:
     parts = table(
         ("d1", "reference", "full", "knee pain\nbrace"),
@@ -223,31 +243,52 @@ def test_every_family_gives_a_valid_table_in_any_order(kind: str, tmp_path: Path
         ("d2", "b", "full", "i feel well"),
     )
     for name, rows in (("once", parts), ("turned", parts.iloc[::-1])):
-        frame = measure(SOURCES.iloc[::-1], rows, kind, OPTIONS[kind], segmentation="soap")
+        frame = measured(kind, rows, SOURCES.iloc[::-1])
         parquet.write(MEASUREMENTS, frame, tmp_path / f"{name}.parquet")
     once, turned = (tmp_path / f"{name}.parquet" for name in ("once", "turned"))
     assert once.read_bytes() == turned.read_bytes()
 
     frame = parquet.read(MEASUREMENTS, once)
     assert (frame["n_judged"] + frame["n_failed"] == frame["n_expected"]).all()
-    assert set(frame["metric"]) == set(METRICS[kind].descriptions)
+    assert set(frame["metric"]) == set(described(kind))
     for metric, values in frame.dropna(subset="value").groupby("metric")["value"]:
-        low, high = METRICS[kind].descriptions[str(metric)].range
+        low, high = described(kind)[str(metric)].range
         assert values.ge(low).all()
         assert high is None or values.le(high).all()
 
 
-@pytest.mark.parametrize("kind", sorted(METRICS))
+@pytest.mark.parametrize("kind", sorted(OPTIONS))
 def test_no_texts_no_rows(kind: str, tmp_path: Path) -> None:
-    frame = measure(
-        SOURCES, table(("d1", "a", "full", "x")).iloc[:0], kind, OPTIONS[kind], segmentation="soap"
-    )
+    frame = measured(kind, table(("d1", "a", "full", "x")).iloc[:0])
     parquet.write(MEASUREMENTS, frame, tmp_path / "empty.parquet")
     assert parquet.read(MEASUREMENTS, tmp_path / "empty.parquet").empty
 
 
 def test_a_document_without_its_source_is_an_error() -> None:
     parts = table(("d3", "a", "full", "secret words"))
-    with pytest.raises(BadInput, match=r"doc_id='d3'.*run ingest") as error:
-        measure(SOURCES, parts, "extractiveness", OPTIONS["extractiveness"], segmentation="soap")
+    with pytest.raises(BadInput, match=r"doc_id 'd3'.*run ingest") as error:
+        measured("extractiveness", parts)
     assert "secret" not in str(error.value)
+
+
+def test_what_a_model_could_not_read_to_its_end_is_counted_by_author() -> None:
+    def measure_all(candidates: Any, *_: Any) -> dict[str, list[Measured]]:
+        return {"words": [Measured(1.0, None, cut=len(text) > 4) for text in candidates]}
+
+    _, record, options = chosen("lengths")
+    short = dataclasses.replace(
+        record, measure=measure_all, descriptions=record.descriptions[:1], against="reference"
+    )
+    parts = table(
+        ("d1", "reference", "full", "knee"),
+        ("d1", "a", "full", "knee pain"),
+        ("d2", "reference", "full", "well"),
+        ("d2", "a", "full", "very well"),
+        ("d2", "b", "full", "well"),
+    )
+    found = measure(SOURCES, parts, [Chosen("short", short, options)], segmentation="soap")
+    assert found.warnings == (
+        "short: 2 of 3 comparisons have a text that is longer than the model reads; only its"
+        " beginning counts (a 2)",
+    )
+    assert found.table["value"].tolist() == [1.0, 1.0, 1.0]

@@ -12,11 +12,16 @@ from hypothesis import strategies as st
 
 from metassay import tables
 from metassay.errors import BadInput
-from metassay.pairing.pairs import PairOptions, build_pairs, pair_id
+from metassay.pairing import pairs as pairing
+from metassay.pairing.measures import MEASURES
+from metassay.pairing.pairs import build_pairs, pair_id
+from metassay.pairing.questions import Questions
 
-FULL = PairOptions(measures=["claim", "citation", "faithfulness"], against="full", borrow=False)
-PART = PairOptions(measures=["claim", "citation", "faithfulness"], against="part", borrow=False)
-BORROW = PairOptions(measures=["claim", "citation", "faithfulness"], against="full", borrow=True)
+DOCLENS = ("claim_recall", "claim_precision", "citation_recall", "citation_precision")
+ALL = (*DOCLENS, "faithfulness")
+FULL = Questions(measures=ALL, against="full", borrow=False)
+PART = Questions(measures=ALL, against="part", borrow=False)
+BORROW = Questions(measures=ALL, against="full", borrow=True)
 
 
 def sources(*passages: str, doc_id: str = "d") -> pd.DataFrame:
@@ -49,7 +54,7 @@ def build(
     source: pd.DataFrame,
     part: pd.DataFrame,
     unit: pd.DataFrame,
-    options: PairOptions = FULL,
+    options: Questions = FULL,
     aligned: list[int] | None = None,
 ) -> pd.DataFrame:
     return build_pairs(source, part, unit, alignments(unit, aligned or []), options)
@@ -155,7 +160,7 @@ def test_against_part() -> None:
     assert whole == {"ref note"}
 
 
-def cited(*citations: list[int], options: PairOptions = FULL) -> pd.DataFrame:
+def cited(*citations: list[int], options: Questions = FULL) -> pd.DataFrame:
     """Statements s0, s1, ... with these citations of passages a, b, c."""
     rows = [("sys", "full", "statement", i, f"s{i}", c) for i, c in enumerate(citations)]
     return build(sources("a", "b", "c"), parts({"sys": {"full": "t"}}), units(*rows), options)
@@ -329,16 +334,59 @@ def test_two_alignments_in_one_benchmark_are_bad_input() -> None:
 @pytest.mark.parametrize(
     ("measures", "asked"),
     [
-        (["claim"], {"claim_recall", "claim_precision"}),
-        (["citation"], {"citation_recall", "citation_alone"}),
-        (["faithfulness"], {"faithfulness"}),
+        (["claim_recall"], {"claim_recall"}),
+        (["claim_precision"], {"claim_precision"}),
+        (["citation_recall"], {"citation_recall"}),
+        (["citation_precision"], {"citation_recall", "citation_alone", "citation_rest"}),
+        (["citation_recall", "faithfulness"], {"citation_recall", "faithfulness"}),
+        (["claim_recall_grade"], {"claim_recall_grade"}),
         ([], set()),
     ],
 )
-def test_only_what_is_to_be_measured_is_asked(measures: list, asked: set[str]) -> None:
-    options = PairOptions(measures=measures, against="full", borrow=False)
-    texts = {"reference": {"full": "r"}, "sys": {"full": "t"}}
-    rows = [("sys", "full", kind, 0, kind, [0]) for kind in ("claim", "statement")]
+def test_only_what_is_to_be_measured_is_asked(measures: list[str], asked: set[str]) -> None:
+    options = Questions(measures=tuple(measures), against="full", borrow=False)
+    texts: dict[str, dict[str, str | None]] = {"reference": {"full": "r"}, "sys": {"full": "t"}}
+    rows = [("sys", "full", kind, 0, kind, [0, 1]) for kind in ("claim", "statement")]
     rows.append(("reference", "full", "claim", 0, "c", []))
-    found = build(sources("a"), parts(texts), units(*rows), options)
+    found = build(sources("a", "b"), parts(texts), units(*rows), options)
     assert set(found["measure"]) == asked
+
+
+def test_a_question_that_two_measures_share_is_there_once() -> None:
+    pairs = cited([0, 1])
+    assert len(asked(pairs, "citation_recall")) == 1
+    alone = cited([0, 1], options=FULL.model_copy(update={"measures": ("citation_precision",)}))
+    assert asked(alone, "citation_recall") == asked(pairs, "citation_recall")
+
+
+def test_grades_are_asked_of_the_claims_of_the_reference() -> None:
+    options = Questions(measures=("claim_recall_grade",), against="full", borrow=False)
+    unit = units(("reference", "full", "claim", 0, "ref claim", []))
+    pairs = build(sources("p"), parts(NOTE), unit, options)
+    assert asked(pairs, "claim_recall_grade") == [
+        ("lost", 0, -1, "no_text", "ref claim"),
+        ("sys", 0, -1, "sys note", "ref claim"),
+    ]
+    assert set(pairs["instrument"]) == {"support_grade"}
+
+
+def test_documents_beyond_one_chunk_keep_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairing, "_DOCUMENTS", 2)
+    names = [f"d{n}" for n in range(5)]
+    tables_of = [
+        (sources(f"passage {name}", doc_id=name), parts({"sys": {"full": "t"}}, name),
+         units(("sys", "full", "statement", 0, f"said in {name}", [0]), doc_id=name))
+        for name in names
+    ]  # fmt: skip
+    source, part, unit = (pd.concat(some) for some in zip(*tables_of, strict=True))
+    pairs = build(source.iloc[::-1], part, unit)
+    together = pairs[pairs["measure"] == "citation_recall"].set_index("doc_id")
+    assert together["premise"].astype(str).to_dict() == {n: f"passage {n}" for n in names}
+    assert together["hypothesis"].to_dict() == {n: f"said in {n}" for n in names}
+
+
+def test_every_question_is_known_by_one_name() -> None:
+    names: dict[str, object] = {}
+    for measure in MEASURES.values():
+        for question in measure.questions:
+            assert names.setdefault(question.name, question) is question

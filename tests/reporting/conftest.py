@@ -8,13 +8,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.options import CertificationOptions
 from metassay.parquet import empty, read, write
 from metassay.reporting.report import ReportInput, write_report
 from metassay.tables import TABLES
 from tests.reporting.invented_report import NAMES, PUBLISHED, SCRIPT, Frames, rows
 
-OPTIONS = MetaOptions(resamples=100, confidence=0.95, seed=1)
+CERTIFICATION = CertificationOptions()
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +40,8 @@ def report_of(frames: Frames, **changes: Any) -> ReportInput:
         invented=True,
         published=[],
         published_folder=PUBLISHED,
-        options=OPTIONS,
+        certification=CERTIFICATION,
+        confidence=0.95,
         **frames,
     )
     return replace(report, **changes)

@@ -15,7 +15,7 @@ from metassay.reporting.figures import (
     forest,
     leaderboard,
 )
-from metassay.reporting.names import main_metrics, sorted_authors, sorted_metrics, sorted_parts
+from metassay.reporting.names import headline_metrics, sorted_authors, sorted_metrics, sorted_parts
 from tests.reporting.invented_meta import HOSTILE, SCRIPT
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -124,7 +124,7 @@ def test_orders():
         "rouge1_recall",
         "zeta",
     ]
-    assert main_metrics(metrics) == [("claim_recall", "b")]
+    assert headline_metrics(metrics) == [("claim_recall", "b")]
     assert sorted_parts(["plan", "assessment_and_plan", "full", "subjective"]) == [
         "full",
         "subjective",

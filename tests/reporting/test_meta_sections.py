@@ -9,7 +9,7 @@ from metassay.meta_evaluation.verdicts import VERDICTS
 from metassay.reporting.report import write_report
 from metassay.reporting.views.certificates import best_metrics, certificates_section
 from metassay.reporting.views.significance import significance_section
-from tests.reporting.conftest import OPTIONS
+from tests.reporting.conftest import CERTIFICATION
 from tests.reporting.html_tree import section, tree_of
 from tests.reporting.invented_meta import HOSTILE, SCRIPT, SENTENCE
 
@@ -127,7 +127,7 @@ def test_the_rater_s_number_less_the_metric_s_is_the_difference_that_is_printed(
             for k, (a, b) in enumerate(pairs)
         ]
     )
-    grid = certificates_section(some, OPTIONS).groups[0].groups[0].grids[0]
+    grid = certificates_section(some, CERTIFICATION, 0.95).groups[0].groups[0].grids[0]
     place = grid.heads.index("against a rater") - 1
     for _, cells in grid.rows:
         texts = (cells[place].text, *cells[place].notes[1:])
@@ -140,7 +140,7 @@ def test_the_rater_s_number_less_the_metric_s_is_the_difference_that_is_printed(
 def test_a_column_without_a_single_answer_is_left_out(frames):
     rows = frames["certificates"]
     alone = rows.assign(**dict.fromkeys(("with_raters", "rater", "against_rater")))
-    heads = certificates_section(alone, OPTIONS).groups[0].groups[0].grids[0].heads
+    heads = certificates_section(alone, CERTIFICATION, 0.95).groups[0].groups[0].grids[0].heads
     assert "against a rater" not in heads
     assert "accuracy" not in heads  # any two texts
 
@@ -203,7 +203,7 @@ def test_what_explains_a_metric_is_loud_only_where_it_is_the_verdict(frames):
     bleu = rows[rows["metric"] == "bleu"]
     said = bleu.assign(verdict="explained by words", p=0.001)
     for frame, text, css in ((bleu, "words", ""), (said, "!\u00a0words", "alarm")):
-        grid = certificates_section(frame, OPTIONS).groups[0].groups[0].grids[0]
+        grid = certificates_section(frame, CERTIFICATION, 0.95).groups[0].groups[0].grids[0]
         cell = grid.rows[0][1][grid.heads.index("confound") - 1]
         assert (cell.text, cell.css) == (text, css)
 

@@ -83,16 +83,16 @@ def test_empty_folder_is_filled_but_a_full_one_is_refused_and_kept(make_report, 
     assert (tmp_path / "empty" / "index.html").exists()
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine")
-    with pytest.raises(BadInput, match="already holds something"):
+    with pytest.raises(BadInput, match="holds something already"):
         write_report(make_report(), tmp_path / "full")
     assert _bytes(tmp_path / "full") == {"mine.txt": b"mine"}
 
 
 @pytest.mark.usefixtures("no_figures")
 def test_what_a_killed_run_left_does_not_matter(make_report, tmp_path):
-    (tmp_path / ".out.unfinished").mkdir()
-    (tmp_path / ".out.unfinished" / "index.html").write_text("half")
-    (tmp_path / ".out.unfinished" / "stale.csv").write_text("half")
+    (tmp_path / ".out.x.unfinished").mkdir()
+    (tmp_path / ".out.x.unfinished" / "index.html").write_text("half")
+    (tmp_path / ".out.x.unfinished" / "stale.csv").write_text("half")
     write_report(make_report(), tmp_path / "out")
     assert not (tmp_path / "out" / "stale.csv").exists()
     assert [p.name for p in tmp_path.iterdir()] == ["out"]

@@ -1,15 +1,16 @@
 """What the terminal says of certificates, at the width of a small and of a smaller terminal."""
 
 import io
+from argparse import Namespace
 
 import pandas as pd
 import pytest
 from rich.console import Console
 
 from metassay.cli.meta_eval.terminal import SHOWN, show
-from metassay.cli.project import _headline
+from metassay.cli.project import headline, list_all
 from metassay.params import load
-from metassay.parquet import write
+from metassay.parquet import read, write
 from metassay.reporting.headline import artifacts, best_metrics, limits_of
 from metassay.tables import TABLES
 
@@ -124,12 +125,36 @@ def test_artifacts_hold_numbers_and_names_but_no_sentence(folder, frames):
     assert not {"sentence", "recipe"} & set(made["certificates"][0])
 
 
+@pytest.mark.parametrize("width", [50, 80])
+def test_the_list_of_benchmarks_cuts_no_name(monkeypatch, capsys, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    list_all(Namespace())
+    said = capsys.readouterr().out
+    assert "…" not in said
+    assert max(len(line) for line in said.splitlines()) <= width
+
+
+def test_more_authors_than_there_is_room_for_are_further_tables(folder, monkeypatch, capsys):
+    board = read(TABLES["leaderboard"], folder / "leaderboard.parquet")
+    mine = board[board["author"] == board["author"].iloc[0]]
+    names = [f"system_{k:02}_[x]" for k in range(9)]
+    many = pd.concat([mine.assign(author=name) for name in names])
+    write(TABLES["leaderboard"], many, folder / "leaderboard.parquet")
+    params = load()
+    monkeypatch.chdir(folder.parents[2])
+    monkeypatch.setenv("COLUMNS", "80")
+    headline("sample", params)
+    said = capsys.readouterr().out
+    assert all(name in said for name in names)
+    assert "claim_recall (lexical)" in said
+
+
 @pytest.mark.parametrize("width", [60, 80])
 def test_the_closing_tables_of_a_run_cut_no_name(folder, monkeypatch, capsys, width):
     params = load()
     monkeypatch.chdir(folder.parents[2])
     monkeypatch.setenv("COLUMNS", str(width))
-    _headline("sample", params)
+    headline("sample", params)
     said = capsys.readouterr().out
     report = said.rindex("report: ")
     assert max(len(line) for line in said[:report].splitlines()) <= width

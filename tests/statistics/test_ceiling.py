@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from metassay.statistics.ceiling import against_rater
-from metassay.statistics.correlation import LEVELS, correlate
+from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, correlate
 from metassay.statistics.jackknife import interval, left_out
-from metassay.statistics.reliability import one_against_others
+from metassay.statistics.reliability import mean_of_others
 
 NAN = np.nan
 
@@ -36,8 +36,10 @@ def test_the_rater_pooled_equals_one_against_others(coefficient):
     ratings[0, 0, :4] = ratings[1, 1, 1] = NAN
     metric = rng.normal(size=(5, 30))
     found = against_rater(metric, ratings, "global", coefficient)
-    expected = one_against_others(ratings.reshape(3, -1), coefficient)
-    assert found.rater.value == pytest.approx(expected.value, abs=1e-12)
+    table = ratings.reshape(3, -1)
+    of = EVERY_COEFFICIENT[coefficient]
+    each = [float(of(table[rater], mean_of_others(table, rater))) for rater in range(3)]
+    assert found.rater.value == pytest.approx(np.mean(each), abs=1e-12)
     order = np.ix_([4, 2, 3, 0, 1], np.arange(30)[::-1])
     turned = ratings[[2, 0, 1]][:, order[0], order[1]]
     again = against_rater(metric[order], turned, "global", coefficient)

@@ -6,14 +6,14 @@ from scipy.stats import beta
 from sklearn import metrics
 from statsmodels.stats.proportion import proportion_confint
 
-from metassay.statistics.judge_card import judge_card, verdicts
+from metassay.statistics.judge_card import judge_card, judgments
 from metassay.statistics.shares import effective_size, jeffreys
 
 NAN = np.nan
 
 
 def texts(true_pass, false_pass, false_fail, true_fail):
-    """Verdicts and people's values with these counts."""
+    """Judgments and people's values with these counts."""
     judge = [1.0] * (true_pass + false_pass) + [0.0] * (false_fail + true_fail)
     people = [1.0] * true_pass + [0.0] * false_pass + [1.0] * false_fail + [0.0] * true_fail
     return np.array(judge), np.array(people)
@@ -104,9 +104,9 @@ def test_undefined_is_nan_never_0():
 
 
 def test_probabilities_pass_from_the_threshold_on():
-    assert list(verdicts([0.0, 0.49, 0.5, 1.0])) == [0, 0, 1, 1]
-    assert list(verdicts([0.5, 0.9], 0.9)) == [0, 1]
-    assert np.isnan(verdicts([NAN])).all()
+    assert list(judgments([0.0, 0.49, 0.5, 1.0])) == [0, 0, 1, 1]
+    assert list(judgments([0.5, 0.9], 0.9)) == [0, 1]
+    assert np.isnan(judgments([NAN])).all()
     judge, people = texts(8, 1, 2, 9)
     found = card(np.where(judge == 1, 0.8, 0.6), people, threshold=0.7)
     assert found == card(judge, people)

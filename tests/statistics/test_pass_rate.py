@@ -115,7 +115,7 @@ def test_labels_are_as_many_as_the_width_asks_for():
     assert high - low == pytest.approx(0.2, abs=0.005)
     assert needed.sensitivity == pytest.approx(2 * 60, rel=0.05)
     assert needed.specificity == needed.sensitivity
-    # The rate's normal interval: people's variance 1/4, of which the verdicts explain .6 ** 2.
+    # The rate's normal interval: people's variance 1/4, of which the judgments explain .6 ** 2.
     variance = (0.2 / 2 / 1.96) ** 2
     assert needed.pass_rate == pytest.approx((1 - 0.36) / (variance / 0.25 - 0.36 / 2000), rel=0.05)
     narrow = labels_needed(judge, people, confidence=0.95, width=0.1)

@@ -21,7 +21,7 @@ def test_by_hand():
     assert found.value == pytest.approx(7)
     assert (found.low, found.high) == pytest.approx((7 - reach, 7 + reach), abs=1e-5)
     assert found[4:] == (6, 2, 2, 0)
-    # 3 of 5 ones found, 1 of 5 zeros called one; of all 20 verdicts 11 are one: .55.
+    # 3 of 5 ones found, 1 of 5 zeros called one; of all 20 judgments 11 are one: .55.
     judge = [1.0] * 3 + [0] * 2 + [1] + [0] * 4 + [1] * 7 + [0] * 3
     human = [1.0] * 5 + [0] * 5 + [NAN] * 10
     found = rogan_gladen(judge, human, confidence=0.95)

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pingouin
 import pytest
-import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
@@ -20,7 +19,6 @@ from metassay.statistics.reliability import (
     fleiss_kappa,
     icc,
     mean_of_others,
-    one_against_others,
 )
 
 NAN = np.nan
@@ -85,20 +83,10 @@ def test_fleiss_equals_statsmodels(seed):
         assert fleiss_kappa(ratings).value == pytest.approx(expected, abs=1e-12)
 
 
-def test_one_against_others():
-    rng = np.random.default_rng(0)
-    ratings = rng.integers(1, 6, (3, 20)).astype(float)
-    ratings[0, 0] = ratings[1, 1] = ratings[2, 1] = NAN
-    found = one_against_others(ratings, "spearman")
-    # Rater 0 has no partner on item 1; of the others' mean, gaps are left out.
-    others = np.nanmean(ratings[1:, 2:], axis=0)
-    assert found.values[0] == pytest.approx(scipy.stats.spearmanr(ratings[0, 2:], others)[0])
-    assert found.value == pytest.approx(np.mean(found.values))
-    assert (found.n, found.n_undefined) == (3, 0)
-    same = one_against_others([[1, 2, 3], [1, 2, 3], [2, 2, 2]], "kendall")
-    assert same.values == pytest.approx([1, 1, NAN], nan_ok=True)
-    assert (same.n, same.n_undefined) == (2, 1)
-    assert np.isnan(mean_of_others(np.full((2, 1), NAN), 0)).all()
+def test_mean_of_others_leaves_gaps_out():
+    ratings = np.array([[1.0, 2.0, NAN], [3.0, NAN, NAN], [5.0, 4.0, 2.0]])
+    assert mean_of_others(ratings, 0) == pytest.approx([4, 4, 2])
+    assert mean_of_others(ratings, 2) == pytest.approx([2, 2, NAN], nan_ok=True)
 
 
 def of_values(coefficient):
@@ -215,7 +203,6 @@ def test_nothing_to_compare(ratings):
     assert np.isnan(fleiss_kappa(ratings).value)
     for kind in PRINTED:
         assert np.isnan(icc(ratings, kind).value)
-    assert np.isnan(one_against_others(ratings, "spearman").value)
     found = agreement_interval(
         ratings, ICC["icc1"][1], n=5, confidence=0.9, rng=np.random.default_rng(0)
     )
@@ -223,7 +210,7 @@ def test_nothing_to_compare(ratings):
 
 
 def test_shapes():
-    for of in (fleiss_kappa, lambda r: icc(r, "icc1"), lambda r: one_against_others(r, "pearson")):
+    for of in (fleiss_kappa, lambda r: icc(r, "icc1")):
         with pytest.raises(ValueError, match="raters x items"):
             of([1.0, 2.0])
     with pytest.raises(ValueError, match="equal length"):

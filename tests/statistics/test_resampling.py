@@ -4,7 +4,8 @@ import scipy.stats
 
 from metassay.statistics import resampling, weighted
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, correlate
-from metassay.statistics.resampling import Draws, bootstrap, draw, interval, resampled
+from metassay.statistics.ensembles import percentiles
+from metassay.statistics.resampling import Draws, draw, resampled, varied
 
 RESAMPLES = ("documents", "systems", "both")
 # systems, documents, share of cells missing
@@ -104,30 +105,9 @@ def test_interval_equals_scipys_bootstrap(coefficient):
         method="percentile",
         rng=np.random.default_rng(4),
     ).confidence_interval
-    found = bootstrap(
-        x[None],
-        y[None],
-        "global",
-        coefficient,
-        resample="documents",
-        n=4000,
-        confidence=0.9,
-        rng=np.random.default_rng(5),
-    )
-    assert found[:2] == pytest.approx(tuple(expected), abs=0.02)
-    assert found.n_defined == 4000
-
-
-def test_interval_is_the_percentiles_of_what_is_defined():
-    rng = np.random.default_rng(6)
-    metric, human = scored(3, 3, 0.0, rng)
-    human[:, 0] = 1  # drawn alone, this document is constant
-    draws = draw(metric.shape, resample="documents", n=500, rng=rng)
-    values = resampled(metric, human, "global", "spearman", draws)
-    defined = values[~np.isnan(values)]
-    assert 0 < defined.size < 500
-    found = interval(metric, human, "global", "spearman", draws=draws, confidence=0.8)
-    assert found == (*np.percentile(defined, [10, 90]), defined.size, 500 - defined.size)
+    draws = draw((1, 60), resample="documents", n=4000, rng=np.random.default_rng(5))
+    low, high = percentiles(resampled(x[None], y[None], "global", coefficient, draws)[:, None], 0.9)
+    assert (low[0], high[0]) == pytest.approx(tuple(expected), abs=0.02)
 
 
 def test_no_interval_if_most_resamples_are_undefined():
@@ -139,28 +119,28 @@ def test_no_interval_if_most_resamples_are_undefined():
     human[:, 1:] = np.nan
     human[:, 1] = 1
     draws = draw(metric.shape, resample="both", n=1000, rng=np.random.default_rng(0))
-    found = interval(metric, human, "global", "kendall", draws=draws, confidence=0.95)
-    assert 0 < found.n_defined < 500
-    assert np.isnan(found.low)
-    assert np.isnan(found.high)
+    found = resampled(metric, human, "global", "kendall", draws)
+    assert 0 < np.count_nonzero(~np.isnan(found)) < 500
+    assert np.isnan(percentiles(found[:, None], 0.95)).all()
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_no_interval_from_one_document_or_system(level):
+def test_one_document_or_system_drawn_again_does_not_vary(level):
     rng = np.random.default_rng(9)
     metric, human = rng.normal(size=(2, 5, 3))
     human[:, 1:] = np.nan  # three documents, one rated
 
-    def ends(resample):
+    def varies(resample):
         draws = draw(metric.shape, resample=resample, n=200, rng=rng)
-        return interval(metric, human, level, "spearman", draws=draws, confidence=0.95)
+        return varied(metric, human, level, "spearman", draws)
 
-    assert np.isnan(ends("documents").low)
-    assert np.isnan(ends("both").low)
-    assert not np.isnan(ends("systems").low)
+    assert not varies("documents")
+    assert not varies("both")
+    assert varies("systems")
     metric, human = metric.T[:1], human.T[:1]  # one system, five documents
-    assert np.isnan(ends("systems").low)
-    assert np.isnan(ends("documents").low) == (level != "global")
+    assert not varies("systems")
+    # One system has no coefficient within documents, nor between systems.
+    assert varies("documents") == (level != "document")
 
 
 @pytest.mark.parametrize("resample", RESAMPLES)
@@ -190,17 +170,18 @@ def test_drawing_in_pieces_counts_all(monkeypatch):
 
 
 def test_metrics_share_draws():
-    # A metric and the same metric scaled get one interval; negated, the mirrored one.
+    # A metric and the same metric scaled get the same values; negated, the negated ones.
     rng = np.random.default_rng(2)
     metric, human = scored(4, 20, 0.1, rng)
     draws = draw(metric.shape, resample="both", n=200, rng=rng)
     for level in LEVELS:
         for coefficient in EVERY_COEFFICIENT:
-            low, high, *n = interval(metric, human, level, coefficient, draws=draws, confidence=0.9)
-            scaled = interval(metric * 7, human, level, coefficient, draws=draws, confidence=0.9)
-            negated = interval(-metric, human, level, coefficient, draws=draws, confidence=0.9)
-            assert scaled == pytest.approx((low, high, *n), abs=1e-12)
-            assert negated == pytest.approx((-high, -low, *n), abs=1e-12)
+            plain, scaled, negated = (
+                resampled(one, human, level, coefficient, draws)
+                for one in (metric, metric * 7, -metric)
+            )
+            assert scaled == pytest.approx(plain, abs=1e-12, nan_ok=True)
+            assert negated == pytest.approx(-plain, abs=1e-12, nan_ok=True)
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
@@ -209,14 +190,7 @@ def test_no_texts(shape):
     for resample in RESAMPLES:
         for level in LEVELS:
             for coefficient in EVERY_COEFFICIENT:
-                found = bootstrap(
-                    empty,
-                    empty,
-                    level,
-                    coefficient,
-                    resample=resample,
-                    n=10,
-                    confidence=0.95,
-                    rng=np.random.default_rng(0),
-                )
-                assert found == pytest.approx((np.nan, np.nan, 0, 10), nan_ok=True)
+                draws = draw(shape, resample=resample, n=10, rng=np.random.default_rng(0))
+                found = resampled(empty, empty, level, coefficient, draws)
+                assert found.shape == (10,)
+                assert np.isnan(found).all()

@@ -6,13 +6,16 @@ import pandas as pd
 import pytest
 
 from metassay.errors import BadInput
-from metassay.params import options_of
+from metassay.kinds import choose
+from metassay.llm.endpoints import Models, parse_models
+from metassay.llm.prompts import load
+from metassay.needs import Resources
 from metassay.parquet import empty, read, write
 from metassay.tables import PARTS, SOURCES, UNITS
-from metassay.units import decompose
-from metassay.units.decompose import ClauseOptions
-from metassay.units.decompositions import DECOMPOSITIONS
+from metassay.units import DECOMPOSITIONS
+from metassay.units.decompose import recipe_of, take_apart
 
+CLAUSES = choose(DECOMPOSITIONS, {"kind": "clauses"}, where="p")
 Row = tuple[str, str, str, str | None, str, str]
 
 
@@ -23,6 +26,10 @@ def parts(*rows: Row) -> pd.DataFrame:
 
 def sources(task: str = "note") -> pd.DataFrame:
     return pd.DataFrame({"doc_id": ["d"], "task": [task]}).reindex(columns=list(SOURCES.columns))
+
+
+def decompose(rows: pd.DataFrame, documents: pd.DataFrame) -> pd.DataFrame:
+    return take_apart(rows, documents, CLAUSES, Resources(Path("nowhere"))).units
 
 
 def kind(units: pd.DataFrame, name: str) -> list[tuple[object, ...]]:
@@ -37,7 +44,6 @@ def test_statements_and_their_claims(tmp_path: Path) -> None:
     units = decompose(
         parts(whole, ("d", "a", "assessment_and_plan", text, "yes", "ok")),
         sources(),
-        ClauseOptions(),
     )
     assert kind(units, "statement") == [
         ("assessment_and_plan", 0, "Rest.", [1], None, 5, 14),
@@ -58,10 +64,10 @@ def test_failed_parts_and_parts_without_words_give_no_units(tmp_path: Path) -> N
         ("d", "b", "full", "RESULTS:", "yes", "ok"),
         ("d", "c", "full", "#####EMPTY#####", "yes", "ok"),
     )
-    units = decompose(rows, sources(), ClauseOptions())
+    units = decompose(rows, sources())
     assert units.empty
     write(UNITS, units, tmp_path / "units.parquet")
-    assert decompose(empty(PARTS), sources(), ClauseOptions()).empty
+    assert decompose(empty(PARTS), sources()).empty
 
 
 def test_a_question_is_its_own_claim() -> None:
@@ -73,7 +79,6 @@ def test_a_question_is_its_own_claim() -> None:
             ("d", "c", "full", "?", "yes", "ok"),
         ),
         sources("question"),
-        ClauseOptions(),
     )
     assert kind(units, "claim") == [
         ("full", 0, "Does it hurt, and he is well?", [], 0, None, None),
@@ -83,9 +88,25 @@ def test_a_question_is_its_own_claim() -> None:
 
 
 def test_a_part_without_its_source_is_bad_input() -> None:
-    with pytest.raises(BadInput, match=r"parts: 1 doc_id.*'e'.*segment stage"):
-        decompose(parts(("e", "a", "full", "Rest.", "yes", "ok")), sources(), ClauseOptions())
+    with pytest.raises(BadInput, match=r"parts: 1 .* not in sources, .* doc_id 'e'; add"):
+        decompose(parts(("e", "a", "full", "Rest.", "yes", "ok")), sources())
 
 
-def test_options_by_kind() -> None:
-    assert options_of({"kind": "clauses"}, DECOMPOSITIONS, where="p") == ClauseOptions()
+def test_a_rule_is_printed_with_its_settings() -> None:
+    assert recipe_of(CLAUSES, Models({}, {})) == "clauses"
+
+
+def test_a_model_is_printed_with_how_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    block = {"kind": "llm", "model": "m", "least": 1, "most": 3, "rounds": 1, "max_tokens": 9}
+    endpoint = {"kind": "openai", "base_url": "http://127.0.0.1:9/v1"}
+    models = parse_models(
+        {"here": endpoint}, {"m": {"endpoint": "here", "model": "m-1", "max_tokens": 99}}
+    )
+    chosen = choose(DECOMPOSITIONS, block, where="p")
+    assert recipe_of(chosen, models) == (
+        "llm_claims(model:m-1|temperature:0|seed:none|max_tokens:9"
+        f"|prompt:{load('claims').signature}|claims:1-3|rounds:1)"
+    )
+    with pytest.raises(BadInput, match=r"model 'm' is not in params.yaml > models; known: none"):
+        recipe_of(chosen, Models({}, {}))

@@ -14,10 +14,17 @@ from hypothesis import strategies as st
 from metassay.errors import BadInput
 from metassay.llm.messages import ChatRequest, Reply
 from metassay.llm.prompts import Decoding, load
-from metassay.params import parse
+from metassay.needs import Model, Resources, Use
+from metassay.options import parse
 from metassay.parquet import write
 from metassay.tables import UNITS
-from metassay.units.llm_claims import LlmClaimOptions, claim_requests, llm_claims, signature
+from metassay.units.llm_claims import (
+    KIND,
+    LlmClaimOptions,
+    claim_requests,
+    llm_claims,
+    signature,
+)
 
 PROMPTS = Path(__file__).parents[2] / "prompts"
 DECODING = Decoding("invented-1", 0.0, 7, 500)
@@ -213,7 +220,7 @@ def test_rows_do_not_depend_on_the_order_of_parts() -> None:
 
 def test_a_part_without_source_is_bad_input() -> None:
     rows = parts(part("d1", "full", "Pain."))
-    with pytest.raises(BadInput, match="the first is 'd1'"):
+    with pytest.raises(BadInput, match="doc_id 'd1'; add"):
         llm_claims(
             rows, sources("note", "d2"), options(), FakeAsk(unexpected), DECODING, prompts=PROMPTS
         )
@@ -230,6 +237,27 @@ def test_the_signature_holds_everything_that_can_change_a_claim() -> None:
         "llm_claims(model:invented-1|temperature:0|seed:7|max_tokens:500"
         f"|prompt:{prompt}|claims:1-3|rounds:1)"
     )
+
+
+def test_the_record_says_what_the_options_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = options(max_tokens=9, prompt="other")
+    assert (KIND.model(used), KIND.datasets(used)) == (Use("invented", 9), ())
+    assert KIND.files(used) == (Path("prompts/other.yaml"),)
+
+    monkeypatch.chdir(PROMPTS.parent)
+    rows = parts(part("d1", "full", "It hurts. It swells."), part("d2", "full", "It is red."))
+    about, ask = sources("note", "d1", "d2"), FakeAsk(lambda text, _: [f"Claim of: {text}"])
+    assert KIND.requests is not None
+    requests = KIND.requests(rows, about, options(), DECODING)
+    assert (requests.rounds, requests.answer_length) == (1, 1.3)
+    units, warnings = KIND.take_apart(
+        rows, about, options(), Resources(tmp_path, Model(ask, DECODING))
+    )
+    assert (ask.requests, warnings) == (requests.requests, ())
+    assert units["kind"].value_counts().to_dict() == {"statement": 3, "claim": 2}
+    write(UNITS, units, tmp_path / "units.parquet")
 
 
 ANSWERS = st.sampled_from(

@@ -1,19 +1,19 @@
 """What to do with the two files: directions, criteria and options, from the caller's words."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, cast, get_args
+from typing import Any, NamedTuple, cast
 
-from metassay.cli.meta_eval.columns import Named
+from metassay.cli.meta_eval.arguments import SCALES
+from metassay.cli.meta_eval.named import Named
 from metassay.cli.meta_eval.naming import meant
 from metassay.cli.meta_eval.reading import Given
 from metassay.errors import BadInput
-from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import Better
-from metassay.metrics import DESCRIPTIONS
-from metassay.params import Criterion, parse
-from metassay.statistics.ensembles import LARGEST
+from metassay.metrics.catalogue import descriptions
+from metassay.options import Criterion, parse
+from metassay.statistics.sizes import LARGEST
 
-SCALES: tuple[str, ...] = get_args(Criterion.model_fields["scale"].annotation)
 DEFAULTS: dict[str, int | float] = {"resamples": 1000, "confidence": 0.95, "seed": 0}
 
 
@@ -22,8 +22,8 @@ class Wanted(NamedTuple):
 
     `lower`: metrics and criteria of which less is better; a name that is both is taken for both.
     `scale`: of criteria, by name. `compared`: None for all, if they are not too many. `confounds`:
-    columns of SCORES that explain, and are not ranked. `settings`: the other fields of MetaOptions.
-    `mark` leads an option's name in messages.
+    columns of SCORES that explain, and are not ranked. `settings`: the other fields of
+    MetaOptions, and those of CertificationOptions. `mark` leads an option's name in messages.
     """
 
     named: Named
@@ -36,11 +36,12 @@ class Wanted(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """All that `evaluate` needs beside the two tables."""
+    """All that `evaluate` and `certificates` need beside the two tables."""
 
     better: dict[str, Better]  # of each metric
     criteria: dict[str, Criterion]
     options: MetaOptions
+    certification: CertificationOptions
     notes: list[str]  # what was assumed
 
 
@@ -58,9 +59,7 @@ def asked(scores: Given | None, ratings: Given, wanted: Wanted) -> Asked:
     if wanted.compared is not None and len(chosen) < len(set(wanted.compared)) and not problems:
         problems += notes
     try:
-        settings = {**DEFAULTS, **wanted.settings}
-        settings |= {"compared": chosen, "confounds": list(dict.fromkeys(wanted.confounds))}
-        options = parse(MetaOptions, settings, where="meta-eval")
+        options, certification = _options(wanted, chosen)
     except BadInput as error:
         problems += error.problems
     if problems:
@@ -76,7 +75,25 @@ def asked(scores: Given | None, ratings: Given, wanted: Wanted) -> Asked:
         )
         for name in ratings.names
     }
-    return Asked(better, criteria, options, [*_assumed(better, criteria, wanted), *notes])
+    notes = [*_assumed(better, criteria, wanted), *notes]
+    return Asked(better, criteria, options, certification, notes)
+
+
+def _options(wanted: Wanted, compared: Sequence[str]) -> tuple[MetaOptions, CertificationOptions]:
+    """The caller's settings, each among the options that know it; BadInput names all faults."""
+    settings = {**DEFAULTS, **wanted.settings}
+    settings |= {"compared": compared, "confounds": list(dict.fromkeys(wanted.confounds))}
+    verdicts = {n: settings.pop(n) for n in CertificationOptions.model_fields if n in settings}
+    made: list[Any] = []
+    problems: list[str] = []
+    for kind, mine in ((MetaOptions, settings), (CertificationOptions, verdicts)):
+        try:
+            made.append(parse(kind, mine, where="meta-eval"))
+        except BadInput as error:
+            problems += error.problems
+    if problems:
+        raise BadInput(problems)
+    return made[0], made[1]
 
 
 def _misfits(metrics: Sequence[str], criteria: Sequence[str], wanted: Wanted) -> list[str]:
@@ -115,7 +132,7 @@ def _better(metric: str, wanted: Wanted) -> Better:
         return "neither"
     if metric in wanted.lower:
         return "lower"
-    return DESCRIPTIONS[metric].better if metric in DESCRIPTIONS else "higher"
+    return descriptions()[metric].better if metric in descriptions() else "higher"
 
 
 def _compared(
@@ -131,8 +148,9 @@ def _compared(
         return names, []
     how = "--compared NAME" if wanted.mark else "compared=[...]"
     return [], [
-        f"{count} metrics are too many to compare with each other (significance, ensembles,"
-        f" corrected means, conflicts): choose up to {LARGEST} with {how}"
+        f"{count} metrics are too many to compare with each other, so nothing is said of"
+        f" significance, ensembles, corrected means and conflicts: choose up to {LARGEST} with"
+        f" {how}"
     ]
 
 
@@ -145,17 +163,17 @@ def _assumed(
         return ", ".join(names)
 
     neither = [name for name in better if better[name] == "neither" and name not in confounds]
-    known = [name for name in better if name in DESCRIPTIONS]
+    known = [name for name in better if name in descriptions()]
     known = [name for name in known if name not in {*lower, *neither, *confounds}]
-    more = [name for name in better if name not in DESCRIPTIONS and better[name] == "higher"]
+    more = [name for name in better if name not in descriptions() and better[name] == "higher"]
     people = [name for name, criterion in criteria.items() if criterion.better == "higher"]
     arrows = (f"{name} ({better[name]})" for name in known)
     said = [
         f"{what}: {names}"
         for what, names in (
-            ("direction known to Metassay", named(arrows)),
-            ("neither better nor worse, so not ranked", named(neither)),
-            ("confounds, as you say, so not ranked", named(confounds)),
+            ("Metassay knows the direction of", named(arrows)),
+            ("not ranked, as neither end is better", named(neither)),
+            ("not ranked, as you call them confounds", named(confounds)),
             ("metrics taken for higher is better", named(more)),
             ("criteria taken for higher is better", named(people)),
             ("lower is better, as you say", named(lower)),

@@ -4,20 +4,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from metassay.cli.meta_eval.cells import REMEDY, Cells
+from metassay.cli.meta_eval.named import Named
 from metassay.datasets.rows import Findings, shown
 from metassay.tables import FULL, NO_JUDGE
 
 UNIT = "unit"
 _LISTED = 30  # columns that a message lists
-
-
-class Named(NamedTuple):
-    """What columns are called, and those that slice the texts."""
-
-    doc: str = "doc_id"
-    system: str = "system"  # `author` may stand for it, unless another name is asked for
-    rater: str = "rater"
-    by: tuple[str, ...] = ()
 
 
 class Shape(NamedTuple):

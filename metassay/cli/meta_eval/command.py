@@ -4,93 +4,23 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import get_args
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from metassay.cli.meta_eval.asked import SCALES, Wanted
+from metassay.atomic import whole_folder
+from metassay.cli.meta_eval.arguments import CHOICES, NUMBERS
+from metassay.cli.meta_eval.asked import Wanted
 from metassay.cli.meta_eval.cells import Cells
-from metassay.cli.meta_eval.columns import Named
 from metassay.cli.meta_eval.example import write_example
-from metassay.cli.meta_eval.folder import whole
 from metassay.cli.meta_eval.frames import MetaEvaluation, Told, evaluated
+from metassay.cli.meta_eval.named import Named
 from metassay.cli.meta_eval.raters import show_raters
 from metassay.cli.meta_eval.reading import faults_of, read_file
 from metassay.cli.meta_eval.terminal import show
 from metassay.errors import BadInput
-from metassay.meta_evaluation.options import MetaOptions
 
-ABOUT = """\
-Say which metric to trust, for which decision, and how sure that is: correlations with people at
-three levels with intervals, pairwise accuracy against chance, the raters' own agreement as the
-ceiling. Needs two files and no project. With RATINGS alone: the raters' agreement, means and SDs.
-
-SCORES   doc_id, system, and one column per metric (wide); or doc_id, system, metric, value (long).
-         Also judge, part.
-RATINGS  doc_id, system, perhaps rater, and one column per criterion (wide); or doc_id, system,
-         criterion, value (long). Also part, study.
-
-A file is long exactly if it has a column `metric` (RATINGS: `criterion`). `author` may stand for
-`system`, and both files may lack it: then one system wrote everything. Files are CSV in UTF-8, .tsv
-or .parquet; an empty cell, NaN or NA is missing, never 0. Options that take names take several with
-commas, and can be given again. docs/meta-eval.md has an example and says what each number is.
-
-metassay meta-eval --example DIR writes a pair of files to start from."""
-
-USAGE = "metassay meta-eval [SCORES] RATINGS [options]\n       metassay meta-eval --example DIR"
-Add = Callable[..., argparse.ArgumentParser]
 _NOT_WRITTEN = "--out FOLDER writes a page, and every table behind this as CSV with all digits"
-_CHOICES = {
-    "coefficient": "what is printed and certified; the tables have all",
-    "resample": "what tests of one metric against another exchange",
-}
-_NUMBERS: dict[str, tuple[float, str]] = {
-    "resamples": (1000, "of the bootstrap; fewer where there are very many texts"),
-    "permutations": (5000, "of systems and documents, and of two metrics' scores, for all tests"),
-    "confidence": (0.95, "of the intervals; 1 less this is the level of the tests"),
-    "useful": (0.3, "the smallest correlation that is of use"),
-    "margin": (0.05, "how far below a rater a metric may lie and still be as good"),
-    "seed": (0, "of all random numbers"),
-}
-_COLUMNS = {
-    "doc": "the column with documents",
-    "system": "the column with systems, if it is neither `system` nor `author`",
-    "rater": "the column with raters",
-}
-_SEVERAL = {
-    "by": ("COLUMN", "slice the texts by this column; each slice is evaluated by itself too"),
-    "lower": ("NAME", "metrics and criteria of which less is better"),
-    "scale": ("CRITERION=SCALE", f"{', '.join(SCALES)} (default interval)"),
-    "compared": ("NAME", "metrics to compare with each other (default: all, if at most 12)"),
-    "confound": ("COLUMN", "columns of SCORES that may explain a metric, and are not ranked"),
-}
-
-
-def add_commands(add: Add) -> None:
-    """Add the command to the command line."""
-    new = add("meta-eval", meta_eval, "which metric to trust, from two files, no project", ABOUT)
-    new.usage = USAGE
-    new.add_argument("files", metavar="[SCORES] RATINGS", type=Path, nargs="*")
-    usual = " (default %(default)s)"
-    for name, what in _COLUMNS.items():
-        default = Named._field_defaults[name]
-        new.add_argument(f"--{name}", metavar="NAME", default=default, help=what + usual)
-    for name, (several, what) in _SEVERAL.items():
-        new.add_argument(
-            f"--{name}", metavar=f"{several},...", type=_names, action="extend", help=what
-        )
-    for name, what in _CHOICES.items():
-        field = MetaOptions.model_fields[name]
-        choices = get_args(field.annotation)
-        new.add_argument(f"--{name}", choices=choices, default=field.default, help=what + usual)
-    for name, (number, what) in _NUMBERS.items():
-        kind = type(number)
-        new.add_argument(
-            f"--{name}", metavar="NUMBER", type=kind, default=number, help=what + usual
-        )
-    new.add_argument("--out", type=Path, metavar="FOLDER", help="write a page and all tables there")
-    new.add_argument("--example", type=Path, metavar="DIR", help="write two files to start from")
 
 
 def meta_eval(chosen: argparse.Namespace) -> int:
@@ -107,7 +37,7 @@ def meta_eval(chosen: argparse.Namespace) -> int:
     wanted = _wanted(chosen)
     scores, ratings = _both(chosen.files, wanted.named)
     with ExitStack() as stack:
-        folder = stack.enter_context(whole(chosen.out)) if chosen.out else None
+        folder = stack.enter_context(whole_folder(chosen.out, "--out")) if chosen.out else None
         with _progress() as told:
             found = evaluated(scores, ratings, wanted, told)
         if folder is not None:
@@ -135,14 +65,6 @@ def _print(found: MetaEvaluation, console: Console) -> None:
         console.print(line, markup=False, highlight=False)
 
 
-def _names(text: str) -> list[str]:
-    """The names between commas."""
-    names = [name.strip() for name in text.split(",")]
-    if not all(names):
-        raise argparse.ArgumentTypeError("a name is empty; write NAME or NAME,NAME")
-    return names
-
-
 def _wanted(chosen: argparse.Namespace) -> Wanted:
     scales = chosen.scale or []
     problems = [
@@ -160,7 +82,7 @@ def _wanted(chosen: argparse.Namespace) -> Wanted:
         dict(one.rpartition("=")[::2] for one in scales),
         chosen.compared,
         chosen.confound or [],
-        {name: getattr(chosen, name) for name in (*_CHOICES, *_NUMBERS)},
+        {name: getattr(chosen, name) for name in (*CHOICES, *NUMBERS)},
         "--",
     )
 

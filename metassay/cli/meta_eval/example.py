@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from metassay.cli.meta_eval.folder import whole
+from metassay.atomic import whole_folder
 
 ARGUMENTS = "scores.csv ratings.csv --lower errors --scale faithful=ordinal,errors=count"
 
@@ -42,7 +42,7 @@ def write_example(folder: Path) -> str:
     to run there. Raises BadInput where `folder` holds something or cannot be made."""
     command = f"metassay meta-eval {ARGUMENTS} --out results"
     scores, ratings = example()
-    with whole(folder, "--example") as made:
+    with whole_folder(folder, "--example") as made:
         for name, frame in (("scores", scores), ("ratings", ratings)):
             text = frame.to_csv(index=False, lineterminator="\n")
             (made / f"{name}.csv").write_text(text, encoding="utf-8", newline="\n")

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from metassay.atomic import whole_folder
 from metassay.cli.meta_eval.asked import Asked, Wanted, asked
 from metassay.cli.meta_eval.cells import Cells, frame_cells
-from metassay.cli.meta_eval.columns import Named
-from metassay.cli.meta_eval.folder import whole, write_all
+from metassay.cli.meta_eval.folder import write_all
+from metassay.cli.meta_eval.named import Named
 from metassay.cli.meta_eval.naming import Overlap, misnamed, overlap
 from metassay.cli.meta_eval.raters import rater_means
 from metassay.cli.meta_eval.reading import Given, read_both
@@ -19,9 +20,10 @@ from metassay.datasets.rows import Findings
 from metassay.errors import BadInput
 from metassay.meta_evaluation.agreement import agreement
 from metassay.meta_evaluation.evaluate import Progress, evaluate
-from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.parquet import as_written
 from metassay.reporting.numbers import counted
+from metassay.reporting.sentences import certificates
 from metassay.tables import TABLES
 
 Told = Callable[[str], Progress]
@@ -49,6 +51,7 @@ class MetaEvaluation:
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
     options: MetaOptions
+    certification: CertificationOptions
     choices: Mapping[str, object] = field(repr=False)
 
     def __getattr__(self, name: str) -> pd.DataFrame:
@@ -67,7 +70,7 @@ class MetaEvaluation:
 
         The folder must be new or empty, and appears whole or not at all; else BadInput.
         """
-        with whole(Path(folder), "save") as made:
+        with whole_folder(Path(folder), "save") as made:
             self.write(made)
 
     def write(self, folder: Path) -> None:
@@ -81,7 +84,8 @@ class MetaEvaluation:
         write_meta_page(
             self.tables,
             folder,
-            options=self.options,
+            options=self.certification,
+            confidence=self.options.confidence,
             title=" and ".join(names),
             warnings=self.warnings,
             notes=self.notes,
@@ -115,7 +119,8 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
     better. `scale`: of criteria: nominal, ordinal, interval (default) or count. `compared`: metrics
     to hold against each other (default: all, if at most 12). `confounds`: columns of `scores` that
     may explain a metric and are not ranked. `options`: other fields of MetaOptions (`resamples`
-    1000, `confidence` .95, `seed` 0, `permutations`, `coefficient`, `resample`, ...).
+    1000, `confidence` .95, `seed` 0, `permutations`, `coefficient`, `resample`, ...) and those of
+    CertificationOptions (`useful`, `margin`).
 
     Equal input gives equal numbers, in whatever order the rows are. Raises BadInput with every
     problem at once, each with the row's index label and a remedy.
@@ -159,11 +164,15 @@ def evaluated(
         else:
             pieces.append(found)
     tables = {name: _joined(name, [piece[name] for piece in pieces]) for name in pieces[0]}
+    if "evidence" in tables:  # its numbers all stand in the certificates
+        made = certificates(tables.pop("evidence"), read.said.certification)
+        tables["certificates"] = as_written(TABLES["certificates"], made)
     return MetaEvaluation(
         tables,
         tuple(warnings),
         (*notes, *_notes(read, wanted)),
         read.said.options,
+        read.said.certification,
         _choices(read, wanted),
     )
 
@@ -249,8 +258,8 @@ def _notes(read: _Read, wanted: Wanted) -> Iterator[str]:
     if all("author" not in one.keys for one in given):
         where = "neither file has" if len(given) > 1 else f"{given[0].name} does not have"
         yield (
-            f"{where} a column {wanted.named.system!r}: all texts are taken for one system's, so"
-            " nothing is said of which of a document's texts, or which system, is better"
+            f"{where} a column {wanted.named.system!r}: all texts are taken for one system's."
+            " Nothing can be said of two texts of one document, or of two systems"
         )
     for one in given:
         yield from one.notes
@@ -265,5 +274,8 @@ def _choices(read: _Read, wanted: Wanted) -> dict[str, object]:
         "columns": wanted.named._asdict(),
         "better": read.said.better,
         "criteria": {name: one.model_dump() for name, one in read.said.criteria.items()},
-        "options": read.said.options.model_dump(),
+        "options": {
+            **read.said.options.model_dump(),
+            **read.said.certification.model_dump(),
+        },
     }

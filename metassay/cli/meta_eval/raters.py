@@ -61,7 +61,7 @@ def show_raters(tables: dict[str, pd.DataFrame], console: Console) -> None:
 def _lines(agreement: pd.DataFrame) -> Iterator[str]:
     together = agreement[agreement["rater_a"] == "all"]
     if together.empty:
-        yield "One rater, or none twice on one text: no agreement.\n"
+        yield "No text has two raters, so there is no agreement.\n"
         return
     yield "All raters together [interval]:"
     for row in records(together):

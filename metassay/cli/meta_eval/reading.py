@@ -16,11 +16,11 @@ from metassay.cli.meta_eval.columns import (
     SCORING,
     UNIT,
     Columns,
-    Named,
     Shape,
     check_named,
     find_columns,
 )
+from metassay.cli.meta_eval.named import Named
 from metassay.datasets.rows import Findings, shown
 from metassay.errors import BadInput
 from metassay.meta_evaluation.study import NAMELESS

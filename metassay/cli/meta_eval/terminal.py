@@ -12,16 +12,16 @@ from rich.text import Text
 
 from metassay.reporting.best import Row, best, ranked
 from metassay.reporting.limits import limits
-from metassay.reporting.names import COEFFICIENT_NAMES, DECISIONS, metric_label
 from metassay.reporting.numbers import counted, missing, probability, short, short_interval
 from metassay.reporting.tables import records
-from metassay.tables import FULL
+from metassay.reporting.words import COEFFICIENT_NAMES, DECISIONS
+from metassay.tables import FULL, metric_label
 
 SHOWN = 12  # metrics of one level that are printed
 NARROW = 72  # columns of a terminal below which there is no comparison with a rater
 
 _STUDIED = ["study", "criterion", "part"]
-_ONE_RATER = "One rater, or none twice on one text: no agreement, no rater to compare with."
+_ONE_RATER = "No text has two raters, so there is no agreement, and no rater to compare with."
 
 
 def show(tables: dict[str, pd.DataFrame], confidence: float, console: Console) -> None:
@@ -31,7 +31,9 @@ def show(tables: dict[str, pd.DataFrame], confidence: float, console: Console) -
     """
     found = tables["certificates"]
     if found.empty:
-        console.print("no metric here says which of two texts is better: nothing to certify")
+        console.print(
+            "no metric here says which of two texts is better: there is nothing to certify"
+        )
         return
     alpha = _alphas(tables["agreement"])
     for key, mine in found.groupby(_STUDIED, sort=True):

@@ -8,15 +8,11 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from metassay.reporting.figures.drawing import ACCENT, FAINT, GREY, INK, label
-from metassay.reporting.names import (
-    COEFFICIENT_NAMES,
-    COMPONENTS,
-    Metric,
-    metric_label,
-    sorted_metrics,
-)
+from metassay.reporting.names import Metric, sorted_metrics
 from metassay.reporting.numbers import per_cent
 from metassay.reporting.views.section import Key, Row, by_criterion, titled
+from metassay.reporting.words import COEFFICIENT_NAMES, COMPONENTS
+from metassay.tables import metric_label
 
 AT_MOST = 6  # criteria
 

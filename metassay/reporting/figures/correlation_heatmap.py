@@ -7,9 +7,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from metassay.reporting.figures.drawing import INK, label
-from metassay.reporting.names import LEVELS, Metric, metric_label, part_rank, sorted_metrics
+from metassay.reporting.names import Metric, part_rank, sorted_metrics
 from metassay.reporting.tables import rows
-from metassay.tables import EACH_PART, FULL
+from metassay.reporting.words import LEVELS
+from metassay.tables import EACH_PART, FULL, metric_label
 
 COEFFICIENT = "pearson"
 

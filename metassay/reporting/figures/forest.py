@@ -9,9 +9,10 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from metassay.reporting.best import ranked
 from metassay.reporting.figures.drawing import ACCENT, FAINT, GREY, INK, label
-from metassay.reporting.names import COEFFICIENT_NAMES, metric_label
 from metassay.reporting.numbers import short
 from metassay.reporting.views.section import Key, Row, by_criterion, titled
+from metassay.reporting.words import COEFFICIENT_NAMES
+from metassay.tables import metric_label
 
 LEVEL = "global"
 AT_MOST = 6  # criteria
@@ -65,9 +66,9 @@ def _title(key: Key, *, several: bool) -> str:
 def _note(criteria: list[tuple[Key, list[Row]]], n_criteria: int, useful: float) -> str:
     found = {COEFFICIENT_NAMES[row["coefficient"]] for _, mine in criteria for row in mine}
     lines = [
-        f"dot: {' or '.join(sorted(found))}, all texts pooled; filled: the metric holds;"
+        f"dot: {' or '.join(sorted(found))} over all texts; filled dot: the metric holds;"
         " x: undefined",
-        "pale bar: interval for other systems and documents; dark line: for these systems",
+        "pale bar: interval for other systems and documents; dark line: interval for these systems",
     ]
     marks = f"dotted: {short(useful)}, a useful correlation"
     if any(row["rater"] is not None for _, mine in criteria for row in mine):

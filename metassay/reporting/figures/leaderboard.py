@@ -11,12 +11,12 @@ from metassay.reporting.figures.drawing import ACCENT, FAINT, label
 from metassay.reporting.names import (
     ARROWS,
     Metric,
-    main_metrics,
-    metric_label,
+    headline_metrics,
     sorted_authors,
     sorted_parts,
 )
 from metassay.reporting.tables import rows
+from metassay.tables import metric_label
 
 _PER_ROW = 4
 
@@ -30,7 +30,7 @@ def draw(leaderboard: pd.DataFrame) -> Figure | None:
         return None
     part = sorted_parts(leaderboard["part"])[0]
     whole = leaderboard[leaderboard["part"] == part]
-    metrics = main_metrics(zip(whole["metric"], whole["judge"], strict=True))
+    metrics = headline_metrics(zip(whole["metric"], whole["judge"], strict=True))
     authors = sorted_authors(whole["author"])
     n_rows = math.ceil(len(metrics) / _PER_ROW)
     n_columns = min(len(metrics), _PER_ROW)

@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from metassay.reporting.names import metric_label
 from metassay.reporting.numbers import counted, denominators
 from metassay.reporting.tables import records
 from metassay.reporting.views.section import (
@@ -18,17 +17,19 @@ from metassay.reporting.views.section import (
     number,
     titled,
 )
+from metassay.tables import metric_label
 
 _EVERYBODY = ("all", "all")
 _SAYS = (
-    "1 is perfect agreement; kappa and alpha are 0 at the level of chance. Brackets hold the"
-    " bootstrap interval over the things rated. n counts the things rated by both raters (all: by"
-    " two or more; icc: by everybody), missing the others that somebody rated."
+    "1 is perfect agreement. Kappa and alpha are 0 where raters agree no more than by chance."
+    " Brackets hold the bootstrap interval over the things rated. n counts the things that both"
+    " raters rated; for all raters together, those with two ratings or more; for icc, those that"
+    " everybody rated. Missing counts the other things that somebody rated."
 )
 _PREFERENCES = (
-    "People said which of two texts is better; the share of those comparisons in which the metric"
-    " says the same, ties included. Decisive: of those in which people preferred one text, the"
-    " share in which the metric prefers the same; a tie of the metric counts half, as a guess does."
+    "People said which of two texts is better. Same outcome: the share of these comparisons in"
+    " which the metric says the same, ties included. Decisive: the same share of the comparisons in"
+    " which people preferred one text. There a tie of the metric counts half, as a guess does."
 )
 _TIES = ["n_same", "n_opposite", "n_metric_tie", "n_human_tie", "n_both_tie"]
 

@@ -4,11 +4,10 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.options import CertificationOptions
 from metassay.meta_evaluation.verdicts import EXPLAINED, kind_of
 from metassay.reporting.best import Best, best, ranked, verdict_counts
 from metassay.reporting.limits import limits
-from metassay.reporting.names import COEFFICIENT_NAMES, DECISIONS, RELATIONS, metric_label
 from metassay.reporting.numbers import (
     counted,
     denominators,
@@ -30,6 +29,8 @@ from metassay.reporting.views.section import (
     number,
     titled,
 )
+from metassay.reporting.words import COEFFICIENT_NAMES, DECISIONS, RELATIONS
+from metassay.tables import metric_label
 
 _HEADING = "Which metric to trust"
 
@@ -46,7 +47,9 @@ def best_metrics(certificates: pd.DataFrame) -> Grid | None:
     return Grid("Best metric per criterion and decision", heads, lines, sort=False)
 
 
-def certificates_section(certificates: pd.DataFrame, options: MetaOptions) -> Section:
+def certificates_section(
+    certificates: pd.DataFrame, options: CertificationOptions, confidence: float
+) -> Section:
     """Every certificate, the best verdict of each criterion and level first."""
     files = ["certificates"]
     if certificates.empty:
@@ -69,8 +72,8 @@ def certificates_section(certificates: pd.DataFrame, options: MetaOptions) -> Se
             for place, (key, mine) in enumerate(criteria)
         ],
         "forest",
-        limits(certificates, options.confidence),
-        [verdict_terms(rows, options), column_terms(rows, options)],
+        limits(certificates, confidence),
+        [verdict_terms(rows, options, confidence), column_terms(rows, confidence)],
     )
 
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from metassay.reporting.names import COEFFICIENT_NAMES, COMPONENTS, metric_label, sorted_metrics
+from metassay.reporting.names import sorted_metrics
 from metassay.reporting.numbers import counted, denominators, per_cent
 from metassay.reporting.views.section import (
     NOT_COMPUTED,
@@ -16,6 +16,8 @@ from metassay.reporting.views.section import (
     number,
     titled,
 )
+from metassay.reporting.words import COEFFICIENT_NAMES, COMPONENTS
+from metassay.tables import metric_label
 
 
 def components_section(components: pd.DataFrame) -> Section | None:

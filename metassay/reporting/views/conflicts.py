@@ -9,9 +9,9 @@ from metassay.reporting.views.section import Cell, Grid, Group, Section, best_fi
 from metassay.tables import FULL
 
 _SAYS = (
-    "Of all pairs of systems within a document, the share of which one metric prefers one text and"
-    " the other metric the other; ties are no conflict. Where two metrics often disagree, people’s"
-    " judgment of those texts tells most about which of them to trust."
+    "Two texts of one document are in conflict if one metric prefers the one and another metric the"
+    " other. Ties are no conflict. Below stands the share of such pairs. Where two metrics often"
+    " disagree, ask people about those texts: that tells most about which metric to trust."
 )
 
 

@@ -2,14 +2,8 @@
 
 import pandas as pd
 
-from metassay.meta_evaluation.confounds import MEASURED, SYSTEM, VANISHES
-from metassay.reporting.names import (
-    COEFFICIENT_NAMES,
-    DECISIONS,
-    Metric,
-    metric_label,
-    sorted_metrics,
-)
+from metassay.meta_evaluation.options import MEASURED, SYSTEM, VANISHES
+from metassay.reporting.names import Metric, sorted_metrics
 from metassay.reporting.numbers import counted, denominators, equals, shown
 from metassay.reporting.tables import records
 from metassay.reporting.views.section import (
@@ -24,6 +18,8 @@ from metassay.reporting.views.section import (
     number,
     titled,
 )
+from metassay.reporting.words import COEFFICIENT_NAMES, DECISIONS
+from metassay.tables import metric_label
 
 Plain = dict[tuple[Key, str, Metric], Row]  # a metric's certificate, by criterion and level
 
@@ -43,11 +39,12 @@ def confounds_section(confounds: pd.DataFrame, certificates: pd.DataFrame) -> Se
             "Compare each metric’s plain correlation with people with what is left of it when a"
             " confound is held constant. Where little is left, the metric mostly measures how much"
             " is copied (coverage, density), how long the text is (words), or who wrote it"
-            f" (system). “!” marks where {100 * VANISHES:.0f} % or more goes; p is that of no"
-            " relation in what is left.",
+            f" (system). “!” marks where {100 * VANISHES:.0f} % or more goes. There a small p says"
+            " that what is left is still a relation.",
             f"In brackets stand intervals for other systems and documents.{_itself(confounds)} The"
-            " file also has people’s correlation with the confound, the metric with the confound"
-            " added, and the quarter, half and three quarters of texts with least of it.",
+            " file has three more numbers: how the confound itself correlates with people, how the"
+            " metric does with the confound added, and how it does on the texts with least of the"
+            " confound.",
         ],
         ["confounds"],
         groups=[

@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from metassay.reporting.names import metric_label
 from metassay.reporting.numbers import counted, shown
 from metassay.reporting.views.section import (
     Cell,
@@ -14,14 +13,15 @@ from metassay.reporting.views.section import (
     number,
     titled,
 )
+from metassay.tables import metric_label
 
 _METHODS = {"prediction_powered": "prediction-powered", "rogan_gladen": "Rogan-Gladen"}
 _HEADS = ["metric", "system", "metric’s mean", "people’s mean", "corrected", "by", "rests on"]
 _SAYS = (
-    "A metric’s mean is off by whatever it gets wrong; people’s mean is right but rests on the"
-    " rated texts alone. The corrected mean estimates what people would give all of a system’s"
-    " texts, on their scale, from both. Its interval can be trusted where the rated texts were"
-    " drawn at random; a weight near 0 says that the metric added nothing to the ratings."
+    "A metric’s mean is off by whatever the metric gets wrong. People’s mean is right, but rests on"
+    " the rated texts alone. The corrected mean uses both: it estimates what people would give all"
+    " of a system’s texts, on their own scale. Trust its interval where the rated texts were drawn"
+    " at random. A weight near 0 says that the metric added nothing to the ratings."
 )
 
 

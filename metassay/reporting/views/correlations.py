@@ -4,15 +4,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.reporting.names import (
-    COEFFICIENTS,
-    LEVELS,
-    metric_label,
-    part_rank,
-    sorted_metrics,
-)
+from metassay.reporting.names import part_rank, sorted_metrics
 from metassay.reporting.numbers import denominators, exact, shown, shown_interval
 from metassay.reporting.tables import rows
+from metassay.reporting.words import COEFFICIENTS, LEVELS
+from metassay.tables import metric_label
 
 _FIELDS = (
     "metric",

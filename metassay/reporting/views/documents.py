@@ -1,4 +1,4 @@
-"""Each document: its source, the texts written about it, and every verdict on them."""
+"""Each document: its source, the texts written about it, and every judgment on them."""
 
 import json
 from collections.abc import Iterator
@@ -9,15 +9,14 @@ import pandas as pd
 
 from metassay.reporting.names import (
     Metric,
-    main_metrics,
-    metric_label,
+    headline_metrics,
     part_rank,
     sorted_authors,
 )
 from metassay.reporting.numbers import counted, shown, shown_interval
 from metassay.reporting.tables import rows
-from metassay.reporting.views.verdicts import Block, Verdicts, blocks
-from metassay.tables import FULL
+from metassay.reporting.views.judgments import Block, Judgments, blocks
+from metassay.tables import FULL, metric_label
 
 
 class Passage(NamedTuple):
@@ -62,7 +61,7 @@ class _Tables:
     ratings: dict[tuple[str, str], list[str]]
     authors: dict[str, list[str]]
     metrics: list[Metric]
-    verdicts: Verdicts
+    judgments: Judgments
 
 
 def document_views(
@@ -71,18 +70,18 @@ def document_views(
     parts: pd.DataFrame,
     scores: pd.DataFrame,
     ratings: pd.DataFrame,
-    verdicts: Verdicts,
+    judgments: Judgments,
 ) -> Iterator[Document]:
     """Documents by doc_id, one at a time; only sources' documents are shown."""
     whole = scores[scores["part"] == FULL]
-    metrics = main_metrics(zip(whole["metric"], whole["judge"], strict=True))
+    metrics = headline_metrics(zip(whole["metric"], whole["judge"], strict=True))
     tables = _Tables(
         texts=_written(texts, parts),
         scores=_scores(whole, set(metrics)),
         ratings=_ratings(ratings),
         authors=_authors(texts),
         metrics=metrics,
-        verdicts=verdicts,
+        judgments=judgments,
     )
     columns = ("doc_id", "task", "passages", "speaker", "group", "attributes")
     for number, row in enumerate(sorted(rows(sources, *columns), key=lambda r: str(r[0]))):
@@ -121,7 +120,7 @@ def _author(doc_id: str, name: str, n_passages: int, tables: _Tables) -> Author:
         _full_text(parts),
         problems,
         tables.ratings.get((doc_id, name), []),
-        blocks(tables.verdicts, doc_id, name, n_passages),
+        blocks(tables.judgments, doc_id, name, n_passages),
     )
 
 

@@ -19,11 +19,12 @@ from metassay.reporting.views.section import (
 
 _TOP = 10
 _SAYS = (
-    "An ensemble is the mean of standardised metrics. The best of all subsets is crowned on its own"
-    " data, so read its value by nested cross-validation (chosen on some documents, tested on the"
-    " others); in sample it looks better than it is. Of a metric’s mean over the subsets that hold"
-    " it, the interval over texts is the honest one; the one over ensembles, as papers print it,"
-    " leaves out that other texts would give other values."
+    "An ensemble is the mean of standardised metrics. Read the best subset’s value by nested"
+    " cross-validation: it was chosen on some documents and tested on the others. In sample it"
+    " looks better than it is, because it was chosen on the same texts. Each metric also has its"
+    " mean over the ensembles that it is in. Trust the interval over texts. The interval over"
+    " ensembles is the one that papers print; it leaves out that other texts would give other"
+    " values."
 )
 
 

@@ -4,8 +4,7 @@ import math
 
 import pandas as pd
 
-from metassay.reporting.names import metric_label
-from metassay.reporting.numbers import MINUS, counted, shown, shown_interval
+from metassay.reporting.numbers import MINUS, counted, shown
 from metassay.reporting.tables import records
 from metassay.reporting.views.section import (
     Cell,
@@ -18,15 +17,17 @@ from metassay.reporting.views.section import (
     number,
     titled,
 )
+from metassay.tables import metric_label
 
 Card = dict[str, Row]  # by statistic
 
 _SAYS = (
-    "People passed or failed some of the texts that a judge passes or fails. The first two numbers"
-    " say how far to trust it: of the texts that people pass, how many it passes; of those that"
-    " they fail, how many it fails. Agreement means little without the agreement that chance alone"
-    " would give. The judge’s own pass rate is off by what it gets wrong; the corrected ones hold"
-    " where the rated texts were drawn at random. Texts of one document count as alike."
+    "People passed or failed some of the texts that a judge passes or fails. Read the first two"
+    " numbers first. Sensitivity says how many of the texts that people pass the judge passes;"
+    " specificity says how many of those that they fail it fails. Read agreement beside agreement"
+    " by chance: it means little without. The judge’s own pass rate is off by what the judge gets"
+    " wrong. The corrected pass rates hold where the rated texts were drawn at random. Texts of one"
+    " document count as alike."
 )
 _NAMES = {
     "sensitivity": "sensitivity",
@@ -53,11 +54,11 @@ _NAMES = {
 _MEANS = {
     "balanced_accuracy": "The mean of sensitivity and specificity; a coin gets 50 %.",
     "cohen_kappa": "Agreement beyond chance: 0 is chance, 1 is perfect.",
-    "mcc": "Correlation of the judge’s verdicts with people’s: 0 is none, 1 is perfect.",
+    "mcc": "Correlation of the judge’s judgments with people’s: 0 is none, 1 is perfect.",
     "agreement_by_chance": "Were judge and people to pass as many, without looking.",
     "rogan_gladen_pass_rate": "The judge’s own, corrected by sensitivity and specificity.",
     "prediction_powered_pass_rate": "The judge’s own, corrected by the texts that people rated.",
-    "brier": "Mean squared distance of probability and verdict: 0 is best.",
+    "brier": "Mean squared distance of probability and judgment: 0 is best.",
     "bias": "Mean probability less share passed: above 0, the judge is too kind.",
     "ece": "Mean gap between a bin’s probability and its share passed.",
     "ece_by_chance": "What a judge whose probabilities are right would show on so few texts.",
@@ -80,45 +81,12 @@ def judge_cards_section(cards: pd.DataFrame, bins: pd.DataFrame) -> Section | No
     for key, mine in by_criterion(cards):
         for (metric, judge), card in _cards(mine).items():
             reliability = of_bins.get((*key, metric, judge), [])
-            grids = [_verdicts(card), _numbers(card), *_reliability(reliability)]
+            grids = [_judgments(card), _numbers(card), *_reliability(reliability)]
             title = f"{metric_label(metric, judge)}, {titled(key)}"
             soft = f"study {key[0]}, {_rests_on(card)}"
             groups.append(Group(title, soft, grids, open=not groups))
     files = ["judge_cards", *(["calibration"] if len(bins) else [])]
     return Section("judge_cards", "Judges that pass or fail", [_SAYS], files, groups=groups)
-
-
-def card_lines(cards: pd.DataFrame) -> list[str]:
-    """A few sentences per card, for a terminal; none without a card.
-
-    `cards`: the table of that name. The first line names the metric and the criterion; the lines
-    that belong to it begin with two blanks.
-    """
-    lines = []
-    for key, mine in by_criterion(cards):
-        for (metric, judge), card in _cards(mine).items():
-            named = f"{metric_label(metric, judge)}, {titled(key)}"
-            lines.append(f"{named} (study {key[0]}): {_rests_on(card)}")
-            lines += [f"  {line}" for line in _told(card)]
-    return lines
-
-
-def _told(card: Card) -> list[str]:
-    if not card["agreement"]["n"]:
-        return ["No text has both a verdict and a rating."]
-    chance = _per_cent(card["agreement_by_chance"]["value"])
-    kappa = card["cohen_kappa"]
-    interval = shown_interval(kappa["low"], kappa["high"])
-    return [
-        _means("sensitivity", card),
-        _means("specificity", card),
-        f"They agree on {_with_interval(card['agreement'])} of the texts; by chance they would on"
-        f" {chance}. Cohen’s kappa is {shown(kappa['value']) or 'undefined'}"
-        f"{' ' if interval else ''}{interval}.",
-        f"Pass rate: {_with_interval(card['judge_pass_rate'])} by the judge,"
-        f" {_with_interval(card['prediction_powered_pass_rate'])} corrected (prediction-powered).",
-        _means("labels_pass_rate", card),
-    ]
 
 
 def _cards(rows: list[Row]) -> dict[tuple[str, str], Card]:
@@ -138,19 +106,19 @@ def _rests_on(card: Card) -> str:
     if row["n_effective"] < row["n"]:
         said.append(f"the rated ones worth {row['n_effective']:,.0f} independent ones")
     if row["n_missing"]:
-        said.append(f"{row['n_missing']:,} rated without a verdict")
+        said.append(f"{row['n_missing']:,} rated without a judgment")
     if row["n_split"]:
         said.append(f"{row['n_split']:,} left out where raters are split")
     return ", ".join(said)
 
 
-def _verdicts(card: Card) -> Grid:
+def _judgments(card: Card) -> Grid:
     heads = ["people", "judge passes", "judge fails"]
     rows = [
         ("pass", [count(int(card[name]["value"])) for name in ("true_pass", "false_fail")]),
         ("fail", [count(int(card[name]["value"])) for name in ("false_pass", "true_fail")]),
     ]
-    return Grid("Verdicts", heads, rows, sort=False)
+    return Grid("Judgments", heads, rows, sort=False)
 
 
 def _numbers(card: Card) -> Grid:
@@ -159,7 +127,7 @@ def _numbers(card: Card) -> Grid:
         for name, title in _NAMES.items()
         if name in card
     ]
-    return Grid("What the verdicts are worth", ["number", "value", "means"], rows, sort=False)
+    return Grid("What the judgments are worth", ["number", "value", "means"], rows, sort=False)
 
 
 def _value(row: Row, name: str) -> Cell:
@@ -182,13 +150,13 @@ def _means(name: str, card: Card) -> str:
         return _labels(row, name)
     n, found = row["n"], _with_interval(row)
     none = {
-        "sensitivity": "People passed no text that has a verdict.",
-        "specificity": "People failed no text that has a verdict.",
+        "sensitivity": "People passed no text that has a judgment.",
+        "specificity": "People failed no text that has a judgment.",
         "precision": "The judge passes no text that people rated.",
         "negative_predictive_value": "The judge fails no text that people rated.",
     }
     if n == 0:
-        return none.get(name, "No text has both a verdict and a rating.")
+        return none.get(name, "No text has both a judgment and a rating.")
     texts = counted(n, "text")
     return {
         "sensitivity": f"Of {texts} that people passed, the judge passes {found}.",
@@ -209,11 +177,11 @@ def _labels(row: Row, name: str) -> str:
     }[name]
     wide = f"{100 * row['width']:.3g} points wide"
     if row["value"] is None:
-        return f"Too few texts have both a verdict and a rating to say when {of} is {wide}."
+        return f"Too few texts have both a judgment and a rating to say when {of} is {wide}."
     needed = counted(int(row["value"]), "rated text")
     more = ""
     if name == "labels_pass_rate" and row["value"] > row["n_judged"]:
-        more = f"; only {row['n_judged']:,} have a verdict, so more texts are needed"
+        more = f"; only {row['n_judged']:,} have a judgment, so more texts are needed"
     return f"For an interval of {of} {wide}: {needed} in all, {row['n']:,} so far{more}."
 
 

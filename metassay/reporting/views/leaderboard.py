@@ -6,18 +6,16 @@ import pandas as pd
 
 from metassay.reporting.names import (
     ARROWS,
-    FAMILIES,
-    OTHER_FAMILY,
     Metric,
+    families,
     family,
-    metric_label,
     sorted_authors,
     sorted_metrics,
     sorted_parts,
 )
 from metassay.reporting.numbers import exact, shown, shown_interval
 from metassay.reporting.tables import rows
-from metassay.tables import REFERENCE
+from metassay.tables import REFERENCE, metric_label
 
 _FIELDS = (
     "metric",
@@ -93,9 +91,9 @@ def leaderboard_view(leaderboard: pd.DataFrame) -> list[Part]:
     parts = []
     for name in sorted_parts(leaderboard["part"]):
         mine = [_Row(*row) for row in rows(leaderboard[leaderboard["part"] == name], *_FIELDS)]
-        titles = [*FAMILIES, OTHER_FAMILY]
+        titles = families(row.metric for row in mine)
         made = [_matrix(t, [row for row in mine if family(row.metric) == t]) for t in titles]
-        parts.append(Part(name, [matrix for matrix in made if matrix.rows]))
+        parts.append(Part(name, made))
     return parts
 
 

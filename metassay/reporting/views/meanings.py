@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.options import CertificationOptions
 from metassay.meta_evaluation.verdicts import (
     AS_A_RATER,
     CANNOT_TELL,
@@ -18,9 +18,10 @@ from metassay.meta_evaluation.verdicts import (
     kind_of,
 )
 from metassay.reporting.best import ranked
-from metassay.reporting.names import DECISIONS, metric_label
 from metassay.reporting.numbers import probability, short, shown, shown_interval
 from metassay.reporting.views.section import Key, Row, Term, Terms, key_rank, titled
+from metassay.reporting.words import DECISIONS
+from metassay.tables import metric_label
 
 
 class _Meaning(NamedTuple):
@@ -31,7 +32,7 @@ class _Meaning(NamedTuple):
 _MEANINGS = {
     AS_A_RATER: _Meaning(
         "rater",
-        "Holds, and agrees with the raters as well as one of them does: at worst {margin} less.",
+        "Holds, and agrees with the raters as well as one of them does, or at worst {margin} less.",
     ),
     HOLDS: _Meaning(
         "holds", "Correlates significantly above 0 (p < {alpha}); {useful} or more is possible."
@@ -43,13 +44,16 @@ _MEANINGS = {
     ),
     EXPLAINED: _Meaning(
         "explained",
-        "Correlates significantly above 0, but half or more of that goes with a confound, and what"
-        " is left does not hold.",
+        "Correlates significantly above 0. But half or more of that goes when a confound is held"
+        " constant, and what is left does not hold.",
     ),
     CANNOT_TELL: _Meaning(
-        "cannot", "Is not significantly above 0, and {useful} or more is possible too: rate more."
+        "cannot", "Is not significantly above 0, but may well be {useful} or more: rate more texts."
     ),
-    NO_USE: _Meaning("useless", "Is not significantly above 0, and {useful} or more is excluded."),
+    NO_USE: _Meaning(
+        "useless",
+        "Is not significantly above 0, and a correlation of {useful} or more is excluded.",
+    ),
     CONTRARY: _Meaning("contrary", "Correlates significantly below 0."),
     UNDEFINED: _Meaning(
         "undefined", "Has no correlation to compute, as where every score is the same."
@@ -62,10 +66,10 @@ def css_of(verdict: str) -> str:
     return f"v {_MEANINGS[kind_of(verdict)].css}"
 
 
-def verdict_terms(rows: list[Row], options: MetaOptions) -> Terms:
+def verdict_terms(rows: list[Row], options: CertificationOptions, confidence: float) -> Terms:
     """Every verdict, best first, with the first certificate of the page that has it."""
     numbers = {
-        "alpha": short(1.0 - options.confidence),
+        "alpha": short(1.0 - confidence),
         "useful": short(options.useful),
         "margin": short(options.margin),
     }
@@ -84,39 +88,40 @@ def verdict_terms(rows: list[Row], options: MetaOptions) -> Terms:
     return Terms("What the verdicts say", found)
 
 
-def column_terms(rows: list[Row], options: MetaOptions) -> Terms:
+def column_terms(rows: list[Row], confidence: float) -> Terms:
     """Every column of the certificates, with the first number of the page that stands in it."""
-    certain = f"{100 * options.confidence:g} %"
+    certain = f"{100 * confidence:g} %"
     ordered = sorted(ranked(rows), key=_place)
     said = (
         (
             "correlation",
-            f"Between metric and people. In brackets: its {certain} interval for other systems and"
-            " other documents. These systems: its interval if only the documents were others.",
+            f"How metric and people correlate. In brackets stands the {certain} interval for other"
+            " systems and other documents. “These systems” is the interval for the same systems and"
+            " other documents.",
             _first(ordered, "low", _correlation),
         ),
         (
             "adjusted p",
-            "The p of no relation at all, adjusted for all metrics of the level. Below it: where"
-            " the relation shows.",
+            "A small p shows that metric and people are related. It is adjusted for all metrics of"
+            " the level. Below it stands where the relation shows.",
             _first(ordered, "p", lambda row: probability(row["p"])),
         ),
         (
             "accuracy",
-            "Share of pairs that the metric orders, or ties, as people do. Chance: the same for its"
-            " scores dealt at random. Any two texts have no accuracy.",
+            "Share of pairs that the metric orders, or ties, as people do. “Chance” is the share"
+            " that its scores reach when they are dealt at random. Any two texts have no accuracy.",
             _first(ordered, "accuracy", _accuracy),
         ),
         (
             "against a rater",
-            "Metric and one rater are each correlated with the mean of the other raters. First"
-            " stands the metric’s correlation less the rater’s.",
+            "Metric and one rater are each correlated with the mean of the other raters. The number"
+            " is the metric’s correlation less the rater’s.",
             _first(ordered, "against_rater", _against_rater),
         ),
         (
             "confound",
-            "What half or more of the correlation goes with, and what is left with it held"
-            " constant.",
+            "What takes half or more of the correlation with it when it is held constant. Below it"
+            " stands what is left.",
             _first(ordered, "confound", lambda row: f"{row['confound']}"),
         ),
         (

@@ -14,9 +14,9 @@ from metassay.reporting.views.section import (
 )
 
 _SAYS = (
-    "Each rater’s ratings on the criterion’s own scale; SD has the denominator n − 1. “(all)” is"
-    " over all systems, or all raters. Raters saw the same texts only where n says so: a mean that"
-    " is lower may be of worse texts."
+    "Each rater’s ratings, on the criterion’s own scale. SD has the denominator n − 1. “(all)”"
+    " stands for all systems, or for all raters. Compare the n before the means: raters who saw"
+    " other texts may have a lower mean because their texts were worse."
 )
 
 

@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from metassay.reporting.names import DECISIONS
 from metassay.reporting.numbers import counted
 from metassay.reporting.views.section import (
     Cell,
@@ -13,16 +12,18 @@ from metassay.reporting.views.section import (
     by_criterion,
     titled,
 )
+from metassay.reporting.words import DECISIONS
 
 ALPHA = 0.05
 
 _CLOSER, _FARTHER, _NOT_SHOWN, _UNDEFINED = "+", "−", "·", "?"
 _SAYS = (
     "Two metrics that correlate differently with people may do so by chance. “12 of 66 differences"
-    " hold” means that so many pairs of metrics still differ at 5 % after Holm’s correction for"
-    " testing all of them. In the tables + says that the row’s metric is closer to people than the"
-    " column’s, − that it is farther, · that no difference is shown, which is not the same as none,"
-    " and ? that it is undefined; columns have the rows’ numbers."
+    " hold” means that 12 of 66 pairs of metrics still differ at 5 % after Holm’s correction for"
+    " testing all of them. The tables compare each row’s metric with each column’s; columns have"
+    " the numbers of the rows. + says that the row’s metric is closer to people. − says that it is"
+    " farther. · says that no difference is shown; there may be one. ? says that there is no number"
+    " to compare."
 )
 
 

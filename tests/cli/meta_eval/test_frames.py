@@ -11,14 +11,17 @@ import pandas as pd
 import pytest
 
 import metassay
-from metassay.cli.main import main
+from metassay.cli.main import main, parser
+from metassay.cli.meta_eval.arguments import spread
 from metassay.cli.meta_eval.asked import LARGEST
 from metassay.cli.meta_eval.example import ARGUMENTS, example
+from metassay.cli.meta_eval.frames import MetaEvaluation
 from metassay.cli.meta_eval.raters import EVERYBODY
 from metassay.cli.meta_eval.slices import LARGEST as MOST_SLICES
 from metassay.errors import BadInput
 from metassay.meta_evaluation.evaluate import evaluate
-from metassay.params import Criterion
+from metassay.options import Criterion
+from metassay.reporting.sentences import certificates
 from metassay.tables import RATINGS, SCORES, TABLES, read, write
 
 FEW: dict[str, Any] = {"resamples": 20, "permutations": 20}
@@ -31,6 +34,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     return tmp_path
+
+
+@pytest.fixture
+def no_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the page out where it is not the point: it takes longer than the tables."""
+    monkeypatch.setattr("metassay.reporting.meta_page.write_meta_page", lambda *_, **__: None)
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +62,12 @@ def given() -> tuple[pd.DataFrame, pd.DataFrame]:
     return scores, pd.concat(each, ignore_index=True)
 
 
+@pytest.fixture(scope="module")
+def found(given) -> MetaEvaluation:
+    """What the study gives as it is."""
+    return metassay.meta_eval(*given, **FEW)
+
+
 def put(here: Path, scores: pd.DataFrame | None, ratings: pd.DataFrame) -> list[str]:
     ratings.to_csv(here / "ratings.csv", index=False)
     if scores is None:
@@ -71,13 +86,14 @@ def problems(*arguments: Any, **options: Any) -> list[str]:
     return list(caught.value.problems)
 
 
-def test_files_and_frames_give_the_same_bytes(here: Path, given) -> None:
+def test_files_and_frames_give_the_same_bytes(here: Path, given, no_page) -> None:
     scores, ratings = given
-    arguments = [*put(here, scores, ratings), "--lower", "noise", "--scale", "grade=ordinal"]
-    assert main([*arguments, "--confound", "size", "--out", "files"]) == 0
-    found = metassay.meta_eval(
-        scores, ratings, lower="noise", scale={"grade": "ordinal"}, confounds="size", **FEW
-    )
+    put(here, scores, ratings)
+    words = ["--lower", "noise", "scores.csv", "--lower", "grade", "--scale", "grade=ordinal"]
+    words += ["ratings.csv", *OPTIONS, "--confound", "size", "--out", "files"]
+    assert main(["meta-eval", *words]) == 0
+    options: dict[str, Any] = {"scale": {"grade": "ordinal"}, "confounds": "size", **FEW}
+    found = metassay.meta_eval(scores, ratings, lower=["noise", "grade"], **options)
     found.save(here / "frames")
     assert saved(here / "files") == saved(here / "frames")
     assert len(saved(here / "files")) == len(found.tables) > 5
@@ -85,6 +101,7 @@ def test_files_and_frames_give_the_same_bytes(here: Path, given) -> None:
         json.loads((here / f"{one}/choices.json").read_text()) for one in ("files", "frames")
     ]
     assert choices[0]["better"] == {"good": "higher", "noise": "lower", "size": "neither"}
+    assert choices[0]["criteria"]["grade"]["better"] == "lower"
     assert choices[0]["options"]["confounds"] == ["size"]
     assert choices[0]["columns"]["doc"] == "doc_id"
     assert choices[0] | {"scores": 0, "ratings": 0} == choices[1] | {"scores": 0, "ratings": 0}
@@ -92,30 +109,28 @@ def test_files_and_frames_give_the_same_bytes(here: Path, given) -> None:
         found.save(here / "frames")
 
 
-@pytest.mark.parametrize("kind", ["long", "shuffled", "nullable", "objects", "whole keys"])
-def test_one_study_in_other_frames_has_the_same_tables(given, kind: str) -> None:
+@pytest.mark.parametrize("kind", ["long, shuffled, nullable", "whole keys, objects"])
+def test_one_study_in_other_frames_has_the_same_tables(given, found, kind: str) -> None:
     scores, ratings = given
-    if kind == "whole keys":
-        scores, ratings = (
-            one.assign(doc_id=one["doc_id"].str[1:].astype(int)) for one in (scores, ratings)
-        )
-    expected = metassay.meta_eval(scores, ratings, **FEW)
-    if kind == "long":
-        scores = scores.melt(TEXT, var_name="metric")
-        ratings = ratings.melt([*TEXT, "rater"], var_name="criterion")
-    elif kind == "shuffled":
-        scores, ratings = (one.sample(frac=1, random_state=3) for one in (scores, ratings))
-    elif kind == "nullable":
-        scores, ratings = scores.convert_dtypes(), ratings.convert_dtypes()
-    elif kind == "objects":
+    expected = found
+    if kind == "whole keys, objects":
+        # One frame has '3' and the other 3.0 where both had 3.
+        whole = (one.assign(doc_id=one["doc_id"].str[1:].astype(int)) for one in given)
+        expected = metassay.meta_eval(*whole, **FEW)
+        scores = scores.assign(doc_id=scores["doc_id"].str[1:])
         scores = scores.astype("object").where(scores.notna(), None)
-        ratings = ratings.assign(grade=[repr(one) for one in ratings["grade"]])
+        ratings = ratings.assign(
+            doc_id=ratings["doc_id"].str[1:].astype(float),
+            grade=[repr(one) for one in ratings["grade"]],
+        )
     else:
-        scores = scores.assign(doc_id=scores["doc_id"].astype(str))
-        ratings = ratings.assign(doc_id=ratings["doc_id"].astype(float))
-    found = metassay.meta_eval(scores, ratings, **FEW)
+        scores = scores.melt(TEXT, var_name="metric").sample(frac=1, random_state=3)
+        ratings = ratings.melt([*TEXT, "rater"], var_name="criterion")
+        ratings = ratings.sample(frac=1, random_state=3)
+        scores, ratings = scores.convert_dtypes(), ratings.convert_dtypes()
+    other = metassay.meta_eval(scores, ratings, **FEW)
     for name, table in expected.tables.items():
-        pd.testing.assert_frame_equal(found.tables[name], table)
+        pd.testing.assert_frame_equal(other.tables[name], table)
 
 
 def test_the_stage_and_the_files_give_the_same_digits(here: Path, given) -> None:
@@ -146,6 +161,9 @@ def test_the_stage_and_the_files_give_the_same_digits(here: Path, given) -> None
         better,
         found.options,
     )
+    write(TABLES["evidence"], made.pop("evidence"), here / "evidence.parquet")
+    numbers = read(TABLES["evidence"], here / "evidence.parquet")
+    made["certificates"] = certificates(numbers, found.certification)
     for name, table in made.items():
         write(TABLES[name], table, here / f"{name}.parquet")
         stored = read(TABLES[name], here / f"{name}.parquet").drop(
@@ -165,8 +183,7 @@ def test_numbers_are_not_taken_through_texts(given) -> None:
     pd.testing.assert_frame_equal(found.correlations, expected.correlations)
 
 
-def test_tables_are_attributes(given) -> None:
-    found = metassay.meta_eval(*given, **FEW)
+def test_tables_are_attributes(found) -> None:
     assert found.certificates is found.tables["certificates"]
     assert "raters" in dir(found)
     with pytest.raises(
@@ -225,21 +242,19 @@ def test_ratings_are_needed_and_options_known(given) -> None:
     assert "every column of scores is a confound" in found[2]
 
 
-@pytest.mark.parametrize("where", ["both", "one"])
-def test_columns_may_have_other_names(here: Path, given, where: str) -> None:
+def test_columns_may_have_other_names(here: Path, given, found, no_page) -> None:
+    """In both files, through the one door; in one of them each, through the other."""
     scores, ratings = given
     names = {"doc_id": "id", "system": "model", "rater": "who"}
-    expected = metassay.meta_eval(scores, ratings, **FEW)
-    renamed = scores.rename(columns=names if where == "both" else {"system": "model"})
-    rated = ratings.rename(columns=names if where == "both" else {"rater": "who", "doc_id": "id"})
-    found = metassay.meta_eval(renamed, rated, doc="id", system="model", rater="who", **FEW)
-    pd.testing.assert_frame_equal(found.certificates, expected.certificates)
+    both = [frame.rename(columns=names) for frame in given]
+    other = metassay.meta_eval(*both, doc="id", system="model", rater="who", **FEW)
+    pd.testing.assert_frame_equal(other.certificates, found.certificates)
+    renamed = scores.rename(columns={"system": "model"})
+    rated = ratings.rename(columns={"rater": "who", "doc_id": "id"})
     options = ["--doc", "id", "--system", "model", "--rater", "who", "--out", "out"]
     assert main([*put(here, renamed, rated), *options]) == 0
-    assert (
-        saved(here / "out")["certificates.csv"]
-        == expected.certificates.to_csv(index=False).encode()
-    )
+    certificates = found.certificates.to_csv(index=False).encode()
+    assert saved(here / "out")["certificates.csv"] == certificates
 
 
 def test_names_that_no_file_has_or_both(here: Path, given, capsys) -> None:
@@ -275,7 +290,7 @@ def test_a_system_that_one_file_lacks_is_an_error_and_both_a_note(
     )
 
 
-def test_a_misnamed_system_is_named(here: Path, given, capsys) -> None:
+def test_a_misnamed_system_is_named(here: Path, given, found, capsys) -> None:
     scores, ratings = given
     ratings = ratings.replace({"system": {"gpt-4": "GPT4"}})
     ratings["doc_id"] = ratings["doc_id"].replace("d9", "d09")
@@ -289,17 +304,17 @@ def test_a_misnamed_system_is_named(here: Path, given, capsys) -> None:
     assert "WARNING: ratings.csv and scores.csv spell 1 document differently (first: 'd09'" in said
     assert said.index("WARNING") < said.index("texts with scores and ratings")
     wrong = ratings.assign(system="x" + ratings["system"])
-    found = problems(scores, wrong)
-    assert "nothing to compare" in found[0]
-    assert any("names system 'xa'" in line for line in found)
-    assert metassay.meta_eval(*given, **FEW).warnings == ()
+    lines = problems(scores, wrong)
+    assert "nothing to compare" in lines[0]
+    assert any("names system 'xa'" in line for line in lines)
+    assert found.warnings == ()
 
 
-def test_slices_are_studies_of_their_own(given) -> None:
+def test_slices_are_studies_of_their_own(given, found) -> None:
     scores, ratings = given
     section = scores["doc_id"].map(lambda d: "plan" if d < "d5" else "exam")
+    whole = found
     found = metassay.meta_eval(scores.assign(section=section), ratings, by="section", **FEW)
-    whole = metassay.meta_eval(scores, ratings, **FEW)
     studies = ["ratings", "ratings, section=exam", "ratings, section=plan"]
     for name in (
         "certificates",
@@ -371,7 +386,7 @@ def test_one_text_has_one_value_and_a_column_few(here: Path, given, capsys) -> N
     assert "by 'metric': is no column: scores has 'doc_id'," in found
 
 
-def test_ratings_alone_are_agreement_and_means(here: Path, given, capsys) -> None:
+def test_ratings_alone_are_agreement_and_means(here: Path, given, found, capsys) -> None:
     ratings = given[1]
     assert main([*put(here, None, ratings), "--scale", "grade=ordinal", "--out", "out"]) == 0
     assert set(saved(here / "out")) == {"agreement.csv", "raters.csv"}
@@ -384,10 +399,9 @@ def test_ratings_alone_are_agreement_and_means(here: Path, given, capsys) -> Non
         of_a = mine[mine["system"] == "a"]["grade"]
         assert raters.loc[(rater, "a"), "mean"] == pytest.approx(of_a.mean(), abs=1e-12)
     assert raters.loc[(EVERYBODY, EVERYBODY), "n"] == len(ratings)
-    full = metassay.meta_eval(*given, scale={"grade": "ordinal"}, **FEW)
-    alone = metassay.meta_eval(ratings=ratings, scale={"grade": "ordinal"}, **FEW)
-    pd.testing.assert_frame_equal(alone.agreement, full.agreement)
-    pd.testing.assert_frame_equal(alone.raters, full.raters)
+    alone = metassay.meta_eval(ratings=ratings, **FEW)
+    pd.testing.assert_frame_equal(alone.agreement, found.agreement)
+    pd.testing.assert_frame_equal(alone.raters, found.raters)
     said = capsys.readouterr().out
     assert "SD (n − 1)" in said
     assert "krippendorff_alpha_ordinal" in said
@@ -402,13 +416,59 @@ def test_one_rating_has_no_deviation(here: Path) -> None:
     assert found.loc[(EVERYBODY, EVERYBODY), "sd"] == pytest.approx(0.5**0.5)
 
 
-def test_options_stand_anywhere_and_take_commas(here: Path, given) -> None:
-    put(here, *given)
-    words = ["--lower", "noise,size", "scores.csv", "--lower", "grade", "ratings.csv", *OPTIONS]
-    assert main(["meta-eval", *words, "--out", "out"]) == 0
-    choices = json.loads((here / "out/choices.json").read_text("utf-8"))
-    assert choices["better"] == {"good": "higher", "noise": "lower", "size": "lower"}
-    assert choices["criteria"]["grade"]["better"] == "lower"
+FILES = ["scores.csv", "ratings.csv"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [*FILES, "--lower", "noise", "size"],
+        [*FILES, "--lower", "noise,size"],
+        ["--lower", "noise", "size", *FILES],
+        ["--lower", "noise,size", *FILES],
+        ["--lower", "noise", "size", "--", *FILES],
+        ["--lower", "noise", "--lower", "size", *FILES],
+        ["--lower", "noise", "--lower=size", "--", *FILES],
+        ["--lower", "noise", "scores.csv", "--lower", "size", "ratings.csv"],
+        ["scores.csv", "--lower", "noise", "size", "ratings.csv"],
+        ["scores.csv", "--lower", "noise", "--seed", "0", "--lower", "size", "ratings.csv"],
+        ["--seed", "0", "scores.csv", "--lower", "noise", "size", "ratings.csv"],
+        ["--lower", "noise", "size", "scores.csv", "--seed", "0", "ratings.csv"],
+        ["--seed", "0", "--lower", "noise", "size", "--seed", "0", *FILES],
+        ["--lower", "noise", "size", "--scale", "grade=ordinal", "a=nominal", *FILES],
+    ],
+    ids=" ".join,
+)
+def test_names_end_where_files_begin(here: Path, words: list[str]) -> None:
+    chosen = parser().parse_args(spread(["meta-eval", *words]))
+    assert chosen.files == [Path(name) for name in FILES]
+    assert chosen.lower == ["noise", "size"]
+    assert chosen.scale in (None, ["grade=ordinal", "a=nominal"])
+
+
+def test_what_is_a_name_and_what_a_file(here: Path) -> None:
+    def taken(*words: str) -> tuple[list[str], list[str]]:
+        chosen = parser().parse_args(spread(["meta-eval", *words]))
+        return chosen.lower, [str(file) for file in chosen.files]
+
+    (here / "noise").touch()
+    (here / "made up").touch()
+    assert taken("--lower", "noise", "made up", "x") == (["noise"], ["made up", "x"])
+    assert taken("--lower", "a", "B.TSV", "c.parquet") == (["a"], ["B.TSV", "c.parquet"])
+    assert taken("--lower=a.csv", "b.csv") == (["a.csv"], ["b.csv"])
+    assert taken("--lower", "a", "b.x", "--", "-c", "--d") == (["a", "b.x"], ["-c", "--d"])
+    assert spread(["ledger", "import", "--", "a"]) == ["ledger", "import", "--", "a"]
+
+
+@pytest.mark.parametrize("words", [FILES, [*FILES, "--lower"], ["--by", "section"], ["--"]])
+def test_an_option_without_a_name_says_so(here: Path, capsys, words: list[str]) -> None:
+    code = 0
+    try:
+        code = main(["meta-eval", "--lower", *words])
+    except SystemExit as stopped:
+        code = int(str(stopped.code))
+    assert code == 2
+    assert "--lower: " in capsys.readouterr().err
 
 
 def test_the_number_of_files_is_one_or_two(here: Path, capsys) -> None:

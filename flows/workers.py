@@ -1,0 +1,154 @@
+"""The processes that run stages for us: started when needed, each for one stage at a time."""
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from flows.dag import Stage, environment
+from flows.words import last_words, notes
+from stages.doorway import BAD_INPUT
+
+
+class StageFailed(Exception):  # noqa: N818 - reads as what happened
+    """A stage ended badly; the message has its own last lines: keys and remedies, no texts."""
+
+    def __init__(self, name: str, code: int, said: str) -> None:
+        super().__init__(f"{name} failed (exit {code}): {said}")
+        self.name, self.code, self.said = name, code, said
+
+    @property
+    def retryable(self) -> bool:
+        """False if the input or the configuration is at fault."""
+        return self.code != BAD_INPUT
+
+
+class Interrupted(BaseException):
+    """A stage was killed, or not started, because the user wants no more: nothing to try again."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a stage went that did not fail: whether it ran at all, and what its owner should know."""
+
+    ran: bool
+    notes: tuple[str, ...]
+
+
+class Workers:
+    """As many processes as stages are asked for at the same time, kept for the next stages."""
+
+    def __init__(self, root: Path, held: int) -> None:
+        self._root = root
+        self._held = held  # the lock of the run, which lasts as long as any of them
+        self._idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
+        self._all: list[_Worker] = []
+        self._lock = threading.RLock()  # a signal may come while it is held
+        self.stopped = threading.Event()
+
+    def run(self, stage: Stage) -> Outcome:
+        """Bring one stage up to date; raises StageFailed, or Interrupted after kill()."""
+        with self._worker() as worker:
+            code, ran, output = worker.ask(stage.address)
+        if self.stopped.is_set():
+            raise Interrupted(stage.name)
+        if code:
+            raise StageFailed(stage.name, code, last_words(output))
+        return Outcome(ran, notes(output))
+
+    def kill(self) -> None:
+        """Start no more stages; kill the running ones with all that they have started."""
+        self.stopped.set()
+        with self._lock:
+            for worker in self._all:
+                worker.kill()
+
+    def close(self) -> None:
+        """Let the processes go; none of them has a stage any more."""
+        with self._lock:
+            for worker in self._all:
+                worker.close()
+            self._all.clear()
+
+    @contextmanager
+    def _worker(self) -> "Iterator[_Worker]":
+        try:
+            worker = self._idle.get_nowait()
+            while not worker.alive:  # killed while it had nothing to do
+                worker = self._idle.get_nowait()
+        except queue.Empty:
+            worker = self._another()
+        yield worker
+        if worker.alive:
+            self._idle.put(worker)
+
+    def _another(self) -> "_Worker":
+        with self._lock:  # so that none is started behind the back of kill()
+            if self.stopped.is_set():
+                raise Interrupted
+            worker = _Worker(self._root, self._held)
+            self._all.append(worker)
+        return worker
+
+
+class _Worker:
+    """One such process, in a session of its own, so that it dies with all that it has started."""
+
+    def __init__(self, root: Path, held: int) -> None:
+        replies, write = os.pipe()
+        # Without a name and inside the project, since what is said may quote a text.
+        self._said: IO[bytes] = tempfile.TemporaryFile(dir=root / ".work")  # noqa: SIM115
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "flows.worker", str(write)],
+            cwd=root,
+            env=environment(root),
+            stdin=subprocess.PIPE,
+            stdout=self._said,
+            stderr=self._said,
+            pass_fds=[write, held],
+            start_new_session=True,
+            text=True,
+        )
+        os.close(write)
+        self._replies = os.fdopen(replies, encoding="utf-8")
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def ask(self, address: str) -> tuple[int, bool, str]:
+        """Have one stage brought up to date: its exit code, whether it ran, and its output."""
+        assert self._process.stdin is not None
+        start = self._said.seek(0, os.SEEK_END)
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(f"{address}\n")
+            self._process.stdin.flush()
+        line = self._replies.readline()
+        self._said.seek(start)
+        output = self._said.read().decode(errors="replace")
+        if not line:
+            return self._process.wait() or 1, True, output
+        reply = json.loads(line)
+        return int(reply["code"]), bool(reply["ran"]), output
+
+    def kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+        self._process.wait()
+        self._replies.close()
+        self._said.close()

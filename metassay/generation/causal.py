@@ -1,0 +1,91 @@
+"""Prompted models on this machine; see generation.decoding."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import jinja2
+import pandas as pd
+
+from metassay.errors import BadInput
+from metassay.generation.decoding import (
+    DecodingOptions,
+    Input,
+    Way,
+    Writer,
+    write_locally,
+)
+from metassay.generation.few_shot import Example, read_examples
+from metassay.generation.prompted import Order, Style, example_datasets, orders, prompt_files
+from metassay.generation.record import Generated, System
+from metassay.llm.prompts import PROMPTS
+from metassay.models.store import STORE
+from metassay.needs import Resources
+
+
+class CausalOptions(DecodingOptions, Style):
+    """A model that gets the prompts that chat models get, in its own chat template.
+
+    An input that is too long always fails, since the prompt stands at both of its ends.
+    """
+
+
+def write_causal(
+    sources: pd.DataFrame,
+    name: str,
+    options: CausalOptions,
+    examples: Sequence[Example] = (),
+    *,
+    prompts: Path = PROMPTS,
+    store: Path = STORE,
+) -> Generated:
+    """Let a prompted model write for every source: tables.SOURCES to tables.TEXTS, author `name`.
+
+    Orders, sections and examples are as in `chat.write_chat`, statuses and errors as in
+    `write_locally`. Raises BadInput also if the model has no chat template, or one that refuses
+    these messages.
+    """
+    ordered = orders(sources, options, examples, prompts=prompts)
+
+    def read(writer: Writer, text: str) -> Input:
+        return _prompted(writer, text, options.model)
+
+    way = Way("causal", "AutoModelForCausalLM", read, {})
+    return write_locally(way, [(o, _conversation(o)) for o in ordered], name, options, store)
+
+
+def _conversation(order: Order) -> str:
+    """The messages as JSON; nothing if there are none."""
+    messages = [{"role": m.role, "content": m.content} for m in order.messages]
+    return json.dumps(messages, ensure_ascii=False) if messages else ""
+
+
+def _prompted(writer: Writer, conversation: str, model: str) -> Input:
+    if writer.tokenizer.chat_template is None:
+        raise BadInput(f"model {model!r} has no chat template; take one tuned to chat")
+    try:
+        encoded = writer.tokenizer.apply_chat_template(
+            json.loads(conversation), add_generation_prompt=True
+        )
+    except jinja2.TemplateError as error:
+        raise BadInput(
+            f"model {model!r}: its chat template refuses a system's message before a user's"
+            f" ({type(error).__name__}); take another model"
+        ) from None
+    tokens = list(encoded["input_ids"])
+    return Input(tokens, len(tokens))
+
+
+def _write(
+    sources: pd.DataFrame, name: str, options: CausalOptions, resources: Resources
+) -> Generated:
+    return write_causal(sources, name, options, read_examples(options.examples, resources.raw))
+
+
+KIND = System(
+    options=CausalOptions,
+    write=_write,
+    files=prompt_files,
+    datasets=example_datasets,
+    costly=True,
+)

@@ -1,0 +1,238 @@
+"""Models that write on this machine, through transformers (extra `models`).
+
+Decoding is greedy or by beams, never sampled, whatever the model's own settings say.
+
+A model's input has a limit. What does not fit is never cut in silence: the document's row has
+status truncated and no text, unless its kind reads the beginning and its recipe says so. Either way
+a warning names each such document and its length. A text that does not come to its end within
+`max_new_tokens` has status truncated as well.
+
+What was written is in the store of model outputs: the same input in the same settings is decoded
+once, and a second run loads no model.
+"""
+
+import copy
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import Field
+
+from metassay.generation.prompted import Order, Written, texts_of
+from metassay.generation.record import Generated
+from metassay.models import extra
+from metassay.models.batches import padded
+from metassay.models.loading import NetworkOptions, identify, load
+from metassay.models.outputs import Task, outputs
+
+METHOD = 1  # part of the store's keys; whoever changes what is written for an input raises it
+
+# Where configurations say how many positions their model knows, by kind of model.
+_POSITIONS = ("max_encoder_position_embeddings", "max_position_embeddings")
+_NO_LIMIT = 10**6  # tokenizers that know no limit say 10**30
+_SAMPLING = ("temperature", "top_p", "top_k", "min_p", "typical_p")
+_BEAMS_ONLY = ("early_stopping", "length_penalty")
+_PACKAGES = ("transformers", "torch")
+_SETTINGS = ("device", "dtype", "batch_size", "beams", "max_new_tokens", "seed")
+
+_NOTHING = Written("error", None)
+_CUT_OFF = Written("truncated", None)
+
+
+class DecodingOptions(NetworkOptions):
+    """How a model is decoded.
+
+    `max_input`: the longest input in tokens; null for the model's own limit. `batch_size` can
+    change the last digits of a sum, and so, rarely, a word. `seed` matters only to networks that
+    draw numbers of their own: decoding draws none.
+    """
+
+    batch_size: int = Field(ge=1)
+    beams: int = Field(ge=1)
+    max_input: int | None = Field(default=None, ge=1)
+    max_new_tokens: int = Field(ge=1)
+    seed: int = Field(ge=0)
+
+
+class Writer(NamedTuple):
+    """A model that writes; `limit`: tokens of its longest input, if it has any."""
+
+    tokenizer: Any
+    weights: Any
+    limit: int | None
+
+
+class Input(NamedTuple):
+    """The tokens to read, and how many the whole input has."""
+
+    tokens: list[int]
+    length: int
+
+
+@dataclass(frozen=True)
+class Way:
+    """A kind of model: its name, transformers' class for it, and how it reads an input.
+
+    `settings` of its own can change what is written, beside those in DecodingOptions.
+    """
+
+    name: str
+    network: str
+    read: Callable[[Writer, str], Input]
+    settings: Mapping[str, str]
+
+
+class Output(NamedTuple):
+    """What came of an input; `text` is null if it was too long to be read."""
+
+    text: str | None
+    ended: bool
+    length: int
+
+
+def write_locally(
+    way: Way,
+    asked: Sequence[tuple[Order, str]],
+    name: str,
+    options: DecodingOptions,
+    store: Path,
+) -> Generated:
+    """Let a model write for orders, each with the input that it becomes, as `way.read` reads it.
+
+    Batches are made in their order. An empty input is a row with status error; unparsed means that
+    nothing but blanks was written. Raises BadInput if the model cannot be loaded as one of this
+    kind, and what `way.read` raises.
+    """
+    settings = {"method": METHOD, "max_input": options.max_input, **way.settings}
+    settings |= {setting: getattr(options, setting) for setting in _SETTINGS if setting != "device"}
+    task = Task(way.name, identify(options), options.device, settings, _PACKAGES)
+    loaded = functools.cache(lambda: _load(way.network, options))
+    limits = replace(task, name=f"{way.name}: longest input")
+    limit: int | None = outputs(limits, [()], lambda _: iter([{0: loaded().limit}]), store=store)[0]
+    readable = [text for _, text in asked if text]
+
+    def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Output]]:
+        inputs = {place: way.read(loaded(), readable[place]) for place in missing}
+        return _decoded(loaded(), inputs, options)
+
+    found = outputs(task, [(text,) for text in readable], compute, store=store)
+    values = iter(Output(*value) for value in found)
+    written = [next(values) if text else None for _, text in asked]
+    orders = [order for order, _ in asked]
+    recipe = f"{way.name}|{_recipe(task, options, limit)}"
+    texts = texts_of(orders, [_written(output) for output in written], name, recipe)
+    return Generated(texts, tuple(_warnings(name, orders, written, limit)))
+
+
+def _load(network: str, options: DecodingOptions) -> Writer:
+    """The limit counts what a causal model will write, since it reads that too."""
+    tokenizer, weights = load(network, options)
+    # What is passed to `generate` would be filled up with the model's own settings again.
+    weights.generation_config = _decoding(tokenizer, weights, options)
+    return Writer(tokenizer, weights, _limit(tokenizer, weights.config, options))
+
+
+def _decoded(
+    writer: Writer, inputs: Mapping[int, Input], options: DecodingOptions
+) -> Iterator[dict[int, Output]]:
+    fitting = []
+    for place, read in inputs.items():
+        if writer.limit is None or len(read.tokens) <= writer.limit:
+            fitting.append(place)
+        else:
+            yield {place: Output(None, False, read.length)}
+    for start in range(0, len(fitting), options.batch_size):
+        places = fitting[start : start + options.batch_size]
+        texts = _batch(writer, [inputs[place].tokens for place in places], options)
+        yield {
+            place: Output(text, ended, inputs[place].length)
+            for place, (text, ended) in zip(places, texts, strict=True)
+        }
+
+
+def _batch(
+    writer: Writer, rows: Sequence[Sequence[int]], options: DecodingOptions
+) -> Iterator[tuple[str, bool]]:
+    torch, weights = extra.module("torch"), writer.weights
+    # A causal model goes on from the last place of its input, which must not be padding.
+    goes_on = not weights.config.is_encoder_decoder
+    filled, masks = padded(rows, weights.generation_config.pad_token_id, left=goes_on)
+    with torch.inference_mode(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(options.seed)
+        written = weights.generate(
+            input_ids=torch.tensor(filled, device=options.device),
+            attention_mask=torch.tensor(masks, device=options.device),
+        )
+    for tokens in written[:, len(filled[0]) if goes_on else 1 :].tolist():
+        yield _text(writer, tokens, options.max_new_tokens)
+
+
+def _text(writer: Writer, tokens: list[int], most: int) -> tuple[str, bool]:
+    """What was written, and whether it came to an end."""
+    decoding = writer.weights.generation_config
+    ends = decoding.eos_token_id
+    ends = ends if isinstance(ends, list) else [ends]
+    end = next((at for at, token in enumerate(tokens) if token in ends), None)
+    # Some models must write an end mark in the last place, whether they have finished or not.
+    forced = decoding.forced_eos_token_id is not None and end == most - 1
+    text = writer.tokenizer.decode(tokens[:end], skip_special_tokens=True).strip()
+    return text, end is not None and not forced
+
+
+def _written(output: Output | None) -> Written:
+    if output is None:
+        return _NOTHING
+    if output.text is None or not output.ended:
+        return _CUT_OFF
+    return Written("ok", output.text) if output.text else Written("unparsed", None)
+
+
+def _warnings(
+    name: str, orders: Sequence[Order], written: Sequence[Output | None], limit: int | None
+) -> Iterator[str]:
+    for order, output in zip(orders, written, strict=True):
+        if output is not None and limit is not None and output.length > limit:
+            read = output.text is not None
+            done = "only its beginning was read" if read else "nothing was written"
+            yield (
+                f"{name}: doc_id {order.doc_id!r}, part {order.part!r}: the input has"
+                f" {output.length} tokens, the model reads {limit}; {done}"
+            )
+
+
+def _decoding(tokenizer: Any, weights: Any, options: DecodingOptions) -> Any:
+    """The model's own settings, but for those that make it sample or set its length."""
+    decoding = copy.deepcopy(weights.generation_config)
+    decoding.update(
+        do_sample=False,
+        num_beams=options.beams,
+        max_new_tokens=options.max_new_tokens,
+        max_length=None,
+        **dict.fromkeys(_SAMPLING),
+        **(dict.fromkeys(_BEAMS_ONLY) if options.beams == 1 else {}),
+    )
+    if decoding.pad_token_id is None:
+        ends = tokenizer.eos_token_id
+        decoding.pad_token_id = ends if tokenizer.pad_token_id is None else tokenizer.pad_token_id
+    return decoding
+
+
+def _limit(tokenizer: Any, config: Any, options: DecodingOptions) -> int | None:
+    reserved = 0 if config.is_encoder_decoder else options.max_new_tokens
+    known = [getattr(config, name, None) for name in _POSITIONS]
+    limits = [places - reserved for places in known if places is not None][:1]
+    if options.max_input is not None:
+        limits.append(options.max_input)
+    elif tokenizer.model_max_length < _NO_LIMIT:
+        limits.append(tokenizer.model_max_length - reserved)
+    return min(limits) if limits else None
+
+
+def _recipe(task: Task, options: DecodingOptions, limit: int | None) -> str:
+    settings: dict[str, object] = {"model": task.model.name}
+    settings |= {name: getattr(options, name) for name in _SETTINGS}
+    settings["limit"] = limit
+    settings |= {name: extra.version(name) for name in _PACKAGES}
+    return "|".join(f"{name}:{value}" for name, value in settings.items())

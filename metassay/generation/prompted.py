@@ -1,0 +1,225 @@
+"""Texts asked for in words: what a model that follows instructions is told, and what it wrote.
+
+Every document (and, where sections are written one by one, every section) is one order. Passages
+are numbered from 0, so that `[n]` cites passages[n].
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+import pandas as pd
+from pydantic import Field
+
+from metassay import __version__
+from metassay.errors import BadInput
+from metassay.generation.few_shot import Example, with_citations
+from metassay.llm.egress import datasets_of
+from metassay.llm.messages import Message
+from metassay.llm.prompts import PROMPTS, Prompt, file_of, load, render
+from metassay.options import Options
+from metassay.tables import FULL, TEXTS
+from metassay.text.headings import SECTIONS
+from metassay.text.sections import divide
+
+Task = Literal["note", "impression", "question", "abstract"]
+Status = Literal["ok", "unparsed", "refused", "truncated", "error"]
+
+NOTHING = "NONE"  # what the prompts ask for where a section has nothing to say
+_NOTHING = re.compile(r"[\W\d]*none[\W\d]*", re.IGNORECASE)  # "NONE.", "None [3]"
+
+
+class Style(Options):
+    """What a text is asked for with.
+
+    `unit`: a note is written whole or section by section; the other tasks have no sections.
+    `prompts` names another prompt than `write-<task>-cited|uncited` (`write-section-...` for a
+    note's sections) for some tasks. `examples` are named `dataset/split/id`; every task that is
+    written must have `shots` of them. `example_citations`: where citations are asked for and an
+    example has none, `none` shows it as it is, `overlap` cites what is most like each sentence.
+    """
+
+    unit: Literal["full", "section"]
+    citations: bool
+    shots: int = Field(ge=0)
+    examples: list[str]
+    example_citations: Literal["none", "overlap"]
+    prompts: dict[Task, str] = Field(default_factory=dict)
+
+
+def prompt_files(style: Style) -> list[Path]:
+    """The prompts that a style can use, whichever tasks its sources have."""
+    return sorted({file_of(_prompt_of(task, style)) for task in get_args(Task)})
+
+
+def example_datasets(style: Style) -> list[str]:
+    """The datasets that a style's examples are from."""
+    return datasets_of(style.examples)
+
+
+class Order(NamedTuple):
+    """One text to be written: the row it becomes, and the messages that ask for it.
+
+    There are none where the source has no passage to write from. `recipe` is the style's share.
+    """
+
+    doc_id: str
+    part: str
+    messages: tuple[Message, ...]
+    recipe: str
+
+
+class Written(NamedTuple):
+    """What came of an order; text is None unless status is ok."""
+
+    status: Status
+    text: str | None
+
+
+class _Way(NamedTuple):
+    """How one task is written."""
+
+    prompt: Prompt
+    examples: Sequence[Example]
+    parts: tuple[str, ...]
+    recipe: str
+
+
+def orders(
+    sources: pd.DataFrame,
+    style: Style,
+    examples: Sequence[Example] = (),
+    *,
+    prompts: Path = PROMPTS,
+) -> list[Order]:
+    """What is to be written for tables.SOURCES, and with which messages, by doc_id and part.
+
+    Examples come as earlier turns of the same conversation. Raises BadInput if the examples are not
+    those that style.examples names, if a task has more or fewer than style.shots of them, if one of
+    them is a document that is to be written, or if a prompt is not usable.
+    """
+    ways = _ways(sources, style, examples, prompts)
+    found = []
+    ordered = sources.sort_values("doc_id")
+    columns: Any = (ordered[name] for name in ("doc_id", "task", "passages", "speaker"))
+    for doc_id, task, passages, speakers in zip(*columns, strict=True):
+        way = ways[task]
+        if not any(passage.strip() for passage in passages):
+            found.append(Order(doc_id, FULL, (), way.recipe))
+            continue
+        for part in way.parts:
+            messages = _conversation(way, part, passages, speakers, style.citations)
+            found.append(Order(doc_id, part, messages, way.recipe))
+    return found
+
+
+def texts_of(
+    ordered: Sequence[Order], written: Sequence[Written], name: str, recipe: str
+) -> pd.DataFrame:
+    """Rows of tables.TEXTS for orders and what came of them, in their order; `recipe` leads theirs.
+
+    A section for which the model says that the source holds nothing (NONE) has no row, as a section
+    that was left out of a note has no part; a note of which that is said for every section is one
+    row `full`, unparsed. A source that had no passage is a row with status error.
+    """
+    rows: dict[str, list[tuple[object, ...]]] = {}
+    for order, (status, text) in zip(ordered, written, strict=True):
+        own = rows.setdefault(order.doc_id, [])
+        full = f"{recipe}|{order.recipe}|metassay:{__version__}"
+        if order.part != FULL and text is not None and _NOTHING.fullmatch(text):
+            if order.part == SECTIONS[-1] and not own:
+                own.append((order.doc_id, name, FULL, None, "unparsed", full))
+            continue
+        own.append((order.doc_id, name, order.part, text, status, full))
+    flat = [row for own in rows.values() for row in own]
+    return pd.DataFrame(flat, columns=list(TEXTS.columns))
+
+
+def _ways(
+    sources: pd.DataFrame, style: Style, examples: Sequence[Example], folder: Path
+) -> Mapping[str, _Way]:
+    problems = list(_example_problems(sources, style, examples))
+    if problems:
+        raise BadInput(problems)
+    shown = examples
+    if style.citations and style.example_citations == "overlap":
+        shown = [with_citations(example) for example in examples]
+    return {
+        task: _way(task, style, [e for e in shown if e.task == task], folder)
+        for task in sorted(sources["task"].unique())
+    }
+
+
+def _by_section(task: Task, style: Style) -> bool:
+    return task == "note" and style.unit == "section"
+
+
+def _prompt_of(task: Task, style: Style) -> str:
+    kind = "section" if _by_section(task, style) else task
+    default = f"write-{kind}-{'cited' if style.citations else 'uncited'}"
+    return style.prompts.get(task, default)
+
+
+def _way(task: Task, style: Style, examples: Sequence[Example], folder: Path) -> _Way:
+    by_section = _by_section(task, style)
+    prompt = load(_prompt_of(task, style), folder)
+    settings = [f"prompt:{prompt.signature}", f"unit:{'section' if by_section else 'full'}"]
+    settings += [f"citations:{'yes' if style.citations else 'no'}", f"shots:{style.shots}"]
+    if examples:
+        settings.append(f"examples:{','.join(example.name for example in examples)}")
+    if examples and style.citations:
+        settings.append(f"example_citations:{style.example_citations}")
+    return _Way(prompt, examples, SECTIONS if by_section else (FULL,), "|".join(settings))
+
+
+def _example_problems(
+    sources: pd.DataFrame, style: Style, examples: Sequence[Example]
+) -> Iterator[str]:
+    if [example.name for example in examples] != style.examples:
+        yield f"examples: {len(examples)} are given, {len(style.examples)} named; give those named"
+    for task in sorted(sources["task"].unique()):
+        count = sum(example.task == task for example in examples)
+        if count != style.shots:
+            yield (
+                f"examples: {count} of task {task!r}, but shots is {style.shots}; name as many, or"
+                " correct shots"
+            )
+    known = {tuple(example.passages): example.name for example in examples}
+    for doc_id, passages in zip(sources["doc_id"], sources["passages"], strict=True):
+        if tuple(passages) in known:
+            name = known[tuple(passages)]
+            yield f"example {name!r} is document {doc_id!r}, which is to be written; take another"
+
+
+def _conversation(
+    way: _Way, part: str, passages: Sequence[str], speakers: Sequence[str], numbered: bool
+) -> tuple[Message, ...]:
+    section = {} if part == FULL else {"section": part}
+
+    def asked(passages: Sequence[str], speakers: Sequence[str]) -> tuple[Message, ...]:
+        return render(way.prompt, passages=_listed(passages, speakers, numbered), **section)
+
+    system, *question = asked(passages, speakers)
+    earlier: list[Message] = []
+    for example in way.examples:
+        _, *shown = asked(example.passages, example.speakers)
+        earlier += [*shown, Message("assistant", _part_of(example.text, part))]
+    return (system, *earlier, *question)
+
+
+def _listed(
+    passages: Sequence[str], speakers: Sequence[str], numbered: bool
+) -> list[dict[str, object]]:
+    listed = []
+    for number, (passage, speaker) in enumerate(zip(passages, speakers, strict=True)):
+        entry: dict[str, object] = {"n": number} if numbered else {}
+        listed.append(entry | ({"speaker": speaker} if speaker else {}) | {"text": passage})
+    return listed
+
+
+def _part_of(note: str, part: str) -> str:
+    if part == FULL:
+        return note
+    pieces = divide(note, compat="none").get(part, [])
+    return "\n\n".join(note[start:end] for start, end in pieces) or NOTHING

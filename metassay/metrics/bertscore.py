@@ -1,0 +1,224 @@
+"""BERTScore: how well each token of a text matches one of the reference, by contextual vectors.
+
+Tokens, layers, weights and baselines are those of the package bert-score, and so are the values,
+but for this: there, where a pair shares its batch with a longer one, a token that is like none
+(cosine below 0) counts 0, as if it matched the padding. Here no pair depends on another.
+
+Each distinct text is encoded once, beside others of about its length. What was computed is in the
+store of model outputs (metassay.models), and a second run loads no model.
+"""
+
+import csv
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from metassay.errors import BadInput
+from metassay.metrics.describe import OVERLAP, Description, Measured
+from metassay.metrics.record import Metric
+from metassay.models import encoders, extra
+from metassay.models.loading import NetworkOptions, identify
+from metassay.models.matching import Match, matches, without
+from metassay.models.outputs import Task, device_kind, outputs, text_hash
+from metassay.models.store import STORE
+
+METHOD = 1  # part of the store's keys; whoever changes what a match is raises it
+_PACKAGES = ("bert-score", "transformers", "torch")
+_Three = Annotated[list[Annotated[float, Field(lt=1)]], Field(min_length=3, max_length=3)]
+
+
+class BertscoreOptions(NetworkOptions):
+    """An encoder, and how its vectors are matched.
+
+    `layers`: which layer's vectors (1: the first); null for bert-score's choice for this name on
+    the hub, and else the last. `idf`: a token weighs more the fewer references have it. `baseline`:
+    rescale, so that texts which have nothing to do with each other get about 0; the name of one
+    that comes with bert-score, such as `en/roberta-large`, or what such texts get of precision,
+    recall and F1. `batch_tokens`: how many tokens are encoded at once, padding included (about 512
+    suits a processor, 32768 a GPU); it is for speed, and changes last digits at most.
+    """
+
+    layers: int | None = Field(default=None, ge=1)
+    idf: bool
+    baseline: str | _Three | None = None
+    batch_tokens: int = Field(default=512, ge=1)
+
+
+_MISSING = (
+    "null if both texts are empty, or if all tokens of one weigh nothing (with `idf`); 0 if one"
+    " text is empty"
+)
+_SOURCE = "Zhang et al. 2020, section 3, {}; bert-score 0.3.13"
+_CUT = "What is past the encoder's limit is not read"
+
+DESCRIPTIONS = (
+    Description(
+        "bertscore_precision",
+        "mean, over the text's tokens, of the highest cosine similarity to a token of the"
+        f" reference. {_CUT}",
+        "higher",
+        (-1, 1),
+        _MISSING,
+        _SOURCE.format("P_BERT and equation 1"),
+        OVERLAP,
+    ),
+    Description(
+        "bertscore_recall",
+        "mean, over the reference's tokens, of the highest cosine similarity to a token of the"
+        f" text. {_CUT}",
+        "higher",
+        (-1, 1),
+        _MISSING,
+        _SOURCE.format("R_BERT and equation 1"),
+        OVERLAP,
+    ),
+    Description(
+        "bertscore_f1",
+        "harmonic mean of BERTScore precision and recall; 0 if one of them is not above 0",
+        "higher",
+        (-1, 1),
+        _MISSING,
+        _SOURCE.format("F_BERT"),
+        OVERLAP,
+        headline=True,
+    ),
+)
+
+
+def recipe(options: BertscoreOptions) -> str:
+    """Everything that can change more than a last digit, a folder by its content."""
+    settings: dict[str, object] = {
+        "model": identify(options).name,
+        "layers": _layers(options) or "last",
+        "idf": "yes" if options.idf else "no",
+        "baseline": _baseline_name(options.baseline),
+        "device": device_kind(options.device),
+        "dtype": options.dtype,
+    }
+    settings |= {name: extra.version(name) for name in _PACKAGES}
+    return "|".join(f"{name}:{value}" for name, value in settings.items())
+
+
+def measure(
+    candidates: Sequence[str],
+    evidence: Sequence[str],
+    options: BertscoreOptions,
+    *,
+    store: Path = STORE,
+) -> dict[str, list[Measured]]:
+    """BERTScore of each candidate against the reference text at the same index of `evidence`.
+
+    -1 to 1 (rescaled values can be lower), higher is better. Null where both texts are empty; 0
+    where one is, rescaled or not. A text without any token but special ones is empty. With `idf`,
+    references weigh as one call of bert-score with the same lists weighs them: each as often as it
+    stands there, also beside an empty text; empty references apart. `cut` is true where a text was
+    longer than the encoder reads. There are no statistics: a corpus value is a mean. Raises
+    BadInput if the extra `models` is not installed, or the model or the baseline cannot be had.
+    """
+    pairs = [(c.strip(), r.strip()) for c, r in zip(candidates, evidence, strict=True)]
+    baseline = _baseline(options)
+    full = [pair for pair in pairs if all(pair)]
+    references = Counter(reference for _, reference in pairs if reference) if options.idf else None
+    matched = iter(_matches(full, references, options, store) if full else ())
+    measured: dict[str, list[Measured]] = {each.name: [] for each in DESCRIPTIONS}
+    for pair in pairs:
+        match = next(matched) if all(pair) else without(*pair)
+        for found, value in zip(measured.values(), _values(match, baseline), strict=True):
+            found.append(Measured(value, None, match.cut))
+    return measured
+
+
+KIND = Metric(
+    options=BertscoreOptions,
+    measure=measure,
+    recipe=recipe,
+    against="reference",
+    descriptions=DESCRIPTIONS,
+    costly=True,
+)
+
+
+def _matches(
+    pairs: Sequence[tuple[str, str]],
+    references: Mapping[str, int] | None,
+    options: BertscoreOptions,
+    store: Path,
+) -> list[Match]:
+    """Matches of pairs without empty texts, from the store or else from the encoder."""
+    settings = {
+        "method": METHOD,
+        "layers": _layers(options) or "last",
+        "dtype": options.dtype,
+        "idf": None if references is None else _content(references),
+    }
+    task = Task("bertscore", identify(options), options.device, settings, _PACKAGES)
+
+    def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Any]]:
+        encoder = encoders.load_encoder(options, _layers(options))
+        here = [pairs[place] for place in missing]
+        for block in matches(encoder, here, references, options.batch_tokens):
+            yield {missing[at]: match for at, match in block.items()}
+
+    return [Match(*match) for match in outputs(task, pairs, compute, store=store)]
+
+
+def _content(references: Mapping[str, int]) -> str:
+    return text_hash(repr(sorted((text_hash(text), n) for text, n in references.items())))
+
+
+def _values(match: Match, baseline: Sequence[float] | None) -> tuple[float | None, ...]:
+    """Precision, recall and F1; not rescaled if there was nothing to match."""
+    precision, recall = match.precision, match.recall
+    values = (precision, recall, _f1(precision, recall))
+    if baseline is None or not match.matched:
+        return values
+    return tuple(
+        None if value is None else (value - base) / (1 - base)
+        for value, base in zip(values, baseline, strict=True)
+    )
+
+
+def _f1(precision: float | None, recall: float | None) -> float | None:
+    if precision is None or recall is None:
+        return None
+    return 2 * precision * recall / (precision + recall) if min(precision, recall) > 0 else 0.0
+
+
+def _layers(options: BertscoreOptions) -> int | None:
+    """The layer whose vectors are taken; None for the last."""
+    if options.layers is not None or Path(options.model).is_dir():
+        return options.layers
+    defaults: dict[str, int] = extra.module("bert_score.utils").model2layers
+    return defaults.get(options.model)
+
+
+def _baseline(options: BertscoreOptions) -> Sequence[float] | None:
+    """What texts that have nothing to do with each other get: precision, recall, F1."""
+    if not isinstance(options.baseline, str):
+        return options.baseline
+    layers = _layers(options)
+    if layers is None:
+        raise BadInput(
+            f"baseline {options.baseline!r}: it has a row per layer, and which is the last of"
+            f" {options.model!r} is not known; give `layers`"
+        )
+    path = extra.folder("bert_score") / "rescale_baseline" / f"{options.baseline}.tsv"
+    if not path.is_file():
+        raise BadInput(
+            f"baseline {options.baseline!r}: bert-score has none of that name; give one that it"
+            " has, such as en/roberta-large, or three numbers"
+        )
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = {row["LAYER"]: row for row in csv.DictReader(file)}
+    if str(layers) not in rows:
+        raise BadInput(f"baseline {options.baseline!r}: has no layer {layers}; correct `layers`")
+    return [float(rows[str(layers)][column]) for column in ("P", "R", "F")]
+
+
+def _baseline_name(baseline: str | list[float] | None) -> str:
+    if isinstance(baseline, list):
+        return ",".join(map(str, baseline))
+    return baseline or "none"

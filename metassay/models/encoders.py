@@ -1,0 +1,115 @@
+"""Encoders: their first layers, the tokens that they read of a text, and one vector per token.
+
+Layers are dropped and texts are read as bert-score 0.3.13 does it, so that scores are equal.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from metassay.errors import BadInput
+from metassay.models import extra
+from metassay.models.batches import by_length, padded
+from metassay.models.loading import NetworkOptions, load
+
+_NO_LIMIT = 10**6  # tokenizers that know no limit say 10**30, which they cannot cut at
+# Where the layers of an encoder are: as a list, or (XLM, ALBERT) as a number of times.
+_LISTS = ("layer", "encoder.block", "block", "encoder.layer", "transformer.layer", "layers")
+_COUNTS = ("n_layers", "encoder.config.num_hidden_layers")
+
+
+class Encoder(NamedTuple):
+    """A model that gives one vector per token; `limit`: the most tokens that it reads, if any."""
+
+    tokenizer: Any
+    weights: Any
+    device: str
+    limit: int | None
+
+
+class Tokens(NamedTuple):
+    """What an encoder reads of a text, with its special tokens; `cut`: the text goes on."""
+
+    numbers: list[int]
+    cut: bool
+
+
+def load_encoder(options: NetworkOptions, layers: int | None = None) -> Encoder:
+    """Load the first `layers` layers of an encoder, or of an encoder-decoder's encoder; None: all.
+
+    Raises BadInput as `loading.load` does, and if the model has fewer layers.
+    """
+    tokenizer, weights = load("AutoModel", options)
+    if hasattr(weights, "encoder") and hasattr(weights, "decoder"):
+        weights = weights.encoder
+    if layers is not None:
+        _keep_first(weights, layers, options.model)
+    if tokenizer.pad_token_id is None:
+        raise BadInput(f"model {options.model!r} has no padding token; take another encoder")
+    return Encoder(tokenizer, weights, options.device, _limit(tokenizer, weights))
+
+
+def tokens(encoder: Encoder, texts: Sequence[str]) -> list[Tokens]:
+    """The tokens of each text; what is past the encoder's limit is cut off."""
+    encode = extra.module("bert_score.utils").sent_encode
+    limit = _NO_LIMIT if encoder.limit is None else encoder.limit
+    read = []
+    for text in texts:
+        encoder.tokenizer.model_max_length = limit + 1  # one more tells a cut text from a full one
+        numbers = encode(encoder.tokenizer, text)
+        cut = len(numbers) > limit
+        if cut:
+            encoder.tokenizer.model_max_length = limit
+            numbers = encode(encoder.tokenizer, text)
+        read.append(Tokens(numbers, cut))
+    return read
+
+
+def vectors(encoder: Encoder, rows: Sequence[Sequence[int]], batch_tokens: int) -> list[Any]:
+    """For each row of tokens its vectors (torch, float32, on the device): tokens x dimensions.
+
+    Rows are encoded in batches of about one length, of at most `batch_tokens` with their padding.
+    """
+    torch = extra.module("torch")
+    found: list[Any] = [None] * len(rows)
+    with torch.inference_mode():
+        for batch in by_length([len(row) for row in rows], batch_tokens):
+            filled, masks = padded([rows[place] for place in batch], encoder.tokenizer.pad_token_id)
+            encoded = encoder.weights(
+                torch.tensor(filled, device=encoder.device),
+                attention_mask=torch.tensor(masks, device=encoder.device),
+            )[0]
+            for row, place in zip(encoded, batch, strict=True):
+                # A copy: a view would keep the whole batch with its padding.
+                found[place] = row[: len(rows[place])].float().clone()
+    return found
+
+
+def _keep_first(weights: Any, layers: int, model: str) -> None:
+    for path in (*_LISTS, *_COUNTS):
+        *owners, name = path.split(".")
+        owner = weights
+        for step in owners:
+            owner = getattr(owner, step, None)
+        held = getattr(owner, name, None)
+        if held is None:
+            continue
+        there = held if isinstance(held, int) else len(held)
+        if not 0 <= layers <= there:
+            raise BadInput(f"model {model!r} has {there} layers, not {layers}; correct `layers`")
+        setattr(owner, name, layers if isinstance(held, int) else held[:layers])
+        return
+    raise BadInput(
+        f"model {model!r}: where a {type(weights).__name__} has its layers is not known; leave"
+        " `layers` out to take its last one"
+    )
+
+
+def _limit(tokenizer: Any, weights: Any) -> int | None:
+    limits = [tokenizer.model_max_length] if tokenizer.model_max_length < _NO_LIMIT else []
+    places = getattr(weights.config, "max_position_embeddings", None)
+    if isinstance(places, int) and places > 0:
+        table = getattr(getattr(weights, "embeddings", None), "position_embeddings", None)
+        # RoBERTa and its kin count positions from after that of the padding.
+        padding = getattr(table, "padding_idx", None)
+        limits.append(places if padding is None else places - padding - 1)
+    return min(limits) if limits else None

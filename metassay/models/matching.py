@@ -1,0 +1,140 @@
+"""Greedy matching of the tokens of two texts by their vectors (Zhang et al. 2020, section 3)."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from metassay.models import extra
+from metassay.models.encoders import Encoder, Tokens, tokens, vectors
+
+BLOCK = 16_384  # tokens of the texts whose vectors are in memory at once
+
+Pair = tuple[str, str]  # a candidate and its reference
+Weigh = Callable[[Tokens], list[float]]
+
+
+class Match(NamedTuple):
+    """Precision and recall of a pair, null where all tokens of a text weigh nothing.
+
+    `cut`: a text was longer than the encoder reads. `matched`: false where a text had no tokens.
+    """
+
+    precision: float | None
+    recall: float | None
+    cut: bool = False
+    matched: bool = True
+
+
+def without(candidate: object, reference: object) -> Match:
+    """The match of two texts of which one is empty (then 0) or both (then null)."""
+    value = 0.0 if candidate or reference else None
+    return Match(value, value, matched=False)
+
+
+def matches(
+    encoder: Encoder,
+    pairs: Sequence[Pair],
+    references: Mapping[str, int] | None,
+    batch_tokens: int,
+) -> Iterator[dict[int, Match]]:
+    """Match every pair (of texts that are not empty); by its place, block by block.
+
+    Tokens weigh the same, or, where `references` says how often each reference there is, by inverse
+    document frequency in these: log((references + 1) / (those with the token + 1)). A block holds
+    the vectors of its texts, each encoded once; `batch_tokens` is explained in `encoders.vectors`.
+    """
+    texts = dict.fromkeys(text for pair in pairs for text in pair) | dict.fromkeys(references or ())
+    read = dict(zip(texts, tokens(encoder, list(texts)), strict=True))
+    special = {encoder.tokenizer.cls_token_id, encoder.tokenizer.sep_token_id}
+    weigh = _weighing(special, read, references)
+    for block in _blocks(pairs, read):
+        here = [pairs[place] for place in block]
+        found = _precisions_and_recalls(encoder, here, read, weigh, batch_tokens)
+        said = {text: not special.issuperset(read[text].numbers) for pair in here for text in pair}
+        yield {
+            place: Match(precision, recall, read[candidate].cut or read[reference].cut)
+            if said[candidate] and said[reference]
+            else without(said[candidate], said[reference])
+            for place, (candidate, reference), (precision, recall) in zip(
+                block, here, found, strict=True
+            )
+        }
+
+
+def match(candidate: Any, reference: Any, weights: Any, reference_weights: Any) -> Any:
+    """Precision and recall of a pair: two numbers, NaN where all weights of its side are 0.
+
+    `candidate` and `reference` are vectors of length 1 (tokens x dimensions, torch), the weights
+    one per token. Zhang et al. 2020, R_BERT and P_BERT with the weights of section 3.
+    """
+    similarity = candidate @ reference.T
+    precision = (similarity.amax(1) * weights).sum() / weights.sum()
+    recall = (similarity.amax(0) * reference_weights).sum() / reference_weights.sum()
+    return extra.module("torch").stack([precision, recall])
+
+
+def _weighing(
+    special: set[int], read: Mapping[str, Tokens], references: Mapping[str, int] | None
+) -> Weigh:
+    if references is None:
+        return lambda tokens: [float(number not in special) for number in tokens.numbers]
+    having: Counter[int] = Counter()
+    for text, times in references.items():
+        having.update(dict.fromkeys(read[text].numbers, times))
+    total = sum(references.values())
+
+    def weigh(tokens: Tokens) -> list[float]:
+        return [math.log((total + 1) / (having[number] + 1)) for number in tokens.numbers]
+
+    return weigh
+
+
+def _blocks(pairs: Sequence[Pair], read: Mapping[str, Tokens]) -> Iterator[list[int]]:
+    """Places of pairs in blocks of at most BLOCK tokens, or of one pair.
+
+    Pairs with the same reference stand together, and so do references of about one length.
+    """
+
+    def length(text: str) -> int:
+        return len(read[text].numbers)
+
+    block: list[int] = []
+    held: set[str] = set()
+    size = 0
+    for place in sorted(range(len(pairs)), key=lambda at: (length(pairs[at][1]), pairs[at][::-1])):
+        more = set(pairs[place]) - held
+        if block and size + sum(map(length, more)) > BLOCK:
+            yield block
+            block, held, size, more = [], set(), 0, set(pairs[place])
+        block.append(place)
+        held |= more
+        size += sum(map(length, more))
+    if block:
+        yield block
+
+
+def _precisions_and_recalls(
+    encoder: Encoder,
+    pairs: Sequence[Pair],
+    read: Mapping[str, Tokens],
+    weigh: Weigh,
+    batch_tokens: int,
+) -> list[tuple[float | None, float | None]]:
+    torch = extra.module("torch")
+    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+    rows = vectors(encoder, [read[text].numbers for text in texts], batch_tokens)
+    with torch.inference_mode():
+        units = [row / row.norm(dim=-1, keepdim=True) for row in rows]
+        weights = [torch.tensor(weigh(read[text]), device=encoder.device) for text in texts]
+        side = dict(zip(texts, zip(units, weights, strict=True), strict=True))
+        scores = []
+        for one, other in pairs:
+            (candidate, own), (reference, its) = side[one], side[other]
+            scores.append(match(candidate, reference, own, its))
+        values = torch.stack(scores).tolist()
+    return [(_number(precision), _number(recall)) for precision, recall in values]
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value

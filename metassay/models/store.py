@@ -1,0 +1,84 @@
+"""The store of what models on this machine computed: one row per distinct input.
+
+It is a file beside the ledger and keeps the same promises. Each batch is committed as it is
+computed, so a killed process loses the batch in hand and nothing else. Several processes may share
+the file. It holds outputs (scores, small vectors, written texts) under hashes, never an input.
+"""
+
+import itertools
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from metassay.database import Database, Form
+
+STORE = Path(".work/models.sqlite")  # no out of DVC, which would delete it
+
+FORM = Form(
+    0x4D544D4F,  # "MTMO", so that any tool can tell whose file it is
+    (
+        """
+CREATE TABLE outputs (
+  key TEXT PRIMARY KEY, model TEXT NOT NULL, task TEXT NOT NULL, value TEXT NOT NULL,
+  computed REAL NOT NULL
+);
+""",
+    ),
+    "store of model outputs",
+    "run again: what it held is computed again",
+)
+_BATCH = 500  # SQLite's oldest limit on parameters is 999
+
+
+class Store:
+    """An open store. Usable from any thread."""
+
+    def __init__(self, path: Path = STORE) -> None:
+        """Open or make the file; BadInput, leaving the file alone, if it is not a sound store."""
+        self.path = path
+        self._database = Database(path, FORM)
+
+    def close(self) -> None:
+        """Bring everything to the disk and close the file."""
+        self._database.checkpoint()
+        self._database.close()
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def lookup(self, keys: Iterable[str]) -> dict[str, Any]:
+        """The outputs that are there, by key."""
+        found: dict[str, Any] = {}
+        for batch in _batches(sorted(set(keys))):
+            marks = ", ".join("?" * len(batch))
+            query = f"SELECT key, value FROM outputs WHERE key IN ({marks})"
+            with self._database.reading() as connection:
+                rows = connection.execute(query, batch).fetchall()
+            found.update((key, json.loads(value)) for key, value in rows)
+        return found
+
+    def keep(self, outputs: Mapping[str, Any], *, model: str, task: str) -> dict[str, Any]:
+        """Keep outputs (any JSON but NaN) by key, all or none, and return what the store now has.
+
+        An output that is there already stays, and is returned instead of the new one.
+        """
+        now = time.time()
+        rows = [
+            (key, model, task, json.dumps(value, allow_nan=False), now)
+            for key, value in outputs.items()
+        ]
+        with self._database.transaction() as connection:
+            insert = "INSERT INTO outputs VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING"
+            connection.executemany(insert, rows)
+            return self.lookup(outputs)
+
+
+def _batches(keys: Iterable[str]) -> Iterator[list[str]]:
+    waiting = iter(keys)
+    while batch := list(itertools.islice(waiting, _BATCH)):
+        yield batch

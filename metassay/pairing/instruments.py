@@ -1,0 +1,99 @@
+"""What a judge can be asked of a premise and a hypothesis, and what counts as an answer.
+
+A new instrument is a new record here. Labels may be two (entailed or not), three (entailed,
+neutral, contradicted), the outcomes of a rubric item (met, not_met) or the choices of a preference
+or a minimal pair (first, second, neither). A measure says what each label is worth. A grade is a
+number on a scale. An index (which of several) is a label, too: its digits.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+Reals = NDArray[np.float64]
+
+
+class Answers(NamedTuple):
+    """What judges said, as arrays of one length: `labels[i]` is a place in `names`, -1 for null."""
+
+    names: Sequence[str]
+    labels: NDArray[np.int64]
+    grades: Reals  # NaN for null
+
+    @classmethod
+    def of(cls, judgments: pd.DataFrame) -> "Answers":
+        """From the columns `label` and `grade` of table `judgments`."""
+        labels, names = pd.factorize(judgments["label"])
+        return cls([str(name) for name in names], labels, judgments["grade"].to_numpy(dtype=float))
+
+    def take(self, rows: NDArray[np.int64]) -> "Answers":
+        """The answers in these rows."""
+        return Answers(self.names, self.labels[rows], self.grades[rows])
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The answer is one of some names, in the column `label`; `grade` is null."""
+
+    names: tuple[str, ...]
+
+    @property
+    def said(self) -> str:
+        """What is expected, in words."""
+        return f"a label, one of {', '.join(self.names)}, and no grade"
+
+    def worth(self, answers: Answers, counts: Mapping[str, float]) -> Reals:
+        """`counts` of each label, 0 for labels that it leaves out; NaN for what is no answer."""
+        known = [counts.get(name, 0.0) if name in self.names else np.nan for name in answers.names]
+        of_label = np.array([*known, np.nan])  # the code -1 takes the last one
+        return np.where(np.isnan(answers.grades), of_label[answers.labels], np.nan)
+
+
+@dataclass(frozen=True)
+class Grade:
+    """The answer is a number from `low` to `high`, in the column `grade`; `label` is null."""
+
+    low: float
+    high: float
+
+    @property
+    def said(self) -> str:
+        """What is expected, in words."""
+        return f"a grade from {self.low:g} to {self.high:g} and no label"
+
+    def worth(self, answers: Answers, counts: Mapping[str, float]) -> Reals:  # noqa: ARG002 - of labels
+        """The grade's place on the scale, 0 at `low` and 1 at `high`; NaN for what is no answer."""
+        grades = answers.grades
+        fits = (grades >= self.low) & (grades <= self.high) & (answers.labels < 0)
+        return np.where(fits, (grades - self.low) / (self.high - self.low), np.nan)
+
+
+@dataclass(frozen=True)
+class Instrument:
+    """One way to ask: its name in table `pairs`, what it asks a judge, and what may be answered."""
+
+    name: str
+    asks: str
+    answer: Labels | Grade
+
+
+_ENTAILED = Labels(("entailed", "not_entailed"))
+SUPPORT = Grade(0, 3)
+
+ENTAILMENT = Instrument("entailment", "does the premise entail the hypothesis?", _ENTAILED)
+ATTRIBUTION = Instrument(
+    "attribution", "do the passages in the premise entail the hypothesis?", _ENTAILED
+)
+SUPPORT_GRADE = Instrument(
+    "support_grade",
+    "how far does the premise support the hypothesis, from 0 (not at all) to 3 (fully)?",
+    SUPPORT,
+)
+
+INSTRUMENTS: dict[str, Instrument] = {
+    one.name: one for one in (ENTAILMENT, ATTRIBUTION, SUPPORT_GRADE)
+}

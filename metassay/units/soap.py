@@ -1,0 +1,54 @@
+"""SOAP sections: what the patient says, what was found, and what is made of it."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from metassay.options import Options
+from metassay.text.headings import SECTIONS
+from metassay.text.sections import divide as divide_note
+from metassay.units.marks import EMPTY_SECTION, LINE_BREAK
+from metassay.units.record import BETWEEN_PARTS, OK, Part, Segmentation, Text
+
+
+class SoapOptions(Options):
+    """Notes are divided into SOAP sections; `doclens-table24` keeps that table's artefacts."""
+
+    compat: Literal["none", "doclens-table24"]
+
+
+def divide(text: Text, options: SoapOptions) -> list[Part]:
+    """Divide a text of task `note` into its sections, in the order of the note.
+
+    The pieces of a section are spans of the full text, and its own text is the pieces joined by a
+    blank line. A section that is absent has no part, and a note without headings has none at all.
+    A text that was written section by section keeps its sections as they were, whatever the task.
+
+    compat doclens-table24: a note has all four sections always: an absent one is the literal
+    `#####EMPTY#####` without span, newlines in a section are the literal `__lf1__`, and a note that
+    failed as a whole has four failed sections.
+    """
+    found = list(text.sections)
+    if not found and text.task == "note" and text.full.text is not None:
+        found = _sections(text.full.text, options)
+    if text.task == "note" and options.compat == "doclens-table24":
+        found = _as_in_table24(found, OK if found else text.full.status)
+    return found
+
+
+def _sections(note: str, options: SoapOptions) -> list[Part]:
+    parts = []
+    for section, pieces in divide_note(note, compat=options.compat).items():
+        text = BETWEEN_PARTS.join(note[piece.start : piece.end] for piece in pieces)
+        parts.append(Part(section, text, pieces, OK))
+    return parts
+
+
+def _as_in_table24(parts: Sequence[Part], status: str) -> list[Part]:
+    found = {part.name: part for part in parts}
+    absent = EMPTY_SECTION if status == OK else None
+    whole = [found.get(name) or Part(name, absent, [], status) for name in SECTIONS]
+    whole += [part for part in parts if part.name not in SECTIONS]
+    return [part._replace(text=part.text and part.text.replace("\n", LINE_BREAK)) for part in whole]
+
+
+KIND = Segmentation(options=SoapOptions, divide=divide)

@@ -1,0 +1,207 @@
+"""What DVC and Prefect cost beside the work, in a project of 20 benchmarks x 40 metrics x 6 judges.
+
+`python speed/dag.py` builds that project with our dvc.yaml, where every command only writes its
+outs, so that what is left is overhead. It asserts that our runner and plain `dvc repro` write the
+same dvc.lock, then prints seconds.
+"""
+
+import contextlib
+import hashlib
+import logging
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import yaml
+from dvc.repo import Repo
+
+from flows.dag import environment, plan
+from flows.worker import record
+from metassay.code_version import JOINT
+from metassay.parquet import empty, write
+from metassay.tables import CERTIFICATES, LEADERBOARD
+
+BENCHMARKS, METRICS, JUDGES = 20, 40, 6
+ROOT = Path(__file__).resolve().parent.parent
+COMMAND = """\
+hook=hooks/$1
+shift
+if [ -f "$hook" ]; then . "$hook"; fi
+for out; do
+  case $out in
+    *.parquet) mkdir -p "${out%/*}"; empty=empty/${out##*/};;
+    *) mkdir -p "$out"; out=$out/file; empty=;;
+  esac
+  if [ -f "$empty" ]; then cat "$empty" > "$out"; else cat seed > "$out"; fi
+done
+"""
+IGNORED = "/.work/\n/data/raw/\n/data/tables/\n/reports/\n!/reports/published/\n"
+
+
+def build(root: Path, *, benchmarks: int = 2, metrics: int = 2, judges: int = 1) -> list[str]:
+    """Write an invented project of that size; returns the names of its benchmarks.
+
+    A stage writes the file `seed` to each of its outs, after what `hooks/<benchmark>-<stage>` says.
+    """
+    names = [f"b{number:02}" for number in range(benchmarks)]
+    own = {
+        "judges": [f"j{number}" for number in range(judges)],
+        "costly_metrics": [f"m{number:02}" for number in range(metrics)],
+    }
+    shared = _read(ROOT / "params.yaml")
+    for block, like in (("judges", "lexical"), ("costly_metrics", "rouge")):
+        kind = (shared[block] or shared["metrics"])[like]
+        shared[block] = {name: dict(kind) for name in own[block]}
+    dag = {"stages": _with_command(_read(ROOT / "benchmarks/sample/dvc.yaml")["stages"])}
+    sample = _read(ROOT / "benchmarks/sample/params.yaml")
+    _write(root / "params.yaml", shared)
+    _write(root / "code.yaml", _code(shared, dag, names))
+    _write(root / "data/registry.yaml", {"fetched": ["d"], "datasets": {"d": {"title": "none"}}})
+    fetching = _read(ROOT / "dvc.yaml")
+    _write(root / "dvc.yaml", fetching | {"stages": _with_command(fetching["stages"])})
+    for name in names:
+        params = {**sample, **own, "name": name, "dataset": "d", "raw": "data/raw/d"}
+        _write(root / "benchmarks" / name / "params.yaml", params)
+        _write(root / "benchmarks" / name / "dvc.yaml", dag)
+    for file, content in (
+        ("stage.sh", COMMAND),
+        ("seed", "0\n"),
+        ("reports/published/file", "0\n"),
+        (".gitignore", IGNORED),
+        (".dvc/config", (ROOT / ".dvc/config").read_text(encoding="utf-8")),
+    ):
+        (root / file).parent.mkdir(parents=True, exist_ok=True)
+        (root / file).write_text(content, encoding="utf-8")
+    for table in (LEADERBOARD, CERTIFICATES):
+        (root / "empty").mkdir(exist_ok=True)
+        write(table, empty(table), root / f"empty/{table.name}.parquet")  # Prefect is shown them
+    return names
+
+
+def _with_command(stages: dict[str, Any]) -> dict[str, Any]:
+    """The stages with a command that writes the outs and nothing else."""
+    found = {}
+    for name, stage in stages.items():
+        body = dict(stage.get("do", stage))
+        words = body["cmd"].split()[3:]  # after: python -m stages.x
+        body["cmd"] = " ".join(["sh stage.sh", "-".join([name, *words]), *body["outs"]])
+        found[name] = {**stage, "do": body} if "do" in stage else body
+    return found
+
+
+def _code(params: dict[str, Any], dag: dict[str, Any], benchmarks: list[str]) -> dict[str, Any]:
+    def version(name: str) -> str:
+        return hashlib.sha256(name.encode()).hexdigest()[:16]
+
+    blocks = {block: params[block] or {} for block in params if isinstance(params[block], dict)}
+    blocks |= {"stages": [*dag["stages"], "fetch"], "datasets": ["d"]}
+    blocks |= dict.fromkeys(JOINT, benchmarks)
+    return {
+        block: {name: version(block if block in JOINT else name) for name in names}
+        for block, names in blocks.items()
+    }
+
+
+def _read(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return content
+
+
+def _write(path: Path, content: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+
+
+def main() -> None:
+    logging.getLogger("dvc").setLevel(logging.WARNING)
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "project"
+        names = build(root, benchmarks=BENCHMARKS, metrics=METRICS, judges=JUDGES)
+        subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+        os.environ.update(environment(root))
+        built = _seconds(root, "flows", names[0], "--no-prefect", "--jobs", "1")
+        for name in names[1:]:
+            _copy_built(root, names[0], name)
+        reading = [_plan(root, chosen) for chosen in (names, names, names[:1])][1:]
+        change = root / "params.yaml"
+        change.write_text(change.read_text().replace("threshold: 0.6", "threshold: 0.5"))
+        ours = _seconds(root, "flows", names[0], "--no-prefect", "--jobs", "1")
+        theirs = _seconds(root, "dvc", "repro", f"benchmarks/{names[1]}/dvc.yaml")
+        first, second = (_lock(root, name).read_text() for name in names[:2])
+        if first.replace(names[0], names[1]) != second:
+            sys.exit("the runner and dvc repro wrote different locks: no timing")
+        single = _seconds(
+            root, "dvc", "repro", "--single-item", f"benchmarks/{names[2]}/dvc.yaml:judge@j0"
+        )
+        committing = _commits(root, names[0])
+    stages = reading[1][1]
+    print(
+        f"{BENCHMARKS} benchmarks x {METRICS} metrics x {JUDGES} judges, {reading[0][1]} stages,"
+        " commands that cost nothing, equal locks\n"
+        f"reading the graph and what is stale: {reading[0][0]:.2f} s, of one benchmark"
+        f" {reading[1][0]:.2f} s\n"
+        f"building one benchmark: {built:.1f} s, {built / stages:.2f} s per stage;"
+        f" a `dvc repro --single-item` {single:.2f} s\n"
+        f"after a change of its judges: {ours:.1f} s; `dvc repro` {theirs:.1f} s\n"
+        f"writing one entry of its dvc.lock: {committing[0]:.3f} s; DVC's own way"
+        f" {committing[1]:.3f} s"
+    )
+
+
+def _seconds(root: Path, *arguments: str) -> float:
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    start = time.perf_counter()
+    command = [sys.executable, "-m", *arguments]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, check=False)
+    if done.returncode:
+        sys.exit(done.stderr.decode())
+    return time.perf_counter() - start
+
+
+def _plan(root: Path, names: list[str]) -> tuple[float, int]:
+    start = time.perf_counter()
+    found = plan(root, names)
+    if found.stale:
+        sys.exit(f"stale: {sorted(found.stale)[:5]}")
+    return time.perf_counter() - start, len(found.stages)
+
+
+def _lock(root: Path, name: str) -> Path:
+    return root / "benchmarks" / name / "dvc.lock"
+
+
+def _copy_built(root: Path, source: str, name: str) -> None:
+    """As if this benchmark had been built, too."""
+    text = _lock(root, source).read_text(encoding="utf-8")
+    _lock(root, name).write_text(text.replace(source, name), encoding="utf-8")
+    for tables in ("data/tables", "reports"):
+        shutil.copytree(root / tables / source, root / tables / name)
+
+
+def _commits(root: Path, name: str) -> tuple[float, float]:
+    """Medians of writing an entry anew, in our way and in DVC's."""
+    times: tuple[list[float], list[float]] = ([], [])
+    with contextlib.chdir(root), Repo() as repo:
+        stage = repo.stage.load_one(f"benchmarks/{name}/dvc.yaml", "segment")
+        written = _lock(root, name).read_text(encoding="utf-8")
+        ways = (record, lambda one: one.dump(update_pipeline=False))
+        for _ in range(7):
+            for taken, way in zip(times, ways, strict=True):
+                stale = written.replace("  segment:\n    cmd: sh", "  segment:\n    cmd: another")
+                _lock(root, name).write_text(stale, encoding="utf-8")
+                start = time.perf_counter()
+                way(stage)
+                taken.append(time.perf_counter() - start)
+                if _lock(root, name).read_text(encoding="utf-8") != written:
+                    sys.exit("the entry was not written as it was: no timing")
+    return statistics.median(times[0]), statistics.median(times[1])
+
+
+if __name__ == "__main__":
+    main()

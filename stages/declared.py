@@ -1,0 +1,109 @@
+"""What dvc.yaml declares of one stage instance: the tables and params that it may read and write.
+
+A doorway is handed this and nothing else, so what it reads is what DVC watches.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from metassay import strict_yaml
+from metassay.errors import BadInput
+from metassay.options import BENCHMARKS, PARAMS
+
+_HOLE = re.compile(r"\$\{([^}]+)\}")
+
+
+@dataclass(frozen=True)
+class Declared:
+    """One instance: its name in dvc.yaml, its benchmark's params file, and what DVC watches.
+
+    `params` has the keys (`judges.lexical`) by file; `deps` and `outs` are paths as DVC names them.
+    """
+
+    name: str
+    own: str
+    deps: frozenset[str]
+    outs: frozenset[str]
+    params: Mapping[str, tuple[str, ...]]
+
+
+def declared(stage: str, arguments: list[str]) -> Declared:
+    """The instance whose command is `python -m stages.<stage> <arguments>`.
+
+    The first argument is the benchmark, but for stages of the root's dvc.yaml. Raises BadInput if
+    no dvc.yaml has that command.
+    """
+    command = " ".join(["python -m", f"stages.{stage}", *arguments])
+    for file in (BENCHMARKS.joinpath(*arguments[:1], "dvc.yaml"), Path("dvc.yaml")):
+        for name, found in _instances(file) if file.exists() else ():
+            if found["cmd"] == command:
+                return Declared(
+                    name,
+                    file.with_name(PARAMS.name).as_posix(),
+                    frozenset(found.get("deps", [])),
+                    frozenset(found.get("outs", [])),
+                    {key: tuple(keys) for key, keys in _by_file(found.get("params", []))},
+                )
+    raise BadInput(
+        f"no dvc.yaml has the command {command!r}; name a benchmark, and what its params.yaml lists"
+    )
+
+
+def value_at(block: object, key: str) -> Any:
+    """The value of a dotted key such as `judges.lexical`; KeyError if it is not there."""
+    for step in key.split("."):
+        if not isinstance(block, Mapping):
+            raise KeyError(key)
+        block = block[step]
+    return block
+
+
+def _instances(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    context = _mapping(file.with_name(PARAMS.name)) | _variables(file)
+    for name, entry in _mapping(file)["stages"].items():
+        listed = _HOLE.fullmatch(entry["foreach"]) if "foreach" in entry else None
+        if listed is None:
+            yield name, _filled(entry, context)
+            continue
+        items = value_at(context, listed[1])
+        pairs = items.items() if isinstance(items, Mapping) else [(item, item) for item in items]
+        for key, item in pairs:
+            yield f"{name}@{key}", _filled(entry["do"], {**context, "key": key, "item": item})
+
+
+def _filled(template: Any, context: Mapping[str, Any]) -> Any:
+    if isinstance(template, str):
+        return _HOLE.sub(lambda hole: str(value_at(context, hole[1])), template)
+    if isinstance(template, list):
+        return [_filled(one, context) for one in template]
+    if isinstance(template, dict):
+        return {_filled(k, context): _filled(v, context) for k, v in template.items()}
+    return template
+
+
+def _by_file(params: list[Any]) -> Iterator[tuple[str, list[str]]]:
+    shared = [one for one in params if isinstance(one, str)]
+    if shared:
+        yield str(PARAMS), shared
+    for one in params:
+        if isinstance(one, dict):
+            yield from one.items()
+
+
+def _variables(file: Path) -> dict[str, Any]:
+    """Of `vars`, each written `file:key`."""
+    found: dict[str, Any] = {}
+    for entry in _mapping(file).get("vars", []):
+        path, _, key = entry.partition(":")
+        found[key] = _mapping(Path(path))[key]
+    return found
+
+
+def _mapping(file: Path) -> dict[str, Any]:
+    content = strict_yaml.load(file)
+    if not isinstance(content, dict):
+        raise BadInput(f"{file}: must be a mapping of names; see docs/own-data.md")
+    return content

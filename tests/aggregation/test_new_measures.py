@@ -1,0 +1,133 @@
+"""From pairs to scores: grades by the lexical judge, and what a new measure takes: records only."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from metassay import tables
+from metassay.aggregation.judged import Setup, judged_scores
+from metassay.aggregation.leaderboard import LeaderboardOptions, leaderboard
+from metassay.judges import lexical
+from metassay.judges.protocol import Judge, Judgment, Pair
+from metassay.judges.run import judge_pairs
+from metassay.metrics.describe import Description
+from metassay.pairing.evidence import ALIGNED, OTHER_TEXT
+from metassay.pairing.instruments import INSTRUMENTS, Grade, Instrument, Labels
+from metassay.pairing.measures import DESCRIPTIONS, MEASURES, Measure, Question
+from metassay.pairing.pairs import build_pairs
+from metassay.pairing.questions import Questions
+
+SOURCES = pd.DataFrame({"doc_id": ["d"], "passages": [["Dull knee pain.", "No fever at all."]]})
+TEXTS = {"reference": "Dull knee pain. Takes aspirin 5 mg.", "sys": "Knee pain. Aspirin 50 mg."}
+PARTS = pd.DataFrame(
+    [("d", author, "full", text, "yes", "ok") for author, text in TEXTS.items()],
+    columns=["doc_id", "author", "part", "text", "leaf", "status"],
+)
+UNITS = pd.DataFrame(
+    [
+        ("reference", "claim", 0, "Dull knee pain."),
+        ("reference", "claim", 1, "Takes aspirin 5 mg."),
+        ("reference", "claim", 2, "?!"),
+        ("sys", "statement", 0, "Knee pain."),
+        ("sys", "statement", 1, "Aspirin 50 mg."),
+    ],
+    columns=["author", "kind", "position", "text"],
+).assign(doc_id="d", part="full", citations=[[]] * 5, status="ok")
+ALIGNMENTS = UNITS[UNITS["kind"] == "statement"].assign(method="top", passages=[[0], [0, 1]])
+
+
+def scored(
+    measure: str, judge: Judge, instruments: Sequence[str], folder: Path
+) -> dict[str, object]:
+    """The score of `sys`, through the tables as they are written and read."""
+    asked = Questions(measures=(measure,), against="full", borrow=False)
+    pairs = build_pairs(SOURCES, PARTS, UNITS, ALIGNMENTS, asked)
+    tables.write(tables.PAIRS, pairs, folder / "pairs.parquet")
+    pairs = tables.read(tables.PAIRS, folder / "pairs.parquet")
+    judgments = judge_pairs(pairs, "j", judge, instruments)
+    tables.write(tables.JUDGMENTS, judgments, folder / "judgments.parquet")
+    judgments = tables.read(tables.JUDGMENTS, folder / "judgments.parquet")
+    scores = judged_scores(
+        PARTS, UNITS, pairs, judgments, Setup("whole", "clauses", "top", {"all": asked}, "1")
+    )
+    tables.write(tables.SCORES, scores, folder / "scores.parquet")
+    found = tables.read(tables.SCORES, folder / "scores.parquet").set_index("author")
+    return found.loc["sys"].to_dict()
+
+
+def test_grades_by_the_lexical_judge(tmp_path: Path) -> None:
+    # dull, knee, pain: 2 of 3 are there, grade 2. Takes, aspirin, 5, mg: 5 conflicts, grade 0. The
+    # third claim has no words, so it has no grade: 2 of 6 points, 2 of 9 at least, 5 of 9 at most.
+    options = lexical.LexicalOptions(threshold=0.6, window=60)
+    kind = lexical.KIND
+    found = scored("claim_recall_grade", kind.make(options), kind.instruments, tmp_path)
+    assert (found["n_expected"], found["n_judged"], found["n_failed"]) == (3, 2, 1)
+    assert found["value"] == pytest.approx(1 / 3)
+    assert found["low"] == pytest.approx(2 / 9)
+    assert found["high"] == pytest.approx(5 / 9)
+    read = tables.read(tables.JUDGMENTS, tmp_path / "judgments.parquet")
+    assert sorted(read["grade"].dropna()) == [0, 2]
+    assert read["label"].isna().all()
+    board = leaderboard(
+        tables.read(tables.SCORES, tmp_path / "scores.parquet"),
+        DESCRIPTIONS,
+        LeaderboardOptions(resamples=10, confidence=0.9, seed=1),
+    )
+    tables.write(tables.LEADERBOARD, board, tmp_path / "leaderboard.parquet")
+    assert board["micro"].tolist() == pytest.approx([1 / 3])
+
+
+class Scripted:
+    """A judge that answers each hypothesis as it is told to."""
+
+    signature = "scripted"
+
+    def __init__(self, script: dict[str, Judgment]) -> None:
+        self.script = script
+
+    def judge(self, pairs: Sequence[Pair]) -> list[Judgment]:
+        return [self.script[pair.hypothesis] for pair in pairs]
+
+
+def describe(name: str, better: str = "higher") -> Description:
+    return Description(name, "m", better, (0, 1), "never", "nobody", "Invented")  # type: ignore[arg-type]
+
+
+def test_three_way_labels_are_one_record_more(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    three = Instrument("nli", "which?", Labels(("entailed", "neutral", "contradicted")))
+    asks = Question("contradiction", three, "text", "statement", ALIGNED, {"contradicted": 1})
+    monkeypatch.setitem(INSTRUMENTS, "nli", three)
+    monkeypatch.setitem(MEASURES, "contradiction", Measure(describe("contradiction"), asks))
+    judge = Scripted(
+        {
+            "Knee pain.": Judgment("ok", "neutral"),
+            "Aspirin 50 mg.": Judgment("ok", "contradicted"),
+        }
+    )
+    found = scored("contradiction", judge, ("nli",), tmp_path)
+    assert (found["value"], found["low"], found["high"]) == (0.5, 0.5, 0.5)
+    assert "|alignment:top|" in str(found["recipe"])
+
+
+def test_rubric_items_on_another_scale_are_one_record_more(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # Grades 4 and 1 on 1 to 5 are 3/4 and 0 of the way; one is not there: 3/8, from 3/12 to 7/12.
+    rubric = Instrument("rubric", "how well?", Grade(1, 5))
+    asks = Question("rubric", rubric, "reference", "claim", OTHER_TEXT, {})
+    monkeypatch.setitem(INSTRUMENTS, "rubric", rubric)
+    monkeypatch.setitem(MEASURES, "rubric", Measure(describe("rubric"), asks))
+    judge = Scripted(
+        {
+            "Dull knee pain.": Judgment("ok", grade=4),
+            "Takes aspirin 5 mg.": Judgment("ok", grade=1),
+            "?!": Judgment("refused"),
+        }
+    )
+    found = scored("rubric", judge, ("rubric",), tmp_path)
+    assert found["value"] == pytest.approx(3 / 8)
+    assert (found["low"], found["high"]) == pytest.approx((3 / 12, 7 / 12))

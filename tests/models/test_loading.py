@@ -1,0 +1,86 @@
+"""Models by what is in their folder, and encoders by their first layers."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metassay.errors import BadInput
+from metassay.models.loading import NetworkOptions, identify
+from metassay.options import parse
+
+pytest.importorskip("torch", reason="needs metassay[models]")
+pytest.importorskip("transformers", reason="needs metassay[models]")
+pytest.importorskip("bert_score", reason="needs metassay[models]")
+
+from metassay.models.encoders import load_encoder, tokens, vectors
+from metassay.models.loading import load
+from tests.models.tiny import encoder
+
+COMMIT = "0123456789" * 4
+
+
+def options(model: Path | str, **changes: Any) -> NetworkOptions:
+    block = {"model": str(model), "device": "cpu", "dtype": "float32"} | changes
+    return parse(NetworkOptions, block, where="test")
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return encoder(tmp_path_factory.mktemp("models") / "tiny", "bert")
+
+
+def test_a_folder_is_known_by_its_files_not_by_its_place(bert: Path, tmp_path: Path) -> None:
+    here = identify(options(bert))
+    assert here.name == f"tiny#{here.content[:8]}"
+    there = tmp_path / "moved"
+    shutil.copytree(bert, there)
+    (there / ".cache").mkdir()
+    (there / ".cache" / "downloaded").write_text("today", encoding="utf-8")
+    assert identify(options(there)) == (f"moved#{here.content[:8]}", here.content)
+    config = there / "config.json"
+    config.write_text(config.read_text() + "\n", encoding="utf-8")
+    assert identify(options(there)).content != here.content
+
+
+def test_a_model_of_the_hub_is_known_by_its_commit() -> None:
+    known = identify(options("someone/model", revision=COMMIT))
+    assert known == (f"someone/model@{COMMIT}", f"someone/model@{COMMIT}")
+    with pytest.raises(BadInput, match="branches and tags can move"):
+        identify(options("someone/model", revision="main"))
+    with pytest.raises(BadInput, match="is no folder here"):
+        identify(options("someone/model"))
+
+
+def test_weights_that_are_missing_are_not_invented(bert: Path) -> None:
+    with pytest.raises(BadInput, match="weights of AutoModelForTokenClassification, the first is"):
+        load("AutoModelForTokenClassification", options(bert))
+
+
+@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert", "t5"])
+def test_a_text_is_cut_at_what_the_encoder_reads(tmp_path: Path, kind: str, told: bool) -> None:
+    loaded = load_encoder(options(encoder(tmp_path / kind, kind, told=told)), 2)
+    assert loaded.limit == (None if kind == "t5" and not told else 64)
+    (whole,) = tokens(loaded, ["the knee"])
+    fits = ["a" * 62, "a" * 63]  # no merges were learnt for these: a token each, and two special
+    full, over = tokens(loaded, fits)
+    assert (len(full.numbers), full.cut) == (64, False)
+    assert (len(over.numbers), over.cut) == ((65, False) if loaded.limit is None else (64, True))
+    assert over.numbers[-1] == whole.numbers[-1]
+    encoded = vectors(loaded, [full.numbers, over.numbers, whole.numbers], 100)
+    assert [tuple(each.shape) for each in encoded] == [
+        (len(read.numbers), 16) for read in (full, over, whole)
+    ]
+
+
+def test_a_model_with_fewer_layers_is_refused(bert: Path) -> None:
+    with pytest.raises(BadInput, match="has 4 layers, not 5"):
+        load_encoder(options(bert), 5)
+
+
+def test_half_precision_gives_single(bert: Path) -> None:
+    loaded = load_encoder(options(bert, dtype="bfloat16"))
+    (encoded,) = vectors(loaded, [[1, 5, 2]], 100)
+    assert str(encoded.dtype) == "torch.float32"

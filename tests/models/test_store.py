@@ -1,0 +1,216 @@
+"""The store of model outputs: what is kept, what is computed, and what a kill costs."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metassay.errors import BadInput
+from metassay.llm.ledger import Ledger
+from metassay.models.loading import Identity
+from metassay.models.outputs import Task, outputs
+from metassay.models.store import Store
+
+ROOT = Path(__file__).parents[2]
+TASK = Task("length", Identity("tiny#01", "0123"), "cpu", {"unit": "letters"}, ())
+TEXTS, BATCH = 60, 4
+
+# Computes the lengths of texts in batches, slowly, and notes each text that it computes.
+COMPUTING = f"""
+import sys, time
+from pathlib import Path
+from metassay.models.loading import Identity
+from metassay.models.outputs import Task, outputs
+task = Task("length", Identity("tiny#01", "0123"), "cpu", {{"unit": "letters"}}, ())
+inputs = [("x" * n,) for n in range({TEXTS})]
+
+def compute(missing):
+    for start in range(0, len(missing), {BATCH}):
+        batch = missing[start : start + {BATCH}]
+        with open(sys.argv[2], "a") as log:
+            log.writelines(f"{{place}}\\n" for place in batch)
+        time.sleep(0.03)
+        yield {{place: len(inputs[place][0]) for place in batch}}
+
+print(outputs(task, inputs, compute, store=Path(sys.argv[1])))
+"""
+
+
+def letters(asked: list[int]) -> Callable[[Sequence[tuple[str, ...]]], Any]:
+    """Compute the lengths of texts, noting which were asked for."""
+
+    def over(inputs: Sequence[tuple[str, ...]]) -> Any:
+        def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Any]]:
+            asked.extend(missing)
+            for place in missing:
+                yield {place: [len(text) for text in inputs[place]]}
+
+        return compute
+
+    return over
+
+
+def test_what_is_there_is_not_computed_again(tmp_path: Path) -> None:
+    asked: list[int] = []
+    compute, store = letters(asked), tmp_path / "models.sqlite"
+    first = [("a", "bb"), ("ccc",), ("a", "bb"), ("bb", "a")]
+    assert outputs(TASK, first, compute(first), store=store) == [[1, 2], [3], [1, 2], [2, 1]]
+    assert asked == [0, 1, 3]  # equal inputs count once, and their order matters
+    second = [("dd",), *first]
+    assert outputs(TASK, second, compute(second), store=store)[0] == [2]
+    assert asked == [0, 1, 3, 0]
+    assert outputs(TASK, [], compute([]), store=store) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": "other"},
+        {"model": Identity("tiny#01", "4567")},
+        {"device": "cuda:0"},
+        {"settings": {"unit": "words"}},
+        {"packages": ("pytest",)},
+    ],
+)
+def test_all_that_can_change_an_output_is_in_its_key(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    asked: list[int] = []
+    inputs, store = [("a",)], tmp_path / "models.sqlite"
+    outputs(TASK, inputs, letters(asked)(inputs), store=store)
+    outputs(replace(TASK, **change), inputs, letters(asked)(inputs), store=store)
+    assert asked == [0, 0]
+
+
+def test_a_models_name_and_a_devices_number_are_not(tmp_path: Path) -> None:
+    asked: list[int] = []
+    inputs, store = [("a",)], tmp_path / "models.sqlite"
+    first = replace(TASK, device="cuda:0")
+    other = replace(TASK, device="cuda:1", model=Identity("moved#01", "0123"))
+    outputs(first, inputs, letters(asked)(inputs), store=store)
+    outputs(other, inputs, letters(asked)(inputs), store=store)
+    assert asked == [0]
+
+
+def test_a_fresh_output_is_what_a_later_run_reads(tmp_path: Path) -> None:
+    inputs, store = [("a",)], tmp_path / "models.sqlite"
+    value = (0.1 + 0.2, None, "é", {"n": [1, True]})
+    fresh = outputs(TASK, inputs, lambda _: iter([{0: value}]), store=store)
+    assert fresh == [[0.1 + 0.2, None, "é", {"n": [1, True]}]]
+    assert outputs(TASK, inputs, lambda _: iter(()), store=store) == fresh
+
+
+def test_no_text_is_in_the_file(tmp_path: Path) -> None:
+    store = tmp_path / "models.sqlite"
+    inputs = [("the patient's name",)]
+    outputs(TASK, inputs, letters([])(inputs), store=store)
+    written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"patient" not in written
+    connection = sqlite3.connect(store)
+    ((key, model, task, value),) = connection.execute(
+        "SELECT key, model, task, value FROM outputs"
+    ).fetchall()
+    connection.close()
+    assert (len(key), model, task, json.loads(value)) == (64, "tiny#01", "length", [18])
+
+
+def test_an_output_that_was_not_computed_is_a_bug(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="1 of 2 outputs were not computed"):
+        outputs(TASK, [("a",), ("b",)], lambda _: iter([{0: 1}]), store=tmp_path / "m.sqlite")
+
+
+def test_what_was_computed_before_an_error_stays(tmp_path: Path) -> None:
+    store = tmp_path / "models.sqlite"
+
+    def breaking(_: Sequence[int]) -> Iterator[Mapping[int, Any]]:
+        yield {0: 1}
+        raise BadInput("no more memory")
+
+    inputs = [("a",), ("b",)]
+    with pytest.raises(BadInput, match="memory"):
+        outputs(TASK, inputs, breaking, store=store)
+    asked: list[int] = []
+    outputs(TASK, inputs, letters(asked)(inputs), store=store)
+    assert asked == [1]
+
+
+def test_the_first_output_stays(tmp_path: Path) -> None:
+    with Store(tmp_path / "models.sqlite") as store:
+        store.keep({"k": 1}, model="m", task="t")
+        assert store.keep({"k": 2, "l": 3}, model="m", task="t") == {"k": 1, "l": 3}
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            store.keep({"n": float("nan"), "o": 1}, model="m", task="t")
+        assert store.lookup(["k", "l", "n", "o"]) == {"k": 1, "l": 3}
+
+
+def test_other_files_are_refused_and_left_alone(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.sqlite"
+    Ledger(ledger).close()
+    before = ledger.read_bytes()
+    with pytest.raises(BadInput, match="not a store of model outputs of Metassay"):
+        Store(ledger)
+    assert ledger.read_bytes() == before
+    damaged = tmp_path / "models.sqlite"
+    with Store(damaged) as store:
+        store.keep({str(n): "x" * 500 for n in range(300)}, model="m", task="t")
+    damaged.write_bytes(damaged.read_bytes()[:-50_000])
+    with pytest.raises(BadInput, match="move it away, then run again"):
+        Store(damaged)
+
+
+def start(store: Path, log: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", COMPUTING, str(store), str(log)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def computed(log: Path) -> list[int]:
+    return [int(line) for line in log.read_text().split()] if log.exists() else []
+
+
+def finish(process: subprocess.Popen[str]) -> None:
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert json.loads(out) == list(range(TEXTS))
+
+
+def test_a_kill_loses_at_most_the_batch_in_hand(tmp_path: Path) -> None:
+    store, log = tmp_path / "models.sqlite", tmp_path / "computed.txt"
+    killed = start(store, log)
+    deadline = time.monotonic() + 60
+    while len(computed(log)) < 5 * BATCH and time.monotonic() < deadline:
+        time.sleep(0.005)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.communicate(timeout=60)
+    before = computed(log)
+    assert 5 * BATCH <= len(before) < TEXTS
+    finish(start(store, log))  # what the killed process held does not stop it
+    times = Counter(computed(log))
+    assert sorted(times) == list(range(TEXTS))
+    twice = {place for place, count in times.items() if count > 1}
+    assert twice <= set(before[-BATCH:])
+    # The rest was computed in the batches that it would have been in.
+    assert computed(log)[len(before) :] == sorted(set(range(TEXTS)) - set(before) | twice)
+    assert (len(computed(log)) - len(before)) % BATCH == 0
+
+
+def test_two_processes_compute_nothing_twice(tmp_path: Path) -> None:
+    store, log = tmp_path / "models.sqlite", tmp_path / "computed.txt"
+    both = [start(store, log), start(store, log)]
+    for process in both:
+        finish(process)
+    assert sorted(computed(log)) == list(range(TEXTS))

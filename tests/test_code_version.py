@@ -1,0 +1,652 @@
+"""Code as a version: what changes a hash and what does not, in an invented project."""
+
+import contextlib
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import tokenize
+import tomllib
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metassay import code_closure, code_reading
+from metassay.cli.refresh import refresh_code
+from metassay.code_closure import Code
+from metassay.code_reading import hash_of, said, whole_strings
+from metassay.code_version import BLOCKS, FILE, JOINT, code_of, recorded, refresh, stale, versions
+from metassay.errors import BadInput
+from metassay.options import Options
+
+ROOT = Path(__file__).parent.parent
+VERSIONS = cache(code_closure._versions)
+
+MAIN = 'if __name__ == "__main__":\n    print()\n'
+PROJECT = {
+    "metassay/__init__.py": '"""Root."""\n__version__ = "1"\nLAZY = "metassay.reporting.page"\n',
+    "metassay/errors.py": "class BadInput(Exception):\n    pass\n",
+    "metassay/tables.py": "import yaml\nfrom metassay.errors import BadInput\nPLACES = 12\n",
+    "metassay/datasets/__init__.py": "",
+    "metassay/datasets/readers.py": 'READERS = {"files": "metassay.datasets.files:read"}\n',
+    "metassay/datasets/files.py": "def read():\n    return 1\n",
+    "metassay/units/__init__.py": (
+        'SEGMENTATIONS = {"whole": "metassay.units.whole"}\n'
+        'DECOMPOSITIONS = {"clauses": "metassay.units.clauses"}\n'
+    ),
+    "metassay/units/whole.py": "X = 1\n",
+    "metassay/units/clauses.py": "X = 1\n",
+    "metassay/alignment/__init__.py": 'ALIGNMENTS = {"full": "metassay.alignment.full"}\n',
+    "metassay/alignment/full.py": "X = 1\n",
+    "metassay/generation/__init__.py": (
+        'SYSTEMS = {\n    "lead": "metassay.generation.lead",\n'
+        '    "chat": "metassay.generation.chat",\n}\n'
+    ),
+    "metassay/generation/lead.py": "X = 1\n",
+    "metassay/generation/chat.py": "KIND = System(options=Options, files=prompts)\n",
+    "metassay/judges/__init__.py": 'JUDGES = {"lexical": "metassay.judges.lexical"}\n',
+    "metassay/judges/lexical.py": "X = 1\n",
+    "metassay/metrics/__init__.py": (
+        '"""Metrics."""\n\nMETRICS: dict[str, str] = {\n    "rouge": "metassay.metrics.rouge",\n'
+        '    "bleu": "metassay.metrics.bleu",\n}\n'
+    ),
+    "metassay/metrics/rouge.py": (
+        '"""ROUGE."""\nimport numpy as np\nfrom metassay.tables import PLACES\n\n\n'
+        'def score(text):\n    """F-measure."""\n    words = text.split()\n    if words:\n'
+        '        return len(words) + 1\n    return f"{PLACES + 1}"\n'
+    ),
+    "metassay/metrics/bleu.py": "def score():\n    from metassay.metrics import counts\n",
+    "metassay/metrics/counts.py": "MOST = 4\n",
+    "metassay/reporting/__init__.py": "",
+    "metassay/reporting/page.py": "import jinja2\nHERE = __file__\n",
+    "metassay/reporting/page.css": "p {}\n",
+    "stages/__init__.py": "",
+    "stages/doorway.py": "from metassay.errors import BadInput\n",
+    "stages/measure.py": (
+        "from typing import TYPE_CHECKING\nfrom metassay.metrics import METRICS\n"
+        "from stages.doorway import enter\nif TYPE_CHECKING:\n"
+        f"    from metassay.reporting import page\n{MAIN}"
+    ),
+    "stages/report.py": f"import metassay.reporting.page\nfrom stages.doorway import enter\n{MAIN}",
+    "data/registry.yaml": "datasets:\n  invented: {reader: files}\n",
+    "prompts/note.yaml": "system: write\n",
+}
+
+# What is not of interest here is as in this project.
+SHARED = {
+    "segmentations": {"whole": {"kind": "whole"}, "unused": {"kind": "whole"}},
+    "decompositions": {"clauses": {"kind": "clauses"}},
+    "alignments": {"full": {"kind": "full"}},
+    "questions": {"all": {}},
+    "systems": {"lead": {"kind": "lead"}, "mini": {"kind": "chat"}},
+    "judges": {"lexical": {"kind": "lexical"}},
+    "metrics": {"rouge": {"kind": "rouge"}, "bleu": {"kind": "bleu"}},
+    "costly_metrics": {},
+}
+BENCHMARK = {
+    "name": "one",
+    "dataset": "invented",
+    "systems": ["lead"],
+    "few_shot": {"mini": "data/raw/shown"},
+    "segmentation": "whole",
+    "decompositions": [],
+    "released_claims": {"clauses": "data/raw/claims"},
+    "alignment": "full",
+    "questions": ["all"],
+    "judges": ["lexical"],
+    "metrics": ["rouge", "bleu"],
+    "costly_metrics": [],
+}
+
+Changed = Callable[..., set[str]]
+
+
+def prompts(_: Options) -> list[Path]:
+    return [Path("prompts/note.yaml")]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in PROJECT.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    for name, like, content in (
+        ("params.yaml", "params.yaml", SHARED),
+        ("benchmarks/one/params.yaml", "benchmarks/sample/params.yaml", BENCHMARK),
+    ):
+        whole = yaml.safe_load((ROOT / like).read_text(encoding="utf-8")) | content
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(yaml.safe_dump(whole), encoding="utf-8")
+    chat = ModuleType("metassay.generation.chat")
+    chat.KIND = SimpleNamespace(options=Options, files=prompts)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, chat.__name__, chat)
+    monkeypatch.setattr(code_closure, "_versions", VERSIONS)  # half a second, once
+    return tmp_path
+
+
+@pytest.fixture
+def changed(project: Path) -> Changed:
+    """Replaces text in a file; says which entries have another version since."""
+
+    def entries() -> dict[str, str]:
+        found = versions(project)
+        return {f"{block}.{name}": v for block, names in found.items() for name, v in names.items()}
+
+    def change(name: str, old: str, new: str) -> set[str]:
+        before = entries()
+        path = project / name
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        assert old in text
+        path.write_text(text.replace(old, new) if old else new, encoding="utf-8")
+        after = entries()
+        found = {one for one in before | after if before.get(one) != after.get(one)}
+        return _less_joint(found)
+
+    return change
+
+
+def _less_joint(found: set[str]) -> set[str]:
+    """Without the entry of the one benchmark, which is another exactly if one of its names is."""
+    for joint, block in JOINT.items():
+        assert (f"{joint}.one" in found) == any(name.startswith(f"{block}.") for name in found)
+    return {name for name in found if name.split(".")[0] not in JOINT}
+
+
+def test_names_in_use_have_a_version_and_no_others(project: Path) -> None:
+    found = versions(project)
+    assert list(found) == ["stages", *BLOCKS, *JOINT]
+    assert {block: sorted(names) for block, names in found.items()} == {
+        "stages": ["measure", "report"],
+        "datasets": ["invented"],
+        "segmentations": ["whole"],
+        "decompositions": ["clauses"],
+        "alignments": ["full"],
+        "systems": ["lead", "mini"],
+        "judges": ["lexical"],
+        "metrics": ["bleu", "rouge"],
+        "costly_metrics": [],
+        "metrics_of": ["one"],
+        "costly_metrics_of": ["one"],
+        "decomposition_of": ["one"],
+    }
+    every = [version for names in found.values() for version in names.values()]
+    assert all(len(version) == 16 and int(version, 16) >= 0 for version in every)
+
+
+ROUGE = "metassay/metrics/rouge.py"
+STAGES = {"stages.measure", "stages.report"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"""ROUGE."""', '"""Recall-Oriented\n\nUnderstudy."""'),
+        ('"""ROUGE."""\n', ""),
+        ('    """F-measure."""\n', "    'Another'\n"),
+        ("\n\n\ndef", "  # why\n# what\n\ndef"),
+        ("len(words) + 1", "len(words) + 1  # type: ignore"),
+        ("len(words) + 1", "len(\n            words\n        ) + 1   "),
+        ("len(words) + 1", "len(words) \\\n  +  1"),
+        ("text.split()\n", "text.split()\n\n    # no words?\n"),
+        ("\n        return len", "\n                return len"),  # deeper, but the same block
+        ("\n", "\r\n"),
+    ],
+)
+def test_what_is_not_said_to_the_machine_changes_nothing(
+    changed: Changed, old: str, new: str
+) -> None:
+    assert changed(ROUGE, old, new) == set()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("+ 1\n", "+ 2\n"),
+        ("+ 1\n", "- 1\n"),
+        ("text.split()", "text.split('a')"),
+        ('f"{PLACES + 1}"', 'f"{PLACES + 2}"'),
+        ('f"{PLACES + 1}"', 'f"{PLACES +  1}"'),
+        ("    return f", "        return f"),
+        ("import numpy as np", "import scipy as np"),
+        ("    if words:", "    f'{print()}'\n    if words:"),
+        ('"""ROUGE."""', 'ABOUT = """ROUGE."""'),
+    ],
+)
+def test_what_is_said_to_the_machine_changes_that_metric_alone(
+    changed: Changed, old: str, new: str
+) -> None:
+    assert changed(ROUGE, old, new) == {"metrics.rouge"}
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "whose"),
+    [
+        ("metassay/metrics/counts.py", "4", "5", {"metrics.bleu"}),
+        ("metassay/tables.py", "12", "13", {"metrics.rouge"}),
+        ("metassay/datasets/files.py", "1", "2", {"datasets.invented"}),
+        ("stages/measure.py", "print()", "print(1)", {"stages.measure"}),
+        ("stages/doorway.py", "BadInput", "*", STAGES),
+        ("metassay/errors.py", "pass", "x = 1", {"metrics.rouge", *STAGES}),
+        ("metassay/__init__.py", '"1"', '"2"', set()),  # nobody prints the version
+        ("metassay/reporting/page.css", "p", "q", {"stages.report"}),
+        ("metassay/reporting/templates/card.j2", "", "new", {"stages.report"}),
+        ("metassay/judges/notes.css", "", "p {}", set()),  # nobody there looks for files
+        ("prompts/note.yaml", "write", "do", {"systems.mini"}),
+        ("metassay/generation/lead.py", "1", "2", {"systems.lead"}),
+        ("metassay/generation/lead.py", "X", '"""Doc."""\nX', set()),
+        ("metassay/generation/lead.py", "X", '"""Doc."""\n__doc__', {"systems.lead"}),
+        ("metassay/code_version.py", "", "X = 1", set()),
+    ],
+)  # fmt: skip
+def test_an_edit_changes_the_versions_of_who_runs_it(
+    project: Path, changed: Changed, name: str, old: str, new: str, whose: set[str]
+) -> None:
+    (project / "metassay/reporting/templates").mkdir()
+    assert changed(name, old, new) == whose
+
+
+def test_a_new_kind_changes_nothing_and_a_chosen_one_its_own(
+    project: Path, changed: Changed
+) -> None:
+    line = '    "bleu": "metassay.metrics.bleu",\n'
+    more = line + '    "chars": "metassay.metrics.rouge",\n'
+    assert changed("metassay/metrics/__init__.py", line, more) == set()
+    assert changed("params.yaml", "kind: bleu", "kind: chars") == {"metrics.bleu"}
+    assert changed("params.yaml", "\nmetrics:\n", "\nmetrics:\n  spare: {kind: bleu}\n") == set()
+    found = versions(project)
+    assert found["metrics"]["bleu"] == found["metrics"]["rouge"]  # DVC watches the kind in params
+
+
+def test_who_prints_the_version_depends_on_it(changed: Changed) -> None:
+    changed("stages/measure.py", "from stages", "from metassay import tables\nfrom stages")
+    assert changed("metassay/__init__.py", '"1"', '"3"') == set()
+    changed("stages/measure.py", "from stages", "from metassay import __version__\nfrom stages")
+    assert changed("metassay/__init__.py", '"3"', '"2"') == {"stages.measure"}
+
+
+def test_a_module_named_in_a_string_is_needed(changed: Changed) -> None:
+    changed("stages/measure.py", "from stages", 'N = "metassay.metrics.counts"\nfrom stages')
+    assert changed("metassay/metrics/counts.py", "4", "5") == {"stages.measure", "metrics.bleu"}
+
+
+def test_a_docstring_that_models_read_counts(changed: Changed) -> None:
+    grade = 'class Grade(Answer):\n    """How good."""\n'
+    assert changed("metassay/judges/lexical.py", "X = 1\n", grade) == {"judges.lexical"}
+    assert changed("metassay/judges/lexical.py", "good", "bad") == {"judges.lexical"}
+
+
+def test_packages_that_make_numbers_are_in_a_version(
+    project: Path, changed: Changed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert changed("metassay/tables.py", "yaml", "rich") == {"metrics.rouge"}  # the tokens alone
+    installed = code_of(project).installed
+    version = importlib.metadata.version("numpy")
+    assert installed(["numpy"]) == (f"numpy=={version}",)
+    assert installed(["not_installed", "numpy"]) == ("not_installed==absent", f"numpy=={version}")
+    need = code_of(project).need("metassay.metrics.rouge")
+    assert need.packages == (f"numpy=={version}",)
+    lazily = 'torch = import_module("torch")\n'
+    assert "judges.lexical" in changed("metassay/judges/lexical.py", "X = 1\n", lazily)
+    (line,) = code_of(project).need("metassay.judges.lexical").packages
+    assert line.startswith("torch==")
+    assert "+" not in line
+    monkeypatch.setattr(code_closure, "_versions", lambda: {"numpy": ["numpy==0"]})
+    (project / ".work/code.json").unlink()
+    assert code_of(project).need("metassay.metrics.rouge").packages == ("numpy==0",)
+
+
+def test_the_file_is_the_same_for_the_same_code_and_is_left_alone(project: Path) -> None:
+    assert refresh(project)
+    first, when = (project / FILE).read_bytes(), (project / FILE).stat().st_mtime_ns
+    assert not refresh(project)
+    assert (project / FILE).stat().st_mtime_ns == when
+    (project / FILE).unlink()
+    shutil.rmtree(project / ".work")
+    assert refresh(project)
+    assert (project / FILE).read_bytes() == first
+    assert recorded(project) == versions(project)
+    assert b"costly_metrics: {}\n" in first
+    assert sorted(p.name for p in project.iterdir() if p.name.startswith(".")) == [".work"]
+
+
+def test_a_doorway_hears_of_its_own_entries_alone(project: Path) -> None:
+    blocks = [("metrics", "rouge"), ("questions", "all")]
+    remedy = "run `metassay refresh`, then this again"
+    assert stale(project, "measure", blocks) == [
+        f"code.yaml > stages > measure: is not there; {remedy}",
+        f"code.yaml > metrics > rouge: is not there; {remedy}",
+    ]
+    refresh(project)
+    assert stale(project, "measure", blocks) == []
+    bleu = project / "metassay/metrics/counts.py"
+    bleu.write_text("MOST = 3\n")
+    assert stale(project, "measure", blocks) == []
+    (line,) = stale(project, "measure", [("metrics", "")])
+    assert line == f"code.yaml > metrics > bleu: is of other code than is here; {remedy}"
+    (project / FILE).write_text("<<<<<<< ours\n=======\n")
+    assert len(stale(project, "measure", [])) == 1
+    assert refresh(project)
+    assert stale(project, "measure", [("metrics", "")]) == []
+
+
+def test_the_command_says_what_has_changed(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(project)
+    assert refresh_code(None) == 0  # type: ignore[arg-type]
+    capsys.readouterr()
+    assert refresh_code(None) == 0  # type: ignore[arg-type]
+    assert capsys.readouterr().out == "code.yaml is up to date\n"
+    (project / "metassay/metrics/counts.py").write_text("MOST = 3\n")
+    refresh_code(None)  # type: ignore[arg-type]
+    said = "code.yaml is written again; commit it. Changed: metrics.bleu, metrics_of.one\n"
+    assert capsys.readouterr().out == said
+
+
+def test_what_cannot_be_read_is_told_at_once(project: Path) -> None:
+    (project / "metassay/units/whole.py").write_text("X = (\n")
+    (project / "metassay/alignment/full.py").write_text("X = 'é'\n", encoding="latin-1")
+    (project / "prompts/note.yaml").unlink()
+    with pytest.raises(BadInput) as raised:
+        versions(project)
+    whole, full, prompt = sorted(raised.value.problems, key=lambda line: "whole" not in line)
+    assert whole.endswith("whole.py: line 1: is no Python; mend it")
+    assert "full.py" in full
+    expected = (
+        "params.yaml > systems > mini: reads prompts/note.yaml, which is not there; add the file"
+    )
+    assert expected in (full, prompt)
+
+
+def test_an_index_must_be_literal_and_have_the_kind(project: Path) -> None:
+    index = project / "metassay/metrics/__init__.py"
+    index.write_text(index.read_text().replace("rouge", "other"))
+    with pytest.raises(
+        BadInput, match=r"metrics > rouge > kind: 'rouge' is not known; choose from"
+    ):
+        versions(project)
+    index.write_text("METRICS = dict(rouge=1)\n")
+    with pytest.raises(BadInput, match="METRICS must be a literal table from kind to module"):
+        versions(project)
+
+
+# What is kept of files
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of modules that were read, each time one is; files count as settled at once."""
+    monkeypatch.setattr(code_closure, "SETTLED", 0.0)
+    names: list[str] = []
+    reader = code_closure.read_module
+
+    def counted(path: Path, *rest: object) -> object:
+        names.append(path.name)
+        return reader(path, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(code_closure, "read_module", counted)
+    return names
+
+
+def test_nothing_is_read_twice(project: Path, reads: list[str]) -> None:
+    first = versions(project)
+    assert "rouge.py" in reads
+    reads.clear()
+    assert versions(project) == first
+    assert stale(project, "report", [])
+    assert reads == []
+    path = project / ROUGE
+    os.utime(path, ns=(1, time.time_ns() - 10**9))
+    assert versions(project) == first
+    assert reads == ["rouge.py"]
+    path.write_text(path.read_text().replace("+ 1", "+ 2"))  # of the same size
+    second = versions(project)
+    assert {k for k in first if first[k] != second[k]} == {"metrics", "metrics_of"}
+
+
+def test_two_edits_within_one_tick_are_both_seen(project: Path) -> None:
+    path = project / ROUGE
+    state = path.stat()
+    first = versions(project)
+    path.write_text(path.read_text().replace("+ 1", "+ 2"))
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert versions(project)["metrics"] != first["metrics"]
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"about": 1}', '{"entries": {}}'])
+def test_what_is_kept_may_be_spoilt(project: Path, text: str, reads: list[str]) -> None:
+    first = versions(project)
+    kept = project / ".work/code.json"
+    kept.write_text(text)
+    assert versions(project) == first
+    assert json.loads(kept.read_text())["entries"]
+    kept.unlink()
+    kept.mkdir()  # cannot be written to
+    assert versions(project) == first
+
+
+def test_files_that_are_gone_are_kept_no_longer(project: Path, reads: list[str]) -> None:
+    versions(project)
+    (project / "stages/report.py").unlink()
+    (project / ROUGE).write_text("X = 1\n")
+    versions(project)
+    kept = json.loads((project / ".work/code.json").read_text())["entries"]
+    assert not [key for key in kept if key.endswith("report.py")]
+    assert [key for key in kept if key.endswith("measure.py")]
+
+
+def test_processes_may_write_at_once(project: Path, reads: list[str]) -> None:
+    versions(project)
+    program = (
+        "import sys, metassay.code_closure as c; from pathlib import Path; c.SETTLED = 0\n"
+        "code = c.Code(Path(sys.argv[1]), {'metassay.metrics': ['METRICS']})\n"
+        "for _ in range(20):\n    code.need('stages.measure'); code.kept.changed = True\n"
+        "    code.kept.save()\n"
+    )
+    command = [sys.executable, "-c", program, str(project)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    started = [subprocess.Popen(command, env=environment) for _ in range(3)]
+    assert [one.wait() for one in started] == [0, 0, 0]
+    assert json.loads((project / ".work/code.json").read_text())["entries"]
+    assert [path.name for path in (project / ".work").iterdir()] == ["code.json"]
+
+
+# Tokens
+
+VECTOR = '''\
+"""Docstring."""
+from x import (  # a comment
+    y,
+)
+a = f"{y!r:>{width}} and {'é' + f'{1:.2f}'} {{}} {y = }" "plain" rf\'\\d{y}\'
+b = f"""über {
+    y
+} lines
+# no comment
+"""; c = 1_000.5e-3j
+class C:
+
+    "An attribute's docstring"
+    x: int = 0 if not y else ~y @ 2 ** 3  \\
+        << 1
+
+    async def f(self, *, a=b"\\x00", **k) -> "C":
+        """Another."""
+        match a:
+            case {"k": [1, *_]} if (n := 1): return lambda: (yield)
+        f"{print()}"
+'''
+VECTOR_HASH = "a41e262b34fe6e1e"  # written once, under 3.11
+
+
+def test_tokens_are_the_same_under_every_python() -> None:
+    assert hash_of(said(VECTOR)) == VECTOR_HASH
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
+def test_every_file_of_ours_has_the_same_tokens_under(version: str) -> None:
+    program = (
+        "import sys, pathlib\nfrom metassay.code_reading import hash_of, said\n"
+        "files = sorted(pathlib.Path('.').glob('[ms]*/**/*.py'))\n"
+        "print(len(files), hash_of(w for f in files for w in said(f.read_text('utf-8'))))\n"
+    )
+
+    def answer(python: str) -> str:
+        command = [python, "-S", "-c", program]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    if version == "{}.{}".format(*sys.version_info):
+        pytest.skip("that is the Python which runs this")
+    python = shutil.which(f"python{version}")
+    if (
+        python is None
+        or subprocess.run([python, "-c", ""], check=False, capture_output=True).returncode != 0
+    ):
+        pytest.skip(f"Python {version} is not installed")
+    assert answer(python) == answer(sys.executable)
+
+
+def test_the_parts_of_an_f_string_are_one_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Python 3.12 gives them, by hand: x = f"a{f'{y}'}b" + f-string over two lines."""
+    opening, middle, closing = 901, 902, 903
+    monkeypatch.setattr(code_reading, "_OPENING", {opening})
+    monkeypatch.setattr(code_reading, "_CLOSING", {closing})
+    lines = ["x = f\"a{f'{y}'}b\" + f'''é{\n", "z}'''\n"]
+    parts = [
+        (tokenize.NAME, "x", 0, 1, 1, 1),
+        (tokenize.OP, "=", 2, 3, 1, 1),
+        (opening, 'f"', 4, 6, 1, 1),
+        (middle, "a", 6, 7, 1, 1),
+        (tokenize.OP, "{", 7, 8, 1, 1),
+        (opening, "f'", 8, 10, 1, 1),
+        (tokenize.OP, "{", 10, 11, 1, 1),
+        (tokenize.NAME, "y", 11, 12, 1, 1),
+        (tokenize.OP, "}", 12, 13, 1, 1),
+        (closing, "'", 13, 14, 1, 1),
+        (tokenize.OP, "}", 14, 15, 1, 1),
+        (middle, "b", 15, 16, 1, 1),
+        (closing, '"', 16, 17, 1, 1),
+        (tokenize.OP, "+", 18, 19, 1, 1),
+        (opening, "f'''", 20, 24, 1, 1),
+        (middle, "é", 24, 25, 1, 1),
+        (tokenize.NL, "\n", 26, 27, 1, 1),
+        (tokenize.NAME, "z", 0, 1, 2, 2),
+        (closing, "'''", 2, 5, 2, 2),
+        (tokenize.NEWLINE, "\n", 5, 6, 2, 2),
+    ]
+    tokens = [
+        tokenize.TokenInfo(kind, text, (row, left), (end, right), "")
+        for kind, text, left, right, row, end in parts
+    ]
+    assert [text for _, text, _ in whole_strings(tokens, lines)] == [
+        "x", "=", "f\"a{f'{y}'}b\"", "+", "f'''é{\nz}'''", "\n",
+    ]  # fmt: skip
+
+
+NOISE = st.lists(
+    st.sampled_from(["", "   ", "\t", "# note", '    # f\'{x}\' """', "\f"]), max_size=3
+)
+STATEMENTS = [
+    "x = [1,",
+    "2]",
+    "def f():",
+    "    if x:",
+    "        return f'{x}'",
+    "    y = (",
+    ")",
+    "z = 1",
+]
+
+
+@given(st.lists(NOISE, min_size=len(STATEMENTS), max_size=len(STATEMENTS)))
+def test_blank_lines_and_comments_may_stand_anywhere(noise: list[list[str]]) -> None:
+    lines = [line for one, said in zip(noise, STATEMENTS, strict=True) for line in [*one, said]]
+    assert said("\n".join(lines)) == said("\n".join(STATEMENTS) + "\n")
+
+
+@given(st.integers(0, len(STATEMENTS) - 1), st.sampled_from(["q", "7", "'s'"]))
+def test_a_further_word_is_seen_anywhere(at: int, word: str) -> None:
+    lines = list(STATEMENTS)
+    lines[at] = lines[at].replace("x", word).replace("2", word).replace("z", word) + f" {word}"
+    with contextlib.suppress(tokenize.TokenError):
+        assert said("\n".join(lines)) != said("\n".join(STATEMENTS))
+
+
+# This project
+
+
+def test_the_committed_file_is_true() -> None:
+    assert recorded(ROOT) == versions(ROOT), "code.yaml is stale; run `metassay refresh`"
+    assert not refresh(ROOT)
+
+
+def test_versions_do_not_depend_on_the_extras_that_are_installed() -> None:
+    """The code of a stage imports only what every project has: costly kinds bring the rest."""
+    about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [*about["dependencies"], *about["optional-dependencies"]["pipeline"]]
+    there = {re.split("[=<>]", line)[0] for line in lines}
+    there |= {"nltk", "markupsafe"}  # which rouge-score and jinja2 bring
+    code = code_of(ROOT)
+    for stage in code.programs():
+        packages = {line.partition("==")[0] for line in code.need(f"stages.{stage}").packages}
+        assert packages <= there, stage
+
+
+def declared() -> Iterator[tuple[str, str, list[str]]]:
+    """Name, doorway and keys of code.yaml of every stage of one benchmark's dvc.yaml."""
+    file = ROOT / "benchmarks/sample/dvc.yaml"
+    for name, entry in yaml.safe_load(file.read_text(encoding="utf-8"))["stages"].items():
+        body = entry.get("do", entry)
+        keys = [one["code.yaml"] for one in body["params"] if "code.yaml" in one]
+        doorway = body["cmd"].split()[2].partition(".")[2]
+        yield name, doorway, [key for some in keys for key in some]
+
+
+# Who was shown another dataset's text: asked to know who may be sent it, which changes no number.
+PERMISSIONS = {("decompose", ("metassay.generation", "SYSTEMS"))}
+
+
+def indexes_read(code: Code, entry: str) -> set[tuple[str, str]]:
+    """The indexes, as module and name, that a module or what it needs imports.
+
+    It then runs code of the kinds, which is not in its own closure.
+    """
+    needed = {line.partition(" ")[0] for line in code.need(entry).modules}
+    wanted = {one for name in needed for one in code.module(name).imports}
+    return {
+        (module, index)
+        for module, indexes in code.indexes.items()
+        for index in indexes
+        if f"{module}.{index}" in wanted
+        or (module in needed and code.path(module) != code.path(f"{module}.__init__"))
+    }
+
+
+def test_a_stage_that_reads_an_index_declares_its_block() -> None:
+    code = code_of(ROOT)
+    problems = []
+    for name, doorway, keys in declared():
+        blocks = {key.partition(".")[0] for key in keys}
+        blocks |= {JOINT[block] for block in blocks & JOINT.keys()}
+        there = {BLOCKS[block] for block in blocks & BLOCKS.keys()}
+        if f"stages.{doorway}" not in keys:
+            problems.append(f"{name}: has not stages.{doorway}")
+        for index in sorted(indexes_read(code, f"stages.{doorway}") - there):
+            if (doorway, index) not in PERMISSIONS:
+                problems.append(f"{name}: reads {'.'.join(index)}, and has no key of its block")
+    assert not problems, "benchmarks/*/dvc.yaml > params > code.yaml: " + "; ".join(problems)

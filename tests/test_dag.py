@@ -1,0 +1,469 @@
+"""dvc.yaml and the doorways say the same: what a stage declares is what it reads and writes.
+
+A tiny project of two benchmarks has an instance of every form of stage. Each instance runs where
+nothing lies but what it declares.
+"""
+
+import contextlib
+import hashlib
+import importlib
+import json
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from metassay.code_version import FILE
+from metassay.datasets.doclens_claims import FILE as CLAIMS
+from metassay.datasets.fetch import FetchError
+from metassay.errors import BadInput
+from metassay.options import BENCHMARKS, PARAMS
+from metassay.params import Benchmark
+from metassay.parquet import empty, read
+from metassay.tables import JUDGMENTS, PARTS, UNITS
+from metassay.text.headings import SECTIONS
+from metassay.text.sections import divide
+from stages import declared, doorway
+from stages.declared import Declared
+from stages.doorway import BAD_INPUT, UNFINISHED, Given
+from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
+from tests.stage_setup import CHAT, KEY, ROOT, refresh_code
+
+NOTES = ("note_01", "note_02", "note_03")
+RAW = {
+    "notes": ("sources.jsonl", "texts.jsonl", "ratings.csv"),
+    "ward/dev": ("sources.jsonl", "texts.jsonl"),
+}
+CRITERION = "completeness"
+COMMIT = "0" * 40
+ONE = {
+    "name": "one",
+    "dataset": "notes",
+    "raw": "data/raw/notes",
+    "criteria": {CRITERION: {"low": 0, "high": 100, "better": "higher"}},
+    "systems": ["lead"],
+    "few_shot": {"writer": "data/raw/ward"},
+    "segmentation": "soap",
+    "decompositions": ["apart"],
+    "released_claims": {},
+    "questions": ["all"],
+    "judges": ["lexical"],
+    "metrics": ["lengths"],
+    "costly_metrics": [],
+}
+TWO = ONE | {
+    "name": "two",
+    "systems": ["lead", "longest_turn"],
+    "few_shot": {},
+    "decompositions": [],
+    "released_claims": {"doclens_claims": "data/raw/doclens_aci_claims"},
+    "costly_metrics": ["edit_distance"],
+}
+
+
+# ---- dvc.yaml --------------------------------------------------------------------------------
+
+
+def stages_of(file: Path) -> dict[str, Any]:
+    stages: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))["stages"]
+    return stages
+
+
+FILES = sorted((ROOT / BENCHMARKS).glob("*/dvc.yaml"))
+FORMS = stages_of(FILES[0])
+
+
+def test_dvc_yaml_is_the_same_in_every_benchmark() -> None:
+    assert {file.parent for file in FILES} == {
+        file.parent for file in (ROOT / BENCHMARKS).glob("*/params.yaml")
+    }
+    assert len({file.read_bytes() for file in FILES}) == 1
+
+
+def test_stages_stand_in_the_order_of_the_data() -> None:
+    """What a stage reads of the tables, a stage before it has written."""
+    tables = "data/tables/${name}/"
+    written: set[str] = set()
+    for name, entry in FORMS.items():
+        form = entry.get("do", entry)
+        folders = {Path(out).parent.as_posix() for out in written}
+        needed = {dep for dep in form["deps"] if dep.startswith(tables)}
+        assert needed <= written | folders, name
+        written |= set(form["outs"])
+
+
+def test_every_list_that_stages_repeat_over_is_one_of_a_benchmark() -> None:
+    lists = {entry["foreach"] for entry in FORMS.values() if "foreach" in entry}
+    assert lists
+    assert lists <= {f"${{{name}}}" for name in Benchmark.model_fields}
+
+
+# ---- a tiny project --------------------------------------------------------------------------
+
+
+def answer(call: Call) -> Answer:
+    """Claims where claims are asked for, else a note."""
+    if '{"items":' in str(call.body["messages"][0]["content"]):
+        items = [{"number": 1, "claims": ["The knee hurts."]}]
+        return said(json.dumps({"items": items}))
+    return said("The knee hurts [0].")
+
+
+def lines_of(file: Path, docs: tuple[str, ...]) -> list[str]:
+    """Lines about these documents; of a CSV its header too, and of ratings one criterion."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    found = [line for line in lines if any(doc in line for doc in docs)]
+    if file.suffix == ".csv":
+        return lines[:1] + [line for line in found if CRITERION in line]
+    return found
+
+
+def copy_raw(into: Path) -> None:
+    """A few notes of the sample as a dataset, and another as the examples of few-shot prompts."""
+    for place, names in RAW.items():
+        (into / place).mkdir(parents=True)
+        docs = NOTES if place == "notes" else ("note_08",)
+        for name in names:
+            lines = lines_of(ROOT / "data/sample" / name, docs)
+            (into / place / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def release_claims(into: Path) -> None:
+    """A file as DocLens released it, of the same notes."""
+    texts = map(json.loads, lines_of(ROOT / "data/sample/texts.jsonl", NOTES))
+    records = [record(t["doc_id"], t["text"]) for t in texts if t["author"] == "reference"]
+    into.mkdir(parents=True)
+    (into / CLAIMS).write_text(json.dumps(records), encoding="utf-8")
+
+
+def record(doc_id: str, note: str) -> dict[str, Any]:
+    fields: dict[str, Any] = {"example_id": doc_id, "reference": note, "input": ""}
+    pieces = divide(note, compat="none")
+    for section in SECTIONS:
+        text = "".join(note[start:end] for start, end in pieces.get(section, []))
+        fields[f"reference_{section}"] = text or "#####EMPTY#####"
+        fields[f"subclaims_reference_{section}"] = ["The knee hurts."] if text else []
+    return fields
+
+
+def write_yaml(file: Path, content: object) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+
+
+def params(base_url: str) -> dict[str, Any]:
+    """The project's own, with little to compute, a model to ask and a cheap metric as costly."""
+    shared: dict[str, Any] = yaml.safe_load((ROOT / PARAMS).read_text(encoding="utf-8"))
+    shared["decompositions"] |= {
+        "apart": {"kind": "llm", "model": "m", "least": 1, "most": 5, "rounds": 1}
+    }
+    shared["systems"] |= {"writer": CHAT | {"shots": 1, "examples": ["ward/dev/note_08"]}}
+    shared["costly_metrics"] = {"edit_distance": shared["metrics"]["edit_distance"]}
+    shared["endpoints"] = {"here": {"kind": "openai", "base_url": base_url, "key_env": KEY}}
+    shared["models"] = {"m": {"endpoint": "here", "model": "m-1", "max_tokens": 200}}
+    shared["aggregation"]["resamples"] = 20
+    shared["questions"]["all"]["measures"] = ["claim_recall"]
+    few = {"resamples": 20, "permutations": 20, "compared": ["claim_recall", "words"]}
+    shared["meta_evaluation"] |= few
+    return shared
+
+
+def registry(mirror: Path) -> dict[str, Any]:
+    files = [
+        {
+            "name": name,
+            "url": f"https://example.org/{COMMIT}/{name}",
+            "sha256": hashlib.sha256((mirror / "notes" / name).read_bytes()).hexdigest(),
+            "bytes": (mirror / "notes" / name).stat().st_size,
+        }
+        for name in RAW["notes"]
+    ]
+    entry = {"reader": "files", "title": "tiny", "licence": "none", "access": "public"}
+    notes = entry | {"upstream": "https://example.org", "commit": COMMIT, "mirror": "notes"}
+    ward, claims = (entry | {"reader": reader} for reader in ("files", None))
+    return {
+        "fetched": ["notes"],
+        "datasets": {"notes": notes | {"files": files}, "ward": ward, "doclens_aci_claims": claims},
+    }
+
+
+def make_project(root: Path, base_url: str) -> Path:
+    sample = yaml.safe_load((ROOT / "benchmarks/sample/params.yaml").read_text(encoding="utf-8"))
+    copy_raw(root / "mirror")
+    shutil.copytree(root / "mirror/ward", root / "data/raw/ward")
+    release_claims(root / "data/raw/doclens_aci_claims")
+    (root / "reports/published").mkdir(parents=True)
+    shutil.copytree(ROOT / "prompts", root / "prompts")
+    shutil.copy(ROOT / "dvc.yaml", root)
+    write_yaml(root / PARAMS, params(base_url))
+    write_yaml(root / "data/registry.yaml", registry(root / "mirror"))
+    for own in (ONE, TWO):
+        folder = root / BENCHMARKS / str(own["name"])
+        write_yaml(folder / PARAMS.name, sample | own)
+        shutil.copy(FILES[0], folder)
+    (root / ".dvc").mkdir()
+    (root / ".dvc/config").write_text("[core]\n    no_scm = true\n", encoding="utf-8")
+    refresh_code(root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer(answer) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory, server: ScriptedServer) -> Path:
+    """Nothing is built in it."""
+    return make_project(tmp_path_factory.mktemp("dag") / "project", server.base_url)
+
+
+# ---- what DVC makes of dvc.yaml --------------------------------------------------------------
+
+Resolved = dict[str, tuple[str, frozenset[str], frozenset[str], dict[str, set[str]]]]
+
+
+def by_dvc(root: Path) -> Resolved:
+    """Every stage instance by its address: command, deps, outs, params by file."""
+    from dvc.dependency import ParamsDependency
+    from dvc.repo import Repo
+
+    with contextlib.chdir(root), Repo() as repo:
+        found: Resolved = {}
+        for stage in repo.index.stages:
+            read = [dep for dep in stage.deps if isinstance(dep, ParamsDependency)]
+            found[stage.addressing.removeprefix("dvc.yaml:")] = (
+                stage.cmd,
+                frozenset(dep.def_path for dep in stage.deps if dep not in read),
+                frozenset(out.def_path for out in stage.outs),
+                {dep.def_path: set(dep.params) for dep in read},
+            )
+    return found
+
+
+@pytest.mark.parametrize("whose", ["ours", "invented"])
+def test_declared_is_what_dvc_resolves(whose: str, project: Path) -> None:
+    root = ROOT if whose == "ours" else project
+    resolved = by_dvc(root)
+    for address, (cmd, deps, outs, keys) in resolved.items():
+        entry = entry_of(root, cmd)
+        assert entry.name == address.rpartition(":")[2]
+        assert (entry.deps, entry.outs) == (deps, outs), address
+        assert {file: set(names) for file, names in entry.params.items()} == keys, address
+
+
+def entry_of(root: Path, cmd: str) -> Declared:
+    module, *arguments = cmd.removeprefix("python -m ").split()
+    with contextlib.chdir(root):
+        return declared.declared(module.removeprefix("stages."), arguments)
+
+
+# ---- what doorways read and write ------------------------------------------------------------
+
+
+class Ran(NamedTuple):
+    """An instance that was run alone: what it says that it used, and the files that it wrote."""
+
+    entry: Declared
+    used: set[str | tuple[str, str]]
+    wrote: set[str]
+
+
+CONFIGURATION = ("params.yaml", "dvc.yaml", FILE, "data/registry.yaml", "benchmarks", "prompts")
+
+
+@pytest.fixture(scope="module")
+def ran(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Ran]]:
+    """Every instance of the tiny project by its address, each run in a folder of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(KEY, "k")
+        patch.setenv("METASSAY_MIRROR", str(project / "mirror"))
+        home = Path(shutil.copytree(project, tmp_path_factory.mktemp("ran") / "home"))
+        forms = ["fetch", *FORMS]
+        resolved = sorted(by_dvc(project).items(), key=lambda item: forms.index(form_of(item[0])))
+        yield {address: run_alone(patch, home, cmd) for address, (cmd, *_) in resolved}
+
+
+def form_of(address: str) -> str:
+    return address.rpartition(":")[2].partition("@")[0]
+
+
+def run_alone(patch: pytest.MonkeyPatch, home: Path, cmd: str) -> Ran:
+    """Run an instance where only what it declares lies, then take home what it has written."""
+    entry = entry_of(home, cmd)
+    room = home.with_name("room")
+    for name in (*CONFIGURATION, ".work/code.json", *entry.deps):
+        copy(home / name, room / name)
+    before = files_in(room)
+    given = run(patch, room, cmd)
+    wrote = files_in(room) - before
+    for name in wrote:
+        copy(room / name, home / name)
+    shutil.rmtree(room)
+    return Ran(entry, given.used, wrote)
+
+
+def copy(path: Path, to: Path) -> None:
+    to.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        shutil.copytree(path, to)
+    else:
+        shutil.copy(path, to)
+
+
+def files_in(room: Path) -> set[str]:
+    """All but what is kept of the code, answers and locks."""
+    files = {file.relative_to(room) for file in room.rglob("*") if file.is_file()}
+    return {file.as_posix() for file in files if file.parts[0] != ".work"}
+
+
+def run(patch: pytest.MonkeyPatch, room: Path, cmd: str) -> Given:
+    """Run a command of dvc.yaml in this process; what its doorway was handed."""
+    module, *arguments = cmd.removeprefix("python -m ").split()
+    main = importlib.import_module(module).main
+    handed: list[Given] = []
+
+    def kept(given: Given) -> None:
+        handed.append(given)
+        main(given)
+
+    patch.setattr(sys, "argv", [f"{module.removeprefix('stages.')}.py", *arguments])
+    with contextlib.chdir(room):
+        doorway.enter(kept)
+    return handed[0]
+
+
+def test_every_form_of_stage_is_run(ran: Mapping[str, Ran]) -> None:
+    assert {form_of(address) for address in ran} == {"fetch", *FORMS}
+
+
+@pytest.mark.parametrize("form", ["fetch", *FORMS])
+def test_a_doorway_reads_and_writes_what_dvc_yaml_declares(
+    form: str, ran: Mapping[str, Ran]
+) -> None:
+    """The code's versions are read by who checks them, not by the doorway."""
+    for address in ran:
+        if form_of(address) == form:
+            entry, used, wrote = ran[address]
+            keys = {(file, key) for file, of in entry.params.items() for key in of if file != FILE}
+            assert used - keys - entry.deps - entry.outs == set(), f"{address}: not declared"
+            assert (keys | entry.deps | entry.outs) - used == set(), f"{address}: not used"
+            made = {out for out in entry.outs for file in wrote if Path(file).is_relative_to(out)}
+            assert made == entry.outs, f"{address}: not written"
+            assert all(any(Path(f).is_relative_to(o) for o in entry.outs) for f in wrote)
+
+
+def test_only_permissions_are_read_beside_what_is_declared() -> None:
+    """Doorways have what they were handed; stages/connect.py says which two things it looks up."""
+    beside = re.compile(r"strict_yaml|load_registry|parquet\.read|read_table|\bopen\(|read_text")
+    files = (ROOT / "stages").glob("*.py")
+    found = {file.stem for file in files if beside.search(file.read_text(encoding="utf-8"))}
+    assert found == {"connect", "declared", "doorway"}
+
+
+# ---- where they differ -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def copied(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the tiny project to change, and the working folder."""
+    root = Path(shutil.copytree(project, tmp_path / "project"))
+    monkeypatch.chdir(root)
+    return root
+
+
+@pytest.mark.parametrize(
+    ("ask", "named"),
+    [
+        (lambda given: given.own("alignment"), "benchmarks/one/params.yaml: alignment"),
+        (lambda given: given.shared("aggregation"), "params.yaml: aggregation"),
+        (lambda given: given.registered("ward"), "data/registry.yaml: datasets.ward"),
+        (lambda given: given.read(UNITS), "data/tables/one/units.parquet"),
+        (lambda given: given.read(JUDGMENTS, []), "data/tables/one/judgments"),
+        (lambda given: given.write(PARTS, empty(PARTS)), "data/tables/one/parts.parquet"),
+        (lambda given: given.path("data/raw/ward"), "data/raw/ward"),
+    ],
+)
+def test_a_doorway_that_asks_for_what_is_not_declared_stops(
+    copied: Path, ask: Callable[[Given], object], named: str
+) -> None:
+    entry = entry_of(copied, "python -m stages.generate one lead")
+    with pytest.raises(RuntimeError, match=r"generate@lead: dvc\.yaml does not declare") as told:
+        ask(Given(entry, ["one", "lead"]))
+    assert str(told.value).endswith(named)
+
+
+def test_a_command_that_no_dvc_yaml_has_is_refused(copied: Path) -> None:
+    with pytest.raises(BadInput, match=r"no dvc\.yaml has the command"):
+        entry_of(copied, "python -m stages.judge one nobody")
+
+
+def test_the_file_of_a_name_that_was_struck_off_is_set_aside(
+    copied: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("METASSAY_MIRROR", str(copied / "mirror"))
+    stages = ["fetch notes", "ingest two", "generate two lead", "generate two longest_turn"]
+    for stage in stages:
+        run(monkeypatch, copied, f"python -m stages.{stage}")
+    texts = copied / "data/tables/two/texts"
+    segment = "python -m stages.segment two"
+    whole = authors_after(monkeypatch, copied, segment)
+    assert {"lead", "longest_turn"} <= whole
+    capsys.readouterr()
+
+    left = (texts / "longest_turn.parquet").read_bytes()
+    own = copied / "benchmarks/two/params.yaml"
+    write_yaml(own, yaml.safe_load(own.read_text(encoding="utf-8")) | {"systems": ["lead"]})
+    refresh_code(copied)
+    assert authors_after(monkeypatch, copied, segment) == whole - {"longest_turn"}
+    assert [file.name for file in sorted(texts.iterdir())] == ["given.parquet", "lead.parquet"]
+    aside = ".work/left_over/two/texts/longest_turn.parquet"
+    assert (copied / aside).read_bytes() == left
+    assert capsys.readouterr().err == (
+        "note: data/tables/two/texts/longest_turn.parquet is of nothing that"
+        f" benchmarks/two/params.yaml names; it is now {aside}\n"
+    )
+
+
+def authors_after(patch: pytest.MonkeyPatch, root: Path, cmd: str) -> set[str]:
+    """Whose texts are divided by then."""
+    run(patch, root, cmd)
+    return set(read(PARTS, root / "data/tables/two/parts.parquet")["author"])
+
+
+def test_a_stage_under_a_stale_code_yaml_is_refused(
+    copied: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing but what the stage is declared to run counts."""
+    versions = yaml.safe_load((copied / FILE).read_text(encoding="utf-8"))
+    versions["stages"] |= {"align": "0", "report": "0"}
+    versions["alignments"] = {}
+    write_yaml(copied / FILE, versions)
+    monkeypatch.setattr(sys, "argv", ["align.py", "one"])
+    with pytest.raises(SystemExit) as ended:
+        doorway.enter(lambda _: pytest.fail("the doorway was entered"))
+    assert ended.value.code == BAD_INPUT
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("code.yaml > stages > align: is of other code than is here;")
+    assert second.startswith("code.yaml > alignments > rouge_topk: is not there;")
+    assert "`metassay refresh`" in first
+    assert "`metassay refresh`" in second
+
+
+def test_a_network_that_fails_is_one_line_and_may_be_tried_again(
+    copied: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def failing(*_: object, **__: object) -> None:
+        raise FetchError("notes: texts.jsonl: ConnectionError; try again")
+
+    monkeypatch.setattr("stages.fetch.fetch", failing)
+    with pytest.raises(SystemExit) as ended:
+        run(monkeypatch, copied, "python -m stages.fetch notes")
+    assert ended.value.code == UNFINISHED
+    assert capsys.readouterr().err == "notes: texts.jsonl: ConnectionError; try again\n"
