@@ -38,33 +38,19 @@ pytestmark = pytest.mark.slow
 
 torch = pytest.importorskip("torch", reason="needs metassay[models]")
 transformers = pytest.importorskip("transformers", reason="needs metassay[models]")
-tokenizers = pytest.importorskip("tokenizers", reason="needs metassay[models]")
+pytest.importorskip("tokenizers", reason="needs metassay[models]")
 pytest.importorskip("accelerate", reason="transformers serve needs it")
 pytest.importorskip("uvicorn", reason="transformers serve needs it")
 
+from tests.models.tiny import TEMPLATE, tokenizer  # noqa: E402 - it needs them
+
 PROMPTS = Path(__file__).parents[2] / "prompts"
 SECONDS_TO_START = 180
-TEMPLATE = (
-    "{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}"
-    "{% if add_generation_prompt %}assistant:{% endif %}"
-)
 
 
 def tiny_llama(folder: Path) -> Path:
     """One layer, bytes for words, and an end mark often enough that some answers come to an end."""
-    bpe = tokenizers.Tokenizer(tokenizers.models.BPE())
-    bpe.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
-    bpe.decoder = tokenizers.decoders.ByteLevel()
-    trainer = tokenizers.trainers.BpeTrainer(
-        vocab_size=300,
-        special_tokens=["<pad>", "<s>", "</s>"],
-        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    bpe.train_from_iterator(["the knee hurts on stairs"] * 5, trainer)
-    words = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=bpe, bos_token="<s>", eos_token="</s>", pad_token="<pad>"
-    )
+    words = tokenizer(end=False, corpus=["the knee hurts on stairs"] * 5)
     words.chat_template = TEMPLATE
     torch.manual_seed(4)
     config = transformers.LlamaConfig(

@@ -3,6 +3,7 @@
 Import this module after `pytest.importorskip("torch")`.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ TEMPLATE = (
 )
 
 
-def tokenizer(end: bool) -> Any:
+def tokenizer(end: bool, corpus: Sequence[str] = CORPUS) -> Any:
     """A BPE tokenizer of bytes, trained here; with `end` it closes its input with an end mark."""
     bpe = tokenizers.Tokenizer(tokenizers.models.BPE())
     bpe.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -30,7 +31,7 @@ def tokenizer(end: bool) -> Any:
         initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    bpe.train_from_iterator(CORPUS, trainer)
+    bpe.train_from_iterator(corpus, trainer)
     if end:
         bpe.post_processor = tokenizers.processors.TemplateProcessing(
             single="$A </s>", special_tokens=[("</s>", 2)]
