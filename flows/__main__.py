@@ -1,83 +1,123 @@
-"""`python -m flows NAME... [--jobs N] [--no-prefect]`: what `metassay run` starts."""
+"""`python -m flows NAME... [--jobs N] [--no-prefect | --prefect-api URL]`: of `metassay run`.
+
+`--only report` is what `metassay report` starts: that stage alone, although nothing changed.
+"""
 
 import argparse
-import os
-import signal
 import sys
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from flows.workers import Workers
+from flows.ending import Ending
+from flows.surroundings import CREDENTIALS, set_up
+from metassay import lifeline
+from metassay.disk import refusal
+from metassay.errors import BadInput
 
-FAILED, INTERRUPTED = 1, 130
-GOODBYE = "interrupted; the next run goes on from here"
+if TYPE_CHECKING:
+    from flows.dag import Plan
+    from flows.prefect_api import Way
+
+FAILED, REFUSED = 1, 2
+
+
+class _Stopped(Exception):  # noqa: N818 - reads as what happened
+    """The run ends before its time; its Ending says why."""
 
 
 def main() -> int:
-    """Run; 0 if every report is up to date, 1 if a stage failed, 130 if it was interrupted."""
+    """Run; 0 if every report is up to date, 1 if a stage failed, 2 if the project cannot be run as
+    it is or there is no Prefect to run with, 130 if it was interrupted.
+    """
     parser = argparse.ArgumentParser(prog="python -m flows", description=__doc__)
     parser.add_argument("names", nargs="+")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--no-prefect", action="store_true")
-    chosen = parser.parse_args()
-    _on_signals(_leave)
+    parser.add_argument("--prefect-api", metavar="URL")
+    parser.add_argument("--only", choices=["report"], help="without Prefect")
+    ending = Ending()
+    ending.listen()
+    lifeline.watch(ending.interrupt)
     try:
-        return _run(Path.cwd(), chosen)
-    except KeyboardInterrupt:
-        print(GOODBYE, file=sys.stderr)
-        return INTERRUPTED
+        return _run(Path.cwd(), parser.parse_args(), ending)
+    except BadInput as error:
+        print("\n".join(error.problems), file=sys.stderr)
+        return REFUSED
+    except OSError as error:
+        said = refusal(error)
+        if said is None:
+            raise
+        print(said, file=sys.stderr)
+        return REFUSED
+    except _Stopped:
+        ending.leave()
+        raise
 
 
-def _run(root: Path, chosen: argparse.Namespace) -> int:
+def _run(root: Path, chosen: argparse.Namespace, ending: Ending) -> int:
     # What takes seconds to import is imported after the first line, or not at all.
     print(f"looking for what changed in {', '.join(chosen.names)}", file=sys.stderr, flush=True)
-    from flows import dag
-    from flows.recovery import guarded
+    from flows.prefect_server import NoPrefect
+    from flows.recovery import guarded, leave_to_mend
     from flows.watch import Watch
     from flows.workers import Workers
 
-    # Prefect reads its settings when it is imported, and makes its folder but not the one above.
-    os.environ.update(dag.environment(root))
-    with guarded(root) as held:
-        workers = Workers(root, held)
-        with Watch(dag.plan(root, chosen.names)) as watch:
-            if not watch.plan.stale:
-                return 0
-            if chosen.no_prefect:
-                from flows.plain import run
-            else:
-                print("Prefect's server starts; that takes some 15 seconds", file=sys.stderr)
-                from flows.benchmark import run
-            _let_interrupt(workers)
-            failed = run(root, workers, watch, jobs=chosen.jobs)
-        workers.close()
+    kept = CREDENTIALS if chosen.prefect_api else ()
+    theirs = set_up(root, kept=kept)
+    try:
+        with guarded(root) as held:
+            workers = Workers(root, held)
+            with Watch(_plan(root, chosen)) as watch:
+                if not watch.plan.stale:
+                    return 0
+                with _way(root, chosen, held, theirs, ending) as way:
+                    ending.in_order(workers)
+                    # In a thread, so that this one is there for signals: Prefect takes SIGTERM.
+                    with ThreadPoolExecutor(max_workers=1) as thread:
+                        running = thread.submit(way, root, workers, watch, jobs=chosen.jobs)
+                    if ending.code:
+                        raise _Stopped
+                    failed = running.result()
+            workers.close()
+        if workers.lost:
+            leave_to_mend(root)
+    except NoPrefect as error:
+        print(error, file=sys.stderr)
+        return REFUSED
     return FAILED if failed else 0
 
 
-def _leave(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
-    """Before the first stage there is nothing to end in order, and an import cannot be left so."""
-    cursor = "\x1b[?25h" if sys.stderr.isatty() else ""  # the bar may have hidden it
-    os.write(sys.stderr.fileno(), f"{cursor}{GOODBYE}\n".encode())
-    os._exit(INTERRUPTED)
+def _plan(root: Path, chosen: argparse.Namespace) -> "Plan":
+    from flows import dag
+
+    whole = dag.plan(root, chosen.names, ask=not chosen.only)
+    if not chosen.only:
+        return whole
+    plan = dag.only(root, whole, chosen.only)
+    behind = len(whole.stale - plan.stale)
+    if behind:  # it would show today's names beside yesterday's numbers
+        names = " ".join(chosen.names)
+        raise BadInput(
+            f"{behind} stage(s) before it are not up to date; run `metassay run {names}`, which"
+            " brings all of them up to date, the report too"
+        )
+    return plan
 
 
-def _let_interrupt(workers: "Workers") -> None:
-    def interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
-        if workers.stopped.is_set():
-            os._exit(INTERRUPTED)  # asked twice
-        # Before anything waits for the workers: they wait for the stages.
-        workers.kill()
-        raise KeyboardInterrupt
+def _way(
+    root: Path, chosen: argparse.Namespace, held: int, theirs: list[str], ending: Ending
+) -> "AbstractContextManager[Way]":
+    """How the stages are run: a function of the root, the workers, the watch and `jobs`."""
+    from flows import plain, prefect_api
 
-    _on_signals(interrupt)
-
-
-def _on_signals(handler: Callable[[int, FrameType | None], None]) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, handler)
+    if chosen.no_prefect or chosen.only:
+        return nullcontext(plain.run)
+    if chosen.prefect_api:
+        return prefect_api.of_others(chosen.prefect_api)
+    prefect_api.tell(root, theirs)
+    return prefect_api.own(root, held, lambda: ending.end(FAILED, prefect_api.LOST))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 Prefect's own task cache stays off: DVC alone decides what is stale. Between tasks go names, never
 tables. A failed branch does not stop the others; the flow ends failed and names what failed.
+A flow and its tasks have no arguments but names of stages: Prefect's server is told them.
 """
 
 import os
@@ -15,20 +16,56 @@ os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
 from prefect import Task, flow, get_run_logger, task
 from prefect.artifacts import create_table_artifact
 from prefect.cache_policies import NO_CACHE
+from prefect.client.orchestration import get_client
+from prefect.events.worker import EventsWorker
 from prefect.futures import PrefectFuture, wait
+from prefect.logging.handlers import APILogWorker
+from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 from prefect.states import Completed, Failed, State
 from prefect.task_runners import ThreadPoolTaskRunner
 from prefect.tasks import exponential_backoff
 
-from flows.dag import Stage
+from flows.dag import Plan, Stage
 from flows.watch import Watch
-from flows.workers import StageFailed, Workers
+from flows.workers import Interrupted, StageFailed, Workers
+from metassay.naming import prefect_key
 
 
-def run(root: Path, workers: Workers, watch: Watch, *, jobs: int) -> list[str]:
-    """Bring the stale stages up to date, `jobs` at a time; returns those that did not succeed."""
-    configured = benchmark.with_options(task_runner=ThreadPoolTaskRunner(max_workers=jobs))  # type: ignore[arg-type]
-    state: State[Any] = configured(root, workers, watch, return_state=True)
+def unreachable() -> str:
+    """Why Prefect's server is of no use, asked once; empty if it answers as it should."""
+    try:
+        with (
+            temporary_settings({PREFECT_CLIENT_MAX_RETRIES: 0}),
+            get_client(sync_client=True) as client,
+        ):
+            client.read_flows(limit=1)
+    except Exception as error:  # noqa: BLE001 - no server, no right to use it, no Prefect there
+        status = getattr(getattr(error, "response", None), "status_code", "")
+        return f"{type(error).__name__} {status}".strip()
+    return ""
+
+
+def report_all() -> None:
+    """Wait until the server has been told all that there is to tell."""
+    for waiting in (EventsWorker, APILogWorker):
+        waiting.drain_all(timeout=10)
+
+
+def run(root: Path, workers: Workers, watch: Watch, *, jobs: int, notes: bool) -> list[str]:
+    """Bring the stale stages up to date, `jobs` at a time; returns those that did not succeed.
+
+    `notes`: whether Prefect may have what stages say; else only how many notes there are.
+    """
+
+    @flow(
+        name="benchmark",
+        task_runner=ThreadPoolTaskRunner(max_workers=jobs),  # type: ignore[arg-type]
+        persist_result=False,
+    )
+    def benchmark() -> State[Any]:
+        return _run_stale(root, workers, watch, notes=notes)
+
+    state: State[Any] = benchmark(return_state=True)
     if state.is_completed():
         return []
     failed = state.result(raise_on_failure=False)
@@ -37,28 +74,33 @@ def run(root: Path, workers: Workers, watch: Watch, *, jobs: int) -> list[str]:
     return list(failed)
 
 
-@flow(name="benchmark", validate_parameters=False, persist_result=False)
-def benchmark(root: Path, workers: Workers, watch: Watch) -> State[Any]:
+def _run_stale(root: Path, workers: Workers, watch: Watch, *, notes: bool) -> State[Any]:
     """Run the stale stages of the watch's plan, each after what it needs."""
     plan = watch.plan
     runs: dict[str, PrefectFuture[Any]] = {}
     for address, stage in plan.stages.items():
         if address in plan.stale:
             before = [runs[needed] for needed in plan.before(address)]
-            runs[address] = _task(stage, workers, watch).submit(stage.name, wait_for=before)
+            runs[address] = _task(stage, workers, watch, notes).submit(stage.name, wait_for=before)
     wait(list(runs.values()))
+    if workers.stopped.is_set():
+        raise Interrupted
     failed = [address for address, future in runs.items() if not future.state.is_completed()]
     watch.skipped([address for address in failed if address not in watch.failures])
-    for address in runs.keys() - set(failed):
+    lacking: list[str] = []
+    for address in sorted(runs.keys() - set(failed)):
         if address.endswith(":report"):
-            _publish(root, plan.stages[address].benchmark)
+            lacking += _publish(root, plan, plan.stages[address].benchmark)
     if failed:
         names = ", ".join(plan.stages[address].name for address in failed)
-        return Failed(message=f"did not succeed: {names}", data=failed)
-    return Completed(message=f"{len(runs)} stages run, {len(plan.stages) - len(runs)} fresh")
+        why = [f"{failure.name}: {failure.said}" for failure in watch.failures.values()]
+        said = [f"did not succeed: {names}", *(why if notes else ())]
+        return Failed(message="\n".join(said), data=failed)
+    done = f"{len(runs)} stages run, {len(plan.stages) - len(runs)} fresh"
+    return Completed(message="\n".join([done, *lacking]))
 
 
-def _task(stage: Stage, workers: Workers, watch: Watch) -> Task[[str], None]:
+def _task(stage: Stage, workers: Workers, watch: Watch, notes: bool) -> Task[[str], State[None]]:
     @task(
         name=stage.address.rpartition(":")[2].partition("@")[0],
         task_run_name="{name}",
@@ -69,12 +111,19 @@ def _task(stage: Stage, workers: Workers, watch: Watch) -> Task[[str], None]:
         retry_condition_fn=_worth_retrying,
         cache_policy=NO_CACHE,
     )
-    def run_one(name: str) -> None:  # noqa: ARG001 - the task run is named by it
-        with watch.stage(stage) as ended:
-            outcome = workers.run(stage)
+    def run_one(name: str) -> State[None]:  # noqa: ARG001 - the task run is named by it
+        try:
+            with watch.stage(stage) as ended:
+                outcome = workers.run(stage)
+                ended(outcome)
+        except StageFailed as failure:
+            if notes:
+                get_run_logger().error(failure.said)
+            raise
+        if notes:
             for note in outcome.notes:
                 get_run_logger().warning(note)
-            ended(outcome)
+        return Completed(message=f"{len(outcome.notes)} note(s)")
 
     return run_one
 
@@ -84,11 +133,21 @@ def _worth_retrying(task: Any, task_run: Any, state: State[Any]) -> bool:  # noq
     return not isinstance(error, StageFailed) or error.retryable
 
 
-def _publish(root: Path, name: str) -> None:
-    """The leaderboard and the certificates as Prefect artifacts: numbers and names, no texts."""
-    from metassay.reporting.headline import artifacts  # pandas, for which nobody should wait
+def _publish(root: Path, plan: Plan, name: str) -> list[str]:
+    """Prefect artifacts of one benchmark: numbers and names, no texts.
 
-    for kind, rows in artifacts(root / "data/tables" / name).items():
-        create_table_artifact(
-            key=f"{name}-{kind}".replace("_", "-"), table=rows, description=f"{kind} of {name}"
-        )
+    Returns what is missing of language models' answers.
+    """
+    # Pandas, for which nobody should wait.
+    from metassay.reporting.headline import answers_of, artifacts
+    from metassay.reporting.views.asked import missing_lines
+
+    folder = root / "data/tables" / name
+    asked = [
+        file for stage in plan.stages.values() if stage.benchmark == name for file in stage.asked
+    ]
+    answers = answers_of(folder, asked)
+    for kind, rows in artifacts(folder, answers).items():
+        key = prefect_key(f"{name}-{kind}")
+        create_table_artifact(key=key, table=rows, description=f"{kind} of {name}")
+    return [f"{name}: {line}" for line in missing_lines(answers)]

@@ -10,29 +10,42 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from flows.unfinished import answers, asks_again
+from metassay.errors import BadInput
+from metassay.merges import dvc_problems
+from metassay.options import BENCHMARKS
 
 QUIET = {
     "DO_NOT_TRACK": "1",
     "DVC_NO_ANALYTICS": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
 }
-BENCHMARKS = Path("benchmarks")
 HALF_WRITTEN = ".dvc.lock.part"  # beside each dvc.lock while it is replaced
+FORCED = "!"  # before the address of a stage that is to run although nothing changed
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage instance: its DVC address, what it needs, and how its `meta` says to run it."""
+    """One stage instance: its DVC address, the stages that it needs, how its `meta` says to run
+    it, the files and folders that it reads, and whether it runs although nothing changed."""
 
     address: str
     needs: tuple[str, ...]
     retries: int
     delay: float
     tags: tuple[str, ...]
+    asked: tuple[str, ...] = ()  # its files of table responses, by name
+    reads: tuple[str, ...] = ()
+    forced: bool = False
+
+    @property
+    def order(self) -> str:
+        """What its worker is told."""
+        return f"{FORCED}{self.address}" if self.forced else self.address
 
     @property
     def benchmark(self) -> str:
@@ -42,15 +55,20 @@ class Stage:
     @property
     def name(self) -> str:
         """The short name: `sample: judge@lexical`."""
-        own = self.address.rpartition(":")[2]
-        return f"{self.benchmark}: {own}" if self.benchmark else own
+        return f"{self.benchmark}: {self.own}" if self.benchmark else self.own
+
+    @property
+    def own(self) -> str:
+        """The name in its dvc.yaml: `judge@lexical`."""
+        return self.address.rpartition(":")[2]
 
 
 @dataclass(frozen=True)
 class Plan:
     """The stages of some benchmarks by address, each after what it needs, and the stale ones.
 
-    Stale are those whose inputs or outputs changed, and everything downstream of them.
+    Stale are those whose inputs or outputs changed or that lack answers of a language model, and
+    everything downstream of them.
     """
 
     stages: dict[str, Stage]
@@ -79,6 +97,7 @@ def environment(root: Path) -> dict[str, str]:
         **QUIET,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
         "PREFECT_HOME": str(work / "prefect"),
+        "SQLITE_TMPDIR": str(work),
         "MPLCONFIGDIR": str(work / "matplotlib"),
         "DVC_SITE_CACHE_DIR": str(work / "dvc"),
         "DVC_GLOBAL_CONFIG_DIR": str(work / "dvc-config"),
@@ -86,34 +105,61 @@ def environment(root: Path) -> dict[str, str]:
     }
 
 
-def plan(root: Path, benchmarks: Iterable[str]) -> Plan:
+def plan(root: Path, benchmarks: Iterable[str], *, ask: bool = True) -> Plan:
     """The stages of these benchmarks with all that they need, and which of them are stale.
 
+    With `ask`, stale is also what lacks answers of language models that asking again may get.
     Only their own dvc.yaml and the root's are read: a benchmark needs nothing of another one.
+    Raises BadInput with the reason where DVC cannot read them.
     """
     import networkx
-    from dvc.repo import Repo, lock_repo
+    from dvc.repo import lock_repo
     from dvc.repo.index import Index
 
-    files = ["dvc.yaml", *(str(BENCHMARKS / name / "dvc.yaml") for name in benchmarks)]
+    from flows.reasons import refused, repository, tell_if_busy
+
+    names = list(benchmarks)
+    problems = dvc_problems(root, names)
+    if problems:
+        raise BadInput(problems)
+    files = ["dvc.yaml", *(str(BENCHMARKS / name / "dvc.yaml") for name in names)]
     # DVC reads params.yaml from the working folder, whatever the root it is given.
-    with contextlib.chdir(root), Repo(_wait_for_lock=True) as repo, lock_repo(repo):
-        own = [repo.stage.load_file(file) for file in files]
-        whole = Index(repo, stages=[stage for stages in own for stage in stages]).graph
-        chosen = {stage for stages in own[1:] for stage in stages}
-        wanted = chosen.union(*(networkx.descendants(whole, stage) for stage in chosen))
-        order = list(
-            networkx.lexicographical_topological_sort(
-                whole.subgraph(wanted).reverse(), key=lambda stage: stage.addressing
+    with contextlib.chdir(root), refused(), repository() as repo:
+        tell_if_busy(repo)
+        with lock_repo(repo):
+            own = [repo.stage.load_file(file) for file in files]
+            whole = Index(repo, stages=[stage for stages in own for stage in stages]).graph
+            chosen = {stage for stages in own[1:] for stage in stages}
+            wanted = chosen.union(*(networkx.descendants(whole, stage) for stage in chosen))
+            order = list(
+                networkx.lexicographical_topological_sort(
+                    whole.subgraph(wanted).reverse(), key=lambda stage: stage.addressing
+                )
             )
-        )
-        stages = {stage.addressing: _stage(whole, stage) for stage in order}
-        with _each_params_file_read_once():
-            changed = {stage.addressing for stage in order if stage.status()}
+            stages = {stage.addressing: _stage(whole, stage) for stage in order}
+            with _each_params_file_read_once():
+                changed = {
+                    one.addressing for one in order if one.status() or (ask and asks_again(one))
+                }
     for address, stage in stages.items():
         if changed.intersection(stage.needs):
             changed.add(address)
     return Plan(stages, frozenset(changed))
+
+
+def only(root: Path, whole: Plan, name: str) -> Plan:
+    """Of the plan of one benchmark the stage of this name, which runs although nothing changed.
+
+    Raises BadInput where a file that it reads is not there.
+    """
+    stage = next(one for one in whole.stages.values() if one.own == name and one.benchmark)
+    absent = [file for file in stage.reads if not (root / file).exists()]
+    if absent:
+        more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
+        raise BadInput(
+            f"{stage.name}: {absent[0]}{more} not there; `metassay run {stage.benchmark}` makes it"
+        )
+    return Plan({stage.address: replace(stage, forced=True)}, frozenset([stage.address]))
 
 
 @contextmanager
@@ -137,4 +183,6 @@ def _stage(whole: Any, stage: Any) -> Stage:
         retries=int(meta.get("retries", 0)),
         delay=float(meta.get("delay", 1)),
         tags=tuple(meta.get("tags", ())),
+        asked=tuple(file.stem for file in answers(stage)),
+        reads=tuple(sorted(str(read.def_path) for read in stage.deps)),
     )

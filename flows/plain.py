@@ -5,7 +5,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 from flows.watch import Watch
-from flows.workers import Workers
+from flows.workers import Interrupted, StageFailed, Workers
 
 
 def run(root: Path, workers: Workers, watch: Watch, *, jobs: int) -> list[str]:  # noqa: ARG001
@@ -28,12 +28,17 @@ def run(root: Path, workers: Workers, watch: Watch, *, jobs: int) -> list[str]: 
             if not running:
                 break  # everything left waits for something that failed
             done, _ = wait(running, return_when=FIRST_COMPLETED)
+            if workers.stopped.is_set():
+                raise Interrupted
             for future in done:
                 address = running.pop(future)
-                if future.exception() is None:
+                error = future.exception()
+                if error is None:
                     order.done(address)
-                else:
+                elif isinstance(error, StageFailed):
                     failed.append(address)
+                else:  # of the program: nobody has told it
+                    raise error
     left = plan.after(failed)
     watch.skipped(left)
     return failed + left

@@ -20,7 +20,9 @@ from typing import IO, Any
 
 import psutil
 
-from flows.dag import BENCHMARKS, HALF_WRITTEN
+from flows import history
+from flows.dag import HALF_WRITTEN
+from metassay.options import BENCHMARKS
 
 
 @contextmanager
@@ -42,6 +44,11 @@ def guarded(root: Path) -> Iterator[int]:
         unfinished.unlink()  # not in a finally: only a run that ended leaves none
 
 
+def leave_to_mend(root: Path) -> None:
+    """Have the next run mend, after one that ended but had a process killed."""
+    (root / ".work/unfinished").touch()
+
+
 def _wait_for(lock: IO[str]) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -51,7 +58,8 @@ def _wait_for(lock: IO[str]) -> None:
 
 
 def mend(root: Path) -> None:
-    """Clear away what nobody will finish."""
+    """Clear away what nobody will finish, and say in Prefect's database that it crashed."""
+    history.mark_crashed(history.database(root))
     strike_out(root / ".dvc" / "tmp" / "rwlock")
     for path in (root / "data" / "tables").rglob(".*"):
         if path.is_file():

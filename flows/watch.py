@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import TracebackType
 
 from rich.console import Console
@@ -21,6 +22,7 @@ class Watch:
         self.failures: dict[str, StageFailed] = {}
         self.plan = plan
         self._running: list[str] = []
+        self._ended: set[str] = set()
         self._lock = threading.Lock()
         self._progress = Progress(
             TextColumn("[bold]stages"),
@@ -47,6 +49,11 @@ class Watch:
         trace: TracebackType | None,
     ) -> None:
         self._progress.stop()
+        for address in sorted(self.plan.stale - self._ended):
+            if address.endswith(":report"):
+                page = Path("reports", self.plan.stages[address].benchmark, "index.html")
+                whose = "is of an earlier run, not of this one" if page.exists() else "is not made"
+                self._say(f"[yellow]! {escape(str(page))} {whose}")
 
     @contextmanager
     def stage(self, stage: Stage) -> Iterator[Callable[[Outcome], None]]:
@@ -56,6 +63,7 @@ class Watch:
 
         def ended(outcome: Outcome) -> None:
             self.failures.pop(stage.address, None)
+            self._ended.add(stage.address)
             self._progress.advance(self._bar)
             name, took = escape(stage.name), time.perf_counter() - start
             if outcome.ran:
@@ -71,9 +79,14 @@ class Watch:
             self._say(f"[yellow]– {escape(stage.name)} was interrupted")
             raise
         except StageFailed as failure:
+            before = self.failures.get(stage.address)
             self.failures[stage.address] = failure
-            self._say(f"[red]✗ {escape(stage.name)} (exit {failure.code})")
-            self._say(escape(failure.said))
+            name, code = escape(stage.name), failure.code
+            if before is not None and (before.code, before.said) == (code, failure.said):
+                self._say(f"[red]✗ {name} was tried again, and failed the same way (exit {code})")
+            else:
+                self._say(f"[red]✗ {name} (exit {code})")
+                self._say(escape(failure.said))
             raise
         finally:
             self._now(remove=stage.name)

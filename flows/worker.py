@@ -1,12 +1,14 @@
 """A process that has DVC loaded and brings stages up to date, one at a time.
 
-`python -m flows.worker FD`: an address of a stage per line comes on stdin, a line of JSON per
-stage goes to the file descriptor FD; what DVC and the stage say goes to stdout and stderr.
+`python -m flows.worker FD`: an address of a stage per line comes on stdin, after `!` if the stage
+is to run although nothing changed. A line of JSON per stage goes to the file descriptor FD; what
+the stage says goes to stdout and stderr.
 
 It does what `dvc repro --single-item` does, by the same code, but for writing dvc.lock: DVC reads
 and writes the whole file to change one entry, which takes seconds where a file has many. Here the
 entry is written by DVC's own writer and put into the text; the bytes are the same. The file is
-replaced at once, so that a kill can never leave half of it.
+replaced at once, so that a kill can never leave half of it. So is DVC's list of who reads and
+writes what, which all workers share: half of it would fail the others.
 """
 
 import json
@@ -14,25 +16,30 @@ import logging
 import os
 import re
 import sys
-import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from dvc import rwlock
 from dvc.dvcfile import Lockfile
-from dvc.exceptions import DvcException
-from dvc.repo import Repo
 from dvc.stage import PipelineStage, serialize
 from dvc.stage.exceptions import StageCmdFailedError
 from dvc.utils.serialize import dumps_yaml
 
-from flows.dag import HALF_WRITTEN
+from flows.dag import FORCED, HALF_WRITTEN
+from flows.reasons import reason, repository
+from flows.unfinished import answers, asks_again
+from metassay import lifeline
 
 HEAD = "schema: '2.0'\nstages:\n"
 
 
 def main() -> None:
     """Serve until stdin is closed."""
-    logging.getLogger("dvc").setLevel(logging.WARNING)  # the rest would stand among a stage's words
+    lifeline.watch()
+    _quiet()
+    list_at_once()
     with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as replies:
         for line in sys.stdin:
             reply = reproduce(line.strip())
@@ -42,24 +49,71 @@ def main() -> None:
             replies.flush()
 
 
+class _Failing(logging.Handler):
+    """DVC only logs that an output could not be put into its cache, and goes on without it. Here
+    the stage fails with that error."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Raise the error that was logged."""
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None:
+            raise error
+
+
+def _quiet() -> None:
+    """What DVC logs would stand among a stage's words; on a full disk it could not even be said."""
+    for name in ("dvc", "dvc_data", "dvc_objects"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    transfers = logging.getLogger("dvc_data.hashfile.transfer")
+    transfers.setLevel(logging.ERROR)
+    transfers.propagate = False
+    transfers.addHandler(_Failing())
+
+
+class _AtOnce:
+    """The files that DVC's list is read from and written to, as far as it uses them."""
+
+    join = staticmethod(os.path.join)
+
+    @contextmanager
+    def open(self, path: str, mode: str = "r", encoding: str = "utf-8") -> Iterator[IO[str]]:
+        """A file to read, or a new one that takes the place of `path` at the end."""
+        place = Path(path)
+        written = place if mode == "r" else place.with_name(HALF_WRITTEN)
+        with written.open(mode, encoding=encoding) as file:
+            yield file
+        if written is not place:
+            written.replace(place)
+
+
+def list_at_once() -> None:
+    """Have DVC in this process replace its list of readers and writers in one step."""
+    edit = rwlock._edit_rwlock
+    rwlock._edit_rwlock = lambda folder, fs, hardlink: edit(folder, _AtOnce(), hardlink)  # noqa: ARG005
+
+
 def reproduce(address: str) -> dict[str, Any]:
-    """Bring one stage up to date: whether it `ran`, and the exit `code` if it failed (0 if not)."""
+    """Bring one stage up to date: whether it `ran`, and the exit `code` if it failed (0 if not).
+
+    `why` has the reason of DVC; it is empty where the stage itself has said what is wrong.
+    """
+    force, address = address.startswith(FORCED), address.removeprefix(FORCED)
     try:
-        with Repo(_wait_for_lock=True) as repo:
-            done = repo.reproduce(address, single_item=True, repro_fn=_reproduce)
-    except DvcException as error:
+        with repository() as repo:
+            done = repo.reproduce(address, single_item=True, force=force, repro_fn=_reproduce)
+    except Exception as error:  # noqa: BLE001 - whatever breaks in DVC is told; stages are processes
         cause = error.__cause__ or error
-        if not isinstance(cause, StageCmdFailedError):  # the stage itself has said what is wrong
-            print(cause, file=sys.stderr)
-        code = re.search(r"exited with (-?\d+)", str(cause))
-        return {"ran": True, "code": int(code[1]) if code else 255}
-    except Exception:  # noqa: BLE001 - whatever broke in DVC is told like a stage's own crash
-        traceback.print_exc()
-        return {"ran": True, "code": 255}
-    return {"ran": bool(done), "code": 0}
+        if isinstance(cause, StageCmdFailedError):
+            code = re.search(r"exited with (-?\d+)", str(cause))
+            return {"ran": True, "code": int(code[1]) if code else 255, "why": ""}
+        return {"ran": True, "code": 255, "why": reason(error)}
+    return {"ran": bool(done), "code": 0, "why": ""}
 
 
 def _reproduce(stage: PipelineStage, **options: Any) -> PipelineStage | None:
+    # Forced, for DVC's cache of runs would bring back the answers that are missing.
+    if answers(stage) and (asks_again(stage) or stage.changed()):
+        options["force"] = True
     done: PipelineStage | None = stage.reproduce(**options)
     if done:
         record(done)
@@ -76,12 +130,17 @@ def record(stage: PipelineStage) -> None:
     after = put(before, entry)
     if after == before:
         return
-    if after is not None:
-        part.write_text(after, encoding="utf-8")
-    else:  # not as DVC writes it: let DVC see to it
-        part.write_text(before, encoding="utf-8")
-        Lockfile(stage.repo, str(part)).dump(stage)
-    part.replace(lock)
+    try:
+        if after is not None:
+            part.write_text(after, encoding="utf-8")
+        else:  # not as DVC writes it: let DVC see to it
+            part.write_text(before, encoding="utf-8")
+            Lockfile(stage.repo, str(part)).dump(stage)
+        part.replace(lock)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        error.filename = str(lock)
+        raise
 
 
 def put(text: str, entry: str) -> str | None:

@@ -17,20 +17,22 @@ from typing import IO
 
 from flows.dag import Stage, environment
 from flows.words import last_words, notes
-from stages.doorway import BAD_INPUT
+from metassay import lifeline
+from metassay.disk import refusal
+from stages.doorway import BAD_INPUT, DEFECT
 
 
 class StageFailed(Exception):  # noqa: N818 - reads as what happened
-    """A stage ended badly; the message has its own last lines: keys and remedies, no texts."""
+    """A stage ended badly; `said` has its own last lines: keys and remedies, no texts."""
 
     def __init__(self, name: str, code: int, said: str) -> None:
-        super().__init__(f"{name} failed (exit {code}): {said}")
+        super().__init__(f"{name} failed (exit {code})")
         self.name, self.code, self.said = name, code, said
 
     @property
     def retryable(self) -> bool:
-        """False if the input or the configuration is at fault."""
-        return self.code != BAD_INPUT
+        """False if the input, the configuration or the program is at fault."""
+        return self.code not in (BAD_INPUT, DEFECT)
 
 
 class Interrupted(BaseException):
@@ -55,15 +57,21 @@ class Workers:
         self._all: list[_Worker] = []
         self._lock = threading.RLock()  # a signal may come while it is held
         self.stopped = threading.Event()
+        self.lost = False  # whether one was killed while it had a stage
 
     def run(self, stage: Stage) -> Outcome:
         """Bring one stage up to date; raises StageFailed, or Interrupted after kill()."""
-        with self._worker() as worker:
-            code, ran, output = worker.ask(stage.address)
+        try:
+            with self._worker() as worker:
+                code, ran, output, why = worker.ask(stage.order)
+                self.lost = self.lost or not worker.alive
+        except OSError as error:  # no room for a process, or for what it says
+            said = refusal(error) or f"its process cannot work: {error.strerror}; run it again"
+            raise StageFailed(stage.name, 1, said) from error
         if self.stopped.is_set():
             raise Interrupted(stage.name)
         if code:
-            raise StageFailed(stage.name, code, last_words(output))
+            raise StageFailed(stage.name, code, last_words(output, code, why))
         return Outcome(ran, notes(output))
 
     def kill(self) -> None:
@@ -111,7 +119,7 @@ class _Worker:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "flows.worker", str(write)],
             cwd=root,
-            env=environment(root),
+            env={**environment(root), **lifeline.HELD},
             stdin=subprocess.PIPE,
             stdout=self._said,
             stderr=self._said,
@@ -126,20 +134,22 @@ class _Worker:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, address: str) -> tuple[int, bool, str]:
-        """Have one stage brought up to date: its exit code, whether it ran, and its output."""
+    def ask(self, order: str) -> tuple[int, bool, str, str]:
+        """Have one stage brought up to date: its exit code, whether it ran, its output, and DVC's
+        reason where it was DVC that failed."""
         assert self._process.stdin is not None
         start = self._said.seek(0, os.SEEK_END)
         with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.write(f"{address}\n")
+            self._process.stdin.write(f"{order}\n")
             self._process.stdin.flush()
         line = self._replies.readline()
         self._said.seek(start)
         output = self._said.read().decode(errors="replace")
         if not line:
-            return self._process.wait() or 1, True, output
+            self.kill()  # its stage, which would go on without it
+            return self._process.wait() or 1, True, output, ""
         reply = json.loads(line)
-        return int(reply["code"]), bool(reply["ran"]), output
+        return int(reply["code"]), bool(reply["ran"]), output, str(reply["why"])
 
     def kill(self) -> None:
         with contextlib.suppress(ProcessLookupError):

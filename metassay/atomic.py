@@ -20,18 +20,22 @@ _UNFINISHED = ".unfinished"
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """A new file to write to, which replaces `path` at the end; after an error nothing is left.
 
-    Makes the folder that it lies in.
+    Makes the folder that it lies in. An OSError of writing it names `path`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_UNFINISHED, dir=path.parent)
+    with _named(path):
+        handle, name = tempfile.mkstemp(
+            prefix=f".{path.name}.", suffix=_UNFINISHED, dir=path.parent
+        )
     made = Path(name)
     try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        made.chmod(0o644)
-        made.replace(path)
+        with _named(path):
+            with os.fdopen(handle, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            made.chmod(0o644)
+            made.replace(path)
     except BaseException:
         made.unlink(missing_ok=True)
         raise
@@ -55,13 +59,25 @@ def whole_folder(folder: Path, where: str) -> Iterator[Path]:
         raise BadInput(f"{where} {folder}: cannot be made: {error.strerror}") from error
     made = Path(name)
     try:
-        yield made
-        made.chmod(0o755)
-        if folder.is_dir():
-            folder.rmdir()
-        made.replace(folder)
+        with _named(folder):
+            yield made
+            made.chmod(0o755)
+            if folder.is_dir():
+                folder.rmdir()
+            made.replace(folder)
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
+        raise
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Let an OSError name the file that is meant: writing names none, or the hidden one."""
+    try:
+        yield
+    except OSError as error:
+        if (error.errno and not error.filename) or _UNFINISHED in str(error.filename):
+            error.filename = str(path)
         raise
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from metassay.errors import BadInput
+from metassay.errors import BadInput, shown
 
 
 def check_sources(table: str, doc_ids: Iterable[str], sources: pd.DataFrame) -> None:
@@ -16,5 +16,5 @@ def check_sources(table: str, doc_ids: Iterable[str], sources: pd.DataFrame) -> 
     if absent:
         raise BadInput(
             f"{table}: {len(absent):,} of its documents are not in sources, the first is doc_id"
-            f" {absent[0]!r}; add their sources, or run ingest and what follows again"
+            f" {shown(absent[0])}; add their sources, or run ingest and what follows again"
         )

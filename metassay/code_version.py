@@ -184,7 +184,7 @@ def _version(root: Path, code: Code, block: str, name: str) -> str:
         options: Any = strict_yaml.load(root / file)
         record = choose(known, options[block][name], where=where)
         files = getattr(record.record, "files", None)
-        read = files(record.options) if files else ()
+        read = [one.path for one in files(record.options)] if files else ()
     return _hash_of(code, module, [chosen, *_prompts(root, code, read, where)])
 
 

@@ -13,16 +13,18 @@ import pandas as pd
 
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.datasets.registry import Dataset, find
+from metassay.errors import BadInput
 from metassay.generation import SYSTEMS
 from metassay.generation.generate import write_texts
 from metassay.kinds import Chosen, choose
 from metassay.llm import tokens
 from metassay.llm.client import replayer
+from metassay.llm.egress import check_all
 from metassay.llm.endpoints import Models, find_model, parse_models
 from metassay.llm.estimate import Estimate, estimate
 from metassay.llm.ledger import Ledger
 from metassay.llm.prompts import Decoding
-from metassay.needs import Model, Requests, Resources, Use
+from metassay.needs import Model, Requests, Resources, Use, all_datasets
 from metassay.params import Params
 from metassay.tables import FULL, REFERENCE, TEXTS, read
 from metassay.text.sections import divide
@@ -129,6 +131,31 @@ def plan(run: Run, ledger: Ledger) -> Plan:
         parts = segment(all_texts, run.given.sources, run.segmentation)
         found.planned.append(_claims(run, parts, stand_ins, ledger))
     return found
+
+
+def refusals(
+    params: Params, benchmark: str, registry: Mapping[str, Dataset], planned: Sequence[Planned]
+) -> list[str]:
+    """Why stages would stop before they ask: one line per stage and dataset.
+
+    By what systems are shown as params.yaml is now, which is what a run would make them write.
+    """
+    chosen, models = params.benchmarks[benchmark], parse_models(params.endpoints, params.models)
+    access = {name: dataset.access for name, dataset in registry.items()}
+    shown = {
+        f"generate-{name}": all_datasets([choose(SYSTEMS, params.systems[name], where=name)])
+        for name in chosen.writers
+    }
+    every = sorted({dataset for datasets in shown.values() for dataset in datasets})
+    lines = []
+    for stage, model, _ in planned:
+        name = find_model(models, model).endpoint
+        try:
+            sent = [chosen.dataset, *shown.get(stage, every)]
+            check_all(access, sent, name, models.endpoints[name])
+        except BadInput as error:
+            lines += [f"{stage} would stop before it asks: {line}" for line in error.problems]
+    return lines
 
 
 def _asked(run: Run, name: str, system: Chosen, ledger: Ledger, found: Plan) -> _Texts:

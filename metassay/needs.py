@@ -13,7 +13,7 @@ from metassay.kinds import Chosen
 # Only for their types: a kind that asks no model does not load what asking takes.
 if TYPE_CHECKING:
     from metassay.llm.messages import Ask, ChatRequest
-    from metassay.llm.prompts import Decoding
+    from metassay.llm.prompts import Decoding, Kind
 
 
 class Use(NamedTuple):
@@ -46,6 +46,13 @@ class Resources(NamedTuple):
         return self.model
 
 
+class PromptFile(NamedTuple):
+    """A prompt, and the variables that are filled in, each with its kind."""
+
+    path: Path
+    filled: "Mapping[str, Kind]"
+
+
 class Requests(NamedTuple):
     """What a kind asks at first, which is all that it asks if every answer is sound.
 
@@ -68,7 +75,7 @@ class Needs:
     """
 
     model: Callable[[Any], Use | None] = lambda _: None
-    files: Callable[[Any], Sequence[Path]] = lambda _: ()
+    files: Callable[[Any], Sequence[PromptFile]] = lambda _: ()
     datasets: Callable[[Any], Sequence[str]] = lambda _: ()
 
 

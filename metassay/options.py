@@ -1,11 +1,12 @@
 """Checked mappings: the base of every options class, and where a project's params files are."""
 
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from metassay.errors import BadInput
+from metassay.naming import name_problem, words_problem
 
 Block = dict[str, Any]
 
@@ -16,10 +17,33 @@ CHEAP = "metrics"  # the file of measurements that all cheap metrics share
 
 
 class Options(BaseModel):
-    """Base of every options class: immutable, strictly typed, no unknown keys."""
+    """Base of every options class: immutable, strictly typed, no unknown keys, floats finite."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
+
+def _name(word: str) -> str:
+    problem = name_problem(word)
+    if problem:
+        raise ValueError(problem)
+    return word
+
+
+def _words(words: str) -> str:
+    problem = words_problem(words)
+    if problem:
+        raise ValueError(problem)
+    return words
+
+
+Name = Annotated[str, AfterValidator(_name)]  # where the name isn't a key of the params files
+Words = Annotated[str, AfterValidator(_words)]
+
+Draws = Annotated[int, Field(ge=1, le=100_000)]  # each is held in memory
+Seed = Annotated[int, Field(ge=0)]
+# What is nearer to 0 or 1 asks for more systems and labels than integers hold.
+Confidence = Annotated[float, Field(ge=0.1, le=0.9999)]
+Share = Annotated[float, Field(ge=0.001, le=0.999)]
 
 AnyOptions = TypeVar("AnyOptions", bound=Options)
 
@@ -48,9 +72,11 @@ def printed(block: Block) -> str:
 
 
 def _explain(where: str, error: Any) -> str:
-    at = " > ".join(str(step) for step in error["loc"])
+    at = " > ".join([where, *map(str, error["loc"])])
     if error["type"] == "extra_forbidden":
-        return f"{where} > {at}: unknown key; remove it or correct its spelling"
+        return f"{at}: unknown key; remove it or correct its spelling"
     if error["type"] == "missing":
-        return f"{where} > {at}: missing; add it"
-    return f"{where} > {at}: {error['msg']}"
+        return f"{at}: missing; add it"
+    if error["type"] in ("model_type", "dict_type"):
+        return f"{at}: must be a mapping of keys to values"
+    return f"{at}: {error['msg'].removeprefix('Value error, ')}"

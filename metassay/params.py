@@ -5,18 +5,30 @@ benchmark. A block with a `kind` (a judge, a metric, ...) is checked against the
 that kind by `metassay.kinds.choose`, so that this file imports none of them.
 """
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
 from metassay import strict_yaml
+from metassay.alike import folded
 from metassay.errors import BadInput
+from metassay.naming import FORM, name_problems, words_problem
 from metassay.options import BENCHMARKS, CHEAP, GIVEN, PARAMS, Block, Criterion, Options, parse
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")  # a dot would part a key of DVC
+# Names that mean something else where a block's names go.
+_TAKEN = {
+    "benchmarks": ["published"],  # beside reports/<benchmark>/
+    "systems": [GIVEN, "reference"],
+    "questions": [GIVEN],
+    "judges": [GIVEN, "none"],
+    "costly_metrics": [GIVEN, CHEAP],
+}
+_NAMED = (
+    *("segmentations", "decompositions", "alignments", "questions", "systems", "judges"),
+    *("metrics", "costly_metrics", "endpoints", "models"),
+)
 
 
 class Benchmark(Options):
@@ -56,7 +68,7 @@ class Benchmark(Options):
 class MaxCost(Options):
     """What all runs of a project together may cost at most, in the currency of models' prices."""
 
-    amount: Annotated[float, Field(ge=0)]
+    amount: Annotated[float, Field(ge=0, le=1_000_000_000)]
     currency: Annotated[str, Field(pattern="^[A-Z]{3}$")]
 
 
@@ -74,9 +86,11 @@ class Shared(Options):
     endpoints: dict[str, Block]  # where language models answer
     models: dict[str, Block]
     max_cost: MaxCost | None
+    max_missing: Annotated[float, Field(ge=0, le=1)]  # share of a stage's answers, at most
     aggregation: Block
     meta_evaluation: Block
     certification: Block
+    shown_as: dict[str, str]  # what reports call a system or judge, where it isn't its name
 
 
 class Params(Shared):
@@ -94,7 +108,10 @@ def load(root: Path = Path()) -> Params:
     except BadInput as error:
         problems += error.problems
     benchmarks: dict[str, Benchmark] = {}
-    for file in sorted((root / BENCHMARKS).glob("*/params.yaml")):
+    files = sorted((root / BENCHMARKS).glob("*/params.yaml"))
+    named = name_problems((file.parent.name for file in files), _TAKEN["benchmarks"])
+    problems += [f"{BENCHMARKS}/{line}" for line in named]
+    for file in files:
         where = str(file.relative_to(root))
         try:
             benchmark = parse(Benchmark, strict_yaml.load(file), where=where)
@@ -116,8 +133,6 @@ def load(root: Path = Path()) -> Params:
 
 def _inside(benchmark: Benchmark, folder: str) -> Iterator[str]:
     """What is wrong with one benchmark by itself."""
-    if not _NAME.fullmatch(folder):
-        yield f"name: {folder!r} is the folder's; use letters, digits, _ and - alone"
     if benchmark.name != folder:
         yield f"name: is {benchmark.name!r}, but the folder is {folder!r}; make them equal"
     chosen = [*benchmark.decompositions, *benchmark.released_claims]
@@ -132,42 +147,57 @@ def _inside(benchmark: Benchmark, folder: str) -> Iterator[str]:
         yield from (f"{key}: {name!r} is named twice; name it once" for name in twice)
     for name in sorted(set(benchmark.systems) & set(benchmark.few_shot)):
         yield f"systems: {name!r} is under few_shot as well; name it in one of the two"
+    yield from (f"criteria > {line}" for line in _criteria(benchmark.criteria))
     if bool(benchmark.questions) != bool(benchmark.judges):
         empty, other = ("questions", "judges") if benchmark.judges else ("judges", "questions")
         yield f"{empty}: is empty, but {other} is not; name both or neither"
 
 
+def _criteria(names: Iterable[str]) -> Iterator[str]:
+    """Criteria may be any words that one can tell apart."""
+    first: dict[str, str] = {}
+    for name in names:
+        like = first.setdefault(folded(name), name)
+        problem = words_problem(name)
+        if not problem and like != name:
+            problem = f"looks like {like}; choose another name"
+        if problem:
+            yield f"{name}: {problem}"
+
+
 def _dangling(benchmark: Benchmark, shared: Shared) -> Iterator[str]:
-    named = {
-        "systems": [*benchmark.systems, *benchmark.few_shot],
-        "segmentations": [benchmark.segmentation],
-        "decompositions": [*benchmark.decompositions, *benchmark.released_claims],
-        "alignments": [benchmark.alignment],
-        **{k: getattr(benchmark, k) for k in ("questions", "judges", "metrics", "costly_metrics")},
+    fields = {
+        **{"systems": "systems", "few_shot": "systems", "segmentation": "segmentations"},
+        **{"decompositions": "decompositions", "released_claims": "decompositions"},
+        **{"alignment": "alignments", "questions": "questions", "judges": "judges"},
+        **{"metrics": "metrics", "costly_metrics": "costly_metrics"},
     }
-    for block, names in named.items():
+    for field, block in fields.items():
+        named = getattr(benchmark, field)
         known: Mapping[str, Block] = getattr(shared, block)
-        for name in names:
+        for name in [named] if isinstance(named, str) else named:
             if name not in known:
-                yield f"{block}: {name!r} is not in {PARAMS} > {block}; known: {sorted(known)}"
+                yield f"{field}: {name!r} is not in {PARAMS} > {block}; known: {sorted(known)}"
 
 
 def _bad_names(shared: Shared) -> Iterator[str]:
-    """Names become names of files and of DVC's stages; some are taken."""
-    taken = {"systems": [GIVEN, "reference"], "questions": [GIVEN], "judges": [GIVEN]}
-    taken |= {"costly_metrics": [GIVEN, CHEAP]}
-    for block in (
-        "segmentations",
-        "decompositions",
-        "alignments",
-        "systems",
-        "judges",
-        "questions",
-        "metrics",
-        "costly_metrics",
-    ):
-        for name in getattr(shared, block):
-            if not _NAME.fullmatch(name):
-                yield f"{block} > {name}: use letters, digits, _ and - alone"
-            elif name in taken.get(block, ()):
-                yield f"{block} > {name}: the name is taken; choose another"
+    yield from (f"shown_as > {line}" for line in _shown_as(shared))
+    for block in _NAMED:
+        found = name_problems(getattr(shared, block), _TAKEN.get(block, ()))
+        more = "; its real name goes to shown_as" if block in ("systems", "judges") else ""
+        yield from (f"{block} > {line}{more if line.endswith(FORM) else ''}" for line in found)
+
+
+def _shown_as(shared: Shared) -> Iterator[str]:
+    for name, shown in shared.shown_as.items():
+        blocks = [block for block in ("systems", "judges") if name in getattr(shared, block)]
+        if not blocks:
+            yield f"{name}: is no system and no judge; remove it or correct its spelling"
+        elif problem := words_problem(shown):
+            yield f"{name}: {problem}"
+        for block in blocks:
+            others = {*getattr(shared, block), *_TAKEN[block]} - {name}
+            others |= {shared.shown_as.get(other, other) for other in others}
+            like = sorted(other for other in others if folded(other) == folded(shown))
+            if like:
+                yield f"{name}: looks like {like[0]}, which is of {block} too; choose other words"

@@ -2,7 +2,9 @@
 
 Both ways validate. Rows are sorted by key, reals are rounded to 12 significant digits (so that
 another processor's order of summation cannot change the bytes), and a file is replaced whole or
-not at all. Errors name the table, the column and the first offending key, never a text.
+not at all. Every page carries its checksum, without which one damaged file in nine was read as
+other numbers. Errors name the table, the column and the first offending key, never a
+text.
 """
 
 from dataclasses import dataclass
@@ -16,9 +18,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from metassay.atomic import whole_file
-from metassay.errors import BadInput
+from metassay.errors import BadInput, shown
+from metassay.parquet_file import load
 
 SIGNIFICANT_DIGITS = 12
+
+_AGAIN = "metassay run builds a benchmark's tables again"
 
 Mask = npt.NDArray[np.bool_]
 
@@ -114,6 +119,7 @@ def write(table: Table, frame: pd.DataFrame, path: Path) -> None:
             compression_level=3,
             store_schema=False,
             row_group_size=65536,
+            write_page_checksum=True,
         )
 
 
@@ -133,14 +139,21 @@ def read(table: Table, *paths: Path) -> pd.DataFrame:
     A folder that does not exist or is empty is a table without rows; a missing file is BadInput.
     """
     files = [file for path in paths for file in _files(path)]
-    absent = [file for file in files if not file.exists()]
-    if absent:
-        raise BadInput(
-            f"{table.name}: {file} does not exist; run the stage that writes it" for file in absent
-        )
-    pieces = [_read_one(table, file) for file in files]
+    pieces = []
+    problems = [
+        f"{table.name}: {path} is a file where a folder belongs; delete it, then {_AGAIN}"
+        for path in paths
+        if path.suffix != ".parquet" and path.is_file()
+    ]
+    for file in files:
+        try:
+            pieces.append(_read_one(table, file))
+        except BadInput as error:
+            problems += [f"{table.name}: {problem}" for problem in error.problems]
+    if problems:
+        raise BadInput(problems)
     rows = pa.concat_tables(pieces) if pieces else table.schema.empty_table()
-    rows = _validated(table, rows, ", ".join(map(str, paths)))
+    rows = _validated(table, rows, ", ".join(map(str, paths)), f"; {_AGAIN}")
     return _to_frame(rows.sort_by([(name, "ascending") for name in table.key]))
 
 
@@ -150,27 +163,26 @@ def _files(path: Path) -> list[Path]:
 
 def _read_one(table: Table, file: Path) -> pa.Table:
     try:
-        shared = [n for n, c in table.columns.items() if pa.types.is_dictionary(c.type)]
-        rows = pq.read_table(file, read_dictionary=shared)
-    except pa.ArrowInvalid as error:
-        raise BadInput(
-            f"{table.name}: {file} is no readable Parquet file; delete it and run its stage again"
-        ) from error
-    if rows.schema.names != list(table.columns):
-        differs = _difference(rows.schema.names, list(table.columns))
-        raise BadInput(
-            f"{table.name}: {file} is of another version: {differs}; run its stage again"
-        )
-    return rows.cast(table.schema)
+        rows = load(file, [n for n, c in table.columns.items() if pa.types.is_dictionary(c.type)])
+    except BadInput as error:
+        raise BadInput(f"{problem}; {_AGAIN}" for problem in error.problems) from error
+    differs = _difference(rows.schema, table)
+    if differs:
+        raise BadInput(f"{file} is of another version: {differs}; {_AGAIN}")
+    return rows.cast(_any_null(table))
 
 
-def _difference(found: list[str], wanted: list[str]) -> str:
-    """How the columns differ, in words."""
-    absent = [name for name in wanted if name not in found]
-    unknown = [name for name in found if name not in wanted]
-    said = [f"without {', '.join(map(repr, absent))}"] if absent else []
-    said += [f"with {', '.join(map(repr, unknown))}"] if unknown else []
-    return ", ".join(said) or "its columns are in another order"
+def _difference(found: pa.Schema, table: Table) -> str:
+    """How the columns differ, in words; nothing where they do not."""
+    absent = [name for name in table.columns if name not in found.names]
+    unknown = [name for name in found.names if name not in table.columns]
+    said = [f"without {', '.join(map(shown, absent))}"] if absent else []
+    said += [f"with {', '.join(map(shown, unknown))}"] if unknown else []
+    if not said and found.names != list(table.columns):
+        return "its columns are in another order"
+    types = [(n, found.field(n).type, c.type) for n, c in table.columns.items() if not said]
+    said += [f"{name!r} is {here}, not {there}" for name, here, there in types if here != there]
+    return ", ".join(said)
 
 
 def _to_arrow(table: Table, frame: pd.DataFrame, where: str) -> pa.Table:
@@ -184,6 +196,9 @@ def _to_arrow(table: Table, frame: pd.DataFrame, where: str) -> pa.Table:
             continue
         try:
             arrays[name] = _array(frame[name], column)
+        except UnicodeEncodeError:
+            what = "holds half of a surrogate pair; write the whole character"
+            problems.append(f"{table.name}: {where}: column {name!r} {what}")
         except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError):
             kinds = sorted({type(value).__name__ for value in frame[name]})
             problems.append(
@@ -191,8 +206,12 @@ def _to_arrow(table: Table, frame: pd.DataFrame, where: str) -> pa.Table:
             )
     if problems:
         raise BadInput(problems)
-    fields = [pa.field(name, column.type) for name, column in table.columns.items()]
-    return pa.table([arrays[name] for name in table.columns], schema=pa.schema(fields))
+    return pa.table([arrays[name] for name in table.columns], schema=_any_null(table))
+
+
+def _any_null(table: Table) -> pa.Schema:
+    """The table's schema before it is known where nulls are."""
+    return pa.schema([pa.field(name, column.type) for name, column in table.columns.items()])
 
 
 def _array(values: "pd.Series[Any]", column: Column) -> pa.Array:
@@ -219,29 +238,37 @@ def _rounded(value: float) -> float:
     return number + 0.0  # -0.0 and 0.0 are the same number and must be the same bytes
 
 
-def _validated(table: Table, rows: pa.Table, where: str) -> pa.Table:
+def _validated(table: Table, rows: pa.Table, where: str, remedy: str = "") -> pa.Table:
     keys = rows.select(list(table.key)).to_pandas()
-    problems = []
+    wrong: dict[str, Mask] = {}
     for name, column in table.columns.items():
         nulls = rows[name].is_null().to_numpy()
-        if not column.null and nulls.any():
-            problems.append(_problem(table, where, f"{name!r} is null", keys, nulls))
+        if not column.null:
+            wrong[f"{name!r} is null"] = nulls
         if column.choices:
-            wrong = ~nulls & ~pd.Series(rows[name].to_pandas()).isin(column.choices).to_numpy()
-            if wrong.any():
-                what = f"{name!r} is none of {', '.join(column.choices)}"
-                problems.append(_problem(table, where, what, keys, wrong))
-    repeated = keys.duplicated().to_numpy()
-    if repeated.any():
-        problems.append(_problem(table, where, "the key is there twice", keys, repeated))
+            known = pd.Series(rows[name].to_pandas()).isin(column.choices).to_numpy()
+            wrong[f"{name!r} is none of {', '.join(column.choices)}"] = ~nulls & ~known
+        if pa.types.is_list(column.type):
+            wrong[f"{name!r} holds a null"] = _with_null_inside(rows[name])
+    wrong["the key is there twice"] = keys.duplicated().to_numpy()
+    problems = [
+        _problem(table, where, what, keys, bad) + remedy for what, bad in wrong.items() if bad.any()
+    ]
     if problems:
         raise BadInput(problems)
     return rows.cast(table.schema)
 
 
+def _with_null_inside(lists: pa.ChunkedArray) -> Mask:
+    found = np.zeros(len(lists), dtype=bool)
+    if any(chunk.flatten().null_count for chunk in lists.chunks):
+        found[:] = [value is not None and None in value for value in lists.to_pylist()]
+    return found
+
+
 def _problem(table: Table, where: str, what: str, keys: pd.DataFrame, bad: Mask) -> str:
     first = keys[bad].iloc[0].to_dict()
-    at = ", ".join(f"{name}={value!r}" for name, value in first.items())
+    at = ", ".join(f"{name}={shown(value)}" for name, value in first.items())
     return f"{table.name}: {where}: {what} in {int(bad.sum())} row(s); the first is {at}"
 
 

@@ -75,6 +75,7 @@ SOURCES = Table(
         "speaker": texts("who said each passage; empty where nobody did; as long as passages"),
         "group": texts("the note or section each passage came from; empty where none"),
         "attributes": text("anything else the input carries, as canonical JSON", null=True),
+        "dataset": text("what it is of, in data/registry.yaml: its text goes where that may go"),
     },
 )
 
@@ -105,6 +106,7 @@ PARTS = Table(
         "ends": integers("where each piece ends; a section that recurs has several pieces"),
         "leaf": choice("yes", "no", meaning="yes if no other part of this text lies inside it"),
         "status": choice(*_STATUSES, meaning="the text's status"),
+        "repeats": texts("datasets that it may repeat: its source's, and its writer's examples'"),
     },
 )
 
@@ -157,12 +159,27 @@ RESPONSES = Table(
             meaning="what kind of answer it is; error: none came, however often it was asked",
         ),
         "finish_reason": text(
-            "why the model stopped, in the provider's word; of an error its code, as `http_500`",
+            "why the model stopped, in the provider's word; of an error its code, as `http_500`;"
+            " unreadable: the answer is no text, and is kept as ASCII",
             null=True,
         ),
-        "prompt_tokens": integer("tokens read, as the provider counted them", null=True),
+        "prompt_tokens": integer(
+            "tokens read, as the provider counted them; null where that cannot be true", null=True
+        ),
         "completion_tokens": integer("tokens written, likewise", null=True),
         "text": text("the answer, or the words of a refusal; null of an error", null=True),
+    },
+)
+
+NOTES = Table(
+    "notes",
+    "what stages did about the data that its owner should know: counts, keys and remedies, never a"
+    " text",
+    ("stage", "position"),
+    {
+        "stage": text("the stage, with its system or metric: `generate-lead`"),
+        "position": integer("the order in which the stage said it, from 0"),
+        "note": text("what it did, how often, and what you can do"),
     },
 )
 
@@ -852,6 +869,7 @@ TABLES: dict[str, Table] = {
         PARTS,
         UNITS,
         RESPONSES,
+        NOTES,
         ALIGNMENTS,
         PAIRS,
         JUDGMENTS,

@@ -1,6 +1,5 @@
 """Everything that can be wrong with a project, in one go: params, registry, raw files, tables."""
 
-import datetime
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,7 +7,7 @@ from typing import Any, NamedTuple
 from metassay.aggregation.leaderboard import LeaderboardOptions
 from metassay.alignment import ALIGNMENTS
 from metassay.datasets.readers import reader_problems
-from metassay.datasets.registry import REGISTRY, Dataset, load_registry
+from metassay.datasets.registry import RAW, REGISTRY, Dataset, load_registry, misplaced
 from metassay.errors import BadInput
 from metassay.generation import SYSTEMS
 from metassay.judges import JUDGES
@@ -26,8 +25,6 @@ from metassay.parquet import read
 from metassay.reporting.published import COMPARISONS
 from metassay.tables import RESPONSES, TABLES
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
-
-RAW = Path("data/raw")
 
 # Blocks of params.yaml whose entries name a kind, and the index of their kinds.
 KINDS: Mapping[str, Mapping[str, str]] = {
@@ -128,12 +125,7 @@ def _options(params: Params) -> list[str]:
 
 def _models(params: Params, named: list[_Named]) -> list[str]:
     """Endpoints, models, and the prompts and models that named blocks need."""
-    problems = [
-        f"{PARAMS} > models > {name} > prices > date: put it in quotes, DVC reads no other dates"
-        for name, block in params.models.items()
-        if isinstance(block.get("prices"), dict)
-        and isinstance(block["prices"].get("date"), datetime.date)
-    ]
+    problems: list[str] = []
     models: Models | None = _collect(
         problems, lambda: parse_models(params.endpoints, params.models)
     )
@@ -142,6 +134,11 @@ def _models(params: Params, named: list[_Named]) -> list[str]:
     for name, model in models.models.items():
         where = f"{PARAMS} > models > {name}"
         _collect(problems, lambda m=model, w=where: cap_of(params.max_cost, m, w))  # type: ignore[misc]
+        if model.tokenizer is not None and not Path(model.tokenizer, "tokenizer.json").is_file():
+            problems.append(
+                f"{where} > tokenizer: has no tokenizer.json; name the model's own folder, or"
+                " remove it"
+            )
     for block, name, chosen in named:
         problems += model_problems(chosen, models, where=f"{PARAMS} > {block} > {name}")
     return problems
@@ -245,8 +242,8 @@ def _dataset(benchmark: Benchmark, registry: Mapping[str, Dataset]) -> Iterator[
         yield f"dataset: {benchmark.dataset!r} is not in {REGISTRY}; known: {known}"
     elif dataset.reader is None:
         yield f"dataset: {benchmark.dataset!r} has no reader; choose another"
-    elif dataset.files and benchmark.raw != f"data/raw/{benchmark.dataset}":
-        yield f"raw: fetched data lie in data/raw/{benchmark.dataset}"
+    elif problems := misplaced(benchmark.dataset, dataset, Path(benchmark.raw)):
+        yield from (f"raw: {problem}" for problem in problems)
     elif not dataset.files and not Path(benchmark.raw).is_dir():
         yield f"raw: the folder {benchmark.raw} does not exist"
 

@@ -24,8 +24,9 @@ from dvc.repo import Repo
 from flows.dag import environment, plan
 from flows.worker import record
 from metassay.code_version import JOINT
+from metassay.file_names import asking
 from metassay.parquet import empty, write
-from metassay.tables import CERTIFICATES, LEADERBOARD
+from metassay.tables import CERTIFICATES, LEADERBOARD, RESPONSES
 
 BENCHMARKS, METRICS, JUDGES = 20, 40, 6
 ROOT = Path(__file__).resolve().parent.parent
@@ -78,9 +79,11 @@ def build(root: Path, *, benchmarks: int = 2, metrics: int = 2, judges: int = 1)
     ):
         (root / file).parent.mkdir(parents=True, exist_ok=True)
         (root / file).write_text(content, encoding="utf-8")
-    for table in (LEADERBOARD, CERTIFICATES):
+    shown = {table.name: table for table in (LEADERBOARD, CERTIFICATES)}
+    shown |= dict.fromkeys(asking([*sample["systems"], *sample["few_shot"]]), RESPONSES)
+    for file, table in shown.items():
         (root / "empty").mkdir(exist_ok=True)
-        write(table, empty(table), root / f"empty/{table.name}.parquet")  # Prefect is shown them
+        write(table, empty(table), root / f"empty/{file}.parquet")  # Prefect is shown them
     return names
 
 

@@ -1,39 +1,48 @@
-"""A stage's connection to language models, by what its benchmark's texts may be sent to.
+"""A stage's connection to language models, by what the texts that it reads may be sent to.
 
-Who may be sent what (a dataset's access class) and what all may cost (`max_cost`) are permissions:
-they are asked each time and change no number, so dvc.yaml does not declare them.
+Clearance follows the text: its tables say of which dataset it is, and whose examples it may repeat.
+The class of a dataset (`access`), what all may cost (`max_cost`) and how much may be missing
+(`max_missing`) are permissions: they are asked each time and change no number, so dvc.yaml does not
+declare them.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from metassay import strict_yaml
-from metassay.datasets.registry import load_registry
+from metassay.datasets.labels import label_problems
+from metassay.datasets.registry import RAW, load_registry
 from metassay.errors import BadInput
-from metassay.generation import SYSTEMS
-from metassay.kinds import Chosen, choose
+from metassay.kinds import Chosen
 from metassay.llm.connection import Connection
 from metassay.llm.endpoints import parse_models
-from metassay.needs import Lists, all_datasets, folder_problems
+from metassay.needs import Lists, folder_problems
 from metassay.options import PARAMS, parse
 from metassay.params import Benchmark, Shared
 from stages.doorway import Given
 
-RAW = Path("data/raw")
 
+def connect(given: Given, chosen: Chosen, repeated: Iterable[str]) -> Connection:
+    """Connect a kind for tables that may repeat text of the datasets `repeated`.
 
-def connect(given: Given) -> Connection:
-    """Connect for the benchmark's texts, which may repeat examples that its systems were shown."""
+    Raises BadInput, if the kind asks a model, where the access class of that text is in doubt.
+    """
     benchmark = parse(Benchmark, strict_yaml.load(Path(given.entry.own)), where=given.entry.own)
     shared = parse(Shared, strict_yaml.load(PARAMS), where=str(PARAMS))
-    shown = all_datasets(
-        choose(SYSTEMS, shared.systems[name], where=f"{PARAMS} > systems > {name}")
-        for name in benchmark.few_shot
-    )
+    registry = load_registry()
+    datasets = sorted({benchmark.dataset, *repeated})
+    if chosen.record.model(chosen.options) is not None:  # only then may anything be sent
+        shown = [(name, RAW / name) for name in chosen.record.datasets(chosen.options)]
+        own = (benchmark.dataset, Path(benchmark.raw))
+        problems = label_problems(registry, datasets, [own, *shown])
+        if problems:
+            raise BadInput(problems)
     return Connection(
         parse_models(given.shared("endpoints"), given.shared("models")),
         shared.max_cost,
-        {name: dataset.access for name, dataset in load_registry().items()},
-        [benchmark.dataset, *shown],
+        {name: dataset.access for name, dataset in registry.items()},
+        datasets,
+        max_missing=shared.max_missing,
         raw=RAW,
     )
 

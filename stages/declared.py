@@ -4,6 +4,7 @@ A doorway is handed this and nothing else, so what it reads is what DVC watches.
 """
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,9 @@ from typing import Any
 
 from metassay import strict_yaml
 from metassay.errors import BadInput
+from metassay.naming import name_problem
 from metassay.options import BENCHMARKS, PARAMS
+from metassay.params import load
 
 _HOLE = re.compile(r"\$\{([^}]+)\}")
 
@@ -34,12 +37,17 @@ def declared(stage: str, arguments: list[str]) -> Declared:
     """The instance whose command is `python -m stages.<stage> <arguments>`.
 
     The first argument is the benchmark, but for stages of the root's dvc.yaml. Raises BadInput if
+    the params files are not sound, if an argument can't be a name, which becomes a file's, and if
     no dvc.yaml has that command.
     """
-    command = " ".join(["python -m", f"stages.{stage}", *arguments])
+    load()
+    problems = [(word, name_problem(word)) for word in arguments]
+    if any(problem for _, problem in problems):
+        raise BadInput([f"{word!r}: {problem}" for word, problem in problems if problem])
+    command = ["python", "-m", f"stages.{stage}", *arguments]
     for file in (BENCHMARKS.joinpath(*arguments[:1], "dvc.yaml"), Path("dvc.yaml")):
         for name, found in _instances(file) if file.exists() else ():
-            if found["cmd"] == command:
+            if _words(found["cmd"]) == command:
                 return Declared(
                     name,
                     file.with_name(PARAMS.name).as_posix(),
@@ -48,8 +56,17 @@ def declared(stage: str, arguments: list[str]) -> Declared:
                     {key: tuple(keys) for key, keys in _by_file(found.get("params", []))},
                 )
     raise BadInput(
-        f"no dvc.yaml has the command {command!r}; name a benchmark, and what its params.yaml lists"
+        f"no dvc.yaml has the command {shlex.join(command)!r}; name a benchmark, and what its"
+        " params.yaml lists"
     )
+
+
+def _words(command: str) -> list[str]:
+    """The words of a command as a shell takes them; none of one that no shell would run."""
+    try:
+        return shlex.split(command)
+    except ValueError:  # a quotation mark too many
+        return []
 
 
 def value_at(block: object, key: str) -> Any:

@@ -5,7 +5,7 @@ from metassay.tables import PARTS, RESPONSES, SOURCES, UNITS
 from metassay.units import DECOMPOSITIONS
 from metassay.units.decompose import take_apart
 from stages.connect import check_folder, connect
-from stages.doorway import Given, enter, warn
+from stages.doorway import Given, enter
 
 
 def main(given: Given) -> None:
@@ -13,12 +13,13 @@ def main(given: Given) -> None:
     decomposition = given.chosen(DECOMPOSITIONS, "decompositions", given.item)
     check_folder(given, decomposition, RELEASED_CLAIMS)
     parts, sources = given.read(PARTS), given.read(SOURCES)
-    with connect(given) as connection:
+    repeated = [name for names in parts["repeats"] for name in names]
+    with connect(given, decomposition, [*sources["dataset"], *repeated]) as connection:
         apart = take_apart(parts, sources, decomposition, connection.provide(decomposition))
-        responses = connection.responses()
-    warn(apart.warnings)
+        asked = connection.finish()
+    given.note([*apart.warnings, *asked.notes])
     given.write(UNITS, apart.units)
-    given.write(RESPONSES, responses, "decompose")
+    given.write(RESPONSES, asked.responses, "decompose")
 
 
 if __name__ == "__main__":

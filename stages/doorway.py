@@ -2,24 +2,29 @@
 
 import contextlib
 import fcntl
+import logging
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from metassay import parquet, strict_yaml
+from metassay import lifeline, parquet, strict_yaml
+from metassay.atomic import remove_leftovers
 from metassay.code_version import FILE, STAGES, stale
-from metassay.errors import BadInput, Unfinished
+from metassay.disk import refusal
+from metassay.errors import BadInput, Defect, Unfinished
 from metassay.kinds import Chosen, choose
 from metassay.options import PARAMS, Block, Criterion, parse
 from metassay.parquet import Table
+from metassay.tables import NOTES
 from stages.declared import Declared, declared, value_at
 
 BAD_INPUT = 78  # EX_CONFIG of sysexits.h: running the stage again cannot help
+DEFECT = 70  # EX_SOFTWARE: the program is at fault, and would be so again
 UNFINISHED = 1
 TABLES = Path("data/tables")
 WORK = Path(".work")
@@ -90,6 +95,18 @@ class Given:
         at = table.name if name is None else f"{table.name}/{name}"
         parquet.write(table, frame, self.path(f"{self._tables}/{at}.parquet"))
 
+    def note(self, messages: Sequence[str]) -> None:
+        """Keep what was done about the data that its owner should know, and say it at once."""
+        files = [out for out in self.entry.outs if out.startswith(f"{self._tables}/{NOTES.name}/")]
+        if len(files) != 1:
+            raise RuntimeError(f"{self.entry.name}: dvc.yaml does not declare its notes")
+        said = list(dict.fromkeys(messages))
+        name = Path(files[0]).stem
+        rows = [(name, position, message) for position, message in enumerate(said)]
+        self.write(NOTES, pd.DataFrame(rows, columns=list(NOTES.columns)), name)
+        for message in said:
+            _say(message)
+
     @cached_property
     def _tables(self) -> str:
         return (TABLES / self.benchmark).as_posix()
@@ -128,29 +145,43 @@ class Given:
                 aside.parent.mkdir(parents=True, exist_ok=True)
                 with contextlib.suppress(FileNotFoundError):  # another stage was quicker
                     shutil.move(file, aside)
-                warn([f"{file} is of nothing that {self.entry.own} names; it is now {aside}"])
+                _say(f"{file} is of nothing that {self.entry.own} names; it is now {aside}")
 
 
 def enter(main: Callable[[Given], None]) -> None:
-    """Run `main` for the words on the command line; bad input is told and exits with 78, what may
-    be mended by running again with 1.
+    """Run `main` for the words on the command line.
+
+    Bad input is told and exits with 78, and so is what the disk refuses, which waits for its owner;
+    a fault of the program with 70; what may be mended by running again with 1.
 
     The lock keeps a second run of the same stage from starting beside one that a killed DVC left
     behind; it waits for it instead.
     """
+    lifeline.watch()
     stage, arguments = Path(sys.argv[0]).stem, sys.argv[1:]
     try:
-        with _lock("-".join([stage, *arguments])):
-            entry = declared(stage, arguments)
+        entry = declared(stage, arguments)  # from here on the arguments can be a file's name
+        with _warnings_said(), _lock("-".join([stage, *arguments])):
+            for out in entry.outs:  # a killed one's parts: DVC hashes whole folders
+                remove_leftovers(Path(out))
             check_code(entry, stage)
             main(Given(entry, arguments))
     except BadInput as error:
-        for problem in error.problems:
+        for problem in strict_yaml.located(error.problems):
             print(problem, file=sys.stderr)
         sys.exit(BAD_INPUT)
+    except Defect as error:
+        print(error, file=sys.stderr)
+        sys.exit(DEFECT)
     except Unfinished as error:
         print(error, file=sys.stderr)
         sys.exit(UNFINISHED)
+    except OSError as error:
+        said = refusal(error)
+        if said is None:  # not of a disk: where it broke is told, and not what it says
+            raise
+        print(said, file=sys.stderr)
+        sys.exit(BAD_INPUT)
 
 
 def check_code(entry: Declared, stage: str) -> None:
@@ -161,10 +192,24 @@ def check_code(entry: Declared, stage: str) -> None:
         raise BadInput(problems)
 
 
-def warn(messages: Sequence[str]) -> None:
-    """Say what was done about the data that its owner should know; not an error."""
-    for message in messages:
-        print(f"note: {message}", file=sys.stderr)
+class _Said(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        _say(record.getMessage())
+
+
+@contextlib.contextmanager
+def _warnings_said() -> Iterator[None]:
+    """What the library warns of is said like a note, which the terminal and Prefect's log show."""
+    log, said = logging.getLogger("metassay"), _Said(logging.WARNING)
+    log.addHandler(said)
+    try:
+        yield
+    finally:
+        log.removeHandler(said)
+
+
+def _say(message: str) -> None:
+    print(f"note: {message}", file=sys.stderr)
 
 
 def _lock(name: str) -> Any:

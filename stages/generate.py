@@ -5,7 +5,7 @@ from metassay.generation.generate import write_texts
 from metassay.needs import FEW_SHOT
 from metassay.tables import RESPONSES, SOURCES, TEXTS
 from stages.connect import check_folder, connect
-from stages.doorway import Given, enter, warn
+from stages.doorway import Given, enter
 
 
 def main(given: Given) -> None:
@@ -13,12 +13,13 @@ def main(given: Given) -> None:
     name = given.item
     system = given.chosen(SYSTEMS, "systems", name)
     check_folder(given, system, FEW_SHOT)
-    with connect(given) as connection:
-        written = write_texts(given.read(SOURCES), name, system, connection.provide(system))
-        responses = connection.responses()
-    warn(written.warnings)
+    sources = given.read(SOURCES)
+    with connect(given, system, sources["dataset"]) as connection:
+        written = write_texts(sources, name, system, connection.provide(system))
+        asked = connection.finish()
+    given.note([*written.warnings, *asked.notes])
     given.write(TEXTS, written.texts, name)
-    given.write(RESPONSES, responses, f"generate-{name}")
+    given.write(RESPONSES, asked.responses, f"generate-{name}")
 
 
 if __name__ == "__main__":

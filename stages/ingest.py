@@ -1,19 +1,24 @@
 """ingest: raw files -> sources, and the texts, ratings and scores that the dataset gives."""
 
 from metassay.datasets.ingest import ingest
-from metassay.datasets.registry import Dataset
+from metassay.datasets.registry import Dataset, misplaced
+from metassay.errors import BadInput
 from metassay.options import GIVEN, parse
 from metassay.parquet import empty
 from metassay.tables import JUDGMENTS, MEASUREMENTS, PAIRS, RATINGS, SOURCES, TEXTS
-from stages.doorway import REGISTRY, Given, enter, warn
+from stages.doorway import REGISTRY, Given, enter
 
 
 def main(given: Given) -> None:
     """Read one benchmark's raw files with its dataset's reader."""
     name = given.own("dataset")
     dataset = parse(Dataset, given.registered(name), where=f"{REGISTRY} > datasets > {name}")
-    ingested = ingest(dataset.reader, given.path(given.own("raw")), given.criteria())
-    warn(ingested.warnings)
+    raw = given.path(given.own("raw"))
+    problems = misplaced(name, dataset, raw)
+    if problems:
+        raise BadInput(f"{given.entry.own} > raw: {problem}" for problem in problems)
+    ingested = ingest(dataset.reader, raw, given.criteria(), dataset=name)
+    given.note(ingested.warnings)
     given.write(SOURCES, ingested.sources)
     given.write(RATINGS, ingested.ratings)
     given.write(TEXTS, ingested.texts, GIVEN)

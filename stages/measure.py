@@ -4,7 +4,7 @@ from metassay.metrics import METRICS
 from metassay.metrics.measure import measure
 from metassay.options import CHEAP, printed
 from metassay.tables import MEASUREMENTS, PARTS, SOURCES
-from stages.doorway import Given, enter, warn
+from stages.doorway import Given, enter
 
 
 def main(given: Given) -> None:
@@ -18,7 +18,7 @@ def main(given: Given) -> None:
         [given.chosen(METRICS, block, name) for name in names],
         segmentation=printed(segmentation),
     )
-    warn(measured.warnings)
+    given.note(measured.warnings)
     given.write(MEASUREMENTS, measured.table, given.item or CHEAP)
 
 

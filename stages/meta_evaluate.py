@@ -4,7 +4,7 @@ from metassay.meta_evaluation.evaluate import evaluate
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.options import parse
 from metassay.tables import LEADERBOARD, RATINGS, SCORES, TABLES
-from stages.doorway import Given, enter, warn
+from stages.doorway import Given, enter
 
 
 def main(given: Given) -> None:
@@ -16,7 +16,7 @@ def main(given: Given) -> None:
     scores, ratings, criteria = given.read(SCORES), given.read(RATINGS), given.criteria()
     notes: list[str] = []
     made = evaluate(scores, ratings, criteria, better, options, note=notes.append)
-    warn(list(dict.fromkeys(notes)))  # studies by several criteria have the same metrics
+    given.note(notes)
     for name, frame in made.items():
         given.write(TABLES[name], frame)
 

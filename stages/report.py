@@ -1,11 +1,13 @@
 """report: tables -> reports/<benchmark>/: a web page, its numbers as CSV and Markdown, figures."""
 
 from metassay.datasets.registry import Dataset
+from metassay.file_names import asking, noting
 from metassay.llm.endpoints import parse_models
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.options import GIVEN, parse
+from metassay.reporting.display import ShownAs
 from metassay.reporting.report import ReportInput, write_report
-from metassay.tables import JUDGMENTS, PAIRS, RESPONSES, TABLES, TEXTS
+from metassay.tables import JUDGMENTS, NOTES, PAIRS, RESPONSES, TABLES, TEXTS
 from stages.doorway import REGISTRY, Given, enter
 
 SHOWN = (
@@ -37,7 +39,6 @@ def main(given: Given) -> None:
     name = given.own("dataset")
     dataset = parse(Dataset, given.registered(name), where=f"{REGISTRY} > datasets > {name}")
     writers = [*given.own("systems"), *given.own("few_shot")]
-    asking = [*(f"generate-{writer}" for writer in writers), "decompose"]
     where = "params.yaml > certification"
     report = ReportInput(
         benchmark=given.benchmark,
@@ -47,9 +48,11 @@ def main(given: Given) -> None:
         invented=dataset.invented,
         published=given.own("published"),
         published_folder=given.path("reports/published"),
-        responses=given.read_each(RESPONSES, asking),
+        responses=given.read_each(RESPONSES, asking(writers)),
+        notes=given.read_each(NOTES, noting(writers, given.own("costly_metrics"))),
         certification=parse(CertificationOptions, given.shared("certification"), where=where),
         confidence=given.shared("meta_evaluation.confidence"),
+        shown_as=ShownAs.of(given.shared("shown_as"), writers, given.own("judges")),
         models=parse_models(given.shared("endpoints"), given.shared("models")).models,
         texts=given.read(TEXTS, [GIVEN, *writers]),
         pairs=given.read(PAIRS, [GIVEN, *given.own("questions")]),

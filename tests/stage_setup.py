@@ -2,7 +2,9 @@
 
 import importlib
 import shutil
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,8 @@ def tiny_project(root: Path, base_url: str, passages: list[str], **changes: Any)
     """A project whose benchmark `one` has a document for each passage, and a system `writer`.
 
     `system` (whole if it has a kind) and `endpoint` change these; `examples` is the folder of the
-    system's few-shot examples; `access` gives datasets their class.
+    system's few-shot examples; `access` gives datasets their class; `max_missing` is the share of
+    answers that may be missing.
     """
     params = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
     own = yaml.safe_load((ROOT / "benchmarks/sample/params.yaml").read_text(encoding="utf-8"))
@@ -38,7 +41,7 @@ def tiny_project(root: Path, base_url: str, passages: list[str], **changes: Any)
     model = {"endpoint": "here", "model": "m-1", "max_tokens": 200}
     examples = changes.pop("examples", None)
     own |= {
-        **{"name": "one", "dataset": "one", "decompositions": ["apart"]},
+        **{"name": "one", "dataset": "one", "raw": "data/raw/one", "decompositions": ["apart"]},
         "systems": [] if examples else ["writer"],
         "few_shot": {"writer": examples} if examples else {},
     }
@@ -46,6 +49,7 @@ def tiny_project(root: Path, base_url: str, passages: list[str], **changes: Any)
         "systems": {"writer": system if "kind" in system else CHAT | system},
         "endpoints": {"here": endpoint | changes.pop("endpoint", {})},
         "models": {"m": model},
+        "max_missing": changes.pop("max_missing", 0),
     }
     apart = {"kind": "llm", "model": "m", "least": 1, "most": 5, "rounds": 1}
     params["decompositions"] = {"apart": apart}
@@ -53,7 +57,9 @@ def tiny_project(root: Path, base_url: str, passages: list[str], **changes: Any)
     entry = {"reader": "files", "title": "tiny", "licence": "none"}
     registry = {
         "fetched": [],
-        "datasets": {name: entry | {"access": a} for name, a in access.items()},
+        "datasets": {
+            name: entry | {"access": a, "folder": f"data/raw/{name}"} for name, a in access.items()
+        },
     }
     assert not changes
     for name, content in (
@@ -91,6 +97,7 @@ def sources(passages: list[str]) -> pd.DataFrame:
                 "speaker": [""],
                 "group": [""],
                 "attributes": None,
+                "dataset": "one",
             }
             for number, passage in enumerate(passages)
         ]
@@ -106,3 +113,9 @@ def run_stage(monkeypatch: pytest.MonkeyPatch, root: Path, stage: str, item: str
     except SystemExit as error:
         return int(str(error.code))
     return 0
+
+
+def prefect(root: Path, query: str) -> list[tuple[str, ...]]:
+    """What Prefect's server of a project's runs has written down."""
+    with closing(sqlite3.connect(root / ".work/prefect/prefect.db")) as database:
+        return database.execute(query).fetchall()

@@ -27,6 +27,7 @@ from metassay.code_closure import Code
 from metassay.code_reading import hash_of, said, whole_strings
 from metassay.code_version import BLOCKS, FILE, JOINT, code_of, recorded, refresh, stale, versions
 from metassay.errors import BadInput
+from metassay.needs import PromptFile
 from metassay.options import Options
 
 ROOT = Path(__file__).parent.parent
@@ -111,8 +112,8 @@ BENCHMARK = {
 Changed = Callable[..., set[str]]
 
 
-def prompts(_: Options) -> list[Path]:
-    return [Path("prompts/note.yaml")]
+def prompts(_: Options) -> list[PromptFile]:
+    return [PromptFile(Path("prompts/note.yaml"), {})]
 
 
 @pytest.fixture
@@ -600,7 +601,6 @@ def test_versions_do_not_depend_on_the_extras_that_are_installed() -> None:
     about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lines = [*about["dependencies"], *about["optional-dependencies"]["pipeline"]]
     there = {re.split("[=<>]", line)[0] for line in lines}
-    there |= {"nltk", "markupsafe"}  # which rouge-score and jinja2 bring
     code = code_of(ROOT)
     for stage in code.programs():
         packages = {line.partition("==")[0] for line in code.need(f"stages.{stage}").packages}

@@ -9,6 +9,7 @@ import hashlib
 import importlib
 import json
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -26,6 +27,7 @@ from metassay.options import BENCHMARKS, PARAMS
 from metassay.params import Benchmark
 from metassay.parquet import empty, read
 from metassay.tables import JUDGMENTS, PARTS, UNITS
+from metassay.tables import NOTES as TABLE_OF_NOTES
 from metassay.text.headings import SECTIONS
 from metassay.text.sections import divide
 from stages import declared, doorway
@@ -108,7 +110,7 @@ def test_every_list_that_stages_repeat_over_is_one_of_a_benchmark() -> None:
 
 def answer(call: Call) -> Answer:
     """Claims where claims are asked for, else a note."""
-    if '{"items":' in str(call.body["messages"][0]["content"]):
+    if call.is_claims:
         items = [{"number": 1, "claims": ["The knee hurts."]}]
         return said(json.dumps({"items": items}))
     return said("The knee hurts [0].")
@@ -185,7 +187,10 @@ def registry(mirror: Path) -> dict[str, Any]:
     ]
     entry = {"reader": "files", "title": "tiny", "licence": "none", "access": "public"}
     notes = entry | {"upstream": "https://example.org", "commit": COMMIT, "mirror": "notes"}
-    ward, claims = (entry | {"reader": reader} for reader in ("files", None))
+    ward, claims = (
+        entry | {"reader": reader, "folder": f"data/raw/{name}"}
+        for reader, name in (("files", "ward"), (None, "doclens_aci_claims"))
+    )
     return {
         "fetched": ["notes"],
         "datasets": {"notes": notes | {"files": files}, "ward": ward, "doclens_aci_claims": claims},
@@ -259,7 +264,7 @@ def test_declared_is_what_dvc_resolves(whose: str, project: Path) -> None:
 
 
 def entry_of(root: Path, cmd: str) -> Declared:
-    module, *arguments = cmd.removeprefix("python -m ").split()
+    module, *arguments = shlex.split(cmd.removeprefix("python -m "))
     with contextlib.chdir(root):
         return declared.declared(module.removeprefix("stages."), arguments)
 
@@ -325,7 +330,7 @@ def files_in(room: Path) -> set[str]:
 
 def run(patch: pytest.MonkeyPatch, room: Path, cmd: str) -> Given:
     """Run a command of dvc.yaml in this process; what its doorway was handed."""
-    module, *arguments = cmd.removeprefix("python -m ").split()
+    module, *arguments = shlex.split(cmd.removeprefix("python -m "))
     main = importlib.import_module(module).main
     handed: list[Given] = []
 
@@ -431,6 +436,23 @@ def test_the_file_of_a_name_that_was_struck_off_is_set_aside(
     )
 
 
+def test_what_a_stage_notes_is_kept_and_said_at_once(
+    copied: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of these notes one has a citation past the end."""
+    monkeypatch.setenv("METASSAY_MIRROR", str(copied / "mirror"))
+    run(monkeypatch, copied, "python -m stages.fetch notes")
+    capsys.readouterr()
+    run(monkeypatch, copied, "python -m stages.ingest one")
+    notes = read(TABLE_OF_NOTES, copied / "data/tables/one/notes/ingest.parquet")
+    (note,) = notes["note"]
+    assert "a citation names a passage that does not exist" in note
+    assert capsys.readouterr().err == f"note: {note}\n"
+    given = Given(entry_of(copied, "python -m stages.segment one"), ["one"])
+    with pytest.raises(RuntimeError, match=r"segment: dvc\.yaml does not declare its notes"):
+        given.note(["nothing"])
+
+
 def authors_after(patch: pytest.MonkeyPatch, root: Path, cmd: str) -> set[str]:
     """Whose texts are divided by then."""
     run(patch, root, cmd)
@@ -450,8 +472,8 @@ def test_a_stage_under_a_stale_code_yaml_is_refused(
         doorway.enter(lambda _: pytest.fail("the doorway was entered"))
     assert ended.value.code == BAD_INPUT
     first, second = capsys.readouterr().err.splitlines()
-    assert first.startswith("code.yaml > stages > align: is of other code than is here;")
-    assert second.startswith("code.yaml > alignments > rouge_topk: is not there;")
+    assert first.startswith("code.yaml, line 3 > stages > align: is of other code than is here;")
+    assert second.startswith("code.yaml, line 22 > alignments > rouge_topk: is not there;")
     assert "`metassay refresh`" in first
     assert "`metassay refresh`" in second
 

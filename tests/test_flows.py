@@ -1,27 +1,41 @@
 """Runs of an invented project with our dvc.yaml, whose commands do next to nothing."""
 
+import fcntl
 import json
 import os
 import re
 import shutil
 import signal
-import sqlite3
+import socket
 import subprocess
 import sys
+import threading
 import time
-from contextlib import closing
+import traceback
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from signal import SIGKILL, SIGTERM
 
+import pandas as pd
 import psutil
 import pytest
 import yaml
 from dvc.utils.serialize import dumps_yaml
 
-from flows import dag
+from flows import dag, history
+from flows.prefect_server import Server
+from flows.recovery import guarded
 from flows.words import last_words, notes
 from flows.worker import HEAD, put
-from flows.workers import Workers
+from flows.workers import StageFailed, Workers
+from metassay.errors import BadInput
+from metassay.parquet import write
+from metassay.tables import RESPONSES
 from speed.dag import build
+from tests.kill_setup import Run, kill, left, start, unended, wait_until
+from tests.stage_setup import prefect
 
 ROOT = Path(__file__).parent.parent
 
@@ -43,6 +57,41 @@ def project(built: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(built, tmp_path / "project"))
 
 
+class Nobody:
+    """Listens on loopback, counts who calls, and lets them go without an answer."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.over = threading.Event()
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self._listening.settimeout(0.1)
+        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+        self.thread = threading.Thread(target=self._count)
+        self.thread.start()
+
+    def _count(self) -> None:
+        with self._listening:
+            while not self.over.is_set():
+                with suppress(TimeoutError):
+                    self._listening.accept()[0].close()
+                    self.calls += 1
+
+    @property
+    def everywhere(self) -> dict[str, str]:
+        """An environment that sends everybody here."""
+        names = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
+        prefect = {"PREFECT_API_URL": f"{self.url}/api", "PREFECT_API_KEY": "k"}
+        return dict.fromkeys(names, self.url) | prefect
+
+
+@pytest.fixture
+def nobody() -> Iterator[Nobody]:
+    found = Nobody()
+    yield found
+    found.over.set()
+    found.thread.join()
+
+
 def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "flows", *arguments]
 
@@ -51,11 +100,11 @@ def environment(root: Path) -> dict[str, str]:
     return dag.environment(root) | {"PYTHONPATH": str(ROOT)}
 
 
-def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(root: Path, *arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command(*arguments),
         cwd=root,
-        env=environment(root),
+        env=environment(root) | changes,
         capture_output=True,
         text=True,
         check=False,
@@ -277,20 +326,69 @@ def test_a_stage_whose_inputs_turn_out_as_before_is_not_run_again(project: Path)
     }
 
 
-def test_a_worker_that_was_killed_while_idle_costs_no_stage(
-    built: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_was_damaged_or_replaced_is_built_again(project: Path) -> None:
+    """Outs of fresh stages, which are inputs of other fresh ones: each is as it was."""
+    tables = project / "data/tables/b00"
+    kept = {path: path.read_bytes() for path in tables.rglob("*") if path.is_file()}
+    lock = locks(project)
+    damaged = tables / "scores.parquet"
+    damaged.write_bytes(damaged.read_bytes()[:-1] + b"?")
+    (tables / "correlations.parquet").write_bytes(b"")
+    (tables / "evidence.parquet").unlink()
+    (tables / "certificates.parquet").unlink()
+    (tables / "certificates.parquet").mkdir()
+    (tables / "certificates.parquet/b.parquet").write_bytes(b"?")
+    done = run(project, "b00", "--no-prefect")
+    assert done.returncode == 0, done.stderr
+    assert {path: path.read_bytes() for path in tables.rglob("*") if path.is_file()} == kept
+    assert locks(project) == lock
+
+
+@pytest.mark.slow
+def test_a_worker_that_was_killed_costs_no_stage_but_its_own(
+    project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    stage = dag.plan(built, ["b00"]).stages["benchmarks/b00/dvc.yaml:segment"]
-    with (built / ".work/held").open("w") as held:
-        workers = Workers(built, held.fileno())
-        assert not workers.run(stage).ran
-        for child in psutil.Process().children():
-            if "flows.worker" in child.cmdline():
-                child.kill()
-                psutil.wait_procs([child])
-        assert not workers.run(stage).ran
+    change(project / "params.yaml", "alignments.rouge_topk.k", 2)
+    hook(project, "align-b00", *SLEEP)
+    stages = dag.plan(project, ["b00"]).stages
+    segment, align = (stages[f"benchmarks/b00/dvc.yaml:{name}"] for name in ("segment", "align"))
+    with (project / ".work/held").open("w") as held, ThreadPoolExecutor() as threads:
+        workers = Workers(project, held.fileno())
+        assert not workers.run(segment).ran
+        kill_workers()  # none had a stage
+        running = threads.submit(workers.run, align)
+        while not (asleep := sleeping()):
+            assert not running.done(), running.result()
+            time.sleep(0.02)
+        kill_workers()
+        with pytest.raises(StageFailed) as failed:
+            running.result()
+        assert failed.value.retryable
+        assert "killed by SIGKILL" in failed.value.said
+        assert workers.lost, "the next run mends what it left"
+        assert not psutil.wait_procs(asleep, timeout=2)[1], "its stage went with it"
+        assert not workers.run(segment).ran
         workers.close()
+
+
+def sleeping() -> list[psutil.Process]:
+    """The processes of hooks that sleep."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            if process.name() == "sleep":
+                found.append(process)
+    return found
+
+
+def kill_workers() -> None:
+    for child in psutil.Process().children():
+        if "flows.worker" in child.cmdline():
+            child.kill()
+            with suppress(psutil.NoSuchProcess):  # who started it reaps it
+                while child.status() != psutil.STATUS_ZOMBIE:
+                    time.sleep(0.01)
 
 
 def test_a_failed_branch_stops_only_itself_and_is_named(project: Path) -> None:
@@ -305,14 +403,77 @@ def test_a_failed_branch_stops_only_itself_and_is_named(project: Path) -> None:
     assert stale(project, "b01") == set()
 
 
+def answers_of(root: Path, name: str, *codes: str) -> None:
+    """A table of what a model answered, to be written by a stage: `ok`, or why there is none."""
+    frame = pd.DataFrame(
+        [
+            {
+                **{"key": str(number), "request": '{"model": "m-1"}'},
+                "status": "ok" if code == "ok" else "error",
+                "finish_reason": code,
+                **{"prompt_tokens": None, "completion_tokens": None, "text": None},
+            }
+            for number, code in enumerate(codes)
+        ]
+    )
+    write(RESPONSES, frame, root / f"empty/{name}.parquet")
+
+
 @pytest.mark.slow
-def test_prefect_retries_what_may_pass_and_keeps_notes(project: Path) -> None:
+def test_a_stage_that_lacks_answers_is_run_again_and_after_it_only_what_changed(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("METASSAY_TEST_KEY", "k")
+    path = project / "params.yaml"
+    endpoint = {
+        **{"kind": "openai", "base_url": "https://llm.example/v1"},
+        "key_env": "METASSAY_TEST_KEY",
+    }
+    params = yaml.safe_load(path.read_text(encoding="utf-8"))
+    params["endpoints"] = {"here": endpoint}
+    params["models"] = {"m": {"endpoint": "here", "model": "m-1", "max_tokens": 9}}
+    path.write_text(yaml.safe_dump(params), encoding="utf-8")
+    answers_of(project, "decompose", "ok", "timeout")
+    assert run(project, "b00", "--no-prefect").returncode == 0
+    assert stale(project, "b00") == {"b00: decompose@clauses"} | AFTER_UNITS
+    whole = locks(project)
+    done = run(project, "b00", "--no-prefect")
+    assert done.returncode == 0, done.stderr
+    assert names(done.stderr) == {"b00: decompose@clauses"}  # it came to the same
+    assert locks(project) == whole
+    assert run(project, "b00", "--only", "report").returncode == 0  # which asks nobody
+
+    page = project / "reports/b00/index.html"
+    page.write_text("the old one", encoding="utf-8")
+    hook(project, "decompose-b00-clauses", "echo 1 of 2 are missing >&2", "exit 1")
+    for _ in range(2):  # once its outs are gone, DVC's cache does not bring them back
+        done = run(project, "b00", "--no-prefect")
+        assert done.returncode == 1
+        assert "✗ b00: decompose@clauses (exit 1)\n1 of 2 are missing\n" in done.stderr
+        assert "! reports/b00/index.html is of an earlier run, not of this one" in done.stderr
+        page.unlink()
+        page.write_text("the old one", encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_prefect_retries_what_may_pass_and_keeps_notes_whatever_the_surroundings(
+    project: Path, nobody: Nobody
+) -> None:
+    """With settings for another server, proxies, and a damaged database."""
+    (project / "prefect.toml").write_text(f'[api]\nurl = "{nobody.url}/api"\nkey = "k"\n')
+    history.database(project).parent.mkdir()
+    history.database(project).write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 40)
     change(project / "params.yaml", "alignments.rouge_topk.k", 2)
-    hook(project, "align-b00", "echo x >> tried-b00", "exit 78")
+    words = "echo ratings.csv, line 2: mend it >&2"
+    hook(project, "align-b00", "echo x >> tried-b00", words, "exit 78")
     once = "if [ ! -f tried-b01 ]; then touch tried-b01; exit 1; fi"
     hook(project, "align-b01", once, "echo note: 2 citations past the end >&2")
-    done = run(project, "b00", "b01")
+    done = run(project, "b00", "b01", **nobody.everywhere)
+    assert nobody.calls == 0
     assert done.returncode == 1, done.stderr
+    assert "not used: PREFECT_API_KEY, PREFECT_API_URL, prefect.toml; a run has" in done.stderr
+    assert "prefect.db, is damaged: it is now prefect.db.damaged, and a new one" in done.stderr
+    assert "Traceback" not in done.stderr
     assert (project / "tried-b00").read_text() == "x\n"
     assert "✗ b01: align (exit 1)" in done.stderr
     assert re.search(r"✓ b01: align .*\n  note: 2 citations past the end\n", done.stderr)
@@ -322,12 +483,10 @@ def test_prefect_retries_what_may_pass_and_keeps_notes(project: Path) -> None:
     states = dict(prefect(project, "select name, state_type from task_run"))
     assert states["b00: align"] == "FAILED"
     assert states["b01: align"] == "COMPLETED"
-    assert ("note: 2 citations past the end",) in prefect(project, "select message from log")
-
-
-def prefect(root: Path, query: str) -> list[tuple[str, ...]]:
-    with closing(sqlite3.connect(root / ".work/prefect/prefect.db")) as database:
-        return database.execute(query).fetchall()
+    said = prefect(project, "select message from log")
+    assert ("note: 2 citations past the end",) in said
+    assert ("ratings.csv, line 2: mend it",) in said
+    assert not unended(project)
 
 
 def interrupted(root: Path, arguments: list[str], number: int, *, when: str) -> float:
@@ -363,7 +522,7 @@ def interrupted(root: Path, arguments: list[str], number: int, *, when: str) -> 
 SLEEP = ("touch sleeping", "sleep 60")
 AS_THE_COMMAND_DOES = """
 import os, sys
-from metassay.cli.running import _in_a_session_of_its_own as run
+from metassay.cli.running import _on_a_lifeline as run
 sys.exit(run(sys.argv[1:], dict(os.environ)))
 """
 
@@ -392,14 +551,62 @@ def test_a_run_can_be_interrupted_while_it_looks_for_what_changed(project: Path)
 
 
 @pytest.mark.slow
-def test_an_interrupted_run_leaves_nothing_running_in_prefect(project: Path) -> None:
-    """By the way that `metassay run` takes, and as a terminal does it."""
+@pytest.mark.parametrize(("target", "number"), [("group", SIGTERM), ("flow", SIGKILL)])
+def test_a_killed_run_leaves_nothing_running(project: Path, target: str, number: int) -> None:
+    """By the way that `metassay run` takes: neither a process, nor something that Prefect shows."""
+    began = killed(project, target, number, *command("b00", "b01"))
+    assert not left(began)
+    assert "Traceback" not in began.output
+    assert not unended(project)
+    assert ("CRASHED",) in prefect(project, "select state_type from flow_run")
+
+
+@pytest.mark.parametrize(("target", "number"), [("parent", SIGKILL), ("flow", SIGKILL)])
+def test_without_prefect_nothing_goes_on_either(project: Path, target: str, number: int) -> None:
+    assert not left(killed(project, target, number, *command("b00", "--no-prefect")))
+
+
+def killed(project: Path, target: str, number: int, *arguments: str) -> Run:
     change(project / "params.yaml", "judges.j0.threshold", 0.25)
     hook(project, "judge-b00-j0", *SLEEP)
-    arguments = [sys.executable, "-c", AS_THE_COMMAND_DOES, *command("b00", "b01")]
-    assert interrupted(project, arguments, signal.SIGINT, when="sleeping") < 5
-    runs = prefect(project, "select state_type from flow_run union select state_type from task_run")
-    assert runs == [("CRASHED",)] or set(runs) == {("CRASHED",), ("COMPLETED",)}
+    words = (sys.executable, "-c", AS_THE_COMMAND_DOES, *arguments)
+    began = start(project, command=words, **environment(project))
+    assert wait_until(began, (project / "sleeping").exists), began.output
+    assert kill(began, target, number)
+    return began
+
+
+@pytest.mark.slow
+def test_another_prefect_server_is_told_keys_and_numbers_only(
+    project: Path, tmp_path: Path, nobody: Nobody
+) -> None:
+    change(project / "params.yaml", "alignments.rouge_topk.k", 2)
+    hook(project, "align-b00", "echo document CANARY: mend it >&2", "exit 78")
+    hook(project, "align-b01", "echo note: CANARY has no citations >&2")
+    absent = run(project, "b00", "--prefect-api", f"{nobody.url}/api")
+    assert absent.returncode == 2
+    assert "no Prefect server answers at http://127.0.0.1" in absent.stderr
+    assert "Traceback" not in absent.stderr
+    assert nobody.calls > 0
+
+    (tmp_path / "theirs/.work").mkdir(parents=True)
+    with (tmp_path / "held").open("w") as held, pytest.MonkeyPatch.context() as patch:
+        for name, value in environment(tmp_path / "theirs").items():
+            patch.setenv(name, value)
+        server = Server(tmp_path / "theirs", held.fileno(), lambda: None)
+        server.wait_until_it_serves()
+        done = run(project, "b00", "b01", "--prefect-api", server.url)
+        server.close()
+    assert done.returncode == 1, done.stderr
+    assert "document CANARY: mend it" in done.stderr
+    states = dict(prefect(tmp_path / "theirs", "select name, state_type from task_run"))
+    assert states["b00: align"] == "FAILED"
+    assert states["b01: align"] == "COMPLETED"
+    for file in history.database(tmp_path / "theirs").parent.glob("prefect.db*"):
+        told = file.read_bytes()
+        assert b"CANARY" not in told
+        assert str(project).encode() not in told
+    assert not history.database(project).exists()
 
 
 def test_a_crash_tells_where_but_not_the_text_it_stumbled_over() -> None:
@@ -409,8 +616,185 @@ def test_a_crash_tells_where_but_not_the_text_it_stumbled_over() -> None:
         '  File "stages/judge.py", line 21, in main\n    judge()\n'
         "ValueError: cannot read 'CANARY of a patient'\nCANARY again: second line\n"
     )
-    said = last_words(crash)
+    said = last_words(crash, 1)
     assert "CANARY" not in said
     assert 'File "stages/judge.py", line 21, in main' in said
     assert "ValueError" in said
     assert notes(crash) == ("note: nothing to see",)
+
+
+def test_of_a_group_of_errors_only_the_kind_is_told() -> None:
+    try:
+        raise ExceptionGroup("CANARY", [ValueError("CANARY")])
+    except ExceptionGroup:
+        crash = traceback.format_exc()
+    said = last_words(crash, 1)
+    assert "CANARY" not in said
+    assert "ExceptionGroup (its message is not shown" in said
+    assert f'File "{__file__}"' in said
+
+
+def test_a_module_that_is_not_installed_is_named() -> None:
+    crash = (
+        "Traceback (most recent call last):\n"
+        '  File "stages/judge.py", line 3, in <module>\n    import torch\n'
+        "ModuleNotFoundError: No module named 'torch'\n"
+    )
+    assert "No module named 'torch'; install" in last_words(crash, 1)
+
+
+def test_the_signal_that_ended_a_stage_is_named() -> None:
+    for code in (-signal.SIGKILL, 128 + signal.SIGKILL):
+        said = last_words("half done", code)
+        assert said.startswith("half done\nkilled by SIGKILL, perhaps because there was no memory")
+    assert "killed by SIGSEGV; " in last_words("", 139)
+    assert "killed" not in last_words("one line", 78)
+    assert last_words("", 3).startswith("it said nothing; ")
+
+
+def test_dvc_itself_says_why_a_stage_failed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one line, after what the stage has said."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    stages = dag.plan(project, ["b00"]).stages
+    shutil.rmtree(project / "reports/published")
+    change(project / "params.yaml", "alignments.rouge_topk.k", 2)
+    hook(project, "align-b00", "echo nearly done", "exit 0")  # which writes nothing
+    change(project / "params.yaml", "judges.j0.threshold", 0.25)
+    hook(project, "judge-b00-j0", "echo 1 > seed")
+    kept = project / ".dvc/cache/files/md5"
+    for number in range(256):  # where DVC would keep what is new
+        if not (kept / f"{number:02x}").exists():
+            (kept / f"{number:02x}").touch()
+    code = yaml.safe_load((project / "code.yaml").read_text(encoding="utf-8"))
+    del code["stages"]["segment"]
+    (project / "code.yaml").write_text(yaml.safe_dump(code), encoding="utf-8")
+    before = locks(project)
+    expected = {
+        "report": r"reports/published: No such file or directory; put it back, or run what .*",
+        "align": r"nearly done\noutput 'data/tables/b00/alignments.parquet' does not exist",
+        "judge@j0": r"\.dvc/cache/files/md5/\w\w/\w+: a file stands where a folder .*",
+        "segment": r"Parameters 'stages.segment' are missing from 'code.yaml'; .*refresh.*",
+    }
+    with (project / ".work/held").open("w") as held:
+        workers = Workers(project, held.fileno())
+        for name, said in expected.items():
+            with pytest.raises(StageFailed) as failed:
+                workers.run(stages[f"benchmarks/b00/dvc.yaml:{name}"])
+            assert re.fullmatch(said, failed.value.said), failed.value.said
+        workers.close()
+    assert locks(project) == before
+
+
+def test_what_dvc_cannot_read_is_one_line_before_any_stage(project: Path) -> None:
+    file = project / "benchmarks/b00/dvc.yaml"
+    good = file.read_text(encoding="utf-8")
+    broken = {
+        "    wdir: ../..\n": ("    folder: ../..\n", "extra keys not allowed at stages > ingest"),
+        "${raw}": ("${rawe}", "Could not find 'rawe'; mend it"),
+        "    outs:\n": ("    outs:\n    - ${raw}\n", "output 'data/raw/d' is specified in: - "),
+    }
+    for old, (new, says) in broken.items():
+        file.write_text(good.replace(old, new, 1), encoding="utf-8")
+        with pytest.raises(BadInput, match=re.escape(says)) as refused:
+            dag.plan(project, ["b00"])
+        assert len(refused.value.problems) == 1
+        assert "\n" not in str(refused.value)
+    file.write_text(good, encoding="utf-8")
+    lock = project / "benchmarks/b00/dvc.lock"
+    lock.write_text(f"<<<<<<< HEAD\n{lock.read_text(encoding='utf-8')}", encoding="utf-8")
+    done = run(project, "b00", "--no-prefect")
+    assert done.returncode == 2
+    first, second = done.stderr.splitlines()
+    assert first.startswith("looking for")
+    assert second.startswith("benchmarks/b00/dvc.lock: line 1: a merge left both sides")
+
+
+def test_a_project_without_git_runs(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a zip unpacks, also in a folder that another repository ignores."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    shutil.rmtree(project / ".git")
+    with (project / ".work/held").open("w") as held:
+        workers = Workers(project, held.fileno())
+        for threshold in (0.25, 0.3):
+            files = set(project.iterdir())
+            change(project / "params.yaml", "judges.j0.threshold", threshold)
+            plan = dag.plan(project, ["b00"])
+            assert {plan.stages[one].name for one in plan.stale} == AFTER_PAIRS
+            assert workers.run(plan.stages["benchmarks/b00/dvc.yaml:judge@j0"]).ran
+            assert set(project.iterdir()) == files
+            subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+            (tmp_path / ".gitignore").write_text("*\n")
+        workers.close()
+
+
+def nowhere_else(outside: Path) -> dict[str, str]:
+    """An environment in which all that is not the project lies in a folder of its own."""
+    places = [
+        "HOME",
+        "TMPDIR",
+        *(f"XDG_{one}_HOME" for one in ("CACHE", "CONFIG", "DATA", "STATE")),
+    ]
+    for place in places:
+        (outside / place).mkdir(parents=True)
+    kept = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+    return kept | {place: str(outside / place) for place in places}
+
+
+def test_one_report_is_rendered_under_the_lock_and_writes_nowhere_else(
+    project: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    with guarded(project):
+        process = subprocess.Popen(
+            command("b00", "--only", "report"),
+            cwd=project,
+            env=nowhere_else(outside),
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stderr is not None
+        said = [process.stderr.readline(), process.stderr.readline()]
+        assert said[1].startswith("another run works in this project")
+    rest = process.communicate(timeout=60)[1]
+    assert process.returncode == 0, rest
+    assert names(rest) == {"b00: report"}, "although nothing had changed"
+    assert [str(path) for path in outside.rglob("*") if path.is_file()] == []
+    for name in ("ratings", "units"):
+        (project / f"data/tables/b00/{name}.parquet").unlink()
+    done = run(project, "b00", "--only", "report")
+    assert done.returncode == 2
+    missing = (
+        "b00: report: data/tables/b00/ratings.parquet and 1 more not there; `metassay run b00`"
+    )
+    assert done.stderr.splitlines()[-1].startswith(missing)
+
+
+def test_plain_dvc_writes_nothing_outside_the_project(project: Path, tmp_path: Path) -> None:
+    folder = project / "benchmarks/b00"
+    done = subprocess.run(
+        [sys.executable, "-m", "dvc", "status", "dvc.yaml"],
+        cwd=folder,
+        env=nowhere_else(tmp_path / "outside"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (folder / ".work/dvc/repo").is_dir(), "what DVC knows of files"
+    assert not [path for path in (tmp_path / "outside").rglob("*") if path.is_file()]
+
+
+def test_a_run_says_that_it_waits_for_another_dvc(
+    project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with ThreadPoolExecutor() as pool, (project / ".dvc/tmp/lock").open("a") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        waiting = pool.submit(dag.plan, project, ["b00"])
+        said = ""
+        while "another DVC works in this project; waiting" not in said:
+            assert not waiting.done()
+            said += capfd.readouterr().err
+        fcntl.flock(held, fcntl.LOCK_UN)
+        assert waiting.result(timeout=60).stale == frozenset()

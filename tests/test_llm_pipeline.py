@@ -14,8 +14,10 @@ import pandas as pd
 import pytest
 import yaml
 
+from metassay.cli.closing import closing as end
 from metassay.cli.main import main
 from metassay.llm import client
+from metassay.params import load
 from metassay.parquet import read
 from metassay.tables import TABLES
 from stages.doorway import BAD_INPUT
@@ -38,7 +40,7 @@ from tests.llm.scripted_server import (
     with_items,
     with_prose,
 )
-from tests.stage_setup import refresh_code, run_stage
+from tests.stage_setup import prefect, refresh_code, run_stage
 
 pytestmark = pytest.mark.slow
 
@@ -55,17 +57,13 @@ PRICES = {
 }
 
 
-def is_claims(call: Call) -> bool:
-    return '{"items":' in str(call.body["messages"][0]["content"])
-
-
 def claims(number: int = 1) -> str:
     return json.dumps({"items": [{"number": n + 1, "claims": CLAIMS} for n in range(number)]})
 
 
 def script(call: Call) -> Answer:
     """A model that does as it is told; its notes name the case that the source names."""
-    if is_claims(call):
+    if call.is_claims:
         return said(claims())
     return said(f"The knee hurts [0]. There is no swelling [1]. {case(call)} was seen [2].")
 
@@ -114,11 +112,12 @@ def configure(root: Path, base_url: str, **changes: Any) -> None:
         "endpoints": {"here": endpoint},
         "models": {"m": model},
         "max_cost": changes.pop("max_cost", None),
+        "max_missing": changes.pop("max_missing", 0),
     }
     params["systems"]["writer"] = writer
     params["decompositions"]["apart"] = apart
     path.write_text(yaml.safe_dump(params), encoding="utf-8")
-    entry = {"reader": "files", "title": "tiny", "licence": "none"}
+    entry = {"reader": "files", "title": "tiny", "licence": "none", "folder": "data/one"}
     datasets = {"one": entry | {"access": changes.pop("access", "public")}}
     assert not changes
     registry = yaml.safe_dump({"fetched": [], "datasets": datasets})
@@ -209,7 +208,7 @@ def test_a_run_is_estimated_and_a_clone_repeats_it_without_key_ledger_or_request
         if len(cells := [c.strip() for c in line.strip("│ ").split("│")]) == 7
     }
     for stage, wanted in (("generate-writer", False), ("decompose", True)):
-        calls = [call for call in server.calls if is_claims(call) is wanted]
+        calls = [call for call in server.calls if call.is_claims is wanted]
         read = sum(call.prompt_tokens for call in calls)
         written = sum(count(script(call).text or "") for call in calls)
         paid = (read * 1.0 + written * 2.0) / 1e6
@@ -292,7 +291,7 @@ def test_private_text_stays_where_it_may_be(tmp_path: Path) -> None:
     data(root / "data/one", ["a", CANARY])
 
     def faulty(call: Call) -> Answer:  # its errors repeat the prompt
-        return failed(400) if CANARY in call.prompt and not is_claims(call) else script(call)
+        return failed(400) if CANARY in call.prompt and not call.is_claims else script(call)
 
     with ScriptedServer(faulty) as server:
         configure(root, server.base_url, access="private")
@@ -304,15 +303,47 @@ def test_private_text_stays_where_it_may_be(tmp_path: Path) -> None:
 
         configure(root, server.base_url, access="private", sends=["private"])
         done = metassay(root, "run", "one")
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == 3, done.stderr  # for its answer is missing
         assert any(CANARY in call.prompt for call in server.calls)
-    for run in (stopped, done):
+    lacking = "Answers of m-1 (generate-writer): 1 of 2 failed for good (http_400 1)."
+    ((told,),) = prefect(root, "select message from flow_run_state where type = 'COMPLETED'")
+    assert f"\none: {lacking}\n" in told
+    rows = dict(prefect(root, "select key, data from artifact"))
+    assert [row["failed"] for row in json.loads(json.loads(rows["one-answers"]))] == [0, 1]
+    with ScriptedServer(
+        script
+    ) as elsewhere:  # who wrote is struck off, and the data are relabelled
+        configure(root, elsewhere.base_url, access="private")
+        relabel(root)
+        relabelled = metassay(root, "run", "one", "--no-prefect")
+        assert relabelled.returncode == 1
+        assert "data/open/sources.jsonl: lies in the folder of 'open'" in relabelled.stderr
+        assert not elsewhere.calls
+    for run in (stopped, done, relabelled):
         assert "knee" not in run.stdout + run.stderr
         assert "canary" not in run.stdout + run.stderr.replace(f"d-{CANARY}", "")
-    logs = [f for f in (root / ".work").rglob("*") if f.is_file() and "ledger" not in f.name]
+    tables = ("cache", "tables", "left_over")  # these hold texts, and so does the ledger
+    kept = [f for place in (".work", ".dvc", "benchmarks") for f in (root / place).rglob("*")]
+    logs = [f for f in [*kept, root / "code.yaml"] if f.is_file() and "ledger" not in f.name]
+    logs = [f for f in logs if not set(tables).intersection(f.relative_to(root).parts)]
     assert any(f.suffix == ".db" for f in logs), "Prefect's database is looked through, too"
     passage = f"Case {CANARY}".encode()
     assert not [f for f in logs if passage in f.read_bytes() or b"knee" in f.read_bytes()]
+
+
+def relabel(root: Path) -> None:
+    """The private files lie in another folder, too, which is called public; `writer` is gone."""
+    shutil.copytree(root / "data/one", root / "data/open")
+    for file, change in (
+        ("data/registry.yaml", {"folder": "data/open", "access": "public"}),
+        (OWN / "params.yaml", {"dataset": "open", "raw": "data/open", "systems": ["lead"]}),
+    ):
+        content = yaml.safe_load((root / file).read_text(encoding="utf-8"))
+        if "datasets" in content:
+            content["datasets"]["open"] = content["datasets"]["one"] | change
+        else:
+            content |= change
+        (root / file).write_text(yaml.safe_dump(content), encoding="utf-8")
 
 
 WRITING = {
@@ -354,11 +385,11 @@ def test_every_fault_is_a_status_and_denominators_are_exact(
 
     def faulty(call: Call) -> Answer:
         name = case(call).removeprefix("Case ")
-        known = TAKING_APART if is_claims(call) else WRITING
+        known = TAKING_APART if call.is_claims else WRITING
         return known[name][1](call) if name in known else script(call)
 
     with ScriptedServer(faulty) as server:
-        configure(root, server.base_url)
+        configure(root, server.base_url, max_missing=1)
         assert [here(root, *stage) for stage in STAGES] == [0] * len(STAGES)
 
     texts = table(root, "texts").query("author == 'writer'").set_index("doc_id")
@@ -384,3 +415,124 @@ def test_every_fault_is_a_status_and_denominators_are_exact(
     assert len(precision) == len(expected)
     page = (root / "reports/one/index.html").read_text(encoding="utf-8")
     assert "no claims" in page
+
+
+CASES = [*"abcdefghij"]
+ONE_LOST, ALL_LOST = (1, 0, 1), 10 * [(1, 0, 1)]
+# By hand: expected, judged and failed of each document a to j. Of ten, the writer has no text for
+# a, b and c, and nobody's claims of d, e and f are known but the reference's, which names no case.
+COUNTS = {
+    "some": {
+        ("claim_precision", "writer"): 6 * [ONE_LOST] + 4 * [(2, 2, 0)],
+        ("claim_recall", "writer"): 3 * [(2, 0, 2)] + 7 * [(2, 2, 0)],
+        ("citation_recall", "writer"): 3 * [ONE_LOST] + 7 * [(3, 3, 0)],
+        ("citation_precision", "writer"): 3 * [ONE_LOST] + 7 * [(3, 3, 0)],
+        ("faithfulness", "writer"): 3 * [ONE_LOST] + 7 * [(3, 3, 0)],
+        ("words", "writer"): 3 * [ONE_LOST] + 7 * [(1, 1, 0)],
+        ("claim_precision", "lead"): 3 * [(2, 2, 0)] + 3 * [ONE_LOST] + 4 * [(2, 2, 0)],
+        ("claim_recall", "lead"): 10 * [(2, 2, 0)],
+    },
+    "all": {
+        **{(metric, "writer"): ALL_LOST for metric in ("claim_precision", "claim_recall")},
+        **{(metric, "writer"): ALL_LOST for metric in ("citation_recall", "citation_precision")},
+        **{(metric, "writer"): ALL_LOST for metric in ("faithfulness", "words")},
+        **{(metric, "lead"): ALL_LOST for metric in ("claim_precision", "claim_recall")},
+        ("words", "lead"): 10 * [(1, 1, 0)],
+    },
+}
+
+
+def check_counts(root: Path, expected: dict[tuple[str, str], list[tuple[int, int, int]]]) -> None:
+    """Denominators and bounds of each document, and what the leaderboard makes of them."""
+    scores = table(root, "scores").query("part == 'full'")
+    board = table(root, "leaderboard").query("part == 'full'").set_index(["metric", "author"])
+    for (metric, author), by_document in expected.items():
+        rows = scores.query("metric == @metric and author == @author").sort_values("doc_id")
+        counts = rows[["n_expected", "n_judged", "n_failed"]]
+        assert list(map(tuple, counts.to_numpy().tolist())) == by_document, (metric, author)
+        unknown = rows["n_judged"] == 0
+        assert (rows["value"].isna() == unknown).all()
+        if metric != "words":  # which has no greatest value
+            assert (rows["low"] == rows["value"].fillna(0)).all()
+            assert (rows["high"] == rows["value"].fillna(1)).all()
+        row = board.loc[(metric, author)]
+        sums = tuple(row[["n_documents", "n_undefined", "n_expected", "n_failed"]])
+        assert sums == (10, unknown.sum(), *counts[["n_expected", "n_failed"]].sum())
+        known = rows["value"].dropna()
+        assert row["macro"] == pytest.approx(known.mean()) if len(known) else pd.isna(row["macro"])
+
+
+def test_missing_answers_are_in_status_terminal_and_page_until_asking_again_has_them(
+    tmp_path: Path, here: Callable[..., int]
+) -> None:
+    """Three of ten texts and, for good, six of 27 lists of claims; then all is as undisturbed."""
+    root = one_benchmark(tmp_path / "project")
+    data(root / "data/one", CASES)
+    (root / "data/one/rating.csv").write_text("doc_id\n", encoding="utf-8")  # misspelt
+
+    def faulty(call: Call) -> Answer:
+        lost, status = ("def", 400) if call.is_claims else ("abc", 403)
+        return failed(status) if case(call).removeprefix("Case ") in lost else script(call)
+
+    def run(key: str | None = "k") -> tuple[int, int, str]:
+        before = server.requests.total()
+        done = metassay(root, "run", "one", "--no-prefect", key=key)
+        said = " ".join((done.stdout + done.stderr).split())
+        assert "Traceback" not in said
+        assert "rating.csv: is not read" in said  # whether its stage runs or not
+        return done.returncode, server.requests.total() - before, said
+
+    lines = (
+        "Answers of m-1 (generate-writer): 3 of 10 are missing (http_403 3).",
+        "Answers of m-1 (decompose): 6 of 27 failed for good (http_400 6).",
+    )
+    with ScriptedServer(faulty) as server:
+        configure(root, server.base_url, max_missing=0.3)
+        code, asked, said = run()
+        assert (code, asked) == (3, 10 + 27)
+        page = (root / "reports/one/index.html").read_text(encoding="utf-8")
+        for told in (said, page):
+            assert all(line in told for line in lines)
+            assert "model 'm': 3 of 10 answers are missing" in told.replace("&#39;", "'")
+            assert "rating.csv: is not read" in told
+        assert "every report is up to date, but answers of models are missing: one" in said
+        check_counts(root, COUNTS["some"])
+
+        code, asked, said = run(key=None)
+        assert (code, asked) == (3, 0)
+        assert "stage(s) are up to date" in said
+        assert "✓" not in said
+        assert all(line in said for line in lines)
+
+        server.script = script
+        code, asked, said = run()
+        assert (code, asked) == (0, 3 + 3 + 6)  # the three texts, their claims, and the others
+        assert "Answers of" not in said
+        assert set(server.answered.values()) == {1}
+        undisturbed = one_benchmark(tmp_path / "undisturbed")
+        shutil.copytree(root / "data/one", undisturbed / "data/one")
+        configure(undisturbed, server.base_url)
+        assert [here(undisturbed, *stage) for stage in STAGES] == [0] * len(STAGES)
+        assert built(undisturbed) == built(root)
+
+
+def test_an_endpoint_that_rejects_everything_leaves_every_denominator(
+    tmp_path: Path,
+    here: Callable[..., int],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    root = one_benchmark(tmp_path / "project")
+    data(root / "data/one", CASES)
+    with ScriptedServer(lambda call: failed(400)) as server:
+        configure(root, server.base_url)
+        assert [here(root, *stage) for stage in STAGES] == [0] * len(STAGES)
+    check_counts(root, COUNTS["all"])
+    capsys.readouterr()
+    monkeypatch.chdir(root)
+    assert end(["one"], load()) == 3
+    said = " ".join(capsys.readouterr().out.split())
+    page = (root / "reports/one/index.html").read_text(encoding="utf-8")
+    for told in (said, page):
+        assert "Answers of m-1 (decompose): 20 of 20 failed for good (http_400 20)." in told
+        assert "Answers of m-1 (generate-writer): 10 of 10 failed for good (http_400 10)." in told

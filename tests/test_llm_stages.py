@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 import yaml
 
+from metassay.kinds import choose
 from metassay.llm import client
 from metassay.llm.connection import LEDGER
 from metassay.llm.ledger import Ledger
 from metassay.llm.responses import import_
 from metassay.parquet import read, write
-from metassay.tables import PARTS, RESPONSES, TEXTS, UNITS
+from metassay.tables import NOTES, PARTS, RESPONSES, SOURCES, TEXTS, UNITS
+from metassay.units import SEGMENTATIONS
+from metassay.units.segment import segment
 from stages.doorway import BAD_INPUT, UNFINISHED
 from tests.llm.batch_setup import QUICK
 from tests.llm.scripted_server import (
@@ -33,7 +36,11 @@ CANARY = "canary-41c7"
 TEXTS_AT = "data/tables/one/texts/writer.parquet"
 GENERATED = "data/tables/one/responses/generate-writer.parquet"
 DECOMPOSED = "data/tables/one/responses/decompose.parquet"
-MADE = [TEXTS_AT, GENERATED, "data/tables/one/units.parquet", DECOMPOSED]
+NOTED = "data/tables/one/notes/generate-writer.parquet"
+MADE = [
+    *(TEXTS_AT, GENERATED, NOTED, "data/tables/one/units.parquet", DECOMPOSED),
+    "data/tables/one/notes/decompose.parquet",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -49,14 +56,10 @@ def server() -> Iterator[ScriptedServer]:
         yield running
 
 
-def is_claims(call: Call) -> bool:
-    return '{"items":' in str(call.body["messages"][0]["content"])
-
-
 def faulty(call: Call) -> Answer:
     """Writes of the kind that the last message names; takes everything apart but `torn`."""
     asked = str(call.body["messages"][-1]["content"])
-    if is_claims(call):
+    if call.is_claims:
         if "torn" in asked:
             return failed(503)
         return said(json.dumps({"items": [{"number": 1, "claims": ["The knee hurts."]}]}))
@@ -75,12 +78,10 @@ STATUSES = ["ok", "error", "error", "error", "error", "refused", "truncated", "o
 
 def parts_of(root: Path) -> None:
     """What segment makes of these texts: each is one part."""
-    texts = read(TEXTS, root / TEXTS_AT)
-    rows = texts.drop(columns="recipe").assign(leaf="yes")
-    rows["starts"] = [[0] if s == "ok" else [] for s in texts["status"]]
-    ends = zip(texts["text"], texts["status"], strict=True)
-    rows["ends"] = [[len(text)] if s == "ok" else [] for text, s in ends]
-    write(PARTS, rows, root / "data/tables/one/parts.parquet")
+    tables = root / "data/tables/one"
+    texts, sources = read(TEXTS, root / TEXTS_AT), read(SOURCES, tables / "sources.parquet")
+    whole = choose(SEGMENTATIONS, {"kind": "whole"}, where="test")
+    write(PARTS, segment(texts, sources, whole), tables / "parts.parquet")
 
 
 def both_stages(monkeypatch: pytest.MonkeyPatch, root: Path) -> dict[str, bytes]:
@@ -107,7 +108,8 @@ def test_a_run_with_failures_is_repeated_to_the_byte_without_a_request(
     server.script = faulty
     with_key = keyless == "a key that is not there"
     endpoint = {"timeout": 0.3} | ({} if with_key else {"key_env": None})
-    first = tiny_project(tmp_path / "first", server.base_url, PASSAGES, endpoint=endpoint)
+    settings = {"endpoint": endpoint, "max_missing": 0.5}
+    first = tiny_project(tmp_path / "first", server.base_url, PASSAGES, **settings)
     made = both_stages(monkeypatch, first)
     assert read(TEXTS, first / TEXTS_AT)["status"].tolist() == STATUSES
     units = read(UNITS, first / "data/tables/one/units.parquet").query("kind == 'claim'")
@@ -128,7 +130,8 @@ def test_a_run_with_failures_is_repeated_to_the_byte_without_a_request(
     else:
         with ScriptedServer() as other:
             again = other.base_url  # nobody listens there any more
-    clone = tiny_project(tmp_path / "clone", again, PASSAGES, endpoint=endpoint)
+    settings["max_missing"] = 0  # of what nobody can ask for, none is missing too much
+    clone = tiny_project(tmp_path / "clone", again, PASSAGES, **settings)
     assert bring(clone, first) == (10, 10, 0, 0)
     assert both_stages(monkeypatch, clone) == made
     assert server.requests.total() == sent
@@ -143,7 +146,7 @@ def test_a_clone_that_lacks_an_answer_still_says_so(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     server.script = faulty
-    first = tiny_project(tmp_path / "first", server.base_url, PASSAGES[:2])
+    first = tiny_project(tmp_path / "first", server.base_url, PASSAGES[:2], max_missing=0.5)
     assert run_stage(monkeypatch, first, "generate", "writer") == 0
     monkeypatch.delenv(KEY)
     clone = tiny_project(tmp_path / "clone", server.base_url, PASSAGES[:3])
@@ -160,9 +163,9 @@ def test_whoever_has_a_key_asks_failed_questions_again_and_no_other(
     tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.script = faulty
-    first = tiny_project(tmp_path / "first", server.base_url, PASSAGES[:2])
+    first = tiny_project(tmp_path / "first", server.base_url, PASSAGES[:2], max_missing=0.5)
     assert run_stage(monkeypatch, first, "generate", "writer") == 0
-    clone = tiny_project(tmp_path / "clone", server.base_url, PASSAGES[:2])
+    clone = tiny_project(tmp_path / "clone", server.base_url, PASSAGES[:2], max_missing=0.5)
     with Ledger(clone / LEDGER) as ledger:
         import_(ledger, [first / GENERATED])
     server.script = lambda call: said("Mended [0].")
@@ -199,7 +202,7 @@ def test_an_endpoint_that_goes_down_leaves_what_was_answered_and_the_run_goes_on
         message = capfd.readouterr().err
         assert f"model 'm': {left} of 90 answers are missing" in message
         assert "its endpoint failed too often in a row" in message
-        assert "Run again when it is up: only what is missing is asked." in message
+        assert "Run again when the endpoint is up: only what is missing is asked." in message
         assert CANARY not in message + caplog.text
         assert not (root / TEXTS_AT).exists()
         assert not (root / GENERATED).exists()
@@ -219,6 +222,54 @@ def test_an_endpoint_that_goes_down_leaves_what_was_answered_and_the_run_goes_on
     texts = read(TEXTS, root / TEXTS_AT)
     assert texts["status"].eq("ok").all()
     assert texts["text"].eq("Text.").sum() == 90 - 5
+
+
+def test_where_nobody_ever_listened_no_run_takes_the_last_one_for_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Without a key to go by, a server that is not there is no reason to repeat what failed."""
+    with ScriptedServer() as gone:
+        nowhere = gone.base_url
+    root = tmp_path / "project"
+    settings = {"endpoint": {"key_env": None}}
+    tiny_project(root, nowhere, PASSAGES[:2], **settings)
+    for _ in range(2):
+        assert run_stage(monkeypatch, root, "generate", "writer") == UNFINISHED
+        (line,) = capfd.readouterr().err.splitlines()
+        assert line.startswith("model 'm': 2 of 2 answers are missing (connection 2). Every answer")
+        assert not (root / TEXTS_AT).exists()
+    with ScriptedServer(lambda call: said("Text.")) as later:
+        tiny_project(root, later.base_url, PASSAGES[:2], **settings)
+        assert run_stage(monkeypatch, root, "generate", "writer") == 0
+        assert later.requests.total() == 2
+
+
+@pytest.mark.parametrize(("most", "code"), [(0.29, UNFINISHED), (0.3, 0)])
+def test_a_stage_goes_on_up_to_the_share_that_may_be_missing_and_keeps_a_note(
+    tmp_path: Path,
+    server: ScriptedServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    most: float,
+    code: int,
+) -> None:
+    passages = [f"The knee hurts. It kind{n}." for n in range(7)]
+    passages += [f"The knee hurts {n}. It down." for n in range(3)]
+    server.script = faulty
+    root = tiny_project(tmp_path / "project", server.base_url, passages, max_missing=most)
+    assert run_stage(monkeypatch, root, "generate", "writer") == code
+    told = capfd.readouterr().err
+    assert "model 'm': 3 of 10 answers are missing (http_500 3)" in told
+    assert "knee" not in told
+    assert (root / NOTED).exists() == (root / TEXTS_AT).exists() == (code == 0)
+    if code == 0:
+        (note,) = read(NOTES, root / NOTED)["note"]
+        assert f"note: {note}\n" in told
+        assert "the next `metassay run` asks for them again" in note
+    server.script = lambda call: said("Mended [0].")
+    assert run_stage(monkeypatch, root, "generate", "writer") == 0
+    assert len(server.calls) == 10 + 3 * (QUICK.attempts - 1) + 3
+    assert read(NOTES, root / NOTED).empty
 
 
 def shown(folder: Path, dataset: str) -> None:
@@ -299,7 +350,8 @@ def test_what_dvc_does_not_watch_is_not_read(
     tiny_project(root, server.base_url, PASSAGES[:1], **settings)
     assert run_stage(monkeypatch, root, "generate", "writer") == BAD_INPUT
     message = capfd.readouterr().err
-    assert "benchmarks/one/params.yaml > systems: 'writer' reads" in message
+    assert message.startswith("benchmarks/one/params.yaml, line ")
+    assert "> systems: 'writer' reads" in message
     assert "name it under few_shot instead, with the folder data/raw/ward" in message
     assert not server.calls
     for folder in ("data/raw/ward", "data/raw"):
@@ -314,5 +366,5 @@ def test_what_dvc_does_not_watch_is_not_read(
     refresh_code(root)
     assert run_stage(monkeypatch, root, "decompose", "apart") == BAD_INPUT
     message = capfd.readouterr().err
-    assert "benchmarks/one/params.yaml > decompositions: 'apart' reads" in message
+    assert "> decompositions: 'apart' reads" in message
     assert "released_claims instead, with the folder data/raw/doclens_aci_claims" in message

@@ -55,7 +55,7 @@ def test_unknown_keys_wrong_types_and_missing_ones_come_at_once(tmp_path: Path) 
 def test_names_that_lead_nowhere_are_told_with_what_is_known(tmp_path: Path) -> None:
     found = problems(project(tmp_path, judges=["gpt"], segmentation="nope"))
     assert found == [
-        "benchmarks/sample/params.yaml > segmentations: 'nope' is not in params.yaml >"
+        "benchmarks/sample/params.yaml > segmentation: 'nope' is not in params.yaml >"
         " segmentations; known: ['doclens_table24', 'soap', 'whole']",
         "benchmarks/sample/params.yaml > judges: 'gpt' is not in params.yaml > judges; known:"
         " ['lexical']",
@@ -80,23 +80,45 @@ def test_a_benchmark_must_make_sense_by_itself(
     assert found.startswith(f"benchmarks/sample/params.yaml > {said}")
 
 
-def test_names_that_files_or_dvc_cannot_have_are_refused(tmp_path: Path) -> None:
+def test_names_of_every_block_follow_one_rule(tmp_path: Path) -> None:
     """A dot would part a key of DVC, `given` is the file that the dataset itself brings, and
     `reference` is an author."""
     shared = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
     lexical, lead = shared["judges"]["lexical"], shared["systems"]["lead"]
     changed = {
-        "judges": {name: lexical for name in ("lexical", "gpt-4.1", "given")},
+        "judges": {name: lexical for name in ("lexical", "gpt-4.1", "Given", "none")},
         "segmentations": shared["segmentations"] | {"v1.0": {"kind": "whole"}},
-        "systems": shared["systems"] | {"reference": lead},
+        "systems": shared["systems"] | {"reference": lead, "Longest-Turn": lead},
+        "models": {"é": {}},
+        "endpoints": {" x": {}},
     }
+    form = "use letters, digits, _ and - of ASCII alone, first a letter or digit"
     found = problems(project(tmp_path, shared=changed))
     assert sorted(found) == [
-        "params.yaml > judges > given: the name is taken; choose another",
-        "params.yaml > judges > gpt-4.1: use letters, digits, _ and - alone",
-        "params.yaml > segmentations > v1.0: use letters, digits, _ and - alone",
+        f"params.yaml > endpoints >  x: {form}",
+        "params.yaml > judges > Given: the name is taken; choose another",
+        f"params.yaml > judges > gpt-4.1: {form}; its real name goes to shown_as",
+        "params.yaml > judges > none: the name is taken; choose another",
+        f"params.yaml > models > é: {form}",
+        f"params.yaml > segmentations > v1.0: {form}",
+        "params.yaml > systems > longest_turn: differs from Longest-Turn in case or - alone; choose"
+        " another name",
         "params.yaml > systems > reference: the name is taken; choose another",
     ]
+
+
+def test_criteria_are_words_that_a_page_can_show(tmp_path: Path) -> None:
+    scale = {"low": 0, "high": 1, "better": "higher"}
+    names = ["Fluency (1-5)", "fluency (1-5)", "caf\u00e9", "cafe\u0301", "a\tb", " ", "x" * 201]
+    found = problems(project(tmp_path, criteria={name: scale for name in names}))
+    where = "benchmarks/sample/params.yaml > criteria > "
+    assert {line.removeprefix(where).partition(": ")[2] for line in found} == {
+        "looks like Fluency (1-5); choose another name",
+        "looks like cafe\u0301; choose another name",
+        "use printable characters, without blanks around them",
+        "has 201 characters; shorten it to 200",
+    }
+    assert len(found) == 5
 
 
 def test_not_utf8_not_yaml_not_there(tmp_path: Path) -> None:

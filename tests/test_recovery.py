@@ -3,15 +3,27 @@
 import json
 import os
 import signal
+import socket
+import sqlite3
 import subprocess
 import sys
 import threading
+import time
+from contextlib import closing
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
+from dvc import rwlock
+from dvc.fs import localfs
 
+from flows import history, surroundings
 from flows.dag import HALF_WRITTEN
+from flows.ending import Ending
+from flows.prefect_server import NoPrefect, Server
 from flows.recovery import guarded, strike_out
+from flows.worker import list_at_once
+from metassay import lifeline
 
 
 def killed(root: Path) -> None:
@@ -112,3 +124,189 @@ def test_a_list_cut_short_goes(tmp_path: Path, cut: str) -> None:
     held.write_text(cut)
     strike_out(held)
     assert not held.exists()
+
+
+def test_a_worker_that_is_killed_leaves_dvcs_list_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = tmp_path / "rwlock"
+    monkeypatch.setattr(rwlock, "_edit_rwlock", rwlock._edit_rwlock)  # put back after the test
+    list_at_once()
+
+    def half(value: object, file: IO[str]) -> None:
+        file.write('{"write": ')
+        file.flush()
+        raise KeyboardInterrupt
+
+    with rwlock.rwlock(str(tmp_path), localfs, "repro", ["a"], ["b"], False):
+        before = held.read_text()
+        assert json.loads(before)["write"].keys() == {"b"}
+        another = rwlock.rwlock(str(tmp_path), localfs, "repro", ["c"], ["d"], False)
+        with monkeypatch.context() as patch:
+            patch.setattr(json, "dump", half)
+            with pytest.raises(KeyboardInterrupt):
+                another.__enter__()
+        assert held.read_text() == before
+    assert json.loads(held.read_text()) == {}
+
+
+STATES = ("RUNNING", "PENDING", "NotReady", "COMPLETED")
+
+
+def past_runs(root: Path) -> Path:
+    """A database with Prefect's columns that matter here, and a run in each state."""
+    file = history.database(root)
+    file.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(file)) as made, made:
+        for kind in ("flow_run", "task_run"):
+            made.execute(f"CREATE TABLE {kind} (state_id, state_type, state_name)")
+            made.execute(f"CREATE TABLE {kind}_state (id, type, name, message)")
+            for name in STATES:
+                type_ = "PENDING" if name == "NotReady" else name
+                made.execute(f"INSERT INTO {kind} VALUES (?, ?, ?)", (name, type_, name))
+                made.execute(f"INSERT INTO {kind}_state VALUES (?, ?, ?, '')", (name, type_, name))
+    return file
+
+
+def states(file: Path) -> list[tuple[str, ...]]:
+    query = " UNION ".join(
+        f"SELECT '{kind}', r.state_id, r.state_type, s.type FROM {kind} r"
+        f" JOIN {kind}_state s ON s.id = r.state_id"
+        for kind in ("flow_run", "task_run")
+    )
+    with closing(sqlite3.connect(file)) as found:
+        return found.execute(query).fetchall()
+
+
+CRASHED = {
+    (kind, name, state, state)
+    for kind in ("flow_run", "task_run")
+    for name, state in zip(STATES, ("CRASHED", "CRASHED", "PENDING", "COMPLETED"), strict=True)
+}
+
+
+def test_what_prefect_believes_to_go_on_has_crashed_if_the_run_was_killed(tmp_path: Path) -> None:
+    file = past_runs(tmp_path)
+    with guarded(tmp_path):
+        assert set(states(file)) != CRASHED  # nobody was killed
+    with pytest.raises(KeyboardInterrupt):
+        killed(tmp_path)
+    with guarded(tmp_path):
+        assert set(states(file)) == CRASHED
+
+
+def test_a_damaged_list_of_past_runs_stops_nobody(tmp_path: Path) -> None:
+    file = past_runs(tmp_path)
+    whole = file.read_bytes()
+    assert history.sound(file)
+    file.with_name("prefect.db-wal").write_bytes(b"of the old one")
+    for damaged in (whole[: len(whole) // 2 + 100], b"garbage" * 1000, whole[:4096] + b"x" * 9000):
+        file.write_bytes(damaged)
+        assert not history.sound(file)
+        with pytest.raises(KeyboardInterrupt):
+            killed(tmp_path)
+        assert history.set_aside(file).read_bytes() == damaged
+        assert [one.name for one in file.parent.iterdir()] == ["prefect.db.damaged"]
+    file.write_bytes(b"")
+    assert history.sound(file), "a new one"
+
+
+def test_prefects_server_ends_with_the_run_and_notes_that_it_crashed(tmp_path: Path) -> None:
+    """Also if the run is killed while the server starts, as here."""
+    file = past_runs(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "flows.prefect_server", str(listening.fileno()), str(file)],
+            env=os.environ | lifeline.HELD,
+            stdin=subprocess.PIPE,
+            pass_fds=[listening.fileno()],
+        )
+    assert server.stdin
+    server.stdin.close()
+    assert server.wait(5) == 0
+    assert set(states(file)) == CRASHED
+
+
+@pytest.mark.parametrize(
+    ("number", "after"), [(signal.SIGKILL, 0), (signal.SIGTERM, 0), (signal.SIGTERM, 3)]
+)
+def test_a_server_that_is_killed_while_it_starts_ends_the_run_at_once(
+    tmp_path: Path, number: signal.Signals, after: int
+) -> None:
+    lost = threading.Event()
+    (tmp_path / ".work").mkdir()
+    with (tmp_path / ".work/run.lock").open("w") as held:
+        server = Server(tmp_path, held.fileno(), lost.set)
+        time.sleep(after)  # by then it may have begun to serve, as far as its signals go
+        server._process.send_signal(number)
+        assert lost.wait(4)
+        server.close()
+
+
+def test_a_server_that_cannot_start_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / ".work").mkdir()
+    (tmp_path / ".work/prefect").write_text("no folder")
+    with pytest.raises(NoPrefect, match=r"cannot start in \.work/prefect: .*--no-prefect") as found:
+        Server(tmp_path, 0, lambda: None)
+    assert "\n" not in str(found.value)
+
+
+def test_the_surroundings_lead_nobody_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "environ", os.environ.copy())
+        for name in [name for name in os.environ if name.startswith("PREFECT_")]:
+            del os.environ[name]
+        os.environ |= {"PREFECT_API_URL": "https://x", "PREFECT_API_KEY": "k", "PREFECT_HOME": "h"}
+        os.environ |= {"NO_PROXY": "a.example, localhost", "no_proxy": "b.example"}
+        again = os.environ.copy()
+        assert surroundings.set_up(tmp_path) == [
+            *("PREFECT_API_KEY", "PREFECT_API_URL", "PREFECT_HOME")
+        ]
+        assert not {"PREFECT_API_URL", "PREFECT_API_KEY"} & os.environ.keys()
+        assert os.environ["PREFECT_HOME"] == str(tmp_path / ".work/prefect")
+        exempt = "b.example,a.example,localhost,127.0.0.1,::1"
+        assert os.environ["NO_PROXY"] == os.environ["no_proxy"] == exempt
+
+        os.environ |= again
+        surroundings.set_up(tmp_path, kept=surroundings.CREDENTIALS)
+        assert os.environ["PREFECT_API_KEY"] == "k"
+        assert "PREFECT_API_URL" not in os.environ
+
+
+def test_files_with_settings_of_prefect_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, root = tmp_path / "home", tmp_path / "project"
+    monkeypatch.setenv("HOME", str(home))
+    contents = {
+        root / "prefect.toml": "[api]",
+        root / "pyproject.toml": "[project]",
+        root / ".env": "OTHER=1",
+        home / ".prefect/profiles.toml": "[profiles.x]\nPREFECT_API_URL = 'u'",
+    }
+    for path, text in contents.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert surroundings.files_of_prefect(root) == ["prefect.toml", "~/.prefect/profiles.toml"]
+
+    def refused(*_: Any, **__: Any) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_text", refused)
+    assert surroundings.files_of_prefect(root) == []
+
+
+def test_a_signal_that_is_ignored_stays_so() -> None:
+    """As under nohup: the run outlives its terminal."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.getsignal(number) for number in numbers}
+    try:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        Ending().listen()
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        assert signal.getsignal(signal.SIGTERM) is not before[signal.SIGTERM]
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -149,6 +149,10 @@ def test_shared_premises_are_kept_once(tmp_path: Path) -> None:
         (texts(author=None), "'author' is null in 2 row(s); the first is doc_id='d1'"),
         (texts(doc_id="d1"), "the key is there twice in 1 row(s)"),
         (texts(text=[["a"], "b"]), "column 'text' must be string"),
+        (
+            texts(text=pd.Series(["a", "\ud800"], dtype="object")),
+            "column 'text' holds half of a surrogate pair; write the whole character",
+        ),
     ],
 )
 def test_a_bad_frame_is_refused_and_nothing_is_written(tmp_path, frame, said: str) -> None:
@@ -173,7 +177,7 @@ def test_a_truncated_file_is_told_not_read(tmp_path: Path) -> None:
     path = tmp_path / "texts.parquet"
     write(TEXTS, texts(), path)
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(BadInput, match="no readable Parquet file; delete it"):
+    with pytest.raises(BadInput, match="is damaged or no Parquet file; metassay run builds"):
         read(TEXTS, path)
 
 
@@ -186,10 +190,10 @@ def test_a_file_of_another_version_is_told_by_the_columns_that_differ(tmp_path: 
         read(TEXTS, path)
     assert str(caught.value) == (
         f"texts: {path} is of another version: without {rows.schema.names[0]!r}, with 'writer';"
-        " run its stage again"
+        " metassay run builds a benchmark's tables again"
     )
     pq.write_table(rows.select(rows.schema.names[::-1]), path)
-    with pytest.raises(BadInput, match="its columns are in another order; run its stage again"):
+    with pytest.raises(BadInput, match="its columns are in another order; metassay run builds"):
         read(TEXTS, path)
 
 

@@ -35,7 +35,7 @@ from metassay.aggregation.cells import (
     lost_units,
     places_in,
 )
-from metassay.errors import BadInput
+from metassay.errors import BadInput, shown
 from metassay.pairing.instruments import Answers
 from metassay.pairing.measures import Measure, Question
 from metassay.pairing.questions import Questions, clashes, measures_of
@@ -124,7 +124,7 @@ def judged_scores(
 def _asked(pairs: pd.DataFrame, cells: Cells) -> _Asked:
     where = places_in(pairs, cells.keys)
     if (where < 0).any():
-        at = ", ".join(f"{k}={v!r}" for k, v in pairs.loc[where < 0, KEY].iloc[0].items())
+        at = ", ".join(f"{k}={shown(v)}" for k, v in pairs.loc[where < 0, KEY].iloc[0].items())
         raise BadInput(f"pairs: {at} is not in parts; run segment, decompose and pair again")
     return _Asked(
         pairs[["position", "citation"]].assign(cell=where),

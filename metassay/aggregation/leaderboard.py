@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import Field
 
-from metassay.errors import BadInput
+from metassay.errors import BadInput, shown
 from metassay.metrics.describe import Description
-from metassay.options import Options
+from metassay.options import Confidence, Draws, Options, Seed
 from metassay.parquet import empty
 from metassay.tables import LEADERBOARD
 
@@ -24,9 +23,9 @@ _AT_ONCE = 256  # columns resampled together: bounds the memory
 class LeaderboardOptions(Options):
     """`resamples` of the documents, `confidence` of the interval, `seed` of the draws."""
 
-    resamples: int = Field(ge=1)
-    confidence: float = Field(gt=0, lt=1)
-    seed: int = Field(ge=0)
+    resamples: Draws
+    confidence: Confidence
+    seed: Seed
 
 
 def leaderboard(
@@ -81,9 +80,9 @@ def _problems(scores: pd.DataFrame, descriptions: Mapping[str, Description]) -> 
         mixed = sorted(recipes.unique())
         if len(mixed) > 1:
             problems.append(
-                f"scores: part={part!r}, metric={metric!r}, judge={judge!r} has {len(mixed)}"
-                f" recipes ({'; '.join(mixed)}); numbers of different recipes cannot be compared:"
-                " measure or judge all of them again with one setting"
+                f"scores: part={shown(part)}, metric={shown(metric)}, judge={shown(judge)} has"
+                f" {len(mixed)} recipes ({'; '.join(mixed)}); numbers of different recipes cannot"
+                " be compared: measure or judge all of them again with one setting"
             )
     return problems
 

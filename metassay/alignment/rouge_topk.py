@@ -5,7 +5,7 @@ higher is closer, equal to the last bit to what rouge-score 0.1.2 gives without 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from metassay.options import Options
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
+Values = Callable[[Sequence[str], Sequence[str]], Reals]
 
 _TOKEN = re.compile(r"[a-z0-9]+")  # of the lower-cased text: rouge-score's default tokens
 
@@ -53,6 +54,19 @@ def align(
     Equal values go by lower index. A passage that shares no token with the statement has the
     value 0 and is left out: a statement may get fewer than k passages, or none.
     """
+    return _best_of(passages, statements, options.k, mean_rouge)
+
+
+def oracle(
+    passages: Sequence[str], statements: Sequence[str], options: RougeTopKOptions
+) -> list[list[tuple[int, float]]]:
+    """The same by rouge-score itself."""
+    return _best_of(passages, statements, options.k, _mean_rouge_score)
+
+
+def _best_of(
+    passages: Sequence[str], statements: Sequence[str], k: int, values: Values
+) -> list[list[tuple[int, float]]]:
     first: dict[str, int] = {}
     for index, text in enumerate(passages):
         first.setdefault(text, index)
@@ -60,9 +74,23 @@ def align(
     if not places or not statements:
         return [[] for _ in statements]
     return [
-        [(places[i], float(values[i])) for i in _best(values, options.k)]
-        for values in mean_rouge(list(first), statements)
+        [(places[i], float(row[i])) for i in _best(row, k)]
+        for row in values(list(first), statements)
     ]
+
+
+def _mean_rouge_score(passages: Sequence[str], statements: Sequence[str]) -> Reals:
+    from rouge_score.rouge_scorer import RougeScorer
+
+    names = ("rouge1", "rouge2", "rougeL")
+    scorer = RougeScorer(list(names), use_stemmer=False)
+
+    def mean(statement: str, passage: str) -> float:
+        scores = scorer.score(statement, passage)
+        one, two, longest = (scores[name].fmeasure for name in names)
+        return float((one + two + longest) / 3)
+
+    return np.array([[mean(said, passage) for passage in passages] for said in statements])
 
 
 def mean_rouge(passages: Sequence[str], statements: Sequence[str]) -> Reals:
@@ -155,4 +183,4 @@ def _f1(hits: Reals, said: Integers, read: Integers) -> Reals:
     return f1
 
 
-KIND = Alignment(options=RougeTopKOptions, align=align)
+KIND = Alignment(options=RougeTopKOptions, align=align, oracle=oracle)

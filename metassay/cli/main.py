@@ -10,15 +10,23 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from metassay import __version__
 from metassay.cli.meta_eval import arguments as meta_eval
+from metassay.disk import refusal
 from metassay.errors import BadInput
+from metassay.strict_yaml import located
 
+FAILED = 1
 BAD_USAGE = 2
 INTERRUPTED = 130  # as a shell says it of what Ctrl-C ended
 
-PIPELINE = ("dvc", "httpx2", "openai", "prefect", "pysbd", "requests", "sacrebleu")
+# What the extra `pipeline` brings, by the names that are imported.
+PIPELINE = (
+    *("dvc", "httpx2", "networkx", "nltk", "openai", "openpyxl", "prefect", "psutil"),
+    *("requests", "rouge_score", "sacrebleu", "uvicorn"),
+)
 
 ABOUT = """\
 Scores generated clinical and scientific text finely, then tests every score against people.
@@ -31,8 +39,11 @@ no project: it takes two files."""
 ENDING = """\
 exit codes:
   0  done
-  1  a stage failed (the others went on; what failed is named)
+  1  a stage failed, or ended unfinished since answers of a language model are missing (the others
+     went on; what failed is named)
   2  bad usage or configuration (every problem is listed at once)
+  3  every report is up to date, but answers of language models are missing in it
+  130  interrupted; the next run goes on from there
 
 environment:
   the variable that params.yaml > endpoints > ... > key_env names holds that endpoint's key
@@ -61,7 +72,8 @@ Check the params files, data/registry.yaml, the raw files and every table there 
 problem with its file, row and remedy in one go. Raw files that are not fetched are named."""
 
 REPORT = """\
-Render reports/NAME/index.html again from the tables that are there, and print its headline."""
+Render reports/NAME/index.html again from the tables that are there, and print its headline. Where
+a stage before it is not up to date, it says so, and `metassay run NAME` is what to run."""
 
 COST = """\
 Estimate what the next `metassay run NAME` would ask of language models, per stage and model, before
@@ -89,7 +101,7 @@ def main(arguments: list[str] | None = None) -> int:
         command: Command = chosen.command
         return command(chosen)
     except BadInput as error:
-        for problem in error.problems:
+        for problem in located(error.problems):
             print(problem, file=sys.stderr)
         return BAD_USAGE
     except KeyboardInterrupt:
@@ -97,6 +109,12 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # who reads has read enough, as `metassay list | head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        said = refusal(error)
+        if said is None:
+            raise
+        print(said, file=sys.stderr)
+        return FAILED
 
 
 class _Parser(argparse.ArgumentParser):
@@ -135,7 +153,10 @@ def parser() -> argparse.ArgumentParser:
     running = add("run", _piped("run", "running", "run"), bringing, RUN)
     running.add_argument("names", metavar="NAME", nargs="+", help="a benchmark of params.yaml")
     running.add_argument("--jobs", type=_jobs, default=2, help="stages at a time (default 2)")
-    running.add_argument("--no-prefect", action="store_true", help="no Prefect server, no retries")
+    server = running.add_mutually_exclusive_group()
+    server.add_argument("--no-prefect", action="store_true", help="no Prefect server, no retries")
+    telling = "report to this Prefect server: keys and numbers only (default: one of the run's own)"
+    server.add_argument("--prefect-api", type=_url, metavar="URL", help=telling)
     for sub in (fetching, running):
         mirror = os.environ.get("METASSAY_MIRROR")
         sub.add_argument(
@@ -189,6 +210,13 @@ def _piped(name: str, module: str, command: str) -> Command:
         return found(chosen)
 
     return run
+
+
+def _url(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise argparse.ArgumentTypeError("an address such as http://localhost:4200/api")
+    return text
 
 
 def _jobs(text: str) -> int:

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.text import Text
 
-from metassay.cli.project import checked, folded
-from metassay.cost import Planned, plan, run_of
+from metassay.cli.project import checked
+from metassay.cli.terminal import folded
+from metassay.cost import Planned, plan, refusals, run_of
 from metassay.datasets.registry import load_registry
 from metassay.errors import BadInput
 from metassay.llm.budget import Spending, spending
@@ -20,9 +22,9 @@ from metassay.params import MaxCost
 
 def cost(chosen: argparse.Namespace) -> int:
     """Print what the next run would ask, and what that costs."""
-    name, params = chosen.name, checked([chosen.name])
+    name, params, registry = chosen.name, checked([chosen.name]), load_registry()
     with Ledger(LEDGER) as ledger:
-        found = plan(run_of(params, name, load_registry()), ledger)
+        found = plan(run_of(params, name, registry), ledger)
         spent = spending(ledger, ACCOUNT)
     console = Console()
     if not found.planned:
@@ -31,12 +33,12 @@ def cost(chosen: argparse.Namespace) -> int:
     heads = ("stage", "model", "questions", "in ledger", "tokens to read", "to write", "cost")
     table = folded(*heads, title=f"{name}: what is still to be asked")
     for one in found.planned:
-        table.add_row(*_planned(one))
+        table.add_row(*map(Text, _planned(one)))
     console.print(table)
     for one in found.planned:
         console.print(f"{one.stage}: {one.estimate.counted}", soft_wrap=True)
-    for note in found.notes:
-        console.print(f"note: {note}", soft_wrap=True)
+    for note in [*found.notes, *refusals(params, name, registry, found.planned)]:
+        console.print(f"note: {note}", markup=False, soft_wrap=True)
     for line in _totals(found.planned, params.max_cost, spent):
         console.print(line, soft_wrap=True)
     return 0
@@ -53,7 +55,8 @@ def stats(_: argparse.Namespace) -> int:
     table = folded("model", "status", "answers", "tokens read", "written", title=str(LEDGER))
     for row in held.holdings:
         counts = (row.answers, row.prompt_tokens, row.completion_tokens)
-        table.add_row(row.model, row.status, *(f"{number:,}" for number in counts))
+        cells = (row.model, row.status, *(f"{number:,}" for number in counts))
+        table.add_row(*map(Text, cells))
     console.print(table)
     attempts = ", ".join(f"{code} {count:,}" for code, count in held.attempts.items()) or "none"
     console.print(f"requests sent, by what came of them: {attempts}", soft_wrap=True)

@@ -1,68 +1,110 @@
-"""The command `run`: its first line comes at once, and Ctrl-C ends it in order."""
+"""The command `run`: its first line comes at once, and what it has begun ends with it."""
 
 import argparse
+import contextlib
 import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from types import FrameType
 
+from metassay import lifeline
+
 STAGE_FAILED = 1
+REFUSED = 2  # it has said why
 INTERRUPTED = 130  # as a shell says it
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # ignored ones stay so, as under nohup
+_PATIENCE = 3.0  # seconds for an orderly end
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Run benchmarks, then print the headline of each."""
+    """Run benchmarks, then print what each came to."""
     print("checking params.yaml and the registry", file=sys.stderr, flush=True)
     # Seconds, with all that they import.
-    from metassay.cli.project import checked, headline
+    from metassay.cli.closing import closing
+    from metassay.cli.project import checked
     from metassay.code_version import FILE, refresh
 
     params = checked(chosen.names)
     if refresh(Path()):
-        print(f"{FILE} is written again, since the code is another; commit it", file=sys.stderr)
-    command = [sys.executable, "-m", "flows", *chosen.names, "--jobs", str(chosen.jobs)]
+        print(
+            f"{FILE} is written again, since code or a named block is another; commit it",
+            file=sys.stderr,
+        )
+    words = [*chosen.names, "--jobs", str(chosen.jobs)]
     if chosen.no_prefect:
-        command.append("--no-prefect")
+        words.append("--no-prefect")
+    if chosen.prefect_api:
+        words += ["--prefect-api", chosen.prefect_api]
     environment = dict(os.environ)
     if chosen.mirror:
         environment["METASSAY_MIRROR"] = str(chosen.mirror.resolve())
-    code = _in_a_session_of_its_own(command, environment)
-    if code == INTERRUPTED:
-        return INTERRUPTED
-    if code != 0:
-        print(
+    return run_flows(words, environment) or closing(chosen.names, params)
+
+
+def run_flows(words: list[str], environment: dict[str, str]) -> int:
+    """`python -m flows` with these words; returns this command's exit code, and says why it is 1.
+
+    What is refused or interrupted has said so.
+    """
+    code = _on_a_lifeline([sys.executable, "-m", "flows", *words], environment)
+    if code in (0, INTERRUPTED, REFUSED):
+        return code
+    if code < 0:
+        said = "the run was killed; run the same command again, to go on from there"
+    else:
+        said = (
             "not every stage succeeded; mend what is named above and run the same command again:"
-            " only what is missing is done",
-            file=sys.stderr,
+            " only what is missing is done"
         )
-        return STAGE_FAILED
-    for name in chosen.names:
-        headline(name, params)
-    return 0
+    print(said, file=sys.stderr)
+    return STAGE_FAILED
 
 
-def _in_a_session_of_its_own(command: list[str], environment: dict[str, str]) -> int:
-    """Run the command and hand on to it what signals come; returns its exit code.
+def _on_a_lifeline(command: list[str], environment: dict[str, str]) -> int:
+    """Run the command in a session of its own, which ends when this process does; its exit code.
 
     Ctrl-C in a terminal goes to every process at once. Prefect's server must live on for a moment,
-    to be told that the run is over, so only the command itself is to hear of it.
+    to be told that the run is over, so this process alone is to hear of it; it lets go of the
+    line, upon which the command ends in order (metassay/lifeline.py). Asked twice, or if that
+    takes too long, this kills it: what the command has started hangs on a line, too.
     """
     started: list[subprocess.Popen[bytes]] = []
+    asked: list[int] = []
 
-    def hand_on(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    def kill() -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(started[0].pid, signal.SIGKILL)
+
+    def let_go(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
         if not started:
-            raise KeyboardInterrupt
-        started[0].send_signal(number)
+            os._exit(INTERRUPTED)  # if it starts at this moment, its line is closed
+        if asked:
+            kill()
+            return
+        asked.append(number)
+        assert started[0].stdin is not None
+        started[0].stdin.close()
+        patience = threading.Timer(_PATIENCE, kill)
+        patience.daemon = True
+        patience.start()
 
-    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, hand_on) for number in signals}
+    listened = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, let_go) for number in listened}
     try:
-        started.append(subprocess.Popen(command, env=environment, start_new_session=True))
-        return started[0].wait()
-    except KeyboardInterrupt:
-        return INTERRUPTED
+        started.append(
+            subprocess.Popen(
+                command,
+                env={**environment, **lifeline.HELD},
+                stdin=subprocess.PIPE,
+                start_new_session=True,
+            )
+        )
+        code = started[0].wait()
+        return INTERRUPTED if asked else code
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        if not asked:  # else it is over in a moment, and asking again changes nothing
+            for number, handler in before.items():
+                signal.signal(number, handler)

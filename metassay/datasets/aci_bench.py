@@ -8,7 +8,8 @@ import re
 from pathlib import Path
 
 from metassay.datasets.decoding import Record, csv_records
-from metassay.datasets.rows import Place, Rows, SourceRow, TextRow, canonical, shown
+from metassay.datasets.rows import Place, Rows, SourceRow, TextRow, canonical
+from metassay.errors import shown
 from metassay.tables import FULL, REFERENCE
 
 DIALOGUES = "clinicalnlp_taskB_test1.csv"

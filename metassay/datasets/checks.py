@@ -2,10 +2,13 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from metassay.datasets.rows import Findings, Place, RatingRow, Rows, ScoreRow, shown
+from metassay.alike import finder, spelt
+from metassay.datasets.look_alikes import warn_of_look_alikes
+from metassay.datasets.rows import Findings, Place, RatingRow, Rows, ScoreRow
+from metassay.errors import shown
 from metassay.options import Criterion
 from metassay.tables import FULL, REFERENCE
 from metassay.text.headings import SECTIONS
@@ -20,6 +23,8 @@ class _Known(NamedTuple):
     authors: set[str]
     written: set[tuple[str, str]]  # (doc_id, author)
     parts: set[tuple[str, str, str]]  # (doc_id, author, part)
+    like_document: Callable[[str], str | None]  # the name that another one looks like
+    like_author: Callable[[str], str | None]
 
 
 def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
@@ -28,14 +33,18 @@ def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
     Problems: a key that is there twice; a text whose document has no source; a rating of a
     document, author, part, claim or opponent that is not there; a criterion that is not declared;
     a value outside its criterion's scale; a score of a text that is not there, or that is not
-    finite. Warnings: an author without a text for some documents.
+    finite. Warnings: an author without a text for some documents; keys that look alike.
     """
     _check_keys(rows)
+    documents = {source.doc_id for source in rows.sources}
+    authors = {text.author for text in rows.texts}
     known = _Known(
-        {source.doc_id for source in rows.sources},
-        {text.author for text in rows.texts},
+        documents,
+        authors,
         {(text.doc_id, text.author) for text in rows.texts},
         {(text.doc_id, text.author, text.part) for text in rows.texts},
+        finder(documents),
+        finder(authors),
     )
     sources = _file({row.at.file for row in rows.sources}, "the sources")
     texts = _file({row.at.file for row in rows.texts}, "the texts")
@@ -44,7 +53,8 @@ def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
             if text.doc_id not in known.documents:
                 fix = "correct its doc_id or add its source"
                 what = f"the document is not in {sources}"
-                rows.problems.add(text.at, what, fix, f"doc_id {shown(text.doc_id)}")
+                where = f"doc_id {shown(text.doc_id)}{_meant(text.doc_id, known.like_document)}"
+                rows.problems.add(text.at, what, fix, where)
     if rows.texts:
         complete = "texts" not in rows.unreadable
         for rating in rows.ratings:
@@ -55,6 +65,7 @@ def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
         _check_value(rating, criteria, rows.problems)
     if not rows.problems:
         _warn_of_absent_texts(rows, known)
+        warn_of_look_alikes(rows)
 
 
 def _check_keys(rows: Rows) -> None:
@@ -101,11 +112,12 @@ def _check_reference(
     other = unit["other"] if unit else None
     for name in (author, *([other] if other else [])):
         if name not in known.authors:
-            what = f"system {shown(name)} is not in {texts}"
+            what = f"system {shown(name)}{_meant(name, known.like_author)} is not in {texts}"
             problems.add(at, what, "rename it or add its texts", f"doc_id {shown(doc)}")
         elif complete and (doc, name) not in known.written:
             what = f"system {shown(name)} has no text for the document in {texts}"
-            problems.add(at, what, "correct doc_id or author, or add the text", where)
+            like = _meant(doc, known.like_document) if doc not in known.documents else ""
+            problems.add(at, what, "correct doc_id or author, or add the text", where + like)
     if other == author:
         problems.add(at, "the author is preferred to itself", "correct author or unit", where)
     if not complete or (doc, author) not in known.written:
@@ -117,6 +129,11 @@ def _check_reference(
     if rating.unit.startswith("claim:") and (doc, REFERENCE) not in known.written:
         what = f"a reference's claim is rated but the document has no {REFERENCE} in {texts}"
         problems.add(at, what, "add the reference or rate the text", where)
+
+
+def _meant(name: str, like: Callable[[str], str | None]) -> str:
+    found = like(name)
+    return "" if found is None else f", which looks like {spelt(found)}"
 
 
 def _has_part(rating: RatingRow, known: _Known) -> bool:

@@ -2,7 +2,8 @@
 
 import re
 
-from metassay.datasets.rows import Rows, shown
+from metassay.datasets.rows import Rows
+from metassay.errors import shown
 from metassay.tables import REFERENCE
 from metassay.text.citations import parse
 from metassay.text.sentences import sentences

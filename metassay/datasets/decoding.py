@@ -7,16 +7,33 @@ recorded with its line, and for wrong bytes its offset in the file, and reading 
 import csv
 import io
 import json
+import math
+import stat
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from metassay.datasets.rows import Findings, Place, shown
+from metassay.datasets.rows import Findings, Place
+from metassay.errors import shown
 
 UNREAD = object()  # stands for a value that could not be read; its problem is recorded
+# Endings of files with data: one that nobody reads is worth a warning.
+DATA = frozenset(
+    (".csv", ".gz", ".json", ".jsonl", ".ndjson", ".parquet", ".tsv", ".xls", ".xlsx", ".zip")
+)
 
 _BOM = b"\xef\xbb\xbf"
 _UTF8 = "save the file as UTF-8"
+# What a file begins with that is no text, whatever it is called.
+_BINARY = {
+    b"\x1f\x8b": ("is compressed by gzip", "unpack it"),
+    b"PK\x03\x04": ("is an Excel or zip file", "save its content as text in UTF-8"),
+    b"\xd0\xcf\x11\xe0": ("is an Excel file", "save its content as text in UTF-8"),
+    b"PAR1": ("is a Parquet file", "save its content as text in UTF-8"),
+    b"\xff\xfe": ("is UTF-16 or UTF-32", _UTF8),
+    b"\xfe\xff": ("is UTF-16", _UTF8),
+}
 
 
 class Record(NamedTuple):
@@ -27,20 +44,45 @@ class Record(NamedTuple):
 
 
 def read_bytes(path: Path, problems: Findings, *, remedy: str) -> bytes | None:
-    """The file without its byte order mark; None, with a problem, if it is missing or empty."""
+    """The text file without its byte order mark; None, with a problem, if it cannot be one."""
     at = Place(path.name)
-    try:
-        data = path.read_bytes().removeprefix(_BOM)
-    except FileNotFoundError:
-        problems.add(at, f"is not in {path.parent}", remedy)
+    if not is_readable(path, problems, remedy=remedy):
         return None
-    except IsADirectoryError:
-        problems.add(at, "is a folder, not a file", remedy)
+    data = path.read_bytes().removeprefix(_BOM)
+    for mark, (what, fix) in _BINARY.items():
+        if data.startswith(mark):
+            problems.add(at, what, fix)
+            return None
+    if data.count(b"\0") > len(data) / 10:
+        problems.add(at, "is UTF-16, or no text", _UTF8)
         return None
     if not data.strip():
         problems.add(at, "is empty", remedy)
         return None
     return data
+
+
+def is_readable(path: Path, problems: Findings, *, remedy: str) -> bool:
+    """Whether it is a file that can be opened; a problem if not.
+
+    A pipe is none: what waits for its other end may wait for ever.
+    """
+    at = Place(path.name)
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            problems.add(at, "is a folder, not a file", remedy)
+        elif not stat.S_ISREG(mode):
+            problems.add(at, "is a pipe or device, not a file", "save its content in a file")
+        else:
+            path.open("rb").close()
+            return True
+    except FileNotFoundError:
+        problems.add(at, f"is not in {path.parent}", remedy)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        problems.add(at, f"cannot be read: {reason.lower()}", remedy)
+    return False
 
 
 def json_lines(path: Path, problems: Findings, *, remedy: str) -> Iterator[tuple[Place, Any]]:
@@ -60,10 +102,16 @@ def json_lines(path: Path, problems: Findings, *, remedy: str) -> Iterator[tuple
 def parse_json(text: str, at: Place, problems: Findings) -> Any:
     """The value, or UNREAD with a problem.
 
-    Stricter than `json.loads`: NaN, infinities and an object that has a key twice are errors.
+    Stricter than `json.loads`: NaN, infinities, numbers beyond all doubles and an object that has a
+    key twice are errors.
     """
     try:
-        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_without_repeats)
+        return json.loads(
+            text,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+            object_pairs_hook=_without_repeats,
+        )
     except json.JSONDecodeError as error:
         where = f"{error.msg.lower().removesuffix(' at')} at column {error.colno}"
         if at.row is None:
@@ -131,6 +179,13 @@ def _no_constant(name: str) -> NoReturn:
     raise _NotStrictError(f"{name} is no JSON number")
 
 
+def _finite(written: str) -> float:
+    number = float(written)
+    if math.isinf(number):
+        raise _NotStrictError("a number is too large")
+    return number
+
+
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
@@ -178,7 +233,7 @@ def _header_is_right(
     at = Place(name, 1)
     named = f"line 1 must name the columns: {','.join(required)}"
     missing = [column for column in required if column not in header]
-    repeated = sorted({column for column in header if header.count(column) > 1})
+    repeated = sorted(column for column, count in Counter(header).items() if count > 1)
     known = {*required, *(optional or ())}
     unknown = [c for c in header if c not in known] if optional is not None else []
     for column in missing:

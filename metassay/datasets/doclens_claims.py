@@ -14,8 +14,8 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from metassay.datasets.decoding import UNREAD, decode, parse_json, read_bytes
-from metassay.datasets.rows import Findings, Place, shown
-from metassay.errors import BadInput
+from metassay.datasets.rows import Findings, Place
+from metassay.errors import BadInput, shown
 from metassay.tables import REFERENCE
 from metassay.text.headings import SECTIONS
 

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from metassay.datasets.citing import check_citations
-from metassay.datasets.decoding import UNREAD, decode, parse_json, read_bytes
+from metassay.datasets.decoding import DATA, UNREAD, decode, parse_json, read_bytes
 from metassay.datasets.own_data import Example, checked
-from metassay.datasets.rows import Place, Rows, SourceRow, TextRow, shown
+from metassay.datasets.rows import Place, Rows, SourceRow, TextRow
+from metassay.errors import shown
 from metassay.tables import FULL, REFERENCE
 
 _SEE = "docs/own-data.md shows how it is written"
-_NUMBERED = re.compile(r"\s*\[(\d+)\]\s*(.*)", re.ASCII | re.DOTALL)
+_NUMBERED = re.compile(r"\s*\[(\d{1,9})\]\s*(.*)", re.ASCII | re.DOTALL)
 _SPEAKER = re.compile(r"\[([^\]\[\d][^\]\[]*)\]\s*(.*)", re.DOTALL)
 
 
@@ -53,8 +54,14 @@ def _read(folder: Path, task: str) -> Rows:
         if path.stem == REFERENCE:
             fix = "rename it to the system that wrote the outputs"
             rows.problems.add(Place(path.name), f"is named {REFERENCE}", fix)
+        if path.stem != path.stem.strip() or not path.stem.isprintable():
+            what = "the file's name has blanks at an end or characters that do not print"
+            rows.problems.add(Place(shown(path.name)), what, "rename it: it is the system's name")
         for at, example in _examples(path, rows):
             _add(example, at, path.stem, task, first, rows)
+    for path in sorted(set(folder.glob("*")) - set(paths)):
+        if path.suffix.lower() in DATA:
+            rows.warnings.add(Place(path.name), "is not read", "name it <system>.json if it is one")
     check_citations(rows)
     return rows
 

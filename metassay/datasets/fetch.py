@@ -51,6 +51,10 @@ def fetch(
             f"{name}: the mirror {mirror} has no folder {dataset.mirror}; a mirror has a folder per"
             " dataset, named as in data/registry.yaml > mirror"
         )
+    odd = [into] if into.exists() and not into.is_dir() else []
+    odd += [into / file.name for file in dataset.files if (into / file.name).is_dir()]
+    if odd:
+        raise BadInput(f"{name}: {path} stands where a dataset belongs; remove it" for path in odd)
     into.mkdir(parents=True, exist_ok=True)
     problems, failures = [], []
     for file in dataset.files:

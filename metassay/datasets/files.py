@@ -4,11 +4,12 @@ docs/own-data.md describes the three files with a worked example.
 """
 
 import math
+import os
 import re
 from pathlib import Path
 
 from metassay.datasets.citing import check_citations
-from metassay.datasets.decoding import UNREAD, csv_records, json_lines
+from metassay.datasets.decoding import DATA, UNREAD, csv_records, json_lines
 from metassay.datasets.own_data import Rating, Source, Text, checked, readable_key
 from metassay.datasets.rows import Findings, Place, RatingRow, Rows, SourceRow, TextRow, canonical
 from metassay.tables import FULL
@@ -35,7 +36,7 @@ def read(folder: Path) -> Rows:
         return rows
     _read_sources(folder / SOURCES_FILE, rows)
     _read_texts(folder / TEXTS_FILE, rows)
-    if (folder / RATINGS_FILE).exists():
+    if os.path.lexists(folder / RATINGS_FILE):
         _read_ratings(folder / RATINGS_FILE, rows)
     check_citations(rows)
     _name_unread(folder, rows.warnings)
@@ -122,6 +123,6 @@ def _name_unread(folder: Path, warnings: Findings) -> None:
     """A misspelt ratings.csv must not be passed over in silence."""
     known = {SOURCES_FILE, TEXTS_FILE, RATINGS_FILE}
     for path in sorted(folder.iterdir()):
-        if path.suffix.lower() in {".jsonl", ".json", ".csv"} and path.name not in known:
+        if path.suffix.lower() in DATA and path.name not in known:
             fix = f"rename it if it is one of {', '.join(sorted(known))}"
             warnings.add(Place(path.name), "is not read", fix)

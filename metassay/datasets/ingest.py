@@ -29,10 +29,13 @@ class Ingested(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-def ingest(reader: str | None, raw: Path, criteria: Mapping[str, Criterion]) -> Ingested:
+def ingest(
+    reader: str | None, raw: Path, criteria: Mapping[str, Criterion], *, dataset: str = ""
+) -> Ingested:
     """Read a folder of raw files with the named reader and check what it holds.
 
-    `criteria` are those that the benchmark declares for its ratings. Raises BadInput with every
+    `criteria` are those that the benchmark declares for its ratings; sources say which `dataset`
+    they are of, without which no model may be sent them. Raises BadInput with every
     problem in one go, each naming file, row and remedy; nothing is written.
     """
     if reader is None:
@@ -45,7 +48,7 @@ def ingest(reader: str | None, raw: Path, criteria: Mapping[str, Criterion]) -> 
         raise BadInput(rows.problems.lines())
     recipe = f"given|reader:{reader}"
     return Ingested(
-        _frame(SOURCES, [row._asdict() for row in rows.sources]),
+        _frame(SOURCES, [row._asdict() | {"dataset": dataset} for row in rows.sources]),
         _frame(TEXTS, [row._asdict() | {"recipe": recipe} for row in rows.texts]),
         _frame(RATINGS, [row._asdict() for row in rows.ratings]),
         _frame(MEASUREMENTS, [_measurement(row, recipe) for row in rows.scores]),

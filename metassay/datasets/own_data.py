@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from metassay.datasets.rows import Findings, Place, canonical
+from metassay.errors import shown
 from metassay.options import Options
 from metassay.tables import FULL
 
@@ -149,17 +150,17 @@ def _explained(detail: ErrorDetails) -> tuple[str, str, str]:
     """What is wrong, the remedy, and which of a list's items it is about."""
     steps = [step for step in detail["loc"] if isinstance(step, str)]
     items = [f"passage {step}" for step in detail["loc"] if isinstance(step, int)]
-    name, example = " > ".join(steps)[:80], ", ".join(items)
+    name, example = " > ".join(steps), ", ".join(items)
     kind, message = detail["type"], detail["msg"]
     if kind == "missing":
-        return f"{name!r} is missing", "add it", example
+        return f"{shown(name)} is missing", "add it", example
     if kind == "extra_forbidden":
-        return f"{name!r} is unknown", "remove it or correct its spelling", example
+        return f"{shown(name)} is unknown", "remove it or correct its spelling", example
     if kind == "too_short":
-        return f"{name!r} has no item", "add at least one", example
+        return f"{shown(name)} has no item", "add at least one", example
     what, separator, remedy = message.partition("; ")
     if separator:
-        return (f"{name!r} {what}" if name else what), remedy, example
+        return (f"{shown(name)} {what}" if name else what), remedy, example
     if not name:
         return "is not an object with named values", 'write {"doc_id": ..., ...}', example
-    return f"{name!r} is wrong: {message[0].lower()}{message[1:]}", "correct it", example
+    return f"{shown(name)} is wrong: {message[0].lower()}{message[1:]}", "correct it", example

@@ -1,7 +1,13 @@
-"""data/registry.yaml: which datasets there are, where they come from, and who may see them."""
+"""data/registry.yaml: which datasets there are, where they lie, and who may see them.
+
+An access class belongs to a place, not to a name: a dataset is its folder, and no folder or file
+has two classes.
+"""
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,11 +15,17 @@ from pydantic import Field
 
 from metassay import strict_yaml
 from metassay.errors import BadInput
+from metassay.naming import name_problems
 from metassay.options import Options, parse
 
 REGISTRY = Path("data/registry.yaml")
+RAW = Path("data/raw")  # a folder per dataset that is fetched, and per dataset of examples
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")  # a dot would part a key of DVC
+_ONE_CLASS = "give both the same access"
+_NO_FOLDER = (
+    "missing; write where the dataset lies, since its access class is that place's: the `raw` of"
+    " the benchmark that reads it, or data/raw/<name> for examples and released claims"
+)
 _FILE_NAME = re.compile(r"[^/\\\0\s.][^/\\\0]*")
 
 
@@ -31,13 +43,14 @@ class Dataset(Options):
 
     `access`: the text of a dataset that is not `public` leaves the machine only for endpoints that
     params.yaml allows by name. `files` are what `fetch` brings; a dataset without any is read where
-    it lies.
+    it lies, in `folder` (a path from the project's folder, or an absolute one).
     """
 
     reader: str | None = None  # a name in readers.py; none for sets that only help others
     title: str
     licence: str
     access: Literal["public", "credentialed", "private"]
+    folder: str = ""  # of a dataset without files; the others lie in data/raw/<name>
     invented: bool = False  # made up, not collected: reports say so
     citation: str = ""  # authors, title, venue, year
     upstream: str = ""
@@ -54,18 +67,17 @@ class _Registry(Options):
 def load_registry(path: Path = REGISTRY) -> dict[str, Dataset]:
     """Read and check the registry; BadInput lists every problem at once."""
     registry = parse(_Registry, strict_yaml.load(path), where=str(path))
-    problems = []
+    problems = [f"{path} > datasets > {problem}" for problem in name_problems(registry.datasets)]
     for name, dataset in registry.datasets.items():
         at = f"{path} > datasets > {name}"
-        if not _NAME.fullmatch(name):
-            problems.append(f"{at}: use letters, digits, '_' and '-' for the name")
         listed = name in registry.fetched
         if listed != bool(dataset.files):
             does = "is listed but has no files; take it out" if listed else "has files; add it"
             problems.append(f"{path} > fetched: {name!r} {does}")
-        problems += [f"{at} > {problem}" for problem in _problems(dataset)]
+        problems += [f"{at} > {problem}" for problem in _problems(name, dataset)]
     unknown = [name for name in registry.fetched if name not in registry.datasets]
     problems += [f"{path} > fetched: {name!r} is not in datasets; remove it" for name in unknown]
+    problems += [f"{path} > datasets > {line}" for line in _two_classes(registry.datasets)]
     if problems:
         raise BadInput(problems)
     return registry.datasets
@@ -81,18 +93,77 @@ def find(datasets: dict[str, Dataset], name: str) -> Dataset:
     return datasets[name]
 
 
-def _problems(dataset: Dataset) -> list[str]:
-    if not dataset.files:
+def place(name: str, dataset: Dataset) -> Path:
+    """The folder that a dataset is: what lies in it has the dataset's access class."""
+    return RAW / name if dataset.files else Path(dataset.folder)
+
+
+def misplaced(name: str, dataset: Dataset, raw: Path) -> list[str]:
+    """What is wrong with the folder that a dataset is to be read from: it must be the dataset's."""
+    own = place(name, dataset)
+    if raw == own or (not dataset.files and inside(raw, own) and inside(own, raw)):
         return []
+    why = "fetched files lie there" if dataset.files else f"{REGISTRY} > datasets > {name} > folder"
+    return [
+        f"{raw} is not the folder of dataset {name!r}, which is {dataset.access} and lies in {own}"
+        f" ({why}); make them one folder, or name the dataset that lies in {raw}"
+    ]
+
+
+def inside(inner: Path, outer: Path) -> bool:
+    """True if a path leads to another one or to something in it, through symbolic links too."""
+    inner, outer = _real(inner), _real(outer)
+    return any(_same(folder, outer) for folder in (inner, *inner.parents))
+
+
+def _real(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):  # links in a circle, or no path at all
+        return path.absolute()
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one == other or one.samefile(other)
+    except (OSError, ValueError):  # one of them is not there, or nobody may look
+        return False
+
+
+def _two_classes(datasets: Mapping[str, Dataset]) -> Iterator[str]:
+    """Folders and files to which two entries give different access classes."""
+    for (name, one), (second, other) in combinations(datasets.items(), 2):
+        if one.access == other.access:
+            continue
+        both = f"{name}: is {one.access}, and {second!r} is {other.access}, but"
+        here, there = place(name, one), place(second, other)
+        known = all(entry.files or entry.folder for entry in (one, other))
+        if known and (inside(here, there) or inside(there, here)):
+            yield f"{both} {here} and {there} share files; {_ONE_CLASS}, or part the folders"
+        hashes = {file.sha256: file.name for file in other.files}
+        for file in one.files:
+            if file.sha256 in hashes:
+                theirs = hashes[file.sha256]
+                yield f"{both} {file.name!r} and {theirs!r} have one sha256; {_ONE_CLASS}"
+
+
+def _problems(name: str, dataset: Dataset) -> list[str]:
+    if not dataset.files:
+        if not dataset.folder:
+            return [f"folder: {_NO_FOLDER}"]
+        clean = dataset.folder.isprintable() and dataset.folder == dataset.folder.strip()
+        return [] if clean else ["folder: has blanks at an end, or what does not print; clean it"]
     problems = []
+    if dataset.folder:
+        problems.append(f"folder: fetched files lie in {RAW / name}; take it out")
     for field in ("upstream", "commit", "mirror"):
         if not getattr(dataset, field):
             problems.append(f"{field}: missing; a dataset with files needs it")
     if dataset.mirror and not _FILE_NAME.fullmatch(dataset.mirror):
         problems.append("mirror: must be the name of one folder, without a path")
-    for name, count in Counter(file.name for file in dataset.files).items():
+    for file_name, count in Counter(file.name for file in dataset.files).items():
         if count > 1:
-            problems.append(f"files: {name!r} is there {count} times; keep one")
+            problems.append(f"files: {file_name!r} is there {count} times; keep one")
     return problems + [problem for file in dataset.files for problem in _file(file, dataset)]
 
 

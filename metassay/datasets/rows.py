@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-_SHOWN = 60  # characters of a key that a message shows
-
 
 class Place(NamedTuple):
     """Where something is: a file and, if it is about one row, its number (from 1) or its label."""
@@ -104,12 +102,6 @@ class Rows:
 
 
 Reader = Callable[[Path], Rows]
-
-
-def shown(key: object) -> str:
-    """A key as messages show it: quoted, and cut in case somebody's text landed in its column."""
-    text = str(key)
-    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
 
 
 def canonical(attributes: Mapping[str, object]) -> str:

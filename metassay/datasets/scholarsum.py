@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from metassay.datasets.decoding import UNREAD, json_lines
-from metassay.datasets.rows import Place, RatingRow, Rows, ScoreRow, SourceRow, TextRow, shown
+from metassay.datasets.rows import Place, RatingRow, Rows, ScoreRow, SourceRow, TextRow
+from metassay.errors import shown
 from metassay.tables import FULL, REFERENCE
 
 ABSTRACTS = "arxiv.json"

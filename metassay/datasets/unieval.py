@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 from metassay.datasets.decoding import UNREAD, decode, parse_json, read_bytes
 from metassay.datasets.own_data import Filled, Written, checked
-from metassay.datasets.rows import Place, RatingRow, Rows, ScoreRow, SourceRow, TextRow, shown
+from metassay.datasets.rows import Place, RatingRow, Rows, ScoreRow, SourceRow, TextRow
+from metassay.errors import shown
 from metassay.options import Options
 from metassay.tables import FULL, REFERENCE
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from metassay.datasets.decoding import Record, csv_records
-from metassay.datasets.rows import Place, RatingRow, Rows, ScoreRow, SourceRow, TextRow, shown
+from metassay.datasets.rows import Place, RatingRow, Rows, ScoreRow, SourceRow, TextRow
+from metassay.errors import shown
 from metassay.tables import FULL, REFERENCE
 
 SPANS = "hallucination_annotations_xsum_summaries.csv"

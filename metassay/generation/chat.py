@@ -46,8 +46,9 @@ def write_chat(
 
     All requests go into one call of `ask`. `examples` are those that options.examples names. A
     request that failed is a row without text: refused, truncated or error, as its reply says, and
-    unparsed if the reply is blank. A model that declines in plain words has written a text, which
-    is judged like any other. See `texts_of` for sections, `orders` for what raises BadInput.
+    unparsed if the reply is blank or no text. A model that declines in plain words has written a
+    text, which is judged like any other. See `texts_of` for sections, `orders` for what raises
+    BadInput.
     """
     ordered = orders(sources, options, examples, prompts=prompts)
     requests = chat_requests(ordered, decoding)
@@ -68,10 +69,6 @@ def _read(reply: Reply) -> Written:
     if reply.status != "ok":
         return Written(reply.status, None)
     text = (reply.text or "").strip()
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:  # half of a surrogate pair, which no file can hold
-        return Written("unparsed", None)
     return Written("ok", text) if text else Written("unparsed", None)
 
 

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from pydantic import Field
 
+from metassay.errors import shown
 from metassay.generation.prompted import Order, Written, texts_of
 from metassay.generation.record import Generated
 from metassay.models import extra
@@ -197,7 +198,7 @@ def _warnings(
             read = output.text is not None
             done = "only its beginning was read" if read else "nothing was written"
             yield (
-                f"{name}: doc_id {order.doc_id!r}, part {order.part!r}: the input has"
+                f"{name}: doc_id {shown(order.doc_id)}, part {order.part!r}: the input has"
                 f" {output.length} tokens, the model reads {limit}; {done}"
             )
 

@@ -6,17 +6,17 @@ texts.jsonl), whose references are the examples: so examples that may not leave 
 """
 
 import contextlib
-import importlib
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from metassay.alignment.rouge_topk import mean_rouge
 from metassay.datasets import files
 from metassay.datasets.decoding import csv_records
-from metassay.datasets.rows import Findings, shown
-from metassay.errors import BadInput
+from metassay.datasets.rows import Findings
+from metassay.errors import BadInput, shown
 from metassay.tables import FULL, REFERENCE
 from metassay.text.boundaries import boundaries
 from metassay.text.citations import parse
@@ -89,7 +89,7 @@ def with_citations(example: Example) -> Example:
 
 
 def _repeated(names: Sequence[str]) -> list[str]:
-    return sorted({name for name in names if names.count(name) > 1})
+    return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
 def _aci_bench_train(raw: Path, dataset: str, split: str) -> list[Example]:
@@ -116,10 +116,9 @@ def _meqsum(raw: Path, dataset: str, split: str) -> list[Example]:
     path = raw / dataset / "MeQSum_ACL2019_BenAbacha_Demner-Fushman.xlsx"
     if not path.exists():
         raise BadInput(f"{path.name}: is not in {path.parent}; {_FETCH}")
-    try:
-        openpyxl: Any = importlib.import_module("openpyxl")
-    except ImportError:
-        raise BadInput(f"{path.name}: needs the package openpyxl; install it") from None
+    # Here, because few systems are shown questions, and it takes a while to import.
+    import openpyxl
+
     with contextlib.closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book:
         header, *rows = book.worksheets[0].iter_rows(max_col=3, values_only=True)
     if header != ("File", "CHQ", "Summary"):
@@ -138,11 +137,20 @@ def _own(raw: Path, dataset: str, split: str) -> list[Example]:
     rows = files.read(raw / dataset / split)
     if rows.problems:
         raise BadInput([f"example set {dataset}/{split}: {line}" for line in rows.problems.lines()])
-    texts = {
-        row.doc_id: row.text
+    written = [
+        (row.doc_id, row.text)
         for row in rows.texts
         if row.author == REFERENCE and row.part == FULL and row.text is not None
+    ]
+    twice = {
+        *_repeated([row.doc_id for row in rows.sources]),
+        *_repeated([doc_id for doc_id, _ in written]),
     }
+    if twice:
+        fix = "keep one source and one reference of it"
+        place = f"example set {dataset}/{split}"
+        raise BadInput(f"{place}: doc_id {shown(d)} is there twice; {fix}" for d in sorted(twice))
+    texts = dict(written)
     return [
         Example(
             f"{dataset}/{split}/{row.doc_id}",

@@ -7,18 +7,19 @@ are numbered from 0, so that `[n]` cites passages[n].
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import pandas as pd
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from metassay import __version__
-from metassay.errors import BadInput
+from metassay.errors import BadInput, shown
 from metassay.generation.few_shot import Example, with_citations
-from metassay.llm.egress import datasets_of
+from metassay.generation.shown import datasets_of, field
 from metassay.llm.messages import Message
-from metassay.llm.prompts import PROMPTS, Prompt, file_of, load, render
-from metassay.options import Options
+from metassay.llm.prompts import PROMPTS, Kind, Prompt, file_of, load, render
+from metassay.needs import PromptFile
+from metassay.options import Name, Options
 from metassay.tables import FULL, TEXTS
 from metassay.text.headings import SECTIONS
 from metassay.text.sections import divide
@@ -45,12 +46,23 @@ class Style(Options):
     shots: int = Field(ge=0)
     examples: list[str]
     example_citations: Literal["none", "overlap"]
-    prompts: dict[Task, str] = Field(default_factory=dict)
+    prompts: dict[Task, Name] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _has_its_shots(self) -> Self:
+        if self.shots > len(self.examples) or (self.examples and not self.shots):
+            many = len(self.examples)
+            raise ValueError(f"shots is {self.shots}, but examples has {many}; correct one of them")
+        return self
 
 
-def prompt_files(style: Style) -> list[Path]:
+def prompt_files(style: Style) -> list[PromptFile]:
     """The prompts that a style can use, whichever tasks its sources have."""
-    return sorted({file_of(_prompt_of(task, style)) for task in get_args(Task)})
+    found = []
+    for task in get_args(Task):
+        section: dict[str, Kind] = {"section": "text"} if _by_section(task, style) else {}
+        found.append(PromptFile(file_of(_prompt_of(task, style)), {"passages": "data", **section}))
+    return sorted(found, key=lambda one: one.path)
 
 
 def example_datasets(style: Style) -> list[str]:
@@ -167,7 +179,7 @@ def _way(task: Task, style: Style, examples: Sequence[Example], folder: Path) ->
     settings = [f"prompt:{prompt.signature}", f"unit:{'section' if by_section else 'full'}"]
     settings += [f"citations:{'yes' if style.citations else 'no'}", f"shots:{style.shots}"]
     if examples:
-        settings.append(f"examples:{','.join(example.name for example in examples)}")
+        settings.append(field([example.name for example in examples]))
     if examples and style.citations:
         settings.append(f"example_citations:{style.example_citations}")
     return _Way(prompt, examples, SECTIONS if by_section else (FULL,), "|".join(settings))
@@ -189,7 +201,10 @@ def _example_problems(
     for doc_id, passages in zip(sources["doc_id"], sources["passages"], strict=True):
         if tuple(passages) in known:
             name = known[tuple(passages)]
-            yield f"example {name!r} is document {doc_id!r}, which is to be written; take another"
+            yield (
+                f"example {shown(name)} is document {shown(doc_id)}, which is to be written; take"
+                " another"
+            )
 
 
 def _conversation(

@@ -6,7 +6,7 @@ from dataclasses import fields
 import numpy as np
 import pandas as pd
 
-from metassay.errors import BadInput
+from metassay.errors import BadInput, shown
 from metassay.judges.protocol import Judge, Judgment, Pair
 from metassay.pairing.instruments import INSTRUMENTS, Answers
 from metassay.parquet import empty
@@ -103,7 +103,7 @@ def _check(batch: Sequence[Pair], rows: pd.DataFrame) -> None:
         pair = batch[int(str(row.Index))]
         raise RuntimeError(
             f"judge {row.judge!r}: pair_id {row.pair_id}: status {row.status!r} with label"
-            f" {row.label!r} and grade {row.grade!r}; instrument {pair.instrument!r} wants"
+            f" {shown(row.label)} and grade {row.grade!r}; instrument {pair.instrument!r} wants"
             f" {INSTRUMENTS[pair.instrument].answer.said} with status 'ok', and neither otherwise"
         )
 

@@ -17,11 +17,12 @@ from typing import Literal, NamedTuple
 from metassay.errors import BadInput
 from metassay.llm import tokens
 from metassay.llm.endpoints import ModelOptions, Prices
-from metassay.llm.ledger import Entry, Ledger
+from metassay.llm.ledger import LIVING, Entry, Ledger, alive
 from metassay.llm.messages import ChatRequest
 
 _UNIT = 10**12
 _MILLION = 10**6
+_MOST = 2**62  # what SQLite can count to, and more than anything costs
 
 Billed = Literal["yes", "no", "perhaps"]
 
@@ -83,7 +84,10 @@ class Budget:
         prompt_tokens: int | None = None,
         completion_tokens: int | None = None,
     ) -> None:
-        """Book what an attempt came to: its short code, and its tokens if it was billed."""
+        """Book what an attempt came to: its short code, and its tokens if it was billed.
+
+        Never more than was reserved is booked.
+        """
         with self.ledger.database.transaction() as connection:
             query = "SELECT cost FROM attempts WHERE id = ? AND outcome IS NULL"
             row = connection.execute(query, (attempt,)).fetchone()
@@ -92,9 +96,8 @@ class Budget:
             reserved: int = row[0]
             if billed == "yes" and (prompt_tokens is None or completion_tokens is None):
                 billed = "perhaps"
-            cost = {"yes": self._cost(prompt_tokens or 0, completion_tokens or 0), "no": 0}.get(
-                billed, reserved
-            )
+            counted = self._cost(prompt_tokens or 0, completion_tokens or 0)
+            cost = {"yes": min(counted, reserved), "no": 0}.get(billed, reserved)
             column = "uncertain" if billed == "perhaps" else "spent"
             connection.execute(
                 f"UPDATE accounts SET reserved = reserved - ?, {column} = {column} + ?"
@@ -116,8 +119,11 @@ class Budget:
         if not hits:
             return
         with self.ledger.database.transaction() as connection:
-            change = "UPDATE accounts SET saved = saved + ?, hits = hits + ? WHERE account = ?"
-            connection.execute(change, (saved, hits, self.account))
+            change = (
+                f"UPDATE accounts SET saved = min(saved + ?, {_MOST}), hits = hits + ?"
+                " WHERE account = ?"
+            )
+            connection.execute(change, (min(saved, _MOST), hits, self.account))
 
     def spending(self) -> Spending:
         """The account as it stands."""
@@ -142,8 +148,8 @@ class Budget:
             lost = connection.execute(
                 "SELECT id, cost FROM attempts WHERE account = ? AND outcome IS NULL"
                 " AND NOT EXISTS (SELECT 1 FROM claims WHERE claims.key = attempts.key"
-                " AND claims.owner = attempts.owner AND claims.expires > ?)",
-                (self.account, time.time()),
+                f" AND claims.owner = attempts.owner AND {LIVING})",
+                (self.account, *alive()),
             ).fetchall()
             cost = sum(row[1] for row in lost)
             connection.execute(

@@ -11,8 +11,7 @@ moment goes on where it stopped. No text of a request or an answer is in any log
 import asyncio
 import concurrent.futures
 import os
-from collections import Counter
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
 from metassay.errors import BadInput
@@ -81,12 +80,6 @@ def replayer(ledger: Ledger) -> Ask:
         ]
 
     return ask
-
-
-def missing(replies: Iterable[Reply]) -> dict[str, int]:
-    """How many questions have no answer, by error code; empty if all have one."""
-    by_key = {reply.key: reply.error for reply in replies if reply.status == "error"}
-    return dict(sorted(Counter(str(code) for code in by_key.values()).items()))
 
 
 def _secret(endpoint: Cleared, missing: int, total: int) -> str | None:

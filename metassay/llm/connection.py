@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 import pandas as pd
 
@@ -12,12 +12,13 @@ from metassay.errors import BadInput, Unfinished
 from metassay.kinds import Chosen
 from metassay.llm.batch import failure
 from metassay.llm.budget import open_budget
-from metassay.llm.client import asker, missing
-from metassay.llm.egress import Cleared, check
+from metassay.llm.client import asker
+from metassay.llm.egress import Cleared, check_all
 from metassay.llm.endpoints import EndpointOptions, ModelOptions, Models, find_model
 from metassay.llm.failures import Failure, can_ask, note, noted
 from metassay.llm.ledger import Ledger
-from metassay.llm.messages import Ask, ChatRequest, Reply
+from metassay.llm.messages import ChatRequest, Reply
+from metassay.llm.missing import kept, mendable, missing, unfinished
 from metassay.llm.prompts import Decoding, load
 from metassay.llm.responses import responses
 from metassay.needs import Model, Resources, Use
@@ -31,6 +32,13 @@ ACCOUNT = "project"  # one cap, `max_cost`, over everything that a project ever 
 log = logging.getLogger("metassay.llm")
 
 
+class Asked(NamedTuple):
+    """What a stage asked and what came of it: table `responses`, and what is missing, in words."""
+
+    responses: pd.DataFrame
+    notes: list[str]
+
+
 class Connection:
     """The way of one stage to the models that it asks; the ledger is opened with the first one."""
 
@@ -41,23 +49,27 @@ class Connection:
         access: Mapping[str, str],
         datasets: Sequence[str],
         *,
+        max_missing: float = 0.0,
         raw: Path = Path("data/raw"),
         ledger: Path = LEDGER,
     ) -> None:
         """Connect for text of `datasets`; `access` gives each registered dataset its class.
 
         `datasets` are the benchmark's own and those whose text its texts may repeat. `raw` has a
-        folder of raw files per dataset.
+        folder of raw files per dataset. `max_missing` is the share of the questions that may stay
+        without an answer that asking again might get.
         """
         self._models = models
         self._max_cost = max_cost
         self._access = access
         self._datasets = tuple(datasets)
+        self._max_missing = max_missing
         self._raw = raw
         self._path = ledger
         self._ledger: Ledger | None = None
-        self._used: set[str] = set()
+        self._asked: dict[str, str] = {}  # the model's name in params.yaml, by question
         self._failed: dict[str, Failure] = {}
+        self._repeated: set[str] = set()  # failures of a finished run, where none can be asked
 
     def __enter__(self) -> Self:
         return self
@@ -82,18 +94,30 @@ class Connection:
             return Resources(self._raw)
         return Resources(self._raw, self._model(use, chosen.record.datasets(chosen.options)))
 
-    def responses(self) -> pd.DataFrame:
-        """All that was asked here and what came of it, as table `responses`; empty if nothing."""
-        if self._ledger is None or not self._used:
-            return empty(RESPONSES)
-        return responses(self._ledger, self._used, self._failed.values())
+    def finish(self) -> Asked:
+        """All that was asked, once nothing more is to be; empty if nobody was.
+
+        A question without an answer is a row of status `error`, and noted in the ledger as part of
+        what the run came to. Raises Unfinished, and notes nothing, where more of the answers are
+        missing than `max_missing` allows. Where nobody can be asked (failures.can_ask), what is
+        missing of a finished run stays missing.
+        """
+        if self._ledger is None or not self._asked:
+            return Asked(empty(RESPONSES), [])
+        codes = {key: failure.code for key, failure in self._failed.items()}
+        found = missing(self._asked, codes)
+        open_ = {key for key, code in codes.items() if mendable(code)}
+        if open_ - self._repeated and len(open_) / len(self._asked) > self._max_missing:
+            raise Unfinished(unfinished(found, self._max_missing))
+        note(self._ledger, self._failed.values())
+        table = responses(self._ledger, self._asked, self._failed.values())
+        return Asked(table, kept(found))
 
     def _model(self, use: Use, datasets: Sequence[str]) -> Model:
-        """A model, whose `ask` stops the stage if what came must not be taken for done.
+        """A model, whose `ask` raises BadInput where the cap is reached.
 
-        Then, with everything that was answered in the ledger, it raises BadInput where the cap is
-        reached, and Unfinished where the endpoint was down. Any other failure is a reply's status,
-        and is asked again by the next run; where that cannot ask (failures.can_ask), it repeats it.
+        Everything that was answered is in the ledger then. A question without an answer is a
+        reply's status, and `finish` says whether the stage may go on without it.
         """
         model = find_model(self._models, use.model)
         cleared = self._clear(model.endpoint, datasets)
@@ -103,47 +127,29 @@ class Connection:
         budget = open_budget(ledger, ACCOUNT, model, cap, where=where)
         ask = asker(cleared, model, ledger, budget)
 
-        def noting(requests: Sequence[ChatRequest]) -> list[Reply]:
-            replies = _ask_or_repeat(ask, ledger, cleared.options, requests)
-            _check_finished(replies, use.model)
-            self._note(ledger, requests, replies)
+        def keeping(requests: Sequence[ChatRequest]) -> list[Reply]:
+            repeated = _repeated(ledger, cleared.options, requests)
+            asked = iter(ask([request for request in requests if request.key not in repeated]))
+            replies = [
+                failure(request.key, repeated[request.key].code, attempts=0)
+                if request.key in repeated
+                else next(asked)
+                for request in requests
+            ]
+            _check_cap(replies, use.model)
+            self._repeated |= repeated.keys()
+            for request, reply in zip(requests, replies, strict=True):
+                self._asked[reply.key] = use.model
+                if reply.status == "error":
+                    code = str(reply.error)
+                    self._failed[reply.key] = Failure(reply.key, code, request.canonical)
             return replies
 
-        return Model(noting, Decoding.of(model, use.max_tokens))
-
-    def _note(
-        self, ledger: Ledger, requests: Sequence[ChatRequest], replies: Sequence[Reply]
-    ) -> None:
-        failed = {
-            reply.key: Failure(reply.key, str(reply.error), request.canonical)
-            for request, reply in zip(requests, replies, strict=True)
-            if reply.status == "error"
-        }
-        note(ledger, failed.values())
-        self._failed |= failed
-        self._used.update(reply.key for reply in replies)
+        return Model(keeping, Decoding.of(model, use.max_tokens))
 
     def _clear(self, name: str, datasets: Sequence[str]) -> Cleared:
-        endpoint = self._models.endpoints[name]
-        problems: list[str] = []
-        cleared = []
-        for dataset in dict.fromkeys((*self._datasets, *datasets)):
-            try:
-                cleared.append(check(self._access_of(dataset), dataset, name, endpoint))
-            except BadInput as error:
-                problems += error.problems
-        if problems:
-            raise BadInput(problems)
-        return cleared[0]
-
-    def _access_of(self, dataset: str) -> str:
-        if dataset not in self._access:
-            raise BadInput(
-                f"dataset {dataset!r} is not in data/registry.yaml, so nothing says where its text"
-                f" may go; known: {', '.join(sorted(self._access))}; add an entry, or correct the"
-                " name"
-            )
-        return self._access[dataset]
+        needed = (*self._datasets, *datasets)
+        return check_all(self._access, needed, name, self._models.endpoints[name])
 
 
 def model_problems(chosen: Chosen, models: Models, *, where: str) -> list[str]:
@@ -157,7 +163,7 @@ def model_problems(chosen: Chosen, models: Models, *, where: str) -> list[str]:
         problems += error.problems
     for file in chosen.record.files(chosen.options):
         try:
-            load(file.stem, file.parent)
+            load(file.path.stem, file.path.parent, filled=file.filled)
         except BadInput as error:
             problems += error.problems
     return [f"{where}: {problem}" for problem in problems]
@@ -175,40 +181,27 @@ def cap_of(max_cost: MaxCost | None, model: ModelOptions, where: str) -> float |
     return max_cost.amount
 
 
-def _ask_or_repeat(
-    ask: Ask, ledger: Ledger, endpoint: EndpointOptions, requests: Sequence[ChatRequest]
-) -> list[Reply]:
+def _repeated(
+    ledger: Ledger, endpoint: EndpointOptions, requests: Sequence[ChatRequest]
+) -> dict[str, Failure]:
+    """Which failures of a finished run stay what they are, since nobody can be asked."""
     failed = noted(ledger, [request.key for request in requests])
     if not failed or can_ask(endpoint):
-        return ask(requests)
+        return {}
     log.warning(
         "%d question(s) without an answer are not asked again: their endpoint has no key, or is"
         " not there. They keep the status that they had.",
         len(failed),
     )
-    asked = iter(ask([request for request in requests if request.key not in failed]))
-    return [
-        failure(request.key, failed[request.key].code, attempts=0)
-        if request.key in failed
-        else next(asked)
-        for request in requests
-    ]
+    return failed
 
 
-def _check_finished(replies: Sequence[Reply], model: str) -> None:
-    open_ = missing(replies)
-    total = len({reply.key for reply in replies})
-    over = open_.get("over_budget", 0)
+def _check_cap(replies: Sequence[Reply], model: str) -> None:
+    over = {reply.key for reply in replies if reply.error == "over_budget"}
     if over:
         raise BadInput(
-            f"model {model!r}: {over} of {total} answers are missing: asking for them could exceed"
-            " params.yaml > max_cost, which caps all runs of this project together. Every answer so"
-            " far is in the ledger. Raise max_cost and run again: only what is missing is asked."
-            " `metassay cost` says what is left."
-        )
-    if "endpoint_down" in open_:
-        raise Unfinished(
-            f"model {model!r}: {sum(open_.values())} of {total} answers are missing: its endpoint"
-            " failed too often in a row. Every answer so far is in the ledger. Run again when it is"
-            " up: only what is missing is asked."
+            f"model {model!r}: {len(over)} of {len({reply.key for reply in replies})} answers are"
+            " missing: asking for them could exceed params.yaml > max_cost, which caps all runs of"
+            " this project together. Every answer so far is in the ledger. Raise max_cost and run"
+            " again: only what is missing is asked. `metassay cost` says what is left."
         )

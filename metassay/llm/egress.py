@@ -1,6 +1,6 @@
 """Whose text may go where: it is decided before the first request."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from metassay.errors import BadInput
@@ -18,13 +18,6 @@ class Cleared:
     dataset: str
 
 
-def datasets_of(examples: Iterable[str]) -> list[str]:
-    """The datasets that few-shot examples come from: their text is sent too, so they must be
-    cleared too. An example's name is `dataset/split/id`.
-    """
-    return sorted({name.split("/", 1)[0] for name in examples})
-
-
 def check(access: str, dataset: str, name: str, endpoint: EndpointOptions) -> Cleared:
     """Clear an endpoint for a dataset, or say which key of params.yaml would allow it.
 
@@ -39,3 +32,32 @@ def check(access: str, dataset: str, name: str, endpoint: EndpointOptions) -> Cl
             f" {name} > sends; else choose a model at another endpoint"
         )
     return Cleared(name, endpoint, dataset)
+
+
+def check_all(
+    access: Mapping[str, str], datasets: Iterable[str], name: str, endpoint: EndpointOptions
+) -> Cleared:
+    """Clear an endpoint for text of all these datasets; BadInput lists those that forbid it.
+
+    `access` gives each registered dataset its class; one without is nobody's to send.
+    """
+    problems: list[str] = []
+    cleared = []
+    for dataset in dict.fromkeys(datasets):
+        try:
+            cleared.append(check(_access_of(dataset, access), dataset, name, endpoint))
+        except BadInput as error:
+            problems += error.problems
+    if problems:
+        raise BadInput(problems)
+    return cleared[0]
+
+
+def _access_of(dataset: str, access: Mapping[str, str]) -> str:
+    if dataset not in access:
+        raise BadInput(
+            f"dataset {dataset!r} is not in data/registry.yaml, so nothing says where its text may"
+            f" go; known: {', '.join(sorted(access))}; add its entry, correct the name, or strike"
+            " off the system whose texts repeat its examples, and run the benchmark again"
+        )
+    return access[dataset]

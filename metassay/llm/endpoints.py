@@ -1,17 +1,20 @@
 """Where language models answer, and on what terms: the blocks `endpoints` and `models`."""
 
 import datetime
+import re
 from collections.abc import Mapping
 from typing import Annotated, Literal, NamedTuple
 from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from metassay.errors import BadInput
-from metassay.options import Block, Options, parse
+from metassay.options import Block, Options, Words, parse
 
-Count = Annotated[int, Field(gt=0)]
-Price = Annotated[float, Field(ge=0)]
+# What is beyond is a slip, and would not stay finite when it is multiplied.
+Count = Annotated[int, Field(gt=0, le=10_000_000_000)]
+Price = Annotated[float, Field(ge=0, le=1_000_000)]
+Seed = Annotated[int, Field(ge=-(2**31), lt=2**31)]  # all servers hold so many
 
 
 class EndpointOptions(Options):
@@ -23,22 +26,36 @@ class EndpointOptions(Options):
     """
 
     kind: Literal["openai", "azure"]
-    base_url: Annotated[str, Field(pattern=r"^https?://[^\s/@]+(/\S*)?$")]
-    key_env: str | None = None  # the name of an environment variable, never the key itself
-    api_version: str | None = None
+    base_url: Annotated[str, Field(pattern=r"^https?://[^\s/@?#]+(/[^\s?#]*)?$")]
+    # The name of an environment variable, never the key itself.
+    key_env: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
+    api_version: Annotated[str, Field(pattern=r"^[A-Za-z0-9.-]+$")] | None = None
     concurrency: Annotated[int, Field(gt=0, le=1024)] = 8
     requests_per_minute: Count | None = None
     tokens_per_minute: Count | None = None
-    timeout: Annotated[float, Field(gt=0)] = 120.0
+    timeout: Annotated[float, Field(gt=0, le=86_400)] = 120.0
     structured: bool = False
     sends: list[Literal["credentialed", "private"]] = Field(default_factory=list)
-    proxy: str | None = None  # the environment's proxies are ignored: text goes where this says
+    # The environment's proxies are ignored: text goes where this says.
+    proxy: Annotated[str, Field(pattern=r"^https?://[^\s/?#]+/?$")] | None = None
+
+
+def _day(text: object) -> datetime.date:
+    """The day that is written so: YAML's own dates are not the same to every reader."""
+    if isinstance(text, datetime.date):
+        return text
+    if not isinstance(text, str) or not re.fullmatch(r"\d{4}-\d\d-\d\d", text):
+        raise ValueError('write the day as "2026-11-21", in quotes')
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError:
+        raise ValueError("no calendar has this day; correct it") from None
 
 
 class Prices(Options):
     """What a million tokens cost on `date`."""
 
-    date: Annotated[datetime.date, Field(strict=False)]  # DVC reads it only as text, in quotes
+    date: Annotated[datetime.date, BeforeValidator(_day)]
     input_per_million: Price
     output_per_million: Price
     currency: Annotated[str, Field(pattern="^[A-Z]{3}$")]
@@ -53,9 +70,9 @@ class ModelOptions(Options):
     """
 
     endpoint: str
-    model: str
+    model: Words
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
-    seed: int | None = None
+    seed: Seed | None = None
     max_tokens: Count
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     prices: Prices | None = None
@@ -113,8 +130,11 @@ def _problems(endpoint: EndpointOptions, where: str) -> list[str]:
     if (endpoint.kind == "azure") != (endpoint.api_version is not None):
         remedy = "kind azure needs it, openai does not know it; change one of them"
         problems.append(f"{where} > api_version: {remedy}")
-    try:
-        _ = urlsplit(endpoint.base_url).port
-    except ValueError:
-        problems.append(f"{where} > base_url: its port is no number; correct it")
+    for key, url in (("base_url", endpoint.base_url), ("proxy", endpoint.proxy)):
+        try:
+            named = url is None or bool(urlsplit(url).hostname and urlsplit(url).port != 0)
+        except ValueError:
+            named = False
+        if not named:
+            problems.append(f"{where} > {key}: its host or port is none; correct it")
     return problems

@@ -1,6 +1,5 @@
 """What a run would cost, before anything is sent and without any network."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -8,7 +7,7 @@ from typing import NamedTuple
 from metassay.llm import tokens
 from metassay.llm.endpoints import ModelOptions
 from metassay.llm.ledger import Ledger
-from metassay.llm.messages import ChatRequest, Message
+from metassay.llm.messages import ChatRequest
 
 SAMPLE = 1000  # requests that are counted; the others go by their length in characters
 PAST, ENOUGH = 200, 20  # past answers that are looked at, and how many it takes to go by them
@@ -66,7 +65,7 @@ def estimate(
     distinct = {request.key: request for request in requests}
     known = ledger.lookup(distinct)
     open_ = [request for key, request in distinct.items() if key not in known]
-    past = [_past(*row) for row in ledger.requests(model.model, PAST)]
+    past = [_Past(*row) for row in ledger.requests(model.model, PAST)]
     count, ratio, counted = _counter(past, model, structured=structured)
     wrote, expected = _written(past, open_, completion_tokens)
     prompt = round(_total(open_, count, structured=structured) * ratio)
@@ -128,20 +127,6 @@ def _written(past: Sequence[_Past], open_: Sequence[ChatRequest], each: float) -
 def _material(request: ChatRequest) -> int:
     """Characters of the last message: what an answer's length depends on."""
     return len(request.messages[-1].content)
-
-
-def _past(canonical: str, prompt_tokens: int, completion_tokens: int | None) -> _Past:
-    body = json.loads(canonical)
-    request = ChatRequest(
-        model=body["model"],
-        messages=tuple(Message(role, content) for role, content in body["messages"]),
-        schema=body["schema"],
-        temperature=body["temperature"],
-        seed=body["seed"],
-        max_tokens=body["max_tokens"],
-        repeat=body["repeat"],
-    )
-    return _Past(request, prompt_tokens, completion_tokens)
 
 
 def _total(requests: Sequence[ChatRequest], count: tokens.Count, *, structured: bool) -> float:

@@ -6,16 +6,15 @@ without a key repeats a finished run to the byte.
 
 import os
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from metassay.database import batches
 from metassay.llm.endpoints import EndpointOptions
 from metassay.llm.ledger import Ledger
 
 REACH_SECONDS = 2.0
-
-_BATCH = 500  # SQLite's oldest limit on parameters is 999
 
 
 class Failure(NamedTuple):
@@ -39,7 +38,7 @@ def noted(ledger: Ledger, keys: Iterable[str] | None = None) -> dict[str, Failur
     with ledger.database.reading() as connection:
         if keys is None:
             found += map(Failure._make, connection.execute(unanswered).fetchall())
-        for batch in _batches(keys or ()):
+        for batch in batches(sorted(set(keys or ()))):
             query = f"{unanswered} AND key IN ({', '.join('?' * len(batch))})"
             found += map(Failure._make, connection.execute(query, batch).fetchall())
     return {failure.key: failure for failure in found}
@@ -56,9 +55,3 @@ def can_ask(endpoint: EndpointOptions) -> bool:
     except OSError:
         return False
     return True
-
-
-def _batches(keys: Iterable[str]) -> Iterator[list[str]]:
-    wanted = sorted(set(keys))
-    for start in range(0, len(wanted), _BATCH):
-        yield wanted[start : start + _BATCH]

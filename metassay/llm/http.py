@@ -11,6 +11,7 @@ import json
 import logging
 import ssl
 import time
+import zlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,8 +22,9 @@ import openai
 
 from metassay import __version__
 from metassay.llm.budget import Billed
+from metassay.llm.completion import answer
 from metassay.llm.endpoints import EndpointOptions
-from metassay.llm.ledger import Entry, EntryStatus
+from metassay.llm.ledger import Entry
 from metassay.llm.limits import retry_after
 from metassay.llm.messages import ChatRequest
 
@@ -30,6 +32,7 @@ from metassay.llm.messages import ChatRequest
 # that costs more than the request. Eight clients of sixteen connections do not notice.
 CLIENTS = 8
 CONNECT_SECONDS = 10.0
+LARGEST_BODY = 16 * 2**20  # bytes; the longest answers of models take a tenth of it
 
 # What the package would tell about this machine, and read from the environment, in every request.
 _SILENCED = (
@@ -37,11 +40,11 @@ _SILENCED = (
     *("X-Stainless-Runtime", "X-Stainless-Runtime-Version", "X-Stainless-Async"),
     *("OpenAI-Organization", "OpenAI-Project"),
 )
-_FINISHED: dict[str, EntryStatus] = {"length": "truncated", "content_filter": "refused"}
 _TOO_LONG = ("maximum context length", "context window", "context length")
 _STOPPING = {401: "it does not accept the key", 404: "it knows no such path or model"}
 _NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached")
 _RETRIED = frozenset({408, 409, 429})
+_READ_HEADERS = (b"retry-after", b"retry-after-ms", b"date")
 _PERHAPS_BILLED = frozenset({408, 502, 504})  # a gateway gave up on a model that may have gone on
 
 
@@ -104,13 +107,15 @@ async def send(
     except (TimeoutError, openai.APITimeoutError) as error:
         return Outcome(error="timeout", again=True, billed=_if_it_went_out(error))
     except openai.APIConnectionError as error:
-        return Outcome(error="connection", again=True, billed=_if_it_went_out(error))
+        large = isinstance(error.__cause__, _TooLarge)
+        code = "too_large" if large else "connection"
+        return Outcome(error=code, again=not large, billed=_if_it_went_out(error))
     except openai.APIStatusError as error:
         return _failed(error, key)
     except openai.OpenAIError:
         return Outcome(error="client")
     latency = time.monotonic() - start
-    entry = _entry(response.content, key)
+    entry = answer(response.content, request, key)
     if entry is None:
         return Outcome(error="bad_reply", again=True, billed="perhaps")
     return Outcome(entry=entry, billed="yes", latency=latency)
@@ -118,12 +123,10 @@ async def send(
 
 def _client(endpoint: EndpointOptions, key: str | None) -> openai.AsyncOpenAI:
     transport = httpx2.AsyncClient(
-        verify=_certificates(),
+        transport=_Bounded(endpoint),
         trust_env=False,
         follow_redirects=False,
-        proxy=endpoint.proxy,
         timeout=httpx2.Timeout(endpoint.timeout, connect=CONNECT_SECONDS),
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
     )
     headers: dict[str, Any] = dict.fromkeys(_SILENCED, openai.Omit())
     headers["User-Agent"] = f"metassay/{__version__}"
@@ -140,6 +143,55 @@ def _client(endpoint: EndpointOptions, key: str | None) -> openai.AsyncOpenAI:
             azure_endpoint=endpoint.base_url, api_version=endpoint.api_version, **common
         )
     return openai.AsyncOpenAI(base_url=endpoint.base_url, **common)
+
+
+class _TooLarge(httpx2.RequestError):
+    """A body that no answer is as long as."""
+
+
+class _Bounded(httpx2.AsyncBaseTransport):
+    """Reads a response whole, but no more than LARGEST_BODY of it, also when it is unpacked.
+
+    Of its headers only those come through that are read here: what a body's `charset` says would
+    crash the package, which decodes the bodies of errors by it.
+    """
+
+    def __init__(self, endpoint: EndpointOptions) -> None:
+        self._inner = httpx2.AsyncHTTPTransport(
+            verify=_certificates(),
+            trust_env=False,
+            proxy=endpoint.proxy,
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
+        )
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        response = await self._inner.handle_async_request(request)
+        body = bytearray()
+        try:
+            async for part in response.aiter_raw():
+                body += part
+                if len(body) > LARGEST_BODY:
+                    raise _TooLarge("the body is too large")
+        finally:
+            await response.aclose()
+        packed = response.headers.get("content-encoding", "").strip().lower()
+        content = _unpacked(body) if packed in {"gzip", "x-gzip", "deflate"} else bytes(body)
+        headers = [one for one in response.headers.raw if one[0].lower() in _READ_HEADERS]
+        return httpx2.Response(response.status_code, headers=headers, content=content)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+def _unpacked(body: bytearray) -> bytes:
+    """What gzip or zlib made of a body; what is neither comes back as it is, and is no JSON."""
+    try:
+        content = zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(body, LARGEST_BODY + 1)
+    except zlib.error:
+        return bytes(body)
+    if len(content) > LARGEST_BODY:
+        raise _TooLarge("the body is too large")
+    return content
 
 
 @functools.cache
@@ -172,26 +224,6 @@ def _path(request: ChatRequest, endpoint: EndpointOptions) -> str:
 def _if_it_went_out(error: BaseException) -> Billed:
     before = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
     return "no" if isinstance(error.__cause__, before) else "perhaps"
-
-
-def _entry(content: bytes, key: str) -> Entry | None:
-    """Read a chat completion; None if it is not one."""
-    try:
-        body = json.loads(content)
-        choice = body["choices"][0]
-        message, reason = choice["message"], choice.get("finish_reason")
-        text, refusal = message.get("content"), message.get("refusal")
-        usage = body.get("usage") or {}
-        counts = [usage.get("prompt_tokens"), usage.get("completion_tokens")]
-    except (ValueError, LookupError, TypeError, AttributeError):
-        return None
-    if not all(value is None or isinstance(value, str) for value in (text, refusal, reason)):
-        return None
-    prompt, completion = (n if isinstance(n, int) and n >= 0 else None for n in counts)
-    status: EntryStatus = _FINISHED.get(reason or "", "ok")
-    if refusal:
-        status, text = "refused", refusal
-    return Entry(key, status, reason, prompt, completion, text or "")
 
 
 def _failed(error: openai.APIStatusError, key: str) -> Outcome:

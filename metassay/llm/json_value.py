@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 _START = re.compile(r"\{|\[\s*\{")
+_STARTS = 1000  # places where a value begins but is none; each costs as much as the text before it
 _BRACKETS = {"]": "[", "}": "{"}
 _QUOTES = ('"', "'", "\u2018", "\u201c", "\u00ab")
 
@@ -17,21 +18,26 @@ def only_json(text: str) -> Any:
     answer, nor the sound part of a broken answer for the whole. An object in which a key is there
     twice, NaN and infinities come as values that validate as nothing.
     """
-    found = _first_value(text, 0)
-    if found is None:
+    try:
+        found = _first_value(text, 0)
+        if found is None:
+            return None
+        value, start, end = found
+        before, after = text[:start], text[end:]
+        if before.endswith(_QUOTES) or not (_balanced(before) and _balanced(after)):
+            return None
+        return None if _first_value(text, end) else value
+    except RecursionError:  # a thousand brackets within each other, or broken ones in a row
         return None
-    value, start, end = found
-    before, after = text[:start], text[end:]
-    if before.endswith(_QUOTES) or not (_balanced(before) and _balanced(after)):
-        return None
-    return None if _first_value(text, end) else value
 
 
 def _first_value(text: str, start: int) -> tuple[Any, int, int] | None:
-    for match in _START.finditer(text, start):
+    for tried, match in enumerate(_START.finditer(text, start)):
+        if tried == _STARTS:
+            raise RecursionError
         try:
             value, end = _DECODER.raw_decode(text, match.start())
-        except (ValueError, RecursionError):  # also a number of 5,000 digits, or 1,000 brackets
+        except ValueError:  # also a number of 5,000 digits
             continue
         return value, match.start(), end
     return None

@@ -5,17 +5,18 @@ off (truncated). A failure that may pass is never kept as an answer. Several pro
 the file: who asks a question claims it first, and the others wait for the answer.
 """
 
-import itertools
-import re
+import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from metassay.database import Database, Form
-from metassay.llm.messages import Reply
+from metassay.database import Database, Form, batches
+from metassay.llm.messages import ChatRequest, Reply, belongs, read_request
+from metassay.llm.thoughts import without_thoughts
 
 EntryStatus = Literal["ok", "refused", "truncated"]
+UNREADABLE = "unreadable"  # finish_reason of an answer that is no text, kept as ASCII
 
 _FORM_1 = """
 CREATE TABLE answers (
@@ -45,14 +46,46 @@ CREATE TABLE failures (
   key TEXT PRIMARY KEY, code TEXT NOT NULL, request TEXT NOT NULL
 );
 """
+_COUNT = "(typeof({0}) IN ('integer', 'null') AND coalesce({0} >= 0, 1))"
+_SOUND = {
+    "answers": (
+        "typeof(key) = 'text' AND typeof(model) = 'text' AND typeof(request) = 'text'"
+        " AND typeof(status) = 'text' AND status IN ('ok', 'refused', 'truncated')"
+        " AND typeof(finish_reason) IN ('text', 'null') AND typeof(text) IN ('text', 'null')"
+        f" AND {_COUNT.format('prompt_tokens')} AND {_COUNT.format('completion_tokens')}"
+    ),
+    "claims": "typeof(key) = 'text' AND typeof(owner) = 'text' AND typeof(expires) = 'real'",
+    "attempts": (
+        "typeof(key) = 'text' AND typeof(account) = 'text' AND typeof(owner) = 'text'"
+        " AND typeof(outcome) IN ('text', 'null') AND typeof(cost) = 'integer' AND cost >= 0"
+    ),
+    "accounts": (
+        "typeof(account) = 'text' AND coalesce(currency, 'USD') GLOB '[A-Z][A-Z][A-Z]' AND "
+        + " AND ".join(
+            f"typeof({name}) = 'integer' AND {name} >= 0"
+            for name in ("spent", "uncertain", "reserved", "saved", "calls", "hits")
+        )
+    ),
+    "failures": "typeof(key) = 'text' AND typeof(code) = 'text' AND typeof(request) = 'text'",
+}
 FORM = Form(
     0x4D544C47,  # "MTLG", so that any tool can tell whose file it is
     (_FORM_1, _FORM_2),
     "ledger",
     "import the tables of responses of your finished runs (`metassay ledger import`)",
+    _SOUND,
 )
-_END = re.compile(r"^[ \t]*</think>[ \t]*$", re.MULTILINE)
-_BATCH = 500  # SQLite's oldest limit on parameters is 999
+
+# Claims go by the clock that all processes share and nobody can set. It begins anew when the
+# machine does: what claims to end later than this is from before.
+LONGEST_LEASE = 60.0
+LIVING = "expires > ? AND expires <= ?"  # with what `alive` returns
+
+
+def alive() -> tuple[float, float]:
+    """Between which two moments the claim of a living owner ends."""
+    now = time.monotonic()
+    return now, now + LONGEST_LEASE
 
 
 class Entry(NamedTuple):
@@ -68,9 +101,12 @@ class Entry(NamedTuple):
     def reply(self, attempts: int = 0) -> Reply:
         """The answer as the asker gets it: a refusal has no text, and thoughts are no answer.
 
-        An answer that ends within its thoughts is truncated, whatever the endpoint says.
+        An answer that ends within its thoughts is truncated, whatever the endpoint says. One that
+        is no text is none to its asker.
         """
         key, status, reason, prompt, completion, text = self
+        if reason == UNREADABLE:
+            return Reply(key, status, None, reason, prompt, completion, attempts)
         if status != "refused":
             said = without_thoughts(text or "")
             if said is None:
@@ -78,21 +114,6 @@ class Entry(NamedTuple):
             return Reply(key, status, said, reason, prompt, completion, attempts)
         error = "content_filter" if reason == "content_filter" else "refusal"
         return Reply(key, status, None, reason, prompt, completion, attempts, error)
-
-
-def without_thoughts(text: str) -> str | None:
-    """What follows the `<think>` block that an answer begins with; None if the block has no end.
-
-    Some models' templates have opened the block already: then it is all before a line that is
-    nothing but `</think>`, which no line of sound JSON is. Any other text stays as it is.
-    """
-    before, end, after = text.partition("</think>")
-    if before.lstrip().startswith("<think>"):
-        return after.lstrip() if end else None
-    alone = _END.search(text) if end else None
-    if alone is None or "<think>" in text[: alone.start()]:
-        return text
-    return text[alone.end() :].lstrip()
 
 
 class Holding(NamedTuple):
@@ -123,7 +144,6 @@ class Ledger:
 
     def close(self) -> None:
         """Bring everything to the disk and close the file."""
-        self.database.checkpoint()
         self.database.close()
 
     def __enter__(self) -> "Ledger":
@@ -138,8 +158,10 @@ class Ledger:
         return {row[0]: Entry._make(row) for row in self.rows(columns, sorted(set(keys)))}
 
     def claim(self, key: str, owner: str, seconds: float) -> bool:
-        """Take a question for `owner` unless it is answered or a living owner has it."""
-        now = time.time()
+        """Take a question for `owner` unless it is answered or a living owner has it.
+
+        The claim ends after so many seconds, of which LONGEST_LEASE is the most.
+        """
         with self.database.transaction() as connection:
             answered = "SELECT 1 FROM answers WHERE key = ?"
             if connection.execute(answered, (key,)).fetchone():
@@ -147,27 +169,26 @@ class Ledger:
             taken = connection.execute(
                 "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE"
                 " SET owner = excluded.owner, expires = excluded.expires"
-                " WHERE expires <= ? OR owner = excluded.owner",
-                (key, owner, now + seconds, now),
+                f" WHERE NOT ({LIVING}) OR owner = excluded.owner",
+                (key, owner, _end(seconds), *alive()),
             )
             return taken.rowcount == 1
 
     def claimed(self, keys: Iterable[str]) -> set[str]:
         """Those of the keys that a living owner has claimed."""
-        now = time.time()
         found: set[str] = set()
-        for batch in _batches(keys):
+        for batch in batches(keys):
             with self.database.reading() as connection:
                 marks = ", ".join("?" * len(batch))
-                query = f"SELECT key FROM claims WHERE expires > ? AND key IN ({marks})"
-                found.update(row[0] for row in connection.execute(query, (now, *batch)))
+                query = f"SELECT key FROM claims WHERE {LIVING} AND key IN ({marks})"
+                found.update(row[0] for row in connection.execute(query, (*alive(), *batch)))
         return found
 
     def renew(self, owner: str, seconds: float) -> None:
         """Keep the owner's claims for so much longer."""
         with self.database.transaction() as connection:
             change = "UPDATE claims SET expires = ? WHERE owner = ?"
-            connection.execute(change, (time.time() + seconds, owner))
+            connection.execute(change, (_end(seconds), owner))
 
     def release(self, owner: str, key: str | None = None) -> None:
         """Give up one claim of the owner, or all of them."""
@@ -218,16 +239,28 @@ class Ledger:
             attempts = connection.execute(
                 "SELECT coalesce(outcome, 'open'), count(*) FROM attempts GROUP BY 1 ORDER BY 1"
             ).fetchall()
-        return Stats([Holding(*row) for row in holdings], dict(attempts), self.path.stat().st_size)
+            pages = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+            (size,) = connection.execute(pages).fetchone()
+        return Stats([Holding(*row) for row in holdings], dict(attempts), size)
 
-    def requests(self, model: str, limit: int) -> list[tuple[str, int, int | None]]:
+    def requests(self, model: str, limit: int) -> list[tuple[ChatRequest, int, int | None]]:
         """Up to `limit` questions to a model; what its provider counted in them and the answers."""
         with self.database.reading() as connection:
-            return connection.execute(
-                "SELECT request, prompt_tokens, completion_tokens FROM answers"
+            rows = connection.execute(
+                "SELECT key, request, prompt_tokens, completion_tokens FROM answers"
                 " WHERE model = ? AND prompt_tokens IS NOT NULL ORDER BY key LIMIT ?",
                 (model, limit),
             ).fetchall()
+            self.check_questions(row[:2] for row in rows)
+        read = [(read_request(request, key), *counts) for key, request, *counts in rows]
+        return [(request, *counts) for request, *counts in read if request is not None]
+
+    def check_questions(self, rows: Iterable[tuple[str, str]]) -> None:
+        """BadInput if a question of the ledger (its key, its canonical JSON) was changed."""
+        with self.database.reading():
+            for key, request in rows:
+                if not belongs(request, key):
+                    raise sqlite3.DatabaseError(f"the request of {key} is not its own")
 
     def rows(self, columns: str, keys: Iterable[str] | None) -> Iterator[tuple[Any, ...]]:
         """The named columns of these answers, or of all, in no particular order."""
@@ -235,7 +268,7 @@ class Ledger:
             with self.database.reading() as connection:
                 yield from connection.execute(f"SELECT {columns} FROM answers").fetchall()
             return
-        for batch in _batches(keys):
+        for batch in batches(keys):
             with self.database.reading() as connection:
                 marks = ", ".join("?" * len(batch))
                 query = f"SELECT {columns} FROM answers WHERE key IN ({marks})"
@@ -243,7 +276,5 @@ class Ledger:
             yield from found
 
 
-def _batches(keys: Iterable[str]) -> Iterator[list[str]]:
-    waiting = iter(keys)
-    while batch := list(itertools.islice(waiting, _BATCH)):
-        yield batch
+def _end(seconds: float) -> float:
+    return time.monotonic() + min(seconds, LONGEST_LEASE)

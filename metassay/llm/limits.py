@@ -127,5 +127,5 @@ def _number(value: str) -> float | None:
 def _seconds(date: str) -> float | None:
     try:
         return email.utils.parsedate_to_datetime(date).timestamp()
-    except ValueError:
+    except (ValueError, OverflowError):  # years and hours beyond all dates
         return None

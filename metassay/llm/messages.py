@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from json.encoder import encode_basestring
@@ -65,9 +66,27 @@ class ChatRequest:
         )
 
 
+def belongs(canonical: str, key: str) -> bool:
+    """Whether a canonical JSON is what the key was made of."""
+    return hashlib.sha256(canonical.encode("utf-8")).hexdigest() == key
+
+
+def read_request(canonical: str, key: str) -> ChatRequest | None:
+    """The question of a canonical JSON and its key, or None if they are no question, or not one."""
+    try:
+        body = json.loads(canonical)
+        del body["kind"]
+        messages = tuple(Message(role, content) for role, content in body.pop("messages"))
+        request = ChatRequest(messages=messages, **body)
+        return request if request.canonical == canonical and request.key == key else None
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+
+
 class Reply(NamedTuple):
     """What came of a request: an answer, or the status that says why there is none.
 
+    `text` is None, too, of an answer that is no text (finish_reason `unreadable`).
     `error` is a short code (`http_500`, `timeout`, `content_filter`, `over_budget`), never a text.
     `attempts` counts the requests that were sent for it, 0 if the ledger had the answer.
     """

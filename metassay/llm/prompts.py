@@ -10,7 +10,7 @@ of kind `text` is a word or number of our own and is put in as it is.
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, Self
@@ -19,13 +19,13 @@ from metassay import strict_yaml
 from metassay.errors import BadInput
 from metassay.llm.endpoints import ModelOptions
 from metassay.llm.messages import ChatRequest, Message
+from metassay.naming import name_problem
 from metassay.options import Options, parse
 
 PROMPTS = Path("prompts")
 
 Kind = Literal["data", "text"]
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _PLACE = re.compile(r"\{\{([a-z_]+)\}\}")
 
 
@@ -98,19 +98,21 @@ def file_of(name: str, folder: Path = PROMPTS) -> Path:
     return folder / f"{name}.yaml"
 
 
-def load(name: str, folder: Path = PROMPTS) -> Prompt:
+def load(name: str, folder: Path = PROMPTS, *, filled: Mapping[str, Kind] | None = None) -> Prompt:
     """Read and check `<folder>/<name>.yaml`; BadInput lists every problem at once.
 
     Problems: no such file, not YAML, a missing or unknown key, a place for a variable that is not
-    declared, a variable without a place, data in the system's text.
+    declared, a variable without a place, data in the system's text; and, where `filled` says which
+    variables will be filled in, another variable, one that is missing, and data of kind text.
     """
     path = file_of(name, folder)
-    if not _NAME.fullmatch(name):
-        raise BadInput(f"prompt {name!r}: use letters, digits, '_' and '-', as in {folder}/")
+    problem = name_problem(name)
+    if problem:
+        raise BadInput(f"prompt {name!r}: {problem}")
     if not path.is_file():
         raise BadInput(f"{path} does not exist; write it, or correct the prompt {name!r}")
     file = parse(_File, strict_yaml.load(path), where=str(path))
-    problems = [f"{path}: {problem}" for problem in _problems(file)]
+    problems = [f"{path} > {problem}" for problem in (*_problems(file), *_unfit(file, filled))]
     if problems:
         raise BadInput(problems)
     text = (Message("system", file.system.strip()), Message("user", file.user.strip()))
@@ -142,15 +144,27 @@ def render(prompt: Prompt, **variables: object) -> tuple[Message, ...]:
     )
 
 
+def _unfit(file: _File, filled: Mapping[str, Kind] | None) -> Iterator[str]:
+    if filled is None:
+        return
+    for name in sorted({*file.variables, *filled}):
+        if name not in filled:
+            yield f"variables > {name}: is never filled in; known: {', '.join(filled)}"
+        elif name not in file.variables:
+            yield f"variables: {name} is missing; declare it, and write {{{{{name}}}}} in user"
+        elif filled[name] == "data" and file.variables[name] == "text":
+            yield f"variables > {name}: is filled with data; its kind must be data"
+
+
 def _problems(file: _File) -> list[str]:
     in_system, in_user = set(_PLACE.findall(file.system)), set(_PLACE.findall(file.user))
     problems = [
-        f"variable {name!r} has no place; write {{{{{name}}}}} or remove it from variables"
+        f"variables > {name}: has no place; write {{{{{name}}}}} or remove it from variables"
         for name in file.variables
         if name not in in_system | in_user
     ]
     problems += [
-        f"{{{{{name}}}}} is not in variables; declare it"
+        f"{'user' if name in in_user else 'system'}: {{{{{name}}}}} is not in variables; declare it"
         for name in sorted(in_system | in_user)
         if name not in file.variables
     ]

@@ -1,7 +1,7 @@
 """Answers, and failures, as a table that can be shared: out of a ledger and into another."""
 
-import hashlib
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,8 +11,11 @@ import pandas as pd
 from metassay.errors import BadInput
 from metassay.llm.failures import Failure, note, noted
 from metassay.llm.ledger import Entry, Ledger
+from metassay.llm.messages import read_request
 from metassay.tables import RESPONSES, read, write
 
+_CODE = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_MOST_TOKENS = 10**10  # of one answer; more does not stay countable when it is added up
 _BATCH = 1000  # rows written at a time, so that other processes need not wait for long
 
 
@@ -31,7 +34,7 @@ def responses(
     """Rows of the table `responses`: of these questions, or of all that were ever asked.
 
     `failures` are those among them that were given up on; by default those that the ledger has
-    noted. Raises BadInput if a key has neither an answer nor a failure.
+    noted. Raises BadInput if a key has neither an answer nor a failure, or a request was changed.
     """
     wanted = None if keys is None else set(keys)
     known = noted(ledger, wanted) if failures is None else {f.key: f for f in failures}
@@ -44,6 +47,7 @@ def responses(
             f" ledger, the first is {first}; ask for them before exporting"
         )
     rows += [(f.key, f.request, "error", f.code, None, None, None) for f in known.values()]
+    ledger.check_questions((row[0], row[1]) for row in rows)
     frame = pd.DataFrame(rows, columns=list(RESPONSES.columns), dtype=object)
     return frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"})
 
@@ -75,12 +79,25 @@ def import_(ledger: Ledger, paths: Iterable[Path], *, replace: bool = False) -> 
 
 def _read(path: Path) -> list[dict[Any, Any]]:
     rows = read(RESPONSES, path).to_dict("records")
-    wrong = [row["key"] for row in rows if not _belongs(row["key"], row["request"])]
-    if wrong:
-        raise BadInput(
-            f"{path}: {len(wrong)} requests do not belong to their key, the first is {wrong[0]};"
-            " the file was changed: take it from its source again"
-        )
+    wrong = {
+        "requests do not belong to their key": [
+            row["key"] for row in rows if read_request(row["request"], row["key"]) is None
+        ],
+        "answers have numbers of tokens that cannot be": [
+            row["key"]
+            for row in rows
+            for name in ("prompt_tokens", "completion_tokens")
+            if pd.notna(row[name]) and not 0 <= row[name] <= _MOST_TOKENS
+        ],
+    }
+    problems = [
+        f"{path}: {len(keys)} {what}, the first is {keys[0]}; the file was changed: take it from"
+        " its source again"
+        for what, keys in wrong.items()
+        if keys
+    ]
+    if problems:
+        raise BadInput(problems)
     return rows
 
 
@@ -120,17 +137,14 @@ def _import_failure(
     replace: bool,
 ) -> str:
     code = row["finish_reason"]
-    failure = Failure(row["key"], "unknown" if pd.isna(code) else code, row["request"])
+    sound = isinstance(code, str) and _CODE.fullmatch(code)
+    failure = Failure(row["key"], code if sound else "unknown", row["request"])
     before = failed.get(failure.key)
     if failure.key in known or before == failure:
         return "same"
     if before is None or replace:
         note(ledger, [failure])
     return "added" if before is None else "different"
-
-
-def _belongs(key: str, request: str) -> bool:
-    return hashlib.sha256(request.encode("utf-8")).hexdigest() == key
 
 
 def _model(request: str) -> str:

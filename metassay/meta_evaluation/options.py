@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from metassay.options import Options
+from metassay.options import Confidence, Draws, Options, Seed, Share
 from metassay.statistics.sizes import LARGEST
 
 # Confounds, also for pages, which would otherwise load the statistics for these three words.
@@ -27,18 +27,18 @@ class MetaOptions(Options):
     `label_width`: the width of an interval for which the card says how many labels it takes.
     """
 
-    resamples: int = Field(ge=1)
-    permutations: int = Field(default=5000, ge=1)
-    confidence: float = Field(gt=0, lt=1)
-    seed: int = Field(ge=0)
+    resamples: Draws
+    permutations: Draws = 5000
+    confidence: Confidence
+    seed: Seed
     resample: Literal["documents", "systems", "both"] = "documents"
     coefficient: Literal["pearson", "spearman", "kendall", "kendall_c"] = "pearson"
     confounds: list[str] = Field(default_factory=list)
     compared: list[str] = Field(default_factory=list)
     largest_ensemble: int = Field(default=LARGEST, ge=1, le=LARGEST)
     folds: int = Field(default=5, ge=2)
-    threshold: float = Field(default=0.5, gt=0, lt=1)
-    label_width: float = Field(default=0.1, gt=0, lt=1)
+    threshold: Share = 0.5
+    label_width: Share = 0.1
     annotate: int = Field(default=20, ge=0)
     draw: Literal["largest", "uniform"] = "largest"
 
@@ -59,5 +59,5 @@ class CertificationOptions(Options):
     lie and still be as good.
     """
 
-    useful: float = Field(default=0.3, gt=0, lt=1)
-    margin: float = Field(default=0.05, ge=0, lt=1)
+    useful: float = Field(default=0.3, ge=0.01, le=0.99)
+    margin: float = Field(default=0.05, ge=0, le=0.99)

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.errors import BadInput
+from metassay.errors import BadInput, shown
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.options import Criterion
 from metassay.statistics.correlation import TIE, Array, tied
@@ -156,7 +156,7 @@ def check_criteria(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> 
     unknown = sorted(set(ratings["criterion"].unique()) - set(criteria))
     if unknown:
         raise BadInput(
-            f"ratings: criterion {name!r} is not declared; add it to criteria in the"
+            f"ratings: criterion {shown(name)} is not declared; add it to criteria in the"
             " benchmark's params.yaml"
             for name in unknown
         )

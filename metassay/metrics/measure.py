@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay import __version__
+from metassay import __version__, oracle
 from metassay.checks import check_sources
 from metassay.kinds import Chosen
 from metassay.metrics.describe import UNDEFINED, Description, Measured
 from metassay.metrics.record import Metric
+from metassay.options import Options
 from metassay.parquet import empty
 from metassay.tables import FULL, MEASUREMENTS, NO_JUDGE, REFERENCE
 from metassay.text.citations import strip_citations
@@ -57,7 +58,7 @@ def measure(
     - A value that is undefined for the two texts is null with n_expected and n_judged 1.
 
     `segmentation` is what made `parts`, as recipes print it. Raises BadInput if a text's document
-    is not in `sources`.
+    is not in `sources`, and Defect if a value is not that of its family's oracle.
     """
     by_doc = _by_document(parts)
     rows: list[tuple[Any, ...]] = []
@@ -70,10 +71,36 @@ def measure(
             [str(case.evidence) for case in complete],
             options,
         )
+        _compare(kind, metric, options, complete, measured)
         rows += _rows(metric, metric.recipe(options), cases, measured, segmentation)
         warnings += _cut(kind, complete, measured)
     frame = pd.DataFrame(rows, columns=list(MEASUREMENTS.columns)) if rows else empty(MEASUREMENTS)
     return Measurements(frame, tuple(warnings))
+
+
+def _compare(
+    kind: str,
+    metric: Metric,
+    options: Options,
+    complete: Sequence[_Case],
+    measured: Mapping[str, Sequence[Measured]],
+) -> None:
+    """Hold a sample of the values against the package that defines them."""
+    if metric.oracle is None:
+        return
+    keys = [(case.doc_id, case.author, case.part) for case in complete]
+    texts = [(str(case.candidate), str(case.evidence)) for case in complete]
+    chosen = oracle.sample(keys, [len(one) * len(other) for one, other in texts])
+    defined = metric.oracle(
+        [texts[index][0] for index in chosen], [texts[index][1] for index in chosen], options
+    )
+    differing = [
+        f"{name} of {' > '.join(keys[index])} is {measured[name][index].value}, there {value}"
+        for name, values in defined.items()
+        for index, value in zip(chosen, values, strict=True)
+        if not oracle.same(measured[name][index].value, value)
+    ]
+    oracle.refuse(kind, differing, len(chosen))
 
 
 def _rows(

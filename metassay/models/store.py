@@ -5,14 +5,14 @@ computed, so a killed process loses the batch in hand and nothing else. Several 
 the file. It holds outputs (scores, small vectors, written texts) under hashes, never an input.
 """
 
-import itertools
 import json
+import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from metassay.database import Database, Form
+from metassay.database import Database, Form, batches
 
 STORE = Path(".work/models.sqlite")  # no out of DVC, which would delete it
 
@@ -28,21 +28,25 @@ CREATE TABLE outputs (
     ),
     "store of model outputs",
     "run again: what it held is computed again",
+    spare=True,
 )
-_BATCH = 500  # SQLite's oldest limit on parameters is 999
+
+log = logging.getLogger("metassay.models")
 
 
 class Store:
     """An open store. Usable from any thread."""
 
     def __init__(self, path: Path = STORE) -> None:
-        """Open or make the file; BadInput, leaving the file alone, if it is not a sound store."""
+        """Open or make the file; BadInput, leaving it alone, if it is another program's.
+
+        A damaged file makes place for a new one, and is kept beside it until the next one is.
+        """
         self.path = path
         self._database = Database(path, FORM)
 
     def close(self) -> None:
         """Bring everything to the disk and close the file."""
-        self._database.checkpoint()
         self._database.close()
 
     def __enter__(self) -> "Store":
@@ -52,14 +56,23 @@ class Store:
         self.close()
 
     def lookup(self, keys: Iterable[str]) -> dict[str, Any]:
-        """The outputs that are there, by key."""
+        """The outputs that are there, by key. Drops those that are damaged."""
         found: dict[str, Any] = {}
-        for batch in _batches(sorted(set(keys))):
+        damaged: list[tuple[str]] = []
+        for batch in batches(sorted(set(keys))):
             marks = ", ".join("?" * len(batch))
-            query = f"SELECT key, value FROM outputs WHERE key IN ({marks})"
+            query = f"SELECT key, CAST(value AS BLOB) FROM outputs WHERE key IN ({marks})"
             with self._database.reading() as connection:
                 rows = connection.execute(query, batch).fetchall()
-            found.update((key, json.loads(value)) for key, value in rows)
+            for key, value in rows:
+                try:
+                    found[key] = json.loads(value)
+                except (ValueError, RecursionError):
+                    damaged.append((key,))
+        if damaged:
+            log.warning("%s: %d damaged outputs are computed again", self.path, len(damaged))
+            with self._database.transaction() as connection:
+                connection.executemany("DELETE FROM outputs WHERE key = ?", damaged)
         return found
 
     def keep(self, outputs: Mapping[str, Any], *, model: str, task: str) -> dict[str, Any]:
@@ -76,9 +89,3 @@ class Store:
             insert = "INSERT INTO outputs VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING"
             connection.executemany(insert, rows)
             return self.lookup(outputs)
-
-
-def _batches(keys: Iterable[str]) -> Iterator[list[str]]:
-    waiting = iter(keys)
-    while batch := list(itertools.islice(waiting, _BATCH)):
-        yield batch

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metassay.errors import BadInput
+from metassay.errors import BadInput, shown
 from metassay.pairing.evidence import (
     NO_CLAIMS,
     Document,
@@ -206,7 +206,7 @@ def _unmatched(
     matched = pd.MultiIndex.from_frame(rows[key]).isin(pd.MultiIndex.from_frame(other[key]))
     if matched.all():
         return []
-    first = ", ".join(f"{k}={v!r}" for k, v in rows.loc[~matched, key].iloc[0].items())
+    first = ", ".join(f"{k}={shown(v)}" for k, v in rows.loc[~matched, key].iloc[0].items())
     return [
         f"{name}: {int((~matched).sum())} row(s) have no row in {other_name}, the first is {first};"
         " run the stages before this one again"

@@ -1,5 +1,6 @@
 """The headline numbers of a benchmark, out of its tables: leaders and the metrics to trust."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -7,12 +8,14 @@ import pandas as pd
 
 from metassay.parquet import read
 from metassay.reporting.best import Best, best
+from metassay.reporting.display import NONE, ShownAs
 from metassay.reporting.limits import limits
 from metassay.reporting.names import headline_metrics, sorted_authors
 from metassay.reporting.numbers import short, short_interval
+from metassay.reporting.views.asked import COUNTS, asked_table
 from metassay.reporting.views.section import by_criterion
 from metassay.reporting.words import DECISIONS
-from metassay.tables import CERTIFICATES, FULL, LEADERBOARD, metric_label
+from metassay.tables import CERTIFICATES, FULL, LEADERBOARD, NOTES, RESPONSES, metric_label
 
 _ARTIFACT = (
     "study",
@@ -31,9 +34,9 @@ _ARTIFACT = (
 )
 
 
-def board(folder: Path) -> tuple[list[str], list[list[str]]]:
+def board(folder: Path, shown_as: ShownAs = NONE) -> tuple[list[str], list[list[str]]]:
     """The authors, and a row per headline metric: its name, then each author's macro mean."""
-    rows = _leaderboard(folder)
+    rows = shown_as.frame(_leaderboard(folder))
     wanted = headline_metrics(zip(rows["metric"], rows["judge"], strict=True))
     means = {
         metric: rows[(rows["metric"] == metric[0]) & (rows["judge"] == metric[1])]
@@ -54,13 +57,13 @@ def limits_of(folder: Path, confidence: float) -> list[str]:
     return limits(read(CERTIFICATES, folder / "certificates.parquet"), confidence)
 
 
-def best_metrics(folder: Path) -> list[list[str]]:
+def best_metrics(folder: Path, shown_as: ShownAs = NONE) -> list[list[str]]:
     """Per study, criterion and decision the metric to trust, of the whole texts.
 
     Criterion, decision, metric, corrected correlation with its interval, verdict. Where no metric
     holds: that, the first candidate and its correlation, and how often which verdict was given.
     """
-    found = read(CERTIFICATES, folder / "certificates.parquet")
+    found = shown_as.frame(read(CERTIFICATES, folder / "certificates.parquet"))
     made = []
     for (study, criterion, _), rows in by_criterion(found[found["part"] == FULL]):
         name = criterion if found["study"].nunique() == 1 else f"{criterion} ({study})"
@@ -71,11 +74,32 @@ def best_metrics(folder: Path) -> list[list[str]]:
     return made
 
 
-def artifacts(folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """Rows for Prefect's table artifacts, `leaderboard` and `certificates`: no texts."""
+def answers_of(folder: Path, stages: Iterable[str]) -> pd.DataFrame:
+    """What these stages asked language models and what is missing, without prices."""
+    files = {stage: folder / f"{RESPONSES.name}/{stage}.parquet" for stage in stages}
+    return asked_table({stage: read(RESPONSES, file) for stage, file in files.items()}, {})
+
+
+def notes_of(folder: Path, stages: Iterable[str]) -> list[tuple[str, str]]:
+    """What these stages noted: stage and note, in their order."""
+    return [
+        (stage, str(note))
+        for stage in stages
+        for note in read(NOTES, folder / f"{NOTES.name}/{stage}.parquet")["note"]
+    ]
+
+
+def artifacts(folder: Path, answers: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
+    """Rows for Prefect's table artifacts: `leaderboard`, `certificates`, `answers`; no texts.
+
+    `answers`, as `answers_of` has it, is an artifact where any model was asked.
+    """
     leaders = _leaderboard(folder)[["metric", "judge", "author", "macro", "low", "high"]]
     trust = read(CERTIFICATES, folder / "certificates.parquet")[list(_ARTIFACT)]
-    return {"leaderboard": _rows(leaders), "certificates": _rows(trust)}
+    found = {"leaderboard": _rows(leaders), "certificates": _rows(trust)}
+    if not answers.empty:
+        found["answers"] = _rows(answers[["stage", "model", *COUNTS, "why"]])
+    return found
 
 
 def _chosen(found: Best) -> list[str]:

@@ -12,7 +12,6 @@ from markupsafe import Markup
 
 from metassay.reporting.names import criterion_title
 from metassay.reporting.numbers import counted
-from metassay.reporting.views.asked import Asked
 from metassay.reporting.views.correlations import Criterion
 from metassay.reporting.views.documents import Document
 from metassay.reporting.views.judgments import (
@@ -29,6 +28,7 @@ from metassay.reporting.views.published import PublishedTable
 from metassay.reporting.views.section import Grid, Section
 
 _HERE = Path(__file__).parent
+_PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r"}
 _CLASSES = {
     **{ENTAILED: "y", NOT_ENTAILED: "n", GRADED: "g", LABELLED: "g"},
     **{NO_EVIDENCE: "o", FAILED: "f", NOT_JUDGED: "u"},
@@ -40,7 +40,7 @@ class Page:
     """Everything the template prints. `figures` holds finished `<svg>` elements by name.
 
     `limits` says what the study is too small for; `best` is the headline; `trust` stands before
-    the correlations, `sections` after them.
+    the correlations, `sections` after them. `missing` says which answers of models there are not.
     """
 
     benchmark: str
@@ -59,7 +59,9 @@ class Page:
     trust: Section
     sections: list[Section]
     published: list[PublishedTable]
-    asked: list[Asked]
+    missing: list[str]
+    notes: Section | None
+    asked: Section | None
     documents: Iterator[Document]
     n_documents: int
 
@@ -81,6 +83,7 @@ def write_template(name: str, file: IO[str], figures: Mapping[str, str], **given
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        finalize=_visible,
     )
     environment.filters["counted"] = counted
     environment.filters["titled"] = criterion_title
@@ -95,6 +98,11 @@ def write_template(name: str, file: IO[str], figures: Mapping[str, str], **given
     stream.enable_buffering(200)
     for piece in stream:
         file.write(piece)
+
+
+def _visible(value: object) -> object:
+    """Control characters, of which browsers show nothing, as Unicode's pictures of them."""
+    return value.translate(_PICTURES) if isinstance(value, str) else value
 
 
 def _policy(script: str) -> str:

@@ -6,21 +6,23 @@ from pathlib import Path
 
 import pandas as pd
 
-from metassay.atomic import remove_leftovers, whole_folder
+from metassay.atomic import whole_folder
 from metassay.llm.endpoints import ModelOptions
 from metassay.meta_evaluation.options import CertificationOptions
+from metassay.reporting.display import NONE, ShownAs, with_names_shown
 from metassay.reporting.limits import limits
 from metassay.reporting.numbers import counted
 from metassay.reporting.page import Page, write_page
 from metassay.reporting.published import Compared, compare_all
 from metassay.reporting.sections import evaluation_sections, write_figures
 from metassay.reporting.tables import rows, to_csv, to_markdown
-from metassay.reporting.views.asked import asked_table, asked_view
+from metassay.reporting.views.asked import asked_section, asked_table, missing_lines
 from metassay.reporting.views.certificates import best_metrics, certificates_section
 from metassay.reporting.views.correlations import correlation_view
 from metassay.reporting.views.documents import Document, document_views
 from metassay.reporting.views.judgments import judgments
 from metassay.reporting.views.leaderboard import leaderboard_view, recipes
+from metassay.reporting.views.notes import notes_section, notes_table
 from metassay.reporting.views.published import published_view
 
 # The tables that lie beside the page, as they are.
@@ -49,8 +51,10 @@ class ReportInput:
     `published` names comparisons of `published.COMPARISONS`; their tables are in
     `published_folder`. `invented` puts up a banner that the data are made up. With `alignments`
     each statement names the passages that its faithfulness was judged against. `responses` are what
-    language models answered, by stage; `models` those of params.yaml, for their prices.
-    `certification` made the verdicts; `confidence` is that of the intervals.
+    language models answered, by stage; `models` those of params.yaml, for their prices. `notes` are
+    what stages did about the data that its owner should know, by stage.
+    `certification` made the verdicts; `confidence` is that of the intervals. `shown_as` has other
+    words for names of systems and judges, for the page and its figures.
     """
 
     benchmark: str
@@ -87,34 +91,40 @@ class ReportInput:
     alignments: pd.DataFrame | None = None
     responses: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     models: Mapping[str, ModelOptions] = field(default_factory=dict)
+    notes: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    shown_as: ShownAs = NONE
 
 
 def write_report(report: ReportInput, out: Path) -> None:
     """Write the folder `out`, whole or not at all; equal input gives equal bytes.
 
-    Files: index.html; those of TABLES, language_models (where any was asked) and one
-    published_<name> per comparison, each as .csv (all digits) and .md; figures/<name>.svg
-    and .png where there is something to draw. Raises BadInput if `out` holds anything, or for a
-    comparison that is unknown or lacks its table; then nothing is written.
+    Files: index.html; those of TABLES, language_models (where any was asked), notes (where there is
+    any) and one published_<name> per comparison, each as .csv (all digits) and .md;
+    figures/<name>.svg and .png where there is something to draw. Raises BadInput if `out` holds
+    anything, for a comparison that is unknown or lacks its table, and for a system that is shown
+    under another author's name; then nothing is written.
     """
     compared = compare_all(
         report.published, report.published_folder, report.leaderboard, report.correlations
     )
-    remove_leftovers(out)
+    report.shown_as.check(report.texts["author"])
     with whole_folder(out, "report") as unfinished:
         _write_all(report, compared, unfinished)
 
 
 def _write_all(report: ReportInput, compared: list[Compared], folder: Path) -> None:
-    asked = asked_table(report.responses, report.models)
-    tables = {
+    asked, notes = asked_table(report.responses, report.models), notes_table(report.notes)
+    files = {
         **{name: getattr(report, name) for name in TABLES},
         **{f"published_{c.name}": c.cells for c in compared},
         **({} if asked.empty else {"language_models": asked}),
+        **({} if notes.empty else {"notes": notes}),
     }
-    for name, frame in tables.items():
+    for name, frame in files.items():
         _write_text(folder / f"{name}.csv", to_csv(frame))
         _write_text(folder / f"{name}.md", to_markdown(frame))
+    report = with_names_shown(report, report.shown_as)
+    tables = {name: report.shown_as.frame(frame) for name, frame in files.items()}
     inlined = write_figures(tables, report.certification, folder / "figures")
     page = Page(
         benchmark=report.benchmark,
@@ -133,7 +143,9 @@ def _write_all(report: ReportInput, compared: list[Compared], folder: Path) -> N
         trust=certificates_section(report.certificates, report.certification, report.confidence),
         sections=evaluation_sections(tables),
         published=[published_view(c) for c in compared],
-        asked=asked_view(asked),
+        missing=missing_lines(asked),
+        notes=notes_section(notes),
+        asked=asked_section(asked),
         documents=_documents(report),
         n_documents=len(report.sources),
     )

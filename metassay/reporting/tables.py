@@ -1,4 +1,7 @@
-"""Frames as CSV (all stored digits) and Markdown (four digits), and as plain rows."""
+"""Frames as CSV (all stored digits) and Markdown (four digits), and as plain rows.
+
+Names are somebody's data: in neither do they run, nor change what stands around them.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +14,8 @@ _ESCAPES = str.maketrans(
     {"\\": "\\\\", "|": "\\|", "`": "\\`", "*": "\\*", "[": "\\[", "]": "\\]"}
     | {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\n": " ", "\r": " "}
 )
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # as OWASP lists them under CSV injection
 
 
 def rows(frame: pd.DataFrame, *columns: str) -> Iterator[tuple[Any, ...]]:
@@ -25,8 +30,15 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def to_csv(frame: pd.DataFrame) -> str:
-    """All rows and columns with every stored digit; null is empty; lines end in a newline."""
-    return frame.to_csv(index=False, na_rep="", lineterminator="\n")
+    """All rows and columns with every stored digit; null is empty; lines end in a newline.
+
+    A text that a spreadsheet would take for a formula gets a single quote in front.
+    """
+    safe = frame.copy(deep=False)
+    for name in frame:
+        if not pd.api.types.is_numeric_dtype(frame[name]):
+            safe[name] = pd.Series(map(_inert, frame[name]), frame.index, dtype="object")
+    return safe.to_csv(index=False, na_rep="", lineterminator="\n")
 
 
 def to_markdown(frame: pd.DataFrame) -> str:
@@ -54,6 +66,10 @@ def to_markdown(frame: pd.DataFrame) -> str:
     if notes:
         lines += ["", "Notes:", "", *(f"{number}. {note}" for note, number in numbers.items())]
     return "\n".join(lines) + "\n"
+
+
+def _inert(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def _plain(column: "pd.Series[Any]") -> list[Any]:

@@ -1,169 +1,123 @@
-"""Where sentences end within a line: pysbd, kept to its task.
+"""Where sentences end within a line, by rules for clinical and scientific English.
 
-pysbd 0.3.4 finds a sentence's span by looking up its text, so repeated or altered sentences get
-wrong spans or none; it takes numbers and letters before a full stop ("at 7. She", "hepatitis b.
-He") for list markers, "ill. I" for an abbreviation and inches for quotation marks; it ends a
-sentence after "mg."; some input keeps it busy for ever; and it compiles more patterns for
-abbreviations than Python caches. So it never sees the text itself but a copy of the same
-length in which what misleads it is painted over (`_shadow`), abbreviations are ours, and of what it
-returns only the boundaries are used, counted in visible characters, where a full stop really stands
-before them.
+A sentence ends at a full stop, a question or an exclamation mark with white space behind it, but
+
+- not where the stop belongs to an abbreviation ("Dr. Lee", "20 mg. daily", "p.o. Tylenol", "No. 5")
+  or an initial ("J. Roe", "E. coli"), as far as the next word tells;
+- not after three dots that no capital letter follows ("Wait... it hurts");
+- not within brackets or quotation marks that are closed on the line;
+- not before what can't begin a sentence: a mark, what closes, a small letter after what closes.
+
+Time and memory grow with the length of the line, whatever it holds.
 """
 
 import re
-import warnings
-from collections.abc import Callable
+from itertools import accumulate
 
-with warnings.catch_warnings():  # Python warns of its escapes on compiling it
-    warnings.simplefilter("ignore")
-    from pysbd import Segmenter
-    from pysbd.lang.english import English
+_WIDE = "\u3002\uff0e\uff01\uff1f"  # of East Asian text, which has no white space
+STOPS = ".?!\u2026" + _WIDE
+CLOSERS = ")]}\"'\u2019\u201d\u00bb*_\\"
 
-STOPS = ".?!\u2026\u3002\uff0e\uff01\uff1f"
-CLOSERS = ")]}\"'\u2019\u201d\u00bb*_"
+# Stops without a blank behind: "Why?Then", "5%.Then", "so .then", "so..then" and "so.(Then" end a
+# sentence; "Node.js", ".NET", ".5 mg" and "don?t" do not.
+_GLUED = (
+    r"(?:(?<=[?!])|(?<=[)\]%]\.))(?=[A-Z][A-Za-z ])"
+    r"|(?:(?<=\s[.?!])|(?<=[.?!]{2}))(?=[a-z]|[A-Z][a-z ])"
+    r"|(?<=[^\W\d_][.?!])(?=[(#<>=\u00af\u2013\u2014])"
+)
+_END = re.compile(
+    rf"(?<![{STOPS}])([{STOPS}]+)([{re.escape(CLOSERS)}]*)(?:\s+|(?<=[{_WIDE}])|{_GLUED})"
+)
+_NEVER_FIRST = frozenset(STOPS + ",;:)]}\u2019\u201d\u00bb")
+_OPENERS = {")": "(", "]": "[", "\u201d": "\u201c", "\u00bb": "\u00ab"}
+_NEAR = 30  # characters before a stop that are looked at: two words, as far as it matters
+_WORDS = re.compile(r"(?:([A-Za-z]+) )?([^\s(\[\"\u201c]+)(\s*)\Z")
+_NEXT = re.compile(r"\w*")
+_POINTED = re.compile(r"[A-Za-z](?:\.[A-Za-z])+")
 
-_PATTERNS = 512
-_LONGEST = 10_000  # characters; pysbd's time grows with the square of a line's length
-_STOP = re.compile(f"[{STOPS}]")
-_PLAIN = re.compile(rf"(?<![{STOPS}])[{STOPS}]+[{re.escape(CLOSERS)}]*\s+(?=[^\sa-z])")
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
 
 
-class _Plain(English):  # type: ignore[misc]
-    """English without abbreviations, which `_shadow` has dealt with."""
-
-    class Abbreviation(English.Abbreviation):  # type: ignore[misc]
-        ABBREVIATIONS: tuple[str, ...] = ()
-
-
-_ENGLISH = Segmenter(language="en", clean=False)
-_ENGLISH.language_module = _Plain
+# A word that begins a sentence if it is written so after an abbreviation.
+_STARTERS = _words("""
+    A Also An At Continue Currently Denies Follow He Her His However I If In It My No On Our Patient
+    Patients Please Pt Return She Start Take That The Their There These They This Today We When Will
+""")
+# A letter after these is no initial: "vitamin D. Take".
+_GRADED = _words("""
+    category class factor grade grades group hemoglobin hep hepatitis influenza part phase plan
+    protein stage strep troponin type vit vitamin
+""")
+# A name or a number follows these.
+_TITLES = _words("capt dr eq eqs fig figs gov lt messrs mr mrs ms mt prof rev sen sgt st vs")
+_NUMBERED = _words("art ext no nos p pp")
+# The sentence goes on if a small letter, a number or a bracket follows these.
+_ABBREVIATIONS = _words("""
+    abd al approx appt apr assn aug ave avg bid bilat bldg blvd bros calif cap caps cc cl co cont
+    corp dec dept dist drs dx ens esp etc eval exp feb fla ft fx fy gm hosp hr hrs ht hx im inc incl
+    insp iv jan jr jul jun kg lat lb lbs ltd max mcg md med meds mg min mins ml mm mo mos neg nov
+    oct oz ph.d po pos prn prox pt pts qd qid ref resp rs rt rx sat sats sec sep sept sq sr subq
+    surg sx tab tabs temp tid tx univ viz wk wks wt yr yrs
+""")
 
 
 def boundaries(line: str) -> list[int]:
-    """Offsets of the characters in a line that begin a sentence, but for its first sentence.
-
-    Lines of more than 10,000 characters are cut by a plain rule: a full stop, white space, and
-    no small letter after it.
-    """
-    stop = _STOP.search(line)
-    if not stop or not any(map(str.isalnum, line[stop.end() :])):
-        return []
-    shadow = _shadow(line)
-    visible = [at for at, character in enumerate(shadow) if character != " "]
-    segments = _segments(shadow) if len(line) <= _LONGEST else []
-    if "".join(segments) != shadow.replace(" ", ""):
-        return [match.end() for match in _PLAIN.finditer(line)]
-    found, count = [], 0
-    for segment in segments[:-1]:
-        count += len(segment)
-        before = shadow[: visible[count]].rstrip(" " + CLOSERS)
-        if before.endswith(tuple(STOPS)):
-            found.append(visible[count])
-    return found
+    """Offsets of the characters in a line that begin a sentence, but for its first sentence."""
+    found = [
+        match.end()
+        for match in _END.finditer(line)
+        if match.end() < len(line) and not _goes_on(line, match)
+    ]
+    depth = _depth(line) if found else []
+    return [at for at in found if not depth[at]]
 
 
-def _segments(shadow: str) -> list[str]:
-    # pysbd passes about 100 patterns as strings. numpy.f2py (by way of rouge_score) makes Python
-    # keep just 50 compiled ones, and then each line costs 20 ms: back to Python's own number.
-    if getattr(re, "_MAXCACHE", _PATTERNS) < _PATTERNS:
-        re._MAXCACHE = _PATTERNS  # type: ignore[attr-defined]
-    # Not Segmenter.segment, which goes on to look up spans. FutureWarnings come from its patterns.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        segments = _ENGLISH.processor(shadow).process()
-    packed = ["".join(segment.split()) for segment in segments]
-    return [segment for segment in packed if segment]
+def _goes_on(line: str, match: re.Match[str]) -> bool:
+    stops, closers = match.groups()
+    after = line[match.end()]
+    if after in _NEVER_FIRST or (closers and after.islower()):
+        return True
+    if stops in ("...", "\u2026"):
+        return not after.isupper()
+    return stops == "." and not closers and _abbreviates(line, match.start(), match.end())
 
 
-_PAINT = "\u00e9"  # a letter that no rule of pysbd's knows
-
-# White space becomes a blank; pysbd's own marks, and openers that it would pair, are painted over;
-# brackets become parentheses, which it pairs as well but without its slow pattern for references.
-_TRANSLATION = str.maketrans(
-    {c: _PAINT for c in "∯♬♭ȸȹ☉☈☇☄♨☝♟♝ƪ☏∮ᓰᓱᓳᓴᓷᓸ⎋✂⌬\\&'‘’（）「」«»"} | {"[": "(", "]": ")"}
-)
-_SPACE = re.compile(r"\s")
-
-# A word that begins a sentence if it is written so after an abbreviation.
-_STARTER = (
-    r"(?:The|He|She|They|We|I|It|There|This|That|These|His|Her|Their|Our|My|Patient|Patients|Pt|No|"
-    r"Denies|Continue|Will|Follow|Return|Take|Start|Please|If|When|Also|However|On|In|At|A|An|"
-    r"Currently|Today)\b"
-)
-_GRADED = (
-    r"(?:vitamin|vit|hepatitis|hep|influenza|type|grade|stage|class|group|phase|category|factor|"
-    r"protein|plan|part|grades?|strep|troponin|hemoglobin)"
-)
-_TITLES = "dr mr mrs ms messrs prof st mt capt gov sen rev sgt lt fig vs"  # a name follows
-_CLINICAL = (
-    "abd appt approx avg bid bilat cap caps cc cont dist dx eval fx gm hrs ht hx im incl iv kg lat"
-    " lb lbs max mcg meds mg mins ml mos neg oz po pos prn prox pt pts qd qid resp rx sat sats sq"
-    " subq sx tab tabs temp tid tx wk wks wt yr yrs"
-)
-# What pysbd also takes for abbreviations, of states and of titles, but is a word in a note.
-_WORDS = (
-    "arc ark art cal con del det id ida ill ind ing is la man mar mass may me miss no ok op ore pa"
-    " ph pl rep reps res v va ver wash"
-)
-_ABBREVIATIONS = "|".join(
-    re.escape(name)
-    for name in sorted(
-        {*English.Abbreviation.ABBREVIATIONS, *_CLINICAL.split()}
-        - {*_WORDS.split(), *_TITLES.split()}
-    )
-)
+def _abbreviates(line: str, stop: int, after: int) -> bool:
+    words = _WORDS.search(line[max(0, stop - _NEAR) : stop])
+    before, word, apart = words.groups() if words else (None, "", "")
+    low = word.lower()
+    title = low in _TITLES and word != "MS"
+    if title or apart:  # tokenizers write "mr . james", and "it is so . she"
+        return title
+    if len(word) == 1 and word.isalpha():
+        graded = (before or "").lower() in _GRADED
+        return not (graded or word in "iI" or _starts(line, after))
+    if _POINTED.fullmatch(word):
+        return low in ("e.g", "i.e") or not _starts(line, after)
+    number = line[after].isdigit() or line[after] == "("
+    small = number or line[after].islower()
+    return (number and low in _NUMBERED) or (small and low in _ABBREVIATIONS)
 
 
-def _paint(match: re.Match[str]) -> str:
-    return _PAINT * len(match.group())
+def _starts(line: str, at: int) -> bool:
+    word = _NEXT.match(line, at)
+    return word is not None and word[0] in _STARTERS
 
 
-def _single_letter(match: re.Match[str]) -> str:
-    ends = match["graded"] or match["letter"] in "iI" or match["starter"]
-    return (match["graded"] or "") + (_PAINT + "." if ends else _PAINT * 2)
-
-
-def _pointed(match: re.Match[str]) -> str:
-    last = "." if match["starter"] else _PAINT
-    return _PAINT * (len(match["abbreviation"]) - 1) + last
-
-
-# In order. A letter painted before a full stop lets it end the sentence; a painted full stop can't.
-_RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
-    # 5'10" or 4": feet and inches are no quotation marks
-    (re.compile(r"(?<=\d)\""), _paint),
-    # "at 7. She", "5) walk": numbers that look like a list's
-    (re.compile(r"(?<!\d)\d+(?=\.\s)|\d{1,2}(?=\)\s)"), _paint),
-    # "(a) rest": letters that look like a list's
-    (re.compile(r"(?<![^\s(])[a-z]{1,5}(?=\))"), _paint),
-    # "E. coli", "J. Smith" go on; "vitamin D. Take", "hepatitis C. She", "so do I. The" end
-    (
-        re.compile(
-            rf"(?P<graded>(?i:\b{_GRADED} ))?(?<![\w.])(?P<letter>[A-Za-z])\."
-            rf"(?= +(?P<starter>{_STARTER})?)"
-        ),
-        _single_letter,
-    ),
-    # "81 mg p.o. daily", "p.o. Tylenol" go on; "at 5 p.m. She" ends
-    (
-        re.compile(
-            rf"(?<![\w.])(?!e\.g|i\.e)(?P<abbreviation>[A-Za-z](?:\.[A-Za-z])+\.)"
-            rf"(?= +(?P<starter>{_STARTER})?)"
-        ),
-        _pointed,
-    ),
-    # "Dr. Smith", "vs. placebo", but "She has MS. She walks"
-    (re.compile(rf"(?<![^\s(])(?!MS\.)(?i:{_TITLES.replace(' ', '|')})\.(?= )"), _paint),
-    # "20 mg. daily", "pt. is", "approx. 5", "no. 5": a sentence does not begin with a small letter
-    (re.compile(rf"(?<![^\s(])(?i:{_ABBREVIATIONS})\.(?=[.:,?-]| +[a-z\d(])"), _paint),
-    (re.compile(r"(?<![^\s(])(?i:nos?|art|ext|pp?)\.(?= +[\d(])"), _paint),
-)
-
-
-def _shadow(line: str) -> str:
-    """A copy of the same length, blank where the line is blank, for pysbd's eyes only."""
-    shadow = _SPACE.sub(" ", line.translate(_TRANSLATION))
-    for pattern, paint in _RULES:
-        shadow = pattern.sub(paint, shadow)
-    # An odd quotation mark would be paired with the next one, sentences away.
-    return shadow.replace('"', _PAINT) if shadow.count('"') % 2 else shadow
+def _depth(line: str) -> list[int]:
+    """For each character, in how many closed pairs of brackets or quotation marks it stands."""
+    steps = [0] * (len(line) + 1)
+    opened: list[tuple[str, int]] = []
+    quotes = [at for at, c in enumerate(line) if c == '"' and not line[at - 1 : at].isdigit()]
+    pairs = list(zip(quotes[::2], quotes[1::2], strict=False)) if len(quotes) % 2 == 0 else []
+    for at, character in enumerate(line):
+        if character in _OPENERS.values():
+            opened.append((character, at))
+        elif opened and opened[-1][0] == _OPENERS.get(character):
+            pairs.append((opened.pop()[1], at))
+    for start, end in pairs:
+        steps[start + 1] += 1
+        steps[end + 1] -= 1
+    return list(accumulate(steps))

@@ -2,15 +2,16 @@
 section 3.1; its released reference claims were held to between 1 and 30 for each section).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Self
 
 import pandas as pd
 from pydantic import AfterValidator, Field, create_model, model_validator
 
+from metassay.llm.endpoints import Count
 from metassay.llm.messages import Ask, ChatRequest
-from metassay.llm.prompts import PROMPTS, Decoding, Prompt, file_of, load, render
+from metassay.llm.prompts import PROMPTS, Decoding, Kind, Prompt, file_of, load, render
 from metassay.llm.structured import (
     Answer,
     Group,
@@ -21,14 +22,15 @@ from metassay.llm.structured import (
     numbered,
     schema_of,
 )
-from metassay.needs import Requests, Resources, Use
-from metassay.options import Options
+from metassay.needs import PromptFile, Requests, Resources, Use
+from metassay.options import Name, Options
 from metassay.tables import FULL
 from metassay.text.citations import strip_citations
 from metassay.units.leaves import leaves, tasks_of, units_of
 from metassay.units.marks import EMPTY_SECTION, LINE_BREAK
 from metassay.units.record import Decomposed, Decomposition
 
+FILLED: Mapping[str, Kind] = {"items": "data", "least": "text", "most": "text"}
 ANSWER_LENGTH = 1.3  # tokens of a list of claims per token of the text that they are from
 
 # Those of tables.UNITS, with the status that says why a part's claims are unknown.
@@ -47,11 +49,11 @@ class LlmClaimOptions(Options):
     """
 
     model: str
-    prompt: str = "claims"
+    prompt: Name = "claims"
     least: int = Field(ge=0)
-    most: int = Field(ge=1)
-    rounds: int = Field(ge=0)
-    max_tokens: int | None = Field(default=None, ge=1)
+    most: int = Field(ge=1, le=1000)
+    rounds: int = Field(ge=0, le=20)
+    max_tokens: Count | None = None
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
@@ -208,5 +210,5 @@ KIND = Decomposition(
     requests=_requests,
     recipe=signature,
     model=lambda options: Use(options.model, options.max_tokens),
-    files=lambda options: (file_of(options.prompt),),
+    files=lambda options: (PromptFile(file_of(options.prompt), FILLED),),
 )

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from metassay.datasets.doclens_claims import FILE, read_claims
-from metassay.errors import BadInput
+from metassay.errors import BadInput, shown
 from metassay.needs import Resources
 from metassay.options import Options
 from metassay.tables import FULL, REFERENCE
@@ -43,7 +43,7 @@ def _check_parts(claims: pd.DataFrame, parts: pd.DataFrame) -> None:
         doc_id, _, part = wanted[0]
         raise BadInput(
             f"{len(wanted)} section(s) with released claims are no parts of the references, the"
-            f" first is doc_id {doc_id!r}, {part!r}; choose a segmentation of kind soap"
+            f" first is doc_id {shown(doc_id)}, {shown(part)}; choose a segmentation of kind soap"
         )
 
 

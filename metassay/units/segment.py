@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from metassay.checks import check_sources
+from metassay.generation.shown import datasets_shown
 from metassay.kinds import Chosen
 from metassay.tables import FULL, PARTS
 from metassay.text.headings import SECTIONS
@@ -27,10 +28,15 @@ def segment(texts: pd.DataFrame, sources: pd.DataFrame, segmentation: Chosen) ->
     has the first failed section's status (in SOAP order) and no text, since the whole was never
     written, while the other sections stay ok.
 
+    Every part says whose text it may repeat: that of its source, and by its text's recipe that of
+    the examples that its writer was shown. Who sends it to a model asks for all of these.
+
     Raises BadInput if a text's doc_id is not in sources.
     """
     check_sources("texts", texts["doc_id"], sources)
     tasks = dict(zip(sources["doc_id"], sources["task"], strict=True))
+    datasets = dict(zip(sources["doc_id"], sources["dataset"], strict=True))
+    shown = texts.groupby(["doc_id", "author"])["recipe"].unique().map(datasets_shown)
     rows: list[tuple[object, ...]] = []
     for (doc_id, author), written in _by_author(texts).items():
         text = _text(written, tasks[doc_id])
@@ -40,7 +46,8 @@ def segment(texts: pd.DataFrame, sources: pd.DataFrame, segmentation: Chosen) ->
             starts = [piece.start for piece in part.pieces]
             ends = [piece.end for piece in part.pieces]
             is_leaf = "yes" if leaf else "no"
-            rows.append((doc_id, author, part.name, part.text, starts, ends, is_leaf, part.status))
+            row = (doc_id, author, part.name, part.text, starts, ends, is_leaf, part.status)
+            rows.append((*row, [datasets[doc_id], *shown[doc_id, author]]))
     return pd.DataFrame(rows, columns=list(PARTS.columns))
 
 

@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from metassay import tables
 from metassay.alignment import ALIGNMENTS
+from metassay.alignment import rouge_topk as ours
 from metassay.alignment.align import align_units
-from metassay.errors import BadInput
+from metassay.errors import BadInput, Defect
 from metassay.kinds import Chosen, choose
 
 
@@ -71,3 +73,12 @@ def test_a_statement_without_source_is_bad_input() -> None:
     with pytest.raises(BadInput, match=r"units: 1 .* not in sources, .* doc_id 'z'; add") as error:
         align_units(sources(a=["x"]), given, "top", rouge_topk(1))
     assert "private" not in str(error.value)
+
+
+def test_a_mistake_in_our_rouge_is_found_by_rouge_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = units(("a", "s", "full", "statement", 3, "left knee pain"))
+    source = sources(a=["left knee pain", "pain"])
+    monkeypatch.setattr(ours, "_common_subsequences", lambda said, read: np.ones((1, 2)))
+    with pytest.raises(Defect, match=r"rouge_topk: 1 values .*\na > s > full > 3 is ") as error:
+        align_units(source, given, "top", rouge_topk(2))
+    assert "knee" not in str(error.value)

@@ -143,3 +143,20 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 def test_empty_folder(tmp_path: Path) -> None:
     (problem,) = problems(tmp_path)
     assert problem.startswith(f"{tmp_path}: holds no .json file; put one per system there")
+
+
+def test_odd_names_of_files_and_what_is_not_read(tmp_path: Path) -> None:
+    put(tmp_path, "x", [record("a"), record("b")])
+    put(tmp_path, "y", [record("a"), record("b")])
+    (tmp_path / "y.json").rename(tmp_path / "y.JSON")
+    assert read(tmp_path).warnings == ("y.JSON: is not read; name it <system>.json if it is one",)
+    put(tmp_path, "\x1b[31m", [record("a"), record("b")])
+    assert problems(tmp_path) == [
+        r"'\x1b[31m.json': the file's name has blanks at an end or characters that do not print;"
+        " rename it: it is the system's name"
+    ]
+
+
+def test_a_number_of_five_thousand_digits_is_no_passage_s(tmp_path: Path) -> None:
+    put(tmp_path, "x", [record("a", input=f"[{'1' * 5000}] Any pain?")])
+    assert read(tmp_path).sources["passages"].tolist() == [[f"[{'1' * 5000}] Any pain?"]]

@@ -259,3 +259,25 @@ def test_an_interrupted_fetch_leaves_nothing(mirror: Path, tmp_path: Path) -> No
 def test_a_dataset_without_files_needs_no_fetching(tmp_path: Path) -> None:
     sample = Dataset(reader="files", title="t", licence="l", access="private")
     assert fetch("sample", sample, tmp_path / "raw") == []
+
+
+def test_a_damaged_file_is_brought_again_and_what_is_no_file_is_named(
+    server: tuple[str, type[Server]], tmp_path: Path
+) -> None:
+    address, handler = server
+    whole = dataset(address)
+    for damaged in (b"", b"x" * len(CONTENT["two.csv"]), CONTENT["two.csv"][:-1]):
+        fetch("set", whole, tmp_path / "raw")
+        (tmp_path / "raw/two.csv").write_bytes(damaged)
+        handler.requests.clear()
+        fetch("set", whole, tmp_path / "raw")
+        assert handler.requests == ["two.csv"]
+        assert (tmp_path / "raw/two.csv").read_bytes() == CONTENT["two.csv"]
+    (tmp_path / "raw/two.csv").unlink()
+    (tmp_path / "raw/two.csv").mkdir()
+    (tmp_path / "file").write_bytes(b"")
+    for into, path in (("raw", "raw/two.csv"), ("file", "file")):
+        with pytest.raises(BadInput) as caught:
+            fetch("set", whole, tmp_path / into)
+        said = f"set: {tmp_path / path} stands where a dataset belongs; remove it"
+        assert caught.value.problems == (said,)

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from metassay.datasets.readers import READERS, reader_problems
-from metassay.datasets.registry import Dataset, find, load_registry
+from metassay.datasets.registry import Dataset, find, inside, load_registry
 from metassay.errors import BadInput
 
 ROOT = Path(__file__).parents[2]
@@ -28,6 +28,8 @@ GOOD = {
         }
     ],
 }
+
+OWN = {key: GOOD[key] for key in ("reader", "title", "licence", "access")}  # nothing is fetched
 
 
 def load(tmp_path: Path, dataset: object, name: str = "mine") -> dict[str, Dataset]:
@@ -74,7 +76,7 @@ def test_its_facts_are_those_of_the_mirror(mirror: Path) -> None:
 def test_good(tmp_path: Path) -> None:
     dataset = load(tmp_path, GOOD)["mine"]
     assert dataset.files[0].bytes == 3
-    own = load(tmp_path, {k: GOOD[k] for k in ("reader", "title", "licence", "access")})["mine"]
+    own = load(tmp_path, OWN | {"folder": "data/mine"})["mine"]
     assert own.files == []
 
 
@@ -116,7 +118,7 @@ def test_bad_entries(tmp_path: Path, change: dict[str, object], expected: str) -
 
 def test_the_list_of_those_that_are_fetched_is_right(tmp_path: Path) -> None:
     path = tmp_path / "registry.yaml"
-    own = {key: GOOD[key] for key in ("reader", "title", "licence", "access")}
+    own = OWN | {"folder": "data/own"}
     content = {"fetched": ["own", "gone"], "datasets": {"mine": GOOD, "own": own}}
     path.write_text(yaml.safe_dump(content), encoding="utf-8")
     with pytest.raises(BadInput) as caught:
@@ -128,10 +130,91 @@ def test_the_list_of_those_that_are_fetched_is_right(tmp_path: Path) -> None:
     ]
 
 
+def two(tmp_path: Path, one: dict[str, object], other: dict[str, object]) -> list[str]:
+    """What is said of the entries `mine` and `ward`, without where it is said."""
+    path = tmp_path / "registry.yaml"
+    datasets = {"mine": one, "ward": other}
+    fetched = [name for name, entry in datasets.items() if entry.get("files")]
+    path.write_text(yaml.safe_dump({"fetched": fetched, "datasets": datasets}), encoding="utf-8")
+    try:
+        load_registry(path)
+    except BadInput as error:
+        return [problem.removeprefix(f"{path} > datasets > ") for problem in error.problems]
+    return []
+
+
+PRIVATE = {"access": "private"}
+
+
+@pytest.mark.parametrize(
+    ("mine", "ward"),
+    [
+        ("data/ward", "data/ward"),
+        ("data/ward/deep", "data/ward"),
+        ("data", "data/ward"),
+        (".", "data/ward"),
+        ("../project/data/ward", "data/ward"),
+        ("link", "data/ward"),
+        ("link/deep", "data/ward"),
+        ("not/there", "not/there/either"),
+    ],
+)
+def test_folders_that_share_files_have_one_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mine: str, ward: str
+) -> None:
+    root = tmp_path / "project"
+    (root / "data/ward/deep").mkdir(parents=True)
+    (root / "link").symlink_to("data/ward")
+    monkeypatch.chdir(root)
+    one, other = OWN | {"folder": mine}, OWN | {"folder": ward}
+    for first, second in ((one, other | PRIVATE), (other | PRIVATE, one)):
+        (problem,) = two(tmp_path, first, second)
+        assert "is private" in problem
+        assert problem.endswith("share files; give both the same access, or part the folders")
+    assert two(tmp_path, one, other) == []
+
+
+def test_links_in_a_circle_and_bytes_that_no_path_has_are_no_crash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    assert two(tmp_path, OWN | {"folder": "a"}, OWN | PRIVATE | {"folder": "data"}) == []
+    assert not inside(Path("a\0"), Path("data"))
+    assert not inside(Path("data"), Path("a\0"))
+
+
+def test_a_copied_block_has_the_class_of_its_files(tmp_path: Path) -> None:
+    private = GOOD | PRIVATE
+    assert two(tmp_path, GOOD, private) == [
+        "mine: is public, and 'ward' is private, but 'a.csv' and 'a.csv' have one sha256; give both"
+        " the same access"
+    ]
+    assert two(tmp_path, GOOD, GOOD) == two(tmp_path, private, private) == []
+    lies_there = OWN | {"folder": "data/raw/ward"}
+    (problem,) = two(tmp_path, lies_there, private)
+    assert "data/raw/ward and data/raw/ward share files" in problem
+
+
+def test_a_dataset_that_is_not_fetched_has_a_folder(tmp_path: Path) -> None:
+    (problem,) = problems(tmp_path, OWN)
+    assert problem.startswith(" > folder: missing; write where the dataset lies")
+    for odd in ("a\0b", " a", "a\nb"):
+        assert problems(tmp_path, OWN | {"folder": odd}) == [
+            " > folder: has blanks at an end, or what does not print; clean it"
+        ]
+    assert problems(tmp_path, GOOD | {"folder": "data/mine"}) == [
+        " > folder: fetched files lie in data/raw/mine; take it out"
+    ]
+
+
 def test_missing_key_and_bad_name(tmp_path: Path) -> None:
     entry = {key: value for key, value in GOOD.items() if key != "access"}
     assert problems(tmp_path, entry) == [" > access: missing; add it"]
-    assert problems(tmp_path, GOOD, "../x") == [": use letters, digits, '_' and '-' for the name"]
+    assert problems(tmp_path, GOOD, "../x") == [
+        ": use letters, digits, _ and - of ASCII alone, first a letter or digit"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +222,7 @@ def test_missing_key_and_bad_name(tmp_path: Path) -> None:
     [
         (b"datasets: [", "not readable as YAML"),
         (b"datasets: {a: \xe9}", "not UTF-8 at byte 14; save it as UTF-8"),
-        (b"", "valid dictionary"),
+        (b"", "must be a mapping"),
         (b"datasets:\n  a: {}\n  a: {}\n", "datasets > a: is there twice, in lines 2 and 3; keep"),
     ],
 )

@@ -3,11 +3,11 @@
 import json
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from metassay.errors import BadInput
 from metassay.generation.few_shot import Example, read_examples, with_citations
-from metassay.llm.egress import datasets_of
 from metassay.text.citations import parse, strip_citations
 from metassay.text.sentences import sentences
 
@@ -58,10 +58,6 @@ def test_examples_come_in_the_order_of_their_names(raw: Path) -> None:
     ]
 
 
-def test_the_datasets_of_examples_are_known_by_their_names() -> None:
-    assert datasets_of(["ward/dev/a/1", "meqsum/train/1", "ward/dev/2"]) == ["meqsum", "ward"]
-
-
 def test_every_wrong_name_is_told(raw: Path) -> None:
     names = ["aci_bench_train/train/E1"] * 2 + [
         "aci_bench_train/train/E9",
@@ -92,7 +88,6 @@ def test_a_file_that_cannot_be_read_is_told_once(raw: Path) -> None:
 
 
 def test_meqsum_is_read_from_its_workbook(tmp_path: Path) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
     for row in [
         ("File", "CHQ", "Summary"),
@@ -112,6 +107,14 @@ def test_meqsum_is_read_from_its_workbook(tmp_path: Path) -> None:
     ]
     with pytest.raises(BadInput, match="has no split 'test'"):
         read_examples(["meqsum/test/7.txt"], tmp_path)
+
+
+@pytest.mark.parametrize("file", ["sources.jsonl", "texts.jsonl"])
+def test_an_example_that_is_there_twice_is_told(raw: Path, file: str) -> None:
+    path = raw / "ward/dev" / file
+    path.write_text("\n".join([path.read_text(encoding="utf-8")] * 2), encoding="utf-8")
+    with pytest.raises(BadInput, match="ward/dev: doc_id 'a/1' is there twice; keep one source"):
+        read_examples(["ward/dev/a/1"], raw)
 
 
 def test_sentences_cite_the_passage_most_like_them() -> None:
@@ -136,7 +139,6 @@ def test_an_example_that_cites_stays_as_it_is() -> None:
 
 
 def test_released_examples_can_be_read_and_cited(mirror: Path) -> None:
-    pytest.importorskip("openpyxl")
     names = [
         "aci_bench_train/train/D2N001",
         "aci_bench_train/valid/D2N068",

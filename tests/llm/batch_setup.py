@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from metassay.llm.egress import check
 from metassay.llm.endpoints import EndpointOptions, ModelOptions, Prices
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
-from metassay.llm.messages import Ask, ChatRequest, Message
+from metassay.llm.messages import Ask, ChatRequest, Message, Reply
 
 ROOT = Path(__file__).parent.parent.parent
 PRICES = Prices(
@@ -64,7 +64,13 @@ def asking(
 ) -> Ask:
     cleared = check("public", "invented", "here", endpoint(base_url, **changes))
     budget = budget_of(ledger, max_cost)
-    return asker(cleared, model(), ledger, budget, policy, progress=progress)
+    return asker(cleared, model(prices=PRICES), ledger, budget, policy, progress=progress)
+
+
+def missing(replies: Iterable[Reply]) -> dict[str, int]:
+    """How many questions have no answer, by error code; empty if all have one."""
+    by_key = {reply.key: reply.error for reply in replies if reply.status == "error"}
+    return dict(sorted(Counter(str(code) for code in by_key.values()).items()))
 
 
 class Asker:

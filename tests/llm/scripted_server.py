@@ -50,6 +50,11 @@ class Call:
         return "\n".join(str(message["content"]) for message in self.body["messages"])
 
     @property
+    def is_claims(self) -> bool:
+        """Whether it asks for a part's claims, not for a text."""
+        return '{"items":' in str(self.body["messages"][0]["content"])
+
+    @property
     def prompt_tokens(self) -> int:
         format_ = self.body.get("response_format")
         schema = json.dumps(format_["json_schema"]["schema"]) if format_ else ""
@@ -68,7 +73,10 @@ class Answer:
     code: str | None = None  # error.code of a failed request
     headers: dict[str, str] = field(default_factory=dict)
     delay: float = 0.0
-    fault: Literal["none", "hang", "drop", "drop_midway", "half_json", "no_choices"] = "none"
+    fault: Literal[
+        "none", "hang", "drop", "drop_midway", "half_json", "no_choices", "close", "endless"
+    ] = "none"
+    raw: bytes | None = None  # the response as it goes out, head included, in place of all above
 
 
 Script = Callable[[Call], Answer]
@@ -130,6 +138,34 @@ def filtered(*, prompt: bool = False) -> Answer:
     if prompt:
         return Answer(status=400, code="content_filter")
     return Answer(finish_reason="content_filter")
+
+
+def whole(body: bytes | str | object, *, status: str = "200 OK", head: str = "") -> Answer:
+    """A response with exactly this body; what is neither bytes nor text becomes JSON."""
+    if not isinstance(body, bytes):
+        body = (body if isinstance(body, str) else json.dumps(body)).encode()
+    lines = f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n{head}\r\n"
+    return Answer(raw=lines.encode("latin-1") + body)
+
+
+def completion(
+    content: object = "yes",
+    *,
+    refusal: object = None,
+    reason: object = "stop",
+    prompt_tokens: object = 12,
+    completion_tokens: object = 3,
+    **others: object,
+) -> dict[str, Any]:
+    """A chat completion, whose values may be anything; `others` are more members of it."""
+    message = {"role": "assistant", "content": content, "refusal": refusal}
+    return {
+        "id": "chatcmpl-0",
+        "object": "chat.completion",
+        "model": "m-1",
+        "choices": [{"index": 0, "message": message, "finish_reason": reason}],
+        "usage": {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens},
+    } | others
 
 
 def with_prose(document: str) -> str:
@@ -264,6 +300,8 @@ class ScriptedServer:
         connection.answer(self._response(call, answer), answer.fault)
 
     def _response(self, call: Call, answer: Answer) -> bytes:
+        if answer.raw is not None:
+            return answer.raw
         if answer.status != 200:
             error = {"message": f"refused: {call.prompt[:200]}", "code": answer.code, "type": "x"}
             return _http(answer, {"error": error})
@@ -332,6 +370,17 @@ class _Connection(asyncio.Protocol):
             self._transport.close()
         else:
             self._transport.write(response)
+            if fault == "close":
+                self._transport.close()
+            elif fault == "endless":
+                self._go_on()
+
+    def _go_on(self) -> None:
+        assert self._transport is not None
+        if not (self.lost or self._transport.is_closing()):
+            if self._transport.get_write_buffer_size() < 1 << 20:
+                self._transport.write(b" " * 65536)
+            asyncio.get_running_loop().call_later(0.001, self._go_on)
 
 
 def _http(answer: Answer, body: dict[str, Any]) -> bytes:

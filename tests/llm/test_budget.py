@@ -7,12 +7,12 @@ import pytest
 from metassay.errors import BadInput
 from metassay.llm import tokens
 from metassay.llm.budget import Budget, Spending, open_budget, spending
-from metassay.llm.client import asker, missing
+from metassay.llm.client import asker
 from metassay.llm.egress import check
 from metassay.llm.endpoints import Prices
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
-from tests.llm.batch_setup import PRICES, asking, budget_of, endpoint, model, request
+from tests.llm.batch_setup import PRICES, asking, budget_of, endpoint, missing, model, request
 from tests.llm.scripted_server import (
     Call,
     ScriptedServer,

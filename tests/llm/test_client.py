@@ -10,11 +10,10 @@ import pytest
 
 from metassay.errors import BadInput
 from metassay.llm.batch import Tally
-from metassay.llm.client import missing
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.messages import ChatRequest, Message
-from tests.llm.batch_setup import QUICK, asking, request
+from tests.llm.batch_setup import QUICK, asking, missing, request
 from tests.llm.scripted_server import (
     Answer,
     Call,
@@ -437,6 +436,36 @@ def test_two_threads_that_ask_the_same_pay_once(server: ScriptedServer, ledger: 
         thread.join()
     assert found == [Counter(ok=60)] * 3
     assert set(server.requests.values()) == {1}
+
+
+def test_a_clock_that_is_set_in_the_middle_changes_nothing(
+    server: ScriptedServer, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jumps = iter([-10 * 365 * 86400, 86400, -3600])
+    real, ahead = time.time, [0.0]
+
+    def script(call: Call) -> Answer:
+        if call.number % 10 == 0:
+            ahead[0] += next(jumps, 0)
+        return said("yes", delay=0.02)
+
+    monkeypatch.setattr(time, "time", lambda: real() + ahead[0])
+    server.script = script
+    questions = [request(number) for number in range(40)]
+    found: list[Counter[str]] = []
+
+    def work() -> None:
+        replies = asking(server.base_url, ledger, concurrency=4)(questions)
+        found.append(Counter(reply.status for reply in replies))
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [Counter(ok=40)] * 2
+    assert set(server.requests.values()) == {1}
+    assert ahead[0] < -3600
 
 
 def test_a_slow_answer_keeps_its_claim(server: ScriptedServer, ledger: Ledger) -> None:

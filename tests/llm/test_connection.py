@@ -9,7 +9,7 @@ from metassay.errors import BadInput
 from metassay.kinds import Chosen
 from metassay.llm.connection import Connection, cap_of, model_problems
 from metassay.llm.endpoints import ModelOptions, Models, parse_models
-from metassay.needs import Needs, Use
+from metassay.needs import Needs, PromptFile, Use
 from metassay.options import Options
 from metassay.params import MaxCost
 
@@ -42,7 +42,7 @@ def test_datasets_that_a_kind_reads_are_cleared_too(tmp_path: Path) -> None:
             connected.provide(asking(reads=("shown",)))
         with pytest.raises(BadInput, match=r"'other' is not in data/registry.yaml.*known: sample"):
             connected.provide(asking(reads=("other",)))
-        assert connected.responses().empty
+        assert connected.finish().responses.empty
     with connection(tmp_path, models(sends=["private"])) as connected:
         _, decoding = connected.provide(asking("m", 5, ("shown",))).asked()
         assert (decoding.model, decoding.max_tokens) == ("m-1", 5)
@@ -51,7 +51,7 @@ def test_datasets_that_a_kind_reads_are_cleared_too(tmp_path: Path) -> None:
 def test_who_asks_nobody_opens_nothing(tmp_path: Path) -> None:
     with connection(tmp_path, models()) as connected:
         given = connected.provide(Chosen("rule", Needs(), Options()))
-        assert connected.responses().empty
+        assert connected.finish().responses.empty
     assert (given.raw, given.model) == (tmp_path, None)
     assert not (tmp_path / "ledger.sqlite").exists()
     with pytest.raises(RuntimeError, match="name it in its record"):
@@ -66,7 +66,8 @@ def test_an_unknown_model_is_named(tmp_path: Path) -> None:
 
 def test_models_and_prompts_are_checked_by_the_record(tmp_path: Path) -> None:
     record = Needs(
-        model=lambda _: Use("n", None), files=lambda _: (tmp_path / "a.yaml", tmp_path / "b.yaml")
+        model=lambda _: Use("n", None),
+        files=lambda _: [PromptFile(tmp_path / name, {}) for name in ("a.yaml", "b.yaml")],
     )
     problems = model_problems(Chosen("asking", record, Options()), models(), where="systems > s")
     assert problems[0].startswith("systems > s: model 'n' is not in params.yaml > models")

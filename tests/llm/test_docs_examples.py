@@ -21,12 +21,13 @@ PAGE = (ROOT / "docs" / "language-models.md").read_text("utf-8")
 WRITTEN = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
 BLOCKS = [block for block in WRITTEN if "endpoints" in block]
 (BENCHMARK,) = (block for block in WRITTEN if "endpoints" not in block)
-KNOWN = {"endpoints", "models", "max_cost", "systems", "decompositions"}
+KNOWN = {"endpoints", "models", "max_cost", "max_missing", "systems", "decompositions"}
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: ",".join(block["endpoints"]))
 def test_a_block_is_taken_as_it_stands(block: dict[str, Any]) -> None:
     assert set(block) <= KNOWN
+    assert 0 <= block.get("max_missing", 0) <= 1
     found = parse_models(block["endpoints"], block["models"])
     assert {model.endpoint for model in found.models.values()} == set(found.endpoints)
     for name, system in block.get("systems", {}).items():

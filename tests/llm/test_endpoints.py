@@ -19,7 +19,7 @@ models:
     endpoint: cloud
     model: large-2026-01-01
     max_tokens: 800
-    prices: {date: 2026-11-01, input_per_million: 2.5, output_per_million: 10, currency: USD}
+    prices: {date: "2026-11-01", input_per_million: 2.5, output_per_million: 10, currency: USD}
   small: {endpoint: ward, model: small, temperature: 0.7, seed: 3, max_tokens: 100}
 """
 
@@ -57,7 +57,7 @@ def test_every_problem_at_once() -> None:
         "endpoints > ward > sends > 0",
         "endpoints > azure > api_version",
         "endpoints > with_key > base_url",
-        "endpoints > odd > base_url: its port is no number",
+        "endpoints > odd > base_url: its host or port is none",
         "models > small > endpoint: 'wards' is not in endpoints",
         "models > large > prices > currency",
     ):

@@ -89,10 +89,6 @@ def setting(known: Ingested, base_url: str, ledger: Path, *, structured: bool) -
     )
 
 
-def is_claims(call: Call) -> bool:
-    return '{"items":' in str(call.body["messages"][0]["content"])
-
-
 class Model:
     """Writes each document's reference, with other full stops; claims: longer sentences."""
 
@@ -106,7 +102,7 @@ class Model:
 
     def __call__(self, call: Call) -> Answer:
         question = str(call.body["messages"][-1]["content"])
-        if is_claims(call):
+        if call.is_claims:
             text = re.search(r'"text":"((?:[^"\\]|\\.)*)"', question)
             assert text is not None
             sentences = re.split(r"(?<=[.!?])\s+", json.loads(f'"{text[1]}"'))
@@ -170,7 +166,7 @@ def test_both_stages_cost_what_was_estimated(
     here.decompose(pd.concat([known.texts, written], ignore_index=True))
     other = counted(server)
     total = tuple(a + b for a, b in zip(half, other, strict=True))
-    calls = [call for call in server.calls if is_claims(call)]
+    calls = [call for call in server.calls if call.is_claims]
     assert before["decompose"].calls == again["decompose"].calls == len(calls)
     assert all(("response_format" in call.body) is structured for call in calls)
     # How long lists of claims are is not known until there are some: then it is.

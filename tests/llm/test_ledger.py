@@ -1,12 +1,13 @@
 import sqlite3
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from metassay.errors import BadInput
-from metassay.llm.ledger import FORM, Entry, Ledger
+from metassay.llm.ledger import FORM, LONGEST_LEASE, Entry, Ledger
 from tests.llm.batch_setup import request
 
 
@@ -98,6 +99,25 @@ def test_a_claim_of_the_dead_expires_unless_it_is_renewed(ledger: Ledger) -> Non
     assert ledger.claim(renewed, "alive", -1)
     ledger.renew("alive", 60)
     assert not ledger.claim(renewed, "second", 60)
+
+
+def test_a_claim_that_ends_in_ten_years_is_nobodys(ledger: Ledger) -> None:
+    key, later = request(1).key, time.time() + 10 * 365 * 86400
+    for expires in (later, time.monotonic() + 2 * LONGEST_LEASE):
+        with ledger.database.transaction() as connection:
+            claim = "INSERT OR REPLACE INTO claims VALUES (?, 'gone', ?)"
+            connection.execute(claim, (key, expires))
+        assert ledger.claimed([key]) == set()
+        assert ledger.claim(key, "second", 60)
+        assert ledger.claimed([key]) == {key}
+
+
+def test_a_lease_is_never_longer_than_it_may_be(ledger: Ledger) -> None:
+    key = request(1).key
+    assert ledger.claim(key, "first", 10**9)
+    assert ledger.claimed([key]) == {key}  # or others would ask as well
+    ledger.renew("first", 10**9)
+    assert not ledger.claim(key, "second", 60)
 
 
 def test_nobody_claims_what_is_answered(ledger: Ledger) -> None:

@@ -125,7 +125,7 @@ def test_a_place_within_a_value_stays_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ("{{count}}", "3", "variable 'count' has no place"),
+        ("{{count}}", "3", "variables > count: has no place"),
         ("End.", "{{ending}}", "{{ending}} is not in variables"),
         ("Count", "With {{material}}", "system: {{material}} is data"),
         ("{{count}}", "{{ count }}", "system: '{{' that opens no place"),

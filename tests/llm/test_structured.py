@@ -2,6 +2,7 @@
 
 import json
 import random
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -200,6 +201,14 @@ def test_what_cannot_be_read_is_asked_again_in_halves_and_then_unparsed(text: st
     assert labels(results) == [None] * 3
     assert [numbers for numbers, _ in ask.asked] == [[1, 2, 3], [1, 2], [3], [1], [2], [3]]
     assert ask.calls == 3
+
+
+@pytest.mark.parametrize("piece", ["{", "[{", '{"a" ', '{"a":', '{"a":1', '[{"a":1},', '{"'])
+def test_brackets_that_go_on_are_given_up_on(piece: str) -> None:
+    start = time.monotonic()
+    assert only_json(piece * 100_000) is None
+    assert only_json(reply_of(sound([1])) + piece * 100_000) is None
+    assert time.monotonic() - start < 2
 
 
 READABLE = {

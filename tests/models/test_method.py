@@ -21,7 +21,7 @@ COMPUTING = {
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding", "generation/causal", "generation/seq2seq"),
-        (1, "af51ef6a79f7e507"),
+        (1, "da7e4f89b59f0b6f"),
     ),
 }
 

@@ -160,12 +160,68 @@ def test_other_files_are_refused_and_left_alone(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="not a store of model outputs of Metassay"):
         Store(ledger)
     assert ledger.read_bytes() == before
-    damaged = tmp_path / "models.sqlite"
-    with Store(damaged) as store:
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-50_000])
+
+
+def overwrite(path: Path) -> None:
+    path.write_bytes(b"x" * path.stat().st_size)
+
+
+def rename_column(path: Path) -> None:
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("ALTER TABLE outputs RENAME value TO output")
+    connection.close()
+
+
+@pytest.mark.parametrize("damage", [cut, overwrite, rename_column])
+def test_a_damaged_store_is_made_again(
+    tmp_path: Path, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "models.sqlite"
+    with Store(path) as store:
         store.keep({str(n): "x" * 500 for n in range(300)}, model="m", task="t")
-    damaged.write_bytes(damaged.read_bytes()[:-50_000])
-    with pytest.raises(BadInput, match="move it away, then run again"):
-        Store(damaged)
+    damage(path)
+    before = path.read_bytes()
+    for expected in ([0, 1], []):
+        asked: list[int] = []
+        inputs = [("one",), ("other",)]
+        assert outputs(TASK, inputs, letters(asked)(inputs), store=path) == [[3], [5]]
+        assert asked == expected
+    assert path.with_name("models.sqlite-damaged").read_bytes() == before
+    (note,) = [record.getMessage() for record in caplog.records]
+    assert note.startswith(f"{path} was damaged (")
+    assert note.endswith(f") and is now {path}-damaged: what it held is made again")
+
+
+def test_a_damaged_store_that_is_open_stays_where_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "models.sqlite"
+    with Store(path) as store:
+        store.keep({"k": 1}, model="m", task="t")
+        rename_column(path)
+        with pytest.raises(BadInput, match="another process has it open; run again when"):
+            Store(path)
+    with Store(path) as store:
+        assert store.lookup(["k"]) == {}
+
+
+@pytest.mark.parametrize("value", ["x'ff'", "'{'", "x'00'", "''", "'NaN]'"])
+def test_a_damaged_output_is_computed_again(
+    tmp_path: Path, value: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "models.sqlite"
+    inputs = [("one",), ("other",)]
+    compute = letters([])(inputs)
+    assert outputs(TASK, inputs, compute, store=path) == [[3], [5]]
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute(f"UPDATE outputs SET value = {value} WHERE value = '[5]'")
+    connection.close()
+    asked: list[int] = []
+    assert outputs(TASK, inputs, letters(asked)(inputs), store=path) == [[3], [5]]
+    assert asked == [1]
+    assert "1 damaged outputs are computed again" in caplog.text
 
 
 def start(store: Path, log: Path) -> subprocess.Popen[str]:

@@ -241,6 +241,7 @@ def _sources() -> list[dict[str, Any]]:
     return [
         {
             "doc_id": doc_id,
+            "dataset": "invented",
             "task": "note",
             "passages": ["My knee hurts.", f"Since when? {SCRIPT}"],
             "speaker": ["patient", "doctor & co"],
@@ -262,6 +263,7 @@ def rows() -> dict[str, list[dict[str, Any]]]:
         "parts": [
             {
                 **{k: v for k, v in t.items() if k != "recipe"},
+                "repeats": ["invented"],
                 "starts": [],
                 "ends": [],
                 "leaf": "yes",

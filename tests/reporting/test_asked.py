@@ -8,10 +8,18 @@ import pytest
 
 from metassay.llm.endpoints import ModelOptions
 from metassay.parquet import empty
-from metassay.reporting.views.asked import COLUMNS, Asked, asked_table, asked_view
+from metassay.reporting.views.asked import (
+    COLUMNS,
+    COUNTS,
+    asked_section,
+    asked_table,
+    missing_cells,
+    missing_lines,
+)
 from metassay.tables import RESPONSES
 
-Row = tuple[str, str, int | None, int | None]  # model, status, tokens read and written
+Row = tuple[str, str, int | None, int | None]  # model, status or code, tokens read and written
+STATUSES = ("ok", "refused", "truncated")
 
 
 def responses(*rows: Row) -> pd.DataFrame:
@@ -21,11 +29,11 @@ def responses(*rows: Row) -> pd.DataFrame:
             {
                 "key": f"k{number}",
                 "request": json.dumps({"kind": "chat", "model": model, "messages": []}),
-                "status": status,
-                "finish_reason": "http_500" if status == "error" else "stop",
+                "status": status if status in STATUSES else "error",
+                "finish_reason": "stop" if status in STATUSES else status,
                 "prompt_tokens": read,
                 "completion_tokens": written,
-                "text": None if status == "error" else "text",
+                "text": "text" if status in STATUSES else None,
             }
             for number, (model, status, read, written) in enumerate(rows)
         ],
@@ -51,8 +59,10 @@ GIVEN = {
         ("m-1", "refused", 2000, 50),
         ("m-1", "truncated", 3000, 250),
         ("m-1", "ok", None, None),
-        ("m-1", "error", None, None),
-        ("m-1", "error", None, None),
+        ("m-1", "timeout", None, None),
+        ("m-1", "http_500", None, None),
+        ("m-1", "http_400", None, None),
+        ("m-1", "http_500", None, None),
         ("m-2", "ok", 7, 8),
     ),
     "decompose": responses(("m-1", "ok", 40, None), ("m-1", "ok", 60, 5)),
@@ -64,12 +74,14 @@ def test_a_row_a_stage_and_model_with_tokens_and_list_price() -> None:
     assert list(table.columns) == list(COLUMNS)
     # m-1 in generate-b: 6000 read and 400 written, (6000 * 0.5 + 400 * 2) / 1e6 = 0.0038;
     # in decompose: 100 read and 5 written, (100 * 0.5 + 5 * 2) / 1e6 = 0.00006.
-    counts = table[[*COLUMNS[:9]]].to_numpy().tolist()
+    counts = table[[*COLUMNS[:12]]].drop(columns="why").to_numpy().tolist()
     assert counts == [
-        ["decompose", "m-1", 2, 0, 0, 0, 1, 100, 5],
-        ["generate-b", "m-1", 4, 1, 1, 2, 1, 6000, 400],
-        ["generate-b", "m-2", 1, 0, 0, 0, 0, 7, 8],
+        ["decompose", "m-1", 2, 2, 0, 0, 0, 0, 1, 100, 5],
+        ["generate-b", "m-1", 8, 2, 1, 1, 3, 1, 1, 6000, 400],
+        ["generate-b", "m-2", 1, 1, 0, 0, 0, 0, 0, 7, 8],
     ]
+    assert (table[[*COUNTS[1:]]].sum(axis=1) == table["questions"]).all()
+    assert table["why"].tolist() == ["", "http_500 2, http_400 1, timeout 1", ""]
     assert table["cost"].tolist()[:2] == pytest.approx([0.00006, 0.0038], rel=1e-12)
     assert table["currency"].tolist()[:2] == ["USD", "USD"]
     assert table["prices_of"].tolist()[:2] == ["2026-11-01", "2026-11-01"]
@@ -77,23 +89,40 @@ def test_a_row_a_stage_and_model_with_tokens_and_list_price() -> None:
 
 
 def test_the_page_says_the_same_in_words() -> None:
-    assert asked_view(asked_table(GIVEN, MODELS)) == [
-        Asked(
-            "decompose",
-            "m-1",
-            "2 (1 uncounted)",
-            "100 read, 5 written",
-            "0.0001 USD, prices of 2026-11-01",
-        ),
-        Asked(
-            "generate-b",
-            "m-1",
-            "4 (1 refused, 1 truncated, 1 uncounted), and 2 failed",
-            "6,000 read, 400 written",
-            "0.0038 USD, prices of 2026-11-01",
-        ),
-        Asked("generate-b", "m-2", "1", "7 read, 8 written", "no prices"),
+    section = asked_section(asked_table(GIVEN, MODELS))
+    assert section is not None
+    ((_, heads, rows, _),) = section.grids
+    assert heads[-2:] == ["tokens", "cost at list price"]
+    said = [
+        [stage, *(" ".join([cell.text, *cell.notes]) for cell in cells)] for stage, cells in rows
     ]
+    assert said == [
+        [
+            *("decompose", "m-1", "2", "2", "0", "0", "0", "0", ""),
+            *("100 read, 5 written 1 uncounted", "0.0001 USD, prices of 2026-11-01"),
+        ],
+        [
+            *("generate-b", "m-1", "8", "2", "1", "1", "3", "1"),
+            *("http_500 2, http_400 1, timeout 1", "6,000 read, 400 written 1 uncounted"),
+            "0.0038 USD, prices of 2026-11-01",
+        ],
+        [
+            *("generate-b", "m-2", "1", "1", "0", "0", "0", "0", ""),
+            *("7 read, 8 written", "no prices"),
+        ],
+    ]
+    assert missing_cells(asked_table(GIVEN, MODELS)) == [row[:9] for row in said]
+
+
+def test_what_is_missing_is_said_with_its_reasons_and_nothing_where_nothing_is() -> None:
+    (line, rest) = missing_lines(asked_table(GIVEN, MODELS))
+    assert line == (
+        "Answers of m-1 (generate-b): 3 of 8 are missing, 1 of 8 failed for good"
+        " (http_500 2, http_400 1, timeout 1)."
+    )
+    assert rest.startswith("Scores are of the rest")
+    answered = responses(("m-1", "ok", 1, 1), ("m-1", "refused", 1, 1), ("m-1", "truncated", 1, 1))
+    assert missing_lines(asked_table({"s": answered}, MODELS)) == []
 
 
 def test_rows_do_not_depend_on_the_order_of_answers() -> None:
@@ -111,13 +140,14 @@ def test_of_two_entries_for_one_model_the_first_with_prices_counts() -> None:
     assert (row["cost"], row["currency"], row["prices_of"]) == (1.0, "USD", "2026-10-01")
 
 
-def test_a_stage_that_only_failed_has_no_calls_and_cost_nothing_that_is_known() -> None:
-    table = asked_table({"s": responses(("m-1", "error", None, None))}, MODELS)
-    (row,) = asked_view(table)
-    assert (row.calls, row.tokens) == ("0, and 1 failed", "0 read, 0 written")
-    assert row.cost == "0.0000 USD, prices of 2026-11-01"
+def test_a_stage_that_only_failed_has_no_answers_and_cost_nothing_that_is_known() -> None:
+    table = asked_table({"s": responses(("m-1", "timeout", None, None))}, MODELS)
+    (row,) = table.to_dict("records")
+    assert [row[name] for name in COUNTS] == [1, 0, 0, 0, 1, 0]
+    assert (row["prompt_tokens"], row["completion_tokens"], row["cost"]) == (0, 0, 0.0)
 
 
 def test_nobody_asked_is_no_row() -> None:
     assert asked_table({}, MODELS).empty
     assert asked_table({"decompose": empty(RESPONSES)}, MODELS).empty
+    assert asked_section(asked_table({}, MODELS)) is None

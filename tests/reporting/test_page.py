@@ -228,3 +228,11 @@ def test_no_judge_no_ratings_one_author(make_report, frames, nothing, tmp_path, 
     assert "is a lexical baseline" not in tree.text()
     assert not [td for td in tree.all("td") if td.attributes.get("class") in ("y", "n", "best")]
     assert "claim 1 of" in tree.text()
+
+
+def test_characters_that_browsers_drop_are_shown_as_pictures(make_report, tmp_path, no_figures):
+    made = make_report(citation="NUL \0, escape \x1b[31m, line\n, <b>\x07</b>")
+    write_report(made, tmp_path / "out")
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert "NUL \u2400, escape \u241b[31m, line\n, &lt;b&gt;\u2407&lt;/b&gt;" in page
+    assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f]", page)

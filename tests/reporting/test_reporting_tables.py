@@ -1,3 +1,5 @@
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -139,3 +141,25 @@ def test_markdown_gives_a_long_note_once_and_refers_to_it_by_number() -> None:
     text = to_markdown(frame)
     assert [line.split("|")[2].strip() for line in text.splitlines()[2:5]] == ["2", "", "1"]
     assert text.endswith("Notes:\n\n1. a, because\n2. b, because\n")
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-a", "@SUM(A1)", "\t=1", "=a,b"])
+def test_a_name_that_a_spreadsheet_would_run_is_quoted_in_csv(name: str) -> None:
+    frame = pd.DataFrame({"author": [name, "a-b=c", None], "value": [-0.5, 1e-12, np.nan]})
+    frame = frame.astype({"author": "str"})
+    back = pd.read_csv(io.StringIO(to_csv(frame), newline=""))
+    assert back["author"].tolist()[:2] == [f"'{name}", "a-b=c"]
+    assert back["value"].tolist()[:2] == [-0.5, 1e-12]
+    assert to_csv(frame).endswith("\n,\n")
+    assert frame["author"][0] == name
+    counts = pd.DataFrame(
+        {"n": pd.array([1, None], "Int64"), "o": pd.Series([2, None], dtype=object)}
+    )
+    assert to_csv(counts) == "n,o\n1,2\n,\n"
+
+
+def test_a_name_changes_nothing_around_it_in_markdown() -> None:
+    cell = "a|b\n# c `d` <script> [x](y) *e*"
+    assert to_markdown(pd.DataFrame({"author": [cell]})).splitlines()[2] == (
+        r"| a\|b # c \`d\` &lt;script&gt; \[x\](y) \*e\* |"
+    )

@@ -7,12 +7,14 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
+from metassay.cli.closing import closing
 from metassay.cli.meta_eval.terminal import SHOWN, show
-from metassay.cli.project import headline, list_all
+from metassay.cli.project import list_all
+from metassay.file_names import asking, noting
 from metassay.params import load
-from metassay.parquet import read, write
-from metassay.reporting.headline import artifacts, best_metrics, limits_of
-from metassay.tables import TABLES
+from metassay.parquet import empty, read, write
+from metassay.reporting.headline import answers_of, artifacts, best_metrics, limits_of
+from metassay.tables import NOTES, RESPONSES, TABLES
 
 LONG = "unieval_understandability_of_the_whole"
 
@@ -98,6 +100,11 @@ def folder(frames, tmp_path):
     made = tmp_path / "data/tables/sample"
     for name in ("certificates", "leaderboard"):
         write(TABLES[name], frames[name], made / f"{name}.parquet")
+    sample = load().benchmarks["sample"]
+    for stage in asking(sample.writers):
+        write(RESPONSES, empty(RESPONSES), made / f"responses/{stage}.parquet")
+    for stage in noting(sample.writers, sample.costly_metrics):
+        write(NOTES, empty(NOTES), made / f"notes/{stage}.parquet")
     return made
 
 
@@ -118,7 +125,7 @@ def test_headline_has_the_best_of_each_decision_corrected_or_that_none_holds(fol
 
 
 def test_artifacts_hold_numbers_and_names_but_no_sentence(folder, frames):
-    made = artifacts(folder)
+    made = artifacts(folder, answers_of(folder, []))
     assert list(made) == ["leaderboard", "certificates"]
     assert len(made["certificates"]) == len(frames["certificates"])
     assert {row["p"] for row in made["certificates"]} == {0.0001, 0.0833, 0.25, None}
@@ -143,7 +150,7 @@ def test_more_authors_than_there_is_room_for_are_further_tables(folder, monkeypa
     params = load()
     monkeypatch.chdir(folder.parents[2])
     monkeypatch.setenv("COLUMNS", "80")
-    headline("sample", params)
+    assert closing(["sample"], params) == 0
     said = capsys.readouterr().out
     assert all(name in said for name in names)
     assert "claim_recall (lexical)" in said
@@ -154,7 +161,7 @@ def test_the_closing_tables_of_a_run_cut_no_name(folder, monkeypatch, capsys, wi
     params = load()
     monkeypatch.chdir(folder.parents[2])
     monkeypatch.setenv("COLUMNS", str(width))
-    headline("sample", params)
+    assert closing(["sample"], params) == 0
     said = capsys.readouterr().out
     report = said.rindex("report: ")
     assert max(len(line) for line in said[:report].splitlines()) <= width
@@ -167,3 +174,43 @@ def test_the_closing_tables_of_a_run_cut_no_name(folder, monkeypatch, capsys, wi
     assert "completeness" in metrics
     assert "claim_recall(lexical)" in metrics
     assert "1 undefined" in " ".join(said.split())
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_missing_answers_and_notes_close_a_run(folder, monkeypatch, capsys, width):
+    """By their counts, codes and files; whether anything ran or not."""
+    codes = ["stop", "http_500", "timeout", "http_500", "http_400"]
+    frame = pd.DataFrame(
+        {
+            "key": list("abcde"),
+            "request": '{"model":"m-1"}',
+            "status": ["ok", *4 * ["error"]],
+            "finish_reason": codes,
+            **{"prompt_tokens": None, "completion_tokens": None, "text": None},
+        }
+    )
+    write(RESPONSES, frame, folder / "responses/decompose.parquet")
+    rows = [("ingest", n, f"ratings.csv: line {n}: [b]") for n in range(5)]
+    noted = pd.DataFrame(rows, columns=list(NOTES.columns))
+    write(NOTES, noted, folder / "notes/ingest.parquet")
+    params = load()
+    monkeypatch.chdir(folder.parents[2])
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert closing(["sample"], params) == 3
+    said, last = capsys.readouterr()
+    lines = said[: said.rindex("report: ")].splitlines()
+    assert max(map(len, lines)) <= width
+    assert "…" not in said
+    assert "sample: 5 notes on the data" in lines
+    assert "  ingest: ratings.csv: line 2: [b]" in lines
+    assert "line 3" not in said
+    assert "  and 2 more: reports/sample/index.html#notes" in lines
+    (row,) = (line for line in lines if line.startswith("│ decom"))
+    assert [cell.strip() for cell in row.strip("│ ").split("│")][2:6] == ["5", "1", "3", "1"]
+    assert (
+        "Answers of m-1 (decompose): 3 of 5 are missing, 1 of 5 failed for good (http_500 2,"
+        " http_400 1, timeout 1). Scores are of the rest"
+    ) in " ".join(said.split())
+    assert last == "every report is up to date, but answers of models are missing: sample\n"
+    made = artifacts(folder, answers_of(folder, ["decompose"]))["answers"]
+    assert [(row["stage"], row["missing"], row["failed"]) for row in made] == [("decompose", 3, 1)]

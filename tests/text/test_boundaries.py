@@ -1,15 +1,11 @@
-"""boundaries.py: what pysbd alone gets wrong in clinical text, each as an example."""
+"""boundaries.py: what splitters get wrong in clinical and scientific text, each as an example."""
 
-import random
-import re
 import time
-import warnings
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metassay.text import boundaries as module
 from metassay.text.boundaries import boundaries
 
 # "|" stands where a sentence begins.
@@ -36,6 +32,24 @@ CUTS = [
     "U.S. |He left.",
     'He said "no. |She left.',
     "Seen in the E.R. by staff.",
+    "[doctor] hi mr . james , i am dr . lee . |so . |it is ms . roe .",
+    "Miss A B C. |She came with Doctor F. |I rested.",
+    'He died in his 80s of "old age." |She lives.',
+    'He said "it hurts." and left. |"It hurts!" she said.',
+    "It is so (mostly (at night. Or so).) |She sleeps (badly. |He does not.",
+    "She has 5% (10% then.) |He has more .) |We wait.",
+    "We said \u201cWhy? Now?\u201d and left. |It was [late. Too late] then.",
+    "Great ! |how are you ? |fine !",
+    "Wait \u2026 it hurts\u2026 |Now it is good.. |so we go.... |then rest.",
+    "Is it so?|Then rest (a lot).|We wait 5%.|Then so .|we go..|so it is.",
+    "See node.js on .NET 4.5 at a.b/c?d=e and i don?t know.",
+    "It hurts a lot , fig . 5 . |See ref . , fig. [2] and Eq. 3 , etc. , and Tel. : 5.",
+    "\u75db\u3044\u3002|\u4f11\u3080\u3002|\u5bdd\u308b\u3002",
+    "**Rest.** |_Sleep._ |Drink.",
+    "Swelling.\\ |Denies pain.",
+    "It is late. . ! |So we go.",
+    "1. |Rest. |2. |Sleep.",
+    "Smith et al. (2010) and Lee et al. |They left in Oct. 2010, i.e. Monday.",
     "nothing ends here",
     "one stop only.",
     "",
@@ -51,21 +65,6 @@ def test_clinical_sentences(marked: str) -> None:
     assert "".join(cut) == marked
 
 
-def test_pysbd_gives_up_and_the_plain_rule_takes_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_segments", lambda shadow: [shadow[1:]])  # a character is lost
-    assert boundaries("He fell. She rose. so it is.") == [9]
-    monkeypatch.undo()
-    long = "He fell for long. " * 1000
-    assert boundaries(long) == [match.end() for match in re.finditer(r"\. (?=H)", long)]
-
-
-def test_no_warning_of_pysbd_surfaces() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        re.purge()  # so that its patterns are compiled again
-        assert boundaries("He fell -- it was late -- and rose. She left.") == [36]
-
-
 @settings(deadline=None)
 @given(st.text(st.characters(codec="utf-8"), max_size=80))
 def test_any_text_has_boundaries_before_visible_characters(line: str) -> None:
@@ -74,35 +73,22 @@ def test_any_text_has_boundaries_before_visible_characters(line: str) -> None:
     assert all(0 < at < len(line) and not line[at].isspace() for at in found)
 
 
-MISLEADING = (
-    ".?! \"'()[]{}-&\\1a.B"
-    "\u222f\u266c\u0238\u2609\u2668\u260e\u01aa\u2602\u201c\u201d\u3002\u300c\uff08"
-)
-
-
-def test_pysbd_keeps_every_character_of_what_it_is_shown() -> None:
-    draw = random.Random(7)
-    for _ in range(1500):
-        line = "".join(draw.choices(MISLEADING, k=draw.randint(1, 40)))
-        shadow = module._shadow(line)
-        assert len(shadow) == len(line)
-        assert [c == " " for c in shadow] == [c.isspace() for c in line]
-        assert "".join(module._segments(shadow)) == shadow.replace(" ", ""), line
-
-
-def test_a_small_cache_of_patterns_does_not_slow_it_down(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(re, "_MAXCACHE", 50)
-    boundaries("He fell. She rose.")
-    compiled = []
-    monkeypatch.setattr(re._compiler, "compile", lambda *args: compiled.append(args))
-    assert boundaries("He rose. She fell.") == [9]
-    assert compiled == []
-
-
 @pytest.mark.parametrize(
-    "line", ["(" * 9_900 + " a. B", ".[" + "1" * 5_000 + "x. B", ". " * 4_900 + "B", "." * 99_999]
+    "line",
+    [
+        "(" * 100_000 + " a. B",
+        "(" * 50_000 + ")" * 50_000 + " a. B",
+        ".[" + "1" * 100_000 + "x. B",
+        ". " * 100_000 + "B",
+        "." * 300_000,
+        "." + ")" * 100_000 + "x. B",
+        "a" * 200_000 + ". B",
+        "a." + " " * 200_000,
+        ' " a. B' * 30_000,
+        "He fell for long. " * 10_000,
+    ],
 )
-def test_no_line_takes_for_ever(line: str) -> None:
+def test_time_grows_with_the_length_alone(line: str) -> None:
     start = time.process_time()
     boundaries(line)
-    assert time.process_time() - start < 3
+    assert time.process_time() - start < 2

@@ -244,7 +244,7 @@ def test_the_record_says_what_the_options_need(
 ) -> None:
     used = options(max_tokens=9, prompt="other")
     assert (KIND.model(used), KIND.datasets(used)) == (Use("invented", 9), ())
-    assert KIND.files(used) == (Path("prompts/other.yaml"),)
+    assert [one.path for one in KIND.files(used)] == [Path("prompts/other.yaml")]
 
     monkeypatch.chdir(PROMPTS.parent)
     rows = parts(part("d1", "full", "It hurts. It swells."), part("d2", "full", "It is red."))

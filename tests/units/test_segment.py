@@ -33,7 +33,7 @@ def texts(*rows: tuple[str, str, str, str | None, str]) -> pd.DataFrame:
 
 
 def sources(**tasks: str) -> pd.DataFrame:
-    rows = {"doc_id": list(tasks), "task": list(tasks.values())}
+    rows = {"doc_id": list(tasks), "task": list(tasks.values()), "dataset": "mine"}
     return pd.DataFrame(rows).reindex(columns=list(SOURCES.columns))
 
 

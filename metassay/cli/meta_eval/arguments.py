@@ -118,7 +118,7 @@ def _names(option: str, words: Sequence[str]) -> list[str]:
             raise BadInput(
                 f"{option}: takes names, and {word} is a file; write {option} NAME {word}"
             )
-        if word.startswith("-") or ending or (names and Path(word).is_file()):
+        if word.startswith("-") or ending or (names and _is_file(word)):
             break
         names.append(word)
     return names
@@ -136,3 +136,10 @@ def _between_commas(text: str) -> list[str]:
     if not all(names):
         raise argparse.ArgumentTypeError("a name is empty; write NAME or NAME,NAME")
     return names
+
+
+def _is_file(word: str) -> bool:
+    try:
+        return Path(word).is_file()
+    except OSError:  # too long for a file's name
+        return False

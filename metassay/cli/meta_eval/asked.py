@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from metassay.cli.meta_eval.arguments import SCALES
+from metassay.cli.meta_eval.columns import LISTED
 from metassay.cli.meta_eval.named import Named
 from metassay.cli.meta_eval.naming import meant
 from metassay.cli.meta_eval.reading import Given
-from metassay.errors import BadInput
+from metassay.errors import BadInput, shown
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import Better
 from metassay.metrics.catalogue import descriptions
@@ -119,9 +120,12 @@ def _misfits(metrics: Sequence[str], criteria: Sequence[str], wanted: Wanted) ->
 
 
 def _unknown(option: str, names: Iterable[str], known: Sequence[str]) -> list[str]:
-    there = ", ".join(dict.fromkeys(known)) or "none"
+    listed = list(dict.fromkeys(known))
+    more = f" and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
+    there = (", ".join(map(shown, listed[:LISTED])) or "none") + more
     return [
-        f"{option} {name}: the files have no such name; there are: {there}{meant(name, known)}"
+        f"{option} {shown(name)}: the files have no such name; there are:"
+        f" {there}{meant(name, known)}"
         for name in names
         if name not in known
     ]

@@ -5,7 +5,8 @@ import io
 import math
 import numbers
 from array import array
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,14 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from metassay.datasets.decoding import decode, read_bytes
-from metassay.datasets.rows import Findings, Place, shown
+from metassay.datasets.decoding import decode, is_readable, read_bytes
+from metassay.datasets.rows import Findings, Place
+from metassay.errors import BadInput, shown
+from metassay.parquet_file import load
 
 REMEDY = "docs/meta-eval.md shows how the two files are written"
 
+_COLUMNS = 2000
 _CHUNK = 1 << 15  # rows held as Python texts at a time
 _SEPARATORS = {
     ";": ("semicolons", "save it with commas between cells and points in numbers"),
@@ -55,12 +58,10 @@ def read_cells(path: Path, problems: Findings) -> Cells | None:
     None, with every fault in `problems`, where the header is unusable or no row can be read. Rows
     with too few or too many cells are problems and left out.
     """
-    data = read_bytes(path, problems, remedy=REMEDY)
-    if data is None:
-        return None
     if path.suffix == ".parquet":
-        return _parquet(path, problems)
-    text = decode(data, path, problems)
+        return _parquet(path, problems) if is_readable(path, problems, remedy=REMEDY) else None
+    data = read_bytes(path, problems, remedy=REMEDY)
+    text = decode(data, path, problems) if data is not None else None
     if text is None:
         return None
     return _delimited(text, path.name, "\t" if path.suffix == ".tsv" else ",", problems)
@@ -74,9 +75,10 @@ def frame_cells(frame: pd.DataFrame, name: str, problems: Findings) -> Cells | N
     """
     header = list(frame.columns)
     at = Place(name)
-    odd = [shown(one) for one in header if not isinstance(one, str)]
+    odd = [one for one in header if not isinstance(one, str)]
     if odd:
-        problems.add(at, f"columns are not named by texts: {', '.join(odd)}", "rename them")
+        what = f"{len(odd)} column(s) are not named by texts, the first by {shown(odd[0])}"
+        problems.add(at, what, "rename them")
         return None
     if not _usable(header, at, "", problems):
         return None
@@ -84,14 +86,20 @@ def frame_cells(frame: pd.DataFrame, name: str, problems: Findings) -> Cells | N
         problems.add(at, "has no row", REMEDY)
         return None
     columns = {one: _column(frame[one]) for one in header}
+    if not _all_plain(columns, at, problems):
+        return None
     return Cells(name, pd.DataFrame(columns), np.array(frame.index, dtype=object), "row")
 
 
-def _column(column: "pd.Series[Any]") -> "NDArray[Any] | pd.Series[Any]":
-    if pd.api.types.is_numeric_dtype(column.dtype):  # booleans too: 0 and 1
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    texts = [_text(cell) for cell in column.astype("object")]
-    return pd.Series(texts, dtype="str")
+def _column(column: "pd.Series[Any]") -> "NDArray[Any] | pd.Series[Any] | None":
+    """The cells; None where one cannot be written, such as half of a surrogate pair."""
+    kind = column.dtype
+    if pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_complex_dtype(kind):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)  # booleans too: 0 and 1
+    try:
+        return pd.Series([_text(cell) for cell in column.astype("object")], dtype="str")
+    except ValueError:
+        return None
 
 
 def _text(cell: object) -> str:
@@ -119,16 +127,40 @@ def _key(number: float) -> str:
 def _parquet(path: Path, problems: Findings) -> Cells | None:
     at = Place(path.name)
     try:
-        table = pq.read_table(path)
-        columns = {name: _cells_of(table[name]) for name in table.column_names}
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, KeyError):
-        problems.add(at, "is no Parquet file of texts and numbers", "write it again, or as CSV")
+        table = load(path)
+    except BadInput:
+        problems.add(at, "is damaged or no Parquet file", "write it again, or as CSV")
+        return None
+    header = table.column_names
+    if not _usable(header, at, "", problems):
+        return None
+    columns = {name: _plain_cells(table[name]) for name in header}
+    if not _all_plain(columns, at, problems):
         return None
     if not table.num_rows:
         problems.add(at, "has no row", REMEDY)
         return None
     rows = np.arange(1, table.num_rows + 1)
     return Cells(path.name, pd.DataFrame(columns), rows, "record")
+
+
+def _plain_cells(column: pa.ChunkedArray) -> "NDArray[Any] | pd.Series[Any] | None":
+    """The cells; None where they are neither texts nor numbers."""
+    held = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_nested(held):
+        return None
+    try:
+        return _cells_of(column)
+    except pa.ArrowException:
+        return None
+
+
+def _all_plain(columns: Mapping[str, object], at: Place, problems: Findings) -> bool:
+    odd = [name for name, cells in columns.items() if cells is None]
+    for name in odd:
+        what = f"column {shown(name)} holds neither texts nor numbers"
+        problems.add(at, what, "remove it, or write its cells as texts or numbers")
+    return not odd
 
 
 def _cells_of(column: pa.ChunkedArray) -> "NDArray[Any] | pd.Series[Any]":
@@ -188,6 +220,10 @@ def _right(
 
 
 def _usable(header: list[str], at: Place, delimiter: str, problems: Findings) -> bool:
+    if len(header) > _COLUMNS:
+        fix = "leave columns out, or write it long: one row per value"
+        problems.add(at, f"has {len(header):,} columns, more than {_COLUMNS:,}", fix)
+        return False
     faults: list[tuple[str, str]] = []
     # One column is never enough; another separator explains it best.
     for mark, (named, fix) in _SEPARATORS.items():
@@ -200,7 +236,10 @@ def _usable(header: list[str], at: Place, delimiter: str, problems: Findings) ->
             faults.append((f"column {number} has no name", fix))
         elif column != column.strip():
             faults.append((f"the name of column {number} has blanks at an end", "remove them"))
-    for column in sorted({column for column in header if header.count(column) > 1} - {""}):
+        elif not column.isprintable():
+            what = f"the name of column {number} has characters that do not print"
+            faults.append((what, "remove them"))
+    for column in sorted({column for column, count in Counter(header).items() if count > 1} - {""}):
         faults.append((f"column {shown(column)} is there twice", "remove one of them"))
     for what, fix in faults:
         problems.add(at, what, fix)

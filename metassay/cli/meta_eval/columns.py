@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 from metassay.cli.meta_eval.cells import REMEDY, Cells
 from metassay.cli.meta_eval.named import Named
-from metassay.datasets.rows import Findings, shown
+from metassay.datasets.rows import Findings
+from metassay.errors import shown
 from metassay.tables import FULL, NO_JUDGE
 
 UNIT = "unit"
-_LISTED = 30  # columns that a message lists
+LISTED = 30  # names that a message lists
 
 
 class Shape(NamedTuple):
@@ -87,8 +88,8 @@ def _all(named: Named) -> Sequence[str]:
 
 def _listed(cells: Cells) -> str:
     header = [str(name) for name in cells.frame.columns]
-    more = f" and {len(header) - _LISTED} more" if len(header) > _LISTED else ""
-    return ", ".join(shown(name) for name in header[:_LISTED]) + more
+    more = f" and {len(header) - LISTED} more" if len(header) > LISTED else ""
+    return ", ".join(shown(name) for name in header[:LISTED]) + more
 
 
 def _standing_for(cells: Cells, key: str, wanted: str, faults: Findings) -> str | None:

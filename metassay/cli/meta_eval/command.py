@@ -1,6 +1,7 @@
 """`metassay meta-eval [SCORES] RATINGS`: the command line of `metassay.meta_eval`."""
 
 import argparse
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -30,7 +31,8 @@ def meta_eval(chosen: argparse.Namespace) -> int:
         if chosen.files:
             raise BadInput("--example DIR: takes no files; it writes them")
         command = write_example(chosen.example)
-        console.print(f"written to {chosen.example}: scores.csv, ratings.csv, README.md. Next:")
+        lines = f"written to {chosen.example}: scores.csv, ratings.csv, README.md. Next:"
+        console.print(lines, markup=False, highlight=False)
         lines = f"  cd {chosen.example}\n  {command}"
         console.print(lines, markup=False, highlight=False, soft_wrap=True)  # to be copied
         return 0
@@ -94,7 +96,7 @@ def _both(files: Sequence[Path], named: Named) -> tuple[Cells | None, Cells]:
             f"meta-eval takes two files, SCORES RATINGS, or RATINGS alone; there are {len(files)}."
             " metassay meta-eval --example DIR writes a pair to start from"
         )
-    if len(files) == 2 and all(file.exists() for file in files) and files[0].samefile(files[1]):
+    if len(files) == 2 and all(map(os.path.exists, files)) and files[0].samefile(files[1]):
         raise BadInput(
             f"{files[0].name}: is given as SCORES and as RATINGS; put the columns with metrics and"
             " those with ratings in two files"

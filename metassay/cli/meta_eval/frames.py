@@ -12,7 +12,7 @@ from metassay.cli.meta_eval.asked import Asked, Wanted, asked
 from metassay.cli.meta_eval.cells import Cells, frame_cells
 from metassay.cli.meta_eval.folder import write_all
 from metassay.cli.meta_eval.named import Named
-from metassay.cli.meta_eval.naming import Overlap, misnamed, overlap
+from metassay.cli.meta_eval.naming import Overlap, alike_within, misnamed, overlap
 from metassay.cli.meta_eval.raters import rater_means
 from metassay.cli.meta_eval.reading import Given, read_both
 from metassay.cli.meta_eval.slices import Slice, sliced
@@ -43,8 +43,9 @@ class MetaEvaluation:
     """What scores and ratings say; each table is an attribute: `.certificates`, `.agreement`, ...
 
     `tables` holds them by name, with columns and rounding as docs/tables.md says, and `raters`
-    beside them. `warnings` are names that only one side has; `notes` what was assumed, counted and
-    left out. `choices`: all that the numbers depend on beside scores and ratings.
+    beside them. `warnings` are names that only one side has, or that look alike; `notes` what was
+    assumed, counted and left out. `choices`: all that the numbers depend on beside scores and
+    ratings.
     """
 
     tables: Mapping[str, pd.DataFrame] = field(repr=False)
@@ -155,7 +156,8 @@ def evaluated(
     warnings: list[str] = []
     if read.scores is not None:
         notes.append(_counted(overlap(read.scores, read.ratings)))
-        warnings = misnamed(read.scores, read.ratings)
+        warnings = [*alike_within(read.scores), *misnamed(read.scores, read.ratings)]
+    warnings += alike_within(read.ratings)
     pieces = [_tables(read, read.scores, read.ratings, progress)]
     for one in read.slices:
         found = _of_slice(read, one, progress)

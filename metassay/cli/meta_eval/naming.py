@@ -2,20 +2,21 @@
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import pandas as pd
 
+from metassay.alike import REMEDY, folded, look_alikes, spelt
+from metassay.cli.meta_eval.cells import as_keys
 from metassay.cli.meta_eval.reading import TEXT, Given
-from metassay.datasets.rows import shown
-from metassay.errors import BadInput
+from metassay.errors import BadInput, shown
 from metassay.reporting.numbers import counted
 from metassay.tables import REFERENCE
 
 _EXAMPLES = 3  # ids that a message shows
 _LISTED = 10  # names that are told one by one
-_SPACING = re.compile(r"[^a-z0-9]+")
+_SPACING = re.compile(r"[\W_]+")
 _ZEROS = re.compile(r"(?<![0-9])0+(?=[0-9])")
 
 
@@ -62,6 +63,38 @@ def misnamed(scores: Given, ratings: Given) -> list[str]:
     return said
 
 
+def alike_within(given: Given) -> list[str]:
+    """A warning for names of one file that look alike, each with where it stands first.
+
+    `Reference` is warned of beside `reference`, whose rows are no system's.
+    """
+    said: list[str] = []
+    for key, column in given.keys.items():
+        unique = as_keys(given.cells.frame[column]).drop_duplicates()
+        first = {REFERENCE: -1} if key == "author" else {}
+        first |= dict(zip(unique, unique.index.to_list(), strict=True))
+        said += _said(given, column, first)
+    if not {"metric", "criterion"} & set(given.keys):
+        said += _said(given, "columns", dict.fromkeys(given.names, -1))
+    return said
+
+
+def _said(given: Given, what: str, first: Mapping[str, int]) -> Iterator[str]:
+    """`first`: the row where each name stands first, or -1."""
+    groups = look_alikes(first)
+    for group in groups[:_LISTED]:
+        both = " and ".join(_placed(given, one, first[one]) for one in group)
+        yield f"{given.name}: {what} {both} look alike: {REMEDY}"
+    if len(groups) > _LISTED:
+        left = counted(len(groups) - _LISTED, "more name")
+        yield f"{given.name}: {left} of {what} look like another one: {REMEDY}"
+
+
+def _placed(given: Given, name: str, row: int) -> str:
+    at = given.cells.at(row)
+    return spelt(name) if row < 0 else f"{spelt(name)} ({at.kind} {at.row})"
+
+
 def meant(name: str, known: Iterable[str]) -> str:
     """`; did you mean 'gpt-4'?` where one of `known` is close, else nothing."""
     close = _close(name, list(known))
@@ -104,7 +137,7 @@ def _close(name: str, known: Sequence[str]) -> str | None:
 
 def _plain(name: str) -> str:
     """A name without case, spacing, leading zeros and a float's tail: `D-01.0` is `d1`."""
-    lower = name.lower().removesuffix(".0")
+    lower = folded(name).removesuffix(".0")
     return _SPACING.sub("", _ZEROS.sub("", lower)) or lower
 
 

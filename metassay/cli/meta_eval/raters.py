@@ -7,12 +7,13 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Column
 from rich.table import Table as RichTable
+from rich.text import Text
 
+from metassay.cli.meta_eval.reading import EVERYBODY
+from metassay.meta_evaluation.agreement import ALL
 from metassay.reporting.numbers import shown, shown_interval
 from metassay.reporting.tables import records
 from metassay.tables import REFERENCE
-
-EVERYBODY = "(all)"  # raters.rater and raters.author where the row is over all of them
 
 _STUDIED = ["study", "criterion", "part"]
 COLUMNS = [*_STUDIED, "rater", "author", "n", "mean", "sd"]
@@ -47,11 +48,12 @@ def show_raters(tables: dict[str, pd.DataFrame], console: Console) -> None:
             Column("SD (n − 1)", justify="right"),
             box=SIMPLE_HEAD,
             pad_edge=False,
-            title=f"{criterion}, {part}, {study}",
+            title=Text(f"{criterion}, {part}, {study}"),
             title_justify="left",
         )
         for row in records(rows[rows["author"] == EVERYBODY]):
-            board.add_row(row["rater"], f"{row['n']:,}", shown(row["mean"]), shown(row["sd"]))
+            cells = (row["rater"], f"{row['n']:,}", shown(row["mean"]), shown(row["sd"]))
+            board.add_row(*map(Text, cells))
         console.print(board)
         mine = agreement[(agreement["study"] == study) & (agreement["criterion"] == criterion)]
         for line in _lines(mine):
@@ -59,7 +61,7 @@ def show_raters(tables: dict[str, pd.DataFrame], console: Console) -> None:
 
 
 def _lines(agreement: pd.DataFrame) -> Iterator[str]:
-    together = agreement[agreement["rater_a"] == "all"]
+    together = agreement[(agreement["rater_a"] == ALL) & (agreement["rater_b"] == ALL)]
     if together.empty:
         yield "No text has two raters, so there is no agreement.\n"
         return

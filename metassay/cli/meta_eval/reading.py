@@ -21,16 +21,18 @@ from metassay.cli.meta_eval.columns import (
     find_columns,
 )
 from metassay.cli.meta_eval.named import Named
-from metassay.datasets.rows import Findings, shown
-from metassay.errors import BadInput
+from metassay.datasets.rows import Findings
+from metassay.errors import BadInput, shown
 from metassay.meta_evaluation.study import NAMELESS
 from metassay.parquet import as_written
 from metassay.tables import RATINGS, SCORES
 
 TEXT = ["doc_id", "author", "part"]  # what one score, and one rater's rating, is of
+EVERYBODY = "(all)"  # what `raters` calls all raters or all systems together
 MISSING = ("", "NaN", "NA")  # as a cell; in any case
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_LARGEST = 1e100
 _MISSING = frozenset(word.lower() for word in MISSING)
 
 
@@ -187,6 +189,8 @@ def _check_key(cells: Cells, column: "pd.Series[str]", name: str, faults: Findin
     for key in column.unique():
         if not key.strip():
             wrong[key] = ("is empty", "fill it in, or remove the row")
+        elif key == EVERYBODY:
+            wrong[key] = (f"is {EVERYBODY}, which stands for all of them", "rename it")
         elif key != key.strip() or not key.isprintable():
             wrong[key] = ("has blanks at an end or characters that do not print", "clean it")
     for row in np.flatnonzero(column.isin(list(wrong)).to_numpy()):
@@ -213,6 +217,9 @@ def _numbers(cells: Cells, name: str, faults: Findings) -> NDArray[np.float64]:
     )
     for row in np.flatnonzero(np.isinf(found)):
         faults.add(cells.at(row), what, fix)  # not quoted: it may be a text
+    for row in np.flatnonzero(np.isfinite(found) & (np.abs(found) > _LARGEST)):
+        what = f"{shown(name)} is beyond {_LARGEST:g}, too large to be squared and summed"
+        faults.add(cells.at(row), what, "correct it, or leave the cell empty")
     return found
 
 

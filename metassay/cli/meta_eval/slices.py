@@ -7,8 +7,8 @@ import pandas as pd
 
 from metassay.cli.meta_eval.naming import texts_of
 from metassay.cli.meta_eval.reading import MISSING, TEXT, Given
-from metassay.datasets.rows import Findings, shown
-from metassay.errors import BadInput
+from metassay.datasets.rows import Findings
+from metassay.errors import BadInput, shown
 from metassay.reporting.numbers import counted
 
 LARGEST = 50  # values of one column: more are hardly slices, and take very long
@@ -41,6 +41,11 @@ def sliced(given: Sequence[Given], by: Sequence[str]) -> tuple[list[Slice], list
         f"by {column}: has {found.nunique()} values; slice by a column of {LARGEST} at most"
         for column, found in values.items()
         if found.nunique() > LARGEST
+    ]
+    problems += [
+        f"by {column}: a value has characters that do not print; clean it"
+        for column, found in values.items()
+        if not all(str(value).isprintable() for value in found.dropna().unique())
     ]
     if problems:
         raise BadInput(problems)

@@ -10,6 +10,7 @@ from rich.table import Column
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from metassay.meta_evaluation.agreement import ALL
 from metassay.reporting.best import Row, best, ranked
 from metassay.reporting.limits import limits
 from metassay.reporting.numbers import counted, missing, probability, short, short_interval
@@ -127,7 +128,8 @@ def _alphas(agreement: pd.DataFrame) -> dict[tuple[str, str], str]:
     said = {}
     for row in agreement.to_dict("records"):
         name = str(row["coefficient"])
-        if not name.startswith("krippendorff_alpha") or row["rater_a"] != "all":
+        together = row["rater_a"] == row["rater_b"] == ALL
+        if not name.startswith("krippendorff_alpha") or not together:
             continue
         ends = short_interval(row["low"], row["high"])
         value = "undefined" if missing(row["value"]) else f"{short(row['value'])} {ends}".strip()

@@ -1,68 +1,122 @@
-"""What language models were asked for a benchmark, and what that costs at list price."""
+"""What language models were asked for a benchmark, what is missing, and the cost at list price."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from metassay.llm.endpoints import ModelOptions, Prices
+from metassay.llm.missing import REST, counted, mendable
 from metassay.reporting.tables import rows
+from metassay.reporting.views.section import Cell, Grid, Section, count
 
+COUNTS = ("questions", "answered", "refused", "truncated", "missing", "failed")
 COLUMNS = (
-    *("stage", "model", "calls", "refused", "truncated", "failed", "uncounted"),
+    *("stage", "model", *COUNTS, "why", "uncounted"),
     *("prompt_tokens", "completion_tokens", "cost", "currency", "prices_of"),
+)
+HEADS = (
+    *("stage", "model", "questions", "answered", "refused", "truncated"),
+    *("missing", "failed for good", "why"),
+)
+_ABOUT = (
+    "These tables rest on answers of language models. Asking again may get the answers that are"
+    " missing: the next metassay run does. A question failed for good where the endpoint rejected"
+    " it, as it would again. Costs are at list price. You may have paid less, because answers are"
+    " kept and not bought twice, or more, because failed attempts may be billed. metassay ledger"
+    " stats says what you paid."
 )
 
 
-class Asked(NamedTuple):
-    """One stage and model, as the page prints it."""
-
-    stage: str
-    model: str
-    calls: str
-    tokens: str
-    cost: str
+class _Reply(NamedTuple):
+    status: str
+    why: str
+    read: int | None
+    written: int | None
 
 
 def asked_table(
     responses: Mapping[str, pd.DataFrame], models: Mapping[str, ModelOptions]
 ) -> pd.DataFrame:
-    """One row per stage and model: answers by status, tokens, cost at the list price.
+    """One row per stage and model: questions by what came of them, tokens, cost at list price.
 
-    `responses` are tables RESPONSES by stage. `calls` were answered; `failed` ones never were, so
-    they are not among the calls, and what they may have cost is not known. `uncounted` answers came
-    without tokens, which the sums lack. The cost, in `currency` at the prices of the day
-    `prices_of`, is null for a model without prices. It is of the answers used, whoever paid for
-    them and however often they were tried.
+    `responses` are tables RESPONSES by stage. Each of the `questions` was answered, refused or
+    truncated, or has no answer: it is `missing` where asking again may get it, else `failed` for
+    good; `why` counts the codes of both. `uncounted` answers came without tokens, which the sums
+    lack. The cost, in `currency` at the prices of the day `prices_of`, is null for a model without
+    prices. It is of the answers used, whoever paid for them and however often they were tried.
     """
     prices = _prices(models)
     made = []
     for stage in sorted(responses):
-        by_model: dict[str, list[tuple[str, int | None, int | None]]] = {}
-        columns = ("request", "status", "prompt_tokens", "completion_tokens")
-        for request, *answer in rows(responses[stage], *columns):
-            model = str(json.loads(request)["model"])
-            by_model.setdefault(model, []).append((answer[0], answer[1], answer[2]))
+        by_model: dict[str, list[_Reply]] = {}
+        columns = ("status", "finish_reason", "prompt_tokens", "completion_tokens")
+        for request, *reply in rows(responses[stage], "request", *columns):
+            by_model.setdefault(str(json.loads(request)["model"]), []).append(_Reply(*reply))
         made += [_row(stage, model, by_model[model], prices.get(model)) for model in by_model]
     frame = pd.DataFrame(made, columns=list(COLUMNS)).sort_values(["stage", "model"])
     return frame.reset_index(drop=True)
 
 
-def asked_view(table: pd.DataFrame) -> list[Asked]:
-    """The table's rows in words."""
-    return [
-        Asked(
+def asked_section(table: pd.DataFrame) -> Section | None:
+    """The table's rows; None if nobody was asked."""
+    if table.empty:
+        return None
+    heads = [*HEADS, "tokens", "cost at list price"]
+    shown = [
+        (
             row["stage"],
-            row["model"],
-            _calls(row),
-            f"{row['prompt_tokens']:,} read, {row['completion_tokens']:,} written",
-            "no prices"
-            if row["currency"] is None
-            else f"{row['cost']:,.4f} {row['currency']}, prices of {row['prices_of']}",
+            [
+                Cell(row["model"]),
+                *(count(row[name]) for name in COUNTS),
+                Cell(row["why"]),
+                _tokens(row),
+                Cell(_cost(row)),
+            ],
         )
-        for row in table.astype(object).where(table.notna(), None).to_dict("records")
+        for row in _records(table)
     ]
+    grids = [Grid("", heads, shown)]
+    return Section("models", "Language models", [_ABOUT], ["language_models"], grids)
+
+
+def missing_lines(table: pd.DataFrame) -> list[str]:
+    """What is missing of which model at which stage, and what that means; empty if nothing is."""
+    lines = []
+    for row in _records(table):
+        said = [
+            f"{row[name]:,} of {row['questions']:,} {words}"
+            for name, words in (("missing", "are missing"), ("failed", "failed for good"))
+            if row[name]
+        ]
+        if said:
+            of = f"Answers of {row['model']} ({row['stage']})"
+            lines.append(f"{of}: {', '.join(said)} ({row['why']}).")
+    return [*lines, f"{REST}."] if lines else []
+
+
+def missing_cells(table: pd.DataFrame) -> list[list[str]]:
+    """The rows under HEADS of a table for the terminal."""
+    names = ("stage", "model", *COUNTS, "why")
+    return [[str(row[name]) for name in names] for row in _records(table)]
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    found = table.astype(object).where(table.notna(), None).to_dict("records")
+    return [{str(name): value for name, value in row.items()} for row in found]
+
+
+def _tokens(row: Mapping[str, Any]) -> Cell:
+    uncounted = f"{row['uncounted']:,} uncounted" if row["uncounted"] else ""
+    said = f"{row['prompt_tokens']:,} read, {row['completion_tokens']:,} written"
+    return Cell(said, (uncounted,) if uncounted else (), str(row["prompt_tokens"]))
+
+
+def _cost(row: Mapping[str, Any]) -> str:
+    if row["currency"] is None:
+        return "no prices"
+    return f"{row['cost']:,.4f} {row['currency']}, prices of {row['prices_of']}"
 
 
 def _prices(models: Mapping[str, ModelOptions]) -> dict[str, Prices]:
@@ -76,28 +130,21 @@ def _prices(models: Mapping[str, ModelOptions]) -> dict[str, Prices]:
 
 
 def _row(
-    stage: str,
-    model: str,
-    answers: list[tuple[str, int | None, int | None]],
-    prices: Prices | None,
+    stage: str, model: str, replies: Sequence[_Reply], prices: Prices | None
 ) -> tuple[object, ...]:
-    failed = sum(status == "error" for status, _, _ in answers)
-    answers = [answer for answer in answers if answer[0] != "error"]
-    statuses = [status for status, _, _ in answers]
-    read = sum(prompt or 0 for _, prompt, _ in answers)
-    written = sum(completion or 0 for _, _, completion in answers)
-    uncounted = sum(prompt is None or completion is None for _, prompt, completion in answers)
-    declined, cut = statuses.count("refused"), statuses.count("truncated")
-    counts = (len(answers), declined, cut, failed, uncounted)
+    codes = [str(reply.why or "unknown") for reply in replies if reply.status == "error"]
+    answers = [reply for reply in replies if reply.status != "error"]
+    statuses = [reply.status for reply in answers]
+    missing = sum(map(mendable, codes))
+    counts = (
+        *(len(replies), *(statuses.count(status) for status in ("ok", "refused", "truncated"))),
+        *(missing, len(codes) - missing),
+    )
+    read = sum(reply.read or 0 for reply in answers)
+    written = sum(reply.written or 0 for reply in answers)
+    uncounted = sum(reply.read is None or reply.written is None for reply in answers)
     priced: tuple[object, ...] = (None, None, None)
     if prices is not None:
         cost = (read * prices.input_per_million + written * prices.output_per_million) / 1e6
         priced = (cost, prices.currency, prices.date.isoformat())
-    return (stage, model, *counts, read, written, *priced)
-
-
-def _calls(row: Mapping[Any, Any]) -> str:
-    names = ("refused", "truncated", "uncounted")
-    others = [f"{row[name]:,} {name}" for name in names if row[name]]
-    calls = f"{row['calls']:,}" + (f" ({', '.join(others)})" if others else "")
-    return calls + (f", and {row['failed']:,} failed" if row["failed"] else "")
+    return (stage, model, *counts, counted(codes), uncounted, read, written, *priced)

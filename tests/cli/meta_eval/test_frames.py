@@ -16,7 +16,7 @@ from metassay.cli.meta_eval.arguments import spread
 from metassay.cli.meta_eval.asked import LARGEST
 from metassay.cli.meta_eval.example import ARGUMENTS, example
 from metassay.cli.meta_eval.frames import MetaEvaluation
-from metassay.cli.meta_eval.raters import EVERYBODY
+from metassay.cli.meta_eval.reading import EVERYBODY
 from metassay.cli.meta_eval.slices import LARGEST as MOST_SLICES
 from metassay.errors import BadInput
 from metassay.meta_evaluation.evaluate import evaluate
@@ -216,7 +216,10 @@ def test_faults_of_both_frames_come_at_once_with_their_labels(given) -> None:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (lambda s: s.rename(columns={"good": 3}), "scores: columns are not named by texts: '3'"),
+        (
+            lambda s: s.rename(columns={"good": 3}),
+            "scores: 1 column(s) are not named by texts, the first by '3'",
+        ),
         (lambda s: s.iloc[:0], "scores: has no row"),
         (lambda s: s.set_axis([*TEXT, "m", "m", "n"], axis=1), "scores: column 'm' is there twice"),
         (lambda s: s.assign(doc_id=None), "40 rows: 'doc_id' is empty (first: row 0);"),
@@ -237,7 +240,10 @@ def test_ratings_are_needed_and_options_known(given) -> None:
     (found,) = problems(*given, resample_count=3)
     assert found == "meta-eval > resample_count: unknown key; remove it or correct its spelling"
     found = problems(*given, confounds=["size", "good", "noise"], lower=["size", "gud"])
-    assert "lower gud: the files have no such name; there are: good, noise, size, gr" in found[0]
+    assert (
+        "lower 'gud': the files have no such name; there are: 'good', 'noise', 'size', 'gr"
+        in found[0]
+    )
     assert "confounds size: is named in lower too" in found[1]
     assert "every column of scores is a confound" in found[2]
 

@@ -265,7 +265,7 @@ def test_not_utf_8_and_no_parquet(here: Path) -> None:
     (here / "scores.csv").write_bytes("doc_id,system,m\nd\xe9,a,1\n".encode("latin-1"))
     assert "line 2: is not UTF-8" in problems(here / "scores.csv")[0]
     (here / "scores.parquet").write_bytes(b"doc_id,system,m\n")
-    assert "is no Parquet file" in problems(here / "scores.parquet")[0]
+    assert "is damaged or no Parquet file" in problems(here / "scores.parquet")[0]
 
 
 def test_both_files_faults_come_at_once(here: Path, capsys) -> None:
@@ -287,10 +287,13 @@ def test_words_that_fit_nothing_are_told_at_once(here: Path, capsys) -> None:
     options = ["--lower", "god", "--scale", "grade=fine", "--compared", "words"]
     assert main([*put(here, *frames()), *options, "--resamples", "0"]) == 2
     said = capsys.readouterr().err
-    assert "--lower god: the files have no such name; there are: good, bad, words, grade;" in said
-    assert "grade; did you mean 'good'?" in said
+    assert (
+        "--lower 'god': the files have no such name; there are: 'good', 'bad', 'words', 'grade';"
+        in said
+    )
+    assert "'grade'; did you mean 'good'?" in said
     assert "--scale grade=fine: no such scale; choose from nominal, ordinal, interval" in said
-    assert "--compared words: the files have no such name; there are: good, bad\n" in said
+    assert "--compared 'words': the files have no such name; there are: 'good', 'bad'\n" in said
     assert "resamples: Input should be greater than or equal to 1" in said
 
 

@@ -1,0 +1,181 @@
+"""Prefect's server for one run: on loopback, in a process that is gone when the run is.
+
+`python -m flows.prefect_server SOCKET DATABASE`, with the file descriptor of a listening socket:
+what the run starts. Prefect could start a server itself, but that one outlives a killed run.
+"""
+
+import contextlib
+import http.client
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from flows import history
+from metassay import lifeline
+
+DAMAGED = 65  # EX_DATAERR of sysexits.h: the database is at fault, as far as one can tell
+START_TIMEOUT = 120.0
+_GRACE = {b"": 1.5, b".": 30.0}  # seconds to write down what it was told: of a killed run, or not
+_ALONE = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1"}
+
+
+class NoPrefect(Exception):  # noqa: N818 - reads as what happened
+    """There is no Prefect server to be had; the message says why, and what to do."""
+
+
+class Server:
+    """The server as the run sees it, from `start` to `close`; `url` is where Prefect finds it."""
+
+    def __init__(self, root: Path, held: int, lost: Callable[[], None]) -> None:
+        """`lost` is called, in a thread, if it ends before `close`; `held` is the run's lock."""
+        self._database = history.database(root)
+        self._held = held
+        self._lost = lost
+        self._serving = self._closing = False
+        with _explained():
+            self._database.parent.mkdir(parents=True, exist_ok=True)
+            # Without a name, since what a server says may quote what it was told.
+            self._said: IO[bytes] = tempfile.TemporaryFile(dir=self._database.parent)  # noqa: SIM115
+            self._begin()
+
+    @property
+    def url(self) -> str:
+        """What PREFECT_API_URL has to be."""
+        return f"http://127.0.0.1:{self._port}/api"
+
+    def wait_until_it_serves(self) -> None:
+        """Return when it answers; a damaged database is set aside, once. Raises NoPrefect."""
+        if not self._serves():
+            with _explained():
+                if self._ended() != DAMAGED or not self._database.exists():
+                    raise OSError(self._last_words())
+                aside = history.set_aside(self._database)
+                print(
+                    f"Prefect's list of past runs, {self._database.name}, is damaged: it is now"
+                    f" {aside.name}, and a new one is begun",
+                    file=sys.stderr,
+                )
+                self._begin(self._port)
+                if not self._serves():
+                    raise OSError(self._last_words())
+        self._serving = True
+        if self._process.poll() is not None:  # before anybody looked
+            self._gone(self._process.returncode)
+
+    def close(self) -> None:
+        """End it, after it has written down what it was told."""
+        self._closing = True
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(b".")
+            self._process.stdin.close()
+        self._process.wait()
+        self._said.close()
+
+    def _begin(self, port: int = 0) -> None:
+        with socket.create_server(("127.0.0.1", port), backlog=512) as listening:
+            self._port = int(listening.getsockname()[1])
+            number = str(listening.fileno())
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "flows.prefect_server", number, str(self._database)],
+                env={**os.environ, **_ALONE, **lifeline.HELD},
+                stdin=subprocess.PIPE,
+                stdout=self._said,
+                stderr=self._said,
+                pass_fds=[listening.fileno(), self._held],
+                start_new_session=True,  # Ctrl-C is for the run, which then ends it
+            )
+        threading.Thread(target=self._watch, daemon=True, name="server").start()
+
+    def _serves(self) -> bool:
+        """Whether it answers: the socket takes the question before anybody serves it."""
+        asking = http.client.HTTPConnection("127.0.0.1", self._port, timeout=START_TIMEOUT)
+        try:
+            asking.request("GET", "/api/health")
+            return asking.getresponse().status == http.HTTPStatus.OK
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            asking.close()
+
+    def _watch(self) -> None:
+        self._gone(self._process.wait())
+
+    def _gone(self, code: int) -> None:
+        """End the run at once; but a start that failed, and was not killed, has its reasons."""
+        if not self._closing and (self._serving or code <= 0):
+            history.mark_crashed(self._database)
+            self._lost()
+
+    def _ended(self) -> int:
+        """The exit code of a server that does not answer; it is not waited for any longer."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._process.wait(timeout=5)
+        self._closing = True
+        self._process.kill()
+        return self._process.wait()
+
+    def _last_words(self) -> str:
+        """The last error in what it said: of a start, where no texts are yet."""
+        self._said.seek(0)
+        said = self._said.read().decode(errors="replace")
+        errors = re.findall(r"^\S*(?:Error|Exception)\b.*", said, re.MULTILINE)
+        return errors[-1] if errors else f"exit {self._process.returncode}"
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise NoPrefect(
+            f"Prefect's server cannot start in .work/prefect: {error}; mend that, or run with"
+            " --no-prefect, which needs no server"
+        ) from None
+
+
+def main() -> None:
+    """Serve until the run has gone; then what it left going on in the database has crashed."""
+    listening, file = socket.socket(fileno=int(sys.argv[1])), Path(sys.argv[2])
+    servers: list[Any] = []
+
+    def end() -> None:
+        for server in servers:
+            server.should_exit = True
+            time.sleep(_GRACE[os.read(0, 1)])
+        _settle(file)
+
+    lifeline.watch(end)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if not history.sound(file):
+        sys.exit(DAMAGED)
+    os.chdir(file.parent)  # Prefect reads settings in the working folder: those of its user
+    import uvicorn  # seconds, with all that Prefect imports
+
+    factory = "prefect.server.api.server:create_app"
+    servers.append(uvicorn.Server(uvicorn.Config(factory, factory=True, log_level="error")))
+    servers[0].capture_signals = contextlib.nullcontext  # it would first start, then end
+    try:
+        servers[0].run(sockets=[listening])
+    except SystemExit:  # what it does first is to bring the database up to date
+        sys.exit(DAMAGED)
+    _settle(file)
+
+
+def _settle(file: Path) -> None:
+    history.mark_crashed(file)
+    os._exit(0)  # whatever its threads still wait for
+
+
+if __name__ == "__main__":
+    main()

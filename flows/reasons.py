@@ -1,0 +1,84 @@
+"""DVC as we use it, and why it refuses, in one line: its errors name files, stages and params."""
+
+import fcntl
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dvc.exceptions import DvcException, ReproductionError
+from dvc.repo import Repo
+from dvc.utils.strictyaml import YAMLValidationError
+
+from metassay.disk import refusal, short_name
+from metassay.errors import BadInput
+
+_REMEDIES = {
+    "FileNotFoundError": "put it back, or run what makes it",
+    "LockError": "wait for the other DVC to end",
+    "RWLockFileCorruptedError": "delete that file while no DVC runs",
+    "RWLockFileFormatError": "delete that file while no DVC runs",
+    "NotDvcRepoError": "bring back the folder .dvc (`git checkout .dvc`)",
+    "ConfigError": "mend .dvc/config (`git checkout .dvc/config`)",
+    "MissingParamsError": "add them; those of code.yaml come from `metassay refresh`",
+    "BadParamFileError": "mend the file; code.yaml comes from `metassay refresh`",
+    "YAMLValidationError": "bring it back as it was (`git checkout` and its name)",
+    "ResolveError": "mend it, or copy that of another benchmark",
+    "OperationalError": "make room on the disk, and be sure that .work/dvc may be written to",
+    "DatabaseError": "delete .work/dvc, where DVC keeps what it can find out again",
+}
+
+
+def repository() -> Repo:
+    """DVC in the working folder, waiting where another DVC holds its lock.
+
+    Without git: DVC would only look there for what it may ignore, and a project is as good where
+    there is no git, or in a folder that another repository ignores.
+    """
+    return Repo(config={"core": {"no_scm": True}}, _wait_for_lock=True)
+
+
+def tell_if_busy(repo: Repo) -> None:
+    """Say why nothing happens while another DVC, which somebody has started, holds its lock."""
+    with Path(repo.lock.lockfile).open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("another DVC works in this project; waiting until it ends", file=sys.stderr)
+
+
+def reason(error: BaseException) -> str:
+    """What DVC could not do and why, with the remedy where one is known; short names of files."""
+    cause = error
+    if isinstance(error, ReproductionError) and error.__cause__:
+        cause = error.__cause__
+    for one in (cause, cause.__cause__, cause.__context__):
+        said = refusal(one) if isinstance(one, OSError) else None
+        if said:
+            return said
+    said = " ".join(_said(cause).replace(f"{Path.cwd()}/", "").split()).rstrip(".;")
+    remedy = _REMEDIES.get(type(cause).__name__)
+    return f"{said}; {remedy}" if remedy else said
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """BadInput with the reason, where DVC cannot even look at the project."""
+    try:
+        yield
+    except (DvcException, OSError, sqlite3.Error) as error:
+        raise BadInput(reason(error)) from error
+
+
+def _said(error: BaseException) -> str:
+    if isinstance(error, YAMLValidationError):
+        at = [
+            f"{one.error_message} at {' > '.join(map(str, one.path))}" for one in error.exc.errors
+        ]
+        return f"{error}: {', '.join(at)}"
+    if isinstance(error, OSError) and error.filename:
+        return f"{short_name(error.filename)}: {error.strerror}"
+    if isinstance(error, DvcException):
+        return str(error)
+    return f"DVC failed with {type(error).__name__}: {error}"

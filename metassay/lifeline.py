@@ -1,0 +1,36 @@
+"""A process that was started for a run ends with who started it, however that one went.
+
+Who starts it gives it a pipe as stdin, keeps the other end open for as long as it lives, and says
+so in the environment: `HELD`. Even after SIGKILL the system closes that end, on any POSIX system.
+What the process starts with the same stdin, as DVC does with a stage, hangs on the same line.
+"""
+
+import os
+import select
+import signal
+import threading
+from collections.abc import Callable
+
+HELD = {"METASSAY_LIFELINE": "stdin"}
+
+
+def end_group() -> None:
+    """Kill this process's group at once: itself and what it has started."""
+    os.killpg(0, signal.SIGKILL)
+
+
+def watch(end: Callable[[], None] = end_group) -> None:
+    """Call `end`, in a thread, when nobody holds the other end of stdin any more.
+
+    Does nothing in a process whose environment does not have HELD: its stdin is its user's.
+    """
+    if HELD.items() <= os.environ.items():
+        threading.Thread(target=_wait, args=(end,), daemon=True, name="lifeline").start()
+
+
+def _wait(end: Callable[[], None]) -> None:
+    line = select.poll()
+    line.register(0, 0)  # nothing is read: only that it is closed is told
+    while not line.poll():
+        pass
+    end()

@@ -1,0 +1,75 @@
+"""What a chat completion says. Whatever is odd in one costs that much of it, and no more."""
+
+import json
+from typing import Any
+
+from metassay.llm import tokens
+from metassay.llm.ledger import UNREADABLE, Entry, EntryStatus
+from metassay.llm.messages import ChatRequest
+
+_FINISHED: dict[str, EntryStatus] = {"length": "truncated", "content_filter": "refused"}
+_LONGEST_REASON = 64  # characters; it is one word of an API's few
+
+
+def answer(content: bytes, request: ChatRequest, key: str) -> Entry | None:
+    """Read the body of a response; None if no answer is in it.
+
+    A count of tokens that cannot be true is null. An answer that is no text, or that no file can
+    hold, was paid for all the same: it is kept as ASCII, marked, and nobody reads it.
+    """
+    try:
+        # As floats, numbers never have too many digits.
+        body = json.loads(content.decode("utf-8-sig", "surrogateescape"), parse_int=float)
+        choice = body["choices"][0]
+        if body.get("error") or choice.get("error"):
+            return None
+        message, reason = choice["message"], choice.get("finish_reason")
+        refusal = message.get("refusal")
+        text, sound = _text(refusal or message.get("content"))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+    reason = _ascii(reason)[:_LONGEST_REASON] if isinstance(reason, str) else None
+    status = "refused" if refusal else _FINISHED.get(reason or "", "ok")
+    if status == "ok" and not sound:
+        reason = UNREADABLE
+    return Entry(key, status, reason, *_counts(body.get("usage"), request), text)
+
+
+def _text(said: Any) -> tuple[str, bool]:
+    """What a message says, and whether it can be read: no file can hold half a surrogate pair."""
+    if isinstance(said, list):
+        said = _joined(said)
+    text = "" if said is None else said if isinstance(said, str) else json.dumps(said)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return _ascii(text), False
+    return text, said is None or isinstance(said, str)
+
+
+def _joined(parts: list[Any]) -> Any:
+    """The text of `[{"type": "text", "text": "..."}, ...]`, in which some servers answer."""
+    texts = [p.get("text") for p in parts if isinstance(p, dict) and p.get("type") == "text"]
+    sound = [text for text in texts if isinstance(text, str)]
+    return "".join(sound) if sound and len(sound) == len(texts) else parts
+
+
+def _ascii(text: str) -> str:
+    return text.encode("ascii", "backslashreplace").decode("ascii")
+
+
+def _counts(usage: Any, request: ChatRequest) -> tuple[int | None, int | None]:
+    """Tokens read and written, null where the endpoint did not count them or cannot have.
+
+    It cannot have counted more than was reserved for the request.
+    """
+    known = usage if isinstance(usage, dict) else {}
+    return (
+        _count(known.get("prompt_tokens"), tokens.at_most(request)),
+        _count(known.get("completion_tokens"), request.max_tokens),
+    )
+
+
+def _count(number: Any, most: int) -> int | None:
+    sound = isinstance(number, float) and number.is_integer() and 0 <= number <= most
+    return int(number) if sound else None

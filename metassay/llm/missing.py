@@ -1,0 +1,88 @@
+"""Questions without an answer: which may get one another time, and what is said of them."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+# The server has understood the question, and says no to it.
+_FOR_GOOD = re.compile(r"context_length|http_(?!403|408|409|429)[34]\d\d")
+
+REST = "Scores are of the rest, and their bounds count what is missing both ways"
+
+
+def mendable(code: str) -> bool:
+    """Whether asking the same again may get an answer; of a code that nobody knows, it may."""
+    return _FOR_GOOD.fullmatch(code) is None
+
+
+def counted(codes: Iterable[str]) -> str:
+    """Codes with how often each came, the most frequent first: `http_500 11, timeout 1`."""
+    by_count = sorted(Counter(codes).items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{code} {count}" for code, count in by_count)
+
+
+class Missing(NamedTuple):
+    """One model's questions of a stage: how many, and the codes of those without an answer.
+
+    `model` is its name in params.yaml. Asking again may get those of `open`, not those of `lost`.
+    """
+
+    model: str
+    asked: int
+    open: list[str]
+    lost: list[str]
+
+
+def missing(asked: Mapping[str, str], codes: Mapping[str, str]) -> list[Missing]:
+    """By model: `asked` has the model of each question by its key, `codes` why some failed."""
+    found = []
+    for model in sorted(set(asked.values())):
+        keys = [key for key, name in asked.items() if name == model]
+        failed = [codes[key] for key in keys if key in codes]
+        open_ = [code for code in failed if mendable(code)]
+        lost = [code for code in failed if not mendable(code)]
+        found.append(Missing(model, len(keys), open_, lost))
+    return found
+
+
+def kept(found: Iterable[Missing]) -> list[str]:
+    """The notes of a stage that went on without these answers."""
+    notes = []
+    for one in found:
+        if one.open:
+            notes.append(f"{_open(one)}; the next `metassay run` asks for them again. {REST}")
+        if one.lost:
+            notes.append(f"{_lost(one)}. {REST}")
+    return notes
+
+
+def unfinished(found: Iterable[Missing], most: float) -> str:
+    """What a stage says that stops because more than the share `most` of its answers is missing."""
+    lines = []
+    for one in found:
+        lines += [_open(one)] if one.open else []
+        lines += [_lost(one)] if one.lost else []
+    if any("endpoint_down" in one.open for one in found):
+        lines.append("endpoint_down: not asked, since its endpoint failed too often in a row")
+    lines.append(
+        "Every answer so far is in the ledger. Run again when the endpoint is up: only what is"
+        " missing is asked. Or raise params.yaml > max_missing, the share of a stage's answers"
+        f" that may be missing; it is {most:g}"
+    )
+    return ". ".join(lines)
+
+
+def _open(one: Missing) -> str:
+    return (
+        f"model {one.model!r}: {len(one.open)} of {one.asked} answers are missing"
+        f" ({counted(one.open)})"
+    )
+
+
+def _lost(one: Missing) -> str:
+    return (
+        f"model {one.model!r}: {len(one.lost)} of {one.asked} questions failed for good"
+        f" ({counted(one.lost)}): asked again they would fail again, unless you change"
+        f" params.yaml > models > {one.model}, its endpoint, or what is asked"
+    )

@@ -1,0 +1,27 @@
+"""What `metassay run` and `metassay report` make of how their flows ended."""
+
+import pytest
+
+from metassay.cli import running
+
+
+@pytest.mark.parametrize(
+    ("ended", "code", "said"),
+    [
+        (0, 0, ""),
+        (running.REFUSED, running.REFUSED, ""),
+        (running.INTERRUPTED, running.INTERRUPTED, ""),
+        (1, running.STAGE_FAILED, "not every stage succeeded"),
+        (-9, running.STAGE_FAILED, "the run was killed"),
+    ],
+)
+def test_each_end_has_its_code_and_its_words(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    ended: int,
+    code: int,
+    said: str,
+) -> None:
+    monkeypatch.setattr(running, "_on_a_lifeline", lambda *_: ended)
+    assert running.run_flows(["sample"], {}) == code
+    assert capsys.readouterr().err.startswith(said)

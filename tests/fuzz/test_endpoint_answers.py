@@ -1,0 +1,79 @@
+"""Damaged answers over HTTP: each costs its own question alone, and no more than was reserved."""
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metassay.llm import tokens
+from metassay.llm.budget import spending
+from metassay.llm.ledger import Ledger
+from metassay.llm.limits import Policy
+from tests.fuzz.mutations import ACCIDENTS, CHANGES, changed, damaged
+from tests.fuzz.rule import FEW, handled
+from tests.llm.batch_setup import PRICES, asking, request
+from tests.llm.scripted_server import Answer, Call, ScriptedServer, completion, whole
+
+STATUSES = {"ok", "refused", "truncated", "error"}
+POLICY = Policy(attempts=2, first_wait=0.001, longest_wait=0.01, lease=1.0)
+MOST = (
+    tokens.at_most(request(99)) * PRICES.input_per_million
+    + request(99).max_tokens * PRICES.output_per_million
+) / 1e6
+
+
+def check(odd: list[Answer]) -> None:
+    """Each odd answer stands between two sound ones; then everything is asked again, soundly."""
+    requests = [request(number) for number in range(10, 11 + 2 * len(odd))]
+    answers = {f"Question {11 + 2 * index}?": answer for index, answer in enumerate(odd)}
+
+    def script(call: Call) -> Answer:
+        return answers.get(call.prompt.rpartition("\n")[2], whole(completion("sound")))
+
+    with (
+        tempfile.TemporaryDirectory() as made,
+        ScriptedServer(script) as server,
+        Ledger(Path(made) / "ledger.sqlite") as ledger,
+    ):
+        ended = handled(lambda: asking(server.base_url, ledger, POLICY, max_cost=1.0)(requests))
+        assert not ended.problems
+        replies = ended.value
+        assert {reply.status for reply in replies} <= STATUSES
+        assert [reply.text for reply in replies[::2]] == ["sound"] * (len(odd) + 1)
+        account = spending(ledger, "study")
+        assert account.at_most <= MOST * account.calls * (1 + 1e-9)
+        for reply in replies:
+            (reply.text or "").encode("utf-8")
+        server.script = lambda call: whole(completion("again"))
+        before = server.requests.total()
+        again = asking(server.base_url, ledger, POLICY, max_cost=1.0)(requests)
+        missing = sum(reply.status == "error" for reply in replies)
+        assert server.requests.total() - before == missing
+        assert [r.text for r in again if r.text != "again"] == [
+            r.text for r in replies if r.status != "error"
+        ]
+
+
+@FEW
+@given(st.lists(ACCIDENTS, min_size=8, max_size=8))
+def test_bytes(accidents: list[Any]) -> None:
+    sound = json.dumps(completion("a sound answer")).encode()
+    check([whole(damaged(sound, each)) for each in accidents])
+
+
+@FEW
+@given(st.lists(CHANGES, min_size=8, max_size=8))
+def test_values(changes: list[Any]) -> None:
+    sound = completion("a sound answer")
+    check([whole(json.dumps(changed(sound, each))) for each in changes])
+
+
+@FEW
+@given(st.lists(ACCIDENTS, min_size=8, max_size=8))
+def test_whole_responses(accidents: list[Any]) -> None:
+    raw = whole(completion("a sound answer")).raw
+    assert raw is not None
+    check([Answer(raw=damaged(raw, each), fault="close") for each in accidents])

@@ -1,0 +1,223 @@
+"""Runs that are killed: a tiny project with a scripted endpoint, and what a killed run left.
+
+    with ScriptedServer(script, latency=0.2) as server:
+        root = kill_project(folder, server.base_url, cases=20)
+        run = start(root)
+        wait_until(run, lambda: server.requests.total() >= 5)   # or time.sleep(anything)
+        kill(run, "parent", signal.SIGKILL)
+        assert not left(run)            # processes, five seconds later
+        assert not unended(root)        # flow and task runs that Prefect believes to go on
+        answers(root)                   # the ledger's answers, by key
+
+Each run has a mark of its own in the environment of all its processes, by which they are found
+wherever they hang in the tree. `TARGETS` names what can be killed.
+"""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from tests.test_llm_pipeline import KEY, configure, data, one_benchmark
+
+MARK = "METASSAY_TEST_MARK"
+PATIENCE = 5.0  # seconds in which everything has to be over
+ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
+
+
+@dataclass
+class Run:
+    """A run that was started: its process, its mark, and the files with what it says."""
+
+    process: "subprocess.Popen[bytes]"
+    mark: str
+    root: Path
+    said: Path
+
+    @property
+    def output(self) -> str:
+        return self.said.read_text(encoding="utf-8", errors="replace")
+
+
+def kill_project(into: Path, base_url: str, *, cases: int = 20) -> Path:
+    """A copy of this project with the benchmark `one`, whose texts a model at `base_url` writes."""
+    root = one_benchmark(into)
+    data(root / "data/one", [f"c{number}" for number in range(cases)])
+    configure(root, base_url)
+    return root
+
+
+def start(root: Path, *words: str, command: tuple[str, ...] = (), **changes: str) -> Run:
+    """Start `metassay run one` (or `command`) there, as a terminal does: as a group of its own."""
+    mark = uuid.uuid4().hex
+    said = root / ".work" / f"said-{mark}"
+    said.parent.mkdir(exist_ok=True)
+    environment = {k: v for k, v in os.environ.items() if k != "METASSAY_MIRROR"}
+    with said.open("wb") as output:
+        process = subprocess.Popen(
+            list(command) or [sys.executable, "-m", "metassay.cli", "run", "one", *words],
+            cwd=root,
+            env=environment | {KEY: "k", MARK: mark} | changes,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    return Run(process, mark, root, said)
+
+
+def wait_until(run: Run, condition: Callable[[], Any], *, timeout: float = 120) -> bool:
+    """Wait until the condition holds; False if the run has ended before."""
+    until = time.monotonic() + timeout
+    while not condition():
+        if run.process.poll() is not None:
+            return False
+        assert time.monotonic() < until, run.output
+        time.sleep(0.02)
+    return True
+
+
+def processes(run: Run) -> list[psutil.Process]:
+    """All living processes of a run."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.status() != psutil.STATUS_ZOMBIE and _marked(process, run.mark):
+                found.append(process)
+    return found
+
+
+def _marked(process: psutil.Process, mark: str) -> bool:
+    return process.environ().get(MARK) == mark
+
+
+def _with(word: str) -> Callable[[Run], list[psutil.Process]]:
+    def found(run: Run) -> list[psutil.Process]:
+        chosen = []
+        for process in processes(run):
+            with suppress(psutil.Error):
+                if any(one == word or one.startswith(word) for one in process.cmdline()):
+                    chosen.append(process)
+        return chosen
+
+    return found
+
+
+def _parent(run: Run) -> list[psutil.Process]:
+    return [process for process in processes(run) if process.pid == run.process.pid]
+
+
+def _flow(run: Run) -> list[psutil.Process]:
+    return [one for one in _with("-m")(run) if _is_flow(one) and one.pid != run.process.pid]
+
+
+def _is_flow(process: psutil.Process) -> bool:
+    with suppress(psutil.Error):
+        return "flows" in process.cmdline()
+    return False
+
+
+# What can be killed, and how its processes are found. `group` is what a terminal's Ctrl-C reaches,
+# `all` every process of the run at once.
+TARGETS: dict[str, Callable[[Run], list[psutil.Process]]] = {
+    "parent": _parent,
+    "flow": _flow,
+    "worker": _with("flows.worker"),
+    "stage": _with("stages."),
+    "server": _with("flows.prefect_server"),
+    "all": processes,
+}
+
+
+def kill(run: Run, target: str, number: int) -> list[int]:
+    """Send a signal to one target; the processes that it was sent to (none if there is none)."""
+    if target == "group":
+        with suppress(ProcessLookupError):
+            os.killpg(run.process.pid, number)
+            return [run.process.pid]
+        return []
+    reached = []
+    for process in TARGETS[target](run):
+        with suppress(psutil.Error):
+            process.send_signal(number)
+            reached.append(process.pid)
+    return reached
+
+
+def left(run: Run, *, patience: float = PATIENCE) -> list[str]:
+    """What of a run still lives after so many seconds: the command lines; it is killed then."""
+    until = time.monotonic() + patience
+    while time.monotonic() < until:
+        run.process.poll()
+        if not processes(run):
+            return []
+        time.sleep(0.05)
+    found = []
+    for process in processes(run):
+        with suppress(psutil.Error):
+            found.append(" ".join(process.cmdline()))
+            process.kill()
+    run.process.wait()
+    return found
+
+
+def end(run: Run, *, timeout: float = 300) -> int:
+    """Wait until a run has ended by itself; its exit code."""
+    try:
+        return run.process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        kill(run, "all", signal.SIGKILL)
+        raise AssertionError(f"the run did not end\n{run.output}") from None
+
+
+def unended(root: Path) -> list[tuple[str, ...]]:
+    """Flow and task runs that Prefect's database has not as ended: table, name, state.
+
+    What never began, since something before it failed, is called NotReady.
+    """
+    ended = ", ".join("?" * len(ENDED))
+    return [
+        (kind, *row)
+        for kind in ("flow_run", "task_run")
+        for row in rows(
+            root / ".work/prefect/prefect.db",
+            f"SELECT name, state_type FROM {kind}"
+            f" WHERE state_type NOT IN ({ended}) AND state_name <> 'NotReady'",
+            *ENDED,
+        )
+    ]
+
+
+def answers(root: Path) -> dict[str, str]:
+    """The answers that the ledger has, by key."""
+    return dict(rows(root / ".work/ledger.sqlite", "SELECT key, text FROM answers"))  # type: ignore[arg-type]
+
+
+def rows(file: Path, query: str, *values: object) -> list[tuple[Any, ...]]:
+    """What a query finds in an SQLite file; nothing where there is no file or no such table."""
+    if not file.exists():
+        return []
+    with closing(sqlite3.connect(file, timeout=10)) as database:
+        try:
+            return database.execute(query, values).fetchall()
+        except sqlite3.OperationalError as error:
+            if "no such table" in str(error):
+                return []
+            raise
+
+
+def tables(root: Path) -> dict[str, bytes]:
+    """Every table, report file and dvc.lock, by its path."""
+    found = [*(root / "data/tables").rglob("*"), *(root / "reports/one").rglob("*")]
+    found += (root / "benchmarks").rglob("dvc.lock")
+    return {str(file.relative_to(root)): file.read_bytes() for file in found if file.is_file()}

@@ -1,0 +1,257 @@
+"""Kills a run of the sample again and again, at random moments; what must hold, it checks.
+
+    python -m tests.kills 100 --seed 1
+
+A language model of its own (tests/llm/scripted_server.py) writes for the sample and takes its texts
+apart. One project is run, killed and run again until it is finished; then a new one is begun.
+After each kill: no process of the run is left after five seconds, nobody asks the model any more,
+and Prefect has nothing going on; no answer that the ledger had is asked for again, ever, and none
+is lost. A finished project has the same tables, to the byte, as one that nobody disturbed.
+"""
+
+import argparse
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests import kill_setup
+from tests.kill_setup import Run, end, kill, left, rows, start, unended, wait_until
+from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
+from tests.stage_setup import refresh_code
+from tests.test_llm_pipeline import KEY, OWN, claims, is_claims, one_benchmark
+
+TARGETS = ("group", "parent", "flow", "stage", "worker", "server", "all")
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+GOES_ON = ("stage", "worker")  # without one of these, the rest of the run goes on
+LATENCY = 0.3
+
+
+class Model(ScriptedServer):
+    """The model, which counts how often each question was asked."""
+
+    def __init__(self) -> None:
+        super().__init__(self.reply, latency=LATENCY, keep=False)
+        self.asked: Counter[tuple[str, str]] = Counter()
+
+    def reply(self, call: Call) -> Answer:
+        """Notes and claims that depend on the question alone; who asks is known by the key."""
+        pairs = [[one["role"], one["content"]] for one in call.body["messages"]]
+        self.asked[call.headers["authorization"], json.dumps(pairs)] += 1
+        if is_claims(call):
+            return said(claims())
+        return said(f"The knee hurts [0]. There is no swelling [1]. Seen as {call.key[:8]} [0].")
+
+
+def build(into: Path, base_url: str) -> Path:
+    """A project whose only benchmark is the sample, with a model that writes and takes apart.
+
+    What takes time and nothing else is less than in the sample: resamples, metrics.
+    """
+    root = one_benchmark(into)
+    path = root / "params.yaml"
+    params: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    endpoint = {"kind": "openai", "base_url": base_url, "key_env": KEY, "concurrency": 4}
+    params |= {
+        "endpoints": {"here": endpoint | {"timeout": 10.0, "sends": []}},
+        "models": {"m": {"endpoint": "here", "model": "m-1", "max_tokens": 200}},
+        "max_cost": None,
+        "max_missing": 0,
+    }
+    params["systems"]["writer"] = {
+        **{"kind": "chat", "model": "m", "unit": "full", "citations": True},
+        **{"shots": 0, "examples": [], "example_citations": "none"},
+    }
+    params["decompositions"]["apart"] = {
+        **{"kind": "llm", "model": "m", "least": 1, "most": 5, "rounds": 1}
+    }
+    params["aggregation"]["resamples"] = params["meta_evaluation"]["resamples"] = 20
+    params["meta_evaluation"]["permutations"] = 100
+    path.write_text(yaml.safe_dump(params), encoding="utf-8")
+    own: dict[str, Any] = yaml.safe_load((root / OWN / "params.yaml").read_text(encoding="utf-8"))
+    own |= {"name": "one", "systems": ["lead", "writer"], "decompositions": ["apart"]}
+    own["metrics"] = ["lengths", "extractiveness"]
+    (root / OWN / "params.yaml").write_text(yaml.safe_dump(own), encoding="utf-8")
+    refresh_code(root)
+    return root
+
+
+def answered(root: Path) -> dict[str, str]:
+    """What the ledger has: answers by the messages of their questions."""
+    found = rows(root / ".work/ledger.sqlite", "SELECT request, text FROM answers")
+    return {json.dumps(json.loads(request)["messages"]): text for request, text in found}
+
+
+def tables(root: Path) -> dict[str, bytes]:
+    """The tables; a report shows when and by which calls it was made."""
+    found = kill_setup.tables(root)
+    return {name: content for name, content in found.items() if name.startswith("data/tables")}
+
+
+class Kills:
+    """Projects that are killed; `problems` has whatever did not hold."""
+
+    def __init__(self, folder: Path, model: Model) -> None:
+        self.folder, self.model = folder, model
+        self.first, self.last = folder / "first", folder / "last"
+        self.counts: Counter[str] = Counter()
+        self.problems: list[str] = []
+        self.slowest = 0.0
+        self.finished = 0
+        build(self.first, model.base_url)
+        shutil.copytree(self.first, self.last, symlinks=True)
+        began = time.monotonic()
+        run = start(self.last, "--no-prefect")
+        if end(run, timeout=600):
+            raise SystemExit(run.output)
+        self.length = time.monotonic() - began
+        self.whole = tables(self.last)
+        (self.last / ".work/ledger.sqlite").unlink()
+        shutil.rmtree(self.last / ".dvc/cache")
+        self.say(f"{self.length:.0f} s undisturbed, {len(self.whole)} tables")
+
+    def say(self, line: str) -> None:
+        """Say it now."""
+        print(time.strftime("%H:%M:%S"), line, flush=True)
+
+    def wrong(self, what: str, output: str = "") -> None:
+        """Note what did not hold."""
+        self.problems.append(what)
+        self.say(f"!! {what}\n{output}")
+
+
+class Project:
+    """One project after the other, each killed until it is finished."""
+
+    def __init__(self, kills: Kills, name: str, seed: int) -> None:
+        self.kills, self.name, self.random = kills, name, random.Random(seed)
+        self.begin()
+
+    def begin(self) -> None:
+        """A project that has run never, or one that lost some tables and all answers."""
+        kills = self.kills
+        self.root = kills.folder / self.name
+        shutil.rmtree(self.root, ignore_errors=True)
+        self.fresh = self.random.random() < 1 / 3
+        self.known: dict[str, str] = {}
+        self.asked = kills.model.asked.copy()
+        shutil.copytree(kills.first if self.fresh else kills.last, self.root, symlinks=True)
+        if not self.fresh:
+            for table in sorted(kills.whole):
+                if self.random.random() < 1 / 4:
+                    (self.root / table).unlink()
+
+    def until(self, number: int) -> None:
+        """Kill until there were so many kills."""
+        while self.kills.counts.total() < number:
+            if self.once():
+                self.kills.finished += 1
+                self.begin()
+
+    def once(self) -> bool:
+        """Run, and kill at some moment; whether the project is finished."""
+        kills = self.kills
+        words = self.random.choice([(), ("--no-prefect",)])
+        moment = self.random.random() ** 2 * kills.length * (1.0 if self.fresh else 0.5)
+        target = self.random.choice([one for one in TARGETS if not (words and one == "server")])
+        number = self.random.choice(SIGNALS)
+        run = start(self.root, *words, command=(), **{KEY: self.name})
+        code: int | None = None
+        with suppress(subprocess.TimeoutExpired):
+            code = run.process.wait(moment)
+        what = f"{self.name}: {number.name} {target} {' '.join(words)} from {moment:.2f} s on"
+        if code is None and wait_until(run, lambda: kill(run, target, number), timeout=600):
+            kills.counts[f"{number.name} {target}"] += 1
+            code = self.after(run, what, target, number)
+        elif code is None:
+            what = f"{self.name}: no {target} any more {' '.join(words)} at {moment:.2f} s"
+            code = end(run, timeout=600)
+        kills.say(f"{kills.counts.total()}: {what}: exit {code}")
+        self.answers(what)
+        if code == 0:
+            self.complete(what, run)
+        return code == 0
+
+    def after(self, run: Run, what: str, target: str, number: int) -> int:
+        """What holds after a kill; the exit code."""
+        if target in GOES_ON:
+            end(run, timeout=600)
+        began = time.monotonic()
+        lives = left(run)
+        self.kills.slowest = max(self.kills.slowest, time.monotonic() - began)
+        if lives:
+            self.kills.wrong(f"{what}: left after 5 s: {lives}", run.output)
+        asked = self.requests()
+        time.sleep(0.5)
+        if self.requests() > asked:
+            self.kills.wrong(f"{what}: the model was asked by a dead run")
+        if not (target == "all" and number == signal.SIGKILL):
+            for row in unended(self.root):
+                self.kills.wrong(f"{what}: Prefect has going on: {row}")
+        return run.process.wait()
+
+    def requests(self) -> int:
+        """How often this project has asked."""
+        asked = self.kills.model.asked.copy()
+        return sum(count for (who, _), count in asked.items() if who == f"Bearer {self.name}")
+
+    def answers(self, what: str) -> None:
+        """No answer is lost, and none was asked for again."""
+        now, asked = answered(self.root), self.kills.model.asked.copy()
+        for question, text in self.known.items():
+            one = (f"Bearer {self.name}", question)
+            if asked[one] > self.asked[one]:
+                self.kills.wrong(f"{what}: asked again")
+            if now.get(question) != text:
+                self.kills.wrong(f"{what}: lost or changed")
+        if any((f"Bearer {self.name}", question) not in asked for question in now):
+            self.kills.wrong(f"{what}: an answer that nobody gave")
+        self.known, self.asked = now, asked
+
+    def complete(self, what: str, run: Run) -> None:
+        """What holds of a finished project."""
+        found, whole = tables(self.root), self.kills.whole
+        for name in sorted(whole.keys() | found.keys()):
+            if whole.get(name) != found.get(name):
+                self.kills.wrong(f"{what}: {name} is not as in an undisturbed run", run.output)
+        for row in unended(self.root):
+            self.kills.wrong(f"{what}: finished, and Prefect has going on: {row}")
+
+
+def main() -> None:
+    """Kill, and say what held."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("number", type=int, help="kills")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--at-once", type=int, default=2, help="projects that run side by side")
+    chosen = parser.parse_args()
+    # What a shell starts in the background ignores Ctrl-C, and so would all that it starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with tempfile.TemporaryDirectory() as folder, Model() as model:
+        kills = Kills(Path(folder), model)
+        names = [f"p{number}" for number in range(chosen.at_once)]
+        with ThreadPoolExecutor() as pool:
+            projects = [Project(kills, name, chosen.seed + n) for n, name in enumerate(names)]
+            ends = [pool.submit(project.until, chosen.number) for project in projects]
+        for what, count in sorted(kills.counts.items()):
+            print(f"{count:4} {what}")
+        print(f"{kills.finished} projects finished; slowest end {kills.slowest:.1f} s")
+        print("\n".join(kills.problems) or "nothing wrong")
+        for one in ends:
+            one.result()
+    sys.exit(bool(kills.problems))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""Which questions may be answered another time, and what is said of those without an answer."""
+
+import pytest
+
+from metassay.llm.missing import Missing, counted, kept, mendable, missing, unfinished
+
+
+@pytest.mark.parametrize(
+    ("codes", "may"),
+    [
+        ("timeout connection bad_reply endpoint_down client stopped unknown None nan", True),
+        ("http_403 http_408 http_409 http_429 http_500 http_503 http_599 odd http_", True),
+        ("http_301 http_400 http_402 http_404 http_413 http_422 http_431 context_length", False),
+    ],
+)
+def test_which_failures_asking_again_may_mend(codes: str, may: bool) -> None:
+    assert {code: mendable(code) for code in codes.split()} == dict.fromkeys(codes.split(), may)
+
+
+def test_codes_are_counted_the_most_frequent_first() -> None:
+    assert counted(["timeout", "http_500", "a", "http_500"]) == "http_500 2, a 1, timeout 1"
+    assert counted([]) == ""
+
+
+def test_what_is_said_of_each_model_has_its_counts_and_codes() -> None:
+    asked = {"a": "m", "b": "m", "c": "m", "d": "n"}
+    found = missing(asked, {"a": "timeout", "b": "context_length", "d": "endpoint_down"})
+    assert found == [
+        Missing("m", 3, ["timeout"], ["context_length"]),
+        Missing("n", 1, ["endpoint_down"], []),
+    ]
+    open_, lost, other = kept(found)
+    assert open_.startswith("model 'm': 1 of 3 answers are missing (timeout 1); the next")
+    assert lost.startswith("model 'm': 1 of 3 questions failed for good (context_length 1)")
+    assert other.startswith("model 'n': 1 of 1 answers are missing (endpoint_down 1)")
+    said = unfinished(found, 0.25)
+    assert "endpoint_down: not asked, since its endpoint failed too often in a row" in said
+    assert said.endswith("that may be missing; it is 0.25")
+    assert kept(missing(asked, {})) == []

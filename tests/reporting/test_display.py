@@ -1,0 +1,80 @@
+"""Pages and the terminal call a system or judge as `shown_as` says; files keep its name."""
+
+import pandas as pd
+import pytest
+
+from metassay.cli.closing import closing
+from metassay.errors import BadInput
+from metassay.file_names import asking, noting
+from metassay.params import load
+from metassay.parquet import empty, write
+from metassay.reporting.display import ShownAs
+from metassay.reporting.report import write_report
+from metassay.tables import NOTES, RESPONSES, TABLES
+
+SHOWN = ShownAs.of(
+    {"plain": "openai/gpt-4o [β]", "lexical": "Word overlap", "other": "x"},
+    ["plain", "absent"],
+    ["lexical"],
+)
+
+
+def test_the_page_and_its_figures_say_other_words_and_files_the_name(
+    make_report, written, page, tmp_path
+):
+    report = make_report(published=["doclens_table20"], shown_as=SHOWN)
+    write_report(report, tmp_path / "out")
+    said = (tmp_path / "out/index.html").read_text("utf-8")
+    assert "openai/gpt-4o [β]" not in page
+    assert "openai/gpt-4o [β]" in said
+    assert 'scope="row">plain<' in page
+    assert 'scope="row">plain<' not in said
+    assert "claim_recall (lexical)" in page
+    assert "claim_recall (lexical)" not in said
+    assert "claim_recall (Word overlap)" in said
+    figure = (tmp_path / "out/figures/leaderboard.svg").read_text("utf-8")
+    assert "openai/gpt-4o [β]" in figure
+    for file in (*written.glob("*.csv"), *written.glob("*.md")):
+        assert (tmp_path / "out" / file.name).read_bytes() == file.read_bytes()
+
+
+def test_names_within_labels_are_others_too():
+    labels = ["bleu", "claim_recall (lexical)", "claim_recall (lexical) + recall (nli)", None]
+    frame = pd.DataFrame(
+        {"metric_a": labels, "members": labels, "judge": ["lexical", "none", "nli", None]}
+    )
+    made = SHOWN.frame(frame)
+    assert made["members"].tolist()[:3] == [
+        "bleu",
+        "claim_recall (Word overlap)",
+        "claim_recall (Word overlap) + recall (nli)",
+    ]
+    assert made["metric_a"].equals(made["members"])
+    assert made["judge"].tolist()[:3] == ["Word overlap", "none", "nli"]
+    assert frame["judge"][0] == "lexical"
+
+
+def test_two_authors_are_never_shown_under_one_name(make_report, tmp_path):
+    report = make_report(shown_as=ShownAs({"plain": "reference"}, {}))
+    with pytest.raises(BadInput, match="shown_as > plain: 'reference' is another author's name"):
+        write_report(report, tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_closing_tables_say_other_words(frames, tmp_path, monkeypatch, capsys):
+    params = load()
+    own = params.benchmarks["sample"].model_copy(update={"systems": ["plain"]})
+    shown_as = {"plain": "openai/gpt-4o [b]", "lexical": "Word overlap"}
+    changed = params.model_copy(update={"benchmarks": {"sample": own}, "shown_as": shown_as})
+    for name in ("leaderboard", "certificates"):
+        write(TABLES[name], frames[name], tmp_path / f"data/tables/sample/{name}.parquet")
+    for table, names in ((NOTES, noting(["plain"], [])), (RESPONSES, asking(["plain"]))):
+        for name in names:
+            write(table, empty(table), tmp_path / f"data/tables/sample/{table.name}/{name}.parquet")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    closing(["sample"], changed)
+    said = capsys.readouterr().out
+    assert "openai/gpt-4o [b]" in said
+    assert "Word overlap" in said
+    assert "lexical" not in said

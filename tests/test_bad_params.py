@@ -1,0 +1,197 @@
+"""What `validate` refuses of params files and prompts: with the line, and before anything runs."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from metassay.cli.main import BAD_USAGE, main
+
+ROOT = Path(__file__).parent.parent
+FILES = ("params.yaml", "data/registry.yaml", "benchmarks/sample/params.yaml")
+HERE = {"kind": "openai", "base_url": "http://127.0.0.1:9/v1"}
+PRICES = {
+    "date": "2026-11-22", "input_per_million": 1, "output_per_million": 2, "currency": "USD",
+}  # fmt: skip
+MODEL = {"endpoint": "here", "model": "m-1", "max_tokens": 9, "prices": PRICES}
+CHAT = {
+    **{"kind": "chat", "model": "m", "unit": "section", "citations": True, "shots": 0},
+    **{"examples": [], "example_citations": "none"},
+}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in (*FILES, "dvc.yaml", "benchmarks/sample/dvc.yaml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / "prompts", tmp_path / "prompts")
+    (tmp_path / "data/sample").symlink_to(ROOT / "data/sample")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def put(path: Path, at: str, value: Any) -> None:
+    """Write a value into a YAML file, one key a line; a `!` before it stands as it is."""
+    content = yaml.safe_load(path.read_text("utf-8"))
+    block = content
+    *steps, last = at.split(" > ")
+    for step in steps:
+        block = block[step]
+    block[last] = "PUT HERE" if isinstance(value, str) and value[:1] == "!" else value
+    text = json.dumps(content, indent=1)
+    path.write_text(text.replace('"PUT HERE"', str(value)[1:]), encoding="utf-8")
+
+
+def asking(here: Path) -> None:
+    path = here / "params.yaml"
+    put(path, "endpoints", {"here": HERE})
+    put(path, "models", {"m": MODEL})
+    put(path, "max_cost", {"amount": 1, "currency": "USD"})
+    put(path, "systems > writer", CHAT)
+    put(path, "decompositions > apart", {
+        "kind": "llm", "model": "m", "least": 1, "most": 5, "rounds": 1,
+    })  # fmt: skip
+
+
+def refused(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    capsys.readouterr()
+    assert main(["validate"]) == BAD_USAGE
+    return capsys.readouterr().err.splitlines()
+
+
+def test_what_is_put_is_otherwise_sound(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asking(here)
+    assert main(["validate"]) == 0
+
+
+FINITE = "Input should be a finite number"
+PARAMS = [
+    ("max_cost > amount", "!.inf", FINITE),
+    ("models > m > prices > input_per_million", "!.inf", FINITE),
+    ("models > m > prices > output_per_million", "!1.0e+300", "less than or equal to 1000000"),
+    ("models > m > prices > date", "2026-02-30", "no calendar has this day; correct it"),
+    ("models > m > prices > date", "!2026-02-30", "not the same to every reader of YAML"),
+    ("models > m > prices > date", 86400, 'write the day as "2026-11-21", in quotes'),
+    ("models > m > model", "a\nb", "use printable characters"),
+    ("models > m > tokenizer", "nowhere", "has no tokenizer.json"),
+    ("models > m > seed", "!1e3", "not the same to every reader of YAML"),
+    ("endpoints > here > proxy", "proxy.example.org:3128", "String should match pattern"),
+    ("endpoints > here > proxy", "http://:3128", "its host or port is none"),
+    ("endpoints > here > base_url", "api.example.org/v1", "String should match pattern"),
+    ("endpoints > here > base_url", "http://[::1/v1", "its host or port is none"),
+    ("endpoints > here > base_url", "http://here/v1?a=b", "String should match pattern"),
+    ("endpoints > here > key_env", "sk-secret", "String should match pattern"),
+    ("endpoints > here > timeout", "!.nan", FINITE),
+    ("judges > lexical > threshold", "!.nan", FINITE),
+    ("judges > lexical > window", 10**400, "not the same to every reader of YAML"),
+    ("judges > lexical > kind", ["lexical"], "['lexical'] is not known; choose from"),
+    ("aggregation > resamples", 0, "greater than or equal to 1"),
+    ("meta_evaluation > resamples", 10**12, "less than or equal to 100000"),
+    ("meta_evaluation > permutations", 10**12, "less than or equal to 100000"),
+    ("meta_evaluation > seed", -1, "greater than or equal to 0"),
+    ("meta_evaluation > confidence", 1, "less than or equal to 0.9999"),
+    ("meta_evaluation > confidence", "!.nan", FINITE),
+    ("meta_evaluation > threshold", "!0.00001", "greater than or equal to 0.001"),
+    ("certification > useful", "!0.00001", "greater than or equal to 0.01"),
+    ("systems > writer > prompts", {"note": "../prompts/claims"}, "use letters, digits"),
+    ("decompositions > apart > rounds", 10**12, "less than or equal to 20"),
+    ("metrics", ["rouge"], "must be a mapping of keys to values"),
+    ("shown_as", {"lead": "Reference"}, "looks like reference, which is of systems too"),
+    ("shown_as", {"lead": "longest_turn"}, "looks like longest_turn"),
+    ("shown_as", {"lead": "a\x1b[2J"}, "use printable characters"),
+    ("shown_as", {"leed": "Lead-3"}, "is no system and no judge"),
+]
+
+
+@pytest.mark.parametrize(("at", "value", "said"), PARAMS)
+def test_params_are_refused_with_the_line(
+    here: Path, capsys: pytest.CaptureFixture[str], at: str, value: Any, said: str
+) -> None:
+    asking(here)
+    put(here / "params.yaml", at, value)
+    problem = next(line for line in refused(capsys) if at in line)
+    file, _, rest = problem.partition(" > ")
+    number = int(file.removeprefix("params.yaml, line "))
+    assert rest.startswith(at)
+    assert said in rest
+    inner = rest.partition(": ")[0].rpartition(" > ")[2]
+    lines = (here / "params.yaml").read_text("utf-8").splitlines()
+    named = {at.rpartition(" > ")[2], inner}
+    assert any(f'"{key}"' in lines[number - 1] for key in named)
+    assert "sk-secret" not in problem
+
+
+OWN = [
+    ("criteria > coverage > low", "!.nan", FINITE),
+    ("criteria > coverage > high", "!.inf", FINITE),
+    ("segmentation", ["soap"], "Input should be a valid string"),
+    ("systems", "lead", "Input should be a valid list"),
+    ("judges", [["lexical"]], "Input should be a valid string"),
+    ("judges", ["Lexical"], "'Lexical' is not in params.yaml > judges"),
+]
+
+
+@pytest.mark.parametrize(("at", "value", "said"), OWN)
+def test_params_of_a_benchmark_are_refused_with_the_line(
+    here: Path, capsys: pytest.CaptureFixture[str], at: str, value: Any, said: str
+) -> None:
+    put(here / "benchmarks/sample/params.yaml", at, value)
+    problem = next(line for line in refused(capsys) if at in line)
+    assert problem.startswith("benchmarks/sample/params.yaml, line ")
+    assert f" > {at}" in problem
+    assert said in problem
+
+
+WHOLE = [
+    (b"", "must be a mapping of keys to values"),
+    (b"- a\n- b\n", "must be a mapping of keys to values"),
+    (b"metrics:\n\trouge: {}\n", "line 2: found character"),
+    (b"a: \0\n", "control characters are not allowed"),
+    (b"a: \xff\n", "not UTF-8 at byte 3"),
+    (b"a: " + b"[" * 100_000, "line 1: blocks within blocks, more than 40"),
+    (b"judges: {}\njudges: {}\n", "is there twice, in lines 1 and 2; keep one"),
+]
+
+
+@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize(("content", "said"), WHOLE, ids=lambda given: str(given)[:20])
+def test_files_that_hold_no_params(
+    here: Path, capsys: pytest.CaptureFixture[str], file: str, content: bytes, said: str
+) -> None:
+    (here / file).write_bytes(content)
+    problem = next(line for line in refused(capsys) if line.startswith(file))
+    assert said in problem
+    assert len(problem) < 200
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "said"),
+    [
+        ("claims", "  items: data\n", "", "line 25 > user: {{items}} is not in variables"),
+        ("claims", "items", "things", "line 4 > variables > things: is never filled in"),
+        ("claims", "items: data", "items: text", "line 4 > variables > items: is filled with data"),
+        ("write-section-cited", "purpose:", "purpos:", "prompts/write-section-cited.yaml"),
+        ("write-section-cited", None, None, "prompts/write-section-cited.yaml does not exist"),
+    ],
+)
+def test_prompts_that_kinds_use_without_naming_them(
+    here: Path,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    old: str | None,
+    new: str | None,
+    said: str,
+) -> None:
+    asking(here)
+    path = here / f"prompts/{name}.yaml"
+    if old is None or new is None:
+        path.unlink()
+    else:
+        path.write_text(path.read_text("utf-8").replace(old, new), encoding="utf-8")
+    problems = refused(capsys)
+    assert any(said in problem for problem in problems), problems
+    assert all(problem.startswith("params.yaml, line ") for problem in problems)

@@ -1,0 +1,178 @@
+"""Damaged tables: named with a remedy, or read as they were; never a crash, never other numbers."""
+
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from metassay.errors import BadInput
+from metassay.parquet import Column, Table, read, write
+from metassay.tables import TABLES
+from metassay.validation import table_problems
+
+SECRET = "Zanzibar"  # stands in every text; no message may show it
+ROWS = 120
+DAMAGED = ("texts", "scores", "units", "sources", "pairs")
+
+
+def cell(column: Column, name: str, row: int) -> object:
+    """A value of the column's type, other than the one of the next row."""
+    if column.choices:
+        return column.choices[row % len(column.choices)]
+    if pa.types.is_list(column.type):
+        one = Column(column.type.value_type, "")
+        return [cell(one, name, row + more) for more in range(row % 4)]
+    said = f" {SECRET} has had a cough for {row % 9} days, and no fever" if name == "text" else ""
+    by_type = {pa.int64(): row, pa.float64(): row / 7, pa.bool_(): row % 3 == 0}
+    value = by_type.get(column.type, f"{name} {row:03}{said}")
+    return None if column.null and row % 5 == 0 else value
+
+
+def filled(table: Table) -> pd.DataFrame:
+    return pd.DataFrame(
+        [{name: cell(c, name, row) for name, c in table.columns.items()} for row in range(ROWS)]
+    )
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("sound")
+    for name in (*DAMAGED, "ratings"):
+        write(TABLES[name], filled(TABLES[name]), folder / f"{name}.parquet")
+    return {path.stem: path for path in folder.iterdir()}
+
+
+def spoil(data: bytes, draw: random.Random) -> bytes:
+    """One kind of damage somewhere: flips, cuts, zeroed ranges, insertions, pieces that moved."""
+    size, at = len(data), draw.randrange(len(data))
+    some = draw.choice([1, 8, 64, 512])
+    footer = size - 8 - int.from_bytes(data[-8:-4], "little")
+    kinds: list[Callable[[], bytes]] = [
+        lambda: data[:at],
+        lambda: data[at:],
+        lambda: data[:at] + data[at + some :],
+        lambda: data[:at] + bytes(len(data[at : at + some])) + data[at + some :],
+        lambda: data[:at] + draw.randbytes(some) + data[at:],
+        lambda: data[:at] + data[at - some : at] + data[at:],
+        lambda: data[at : at + some] + data[some:at] + data[:some] + data[at + some :],
+        lambda: draw.randbytes(some),
+    ]
+    flips = [(0, size), (4, 100), (footer, size - 8)]
+    start, end = draw.choice(flips)
+    kinds += [lambda: flipped(data, draw, start, end)] * len(kinds)
+    return draw.choice(kinds)()
+
+
+def flipped(data: bytes, draw: random.Random, start: int, end: int) -> bytes:
+    found = bytearray(data)
+    for _ in range(draw.choice([1, 1, 3])):
+        found[draw.randrange(start, end)] = draw.randrange(256)
+    return bytes(found)
+
+
+def check(table: Table, path: Path, whole: pd.DataFrame) -> str:
+    """Why the file was refused; nothing if it was read as it was."""
+    try:
+        found = read(table, path)
+    except BadInput as error:
+        for problem in error.problems:
+            assert problem.startswith(f"{table.name}: {path}")
+            assert "; metassay run builds" in problem, f"no remedy in: {problem}"
+            assert SECRET not in problem
+        return str(error)
+    assert found.equals(whole)
+    return ""
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_hundred_damages_of_a_table(name: str, sound: dict[str, Path], tmp_path: Path) -> None:
+    table, data = TABLES[name], sound[name].read_bytes()
+    whole, draw, path = read(table, sound[name]), random.Random(name), tmp_path / "t.parquet"
+    refused = 0
+    for _ in range(100):
+        path.write_bytes(spoil(data, draw))
+        refused += bool(check(table, path, whole))
+    assert refused > 80, "what is read as it was are bytes that nobody reads"
+
+
+def test_bytes_of_a_footer(sound: dict[str, Path], tmp_path: Path) -> None:
+    """No checksum covers it: a count of rows that is too low would leave out rows in silence."""
+    table, data = TABLES["ratings"], sound["ratings"].read_bytes()
+    whole, path = read(table, sound["ratings"]), tmp_path / "t.parquet"
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    counted = False
+    for at in (*range(footer, len(data) - 100, 8), *range(len(data) - 100, len(data))):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+        counted |= "rows and counts" in check(table, path, whole)
+    assert counted
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"value": pa.array(["1"])}, "is of another version: 'value' is string, not double"),
+        ({"rater": pa.array([7])}, "is of another version: 'rater' is int64, not string"),
+        ({"rater": pa.array([None], pa.string())}, "'rater' is null in 1 row(s)"),
+    ],
+)
+def test_a_sound_file_that_is_not_the_table(
+    tmp_path: Path, changed: dict[str, pa.Array], said: str
+) -> None:
+    path, table = tmp_path / "ratings.parquet", TABLES["ratings"]
+    write(table, filled(table).head(1), path)
+    rows = pq.read_table(path)
+    for name, values in changed.items():
+        rows = rows.set_column(rows.schema.get_field_index(name), name, values)
+    pq.write_table(rows, path)
+    with pytest.raises(BadInput) as caught:
+        read(table, path)
+    assert said in str(caught.value)
+    assert "; metassay run builds a benchmark's tables again" in str(caught.value)
+
+
+def test_lists_hold_no_null(tmp_path: Path) -> None:
+    sources = filled(TABLES["sources"]).head(3)
+    sources.at[2, "passages"] = ["a", None]
+    with pytest.raises(BadInput, match=r"'passages' holds a null in 1 row\(s\).*'doc_id 002'"):
+        write(TABLES["sources"], sources, tmp_path / "sources.parquet")
+
+
+def test_text_that_is_not_utf_8(tmp_path: Path) -> None:
+    path, table = tmp_path / "ratings.parquet", TABLES["ratings"]
+    write(table, filled(table).head(1), path)
+    rows = pq.read_table(path)
+    wrong = pa.array([b"\xff\xfe"]).view(pa.string())
+    pq.write_table(rows.set_column(rows.schema.get_field_index("rater"), "rater", wrong), path)
+    with pytest.raises(BadInput, match="is damaged or no Parquet file"):
+        read(table, path)
+
+
+def test_validate_names_every_damaged_table_and_what_is_no_table(
+    sound: dict[str, Path], tmp_path: Path
+) -> None:
+    here = tmp_path / "sample"
+    here.mkdir()
+    (here / "scores.parquet").write_bytes(sound["scores"].read_bytes()[:-9])
+    (here / "ratings.parquet").write_bytes(b"")
+    (here / "units.parquet").mkdir()
+    (here / "measurements").write_bytes(b"PAR1")
+    (here / "texts").mkdir()
+    os.mkfifo(here / "texts/waits.parquet")
+    for name in ("cut", "whole"):
+        data = sound["texts"].read_bytes()
+        (here / f"texts/{name}.parquet").write_bytes(data[:-1] if name == "cut" else data)
+    again = "metassay run builds a benchmark's tables again"
+    assert table_problems(tmp_path) == [
+        f"measurements: {here}/measurements is a file where a folder belongs; delete it, then"
+        f" {again}",
+        f"ratings: {here}/ratings.parquet is damaged or no Parquet file; {again}",
+        f"scores: {here}/scores.parquet is damaged or no Parquet file; {again}",
+        f"texts: {here}/texts/cut.parquet is damaged or no Parquet file; {again}",
+        f"texts: {here}/texts/waits.parquet is no file; {again}",
+        f"units: {here}/units.parquet is no file; {again}",
+    ]

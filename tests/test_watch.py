@@ -1,0 +1,26 @@
+"""What is shown of a stage that fails."""
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from flows.dag import Plan, Stage
+from flows.watch import Watch
+from flows.workers import StageFailed
+
+
+def test_a_stage_that_fails_the_same_way_again_says_its_cause_once() -> None:
+    stage = Stage(f"{Path('benchmarks/one/dvc.yaml')}:align", (), 1, 0.0, ())
+    shown = io.StringIO()
+    plan = Plan({stage.address: stage}, frozenset([stage.address]))
+    with Watch(plan, console=Console(file=shown, width=200)) as watch:
+        for said in ("disk is busy", "3 of 9 are missing", "3 of 9 are missing"):
+            with pytest.raises(StageFailed), watch.stage(stage):
+                raise StageFailed(stage.name, 1, said)
+    lines = [line.strip() for line in shown.getvalue().splitlines()]
+    assert lines[:5] == [
+        *("✗ one: align (exit 1)", "disk is busy", "✗ one: align (exit 1)", "3 of 9 are missing"),
+        "✗ one: align was tried again, and failed the same way (exit 1)",
+    ]
