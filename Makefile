@@ -40,8 +40,9 @@ bench: $(VENV)/dev.stamp
 
 # Rerun everything that dvc.lock records, after a change of code or parameters.
 lock: $(VENV)/dev.stamp
-	$(VENV)/bin/metassay run --no-prefect sample mts_dialog aci_bench aci_bench_table24 \
-	  sample_claims wice_dev minimal_pairs_aci minimal_pairs_aci_notes xsum_factuality
+	$(VENV)/bin/metassay run --no-prefect sample sample_abstracts mts_dialog aci_bench aci_bench_table24 \
+	  sample_claims wice_dev minimal_pairs_aci minimal_pairs_aci_notes xsum_factuality \
+	  sample_facets csabstruct_dev
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11")'

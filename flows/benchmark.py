@@ -141,13 +141,15 @@ def _publish(root: Path, plan: Plan, name: str) -> list[str]:
     # Pandas, for which nobody should wait.
     from metassay.reporting.headline import answers_of, artifacts
     from metassay.reporting.headline_cards import card_artifacts
+    from metassay.reporting.headline_segments import score_artifacts
     from metassay.reporting.views.asked import missing_lines
 
     folder = root / "data/tables" / name
     stages = [stage for stage in plan.stages.values() if stage.benchmark == name]
     answers = answers_of(folder, [file for stage in stages for file in stage.asked])
-    of_judges = any(stage.own == "examine" for stage in stages)
-    for kind, rows in (card_artifacts if of_judges else artifacts)(folder, answers).items():
+    tests = {"examine": card_artifacts, "examine_segmentations": score_artifacts}
+    made = next((tests[stage.own] for stage in stages if stage.own in tests), artifacts)
+    for kind, rows in made(folder, answers).items():
         key = prefect_key(f"{name}-{kind}")
         create_table_artifact(key=key, table=rows, description=f"{kind} of {name}")
     return [f"{name}: {line}" for line in missing_lines(answers)]

@@ -23,7 +23,7 @@ from metassay.errors import BadInput
 from metassay.kinds import choose
 from metassay.needs import everyone
 from metassay.options import BENCHMARKS, PARAMS, parse
-from metassay.params import Benchmark, JudgeTest, load
+from metassay.params import Benchmark, Folder, JudgeTest, SegmentTest, load
 
 FILE = "code.yaml"
 STAGES = "stages"
@@ -37,7 +37,7 @@ HEADER = """\
 # are blocks of params.yaml but `datasets`, which are in the registry.
 DATASETS = "datasets"
 BLOCKS: Mapping[str, tuple[str, ...]] = {
-    DATASETS: ("metassay.datasets.readers", "READERS", "ITEM_READERS"),
+    DATASETS: ("metassay.datasets.readers", "READERS", "ITEM_READERS", "SENTENCE_READERS"),
     "segmentations": ("metassay.units", "SEGMENTATIONS"),
     "decompositions": ("metassay.units", "DECOMPOSITIONS"),
     "alignments": ("metassay.alignment", "ALIGNMENTS"),
@@ -70,7 +70,7 @@ def versions(root: Path) -> Versions:
     benchmarks = params.benchmarks
     code = code_of(root)
     wanted = [(STAGES, name) for name in code.programs()]
-    used = _used(benchmarks.values(), params.judge_tests.values())
+    used = _used(params.every.values())
     wanted += [(block, name) for block, names in used.items() for name in names]
     wanted += [(block, name) for block in JOINT for name in sorted(benchmarks)]
     found: Versions = {block: {} for block in (STAGES, *BLOCKS, *JOINT)}
@@ -146,11 +146,17 @@ def code_of(root: Path) -> Code:
     return Code(root, indexes)
 
 
-def _used(benchmarks: Iterable[Benchmark], tests: Iterable[JudgeTest]) -> dict[str, list[str]]:
-    """The names of every block that a benchmark or a judge test uses."""
+def _used(every: Iterable[Folder]) -> dict[str, list[str]]:
+    """The names of every block that a benchmark or a test uses."""
     used: dict[str, set[str]] = {block: set() for block in BLOCKS}
-    for one in benchmarks:
+    for one in every:
         used[DATASETS].add(one.dataset)
+        if isinstance(one, JudgeTest):
+            used["judges"].update(one.judges)
+            continue
+        if isinstance(one, SegmentTest):
+            used["segmentations"].update(one.segmentations)
+            continue
         used["segmentations"].add(one.segmentation)
         used["decompositions"].update(one.decompositions, one.released_claims)
         used["alignments"].add(one.alignment)
@@ -158,9 +164,6 @@ def _used(benchmarks: Iterable[Benchmark], tests: Iterable[JudgeTest]) -> dict[s
         used["judges"].update(one.judges)
         used["metrics"].update(one.metrics)
         used["costly_metrics"].update(one.costly_metrics)
-    for test in tests:
-        used[DATASETS].add(test.dataset)
-        used["judges"].update(test.judges)
     return {block: sorted(names) for block, names in used.items()}
 
 

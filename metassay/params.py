@@ -7,7 +7,7 @@ that kind by `metassay.kinds.choose`, so that this file imports none of them.
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -25,6 +25,7 @@ _TAKEN = {
     "judges": [GIVEN, "none"],
     "costly_metrics": [GIVEN, CHEAP],
 }
+SEGMENTATION: Final = "segmentation"  # the test that is not of judges
 _NAMED = (
     *("segmentations", "decompositions", "alignments", "questions", "systems", "judges"),
     *("metrics", "costly_metrics", "endpoints", "models"),
@@ -42,6 +43,7 @@ class Benchmark(Options):
     dataset: str  # a name in data/registry.yaml
     raw: str  # the folder of its raw files
     criteria: dict[str, Criterion]  # what its raters judged; {} where nobody did
+    studies: dict[str, str]  # ratings that came back from people: study -> their file
     systems: list[str]  # what writes texts from the sources alone
     few_shot: dict[str, str]  # what is shown examples: system -> the folder of their raw files
     segmentation: str
@@ -49,6 +51,7 @@ class Benchmark(Options):
     released_claims: dict[str, str]  # decomposition -> the folder of the claims that it reads
     alignment: str
     questions: list[str]
+    rubrics: list[str]  # names of files rubrics/<name>.yaml
     judges: list[str]
     metrics: list[str]
     costly_metrics: list[str]
@@ -81,6 +84,23 @@ class JudgeTest(Options):
     published: list[str]  # tables in reports/published/ that the report compares with
 
 
+class SegmentTest(Options):
+    """Texts with labelled sentences, and the segmentations tried on them: all of its params.yaml.
+
+    What tells it from a test of judges is that its `test` is `segmentation`.
+    """
+
+    name: str  # that of the folder
+    test: Literal["segmentation"]
+    dataset: str  # a name in data/registry.yaml
+    raw: str  # the folder of its raw files
+    options: Block  # metassay/segment_tests/documents.py has them
+    segmentations: Annotated[list[str], Field(min_length=1)]
+
+
+Folder = Benchmark | JudgeTest | SegmentTest  # what a folder of benchmarks/ may be
+
+
 class MaxCost(Options):
     """What all runs of a project together may cost at most, in the currency of models' prices."""
 
@@ -110,16 +130,17 @@ class Shared(Options):
 
 
 class Params(Shared):
-    """What benchmarks share, and the folders of benchmarks/ by name, of both sorts."""
+    """What benchmarks share, and the folders of benchmarks/ by name, of all sorts."""
 
     benchmarks: dict[str, Benchmark]
     judge_tests: dict[str, JudgeTest]
+    segment_tests: dict[str, SegmentTest]
 
     @property
-    def every(self) -> dict[str, Benchmark | JudgeTest]:
+    def every(self) -> dict[str, Folder]:
         """All that can be run, by name."""
-        both: dict[str, Benchmark | JudgeTest] = {**self.benchmarks, **self.judge_tests}
-        return dict(sorted(both.items()))
+        found: dict[str, Folder] = {**self.benchmarks, **self.judge_tests, **self.segment_tests}
+        return dict(sorted(found.items()))
 
 
 def load(root: Path = Path()) -> Params:
@@ -130,7 +151,7 @@ def load(root: Path = Path()) -> Params:
         shared = parse(Shared, strict_yaml.load(root / PARAMS), where=str(PARAMS))
     except BadInput as error:
         problems += error.problems
-    found: dict[str, Benchmark | JudgeTest] = {}
+    found: dict[str, Folder] = {}
     files = sorted((root / BENCHMARKS).glob("*/params.yaml"))
     named = name_problems((file.parent.name for file in files), _TAKEN["benchmarks"])
     problems += [f"{BENCHMARKS}/{line}" for line in named]
@@ -153,21 +174,27 @@ def load(root: Path = Path()) -> Params:
         **{name: getattr(shared, name) for name in Shared.model_fields},
         benchmarks={name: one for name, one in found.items() if isinstance(one, Benchmark)},
         judge_tests={name: one for name, one in found.items() if isinstance(one, JudgeTest)},
+        segment_tests={name: one for name, one in found.items() if isinstance(one, SegmentTest)},
     )
 
 
-def parsed(content: object, *, where: str) -> Benchmark | JudgeTest:
+def parsed(content: object, *, where: str) -> Folder:
     """What a file benchmarks/<name>/params.yaml holds; BadInput, led by `where`, if it is wrong."""
+    if isinstance(content, dict) and content.get("test") == SEGMENTATION:
+        return parse(SegmentTest, content, where=where)
     if isinstance(content, dict) and "test" in content:
         return parse(JudgeTest, content, where=where)
     return parse(Benchmark, content, where=where)
 
 
-def _inside(one: Benchmark | JudgeTest, folder: str) -> Iterator[str]:
-    """What is wrong with one benchmark or judge test by itself."""
+def _inside(one: Folder, folder: str) -> Iterator[str]:
+    """What is wrong with one benchmark or test by itself."""
     if one.name != folder:
         yield f"name: is {one.name!r}, but the folder is {folder!r}; make them equal"
-    for key in ("systems", "questions", "judges", "metrics", "costly_metrics"):
+    for key in (
+        *("systems", "questions", "rubrics", "judges", "metrics", "costly_metrics"),
+        "segmentations",
+    ):
         named = getattr(one, key, [])
         twice = sorted({name for name in named if named.count(name) > 1})
         yield from (f"{key}: {name!r} is named twice; name it once" for name in twice)
@@ -185,9 +212,16 @@ def _inside_benchmark(benchmark: Benchmark) -> Iterator[str]:
     for name in sorted(set(benchmark.systems) & set(benchmark.few_shot)):
         yield f"systems: {name!r} is under few_shot as well; name it in one of the two"
     yield from (f"criteria > {line}" for line in _criteria(benchmark.criteria))
-    if bool(benchmark.questions) != bool(benchmark.judges):
-        empty, other = ("questions", "judges") if benchmark.judges else ("judges", "questions")
-        yield f"{empty}: is empty, but {other} is not; name both or neither"
+    asks = bool(benchmark.questions or benchmark.rubrics)
+    if asks and not benchmark.judges:
+        yield "judges: is empty, but questions or rubrics are not; name a judge, or empty them"
+    if benchmark.judges and not asks:
+        yield "questions: is empty and so is rubrics, but judges is not; name one, or empty judges"
+    yield from (f"studies > {line}" for line in name_problems(benchmark.studies, [GIVEN]))
+    yield from (f"rubrics > {line}" for line in name_problems(benchmark.rubrics, [GIVEN]))
+    for name in benchmark.questions:
+        if name.startswith("rubric-"):
+            yield f"questions: {name!r} begins with 'rubric-', as files of rubrics do; rename it"
 
 
 def _criteria(names: Iterable[str]) -> Iterator[str]:
@@ -202,9 +236,10 @@ def _criteria(names: Iterable[str]) -> Iterator[str]:
             yield f"{name}: {problem}"
 
 
-def _dangling(one: Benchmark | JudgeTest, shared: Shared) -> Iterator[str]:
+def _dangling(one: Folder, shared: Shared) -> Iterator[str]:
     fields = {
-        **{"systems": "systems", "few_shot": "systems", "segmentation": "segmentations"},
+        **{"systems": "systems", "few_shot": "systems"},
+        **{"segmentation": "segmentations", "segmentations": "segmentations"},
         **{"decompositions": "decompositions", "released_claims": "decompositions"},
         **{"alignment": "alignments", "questions": "questions", "judges": "judges"},
         **{"metrics": "metrics", "costly_metrics": "costly_metrics"},

@@ -3,19 +3,24 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import pandas as pd
+
 from metassay.datasets.ingest import ingest
-from metassay.datasets.readers import ITEM_READERS, READERS
+from metassay.datasets.readers import EVERY_READER, ITEM_READERS, SENTENCE_READERS
 from metassay.datasets.registry import Dataset
+from metassay.datasets.study import ingest_study
 from metassay.errors import BadInput
 from metassay.judge_tests.ingest import ingest_items
-from metassay.judge_tests.types import chosen_test
+from metassay.judge_tests.types import TESTS, chosen_test
+from metassay.judge_tests.types import reader_problem as judge_reader_problem
 from metassay.options import BENCHMARKS, PARAMS
-from metassay.params import Benchmark, JudgeTest
+from metassay.params import Benchmark, Folder, JudgeTest, SegmentTest
+from metassay.segment_tests.ingest import chosen_options, ingest_sentences
+from metassay.segment_tests.ingest import reader_problem as segment_reader_problem
+from metassay.tables import FULL
 
-Run = Benchmark | JudgeTest
 
-
-def raw_problems(benchmarks: Mapping[str, Run], registry: Mapping[str, Dataset]) -> list[str]:
+def raw_problems(benchmarks: Mapping[str, Folder], registry: Mapping[str, Dataset]) -> list[str]:
     """One line for each problem of the raw files that are there, led by who reads them.
 
     Nothing is said of a benchmark that `not_fetched` names, nor of one whose dataset or reader is
@@ -32,7 +37,7 @@ def raw_problems(benchmarks: Mapping[str, Run], registry: Mapping[str, Dataset])
     return [f"{', '.join(names)}: {problem}" for problem, names in found.items()]
 
 
-def not_fetched(benchmarks: Mapping[str, Run], registry: Mapping[str, Dataset]) -> list[str]:
+def not_fetched(benchmarks: Mapping[str, Folder], registry: Mapping[str, Dataset]) -> list[str]:
     """One line for each benchmark whose raw files are not all there, so that nobody checked them.
 
     That is no problem: a run fetches them. A folder that no dataset fetches is left to the params.
@@ -45,24 +50,55 @@ def not_fetched(benchmarks: Mapping[str, Run], registry: Mapping[str, Dataset]) 
     ]
 
 
-def _read(name: str, one: Run, reader: str) -> None:
+def unfit(one: Folder, reader: str) -> str | None:
+    """What is wrong with a dataset's reader for a folder of this sort; None if it suits."""
+    if isinstance(one, JudgeTest):
+        return judge_reader_problem(one.test, reader) if one.test in TESTS else None
+    if isinstance(one, SegmentTest):
+        return segment_reader_problem(reader)
+    if reader in ITEM_READERS or reader in SENTENCE_READERS:
+        of = "judges" if reader in ITEM_READERS else "segmentations"
+        return f"reader {reader!r} is for tests of {of}; give this folder a `test`"
+    return None
+
+
+def _read(name: str, one: Folder, reader: str) -> None:
     if isinstance(one, JudgeTest):
         test = chosen_test(one.test, one.options, where=f"{BENCHMARKS / name / PARAMS}")
         ingest_items(test, reader, Path(one.raw), dataset=one.dataset, judges=one.judges)
+    elif isinstance(one, SegmentTest):
+        options = chosen_options(one.options, where=f"{BENCHMARKS / name / PARAMS}")
+        ingest_sentences(reader, Path(one.raw), options)
     else:
-        ingest(reader, Path(one.raw), one.criteria)
+        made = ingest(reader, Path(one.raw), one.criteria)
+        _read_studies(one, made.sources, made.texts)
+
+
+def _read_studies(one: Benchmark, sources: pd.DataFrame, texts: pd.DataFrame) -> None:
+    """Ratings that came back from people; systems that are yet to write have all their texts."""
+    writing = pd.MultiIndex.from_product([sources["doc_id"], one.writers, [FULL]])
+    keys = ["doc_id", "author", "part"]
+    every = pd.concat([texts[keys], writing.to_frame(index=False, name=keys)], ignore_index=True)
+    problems: list[str] = []
+    for study, file in one.studies.items():
+        try:
+            ingest_study(Path(file), study, one.criteria, sources, every)
+        except BadInput as error:
+            problems += error.problems
+    if problems:
+        raise BadInput(problems)
 
 
 def _readable(
-    benchmarks: Mapping[str, Run], registry: Mapping[str, Dataset]
-) -> Iterator[tuple[str, Run, Dataset]]:
+    benchmarks: Mapping[str, Folder], registry: Mapping[str, Dataset]
+) -> Iterator[tuple[str, Folder, Dataset]]:
     for name, benchmark in benchmarks.items():
         dataset = registry.get(benchmark.dataset)
-        if dataset is not None and dataset.reader in {**READERS, **ITEM_READERS}:
+        if dataset is not None and dataset.reader in EVERY_READER:
             yield name, benchmark, dataset
 
 
-def _absent(benchmark: Run, dataset: Dataset) -> int:
+def _absent(benchmark: Folder, dataset: Dataset) -> int:
     """How many raw files are not there; 1 where the folder of a dataset without files is not."""
     folder = Path(benchmark.raw)
     if not dataset.files:

@@ -32,6 +32,22 @@ VERDICT = "verdict"  # pairs.measure there, and the metric of its judges' cards
 ALL_SUBSETS, MEAN_OF_SUBSETS = "all subsets", "mean of subsets"
 
 
+def reference_number(author: str) -> int:
+    """1 for `reference`, N for a further one, `reference:N`; 0 for who is none."""
+    name, mark, number = author.partition(":")
+    if name != REFERENCE or (mark and not (number.isascii() and number.isdigit())):
+        return 0
+    return int(number) if mark else 1
+
+
+def is_reference(author: str) -> bool:
+    """Whether an author is the reference writer, or a further one, `reference:2` and so on.
+
+    Further ones are there for rubrics alone: nothing else measures them or compares with them.
+    """
+    return reference_number(author) > 0
+
+
 def metric_label(metric: str, judge: str) -> str:
     """What tables, pages and messages call a metric: its judge in brackets, if it has one."""
     return metric if judge == NO_JUDGE else f"{metric} ({judge})"
@@ -52,6 +68,7 @@ _COEFFICIENT = choice(
     meaning="the coefficient; kendall is tau-b, kendall_c is Stuart's tau-c",
 )
 _METRIC = text("the metric")
+_SEGMENTATION = text("the segmentation's name in params.yaml")
 _JUDGE = text("the judge, or `none`")
 _LABEL = text("the metric, with its judge in brackets if it has one")
 _STUDY = text("the study")
@@ -112,8 +129,23 @@ PARTS = Table(
         "starts": integers("where each piece of the part starts in the full text, in characters"),
         "ends": integers("where each piece ends; a section that recurs has several pieces"),
         "leaf": choice("yes", "no", meaning="yes if no other part of this text lies inside it"),
-        "status": choice(*_STATUSES, meaning="the text's status"),
+        "status": choice(
+            *_STATUSES, meaning="the text's status; of a facet also why nobody knows what it is"
+        ),
+        "made_up": texts("what a model returned as this facet and is not in the text; mostly none"),
         "repeats": texts("datasets that it may repeat: its source's, and its writer's examples'"),
+    },
+)
+
+SEGMENTS = Table(
+    "segments",
+    "facets of texts that the dataset itself brings, as it has them",
+    ("doc_id", "author", "part"),
+    {
+        "doc_id": _DOC,
+        "author": _AUTHOR,
+        "part": text("the facet"),
+        "text": text("what the data say the facet is; it need not be in the text word by word"),
     },
 )
 
@@ -211,15 +243,20 @@ PAIRS = Table(
             " author among the document's systems, sorted"
         ),
         "citation": integer(
-            "the citation that is asked about; -1 if the question is not about a single one"
+            "the citation that is asked about; of a rubric the reference, where a document has"
+            " several; -1 if the question is not about a single one"
         ),
         "premise": repeated_text(
             "what the hypothesis is read against; null exactly where settled is set", null=True
         ),
-        "hypothesis": repeated_text("the claim or statement; of a preference the second text"),
+        "hypothesis": repeated_text(
+            "the claim or statement; of a preference the second text; of a rubric the text that a"
+            " criterion is about"
+        ),
         "context": repeated_text(
             "what else the question rests on. For a single citation: all passages that its"
-            " statement cites. For a preference: what both texts are about",
+            " statement cites. For a preference: what both texts are about. For a rubric: the"
+            " criterion, as canonical JSON",
             null=True,
         ),
         "repeats": repeated_text(
@@ -229,9 +266,13 @@ PAIRS = Table(
             "no_evidence",
             "no_text",
             "no_claims",
+            "not_applicable",
+            "no_reference",
             meaning="why no judge is asked. no_evidence: there is nothing to read, which is worth 0"
-            " (not entailed). no_text: the text failed; no_claims: its claims are unknown. These"
-            " two count as failed",
+            " (not entailed), or the lowest level of a scale. not_applicable: the criterion is not"
+            " about this text, which has no penalty. no_text: the text failed; no_claims: its"
+            " claims or facets are unknown; no_reference: it is not known whether the reference has"
+            " the part. These three count as failed",
             null=True,
         ),
     },
@@ -259,11 +300,16 @@ JUDGMENTS = Table(
             null=True,
         ),
         "grade": real(
-            "the answer, if the instrument asks for a grade: 0 to 3 for support_grade. Null if it"
-            " asks for a label, or if status is not ok",
+            "the answer, if the instrument asks for a grade: 0 to 3 for support_grade, the level of"
+            " a scale, the number of penalties. Null if it asks for a label, or if status is not"
+            " ok",
             null=True,
         ),
         "explanation": text("the judge's reason, verbatim", null=True),
+        "quotes": texts("what the judge quotes as its evidence; mostly none"),
+        "quote_starts": integers(
+            "where each quote starts in the hypothesis, in characters; -1: it is not there"
+        ),
         "tokens": integer("tokens that were paid for, of prompt and answer", null=True),
         "attempts": integer("how often the judge was asked"),
         "recipe": text("the judge's signature: its model, prompt and settings"),
@@ -311,6 +357,46 @@ SCORES = Table(
     _SCORE_COLUMNS,
 )
 
+CRITERIA = Table(
+    "criteria",
+    "what rubrics ask, and the metrics that they make",
+    ("rubric", "criterion"),
+    {
+        "rubric": text("the rubric's name: rubrics/NAME.yaml"),
+        "criterion": text("the criterion's name; `overall` and `penalties` sum others up"),
+        "metric": text("the metric that it makes: `<rubric>_<criterion>`"),
+        "kind": choice(
+            "scale",
+            "penalties",
+            "total",
+            "overall",
+            meaning="a level of a scale; a number of penalties; the sum of these numbers; or the"
+            " weighted mean of the scales",
+        ),
+        "position": integer("its place in the rubric, from 0"),
+        "low": real("the lowest answer"),
+        "high": real("the highest answer; null if there is no cap", null=True),
+        "weight": real("its weight in the overall score; null if it has none", null=True),
+        "value": choice(
+            "share",
+            "grade",
+            meaning="what a score is: the answer divided by the highest one, or the answer",
+        ),
+        "combines": choice(
+            *("best", "mean", "sum", "renormalised", "printed"),
+            meaning="how several numbers make one: grades by several references their best or their"
+            " mean; penalties their sum; and in the overall score, scales their weighted mean with"
+            " weights renormalised over those that were scored, or, as printed in the paper on"
+            " facets, the sum of value x weight divided by the number of weighted scales",
+        ),
+        "better": choice("higher", "lower", meaning="which direction is better"),
+        "meaning": text("what it says"),
+        "missing": text("what is done where an answer is missing"),
+        "source": text("where it comes from"),
+        "recipe": text("hash of the criterion; of `overall` and `penalties`, of the whole rubric"),
+    },
+)
+
 LEADERBOARD = Table(
     "leaderboard",
     "each author's corpus value on each metric",
@@ -348,7 +434,10 @@ RATINGS = Table(
         "doc_id": _DOC,
         "author": _AUTHOR,
         "part": _PART,
-        "unit": text("`text`; `claim:N` for one claim; `versus:AUTHOR` for a preference"),
+        "unit": text(
+            "`text`; `claim:N` for one claim; `statement:N` for one sentence of the author's text;"
+            " `versus:AUTHOR` for a preference"
+        ),
         "rater": text("who judged"),
         "criterion": text("what was judged; its scale is declared in params.yaml"),
         "value": real("on the criterion's scale; null where the rater abstained", null=True),
@@ -489,6 +578,7 @@ AGREEMENT = Table(
             "count_f1_2",
             "spearman_with_others",
             "kendall_with_others",
+            "spearman_below_others",
             "fleiss_kappa",
             "krippendorff_alpha_nominal",
             "krippendorff_alpha_ordinal",
@@ -499,7 +589,9 @@ AGREEMENT = Table(
             "icc1k",
             "icc2k",
             "icc3k",
-            meaning="the coefficient; 1 is perfect agreement",
+            meaning="the coefficient; 1 is perfect agreement. spearman_below_others: how far a"
+            " rater's agreement with the others, the mean correlation with each, lies below theirs"
+            " among themselves; its intervals draw texts, and hold for all raters at once",
         ),
         "rater_a": text("a rater, or `all`"),
         "rater_b": text("another rater, `others` (the mean of the others), or `all`"),
@@ -509,6 +601,107 @@ AGREEMENT = Table(
         "n": integer("things that both raters rated (`all`: two raters or more; ICC: every rater)"),
         "n_missing": integer("things that somebody rated and that are not counted in n"),
         "n_resamples": integer("resamples that have a coefficient"),
+    },
+)
+
+RATING_SUMMARIES = Table(
+    "rating_summaries",
+    "what people gave on average, in all, to each system and by each rater. Ratings count as they"
+    " are, one for each text or claim; comparisons are in `preferences`",
+    ("study", "criterion", "part", "of", "name"),
+    {
+        "study": _STUDY,
+        "criterion": _CRITERION,
+        "part": _PART,
+        "of": choice(
+            "all",
+            "author",
+            "rater",
+            meaning="whose ratings: all of systems' texts; those of one author's texts; or those"
+            " that one rater gave to systems' texts",
+        ),
+        "name": text("the author or rater; empty for `all`"),
+        "mean": real("mean of the ratings; null if there is none", null=True),
+        "low": real(
+            "lower end of the mean's interval, for these systems and raters and other documents,"
+            " from a bootstrap over documents; null with one document",
+            null=True,
+        ),
+        "high": _UPPER,
+        "sd": real(
+            "standard deviation of the ratings, divided by n (ddof 0); null if there is none",
+            null=True,
+        ),
+        "n": integer("ratings that the mean rests on"),
+        "n_missing": integer("ratings without a value: the rater abstained, or the cell is empty"),
+        "n_documents": integer("documents that have a rating with a value"),
+    },
+)
+
+_SCORER = choice("metric", "people", meaning="whether it is a metric or a human criterion")
+METRIC_CORRELATIONS = Table(
+    "metric_correlations",
+    "how metrics and human criteria correlate with each other, two by two, over all texts that a"
+    " study rated. One row for each two: criteria come first, then metrics, each by name",
+    ("study", "part", "coefficient", "first_is", "first", "second_is", "second"),
+    {
+        "study": _STUDY,
+        "part": _PART,
+        "coefficient": _COEFFICIENT,
+        "first_is": _SCORER,
+        "first": text("the criterion, or the metric with its judge in brackets if it has one"),
+        "second_is": _SCORER,
+        "second": text("the other one"),
+        "value": real(
+            "the correlation over all texts that have both; null if undefined. Both are turned so"
+            " that more is better",
+            null=True,
+        ),
+        "n": integer("texts that have both"),
+        "n_missing": integer("texts that have one of the two"),
+    },
+)
+
+FACET_WEIGHTS = Table(
+    "facet_weights",
+    "the weights of a rubric's criteria, fitted to overall scores that people gave beside their"
+    " grades of the same criteria",
+    ("study", "part", "rubric", "method", "criterion"),
+    {
+        "study": _STUDY,
+        "part": _PART,
+        "rubric": text("the rubric whose criteria people graded"),
+        "method": choice(
+            "complete",
+            "complete_non_negative",
+            "renormalised",
+            "renormalised_non_negative",
+            meaning="complete: least squares on the texts that have every grade. renormalised:"
+            " least squares on all texts, the overall score being the mean of the grades that there"
+            " are by the weights of these, which add up to 1. non_negative: no weight below 0",
+        ),
+        "criterion": _CRITERION,
+        "weight": real(
+            "the weight, for grades and overall scores as shares of the ends of their scales; null"
+            " if it cannot be told",
+            null=True,
+        ),
+        "low": real(
+            "lower end of the interval, from a bootstrap over documents; null with one document",
+            null=True,
+        ),
+        "high": _UPPER,
+        "given": real("the rubric's own weight, as a share of the sum of all"),
+        "mse": real(
+            "mean squared error of the fitted weights on the texts used; null where these are no"
+            " more than the weights, so that any scores fit",
+            null=True,
+        ),
+        "mse_given": real("the same of the rubric's own weights", null=True),
+        "n": integer("texts used"),
+        "n_missing": integer("rated texts left out: no overall score, or grades missing"),
+        "n_documents": integer("documents of the texts used"),
+        "n_resamples": integer("resamples in which the weights could be told"),
     },
 )
 
@@ -820,6 +1013,85 @@ VERDICTS = Table(
     },
 )
 
+SENTENCES = Table(
+    "sentences",
+    "the sentences of a test of segmentations and their right labels; `texts` has their texts",
+    ("doc_id", "author", "position"),
+    {
+        "doc_id": _DOC,
+        "author": _AUTHOR,
+        "position": integer("counted from 0 within the text"),
+        "start": integer("where the sentence starts in the text, in characters"),
+        "end": integer("where it ends"),
+        "label": text("the facet that it is of; `none` if it is of none"),
+        "confidence": real("how sure people were of the label, 0 to 1; null if unknown", null=True),
+    },
+)
+
+SEGMENTED = Table(
+    "segmented",
+    "the label that a segmentation gives each sentence of a test",
+    ("segmentation", "doc_id", "author", "position"),
+    {
+        "segmentation": _SEGMENTATION,
+        "doc_id": _DOC,
+        "author": _AUTHOR,
+        "position": integer("the sentence's place in its text"),
+        "status": choice(*_STATUSES, meaning="ok, or why there is no label"),
+        "label": text(
+            "the facet that covers more than half of the sentence; `none` if none does; null where"
+            " status is not ok",
+            null=True,
+        ),
+        "recipe": _RECIPE,
+    },
+)
+
+SEGMENT_SCORES = Table(
+    "segment_scores",
+    "how often a segmentation gives sentences their right label",
+    ("segmentation", "of", "name", "statistic"),
+    {
+        "segmentation": _SEGMENTATION,
+        "of": choice(
+            *("all", "label", "place", "confidence", "above"),
+            meaning="which sentences: all; those of one label; those in one third of their text;"
+            " those of whose label people were less or more sure than of the median one. `above`:"
+            " of all sentences that both labelled, by how much it is above another segmentation",
+        ),
+        "name": text(
+            "the label, the third, `lower` or `higher`, the other segmentation; `all` of all"
+        ),
+        "statistic": choice(
+            *("accuracy", "macro_f1", "weighted_f1", "cohen_kappa", "majority_guess"),
+            *("precision", "recall", "f1", "failed", "accuracy_at_least", "accuracy_at_most"),
+            meaning="the number; docs/segmentation-tests.md explains each",
+        ),
+        "value": real("its value; null if undefined", null=True),
+        "low": real(
+            "lower end of the interval for other documents; null with one document", null=True
+        ),
+        "high": _UPPER,
+        "n": integer(
+            "sentences that it rests on; of precision, recall and f1 those that have the label"
+        ),
+        "n_failed": integer("sentences without a label because the segmentation failed: left out"),
+        "n_documents": integer("the documents that these sentences are of"),
+    },
+)
+
+CONFUSIONS = Table(
+    "confusions",
+    "how many sentences of each label a segmentation gives which label; without those it failed on",
+    ("segmentation", "label", "given"),
+    {
+        "segmentation": _SEGMENTATION,
+        "label": text("the right label"),
+        "given": text("the label that they are given"),
+        "n": integer("how many; pairs of labels without a sentence are there, too"),
+    },
+)
+
 _EVIDENCE_KEY = ("study", "criterion", "part", "metric", "judge", "level")
 EVIDENCE = Table(
     "evidence",
@@ -975,12 +1247,14 @@ TABLES: dict[str, Table] = {
         SOURCES,
         TEXTS,
         PARTS,
+        SEGMENTS,
         UNITS,
         RESPONSES,
         NOTES,
         ALIGNMENTS,
         PAIRS,
         JUDGMENTS,
+        CRITERIA,
         MEASUREMENTS,
         SCORES,
         LEADERBOARD,
@@ -989,6 +1263,9 @@ TABLES: dict[str, Table] = {
         COMPONENTS,
         SIGNIFICANCE,
         AGREEMENT,
+        RATING_SUMMARIES,
+        METRIC_CORRELATIONS,
+        FACET_WEIGHTS,
         PREFERENCES,
         ENSEMBLES,
         CONFLICTS,
@@ -1000,6 +1277,10 @@ TABLES: dict[str, Table] = {
         GOLD,
         GIVEN_VERDICTS,
         VERDICTS,
+        SENTENCES,
+        SEGMENTED,
+        SEGMENT_SCORES,
+        CONFUSIONS,
         EVIDENCE,
         CERTIFICATES,
     )

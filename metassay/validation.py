@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 from metassay.aggregation.leaderboard import LeaderboardOptions
 from metassay.alignment import ALIGNMENTS
-from metassay.datasets.readers import ITEM_READERS, reader_problems
+from metassay.datasets.readers import reader_problems
 from metassay.datasets.registry import RAW, REGISTRY, Dataset, load_registry, misplaced
 from metassay.errors import BadInput
 from metassay.generation import SYSTEMS
-from metassay.judge_tests.types import TESTS, chosen_test, reader_problem
+from metassay.judge_tests.types import chosen_test
 from metassay.judges import JUDGES
 from metassay.judges.make import instruments_of
 from metassay.judges.problems import example_problems
@@ -19,14 +19,17 @@ from metassay.llm.connection import cap_of, model_problems
 from metassay.llm.endpoints import Models, parse_models
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.metrics import METRICS
-from metassay.metrics.catalogue import descriptions
+from metassay.metrics.problems import measured_twice
 from metassay.needs import FEW_SHOT, RELEASED_CLAIMS, folder_problems
 from metassay.options import BENCHMARKS, PARAMS, Block, Options, parse
 from metassay.pairing.questions import Questions, clashes, unanswerable
-from metassay.params import Benchmark, JudgeTest, Params, load
+from metassay.params import Benchmark, Folder, Params, load
 from metassay.parquet import read
+from metassay.raw_checks import unfit
 from metassay.reporting.published import COMPARISONS
 from metassay.reporting.published_judges import JUDGE_COMPARISONS
+from metassay.rubrics.problems import rubric_problems
+from metassay.segment_tests.ingest import chosen_options
 from metassay.tables import RESPONSES, TABLES
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 
@@ -65,7 +68,9 @@ def configuration_problems() -> list[str]:
             *_costly(named),
             *_benchmarks(params, named),
             *_judge_tests(params),
+            *_segment_tests(params),
             *_measured_twice(params, named),
+            *_rubrics(params, named),
             *_watched(params, named),
         ]
     if params is not None and registry is not None:
@@ -108,7 +113,7 @@ def _named(problems: list[str], params: Params) -> Iterator[_Named]:
 
 
 def _options(params: Params) -> list[str]:
-    """Blocks that are of one kind, and the metrics that are compared."""
+    """Blocks that are of one kind."""
     problems: list[str] = []
     blocks: list[tuple[str, Block, type[Options]]] = [
         *((f"questions > {name}", b, Questions) for name, b in params.questions.items()),
@@ -118,13 +123,6 @@ def _options(params: Params) -> list[str]:
     ]
     for at, block, model in blocks:
         _collect(problems, lambda m=model, b=block, a=at: parse(m, b, where=f"{PARAMS} > {a}"))  # type: ignore[misc]
-    compared = params.meta_evaluation.get("compared")
-    problems += [
-        f"{PARAMS} > meta_evaluation > compared: no metric is called {metric!r}; docs/metrics.md"
-        " has their names"
-        for metric in (compared if isinstance(compared, list) else [])
-        if str(metric).partition(" (")[0] not in descriptions()
-    ]
     return problems
 
 
@@ -147,7 +145,7 @@ def _models(params: Params, named: list[_Named]) -> list[str]:
     for block, name, chosen in named:
         where = f"{PARAMS} > {block} > {name}"
         found = model_problems(chosen, models, where=where)
-        if block == "judges" and not found:
+        if block in ("judges", "segmentations") and not found:
             found = example_problems(chosen, models, where)
         problems += found
     return problems
@@ -207,25 +205,29 @@ def _judge_tests(params: Params) -> list[str]:
     return problems
 
 
+def _segment_tests(params: Params) -> list[str]:
+    problems: list[str] = []
+    for name, one in params.segment_tests.items():
+        _collect(problems, lambda o=one, n=name: chosen_options(o.options, where=_at(n)))  # type: ignore[misc]
+    return problems
+
+
 def _measured_twice(params: Params, named: list[_Named]) -> Iterator[str]:
-    """Metrics that two of a benchmark's blocks give: a score would be there twice."""
     gives = {
         (one.block, one.name): [metric.name for metric in one.chosen.record.descriptions]
         for one in named
         if one.block in ("metrics", "costly_metrics")
     }
-    for name, benchmark in params.benchmarks.items():
-        givers: dict[str, list[str]] = {}
-        for block in ("metrics", "costly_metrics"):
-            for one in getattr(benchmark, block):
-                for metric in gives.get((block, one), []):
-                    givers.setdefault(metric, []).append(f"{block} > {one}")
-        first: dict[tuple[str, ...], str] = {}
-        for metric, blocks in givers.items():
-            if len(blocks) > 1:
-                first.setdefault(tuple(blocks), metric)
-        for both, metric in first.items():
-            yield f"{_at(name)}: {metric} is measured by {' and '.join(both)}; name one of them"
+    for name, own in params.benchmarks.items():
+        blocks = [*(("metrics", one) for one in own.metrics)]
+        blocks += [("costly_metrics", one) for one in own.costly_metrics]
+        yield from (f"{_at(name)}: {problem}" for problem in measured_twice(blocks, gives))
+
+
+def _rubrics(params: Params, named: list[_Named]) -> list[str]:
+    found = [one for one in named if one.block == "segmentations"]
+    facets = {one.name: one.chosen.record.facets(one.chosen.options) for one in found}
+    return rubric_problems(params, facets, dict(_answerable(named)))
 
 
 def _asked(
@@ -271,28 +273,19 @@ def _datasets(params: Params, registry: Mapping[str, Dataset]) -> list[str]:
     ]
 
 
-def _dataset(benchmark: Benchmark | JudgeTest, registry: Mapping[str, Dataset]) -> Iterator[str]:
+def _dataset(benchmark: Folder, registry: Mapping[str, Dataset]) -> Iterator[str]:
     dataset = registry.get(benchmark.dataset)
     if dataset is None:
         known = ", ".join(registry)
         yield f"dataset: {benchmark.dataset!r} is not in {REGISTRY}; known: {known}"
     elif dataset.reader is None:
         yield f"dataset: {benchmark.dataset!r} has no reader; choose another"
-    elif problem := _unfit(benchmark, dataset.reader):
+    elif problem := unfit(benchmark, dataset.reader):
         yield f"dataset: {problem}"
     elif problems := misplaced(benchmark.dataset, dataset, Path(benchmark.raw)):
         yield from (f"raw: {problem}" for problem in problems)
     elif not dataset.files and not Path(benchmark.raw).is_dir():
         yield f"raw: the folder {benchmark.raw} does not exist"
-
-
-def _unfit(one: Benchmark | JudgeTest, reader: str) -> str | None:
-    """A reader that gives items where rows are wanted, or rows where items are."""
-    if isinstance(one, JudgeTest):
-        return reader_problem(one.test, reader) if one.test in TESTS else None
-    if reader in ITEM_READERS:
-        return f"reader {reader!r} is for tests of judges; give this folder a `test`"
-    return None
 
 
 def _at(benchmark: str) -> str:

@@ -5,42 +5,56 @@ import pandas as pd
 from metassay import __version__
 from metassay.aggregation.judged import Setup, judged_scores
 from metassay.aggregation.leaderboard import LeaderboardOptions, leaderboard
+from metassay.aggregation.rubrics import rubric_scores
+from metassay.file_names import rubric_files
 from metassay.llm.endpoints import parse_models
 from metassay.metrics.catalogue import descriptions
 from metassay.options import CHEAP, GIVEN, parse, printed
 from metassay.pairing.questions import Questions
-from metassay.tables import JUDGMENTS, LEADERBOARD, MEASUREMENTS, PAIRS, PARTS, SCORES, UNITS
-from metassay.units import DECOMPOSITIONS
-from metassay.units.decompose import recipe_of
+from metassay.rubrics.metrics import rubric_descriptions
+from metassay.tables import (
+    CRITERIA,
+    JUDGMENTS,
+    LEADERBOARD,
+    MEASUREMENTS,
+    PAIRS,
+    PARTS,
+    SCORES,
+    UNITS,
+)
+from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
+from metassay.units.recipes import recipe_of
 from stages.doorway import Given, enter
 
 
 def main(given: Given) -> None:
     """Bring one benchmark's scores together and rank its authors."""
-    asked = given.own("questions")
-    judged = judged_scores(
-        given.read(PARTS),
-        given.read(UNITS),
-        given.read(PAIRS, [GIVEN, *asked]),
-        given.read(JUDGMENTS, [GIVEN, *given.own("judges")]),
-        setup_of(given, asked),
-    )
+    asked, rubrics = given.own("questions"), given.own("rubrics")
+    setup = setup_of(given, asked)
+    pairs = given.read(PAIRS, [GIVEN, *asked, *rubric_files(rubrics)])
+    judgments = given.read(JUDGMENTS, [GIVEN, *given.own("judges")])
+    criteria = given.read(CRITERIA, [GIVEN, *rubrics])
+    graded = pairs["measure"].isin(criteria["metric"])
+    judged = judged_scores(given.read(PARTS), given.read(UNITS), pairs[~graded], judgments, setup)
+    by_rubric = rubric_scores(criteria, pairs[graded], judgments, setup.segmentation, setup.version)
     measured = given.read(MEASUREMENTS, [GIVEN, CHEAP, *given.own("costly_metrics")])
-    scores = pd.concat([judged, measured], ignore_index=True)
+    scores = pd.concat([judged, by_rubric, measured], ignore_index=True)
     where = "params.yaml > aggregation"
     options = parse(LeaderboardOptions, given.shared("aggregation"), where=where)
     given.write(SCORES, scores)
-    given.write(LEADERBOARD, leaderboard(scores, descriptions(), options))
+    known = {**descriptions(), **rubric_descriptions(criteria)}
+    given.write(LEADERBOARD, leaderboard(scores, known, options))
 
 
 def setup_of(given: Given, asked: list[str]) -> Setup:
     """What led to the pairs, as recipes print it."""
     (name,) = [*given.own("decompositions"), *given.own("released_claims")]
     decomposition = given.chosen(DECOMPOSITIONS, "decompositions", name)
+    segmentation = given.chosen(SEGMENTATIONS, "segmentations", given.own("segmentation"))
     models = parse_models(given.shared("endpoints"), given.shared("models"))
     questions, where = given.shared("questions"), "params.yaml > questions"
     return Setup(
-        segmentation=printed(given.shared(f"segmentations.{given.own('segmentation')}")),
+        segmentation=recipe_of(segmentation, models),
         decomposition=recipe_of(decomposition, models),
         alignment=printed(given.shared(f"alignments.{given.own('alignment')}")),
         questions={

@@ -18,7 +18,7 @@ from metassay.llm.connection import Connection
 from metassay.llm.endpoints import parse_models
 from metassay.needs import Lists, all_datasets, everyone, folder_problems
 from metassay.options import PARAMS, parse
-from metassay.params import Benchmark, JudgeTest, Shared, parsed
+from metassay.params import Folder, Shared, parsed
 from stages.doorway import Given
 
 
@@ -47,7 +47,7 @@ def connect(given: Given, chosen: Chosen, repeated: Iterable[str]) -> Connection
     )
 
 
-def params_of(given: Given) -> tuple[Benchmark | JudgeTest, Shared]:
+def params_of(given: Given) -> tuple[Folder, Shared]:
     """All params, for what is asked about permissions alone."""
     own = given.entry.own
     shared = parse(Shared, strict_yaml.load(PARAMS), where=str(PARAMS))

@@ -5,7 +5,16 @@ from metassay.datasets.registry import Dataset, misplaced
 from metassay.errors import BadInput
 from metassay.options import GIVEN, parse
 from metassay.parquet import empty
-from metassay.tables import JUDGMENTS, MEASUREMENTS, PAIRS, RATINGS, SOURCES, TEXTS
+from metassay.tables import (
+    CRITERIA,
+    JUDGMENTS,
+    MEASUREMENTS,
+    PAIRS,
+    RATINGS,
+    SEGMENTS,
+    SOURCES,
+    TEXTS,
+)
 from stages.doorway import REGISTRY, Given, enter
 
 
@@ -20,10 +29,12 @@ def main(given: Given) -> None:
     ingested = ingest(dataset.reader, raw, given.criteria(), dataset=name)
     given.note(ingested.warnings)
     given.write(SOURCES, ingested.sources)
-    given.write(RATINGS, ingested.ratings)
+    given.write(SEGMENTS, ingested.segments)
+    given.write(RATINGS, ingested.ratings, GIVEN)
     given.write(TEXTS, ingested.texts, GIVEN)
     given.write(MEASUREMENTS, ingested.measurements, GIVEN)
-    # No reader brings questions or answers yet; the folders must be there for who reads them.
+    # No reader brings rubrics, questions or answers; the folders must be there for who reads them.
+    given.write(CRITERIA, empty(CRITERIA), GIVEN)
     given.write(PAIRS, empty(PAIRS), GIVEN)
     given.write(JUDGMENTS, empty(JUDGMENTS), GIVEN)
 

@@ -1,5 +1,6 @@
 """judge: pairs -> one judgment per pair of one judge, and what language models were asked."""
 
+from metassay.file_names import rubric_files
 from metassay.judges import JUDGES
 from metassay.judges.make import instruments_of, make_judge
 from metassay.judges.problems import released
@@ -14,7 +15,8 @@ def main(given: Given) -> None:
     """Let one judge read the pairs of one benchmark."""
     name = given.item
     chosen = given.chosen(JUDGES, "judges", name)
-    pairs = given.read(PAIRS, [GIVEN, *given.listed("questions")])
+    asked_in = [*given.listed("questions"), *rubric_files(given.listed("rubrics"))]
+    pairs = given.read(PAIRS, [GIVEN, *asked_in])
     repeated = {dataset for names in pairs["repeats"].unique() for dataset in names.split()}
     benchmark, shared = params_of(given)
     repeated.update(released(benchmark, shared.decompositions))

@@ -1,9 +1,12 @@
 """measure: parts -> scores of metrics that need no judge: all cheap ones, or one costly one."""
 
+from metassay.llm.endpoints import parse_models
 from metassay.metrics import METRICS
 from metassay.metrics.measure import measure
-from metassay.options import CHEAP, printed
+from metassay.options import CHEAP
 from metassay.tables import MEASUREMENTS, PARTS, SOURCES
+from metassay.units import SEGMENTATIONS
+from metassay.units.recipes import recipe_of
 from stages.doorway import Given, enter
 
 
@@ -11,12 +14,13 @@ def main(given: Given) -> None:
     """Measure the texts of one benchmark."""
     block = "costly_metrics" if given.item else "metrics"
     names = [given.item] if given.item else given.own("metrics")
-    segmentation = given.shared(f"segmentations.{given.own('segmentation')}")
+    segmentation = given.chosen(SEGMENTATIONS, "segmentations", given.own("segmentation"))
+    models = parse_models(given.shared("endpoints"), given.shared("models"))
     measured = measure(
         given.read(SOURCES),
         given.read(PARTS),
         [given.chosen(METRICS, block, name) for name in names],
-        segmentation=printed(segmentation),
+        segmentation=recipe_of(segmentation, models),
     )
     given.note(measured.warnings)
     given.write(MEASUREMENTS, measured.table, given.item or CHEAP)

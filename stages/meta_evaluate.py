@@ -1,9 +1,11 @@
 """meta_evaluate: scores x ratings -> how far to trust each metric, and each rater."""
 
 from metassay.meta_evaluation.evaluate import evaluate
+from metassay.meta_evaluation.facet_weights import facet_weights
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.options import parse
-from metassay.tables import LEADERBOARD, RATINGS, SCORES, TABLES
+from metassay.meta_evaluation.rating_summaries import rating_summaries
+from metassay.options import GIVEN, parse
+from metassay.tables import CRITERIA, LEADERBOARD, RATINGS, SCORES, TABLES
 from stages.doorway import Given, enter
 
 
@@ -13,9 +15,13 @@ def main(given: Given) -> None:
     options = parse(MetaOptions, given.shared("meta_evaluation"), where=where)
     board = given.read(LEADERBOARD)
     better = dict(zip(board["metric"], board["better"], strict=True))
-    scores, ratings, criteria = given.read(SCORES), given.read(RATINGS), given.criteria()
+    ratings = given.read(RATINGS, [GIVEN, *given.own("studies")])
+    scores, criteria = given.read(SCORES), given.criteria()
+    rubrics = given.read(CRITERIA, [GIVEN, *given.own("rubrics")])
     notes: list[str] = []
     made = evaluate(scores, ratings, criteria, better, options, note=notes.append)
+    made["rating_summaries"] = rating_summaries(ratings, criteria, options)
+    made["facet_weights"] = facet_weights(ratings, criteria, rubrics, options)
     given.note(notes)
     for name, frame in made.items():
         given.write(TABLES[name], frame)

@@ -1,36 +1,22 @@
 """report: tables -> reports/<benchmark>/: a web page, its numbers as CSV and Markdown, figures."""
 
 from metassay.datasets.registry import Dataset
-from metassay.file_names import asking, noting
+from metassay.file_names import asking, noting, rubric_files
 from metassay.llm.endpoints import parse_models
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.options import GIVEN, parse
 from metassay.reporting.display import ShownAs
 from metassay.reporting.report import ReportInput, write_report
-from metassay.tables import JUDGMENTS, NOTES, PAIRS, RESPONSES, TABLES, TEXTS
+from metassay.reporting.resampled import Resampling
+from metassay.tables import CRITERIA, JUDGMENTS, NOTES, PAIRS, RATINGS, RESPONSES, TABLES, TEXTS
+from metassay.units import SEGMENTATIONS
 from stages.doorway import REGISTRY, Given, enter
 
 SHOWN = (
-    "sources",
-    "parts",
-    "units",
-    "alignments",
-    "scores",
-    "leaderboard",
-    "ratings",
-    "correlations",
-    "components",
-    "agreement",
-    "certificates",
-    "significance",
-    "preferences",
-    "ensembles",
-    "conflicts",
-    "disagreements",
-    "confounds",
-    "corrected",
-    "judge_cards",
-    "calibration",
+    *("sources", "parts", "units", "alignments", "scores", "leaderboard"),
+    *("correlations", "components", "agreement", "certificates", "significance", "preferences"),
+    *("ensembles", "conflicts", "disagreements", "confounds", "corrected"),
+    *("judge_cards", "calibration", "rating_summaries", "metric_correlations", "facet_weights"),
 )
 
 
@@ -41,6 +27,7 @@ def main(given: Given) -> None:
     writers = [*given.own("systems"), *given.own("few_shot")]
     judges = given.own("judges")
     where = "params.yaml > certification"
+    segmentation = given.chosen(SEGMENTATIONS, "segmentations", given.own("segmentation"))
     report = ReportInput(
         benchmark=given.benchmark,
         title=dataset.title,
@@ -52,11 +39,19 @@ def main(given: Given) -> None:
         responses=given.read_each(RESPONSES, asking(writers, judges)),
         notes=given.read_each(NOTES, noting(writers, judges, given.own("costly_metrics"))),
         certification=parse(CertificationOptions, given.shared("certification"), where=where),
-        confidence=given.shared("meta_evaluation.confidence"),
+        resampling=Resampling(
+            *(given.shared(f"meta_evaluation.{name}") for name in Resampling._fields)
+        ),
+        scales=given.criteria(),
+        facets=segmentation.record.facets(segmentation.options),
         shown_as=ShownAs.of(given.shared("shown_as"), writers, judges),
         models=parse_models(given.shared("endpoints"), given.shared("models")).models,
         texts=given.read(TEXTS, [GIVEN, *writers]),
-        pairs=given.read(PAIRS, [GIVEN, *given.own("questions")]),
+        pairs=given.read(
+            PAIRS, [GIVEN, *given.own("questions"), *rubric_files(given.own("rubrics"))]
+        ),
+        criteria=given.read(CRITERIA, [GIVEN, *given.own("rubrics")]),
+        ratings=given.read(RATINGS, [GIVEN, *given.own("studies")]),
         judgments=given.read(JUDGMENTS, [GIVEN, *judges]),
         **{table: given.read(TABLES[table]) for table in SHOWN},
     )

@@ -1,9 +1,10 @@
-"""segment: texts -> parts (SOAP sections, or the whole)."""
+"""segment: texts -> parts (SOAP sections, facets, or the whole)."""
 
 from metassay.options import GIVEN
-from metassay.tables import PARTS, SOURCES, TEXTS
+from metassay.tables import PARTS, RESPONSES, SEGMENTS, SOURCES, TEXTS
 from metassay.units import SEGMENTATIONS
-from metassay.units.segment import segment
+from metassay.units.segment import repeated_datasets, segment
+from stages.connect import connect
 from stages.doorway import Given, enter
 
 
@@ -11,7 +12,13 @@ def main(given: Given) -> None:
     """Divide every text of one benchmark."""
     chosen = given.chosen(SEGMENTATIONS, "segmentations", given.own("segmentation"))
     texts = given.read(TEXTS, [GIVEN, *given.own("systems"), *given.own("few_shot")])
-    given.write(PARTS, segment(texts, given.read(SOURCES), chosen))
+    sources, segments = given.read(SOURCES), given.read(SEGMENTS)
+    with connect(given, chosen, repeated_datasets(texts, sources)) as connection:
+        made = segment(texts, sources, segments, chosen, connection.provide(chosen))
+        asked = connection.finish()
+    given.note([*made.notes, *asked.notes])
+    given.write(PARTS, made.parts)
+    given.write(RESPONSES, asked.responses, "segment")
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from metassay.code_version import refresh
-from metassay.parquet import write
-from metassay.tables import SOURCES
+from metassay.parquet import empty, write
+from metassay.tables import SEGMENTS, SOURCES
 from stages.doorway import enter
 
 ROOT = Path(__file__).parent.parent
@@ -77,9 +77,11 @@ def tiny_project(root: Path, base_url: str, passages: list[str], **changes: Any)
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(yaml.safe_dump(content), encoding="utf-8")
     shutil.copy(ROOT / "benchmarks/sample/dvc.yaml", root / OWN.parent)
-    shutil.copytree(ROOT / "prompts", root / "prompts", dirs_exist_ok=True)
+    for folder in ("prompts", "rubrics"):
+        shutil.copytree(ROOT / folder, root / folder, dirs_exist_ok=True)
     refresh_code(root)
     write(SOURCES, sources(passages), root / "data/tables/one/sources.parquet")
+    write(SEGMENTS, empty(SEGMENTS), root / "data/tables/one/segments.parquet")
     return root
 
 

@@ -35,6 +35,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     shutil.copytree(ROOT / "prompts", tmp_path / "prompts")
+    shutil.copytree(ROOT / "rubrics", tmp_path / "rubrics")
     (tmp_path / "data/sample").symlink_to(ROOT / "data/sample")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -217,3 +218,63 @@ def test_prompts_that_kinds_use_without_naming_them(
     problems = refused(capsys)
     assert any(said in problem for problem in problems), problems
     assert all(problem.startswith("params.yaml, line ") for problem in problems)
+
+
+NLI = {
+    **{"kind": "nli", "form": "classification", "model": "models/own", "device": "cpu"},
+    **{"dtype": "float32", "window": 350},
+}
+TONE = """\
+title: Tone
+source: Invented
+overall: none
+criteria:
+  recall: {kind: scale, asks: How warm is it?, reads: full, against: nothing, value: grade, \
+levels: {"1": Cold., "2": Warm.}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "rubric", "judges", "said"),
+    [
+        ("tone", None, ["lexical"], "rubrics: there is no rubrics/tone.yaml; known: ['bmrc'"),
+        ("claim", TONE, ["lexical"], "claim makes claim_recall, which is one of Metassay's own"),
+        ("tone", TONE, ["nli"], "judges > nli: cannot answer instrument 'scale', which recall of"),
+        ("tone", TONE.replace("reads: full", "reads: every facet"), ["lexical"], "has no facets"),
+    ],
+)
+def test_rubrics_that_a_benchmark_cannot_use_are_refused(
+    here: Path,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    rubric: str | None,
+    judges: list[str],
+    said: str,
+) -> None:
+    if rubric is not None:
+        (here / f"rubrics/{name}.yaml").write_text(rubric, encoding="utf-8")
+    put(here / "params.yaml", "judges > nli", NLI)
+    put(here / "benchmarks/sample/params.yaml", "rubrics", [name])
+    put(here / "benchmarks/sample/params.yaml", "judges", judges)
+    problem = next(line for line in refused(capsys) if said in line)
+    assert problem.startswith("benchmarks/sample/params.yaml, line ")
+
+
+def test_a_rubric_that_is_not_sound_is_named_with_its_line(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = TONE.replace("overall: none", "overall: sum")
+    (here / "rubrics/tone.yaml").write_text(bad, encoding="utf-8")
+    (problem,) = refused(capsys)
+    assert problem.startswith("rubrics/tone.yaml, line 3 > overall: Input should be 'renormalised'")
+
+
+def test_a_metric_of_a_rubric_can_be_compared_whether_a_benchmark_names_it_or_not(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "rubrics/tone.yaml").write_text(TONE, encoding="utf-8")
+    put(here / "params.yaml", "meta_evaluation > compared", ["words", "tone_warmth (lexical)"])
+    (problem,) = refused(capsys)
+    assert "no metric is called 'tone_warmth (lexical)'" in problem
+    put(here / "params.yaml", "meta_evaluation > compared", ["words", "tone_recall (lexical)"])
+    assert main(["validate"]) == 0

@@ -1,7 +1,7 @@
 """dvc.yaml and the doorways say the same: what a stage declares is what it reads and writes.
 
-A tiny project of two benchmarks and a test of judges has an instance of every form of stage. Each
-instance runs where nothing lies but what it declares.
+A tiny project of two benchmarks and a test of either sort has an instance of every form of stage.
+Each instance runs where nothing lies but what it declares.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from metassay.datasets.doclens_claims import FILE as CLAIMS
 from metassay.datasets.fetch import FetchError
 from metassay.errors import BadInput
 from metassay.options import BENCHMARKS, PARAMS
-from metassay.params import Benchmark, JudgeTest, load
+from metassay.params import Benchmark, Folder, JudgeTest, SegmentTest, load
 from metassay.parquet import empty, read
 from metassay.tables import JUDGMENTS, PARTS, UNITS
 from metassay.tables import NOTES as TABLE_OF_NOTES
@@ -48,18 +48,22 @@ ONE = {
     "dataset": "notes",
     "raw": "data/raw/notes",
     "criteria": {CRITERION: {"low": 0, "high": 100, "better": "higher"}},
+    "studies": {"pilot": "studies/one/pilot/ratings.csv"},
     "systems": ["lead"],
     "few_shot": {"writer": "data/raw/ward"},
     "segmentation": "soap",
     "decompositions": ["apart"],
     "released_claims": {},
     "questions": ["all"],
+    "rubrics": ["vanilla"],
     "judges": ["lexical"],
     "metrics": ["lengths"],
     "costly_metrics": [],
 }
 TWO = ONE | {
     "name": "two",
+    "studies": {},
+    "rubrics": [],
     "systems": ["lead", "longest_turn"],
     "few_shot": {},
     "decompositions": [],
@@ -75,6 +79,14 @@ THREE = {
     "options": {"ways": 2, "subsets": [], "sample": None},
     "judges": ["lexical"],
     "published": [],
+}
+FOUR = {
+    "name": "four",
+    "test": "segmentation",
+    "dataset": "abstracts",
+    "raw": "data/raw/abstracts",
+    "options": {"labels": {}, "sample": None},
+    "segmentations": ["whole"],
 }
 ITEMS = (
     ("The knee hurts since May.", "The knee hurts.", "entailment"),
@@ -94,18 +106,26 @@ def stages_of(file: Path) -> dict[str, Any]:
 PARAMS_OF_OURS = load(ROOT)
 FILES = [ROOT / BENCHMARKS / name / "dvc.yaml" for name in PARAMS_OF_OURS.benchmarks]
 FILES_OF_TESTS = [ROOT / BENCHMARKS / name / "dvc.yaml" for name in PARAMS_OF_OURS.judge_tests]
+FILES_OF_SEGMENTING = [
+    ROOT / BENCHMARKS / name / "dvc.yaml" for name in PARAMS_OF_OURS.segment_tests
+]
 FORMS = stages_of(FILES[0])
 FORMS_OF_TESTS = stages_of(FILES_OF_TESTS[0])
-# In the order of the data, those of tests of judges among the others.
-EVERY_FORM = ["fetch", "ingest_items", *list(FORMS)[:-1], "examine", "report"]
+FORMS_OF_SEGMENTING = stages_of(FILES_OF_SEGMENTING[0])
+# In the order of the data, those of tests among the others.
+EVERY_FORM = [
+    *("fetch", "ingest_items", *list(FORMS)[:-1], "examine"),
+    *(*list(FORMS_OF_SEGMENTING)[:-1], "report"),
+]
+SORTS = ["benchmarks", "judge tests", "segment tests"]
 
 
-@pytest.mark.parametrize("files", [FILES, FILES_OF_TESTS], ids=["benchmarks", "judge tests"])
+@pytest.mark.parametrize("files", [FILES, FILES_OF_TESTS, FILES_OF_SEGMENTING], ids=SORTS)
 def test_dvc_yaml_is_the_same_in_every_folder_of_its_sort(files: list[Path]) -> None:
     assert len({file.read_bytes() for file in files}) == 1
 
 
-@pytest.mark.parametrize("forms", [FORMS, FORMS_OF_TESTS], ids=["benchmarks", "judge tests"])
+@pytest.mark.parametrize("forms", [FORMS, FORMS_OF_TESTS, FORMS_OF_SEGMENTING], ids=SORTS)
 def test_stages_stand_in_the_order_of_the_data(forms: dict[str, Any]) -> None:
     """What a stage reads of the tables, a stage before it has written."""
     tables = "data/tables/${name}/"
@@ -118,9 +138,12 @@ def test_stages_stand_in_the_order_of_the_data(forms: dict[str, Any]) -> None:
         written |= set(form["outs"])
 
 
-@pytest.mark.parametrize(("forms", "own"), [(FORMS, Benchmark), (FORMS_OF_TESTS, JudgeTest)])
+@pytest.mark.parametrize(
+    ("forms", "own"),
+    [(FORMS, Benchmark), (FORMS_OF_TESTS, JudgeTest), (FORMS_OF_SEGMENTING, SegmentTest)],
+)
 def test_every_list_that_stages_repeat_over_is_one_of_a_benchmark(
-    forms: dict[str, Any], own: type[Benchmark | JudgeTest]
+    forms: dict[str, Any], own: type[Folder]
 ) -> None:
     lists = {entry["foreach"] for entry in forms.values() if "foreach" in entry}
     assert lists
@@ -226,6 +249,7 @@ def registry(mirror: Path) -> dict[str, Any]:
         "datasets": {
             **{"notes": notes | {"files": files}, "ward": ward, "doclens_aci_claims": claims},
             "items": entry | {"reader": "snli", "folder": "data/raw/items"},
+            "abstracts": entry | {"reader": "sentences", "folder": "data/raw/abstracts"},
         },
     }
 
@@ -236,10 +260,17 @@ def make_project(root: Path, base_url: str) -> Path:
     shutil.copytree(root / "mirror/ward", root / "data/raw/ward")
     release_claims(root / "data/raw/doclens_aci_claims")
     write_items(root / "data/raw/items")
+    shutil.copytree(ROOT / "data/sample_facets", root / "data/raw/abstracts")
     (root / "reports/published").mkdir(parents=True)
-    shutil.copytree(ROOT / "prompts", root / "prompts")
+    rated = root / ONE["studies"]["pilot"]
+    rated.parent.mkdir(parents=True)
+    header = "study,doc_id,author,part,unit,rater,criterion,value"
+    rated.write_text(f"{header}\npilot,{NOTES[0]},lead,full,text,ann,{CRITERION},70\n", "utf-8")
+    for folder in ("prompts", "rubrics"):
+        shutil.copytree(ROOT / folder, root / folder)
     root_stages = stages_of(ROOT / "dvc.yaml")
-    del root_stages["train"]  # minutes on real datasets; tests/judges/test_semantic_train.py has it
+    # Minutes on real datasets: tests/judges/test_semantic_train.py and tests/units have them.
+    del root_stages["train"], root_stages["train_roles"]
     write_yaml(root / "dvc.yaml", {"vars": ["data/registry.yaml:fetched"], "stages": root_stages})
     write_yaml(root / PARAMS, params(base_url))
     write_yaml(root / "data/registry.yaml", registry(root / "mirror"))
@@ -247,8 +278,10 @@ def make_project(root: Path, base_url: str) -> Path:
         folder = root / BENCHMARKS / str(own["name"])
         write_yaml(folder / PARAMS.name, sample | own)
         shutil.copy(FILES[0], folder)
-    write_yaml(root / BENCHMARKS / "three" / PARAMS.name, THREE)
-    shutil.copy(FILES_OF_TESTS[0], root / BENCHMARKS / "three")
+    for test, file in ((THREE, FILES_OF_TESTS[0]), (FOUR, FILES_OF_SEGMENTING[0])):
+        folder = root / BENCHMARKS / str(test["name"])
+        write_yaml(folder / PARAMS.name, test)
+        shutil.copy(file, folder)
     (root / ".dvc").mkdir()
     (root / ".dvc/config").write_text("[core]\n    no_scm = true\n", encoding="utf-8")
     refresh_code(root)
@@ -487,8 +520,8 @@ def test_what_a_stage_notes_is_kept_and_said_at_once(
     (note,) = notes["note"]
     assert "a citation names a passage that does not exist" in note
     assert capsys.readouterr().err == f"note: {note}\n"
-    given = Given(entry_of(copied, "python -m stages.segment one"), ["one"])
-    with pytest.raises(RuntimeError, match=r"segment: dvc\.yaml does not declare its notes"):
+    given = Given(entry_of(copied, "python -m stages.align one"), ["one"])
+    with pytest.raises(RuntimeError, match=r"align: dvc\.yaml does not declare its notes"):
         given.note(["nothing"])
 
 

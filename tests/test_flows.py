@@ -201,7 +201,7 @@ def test_nothing_stale_runs_nothing_and_starts_no_prefect(project: Path) -> None
 def test_plain_dvc_agrees_on_what_is_stale(project: Path) -> None:
     change(project / "params.yaml", "alignments.rouge_topk.k", 2)
     change(project / "benchmarks/b01/params.yaml", "published", ["doclens_table20"])
-    (project / "data/tables/b01/ratings.parquet").unlink()
+    (project / "data/tables/b01/ratings/given.parquet").unlink()
     plan = dag.plan(project, ["b00", "b01"])
     found = set(json.loads(dvc(project, "status", "--json")))
     assert found | set(plan.after(found)) == plan.stale
@@ -761,12 +761,12 @@ def test_one_report_is_rendered_under_the_lock_and_writes_nowhere_else(
     assert process.returncode == 0, rest
     assert names(rest) == {"b00: report"}, "although nothing had changed"
     assert [str(path) for path in outside.rglob("*") if path.is_file()] == []
-    for name in ("ratings", "units"):
+    for name in ("alignments", "units"):
         (project / f"data/tables/b00/{name}.parquet").unlink()
     done = run(project, "b00", "--only", "report")
     assert done.returncode == 2
     missing = (
-        "b00: report: data/tables/b00/ratings.parquet and 1 more not there; `metassay run b00`"
+        "b00: report: data/tables/b00/alignments.parquet and 1 more not there; `metassay run b00`"
     )
     assert done.stderr.splitlines()[-1].startswith(missing)
 

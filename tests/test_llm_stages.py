@@ -16,7 +16,6 @@ from metassay.llm.responses import import_
 from metassay.parquet import read, write
 from metassay.tables import NOTES, PARTS, RESPONSES, SOURCES, TEXTS, UNITS
 from metassay.units import SEGMENTATIONS
-from metassay.units.segment import segment
 from stages.doorway import BAD_INPUT, UNFINISHED
 from tests.llm.batch_setup import QUICK
 from tests.llm.scripted_server import (
@@ -31,6 +30,7 @@ from tests.llm.scripted_server import (
     said,
 )
 from tests.stage_setup import KEY, refresh_code, run_stage, tiny_project
+from tests.units.dividing import parts_of
 
 CANARY = "canary-41c7"
 TEXTS_AT = "data/tables/one/texts/writer.parquet"
@@ -76,17 +76,17 @@ PASSAGES = [f"The knee hurts. It {kind}." for kind in KINDS]
 STATUSES = ["ok", "error", "error", "error", "error", "refused", "truncated", "ok"]
 
 
-def parts_of(root: Path) -> None:
+def one_part_each(root: Path) -> None:
     """What segment makes of these texts: each is one part."""
     tables = root / "data/tables/one"
     texts, sources = read(TEXTS, root / TEXTS_AT), read(SOURCES, tables / "sources.parquet")
     whole = choose(SEGMENTATIONS, {"kind": "whole"}, where="test")
-    write(PARTS, segment(texts, sources, whole), tables / "parts.parquet")
+    write(PARTS, parts_of(texts, sources, whole), tables / "parts.parquet")
 
 
 def both_stages(monkeypatch: pytest.MonkeyPatch, root: Path) -> dict[str, bytes]:
     assert run_stage(monkeypatch, root, "generate", "writer") == 0
-    parts_of(root)
+    one_part_each(root)
     assert run_stage(monkeypatch, root, "decompose", "apart") == 0
     return {name: (root / name).read_bytes() for name in MADE}
 
@@ -309,7 +309,7 @@ def test_private_examples_of_a_public_benchmark_go_only_where_they_may(
     assert CANARY in server.calls[0].prompt
 
     # The text repeats the example, so decompose must not send it elsewhere either.
-    parts_of(root)
+    one_part_each(root)
     with ScriptedServer(faulty) as elsewhere:
         tiny_project(root, elsewhere.base_url, PASSAGES[:1], **settings)
         assert run_stage(monkeypatch, root, "decompose", "apart") == BAD_INPUT
@@ -358,7 +358,7 @@ def test_what_dvc_does_not_watch_is_not_read(
         tiny_project(root, server.base_url, PASSAGES[:1], examples=folder, **settings)
         assert run_stage(monkeypatch, root, "generate", "writer") == 0
 
-    parts_of(root)
+    one_part_each(root)
     path = root / "params.yaml"
     params = yaml.safe_load(path.read_text(encoding="utf-8"))
     params["decompositions"]["apart"] = {"kind": "doclens_claims"}

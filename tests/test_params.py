@@ -58,7 +58,7 @@ def test_names_that_lead_nowhere_are_told_with_what_is_known(tmp_path: Path) -> 
     found = problems(project(tmp_path, judges=["gpt"], segmentation="nope"))
     assert found == [
         "benchmarks/sample/params.yaml > segmentation: 'nope' is not in params.yaml >"
-        " segmentations; known: ['doclens_table24', 'soap', 'whole']",
+        f" segmentations; known: {sorted(load(ROOT).segmentations)}",
         "benchmarks/sample/params.yaml > judges: 'gpt' is not in params.yaml > judges; known:"
         " ['lexical', 'semantic']",
     ]
@@ -71,8 +71,8 @@ def test_names_that_lead_nowhere_are_told_with_what_is_known(tmp_path: Path) -> 
         ({"decompositions": []}, "decompositions: 0 are named here and under released_claims"),
         ({"metrics": ["rouge", "rouge"]}, "metrics: 'rouge' is named twice; name it once"),
         ({"few_shot": {"lead": "x"}}, "systems: 'lead' is under few_shot as well"),
-        ({"questions": []}, "questions: is empty, but judges is not; name both or neither"),
-        ({"judges": []}, "judges: is empty, but questions is not; name both or neither"),
+        ({"questions": []}, "questions: is empty and so is rubrics, but judges is not"),
+        ({"judges": []}, "judges: is empty, but questions or rubrics are not"),
     ],
 )
 def test_a_benchmark_must_make_sense_by_itself(
@@ -103,6 +103,24 @@ def test_a_folder_with_a_test_is_checked_as_a_test_of_judges(tmp_path: Path) -> 
     found = load(root)
     assert list(found.judge_tests) == ["mine"]
     assert list(found.every) == ["mine", "sample"]
+
+
+def test_a_test_of_segmentations_is_one_of_its_own(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    path = root / "benchmarks/mine/params.yaml"
+    path.parent.mkdir()
+    mine = {"name": "mine", "test": "segmentation", "dataset": "d", "raw": "r", "options": {}}
+    path.write_text(yaml.safe_dump(mine | {"segmentations": ["gpt"], "judges": []}), "utf-8")
+    where = "benchmarks/mine/params.yaml > "
+    assert problems(root) == [f"{where}judges: unknown key; remove it or correct its spelling"]
+    path.write_text(yaml.safe_dump(mine | {"segmentations": ["gpt"] * 2}), "utf-8")
+    twice, *unknown = problems(root)
+    assert twice == f"{where}segmentations: 'gpt' is named twice; name it once"
+    assert unknown[0].startswith(f"{where}segmentations: 'gpt' is not in params.yaml >")
+    path.write_text(yaml.safe_dump(mine | {"segmentations": ["whole"]}), "utf-8")
+    found = load(root)
+    assert list(found.segment_tests) == list(found.every)[:1] == ["mine"]
+    assert not found.judge_tests
 
 
 def test_names_of_every_block_follow_one_rule(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ def dataset(**changed: object) -> Dataset:
 def benchmark(raw: Path, **changed: Any) -> Any:
     """As much of a benchmark as is needed to read its raw files."""
     mine = {"dataset": "mine", "raw": str(raw), "criteria": {"grade": GRADE}}
+    mine |= {"studies": {}, "writers": []}
     return SimpleNamespace(**(mine | changed))
 
 
@@ -61,6 +62,19 @@ def test_ratings_are_held_against_the_benchmark_s_own_criteria(raw: Path) -> Non
     wide = benchmark(raw, criteria={"grade": GRADE.model_copy(update={"high": 9.0})})
     (problem,) = raw_problems({"mine": benchmark(raw), "wide": wide}, {"mine": dataset()})
     assert problem.startswith("mine: ratings.csv: ")
+
+
+def test_ratings_that_came_back_are_read_too(raw: Path) -> None:
+    header = "study,doc_id,author,rater,criterion,value\n"
+    (raw / "pilot.csv").write_text(
+        f"{header}pilot,d1,lead,ann,grade,4\npilot,d1,tail,ann,grade,9\n"
+    )
+    studies = {"pilot": str(raw / "pilot.csv"), "gone": str(raw / "gone.csv")}
+    found = raw_problems(
+        {"mine": benchmark(raw, studies=studies, writers=["lead"])}, {"mine": dataset()}
+    )
+    assert ["pilot.csv: line 3" in line for line in found] == [True, True, False]
+    assert "gone.csv: is not in" in found[2]
 
 
 def test_one_problem_of_two_benchmarks_is_one_line(raw: Path) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from metassay.checks import without_further_references
 from metassay.tables import FULL, REFERENCE
 
 Integers = NDArray[np.int64]
@@ -33,6 +34,7 @@ class Lost(NamedTuple):
 
 def cells_of(parts: pd.DataFrame, units: pd.DataFrame) -> Cells:
     """One cell for every part that a text or its document's reference has, and for its whole."""
+    parts = without_further_references(parts)
     authors = parts[["doc_id", "author"]].drop_duplicates()
     references = parts.loc[parts["author"] == REFERENCE, ["doc_id", "part"]]
     inherited, whole = authors.merge(references, on="doc_id"), authors.assign(part=FULL)

@@ -113,13 +113,13 @@ def judged_scores(
     codes, questions = pd.factorize(pairs["pair_id"])
     scores = []
     for judge, given in judgments[_READ].groupby("judge", sort=True):
-        signature = _signature(str(judge), given)
+        signed = signature(str(judge), given)
         answered = _answered(str(judge), given, asked, codes, pd.Index(questions))
         for options in setup.questions.values():
             for measure in measures_of(options):
                 items = _items(measure, asked, answered)
                 rows = _scored(cells, losses[_counted_in(measure.counted)], measure, items)
-                recipe = _recipe(measure, signature, options, setup)
+                recipe = _recipe(measure, signed, options, setup)
                 scores.append(rows.assign(judge=str(judge), recipe=recipe))
     return pd.concat(scores, ignore_index=True) if scores else empty(SCORES)
 
@@ -142,7 +142,8 @@ def _asked(pairs: pd.DataFrame, cells: Cells) -> _Asked:
     )
 
 
-def _signature(judge: str, given: pd.DataFrame) -> str:
+def signature(judge: str, given: pd.DataFrame) -> str:
+    """The one recipe of a judge's rows of `judgments`; BadInput if there are several."""
     found = sorted(given["recipe"].unique())
     if len(found) > 1:
         several = f"judge {judge!r} has {len(found)} recipes ({'; '.join(found)})"
@@ -252,7 +253,7 @@ def _ratio(part: Reals, total: Reals) -> NDArray[np.float64]:
     return ratios
 
 
-def _recipe(measure: Measure, signature: str, options: Questions, setup: Setup) -> str:
+def _recipe(measure: Measure, signed: str, options: Questions, setup: Setup) -> str:
     """Every setting that can change the measure, and no other."""
     printed = {
         "against": f"against:{options.against}",
@@ -266,4 +267,4 @@ def _recipe(measure: Measure, signature: str, options: Questions, setup: Setup) 
     if all(question.whole for question in measure.questions):
         units = []
     name = measure.description.name
-    return "|".join([name, f"judge:{signature}", *units, *own, f"metassay:{setup.version}"])
+    return "|".join([name, f"judge:{signed}", *units, *own, f"metassay:{setup.version}"])

@@ -15,12 +15,21 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from metassay.cli.terminal import folded, page
-from metassay.file_names import asking, asking_in_test, noting, noting_in_test
+from metassay.file_names import (
+    asking,
+    asking_in_test,
+    asking_segmentations,
+    noting,
+    noting_in_test,
+    noting_segmentations,
+)
 from metassay.params import Params
 from metassay.reporting.display import ShownAs
 from metassay.reporting.headline import answers_of, best_metrics, board, limits_of, notes_of
 from metassay.reporting.headline_cards import HEADS as HEADS_OF_CARDS
 from metassay.reporting.headline_cards import cards
+from metassay.reporting.headline_segments import HEADS as HEADS_OF_SCORES
+from metassay.reporting.headline_segments import score_rows
 from metassay.reporting.numbers import counted
 from metassay.reporting.views.asked import HEADS, missing_cells, missing_lines
 
@@ -54,6 +63,11 @@ def _told(name: str, params: Params, console: Console) -> bool:
         judges = params.judge_tests[name].judges
         _cards(name, ShownAs.of(params.shown_as, [], judges), console)
         noted, asked = noting_in_test(judges), asking_in_test(judges)
+    elif name in params.segment_tests:
+        segmentations = params.segment_tests[name].segmentations
+        _scores(name, console)
+        noted = noting_segmentations(segmentations)
+        asked = asking_segmentations(segmentations)
     else:
         benchmark = params.benchmarks[name]
         _headline(name, params, console)
@@ -75,6 +89,14 @@ def _cards(name: str, shown_as: ShownAs, console: Console) -> None:
     """A row per test set and judge."""
     table = folded(*HEADS_OF_CARDS, title=f"{name}: judges beside right answers")
     for cells in cards(Path("data/tables") / name, shown_as):
+        table.add_row(*map(Text, cells))
+    console.print(table)
+
+
+def _scores(name: str, console: Console) -> None:
+    """A row per segmentation."""
+    table = folded(*HEADS_OF_SCORES, title=f"{name}: segmentations beside right labels")
+    for cells in score_rows(Path("data/tables") / name):
         table.add_row(*map(Text, cells))
     console.print(table)
 

@@ -1,4 +1,4 @@
-"""`metassay`: what the command line takes; the commands are in project.py, money.py, meta_eval/.
+"""`metassay`: what the command line takes; the commands are in other modules here.
 
 What a command needs is imported when it runs: `meta-eval` must do with the core install.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from metassay import __version__
+from metassay.cli import study_arguments as study
 from metassay.cli.meta_eval import arguments as meta_eval
 from metassay.disk import refusal
 from metassay.errors import BadInput
@@ -152,7 +153,7 @@ def parser() -> argparse.ArgumentParser:
     bringing = "bring the reports of benchmarks up to date"
     running = add("run", _piped("run", "running", "run"), bringing, RUN)
     running.add_argument("names", metavar="NAME", nargs="+", help="a benchmark of params.yaml")
-    running.add_argument("--jobs", type=_jobs, default=2, help="stages at a time (default 2)")
+    running.add_argument("--jobs", type=_count, default=2, help="stages at a time (default 2)")
     server = running.add_mutually_exclusive_group()
     server.add_argument("--no-prefect", action="store_true", help="no Prefect server, no retries")
     telling = "report to this Prefect server: keys and numbers only (default: one of the run's own)"
@@ -174,6 +175,7 @@ def parser() -> argparse.ArgumentParser:
     costing = add("cost", _piped("cost", "money", "cost"), "what a run costs", COST)
     costing.add_argument("name", metavar="NAME", help="a benchmark of params.yaml")
     _add_ledger(add)
+    study.add_commands(add, _piped, _count)
     meta_eval.add_commands(add)
     return whole
 
@@ -219,10 +221,10 @@ def _url(text: str) -> str:
     return text
 
 
-def _jobs(text: str) -> int:
+def _count(text: str) -> int:
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError("at least one stage at a time")
+        raise argparse.ArgumentTypeError("a whole number from 1")
     return number
 
 

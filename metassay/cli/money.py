@@ -12,6 +12,7 @@ from metassay.cli.project import checked
 from metassay.cli.terminal import folded
 from metassay.cost.plan import plan, plan_test, refusals
 from metassay.cost.run import Planned, run_of
+from metassay.cost.segmenting import plan_segment_test
 from metassay.datasets.registry import load_registry
 from metassay.errors import BadInput
 from metassay.llm.budget import Spending, spending
@@ -27,6 +28,8 @@ def cost(chosen: argparse.Namespace) -> int:
     with Ledger(LEDGER) as ledger:
         if name in params.judge_tests:
             found = plan_test(params, name, registry, ledger)
+        elif name in params.segment_tests:
+            found = plan_segment_test(params, name, registry, ledger)
         else:
             found = plan(run_of(params, name, registry), ledger)
         spent = spending(ledger, ACCOUNT)

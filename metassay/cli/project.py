@@ -43,13 +43,24 @@ def list_all(_: argparse.Namespace) -> int:
         tests.add_row(
             name, test.test, test.dataset, "\n".join(test.judges), there, end_section=True
         )
+    segmenting = folded(
+        "test", "dataset", "segmentations", "report", title="tests of segmentations"
+    )
+    segmenting.columns[0].no_wrap = True
+    for name, one in params.segment_tests.items():
+        there = "built" if page(name).exists() else "not yet"
+        segmenting.add_row(name, one.dataset, "\n".join(one.segmentations), there, end_section=True)
     datasets = folded("dataset", "access", "licence", "files", "what it is", title="datasets")
     for name, dataset in registry.items():
         files = str(len(dataset.files)) if dataset.files else "local"
         cells = (name, dataset.access, dataset.licence, files, dataset.title)
         datasets.add_row(*map(Text, cells))
     datasets.columns[0].no_wrap = True
-    console.print(benchmarks, *([tests] if params.judge_tests else []), datasets)
+    if params.judge_tests:
+        console.print(tests)
+    if params.segment_tests:
+        console.print(segmenting)
+    console.print(datasets)
     console.print(f"metassay run NAME builds a report, {page('NAME')}", highlight=False)
     return 0
 

@@ -47,19 +47,19 @@ def judging(
 def _asked(judge: Chosen, pairs: pd.DataFrame, models: Models) -> tuple[Requests, float]:
     """Each request to a model once, and how many questions it is about on average."""
     decoding = decoding_of(models, judge.record.model(judge.options))
-    asked, questions = Requests([], []), 0
+    questions, tokens = 0, 0.0
     requests: dict[str, tuple[ChatRequest, int]] = {}
     for batch in batches(pairs, judge.record.batch):
         asked = judge.record.requests(batch, judge.options, decoding)
         each = zip(asked.requests, asked.most, strict=True)
         requests.update((request.key, (request, most)) for request, most in each)
-        questions += len(set(map(question_of, batch)))
-    distinct, most = (
-        [request for request, _ in requests.values()],
-        [n for _, n in requests.values()],
-    )
-    asked = asked._replace(requests=distinct, most=most)
-    return asked, questions / len(distinct) if distinct else 0.0
+        own = len(set(map(question_of, batch)))
+        questions, tokens = questions + own, tokens + own * asked.answer_length
+    if not requests:
+        return Requests([], []), 0.0
+    distinct, most = zip(*requests.values(), strict=True)
+    found = Requests([*distinct], [*most], tokens / questions)
+    return found, questions / len(distinct)
 
 
 def _without(known: Collection[str], asked: Requests) -> Requests:

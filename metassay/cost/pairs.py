@@ -6,13 +6,14 @@ from collections.abc import Sequence
 import pandas as pd
 
 from metassay.alignment.align import align_units
-from metassay.cost.run import Plan, Run, decoding_of
+from metassay.cost.run import Plan, Run, decoding_of, facets_of
 from metassay.kinds import choose
 from metassay.llm.client import replayer
 from metassay.llm.ledger import Ledger
 from metassay.needs import Model, Resources
 from metassay.pairing.pairs import build_pairs
 from metassay.pairing.questions import questions_of
+from metassay.pairing.rubrics import rubric_pairs
 from metassay.units import DECOMPOSITIONS
 from metassay.units.decompose import take_apart
 
@@ -27,15 +28,19 @@ def likely_pairs(
     `invented` are the authors with stand-ins among their `parts`: what is asked about these is
     asked of nobody else, so they are told apart by blanks behind their texts.
     """
-    sources = run.given.sources
-    units = _units(run, parts, ledger, found)
-    unchecked = dataclasses.replace(run.alignment.record, oracle=None)  # the stage checks it
-    aligned = align_units(sources, units, "it", run.alignment._replace(record=unchecked))
-    asked = [
-        build_pairs(sources, parts, units, aligned, questions).astype(dict.fromkeys(_TEXTS, object))
-        for questions in run.questions.values()
-    ]
-    return _told_apart(run, pd.concat(asked, ignore_index=True), invented)
+    sources, asked = run.given.sources, []
+    if run.questions:
+        units = _units(run, parts, ledger, found)
+        unchecked = dataclasses.replace(run.alignment.record, oracle=None)  # the stage checks it
+        aligned = align_units(sources, units, "it", run.alignment._replace(record=unchecked))
+        asked = [
+            build_pairs(sources, parts, units, aligned, questions)
+            for questions in run.questions.values()
+        ]
+    facets = facets_of(run.segmentation)
+    asked += [rubric_pairs(sources, parts, rubric, facets) for rubric in run.rubrics]
+    as_texts = [pairs.astype(dict.fromkeys(_TEXTS, object)) for pairs in asked]
+    return _told_apart(run, pd.concat(as_texts, ignore_index=True), invented)
 
 
 def _units(run: Run, parts: pd.DataFrame, ledger: Ledger, found: Plan) -> pd.DataFrame:

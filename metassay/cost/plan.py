@@ -1,7 +1,8 @@
 """Everything that a benchmark's next run would ask, stage by stage.
 
 Nothing is sent. What a model has not written yet is estimated with the reference in its place,
-claims that it has not listed yet with clauses by rule.
+facets that it has not found yet with sentences shared out evenly, claims that it has not listed yet
+with clauses by rule.
 """
 
 import dataclasses
@@ -12,6 +13,7 @@ import pandas as pd
 
 from metassay.cost.judging import judging
 from metassay.cost.pairs import likely_pairs
+from metassay.cost.parts import likely_parts
 from metassay.cost.run import Plan, Planned, Run, decoding_of, estimated
 from metassay.cost.texts import Texts, filled, not_run, stand_ins
 from metassay.datasets.registry import Dataset, find
@@ -30,9 +32,8 @@ from metassay.llm.endpoints import find_model, parse_models
 from metassay.llm.ledger import Ledger
 from metassay.needs import Model, Requests, Resources, all_datasets
 from metassay.options import BENCHMARKS, PARAMS
-from metassay.params import Benchmark, Params
+from metassay.params import Benchmark, Params, SegmentTest
 from metassay.tables import FULL
-from metassay.units.segment import segment
 
 
 def plan(run: Run, ledger: Ledger) -> Plan:
@@ -50,9 +51,9 @@ def plan(run: Run, ledger: Ledger) -> Plan:
         texts.append(written.texts)
     judged = any(map(asking, run.judges.values()))
     listed = run.decomposition.record.requests is not None
-    if listed or judged:
+    if listed or judged or run.segmentation.record.requests is not None:
         all_texts = pd.concat(texts, ignore_index=True)
-        parts = segment(all_texts, run.given.sources, run.segmentation)
+        parts = likely_parts(run, all_texts, invented, ledger, found)
         if listed:
             found.planned.append(_claims(run, parts, invented, ledger))
         if judged:
@@ -94,7 +95,7 @@ def refusals(
     }
     every = sorted({dataset for datasets in shown.values() for dataset in datasets})
     claims = released(own, params.decompositions)
-    for name in own.judges:
+    for name in () if isinstance(own, SegmentTest) else own.judges:
         judge = choose(JUDGES, params.judges[name], where=name)
         shown[f"judge-{name}"] = [*every, *claims, *all_datasets([judge])]
     lines = []

@@ -19,6 +19,9 @@ from metassay.needs import Requests, Use
 from metassay.options import PARAMS, parse
 from metassay.pairing.questions import Questions
 from metassay.params import Params
+from metassay.rubrics.ask import expanded
+from metassay.rubrics.read import RUBRICS, load_rubric
+from metassay.rubrics.record import Rubric
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 
 
@@ -27,6 +30,7 @@ class Run:
     """What a benchmark is put through, as far as models may be asked.
 
     `texts` is the folder of the systems' texts, `raw` has a folder of raw files per dataset.
+    `rubrics` have one criterion for each facet already.
     """
 
     given: Ingested
@@ -39,6 +43,7 @@ class Run:
     models: Models
     texts: Path
     raw: Path
+    rubrics: Sequence[Rubric] = ()
 
 
 def run_of(
@@ -55,10 +60,11 @@ def run_of(
     def chosen(index: Mapping[str, str], block: str, name: str) -> Chosen:
         return choose(index, getattr(params, block)[name], where=f"{PARAMS} > {block} > {name}")
 
+    segmentation = chosen(SEGMENTATIONS, "segmentations", own.segmentation)
     return Run(
         given=ingest(find(dict(registry), own.dataset).reader, Path(own.raw), own.criteria),
         systems={name: chosen(SYSTEMS, "systems", name) for name in own.writers},
-        segmentation=chosen(SEGMENTATIONS, "segmentations", own.segmentation),
+        segmentation=segmentation,
         decomposition=chosen(DECOMPOSITIONS, "decompositions", own.decomposition),
         alignment=chosen(ALIGNMENTS, "alignments", own.alignment),
         questions={
@@ -69,7 +75,17 @@ def run_of(
         models=parse_models(params.endpoints, params.models),
         texts=tables / benchmark / "texts",
         raw=raw,
+        rubrics=[
+            expanded(load_rubric(RUBRICS / f"{name}.yaml"), facets_of(segmentation))
+            for name in own.rubrics
+        ],
     )
+
+
+def facets_of(segmentation: Chosen) -> tuple[str, ...]:
+    """The facets that a segmentation can find."""
+    found: tuple[str, ...] = segmentation.record.facets(segmentation.options)
+    return found
 
 
 class Planned(NamedTuple):

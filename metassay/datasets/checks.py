@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from metassay.alike import finder, spelt
 from metassay.datasets.look_alikes import warn_of_look_alikes
-from metassay.datasets.rows import Findings, Place, RatingRow, Rows, ScoreRow
+from metassay.datasets.rows import Findings, Place, RatingRow, Rows, ScoreRow, SegmentRow
 from metassay.errors import shown
 from metassay.options import Criterion
 from metassay.tables import FULL, REFERENCE
 from metassay.text.headings import SECTIONS
 
-_UNIT = re.compile(r"text|claim:\d+|versus:(?P<other>.+)", re.ASCII)
+_UNIT = re.compile(r"text|claim:\d+|statement:\d+|versus:(?P<other>.+)", re.ASCII)
 
 
 class _Known(NamedTuple):
@@ -23,6 +23,7 @@ class _Known(NamedTuple):
     authors: set[str]
     written: set[tuple[str, str]]  # (doc_id, author)
     parts: set[tuple[str, str, str]]  # (doc_id, author, part)
+    facets: set[str]  # those of any text that come with the data
     like_document: Callable[[str], str | None]  # the name that another one looks like
     like_author: Callable[[str], str | None]
 
@@ -32,8 +33,8 @@ def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
 
     Problems: a key that is there twice; a text whose document has no source; a rating of a
     document, author, part, claim or opponent that is not there; a criterion that is not declared;
-    a value outside its criterion's scale; a score of a text that is not there, or that is not
-    finite. Warnings: an author without a text for some documents; keys that look alike.
+    a value outside its criterion's scale; a facet or a score of a text that is not there; a score
+    that is not finite. Warnings: an author without a text for some documents; keys that look alike.
     """
     _check_keys(rows)
     documents = {source.doc_id for source in rows.sources}
@@ -43,6 +44,7 @@ def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
         authors,
         {(text.doc_id, text.author) for text in rows.texts},
         {(text.doc_id, text.author, text.part) for text in rows.texts},
+        {segment.part for segment in rows.segments},
         finder(documents),
         finder(authors),
     )
@@ -59,6 +61,8 @@ def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
         complete = "texts" not in rows.unreadable
         for rating in rows.ratings:
             _check_reference(rating, known, texts, complete, rows.problems)
+        for segment in rows.segments if complete else []:
+            _check_segment(segment, known, texts, rows.problems)
     for score in rows.scores:
         _check_score(score, known, texts, rows.problems)
     for rating in rows.ratings:
@@ -70,13 +74,14 @@ def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
 
 def _check_keys(rows: Rows) -> None:
     _check_unique(((row.at, {"doc_id": row.doc_id}) for row in rows.sources), rows.problems)
-    _check_unique(
-        (
-            (row.at, {"doc_id": row.doc_id, "author": row.author, "part": row.part})
-            for row in rows.texts
-        ),
-        rows.problems,
-    )
+    for written in (rows.texts, rows.segments):
+        _check_unique(
+            (
+                (row.at, {"doc_id": row.doc_id, "author": row.author, "part": row.part})
+                for row in written
+            ),
+            rows.problems,
+        )
     for valued in (rows.ratings, rows.scores):
         _check_unique(
             (
@@ -108,7 +113,7 @@ def _check_reference(
     unit = _UNIT.fullmatch(rating.unit)
     if unit is None:
         what = f"unit {shown(rating.unit)} is not known"
-        problems.add(at, what, "write text, claim:N or versus:AUTHOR")
+        problems.add(at, what, "write text, claim:N, statement:N or versus:AUTHOR")
     other = unit["other"] if unit else None
     for name in (author, *([other] if other else [])):
         if name not in known.authors:
@@ -139,7 +144,20 @@ def _meant(name: str, like: Callable[[str], str | None]) -> str:
 def _has_part(rating: RatingRow, known: _Known) -> bool:
     if rating.part == FULL or (rating.doc_id, rating.author, rating.part) in known.parts:
         return True
-    return rating.part in SECTIONS  # segmentation will find it, or there is nothing to correlate
+    # Segmentation will find these, or there is nothing to correlate.
+    return rating.part in SECTIONS or rating.part in known.facets
+
+
+def _check_segment(segment: SegmentRow, known: _Known, texts: str, problems: Findings) -> None:
+    doc, author = segment.doc_id, segment.author
+    if (doc, author) not in known.written:
+        what = f"a facet is of a text that is not in {texts}"
+        where = f"doc_id {shown(doc)}, author {shown(author)}"
+        if doc not in known.documents:
+            where += _meant(doc, known.like_document)
+        elif author not in known.authors:
+            where += _meant(author, known.like_author)
+        problems.add(segment.at, what, "correct doc_id or author, or add the text", where)
 
 
 def _check_score(score: ScoreRow, known: _Known, texts: str, problems: Findings) -> None:

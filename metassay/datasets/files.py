@@ -1,6 +1,6 @@
-"""Anybody's own data: a folder with sources.jsonl, texts.jsonl and perhaps ratings.csv.
+"""Anybody's own data: a folder with sources.jsonl, texts.jsonl and perhaps two files more.
 
-docs/own-data.md describes the three files with a worked example.
+docs/own-data.md describes them, with ratings.csv and segments.jsonl, by a worked example.
 """
 
 import os
@@ -14,13 +14,23 @@ from metassay.datasets.decoding import (
     json_lines,
     name_unread,
 )
-from metassay.datasets.own_data import Rating, Source, Text, checked, readable_key
-from metassay.datasets.rows import Findings, Place, RatingRow, Rows, SourceRow, TextRow, canonical
+from metassay.datasets.own_data import Rating, Segment, Source, Text, checked, readable_key
+from metassay.datasets.rows import (
+    Findings,
+    Place,
+    RatingRow,
+    Rows,
+    SegmentRow,
+    SourceRow,
+    TextRow,
+    canonical,
+)
 from metassay.tables import FULL
 
 SOURCES_FILE = "sources.jsonl"
 TEXTS_FILE = "texts.jsonl"
 RATINGS_FILE = "ratings.csv"
+SEGMENTS_FILE = "segments.jsonl"
 
 _SEE = "docs/own-data.md shows how it is written"
 _REQUIRED = ("study", "doc_id", "author", "rater", "criterion", "value")
@@ -40,9 +50,11 @@ def read(folder: Path) -> Rows:
     _read_sources(folder / SOURCES_FILE, rows)
     _read_texts(folder / TEXTS_FILE, rows)
     if os.path.lexists(folder / RATINGS_FILE):
-        _read_ratings(folder / RATINGS_FILE, rows)
+        read_ratings(folder / RATINGS_FILE, rows)
+    if os.path.lexists(folder / SEGMENTS_FILE):
+        _read_segments(folder / SEGMENTS_FILE, rows)
     check_citations(rows)
-    name_unread(folder, {SOURCES_FILE, TEXTS_FILE, RATINGS_FILE}, rows.warnings)
+    name_unread(folder, {SOURCES_FILE, TEXTS_FILE, RATINGS_FILE, SEGMENTS_FILE}, rows.warnings)
     return rows
 
 
@@ -84,7 +96,17 @@ def _read_texts(path: Path, rows: Rows) -> None:
             rows.texts.append(TextRow(at, key[0], key[1], key[2], None, "error"))
 
 
-def _read_ratings(path: Path, rows: Rows) -> None:
+def _read_segments(path: Path, rows: Rows) -> None:
+    for at, value in json_lines(path, rows.problems, remedy=_SEE):
+        segment = None if value is UNREAD else checked(Segment, value, at, rows.problems)
+        if segment is not None:
+            rows.segments.append(
+                SegmentRow(at, segment.doc_id, segment.author, segment.part, segment.text)
+            )
+
+
+def read_ratings(path: Path, rows: Rows) -> None:
+    """Add the ratings of one file; what is wrong becomes a problem of `rows`."""
     records = csv_records(
         path, rows.problems, required=_REQUIRED, optional=tuple(_DEFAULTS), remedy=_SEE
     )

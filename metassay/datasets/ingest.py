@@ -12,7 +12,7 @@ from metassay.datasets.rows import ScoreRow
 from metassay.errors import BadInput
 from metassay.options import Criterion
 from metassay.parquet import Table, empty
-from metassay.tables import MEASUREMENTS, NO_JUDGE, RATINGS, SOURCES, TEXTS
+from metassay.tables import MEASUREMENTS, NO_JUDGE, RATINGS, SEGMENTS, SOURCES, TEXTS
 
 
 class Ingested(NamedTuple):
@@ -24,6 +24,7 @@ class Ingested(NamedTuple):
 
     sources: pd.DataFrame
     texts: pd.DataFrame
+    segments: pd.DataFrame
     ratings: pd.DataFrame
     measurements: pd.DataFrame
     warnings: tuple[str, ...] = ()
@@ -50,6 +51,7 @@ def ingest(
     return Ingested(
         _frame(SOURCES, [row._asdict() | {"dataset": dataset} for row in rows.sources]),
         _frame(TEXTS, [row._asdict() | {"recipe": recipe} for row in rows.texts]),
+        _frame(SEGMENTS, [row._asdict() for row in rows.segments]),
         _frame(RATINGS, [row._asdict() for row in rows.ratings]),
         _frame(MEASUREMENTS, [_measurement(row, recipe) for row in rows.scores]),
         tuple(rows.warnings.lines()),

@@ -37,7 +37,12 @@ def _places(rows: Rows) -> Iterator[tuple[str, dict[str, Place]]]:
     parts = [(name, _RESERVED) for name in (FULL, *SECTIONS)]
     yield (
         "part",
-        _first([*parts, *((row.part, row.at) for each in (written, rated) for row in each)]),
+        _first(
+            [
+                *parts,
+                *((row.part, row.at) for each in (written, rated, rows.segments) for row in each),
+            ]
+        ),
     )
     yield "study", _first((row.study, row.at) for row in rated)
     yield "rater", _first((row.rater, row.at) for row in rated)

@@ -38,6 +38,14 @@ def _written(value: str) -> str:
     return value
 
 
+def _facet(value: str) -> str:
+    if not value.strip():
+        raise PydanticCustomError(
+            "empty", "is empty; write it, or remove the line if the text lacks the facet"
+        )
+    return value
+
+
 def _key(value: str) -> str:
     if value != value.strip() or not value.isprintable():
         raise PydanticCustomError(
@@ -97,6 +105,15 @@ class Text(Options):
                 "text", "'text' is there although 'status' is not ok; remove one of the two"
             )
         return self
+
+
+class Segment(Options):
+    """One line of segments.jsonl: what one facet of a text is."""
+
+    doc_id: Key
+    author: Key
+    part: Key
+    text: Annotated[Clean, AfterValidator(_facet)]
 
 
 class Rating(Options):

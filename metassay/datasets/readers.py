@@ -1,12 +1,13 @@
 """The readers: one per format or dataset, from a folder of raw files to rows, or to items.
 
 A dataset is an entry in data/registry.yaml that names its reader; a new reader is a file in this
-folder, or in judge_tests/readers/ if it gives items that judges are tried on, and a line below,
+folder, or in judge_tests/readers/ if it gives items that judges are tried on, or in
+segment_tests/readers/ if it gives texts that segmentations are tried on, and a line below,
 `module:function`. A reader is imported when it is used.
 """
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ READERS = {
     "mts_dialog": "metassay.datasets.mts_dialog:read",
     "scholarsum": "metassay.datasets.scholarsum:read",
     "sfres": "metassay.datasets.unieval:read_sfres",
+    "simsum": "metassay.datasets.simsum:read",
     "topical_chat": "metassay.datasets.unieval:read_topical_chat",
     "xsum_hallucination": "metassay.datasets.xsum_hallucination:read",
 }
@@ -36,6 +38,15 @@ ITEM_READERS = {
     "wice": "metassay.judge_tests.readers.wice:read",
     "xsum_factuality": "metassay.judge_tests.readers.xsum_factuality:read",
 }
+
+# For tests of segmentations: they give `metassay.segment_tests.documents.Documents`.
+SENTENCE_READERS = {
+    "csabstruct": "metassay.segment_tests.readers.sentences:read_csabstruct",
+    "pubmed_rct": "metassay.segment_tests.readers.pubmed_rct:read",
+    "sentences": "metassay.segment_tests.readers.sentences:read",
+}
+
+EVERY_READER = (*READERS, *ITEM_READERS, *SENTENCE_READERS)
 
 
 def reader_of(name: str) -> Reader:
@@ -52,11 +63,25 @@ def item_reader_of(name: str) -> Callable[[Path], Any]:
     return reader
 
 
+def sentence_reader_of(name: str) -> Callable[[Path], Any]:
+    """The reader of that name, which gives texts with labelled sentences."""
+    module, _, function = SENTENCE_READERS[name].partition(":")
+    reader: Callable[[Path], Any] = getattr(importlib.import_module(module), function)
+    return reader
+
+
+def unsuited(reader: str, right: Collection[str], what: str) -> str | None:
+    """Why `what` takes the readers `right` and not this one; None if it does, or it is unknown."""
+    if reader in right or reader not in EVERY_READER:
+        return None
+    return f"reader {reader!r} does not suit {what}; it takes one of {', '.join(right)}"
+
+
 def reader_problems(datasets: Mapping[str, Dataset]) -> list[str]:
     """One line for every dataset of the registry whose reader does not exist."""
     return [
         f"{REGISTRY} > datasets > {name} > reader: {dataset.reader!r} is not known; choose from"
-        f" {', '.join([*READERS, *ITEM_READERS])}"
+        f" {', '.join(EVERY_READER)}"
         for name, dataset in datasets.items()
-        if dataset.reader is not None and dataset.reader not in {**READERS, **ITEM_READERS}
+        if dataset.reader is not None and dataset.reader not in EVERY_READER
     ]

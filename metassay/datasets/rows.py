@@ -86,12 +86,23 @@ class ScoreRow(NamedTuple):
     value: float | None
 
 
+class SegmentRow(NamedTuple):
+    """What the dataset says one facet of a text is."""
+
+    at: Place
+    doc_id: str
+    author: str
+    part: str  # the facet
+    text: str
+
+
 @dataclass
 class Rows:
     """Everything that a reader found in a folder of raw files."""
 
     sources: list[SourceRow] = field(default_factory=list)
     texts: list[TextRow] = field(default_factory=list)
+    segments: list[SegmentRow] = field(default_factory=list)
     ratings: list[RatingRow] = field(default_factory=list)
     scores: list[ScoreRow] = field(default_factory=list)
     problems: Findings = field(default_factory=Findings)
@@ -116,7 +127,8 @@ def _line(file: str, what: str, remedy: str, places: list[tuple[Place, str]]) ->
         counted = (
             f"{len(places)} {first.kind}s" if first.row is not None else f"{len(places)} times"
         )
-        return f"{file}: {counted}: {what} (first: {where}); {remedy}"
+        first_one = f" (first: {where})" if where else ""
+        return f"{file}: {counted}: {what}{first_one}; {remedy}"
     detail = f" ({example})" if example else ""
     row = f"{_row(first)}: " if first.row is not None else ""
     return f"{file}: {row}{what}{detail}; {remedy}"

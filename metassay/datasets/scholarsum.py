@@ -1,24 +1,29 @@
-"""ScholarSum's arXiv part (Guo et al. 2024): abstracts by 4 systems, rated facet by facet.
+"""ScholarSum (Guo et al. 2024): abstracts of papers by several systems, rated facet by facet.
 
-The licence of the file is not stated upstream: for checks on one's own machine only.
+A folder holds one part of the set, as one file of JSON lines. The licence of the files is not
+stated upstream: for checks on one's own machine only.
 """
 
+import json
 import math
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from metassay.datasets.decoding import UNREAD, json_lines
-from metassay.datasets.rows import Place, RatingRow, Rows, ScoreRow, SourceRow, TextRow
+from metassay.datasets.decoding import UNREAD, json_lines, parse_json
+from metassay.datasets.rows import (
+    Place,
+    RatingRow,
+    Rows,
+    ScoreRow,
+    SegmentRow,
+    SourceRow,
+    TextRow,
+)
 from metassay.errors import shown
 from metassay.tables import FULL, REFERENCE
 
-ABSTRACTS = "arxiv.json"
-SYSTEMS = {
-    "bartlarge": "bart_large",
-    "factsum": "factsum",
-    "gpt35": "gpt35",
-    "llama2_70b": "llama2_70b",
-}
+FACETS = ("background", "method", "result", "conclusion")
 METRICS = {
     "newrouge1": "scholarsum_rouge1",
     "newrouge2": "scholarsum_rouge2",
@@ -31,64 +36,193 @@ METRICS = {
     "gpt35_fm": "scholarsum_fm_gpt35",
     "gpt4_fm": "scholarsum_fm_gpt4",
     "gpt4": "scholarsum_gpt4",
+    "geval": "scholarsum_geval",
 }
-FACETS = ("background", "method", "result", "conclusion")
-STUDY = "scholarsum_arxiv"
+BY_FACET = {"gpt35_fm_list": "scholarsum_fm_gpt35", "gpt4_fm_list": "scholarsum_fm_gpt4"}
 RATER = "released"
 
+_NAMES = {"bartlarge": "bart_large"}  # others are called what their keys say
+_ASPECT = "_aspect"
+_HUMAN = "_human"
 _AGAIN = "fetch the file again"
 
 
-def read(folder: Path) -> Rows:
-    """Read the one file; each line is a paper, numbered in the order of the file.
+class _Part(NamedTuple):
+    """One part of the set: its name (the file's), and what the records of its file have."""
 
-    Passages are the article's lines. Ratings: `overall`, and one criterion per facet, null where
-    it is released as 0: a facet that is not in the reference's abstract is not scored, and the
-    overall score leaves it out. A fifth system's abstracts, which nobody scored, are not read.
+    name: str
+    keys: frozenset[str]
+    systems: tuple[str, ...]  # as the keys call them: those that people scored
+
+
+def read(folder: Path) -> Rows:
+    """Read the one JSON file of a folder; each line is a paper, numbered in the file's order.
+
+    Documents are called after the file and their number from 0, the study `scholarsum_` and the
+    file. Systems are those with a `<system>_human` in any record; what else the records have is
+    named in a warning. A record that is there twice in all its keys is read once.
+
+    Passages are the article's lines. Ratings: `overall`, and one criterion per facet. A facet that
+    is released as 0 is not scored, as the reference lacks it, and is null; so are the released
+    metrics of that facet, though the file has numbers there: the released overall scores, of
+    people and metrics alike, leave it out. Segments are the facets as released; an empty one has
+    no row.
     """
     rows = Rows()
-    for number, (at, value) in enumerate(
-        json_lines(folder / ABSTRACTS, rows.problems, remedy=_AGAIN)
-    ):
+    path = _only_file(folder, rows)
+    if path is None:
+        return rows
+    papers = list(_papers(path, rows))
+    part = _part(path.stem, [paper for _, _, paper in papers])
+    if papers and not part.systems:
+        what = "has no system that people scored: no key ends in '_human'"
+        rows.problems.add(Place(path.name), what, _AGAIN)
+    for at, number, paper in papers:
+        _add_paper(at, f"{part.name}_{number:02d}", paper, part, rows)
+    return rows
+
+
+def _only_file(folder: Path, rows: Rows) -> Path | None:
+    found = sorted(folder.glob("*.json")) if folder.is_dir() else []
+    if len(found) == 1:
+        return found[0]
+    what = f"has {len(found)} files *.json" if folder.is_dir() else "is no folder"
+    rows.problems.add(Place(str(folder)), what, "put one part of ScholarSum, one file, into it")
+    return None
+
+
+def _papers(path: Path, rows: Rows) -> Iterator[tuple[Place, int, dict[str, Any]]]:
+    """Every record with its place and number; what is no record is a problem."""
+    seen: dict[str, Place] = {}
+    articles: dict[str, Place] = {}
+    for number, (at, value) in enumerate(json_lines(path, rows.problems, remedy=_AGAIN)):
         if value is UNREAD:
             continue
         if not isinstance(value, dict):
             rows.problems.add(at, "is not an object with named values", _AGAIN)
             continue
-        _add_paper(at, f"arxiv_{number:02d}", value, rows)
-    return rows
+        whole = json.dumps(value, sort_keys=True)
+        first = seen.setdefault(whole, at)
+        if first is not at:
+            what, fix = "is the same record as an earlier line", "it is read once"
+            rows.warnings.add(at, what, fix, f"as line {first.row}")
+            continue
+        article = json.dumps(value.get("article"))
+        first = articles.setdefault(article, at)
+        if first is not at:
+            what = "has the article of an earlier line, and differs in something else"
+            rows.warnings.add(at, what, "both are read", f"as line {first.row}")
+        yield at, number, value
 
 
-def _add_paper(at: Place, doc_id: str, paper: dict[str, Any], rows: Rows) -> None:
+def _part(name: str, papers: Collection[dict[str, Any]]) -> _Part:
+    keys = frozenset(key for paper in papers for key in paper)
+    scored = (key.removesuffix(_HUMAN) for key in keys if key.endswith(_HUMAN))
+    return _Part(name, keys, tuple(sorted(system for system in scored if system)))
+
+
+def _add_paper(at: Place, doc_id: str, paper: dict[str, Any], part: _Part, rows: Rows) -> None:
     article, abstract = (_text(at, paper, name, rows) for name in ("article", "human"))
     passages = [line.strip() for line in article.split("\n") if line.strip()]
     blank = [""] * len(passages)
     rows.sources.append(SourceRow(at, doc_id, "abstract", passages, blank, blank))
     rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, abstract))
-    for system, author in SYSTEMS.items():
+    read = {"article", "human", f"human{_ASPECT}"}
+    _add_segments(at, doc_id, REFERENCE, f"human{_ASPECT}", paper, rows)
+    for system in part.systems:
+        author = _NAMES.get(system, system)
         rows.texts.append(TextRow(at, doc_id, author, FULL, _text(at, paper, system, rows)))
-        _add_ratings(at, doc_id, author, system, paper, rows)
-        for name, metric in METRICS.items():
-            value = _number(at, paper.get(f"{system}_{name}"), f"{system}_{name}", rows)
-            rows.scores.append(ScoreRow(at, doc_id, author, FULL, metric, value))
+        _add_segments(at, doc_id, author, f"{system}{_ASPECT}", paper, rows)
+        grades = _add_ratings(at, doc_id, author, system, paper, part.name, rows)
+        names = [name for name in (*METRICS, *BY_FACET) if f"{system}_{name}" in part.keys]
+        for name in names:
+            for metric, value in _scores(at, f"{system}_{name}", name, paper, grades, rows):
+                rows.scores.append(ScoreRow(at, doc_id, author, FULL, metric, value))
+        own = (_ASPECT, _HUMAN, f"{_HUMAN}_list", *(f"_{name}" for name in names))
+        read |= {system, *(f"{system}{ending}" for ending in own)}
+    for key in sorted(paper.keys() - read):
+        rows.warnings.add(at, f"{shown(key)} is not read", "nothing needs it; correct its spelling")
+
+
+def _add_segments(
+    at: Place, doc_id: str, author: str, name: str, paper: dict[str, Any], rows: Rows
+) -> None:
+    if name not in paper:
+        what = f"{shown(name)} is not there"
+        rows.warnings.add(at, what, "this text has no released facets")
+        return
+    facets = paper[name]
+    if isinstance(facets, str):
+        of_this = Place(at.file, f"{at.row} > {shown(name)}", at.kind)
+        facets = parse_json(facets, of_this, rows.problems)
+        if facets is UNREAD:
+            return
+    if not isinstance(facets, dict):
+        what = f"{shown(name)} is no object of facets written as JSON"
+        rows.problems.add(at, what, _AGAIN)
+        return
+    for facet in FACETS:
+        text = _segment(at, facets, facet, f"{name} > {facet}", rows)
+        if text.strip():
+            rows.segments.append(SegmentRow(at, doc_id, author, facet, text))
+    for other in sorted(facets.keys() - set(FACETS)):
+        what = f"{shown(name)} has another facet, {shown(other)}"
+        rows.warnings.add(at, what, f"it is not read; facets are {', '.join(FACETS)}")
+
+
+def _segment(at: Place, facets: dict[str, Any], facet: str, name: str, rows: Rows) -> str:
+    """The facet's text, empty where it is absent."""
+    text = facets.get(facet)
+    if facet not in facets:
+        rows.warnings.add(at, f"{shown(name)} is not there", "it counts as absent from the text")
+    elif isinstance(text, list) and all(isinstance(piece, str) for piece in text):
+        what = f"{shown(name)} is a list, not a text"
+        rows.warnings.add(at, what, "its pieces are joined by blanks")
+        return " ".join(text)
+    elif text is not None and not isinstance(text, str):
+        rows.problems.add(at, f"{shown(name)} is no text", _AGAIN)
+    return text if isinstance(text, str) else ""
 
 
 def _add_ratings(
-    at: Place, doc_id: str, author: str, system: str, paper: dict[str, Any], rows: Rows
-) -> None:
-    name = f"{system}_human"
-    values = {"overall": _number(at, paper.get(name), name, rows)}
-    facets = paper.get(f"{name}_list")
-    if not isinstance(facets, list) or len(facets) != len(FACETS):
-        what = f"'{name}_list' is not a list of {len(FACETS)} numbers"
-        rows.problems.add(at, what, _AGAIN)
+    at: Place, doc_id: str, author: str, system: str, paper: dict[str, Any], part: str, rows: Rows
+) -> list[float | None]:
+    """Add what people gave; returns the grades of the facets, null where not scored."""
+    name = f"{system}{_HUMAN}"
+    overall = _number(at, paper.get(name), name, rows)
+    grades = [value or None for value in _by_facet(at, paper, f"{name}_list", rows)]
+    values = {"overall": overall, **dict(zip(FACETS, grades, strict=True))}
+    study = f"scholarsum_{part}"
+    rows.ratings += [
+        RatingRow(at, study, doc_id, author, FULL, "text", RATER, criterion, value)
+        for criterion, value in values.items()
+    ]
+    return grades
+
+
+def _scores(
+    at: Place,
+    key: str,
+    name: str,
+    paper: dict[str, Any],
+    grades: list[float | None],
+    rows: Rows,
+) -> Iterator[tuple[str, float | None]]:
+    if name in METRICS:
+        yield METRICS[name], _number(at, paper.get(key), key, rows)
         return
-    for facet, value in zip(FACETS, facets, strict=True):
-        values[facet] = _number(at, value, f"{name}_list", rows) or None
-    for criterion, rating in values.items():
-        rows.ratings.append(
-            RatingRow(at, STUDY, doc_id, author, FULL, "text", RATER, criterion, rating)
-        )
+    values = _by_facet(at, paper, key, rows)
+    for facet, grade, value in zip(FACETS, grades, values, strict=True):
+        yield f"{BY_FACET[name]}_{facet}", None if grade is None else value
+
+
+def _by_facet(at: Place, paper: dict[str, Any], name: str, rows: Rows) -> list[float | None]:
+    values = paper.get(name)
+    if not isinstance(values, list) or len(values) != len(FACETS):
+        what = f"{shown(name)} is not a list of {len(FACETS)} numbers"
+        rows.problems.add(at, what, _AGAIN)
+        return [None] * len(FACETS)
+    return [_number(at, value, name, rows) for value in values]
 
 
 def _text(at: Place, paper: dict[str, Any], name: str, rows: Rows) -> str:

@@ -14,7 +14,7 @@ from metassay.judges.record import JudgeKind
 from metassay.kinds import Chosen
 from metassay.needs import Resources, everyone
 from metassay.options import Options
-from metassay.pairing.instruments import INSTRUMENTS, Labels
+from metassay.pairing.instruments import INSTRUMENTS, Labels, Level
 
 if TYPE_CHECKING:
     from metassay.llm.prompts import Decoding
@@ -117,6 +117,8 @@ class Cascade:
         if judgment.status != "ok" or band is None:
             return judgment.status == "ok"
         answer = INSTRUMENTS[pair.instrument].answer
+        if isinstance(answer, Level):
+            return True
         if p is None or not isinstance(answer, Labels):
             return False
         if judgment.label == answer.names[0]:

@@ -59,8 +59,9 @@ class Jury:
 
     `probability` is the positive label's share of the votes: by `mean` the mean of the
     probabilities, by `majority` a count, which nothing calibrates. A grade is the median of the
-    members' grades (`majority`) or their mean; `margin` has no part in it. The explanation has who
-    voted for what. `tokens` are those of all members, `attempts` the most of any.
+    members' grades (`majority`) or their mean; `margin` has no part in it. Its quotes are those of
+    the members whose grades are nearest to it. The explanation has who voted for what. `tokens` are
+    those of all members, `attempts` the most of any.
 
     Of single citations the jury asks what its own answers need: a member whose own answers need
     less, and that left a citation out, is asked about that one by itself.
@@ -139,7 +140,18 @@ class Jury:
     def _grade(self, votes: Mapping[str, Judgment]) -> tuple[Judgment, list[str]]:
         grades = {name: float(one.grade or 0.0) for name, one in votes.items()}
         middle = statistics.median if self._options.by == "majority" else statistics.fmean
-        found = Judgment("ok", grade=float(middle(list(grades.values()))))
+        grade = float(middle(list(grades.values())))
+        nearest = min(abs(one - grade) for one in grades.values())
+        agree = [votes[name] for name, one in grades.items() if abs(one - grade) == nearest]
+        quoted = {
+            place: None for one in agree for place in zip(one.quotes, one.quote_starts, strict=True)
+        }
+        found = Judgment(
+            "ok",
+            grade=grade,
+            quotes=tuple(quote for quote, _ in quoted),
+            quote_starts=tuple(start for _, start in quoted),
+        )
         return found, [f"grades: {', '.join(f'{name} {g:g}' for name, g in grades.items())}"]
 
 

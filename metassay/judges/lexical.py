@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from pydantic import Field
 
+from metassay.judges.criteria import RUBRIC
+from metassay.judges.lexical_grades import lexical_grade
 from metassay.judges.pairwise import as_needed
 from metassay.judges.protocol import Judgment, Pair
 from metassay.judges.reading import (
@@ -79,7 +81,7 @@ class LexicalJudge:
 
     A grade of support, 0 to 3, is 3 times the share of the tokens that the fullest window without
     conflict has, rounded down: 3 is all of them, 2 two thirds, 1 one third. It is 0 if every window
-    has a conflict. The threshold has no part in it.
+    has a conflict. The threshold has no part in it. Of rubrics see `lexical_grades`.
     """
 
     def __init__(self, options: LexicalOptions) -> None:
@@ -98,6 +100,8 @@ class LexicalJudge:
         return as_needed(pairs, lambda asked: [self._one(pair) for pair in asked])
 
     def _one(self, pair: Pair) -> Judgment:
+        if pair.instrument in RUBRIC:
+            return lexical_grade(pair)
         answer = _ANSWERS[pair.instrument]
         said = _read_hypothesis(pair.hypothesis)
         wanted = [token for token in said.places if token not in _ASIDE]
@@ -267,5 +271,5 @@ def _explain(
 KIND = JudgeKind(
     options=LexicalOptions,
     make=lambda options, _resources, _members: LexicalJudge(options),
-    instruments=tuple(_ANSWERS),
+    instruments=(*_ANSWERS, *RUBRIC),
 )

@@ -1,5 +1,6 @@
 """Language models as judges (DocLens, Xie et al. 2024, section 3): one call for all hypotheses of a
-part, and one for a cited statement, which also says which of its citations it rests on.
+part, one for a cited statement, which also says which of its citations it rests on, and one for all
+criteria by which a text is graded, with quotes as evidence.
 
 What cannot be read is asked again, that question alone, and then has a status: it never counts as
 not entailed. A model gives no probability.
@@ -11,8 +12,12 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
-from metassay.judges.llm_answers import Style, answer_model, entries_of
+from metassay.judges import llm_criteria
+from metassay.judges.criteria import RUBRIC
+from metassay.judges.evidence import Found
+from metassay.judges.llm_answers import JSON_STYLES, Style, answer_model, entries_of
 from metassay.judges.llm_calls import FORMS, Call, PerCall, attributed, calls_of
+from metassay.judges.llm_criteria import CriteriaCall, criteria_calls
 from metassay.judges.llm_wording import Wording, prompt_files
 from metassay.judges.protocol import Judgment, Pair
 from metassay.judges.record import JudgeKind
@@ -38,6 +43,8 @@ BATCH = 16_384  # pairs at once: a call of judge() is as concurrent as its endpo
 # Tokens of an answer to one question, as in the solved examples of prompts/: an expectation, until
 # the ledger knows how long answers are.
 ANSWER_LENGTH: Mapping[Style, float] = {"plain": 5, "json": 14, "cot": 24, "json_cot": 31}
+# And of one to a criterion, with a quote or two: no prompt has examples of these.
+GRADE_LENGTH: Mapping[Style, float] = {"plain": 5, "json": 26, "cot": 34, "json_cot": 51}
 
 
 class LlmOptions(Options):
@@ -46,8 +53,8 @@ class LlmOptions(Options):
     `style`: `plain` (a line each), `json`, `cot` (thinking aloud, then lines) or `json_cot` (JSON
     with reasons). `per_call`: all hypotheses of a `part` in one call, `most` of them if it is a
     number; or each `claim` by itself. `shots`: so many of the prompt's solved examples are shown
-    first. `rounds`: how often it is asked again for what cannot be read. `max_tokens`: how long an
-    answer may be; null for what is said of the model.
+    first, or of each criterion of a rubric. `rounds`: how often it is asked again for what cannot
+    be read. `max_tokens`: how long an answer may be; null for what is said of the model.
     """
 
     model: str
@@ -76,6 +83,7 @@ class LlmJudge:
         self._ask = ask
         self._decoding = decoding
         self._wording = _wording(options, prompts)
+        self._found = Found()
 
     @property
     def signature(self) -> str:
@@ -89,8 +97,8 @@ class LlmJudge:
 
     @property
     def notes(self) -> Sequence[str]:
-        """None: what is missing or failed is counted by who asks."""
-        return ()
+        """How many quotes were made up; what is missing or failed is counted by who asks."""
+        return self._found.notes
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         """One judgment per pair; all calls go out at once."""
@@ -98,9 +106,22 @@ class LlmJudge:
         answered = ask_groups(self._ask, groups, rounds=self._options.rounds)
         found: dict[str, Judgment] = {}
         for call, results in zip(calls, answered, strict=True):
-            for own, result in zip(call.pairs, results, strict=True):
-                found.update(_judgments(call, own, result))
+            for place, (own, result) in enumerate(zip(call.pairs, results, strict=True)):
+                if isinstance(call, CriteriaCall):
+                    found[own[0].pair_id] = self._graded(call, place, result)
+                else:
+                    found.update(_judgments(call, own, result))
         return [found[pair.pair_id] for pair in pairs]
+
+    def _graded(self, call: CriteriaCall, place: int, result: ItemResult[Answer]) -> Judgment:
+        """The grade of one criterion, and where its evidence is in the text."""
+        counts: dict[str, Any] = {"tokens": result.tokens, "attempts": result.attempts}
+        if result.value is None:
+            return Judgment(result.status, **counts)
+        said = llm_criteria.graded(call.criteria[place], result.value.model_dump())
+        quotes, starts = self._found.located(said.quotes, call.text)
+        counts |= {"quotes": quotes, "quote_starts": starts}
+        return Judgment("ok", grade=said.grade, explanation=said.explanation, **counts)
 
 
 def requests(
@@ -110,9 +131,13 @@ def requests(
 
     `answer_length` is per question.
     """
-    _, groups = _groups(pairs, options, decoding, _wording(options, prompts))
+    calls, groups = _groups(pairs, options, decoding, _wording(options, prompts))
     most = most_requests(groups, options.rounds)
-    return Requests(first_requests(groups), most, ANSWER_LENGTH[options.style])
+    of_criteria = sum(len(call.criteria) for call in calls if isinstance(call, CriteriaCall))
+    questions = sum(len(group.items) for group in groups)
+    share = of_criteria / questions if questions else 0.0
+    length = (1 - share) * ANSWER_LENGTH[options.style] + share * GRADE_LENGTH[options.style]
+    return Requests(first_requests(groups), most, length)
 
 
 def _wording(options: LlmOptions, prompts: Path) -> Wording:
@@ -122,19 +147,43 @@ def _wording(options: LlmOptions, prompts: Path) -> Wording:
 
 def _groups(
     pairs: Sequence[Pair], options: LlmOptions, decoding: Decoding, wording: Wording
-) -> tuple[list[Call], list[Group[Answer]]]:
-    calls = calls_of(pairs, 1 if options.per_call == "claim" else options.most)
-    return calls, [_group(call, options.style, decoding, wording) for call in calls]
+) -> tuple[list[Call | CriteriaCall], list[Group[Answer]]]:
+    most = 1 if options.per_call == "claim" else options.most
+    calls: list[Call | CriteriaCall] = [*calls_of(pairs, most), *criteria_calls(pairs, most)]
+    return calls, [
+        _group_of_criteria(call, options.style, decoding, wording)
+        if isinstance(call, CriteriaCall)
+        else _group(call, options.style, decoding, wording)
+        for call in calls
+    ]
 
 
 def _group(call: Call, style: Style, decoding: Decoding, wording: Wording) -> Group[Answer]:
     answer = answer_model(call.form, style, len(call.passages))
-    schema = schema_of(answer) if style in ("json", "json_cot") else None
+    schema = schema_of(answer) if style in JSON_STYLES else None
 
     def build(items: list[Item]) -> ChatRequest:
         return decoding.request(wording.messages(call, items), schema)
 
     return Group(numbered(call.questions), build, answer, entries_of(call.form, style))
+
+
+def _group_of_criteria(
+    call: CriteriaCall, style: Style, decoding: Decoding, wording: Wording
+) -> Group[Answer]:
+    """The criteria of a call: each has a model of its answer, and the schema allows no other."""
+    models = {
+        number: llm_criteria.answer_model(criterion, number, style)
+        for number, criterion in enumerate(call.criteria, start=1)
+    }
+
+    def build(items: list[Item]) -> ChatRequest:
+        in_json = style in JSON_STYLES
+        schema = schema_of(*(models[item.number] for item in items)) if in_json else None
+        return decoding.request(wording.of_criteria(call, items), schema)
+
+    asked = numbered([llm_criteria.question(criterion) for criterion in call.criteria])
+    return Group(asked, build, Answer, llm_criteria.entries_of(style), models)
 
 
 def _judgments(
@@ -162,7 +211,7 @@ def _judgments(
 KIND = JudgeKind(
     options=LlmOptions,
     make=lambda options, resources, _: LlmJudge(options, *resources.asked()),
-    instruments=tuple(name for form in FORMS for name in form.instruments),
+    instruments=(*(name for form in FORMS for name in form.instruments), *RUBRIC),
     batch=BATCH,
     requests=requests,
     model=lambda options: Use(options.model, options.max_tokens),

@@ -13,10 +13,11 @@ from typing import Any, Literal, Self
 from pydantic import create_model, model_validator
 
 from metassay.judges.llm_calls import ENTAILED, Form
-from metassay.llm.lines import MARK, last_lines, lines_below
+from metassay.llm.lines import MARK, Read, last_lines, lines_below
 from metassay.llm.structured import Answer, Entries, json_entries
 
 Style = Literal["plain", "json", "cot", "json_cot"]
+JSON_STYLES: tuple[Style, ...] = ("json", "json_cot")
 
 _BY = re.compile(rf"{ENTAILED} by (\d{{1,9}}(?:, \d{{1,9}})*)")
 _SEEN = 3  # passages that the form's sample speaks of
@@ -45,38 +46,51 @@ def answer_model(form: Form, style: Style, passages: int = 0) -> type[Answer]:
     if form.passages:
         place: Any = Literal[tuple(range(1, passages + 1))]
         fields["passages"] = (list[place], ...)
+    base = _Naming if form.passages else Answer
+    return create_model("Answered", __base__=base, **reason_of(style), **fields)
+
+
+def reason_of(style: Style) -> dict[str, Any]:
+    """The field of an answer's reason, if the style has one; of lines it may be missing."""
     if style == "json_cot":
-        fields = {"reason": (str, ...)} | fields
-    elif style == "cot":
-        fields = {"reason": (str | None, ...)} | fields
-    return create_model("Answered", __base__=_Naming if form.passages else Answer, **fields)
+        return {"reason": (str, ...)}
+    return {"reason": (str | None, ...)} if style == "cot" else {}
 
 
 def entries_of(form: Form, style: Style) -> Entries:
     """What finds the answers in a reply."""
-    if style in ("json", "json_cot"):
+    return found_by(style, functools.partial(_read, form))
+
+
+def found_by(style: Style, read: Read) -> Entries:
+    """What finds the answers in a reply of a style; `read` reads what a line says."""
+    if style in JSON_STYLES:
         return json_entries
-    find = lines_below if style == "cot" else last_lines
-    return functools.partial(find, read=functools.partial(_read, form))
+    return functools.partial(lines_below if style == "cot" else last_lines, read=read)
 
 
 def written(form: Form, style: Style, answers: Sequence[Mapping[str, Any]]) -> str:
     """The reply that gives these answers, by number from 1; with reasons if the style does."""
-    if style in ("json", "json_cot"):
-        names = ["reason"] if style == "json_cot" else []
-        names += [form.field, *(["passages"] if form.passages else [])]
-        entries = [
-            {"number": number, **{name: answer[name] for name in names}}
-            for number, answer in enumerate(answers, start=1)
+    names = ["reason", form.field, *(["passages"] if form.passages else [])]
+    entries = [{name: answer[name] for name in names} for answer in answers]
+    return reply(style, entries, [_line(form, answer) for answer in answers])
+
+
+def reply(style: Style, entries: Sequence[Mapping[str, Any]], lines: Sequence[str]) -> str:
+    """The reply in a style: answers as the entries of JSON, each with a reason, and as lines."""
+    if style in JSON_STYLES:
+        leave = () if style == "json_cot" else ("reason",)
+        items = [
+            {"number": number, **{name: v for name, v in entry.items() if name not in leave}}
+            for number, entry in enumerate(entries, start=1)
         ]
-        return json.dumps({"items": entries}, ensure_ascii=False)
-    lines = [f"{number}: {_line(form, answer)}" for number, answer in enumerate(answers, start=1)]
-    if style == "cot":
-        reasons = [
-            f"{number}: {answer['reason']}" for number, answer in enumerate(answers, start=1)
-        ]
-        lines = [*reasons, "", MARK, *lines]
-    return "\n".join(lines)
+        return json.dumps({"items": items}, ensure_ascii=False)
+    numbered = [f"{number}: {line}" for number, line in enumerate(lines, start=1)]
+    if style == "plain":
+        return "\n".join(numbered)
+    reasons = [(number, entry["reason"]) for number, entry in enumerate(entries, start=1)]
+    thoughts = [f"{number}: {reason}" for number, reason in reasons if reason]
+    return "\n".join([*thoughts, "", MARK, *numbered])
 
 
 def sample(form: Form, style: Style) -> str:

@@ -11,19 +11,23 @@ from typing import Any
 from pydantic import ValidationError
 
 from metassay.errors import BadInput
+from metassay.judges import llm_criteria
 from metassay.judges.llm_answers import Style, answer_model, sample, written
 from metassay.judges.llm_calls import FORMS, Call, Form, numbered_passages
+from metassay.judges.llm_criteria import CriteriaCall
 from metassay.llm.messages import Message
 from metassay.llm.prompts import PROMPTS, Kind, Prompt, file_of, join, load, render
 from metassay.llm.structured import Answer, Item
 from metassay.needs import PromptFile
 
 _ANSWER_FORM: Mapping[str, Kind] = {"sample": "text"}
+_OF_CRITERIA: Mapping[str, Kind] = {"against": "data", "text": "data", "items": "data"}
 
 
 def prompt_files(style: Style) -> list[PromptFile]:
     """The prompts that a judge of this style can use, whatever it is asked."""
     found = [PromptFile(file_of(form.prompt), _filled(form)) for form in FORMS]
+    found += [PromptFile(file_of(name), _OF_CRITERIA) for name in llm_criteria.PROMPTS.values()]
     return [*found, PromptFile(file_of(_answer_prompt(style)), _ANSWER_FORM)]
 
 
@@ -33,12 +37,17 @@ class Wording:
     def __init__(self, style: Style, shots: int, *, single: bool, prompts: Path = PROMPTS) -> None:
         """BadInput if a prompt or one of its examples is not usable.
 
-        `shots`: how many examples are shown; `single`: of each only the first question.
+        `shots`: how many examples are shown; `single`: of each only the first question. Of a
+        criterion they are its own, as far as it has so many.
         """
-        self._style = style
+        self._style, self._shots = style, shots
         answers = load(_answer_prompt(style), prompts, filled=_ANSWER_FORM)
         self._prompts = {
             form: join(load(form.prompt, prompts, filled=_filled(form)), answers) for form in FORMS
+        }
+        self._of_criteria = {
+            asks: join(load(name, prompts, filled=_OF_CRITERIA), answers)
+            for asks, name in llm_criteria.PROMPTS.items()
         }
         problems = [
             problem
@@ -56,6 +65,10 @@ class Wording:
             [prompt.signature, sample(form, self._style), [m.content for m in self._shown[form]]]
             for form, prompt in self._prompts.items()
         ]
+        said += [
+            [prompt.signature, llm_criteria.sample(asks, self._style)]
+            for asks, prompt in self._of_criteria.items()
+        ]
         canonical = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(canonical.encode("utf-8")).hexdigest()[:8]
 
@@ -64,6 +77,31 @@ class Wording:
         listed = [{"number": item.number, **item.content} for item in items]
         system, user = self._render(call.form, call.material, listed)
         return (system, *self._shown[call.form], user)
+
+    def of_criteria(self, call: CriteriaCall, items: Sequence[Item]) -> tuple[Message, ...]:
+        """What is said in a call about some of its criteria, with the first examples of each."""
+        shown: list[Message] = []
+        for item in items:
+            criterion = call.criteria[item.number - 1]
+            for example in criterion.examples[: self._shots]:
+                asked = [Item(1, item.content)]
+                texts = (example.against or None, example.text)
+                shown.append(self._render_criteria(call.instrument, texts, asked)[-1])
+                answer = llm_criteria.solved(criterion, example, self._style)
+                shown.append(Message("assistant", answer))
+        texts = (call.against or None, call.text)
+        system, user = self._render_criteria(call.instrument, texts, items)
+        return (system, *shown, user)
+
+    def _render_criteria(
+        self, instrument: str, texts: tuple[str | None, str], items: Sequence[Item]
+    ) -> tuple[Message, ...]:
+        return render(
+            self._of_criteria[instrument],
+            **dict(zip(("against", "text"), texts, strict=True)),
+            items=[{"number": item.number, **item.content} for item in items],
+            sample=llm_criteria.sample(instrument, self._style),
+        )
 
     def _render(
         self, form: Form, material: Mapping[str, object], listed: Sequence[object]

@@ -8,7 +8,7 @@ from metassay.llm.endpoints import Models, find_model
 from metassay.llm.prompts import Decoding
 from metassay.needs import all_datasets, everyone
 from metassay.options import PARAMS, Block
-from metassay.params import Benchmark, JudgeTest
+from metassay.params import Benchmark, Folder
 from metassay.units import DECOMPOSITIONS
 
 
@@ -17,7 +17,7 @@ def asking(judge: Chosen) -> list[Chosen]:
     return [one for one in everyone(judge) if one.record.requests is not None]
 
 
-def released(own: Benchmark | JudgeTest, blocks: Mapping[str, Block]) -> list[str]:
+def released(own: Folder, blocks: Mapping[str, Block]) -> list[str]:
     """The datasets whose claims judges are shown, which the units don't say themselves.
 
     `blocks` are those of params.yaml > decompositions.
@@ -30,16 +30,16 @@ def released(own: Benchmark | JudgeTest, blocks: Mapping[str, Block]) -> list[st
 
 
 def example_problems(judge: Chosen, models: Models, where: str) -> list[str]:
-    """What is wrong with the examples that judges show: one line each, led by `where`.
+    """What is wrong with the examples that a judge or segmentation shows: lines led by `where`.
 
-    The judge's own models and prompts must be sound.
+    Its own models and prompts must be sound.
     """
     problems: list[str] = []
     for one in asking(judge):
         use = one.record.model(one.options)
         decoding = Decoding.of(find_model(models, use.model), use.max_tokens)
         try:
-            one.record.requests([], one.options, decoding)  # about no pair, with all that is shown
+            one.record.requests([], one.options, decoding)  # about nothing, with all that is shown
         except BadInput as error:
             problems += error.problems
     return [f"{where}: {problem}" for problem in problems]

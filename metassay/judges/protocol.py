@@ -14,7 +14,8 @@ class Pair:
     """One question: what `instrument` asks of the premise and the hypothesis.
 
     `part` and `author` say what text it is about. `context` is what else the question rests on: for
-    one citation all passages that its statement cites; for a preference what both texts are about.
+    one citation all passages that its statement cites; for a preference what both texts are about;
+    for a rubric the criterion, as canonical JSON.
     """
 
     pair_id: str
@@ -33,7 +34,8 @@ class Judgment:
     Where `status` is ok there is a `label` or a `grade`, as the pair's instrument wants; else there
     is neither. A judge that is not sure enough has `abstained`. `probability` is that of the
     positive label, 0 to 1, also where it abstained. A judge that has no probability, explanation or
-    token count leaves it None.
+    token count leaves it None. `quotes` are its evidence, word by word, and `quote_starts` where
+    each starts in the hypothesis, -1 where it is not there.
     """
 
     status: Status
@@ -43,6 +45,8 @@ class Judgment:
     explanation: str | None = None
     tokens: int | None = None
     attempts: int = 1
+    quotes: tuple[str, ...] = ()
+    quote_starts: tuple[int, ...] = ()
 
 
 class Judge(Protocol):

@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metassay.errors import BadInput, shown
+from metassay.judges.criteria import RUBRIC, allows, criterion_of
 from metassay.judges.protocol import Judge, Judgment, Pair
 from metassay.judges.record import BATCH
 from metassay.pairing.instruments import INSTRUMENTS, Answers
@@ -43,14 +44,15 @@ def judge_pairs(
 ) -> pd.DataFrame:
     """Ask the judge about every pair_id that is not settled; returns table `judgments`.
 
-    Questions come in groups, whatever the order of the rows: those about one premise and part, and
-    those about one statement and its citations. A call has whole groups, of about `batch` pairs
-    together. An answer that the judge says is not needed has no row. `instruments` are those that
-    the judge can answer. `progress` is told after each call how many pairs it held.
+    Questions come in groups, whatever the order of the rows: those about one premise and part,
+    those about one statement and its citations, and the criteria by which one text is graded. A
+    call has whole groups, of about `batch` pairs together. An answer that the judge says is not
+    needed has no row. `instruments` are those that the judge can answer. `progress` is told after
+    each call how many pairs it held.
 
     Raises BadInput if the pairs ask what the judge cannot answer, and RuntimeError if the judge
     does not give one sound judgment per pair: with status ok, a label or a grade that the
-    instrument knows, and neither with another status.
+    instrument knows and the criterion allows, and neither with another status.
     """
     check_instruments(pairs, name, instruments)
     answered = []
@@ -91,10 +93,11 @@ def batches(pairs: pd.DataFrame, size: int) -> Iterator[list[Pair]]:
     columns = [open_[name] for name in ("premise", "hypothesis", "context")]
     premise, hypothesis, context, texts = _ranked(columns)
     cites = open_["instrument"].str.startswith(_ATTRIBUTION).to_numpy(dtype=np.bool_)
+    graded = open_["instrument"].isin(RUBRIC).to_numpy(dtype=np.bool_)
     family = open_["instrument"].mask(cites, _ATTRIBUTION).astype("str")
-    part = open_["part"].mask(cites, "").astype("str")
-    about = np.where(context < 0, premise, context)
-    statement = np.where(cites, hypothesis, -1)
+    part = open_["part"].mask(cites | graded, "").astype("str")
+    about = np.where((context < 0) | graded, premise, context)
+    statement = np.where(cites | graded, hypothesis, -1)
     questions = pd.DataFrame(
         {
             **{"family": family, "about": about, "part": part, "statement": statement},
@@ -149,6 +152,8 @@ def _check(batch: Sequence[Pair], rows: pd.DataFrame) -> None:
     for instrument in np.unique(asked):
         worth = INSTRUMENTS[instrument].answer.worth(answers, {})
         sound |= ok & (asked == instrument) & ~np.isnan(worth)
+    for place in np.flatnonzero(sound & ok & np.isin(asked, RUBRIC)):
+        sound[place] = allows(criterion_of(batch[place]), answers.grades[place])
     for row in rows[~sound].itertuples():
         pair = batch[int(str(row.Index))]
         raise RuntimeError(
@@ -165,6 +170,8 @@ def _rows(
     answers = pd.DataFrame({column: [getattr(j, column) for j in judgments] for column in columns})
     # Batches in which nothing has a probability, say, must have the same types as the others.
     answers = answers.astype(_TYPES)
+    for lists in ("quotes", "quote_starts"):
+        answers[lists] = answers[lists].map(list)
     answers["pair_id"] = [pair.pair_id for pair in batch]
     answers["judge"] = name
     answers["recipe"] = signature

@@ -9,9 +9,9 @@ again, a bounded number of times, and then has a status. Every item gets exactly
 import dataclasses
 import functools
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, Union
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
@@ -60,13 +60,14 @@ class Group(Generic[AnyAnswer]):
     """Items that may be asked about in one request, which `build` makes of all or some of them.
 
     `entries` finds in a reply what is said of each item: mappings with its `number` and the fields
-    of `answer`, by which they are validated.
+    of `answer`, by which they are validated; or by those of `own`, of items that have one there.
     """
 
     items: Sequence[Item]
     build: Build
     answer: type[AnyAnswer]
     entries: Entries = json_entries
+    own: Mapping[int, type[AnyAnswer]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -107,12 +108,13 @@ def numbered(contents: Sequence[Any]) -> list[Item]:
 
 
 @functools.lru_cache(maxsize=256)  # pydantic takes a millisecond, and a judge asks thousands
-def schema_of(item_model: type[Answer]) -> str:
-    """JSON schema of a reply about such items: `{"items": [...]}`, as compact JSON.
+def schema_of(*item_models: type[Answer]) -> str:
+    """JSON schema of a reply about items of such a model, or of one of several: `{"items": [...]}`.
 
-    The order of the fields is kept, for models write their answer in the schema's order.
+    As compact JSON. The order of the fields is kept, for models write their answer in the schema's
+    order.
     """
-    listed: Any = list[item_model]  # type: ignore[valid-type]
+    listed: Any = list[Union[item_models]]  # type: ignore[valid-type]  # noqa: UP007 - of a tuple
     model = create_model("Answers", __config__=ConfigDict(extra="forbid"), items=(listed, Field()))
     schema = _without_titles(model.model_json_schema())
     return json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
@@ -226,7 +228,9 @@ def _answers(reply: Reply, asked: set[int], group: Group[AnyAnswer]) -> dict[int
     if not found.keys() <= asked:
         return {}
     read = {
-        n: _valid(entries[0], group.answer) for n, entries in found.items() if len(entries) == 1
+        n: _valid(entries[0], group.own.get(n, group.answer))
+        for n, entries in found.items()
+        if len(entries) == 1
     }
     return {number: answer for number, answer in read.items() if answer is not None}
 

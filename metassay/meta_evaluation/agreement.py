@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
-from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.options import BELOW_OTHERS, MetaOptions
 from metassay.meta_evaluation.study import VERSUS, check_criteria, even, generator, mirrored
 from metassay.options import Criterion
 from metassay.parquet import empty
@@ -30,6 +30,7 @@ from metassay.statistics.reliability import (
     mean_of_others,
     rated_by_all,
 )
+from metassay.statistics.standing_out import Units, below_others
 from metassay.statistics.weighted_agreement import Icc
 from metassay.tables import AGREEMENT
 
@@ -66,6 +67,9 @@ def agreement(
       its two weighted forms; of counts, `count_f1` with three tolerances;
     - of each rater and the mean of the others of the same things, unless the scale is nominal:
       `spearman_with_others` and `kendall_with_others`, with rater_b = `others`;
+    - of each of three raters or more, unless the scale is nominal: `spearman_below_others`, how far
+      the rater's agreement with the others lies below theirs among themselves. Its intervals hold
+      for all raters at once and draw texts, with all that was rated of them;
     - of all, with rater_a = rater_b = `all`: Krippendorff's alpha (counts are an interval scale);
       Fleiss' kappa on nominal and ordinal scales; the six ICC unless the scale is nominal, of the
       things that every rater rated.
@@ -79,7 +83,7 @@ def agreement(
     rows: list[dict[str, object]] = []
     rated = oriented(ratings.dropna(subset="value"), criteria)
     for (study, criterion), group in rated.groupby(["study", "criterion"], sort=True):
-        raters, values = _opinions(group)
+        raters, values, texts = _opinions(group)
         scale = criteria[str(criterion)].scale
         for asked in _all_asked(raters, values, scale):
             key = (str(study), str(criterion), *asked[:3])
@@ -99,15 +103,39 @@ def agreement(
                     "n_resamples": ends.n_defined,
                 }
             )
+        if scale != "nominal":
+            rows += _below_others((str(study), str(criterion)), raters, values, texts, options)
     return pd.DataFrame(rows, columns=list(AGREEMENT.columns)) if rows else empty(AGREEMENT)
 
 
-def _opinions(group: pd.DataFrame) -> tuple[list[str], Array]:
+def _below_others(
+    key: tuple[str, str],
+    raters: Sequence[str],
+    values: Array,
+    texts: Units,
+    options: MetaOptions,
+) -> Iterator[dict[str, object]]:
+    if len(raters) < 3:
+        return
+    found = below_others(
+        values,
+        texts,
+        n=options.resamples,
+        confidence=options.confidence,
+        rng=generator(options.seed, "agreement", *key, BELOW_OTHERS),
+    )
+    for rater, one in zip(raters, found, strict=True):
+        named = zip(AGREEMENT.key, (*key, BELOW_OTHERS, rater, OTHERS), strict=True)
+        yield {**dict(named), **one._asdict()}
+
+
+def _opinions(group: pd.DataFrame) -> tuple[list[str], Array, Units]:
     # A rater who was asked a comparison both ways has one opinion of it: the mean.
     opinions = group.groupby(["rater", *_KEY], sort=True)["value"].mean()
     table = opinions.unstack("rater").sort_index(axis=1)
     values = even(table.to_numpy(dtype=np.float64).T)
-    return [str(rater) for rater in table.columns], values
+    texts, _ = pd.factorize(pd.MultiIndex.from_frame(table.index.to_frame()[_KEY[:3]]))
+    return [str(rater) for rater in table.columns], values, texts.astype(np.intp)
 
 
 def oriented(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.DataFrame:

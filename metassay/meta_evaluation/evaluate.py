@@ -14,6 +14,7 @@ from metassay.meta_evaluation.ensembles import ensembles
 from metassay.meta_evaluation.evidence import evidence
 from metassay.meta_evaluation.gather import gather
 from metassay.meta_evaluation.judge_cards import judge_cards
+from metassay.meta_evaluation.metric_correlations import metric_correlations
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.preferences import preferences
 from metassay.meta_evaluation.significance import significance
@@ -52,6 +53,7 @@ def evaluate(
         "components": components(gathered, options),
         "significance": significance(found, options),
         "agreement": agreement(ratings, criteria, options),
+        "metric_correlations": metric_correlations(found),
         "preferences": preferences(scores, ratings, criteria, better),
         "ensembles": ensembles(found, options, note=note),
         "conflicts": conflicts(scores, better, options),

@@ -7,9 +7,10 @@ from pydantic import Field
 from metassay.options import Confidence, Draws, Options, Seed, Share
 from metassay.statistics.sizes import LARGEST
 
-# Confounds, also for pages, which would otherwise load the statistics for these three words.
+# Confounds, also for pages, which would otherwise load the statistics for these words.
 MEASURED = ("coverage", "density", "words")  # metrics that are confounds of the others
 SYSTEM = "system"  # the confound that is no metric: who wrote the text
+BELOW_OTHERS = "spearman_below_others"  # the coefficient that names raters who agree less
 VANISHES = 0.5  # what is left is tested where so much of a correlation goes with a confound
 
 

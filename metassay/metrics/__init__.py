@@ -6,5 +6,6 @@ METRICS = {
     "edit_distance": "metassay.metrics.edit_distance",
     "extractiveness": "metassay.metrics.extractiveness",
     "lengths": "metassay.metrics.lengths",
+    "numbers": "metassay.metrics.numbers",
     "bertscore": "metassay.metrics.bertscore",
 }

@@ -7,11 +7,12 @@ from typing import Literal, NamedTuple
 # Headings that metrics are shown under, in the order of pages. A metric may name another: it is
 # shown after these.
 JUDGED = "Claims, citations and faithfulness"
+RUBRICS = "Rubrics and facets"
 OVERLAP = "Overlap with the reference"
 ROUGE_VARIANTS = "ROUGE precision and recall"
 COPYING = "Copying and length"
 RELEASED = "Released with the data"
-FAMILIES = (JUDGED, OVERLAP, ROUGE_VARIANTS, COPYING, RELEASED)
+FAMILIES = (JUDGED, RUBRICS, OVERLAP, ROUGE_VARIANTS, COPYING, RELEASED)
 
 
 @dataclass(frozen=True)

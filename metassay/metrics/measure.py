@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from metassay import __version__, oracle
-from metassay.checks import check_sources
+from metassay.checks import check_sources, without_further_references
 from metassay.kinds import Chosen
 from metassay.metrics.describe import UNDEFINED, Description, Measured
 from metassay.metrics.record import Metric
@@ -145,7 +145,7 @@ def _cut(
 
 def _by_document(parts: pd.DataFrame) -> dict[str, dict[str, Parts]]:
     """Document -> author -> part -> text without citations, None where it failed."""
-    ordered = parts.sort_values(["doc_id", "author", "part"])
+    ordered = without_further_references(parts).sort_values(["doc_id", "author", "part"])
     columns = (ordered[name] for name in ("doc_id", "author", "part", "text", "status"))
     found: dict[str, dict[str, Parts]] = {}
     for doc_id, author, part, text, status in zip(*columns, strict=True):

@@ -19,9 +19,10 @@ def _given(
     *,
     range: tuple[float, float | None] = (0, 1),
     lower: bool = False,
+    missing: str = _NULL,
 ) -> Description:
     return Description(
-        name, meaning, "lower" if lower else "higher", range, _NULL, source, RELEASED
+        name, meaning, "lower" if lower else "higher", range, missing, source, RELEASED
     )
 
 
@@ -59,5 +60,17 @@ _ALL = (
     _given("scholarsum_fm_gpt35", "facet-aware score by GPT-3.5", _SCHOLARSUM),
     _given("scholarsum_fm_gpt4", "facet-aware score by GPT-4", _SCHOLARSUM),
     _given("scholarsum_gpt4", "one grade by GPT-4, without facets", _SCHOLARSUM),
+    _given("scholarsum_geval", "G-Eval; its scale is not stated", _SCHOLARSUM, range=(0, None)),
+    *(
+        _given(
+            f"scholarsum_fm_{judge}_{facet}",
+            f"facet-aware grade of the {facet} by {name}, as a share of the best grade",
+            _SCHOLARSUM,
+            missing="as released; null where people did not score the facet, which the abstract"
+            " lacks",
+        )
+        for judge, name in (("gpt35", "GPT-3.5"), ("gpt4", "GPT-4"))
+        for facet in ("background", "method", "result", "conclusion")
+    ),
 )
 DESCRIPTIONS: dict[str, Description] = {one.name: one for one in _ALL}

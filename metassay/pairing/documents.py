@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from metassay.checks import without_further_references
 from metassay.errors import BadInput, shown
 from metassay.pairing.citing import CITING, cited
 from metassay.pairing.evidence import Document, Found, Unit, text_or_why
@@ -41,6 +42,7 @@ def documents(
 
     Raises BadInput if a table lacks a row that another one needs.
     """
+    parts = without_further_references(parts)
     _check(sources, parts, units, alignments)
     ordered = sources.sort_values("doc_id")
     tables = (parts, units, alignments)

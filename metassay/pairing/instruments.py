@@ -3,7 +3,8 @@
 A new instrument is a new record here. Labels may be two (entailed or not), three (entailed,
 neutral, contradicted), the outcomes of a rubric item (met, not_met) or the choices of a preference
 or a minimal pair (first, second, neither). A measure says what each label is worth. A grade is a
-number on a scale. An index (which of several) is a label, too: its digits.
+number on a scale, which a criterion of a rubric brings with it (`Level`). An index (which of
+several) is a label, too: its digits.
 """
 
 from collections.abc import Mapping, Sequence
@@ -73,6 +74,24 @@ class Grade:
 
 
 @dataclass(frozen=True)
+class Level:
+    """The answer is a number that the criterion in the pair's context allows, in column `grade`.
+
+    `label` is null. Whether the criterion allows it is for who reads the criterion to say.
+    """
+
+    @property
+    def said(self) -> str:
+        """What is expected, in words."""
+        return "a grade that the criterion allows and no label"
+
+    def worth(self, answers: Answers, counts: Mapping[str, float]) -> Reals:  # noqa: ARG002 - of labels
+        """The grade itself; NaN for what is no answer."""
+        fits = np.isfinite(answers.grades) & (answers.labels < 0)
+        return np.where(fits, answers.grades, np.nan)
+
+
+@dataclass(frozen=True)
 class Instrument:
     """One way to ask: its name in table `pairs`, what it asks a judge, and what may be answered.
 
@@ -81,7 +100,7 @@ class Instrument:
 
     name: str
     asks: str
-    answer: Labels | Grade
+    answer: Labels | Grade | Level
     without_context: "Instrument | None" = None
 
 
@@ -122,11 +141,18 @@ SAME_QUESTION = Instrument(
 PREFERENCE = Instrument(
     "preference", "which of the two texts is better?", Labels(("first", "second", "neither"))
 )
+# The context of these two is a criterion of a rubric; the hypothesis is the text that it is about.
+SCALE = Instrument(
+    "scale", "which level of the criterion's scale does the hypothesis reach?", Level()
+)
+PENALTIES = Instrument(
+    "penalties", "how often does the hypothesis break the criterion's rule?", Level()
+)
 
 INSTRUMENTS: dict[str, Instrument] = {
     one.name: one
     for one in (
         *(ENTAILMENT, ATTRIBUTION, ATTRIBUTION_ALONE, ATTRIBUTION_REST),
-        *(SUPPORT_GRADE, THREE_WAY, SAME_QUESTION, PREFERENCE),
+        *(SUPPORT_GRADE, THREE_WAY, SAME_QUESTION, PREFERENCE, SCALE, PENALTIES),
     )
 }

@@ -26,7 +26,17 @@ class Cell(NamedTuple):
     note: str  # what the transcriber of the table had to say
 
 
-Compare = Callable[[pd.DataFrame, pd.DataFrame, pd.DataFrame], pd.DataFrame]
+class Ours(NamedTuple):
+    """The tables of those names that a comparison may take numbers from."""
+
+    leaderboard: pd.DataFrame
+    correlations: pd.DataFrame
+    scores: pd.DataFrame
+    ratings: pd.DataFrame
+    facet_weights: pd.DataFrame
+
+
+Compare = Callable[[pd.DataFrame, Ours], pd.DataFrame]
 
 
 def correlation_values(

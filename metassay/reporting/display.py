@@ -15,7 +15,9 @@ from metassay.errors import BadInput
 
 _AUTHORS = ("author", "author_a", "author_b")
 _JUDGES = ("judge",)
-_LABELS = ("metric_a", "metric_b", "members", "confound")  # hold `metric (judge)`
+_LABELS = (  # hold `metric (judge)`
+    *("metric_a", "metric_b", "members", "confound", "first", "second", "scorer"),
+)
 
 
 class ShownAs(NamedTuple):
@@ -45,6 +47,9 @@ class ShownAs(NamedTuple):
             for column in columns:
                 if names and column in frame:
                     made[column] = frame[column].map(other, na_action="ignore")
+        if self.authors and {"of", "name"} <= set(frame):  # the name of an author, or a rater
+            other_names = frame["name"].map(lambda name: self.authors.get(name, name))
+            made["name"] = frame["name"].where(frame["of"] != "author", other_names)
         return frame.assign(**made)
 
     def check(self, authors: Iterable[str]) -> None:

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from metassay.reporting.cells import USED, Cell, Compare, as_frame, macro_values
+from metassay.reporting.cells import USED, Cell, Compare, Ours, as_frame, macro_values
 from metassay.reporting.tables import rows
 from metassay.tables import FULL
 
@@ -34,10 +34,8 @@ _NOT_EXPECTED = (
 def compare_scores(metrics: dict[str, str]) -> Compare:
     """100 x our macro value of the metric that stands for each printed quantity."""
 
-    def compare(
-        printed: pd.DataFrame, leaderboard: pd.DataFrame, _correlations: pd.DataFrame
-    ) -> pd.DataFrame:
-        ours = macro_values(leaderboard)
+    def compare(printed: pd.DataFrame, tables: Ours) -> pd.DataFrame:
+        ours = macro_values(tables.leaderboard)
         cells = []
         for section, system, setting, quantity, value, note in rows(printed, *USED):
             author = AUTHORS.get((system, setting))

@@ -10,12 +10,20 @@ from metassay.parquet import read
 from metassay.reporting.best import Best, best
 from metassay.reporting.display import NONE, ShownAs
 from metassay.reporting.limits import limits
-from metassay.reporting.names import headline_metrics, sorted_authors
+from metassay.reporting.names import described, headline_metrics, sorted_authors
 from metassay.reporting.numbers import short, short_interval
 from metassay.reporting.views.asked import COUNTS, asked_table
 from metassay.reporting.views.section import by_criterion
 from metassay.reporting.words import DECISIONS
-from metassay.tables import CERTIFICATES, FULL, LEADERBOARD, NOTES, RESPONSES, metric_label
+from metassay.tables import (
+    CERTIFICATES,
+    CRITERIA,
+    FULL,
+    LEADERBOARD,
+    NOTES,
+    RESPONSES,
+    metric_label,
+)
 
 _ARTIFACT = (
     "study",
@@ -37,7 +45,8 @@ _ARTIFACT = (
 def board(folder: Path, shown_as: ShownAs = NONE) -> tuple[list[str], list[list[str]]]:
     """The authors, and a row per headline metric: its name, then each author's macro mean."""
     rows = shown_as.frame(_leaderboard(folder))
-    wanted = headline_metrics(zip(rows["metric"], rows["judge"], strict=True))
+    with described(read(CRITERIA, folder / CRITERIA.name)):
+        wanted = headline_metrics(zip(rows["metric"], rows["judge"], strict=True))
     means = {
         metric: rows[(rows["metric"] == metric[0]) & (rows["judge"] == metric[1])]
         .set_index("author")["macro"]

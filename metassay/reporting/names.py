@@ -1,24 +1,57 @@
 """In which order metrics, parts and authors are shown, and what they are called."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 
+import pandas as pd
+
 from metassay.metrics.catalogue import descriptions
-from metassay.metrics.describe import FAMILIES
+from metassay.metrics.describe import FAMILIES, Description
+from metassay.rubrics.metrics import rubric_descriptions
 from metassay.tables import EACH_PART, FULL, REFERENCE
 
 OTHER_FAMILY = "Other metrics"
 
 ARROWS = {"higher": "↑", "lower": "↓", "neither": ""}
 
-_PARTS = (FULL, "subjective", "objective_exam", "objective_results", "assessment_and_plan")
+_PARTS = (
+    FULL,
+    *("subjective", "objective_exam", "objective_results", "assessment_and_plan"),
+    *("background", "method", "result", "conclusion"),
+)
 
 Metric = tuple[str, str]  # metric, judge
+
+# What a rubric's metrics mean, and in which order people's criteria stand, is data of a benchmark;
+# a page shows one benchmark, in many views.
+_OF_RUBRICS: ContextVar[Mapping[str, Description]] = ContextVar("rubrics", default={})  # noqa: B039 - never changed
+_RATED: ContextVar[Sequence[str]] = ContextVar("rated", default=())
+
+
+@contextmanager
+def described(criteria: pd.DataFrame, rated: Iterable[str] = ()) -> Iterator[None]:
+    """Within it, metrics that the rubrics in table `criteria` make are known like all others.
+
+    `rated` are the criteria that people rate, in the order in which pages show them.
+    """
+    before, rated_before = _OF_RUBRICS.set(rubric_descriptions(criteria)), _RATED.set([*rated])
+    try:
+        yield
+    finally:
+        _OF_RUBRICS.reset(before)
+        _RATED.reset(rated_before)
+
+
+def _description(metric: str) -> Description | None:
+    return descriptions().get(metric) or _OF_RUBRICS.get().get(metric)
 
 
 def family(metric: str) -> str:
     """The heading a metric is shown under; `OTHER_FAMILY` for one that nobody described."""
-    return descriptions()[metric].family if metric in descriptions() else OTHER_FAMILY
+    known = _description(metric)
+    return OTHER_FAMILY if known is None else known.family
 
 
 def families(metrics: Iterable[str]) -> list[str]:
@@ -34,18 +67,24 @@ def sorted_metrics(metrics: Iterable[Metric]) -> list[Metric]:
 def headline_metrics(metrics: Iterable[Metric], at_most: int = 8) -> list[Metric]:
     """Those that are described as headline metrics, or the first `at_most` where there is none."""
     known = sorted_metrics(metrics)
-    headline = [m for m in known if m[0] in descriptions() and descriptions()[m[0]].headline]
+    headline = [m for m in known if getattr(_description(m[0]), "headline", False)]
     return headline or known[:at_most]
 
 
 def sorted_parts(parts: Iterable[str]) -> list[str]:
-    """Parts without repeats: `full`, then the SOAP sections in a note's order, then by name."""
+    """Parts without repeats: `full`, a note's sections and an abstract's facets, then by name."""
     return sorted(set(parts), key=part_rank)
 
 
 def part_rank(part: str) -> tuple[int, str]:
     """Sorting key of one part."""
     return (_PARTS.index(part) if part in _PARTS else len(_PARTS), part)
+
+
+def criterion_rank(criterion: str) -> tuple[int, str]:
+    """Sorting key of what people rate: as the benchmark has it (`described`), others by name."""
+    rated = _RATED.get()
+    return (rated.index(criterion) if criterion in rated else len(rated), criterion)
 
 
 def criterion_title(criterion: str, part: str) -> str:
@@ -68,10 +107,16 @@ def _family_rank(title: str) -> tuple[int, str]:
 
 
 def _metric_rank(metric: Metric) -> tuple[tuple[int, str], int, Metric]:
-    return _family_rank(family(metric[0])), _places().get(metric[0], len(_places())), metric
+    place = _places().get(metric[0], len(_places()) + _own_places().get(metric[0], 0))
+    return _family_rank(family(metric[0])), place, metric
 
 
 @cache
 def _places() -> dict[str, int]:
     """The place of each metric among all that are described."""
     return {name: place for place, name in enumerate(descriptions())}
+
+
+def _own_places() -> dict[str, int]:
+    """The place of each metric of a rubric, in the order of its criteria."""
+    return {name: place for place, name in enumerate(_OF_RUBRICS.get())}

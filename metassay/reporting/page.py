@@ -25,6 +25,8 @@ from metassay.reporting.views.answers import (
 )
 from metassay.reporting.views.correlations import Criterion
 from metassay.reporting.views.documents import Document
+from metassay.reporting.views.facets import Facets
+from metassay.reporting.views.filled import FilledIn
 from metassay.reporting.views.leaderboard import Part
 from metassay.reporting.views.published import PublishedTable
 from metassay.reporting.views.section import Grid, Section
@@ -60,6 +62,9 @@ class Page:
     correlations: list[Criterion]
     trust: Section
     sections: list[Section]
+    facets: Facets | None
+    rubrics: Section | None
+    filled: FilledIn | None
     published: list[PublishedTable]
     missing: list[str]
     notes: Section | None

@@ -1,6 +1,6 @@
 """The report about one benchmark: a folder of tables, figures and one self-contained page."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -9,24 +9,39 @@ import pandas as pd
 from metassay.atomic import whole_folder
 from metassay.llm.endpoints import ModelOptions
 from metassay.meta_evaluation.options import CertificationOptions
+from metassay.options import Criterion
+from metassay.reporting.cells import Ours
 from metassay.reporting.display import NONE, ShownAs, with_names_shown
+from metassay.reporting.facets import facets_table
 from metassay.reporting.limits import limits
+from metassay.reporting.names import described
 from metassay.reporting.numbers import counted
 from metassay.reporting.page import Page, write_page
+from metassay.reporting.profile import profile_table
 from metassay.reporting.published import Compared, compare_all
 from metassay.reporting.published_claims import ClaimScores
-from metassay.reporting.sections import evaluation_sections, write_figures
+from metassay.reporting.ranks import ranks_table
+from metassay.reporting.resampled import Resampling
+from metassay.reporting.rubric_agreement import rubric_agreement_table
+from metassay.reporting.rubrics import rubric_tables
+from metassay.reporting.sections import evaluation_sections, made_sections, write_figures
 from metassay.reporting.tables import rows, to_csv, to_markdown
 from metassay.reporting.views.answers import answers_section, answers_table
 from metassay.reporting.views.asked import asked_section, asked_table, missing_lines
 from metassay.reporting.views.certificates import best_metrics, certificates_section
 from metassay.reporting.views.correlations import correlation_view
 from metassay.reporting.views.documents import Document, document_views
+from metassay.reporting.views.facets import facets_view
+from metassay.reporting.views.filled import filled_in
 from metassay.reporting.views.judgments import judgments
 from metassay.reporting.views.leaderboard import leaderboard_view, recipes
 from metassay.reporting.views.notes import notes_section, notes_table
 from metassay.reporting.views.published import published_view
 from metassay.reporting.views.published_claims import claims_section
+from metassay.reporting.views.rubrics import rubrics_section
+from metassay.reporting.violins import violins
+
+DRAWN = ["draws"]  # columns for figures alone: long lists that no file has
 
 # The tables that lie beside the page, as they are.
 TABLES = (
@@ -44,6 +59,9 @@ TABLES = (
     "corrected",
     "judge_cards",
     "calibration",
+    "rating_summaries",
+    "metric_correlations",
+    "facet_weights",
 )
 
 
@@ -56,8 +74,9 @@ class ReportInput:
     each statement names the passages that its faithfulness was judged against. `responses` are what
     language models answered, by stage; `models` those of params.yaml, for their prices. `notes` are
     what stages did about the data that its owner should know, by stage.
-    `certification` made the verdicts; `confidence` is that of the intervals. `shown_as` has other
-    words for names of systems and judges, for the page and its figures.
+    `certification` made the verdicts; `resampling` makes the intervals that the report adds.
+    `scales` are of what people rated. `facets` are those that the benchmark's segmentation may
+    find. `shown_as` has other words for names of systems and judges, for the page and its figures.
     """
 
     benchmark: str
@@ -87,47 +106,67 @@ class ReportInput:
     corrected: pd.DataFrame
     judge_cards: pd.DataFrame
     calibration: pd.DataFrame
+    rating_summaries: pd.DataFrame
+    metric_correlations: pd.DataFrame
+    facet_weights: pd.DataFrame
+    criteria: pd.DataFrame
+    scales: Mapping[str, Criterion]
     published: list[str]
     published_folder: Path
     certification: CertificationOptions
-    confidence: float
+    resampling: Resampling
     alignments: pd.DataFrame | None = None
     responses: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     models: Mapping[str, ModelOptions] = field(default_factory=dict)
     notes: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     shown_as: ShownAs = NONE
+    facets: Sequence[str] = ()
 
 
 def write_report(report: ReportInput, out: Path) -> None:
     """Write the folder `out`, whole or not at all; equal input gives equal bytes.
 
-    Files: index.html; those of TABLES, answers (where there is a judge), language_models (where any
-    was asked), notes (where there is any) and the tables of each comparison, each as .csv (all
-    digits) and .md; figures/<name>.svg and .png where there is something to draw. Raises BadInput
-    if `out` holds anything, for a comparison that is unknown or lacks its table, and for a system
-    that is shown under another author's name; then nothing is written.
+    Files: index.html; those of TABLES, facets, profile, rating_violins, ranks, rubric_grades,
+    rubric_levels and rubric_agreement (where there is something in them), answers (where there is a
+    judge), criteria (where there is a rubric), language_models (where any was asked), notes (where
+    there is any) and the tables of each comparison, each as .csv (all digits) and .md;
+    figures/<name>.svg and .png where there is something to draw. Raises BadInput if `out` holds
+    anything, for a comparison that is unknown or lacks its table, and for a system that is shown
+    under another author's name; then nothing is written.
     """
     compared = compare_all(
-        report.published, report.published_folder, report.leaderboard, report.correlations
+        report.published,
+        report.published_folder,
+        Ours(
+            report.leaderboard,
+            report.correlations,
+            report.scores,
+            report.ratings,
+            report.facet_weights,
+        ),
     )
     report.shown_as.check(report.texts["author"])
-    with whole_folder(out, "report") as unfinished:
+    with whole_folder(out, "report") as unfinished, described(report.criteria, report.scales):
         _write_all(report, compared, unfinished)
 
 
 def _write_all(report: ReportInput, compared: list[Compared | ClaimScores], folder: Path) -> None:
     answers = answers_table(report.pairs, report.judgments)
     asked, notes = asked_table(report.responses, report.models), notes_table(report.notes)
+    made = _made(report)
     files = {
         **{name: getattr(report, name) for name in TABLES},
+        **made,
         **{name: frame for c in compared for name, frame in c.tables.items()},
         **({} if answers.empty else {"answers": answers}),
+        **({} if report.criteria.empty else {"criteria": report.criteria}),
         **({} if asked.empty else {"language_models": asked}),
         **({} if notes.empty else {"notes": notes}),
     }
     for name, frame in files.items():
-        _write_text(folder / f"{name}.csv", to_csv(frame))
-        _write_text(folder / f"{name}.md", to_markdown(frame))
+        in_file = frame.drop(columns=DRAWN, errors="ignore")
+        _write_text(folder / f"{name}.csv", to_csv(in_file))
+        _write_text(folder / f"{name}.md", to_markdown(in_file))
     report = with_names_shown(report, report.shown_as)
     tables = {name: report.shown_as.frame(frame) for name, frame in files.items()}
     inlined = write_figures(tables, report.certification, folder / "figures")
@@ -140,17 +179,23 @@ def _write_all(report: ReportInput, compared: list[Compared | ClaimScores], fold
         counts=_counts(report),
         lexical_judges=_lexical_judges(report.judgments),
         figures=inlined,
-        limits=limits(report.certificates, report.confidence),
+        limits=limits(report.certificates, report.resampling.confidence),
         best=best_metrics(report.certificates),
         leaderboard=leaderboard_view(report.leaderboard),
         recipes=recipes(report.leaderboard),
         correlations=correlation_view(report.correlations),
-        trust=certificates_section(report.certificates, report.certification, report.confidence),
+        trust=certificates_section(
+            report.certificates, report.certification, report.resampling.confidence
+        ),
         sections=[
             *evaluation_sections(tables),
+            *made_sections(tables),
             *filter(None, [answers_section(report.shown_as.frame(answers))]),
             *(claims_section(c, tables) for c in compared if isinstance(c, ClaimScores)),
         ],
+        facets=facets_view(tables.get("facets"), report.parts, report.facets, report.sources),
+        rubrics=rubrics_section(tables),
+        filled=filled_in(report.criteria, report.pairs, report.judgments, report.parts),
         published=[published_view(c) for c in compared if isinstance(c, Compared)],
         missing=missing_lines(asked),
         notes=notes_section(notes),
@@ -166,6 +211,21 @@ def _write_text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
+def _made(report: ReportInput) -> dict[str, pd.DataFrame]:
+    """Tables that the report makes for its reader, those that have a row."""
+    made = {
+        "facets": facets_table(report.parts, report.facets, report.resampling),
+        "profile": profile_table(report.sources, report.parts, report.scores, report.resampling),
+        "rating_violins": violins(report.ratings, report.scales, report.resampling),
+        "ranks": ranks_table(report.leaderboard, report.rating_summaries, report.scales),
+    }
+    grades, levels = rubric_tables(report.criteria, report.scores)
+    made |= {"rubric_grades": grades, "rubric_levels": levels}
+    given = report.criteria, report.scores, report.ratings, report.scales
+    made["rubric_agreement"] = rubric_agreement_table(*given, report.resampling)
+    return {name: frame for name, frame in made.items() if not frame.empty}
+
+
 def _documents(report: ReportInput) -> Iterator[Document]:
     return document_views(
         report.sources,
@@ -177,6 +237,7 @@ def _documents(report: ReportInput) -> Iterator[Document]:
             *(report.units, report.pairs, report.judgments, report.alignments),
             names={shown: name for name, shown in report.shown_as.authors.items()},
         ),
+        report.facets,
     )
 
 

@@ -9,12 +9,18 @@ import pandas as pd
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.reporting.figures import (
     components,
+    confusions,
     correlation_heatmap,
     drawing,
+    facet_lengths,
     forest,
     judge_kinds,
     leaderboard,
+    metric_matrix,
+    profile,
     reliability,
+    rubric_levels,
+    violins,
 )
 from metassay.reporting.views.agreement import agreement_section, preferences_section
 from metassay.reporting.views.components import components_section
@@ -22,8 +28,13 @@ from metassay.reporting.views.conflicts import conflicts_section
 from metassay.reporting.views.confounds import confounds_section
 from metassay.reporting.views.corrected import corrected_section
 from metassay.reporting.views.ensembles import ensembles_section
+from metassay.reporting.views.facet_weights import facet_weights_section
 from metassay.reporting.views.judge_cards import judge_cards_section
 from metassay.reporting.views.judged_metrics import judged_metrics_section
+from metassay.reporting.views.metric_matrix import metric_matrix_section
+from metassay.reporting.views.people import people_section
+from metassay.reporting.views.profile import profile_section
+from metassay.reporting.views.ranks import ranks_section
 from metassay.reporting.views.section import Section
 from metassay.reporting.views.significance import significance_section
 
@@ -59,6 +70,31 @@ FIGURES = {
         "correlations",
         "Pearson correlation of every metric with every human criterion, by level",
     ),
+    "violins": Drawing(
+        violins.draw,
+        "rating_violins",
+        "Each system's mean rating by criterion, and how it varies with other documents",
+    ),
+    "metric_matrix": Drawing(
+        metric_matrix.draw,
+        "metric_correlations",
+        "Pearson correlation of every metric and human criterion with every other",
+    ),
+    "rubric_levels": Drawing(
+        rubric_levels.draw,
+        "rubric_levels",
+        "How often each grade of each criterion was given, by author",
+    ),
+    "profile": Drawing(
+        profile.draw,
+        "profile",
+        "Words, numbers and popularity of words of each author's texts",
+    ),
+    "facet_lengths": Drawing(
+        facet_lengths.draw,
+        "facets",
+        "Share of each author's words that belongs to each of their parts",
+    ),
 }
 
 
@@ -72,6 +108,14 @@ JUDGE_FIGURES = {
         reliability.draw,
         "reliability",
         "Each judge's probabilities beside the share of items that are entailed",
+    ),
+}
+
+SEGMENT_FIGURES = {
+    "confusions": Drawing(
+        confusions.draw,
+        "confusions",
+        "How many sentences of each label every segmentation gives which label",
     ),
 }
 
@@ -89,6 +133,19 @@ def evaluation_sections(tables: Mapping[str, pd.DataFrame]) -> list[Section]:
         confounds_section(tables["confounds"], tables["certificates"]),
         corrected_section(tables["corrected"]),
         judge_cards_section(tables["judge_cards"], tables["calibration"]),
+        metric_matrix_section(tables["metric_correlations"]),
+    ]
+    return [section for section in made if section is not None]
+
+
+def made_sections(tables: Mapping[str, pd.DataFrame]) -> list[Section]:
+    """What a report has beside these: people's means, systems in order, what texts are like."""
+    nothing = pd.DataFrame()
+    made = [
+        people_section(tables["rating_summaries"], tables.get("rating_violins", nothing)),
+        facet_weights_section(tables["facet_weights"]),
+        ranks_section(tables.get("ranks", nothing)),
+        profile_section(tables.get("profile", nothing)),
     ]
     return [section for section in made if section is not None]
 

@@ -8,14 +8,13 @@ from typing import Any
 
 import pandas as pd
 
+from metassay.cells import inert
 from metassay.reporting.numbers import missing, significant
 
 _ESCAPES = str.maketrans(
     {"\\": "\\\\", "|": "\\|", "`": "\\`", "*": "\\*", "[": "\\[", "]": "\\]"}
     | {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\n": " ", "\r": " "}
 )
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # as OWASP lists them under CSV injection
 
 
 def rows(frame: pd.DataFrame, *columns: str) -> Iterator[tuple[Any, ...]]:
@@ -69,7 +68,7 @@ def to_markdown(frame: pd.DataFrame) -> str:
 
 
 def _inert(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return inert(value) if isinstance(value, str) else value
 
 
 def _plain(column: "pd.Series[Any]") -> list[Any]:

@@ -6,6 +6,10 @@ To add a way to find either: a module with a KIND, and a line in its index here.
 SEGMENTATIONS = {
     "whole": "metassay.units.whole",
     "soap": "metassay.units.soap",
+    "cues": "metassay.units.cues",
+    "sentence_roles": "metassay.units.sentence_roles",
+    "llm_facets": "metassay.units.llm_facets",
+    "released": "metassay.units.released_facets",
 }
 
 DECOMPOSITIONS = {

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from metassay.checks import check_sources
+from metassay.checks import check_sources, without_further_references
 from metassay.tables import UNITS
 from metassay.text.citations import strip_citations
 from metassay.units.statements import Statement, statements
@@ -47,7 +47,8 @@ def tasks_of(parts: pd.DataFrame, sources: pd.DataFrame) -> dict[str, str]:
 
 def leaves(parts: pd.DataFrame) -> list[tuple[str, str, str, str]]:
     """The leaf parts with status ok: doc_id, author, part and text, in the order of `parts`."""
-    found = parts[(parts["leaf"] == "yes") & (parts["status"] == "ok")]
+    found = without_further_references(parts)
+    found = found[(found["leaf"] == "yes") & (found["status"] == "ok")]
     columns: Any = (found[name] for name in ("doc_id", "author", "part", "text"))
     return list(zip(*columns, strict=True))
 

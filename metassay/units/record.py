@@ -19,31 +19,60 @@ BETWEEN_PARTS = "\n\n"  # what sections are joined by, and the pieces of one
 
 
 class Part(NamedTuple):
-    """A part of a text, and where it stands in the full one; `text` is None unless status is ok."""
+    """A part of a text, and where it stands in the full one; `text` is None unless status is ok.
+
+    `made_up`: what a model returned as this part although it is not in the text.
+    """
 
     name: str
     text: str | None
     pieces: Sequence[Span]
     status: str
+    made_up: Sequence[str] = ()
 
 
 class Text(NamedTuple):
-    """One author's text of one document; `sections` are those that were written one by one."""
+    """One author's text of one document; `sections` are those that were written one by one.
+
+    `released`: its facets as the dataset brings them, (facet, text) each. `sentences`: where its
+    sentences are given, their places in the full text; None: whoever needs them finds them.
+    """
 
     task: str
     full: Part
     sections: Sequence[Part]
+    doc_id: str = ""
+    author: str = ""
+    released: Sequence[tuple[str, str]] = ()
+    sentences: Sequence[Span] | None = None
+
+
+class Divided(NamedTuple):
+    """The parts of each of some texts, none if it stays undivided.
+
+    `notes`: what their owner should know, lines without any text.
+    """
+
+    parts: list[list[Part]]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Segmentation(Needs):
-    """One way to divide a text: what a kind in params.yaml > segmentations stands for.
+    """One way to divide texts: what a kind in params.yaml > segmentations stands for.
 
-    `divide(text, options)` gives the parts within the full text; none if it stays undivided.
+    `divide(texts, options, resources)` gives the parts within each full text. `facets(options)` are
+    the names that parts may have, in their order; none where they are not facets. `requests(texts,
+    options, decoding)` says what it would ask a model; None if it asks none. `recipe(options,
+    decoding)` states every setting that can change a part (decoding: None if it asks no model);
+    None if the block's own settings say it all.
     """
 
     options: type[Options]
-    divide: Callable[[Text, Any], list[Part]]
+    divide: Callable[[Sequence[Text], Any, Resources], Divided]
+    facets: Callable[[Any], tuple[str, ...]] = lambda _: ()
+    requests: "Callable[[Sequence[Text], Any, Decoding], Requests] | None" = None
+    recipe: "Callable[[Any, Decoding | None], str] | None" = None
 
 
 class Decomposed(NamedTuple):

@@ -1,21 +1,36 @@
-"""Parts: what a text is compared by, section by section."""
+"""Parts: what a text is compared by, section by section or facet by facet."""
 
+from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from metassay.checks import check_sources
 from metassay.generation.shown import datasets_shown
 from metassay.kinds import Chosen
+from metassay.needs import Resources
 from metassay.tables import FULL, PARTS
 from metassay.text.headings import SECTIONS
 from metassay.text.spans import Span
-from metassay.units.record import BETWEEN_PARTS, OK, Part, Text
+from metassay.units.record import BETWEEN_PARTS, OK, Divided, Part, Text
 
 
-def segment(texts: pd.DataFrame, sources: pd.DataFrame, segmentation: Chosen) -> pd.DataFrame:
-    """Divide every author's text: tables.TEXTS and tables.SOURCES to tables.PARTS.
+class Segmented(NamedTuple):
+    """Rows of tables.PARTS, and what their owner should know: lines without any text."""
+
+    parts: pd.DataFrame
+    notes: tuple[str, ...] = ()
+
+
+def segment(
+    texts: pd.DataFrame,
+    sources: pd.DataFrame,
+    segments: pd.DataFrame,
+    segmentation: Chosen,
+    resources: Resources,
+) -> Segmented:
+    """Divide every author's text: tables.TEXTS, SOURCES and SEGMENTS to tables.PARTS.
 
     Every text gets the part `full`, and the parts that the segmentation finds in it. Only parts
     that contain no other are leaves.
@@ -33,22 +48,42 @@ def segment(texts: pd.DataFrame, sources: pd.DataFrame, segmentation: Chosen) ->
 
     Raises BadInput if a text's doc_id is not in sources.
     """
-    check_sources("texts", texts["doc_id"], sources)
-    tasks = dict(zip(sources["doc_id"], sources["task"], strict=True))
+    every = texts_of(texts, sources, segments)
     datasets = dict(zip(sources["doc_id"], sources["dataset"], strict=True))
     shown = texts.groupby(["doc_id", "author"])["recipe"].unique().map(datasets_shown)
+    divided: Divided = segmentation.record.divide(every, segmentation.options, resources)
     rows: list[tuple[object, ...]] = []
-    for (doc_id, author), written in _by_author(texts).items():
-        text = _text(written, tasks[doc_id])
-        found: list[Part] = segmentation.record.divide(text, segmentation.options)
+    for text, found in zip(every, divided.parts, strict=True):
         leaves = [False, *[True] * len(found)] if found else [True]
+        repeats = [datasets[text.doc_id], *shown[text.doc_id, text.author]]
         for part, leaf in zip([text.full, *found], leaves, strict=True):
             starts = [piece.start for piece in part.pieces]
             ends = [piece.end for piece in part.pieces]
-            is_leaf = "yes" if leaf else "no"
-            row = (doc_id, author, part.name, part.text, starts, ends, is_leaf, part.status)
-            rows.append((*row, [datasets[doc_id], *shown[doc_id, author]]))
-    return pd.DataFrame(rows, columns=list(PARTS.columns))
+            row = (text.doc_id, text.author, part.name, part.text, starts, ends)
+            rows.append((*row, "yes" if leaf else "no", part.status, [*part.made_up], repeats))
+    return Segmented(pd.DataFrame(rows, columns=list(PARTS.columns)), divided.notes)
+
+
+def repeated_datasets(texts: pd.DataFrame, sources: pd.DataFrame) -> list[str]:
+    """The datasets whose text a segmentation may read, by what the texts' writers were shown."""
+    shown = datasets_shown(texts["recipe"].unique())
+    return sorted({*sources["dataset"], *shown})
+
+
+def texts_of(texts: pd.DataFrame, sources: pd.DataFrame, segments: pd.DataFrame) -> list[Text]:
+    """Every author's text as segmentations read it, sorted by document and author."""
+    check_sources("texts", texts["doc_id"], sources)
+    tasks = dict(zip(sources["doc_id"], sources["task"], strict=True))
+    released: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    columns = (segments[name] for name in ("doc_id", "author", "part", "text"))
+    for doc_id, author, part, said in zip(*columns, strict=True):
+        released[doc_id, author].append((part, said))
+    return [
+        _text(written, tasks[key[0]])._replace(
+            doc_id=key[0], author=key[1], released=released.get(key, ())
+        )
+        for key, written in _by_author(texts).items()
+    ]
 
 
 def _by_author(texts: pd.DataFrame) -> dict[tuple[str, str], list[Part]]:

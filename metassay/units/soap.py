@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from metassay.needs import Resources
 from metassay.options import Options
 from metassay.text.headings import SECTIONS
 from metassay.text.sections import divide as divide_note
 from metassay.units.marks import EMPTY_SECTION, LINE_BREAK
-from metassay.units.record import BETWEEN_PARTS, OK, Part, Segmentation, Text
+from metassay.units.record import BETWEEN_PARTS, OK, Divided, Part, Segmentation, Text
 
 
 class SoapOptions(Options):
@@ -16,8 +17,8 @@ class SoapOptions(Options):
     compat: Literal["none", "doclens-table24"]
 
 
-def divide(text: Text, options: SoapOptions) -> list[Part]:
-    """Divide a text of task `note` into its sections, in the order of the note.
+def divide(texts: Sequence[Text], options: SoapOptions, resources: Resources) -> Divided:  # noqa: ARG001
+    """Divide each text of task `note` into its sections, in the order of the note.
 
     The pieces of a section are spans of the full text, and its own text is the pieces joined by a
     blank line. A section that is absent has no part, and a note without headings has none at all.
@@ -27,6 +28,10 @@ def divide(text: Text, options: SoapOptions) -> list[Part]:
     `#####EMPTY#####` without span, newlines in a section are the literal `__lf1__`, and a note that
     failed as a whole has four failed sections.
     """
+    return Divided([_divided(text, options) for text in texts])
+
+
+def _divided(text: Text, options: SoapOptions) -> list[Part]:
     found = list(text.sections)
     if not found and text.task == "note" and text.full.text is not None:
         found = _sections(text.full.text, options)

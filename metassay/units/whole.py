@@ -1,16 +1,19 @@
 """No division: every text is one part."""
 
+from collections.abc import Sequence
+
+from metassay.needs import Resources
 from metassay.options import Options
-from metassay.units.record import Part, Segmentation, Text
+from metassay.units.record import Divided, Segmentation, Text
 
 
 class WholeOptions(Options):
     """There is nothing to set."""
 
 
-def divide(text: Text, options: WholeOptions) -> list[Part]:  # noqa: ARG001
+def divide(texts: Sequence[Text], options: WholeOptions, resources: Resources) -> Divided:  # noqa: ARG001
     """Find no parts: of a text that was written section by section only the whole remains."""
-    return []
+    return Divided([[] for _ in texts])
 
 
 KIND = Segmentation(options=WholeOptions, divide=divide)

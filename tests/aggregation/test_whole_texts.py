@@ -201,3 +201,18 @@ def test_other_texts_are_not_asked_whether_they_ask_the_same() -> None:
     assert row(found, "same_question") == (None, 0, 0, None, None)
     assert row(found, "claim_recall_or_same") == row(found, "claim_recall") == (0.5, 2, 0, 0.5, 0.5)
     assert row(found, "claim_precision_or_same") == row(found, "claim_precision")
+
+
+def test_further_references_are_read_by_rubrics_alone() -> None:
+    """No claims of theirs are judged, they are no rivals, and they have no scores."""
+    texts = {"d": {"reference": "A red fox.", "one": "A red fox.", "two": None}}
+    more = {"d": {**texts["d"], "reference:2": "A blue fox. It is grey.", "reference:3": None}}
+    asked = ("claim_recall", "claim_precision", "faithfulness", "preference")
+    every = Questions(measures=asked, against="full", borrow=False)
+
+    def says(pair: Pair) -> Judgment:
+        return Judgment("ok", "first" if pair.instrument == "preference" else "entailed")
+
+    alone, beside = (judged(some, ["red"], every, Colours(says)) for some in (texts, more))
+    pd.testing.assert_frame_equal(alone.pairs, beside.pairs)
+    pd.testing.assert_frame_equal(alone.scores, beside.scores)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.calibration import judge_cards, simulations
+from tests.calibration import facet_weights, judge_cards, simulations
 from tests.calibration.verdicts import (
     DESIGNS,
     N_METRICS,
@@ -62,6 +62,7 @@ def jobs() -> Iterator[Job]:
         yield Job("best", (shape, level), call)
     yield Job("other", (), simulations.rates)
     yield Job("cards", (), judge_cards.rates)
+    yield Job("weights", (), facet_weights.rates)
 
 
 def _null_jobs() -> Iterator[Job]:
@@ -238,7 +239,8 @@ def page(found: dict, widths: Any) -> str:
         "",
     ]
     tests = simulations.section(found["other", ()], widths)
-    parts = [head, _false(found), _covers(found), _decisions(found), tests, _cards(found)]
+    weights = facet_weights.section(found["weights", ()])
+    parts = [head, _false(found), _covers(found), _decisions(found), tests, weights, _cards(found)]
     return "\n".join(line for part in parts for line in part)
 
 

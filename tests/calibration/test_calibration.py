@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+from tests.calibration.facet_weights import covers
 from tests.calibration.simulations import power_curves, rates
 
 pytestmark = pytest.mark.calibration
@@ -20,3 +21,10 @@ def test_power_rises_with_the_difference():
         assert shares[0] < 0.1, name
         assert shares[-1] > shares[0] + 0.1, name
         assert all(b > a - 0.06 for a, b in pairwise(shares)), name
+
+
+@pytest.mark.parametrize("method", ["complete", "renormalised"])
+def test_intervals_of_facet_weights_cover(method):
+    shares = covers(method, 44, noise=0.07, non_negative=False, runs=150)
+    assert (shares > 0.88).all()
+    assert 0.92 < shares.mean() < 0.98

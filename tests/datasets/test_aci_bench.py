@@ -58,7 +58,7 @@ def problem(folder: Path) -> str:
 
 def test_good_data(folder: Path) -> None:
     put(folder / SYSTEMS["gpt4"], rows("gpt4")[::-1])  # another order changes nothing
-    sources, texts, ratings, measurements, warnings = ingest("aci_bench", folder, {})
+    sources, texts, segments, ratings, measurements, warnings = ingest("aci_bench", folder, {})
     first, second = sources.to_dict("records")
     assert first["doc_id"] == "E2"
     assert first["passages"] == ["any rash ?", "no .", "a little ."]
@@ -71,6 +71,7 @@ def test_good_data(folder: Path) -> None:
     assert len(texts) == 2 * 13
     assert len(ratings) == 0
     assert measurements.empty
+    assert segments.empty
     assert warnings == ()
 
 

@@ -41,7 +41,7 @@ def problems(folder: Path) -> list[str]:
 def test_good_data(tmp_path: Path) -> None:
     put(tmp_path, "x", [record("a"), record("b", output="Hurt.\n")])
     put(tmp_path, "y", [record("b"), record("a")])
-    sources, texts, ratings, measurements, warnings = read(tmp_path)
+    sources, texts, segments, ratings, measurements, warnings = read(tmp_path)
     first, second = sources.to_dict("records")
     assert first["passages"] == ["Any pain?", "None.\nNot since May.", "(nods)"]
     assert first["speaker"] == ["doctor", "patient", ""]
@@ -54,6 +54,7 @@ def test_good_data(tmp_path: Path) -> None:
     assert len(texts) == 6
     assert len(ratings) == 0
     assert measurements.empty
+    assert segments.empty
     assert warnings == ()
 
 

@@ -28,6 +28,10 @@ TEXTS = [
     '{"doc_id": "d1", "author": "beta", "part": "plan", "text": "Rest."}',
     '{"doc_id": "d2", "author": "beta", "text": "A mass [0]."}',
 ]
+SEGMENTS = [
+    '{"doc_id": "d1", "author": "reference", "part": "finding", "text": "No cough."}',
+    '{"doc_id": "d1", "author": "alpha", "part": "finding", "text": "no cough"}',
+]
 HEADER = "study,doc_id,author,rater,criterion,value,unit,part"
 RATINGS = [
     HEADER,
@@ -37,6 +41,7 @@ RATINGS = [
     "s,d1,alpha,ann,preference,0.5,versus:beta,",
     "s,d1,alpha,ann,coverage,1,claim:0,",
 ]
+OF_A_FACET = "s,d1,alpha,ann,usefulness,2,text,finding"
 SECRET = "Zanzibar"  # stands in document text; no message may show it
 
 
@@ -49,6 +54,7 @@ def folder(tmp_path: Path) -> Path:
     put(tmp_path, "sources.jsonl", SOURCES)
     put(tmp_path, "texts.jsonl", TEXTS)
     put(tmp_path, "ratings.csv", RATINGS)
+    put(tmp_path, "segments.jsonl", SEGMENTS)
     return tmp_path
 
 
@@ -69,7 +75,7 @@ def problems(folder: Path) -> list[str]:
 
 
 def test_good_data(folder: Path) -> None:
-    sources, texts, ratings, measurements, warnings = read(folder)
+    sources, texts, segments, ratings, measurements, warnings = read(folder)
     assert measurements.empty
     assert warnings == ()
     first = sources.iloc[0]
@@ -82,14 +88,28 @@ def test_good_data(folder: Path) -> None:
     assert texts.iloc[3]["status"] == "refused"
     assert texts["text"].isna().tolist() == [False, False, False, True, False, False]
     assert set(texts["recipe"]) == {"given|reader:files"}
+    assert segments.to_numpy().tolist() == [
+        ["d1", "reference", "finding", "No cough."],
+        ["d1", "alpha", "finding", "no cough"],  # as the data have it
+    ]
     assert ratings["part"].tolist() == ["full", "full", "plan", "full", "full"]
     assert ratings["unit"].tolist() == ["text", "text", "text", "versus:beta", "claim:0"]
     assert ratings["value"].isna().tolist() == [False, True, False, False, False]
 
 
-def test_ratings_are_optional(folder: Path) -> None:
+def test_a_rating_may_be_of_a_facet_that_comes_with_the_data(folder: Path) -> None:
+    put(folder, "ratings.csv", [*RATINGS, OF_A_FACET])
+    assert "finding" in set(read(folder).ratings["part"])
+    (folder / "segments.jsonl").unlink()
+    with pytest.raises(BadInput, match="part 'finding' is not among the text's parts"):
+        read(folder)
+
+
+def test_ratings_and_segments_are_optional(folder: Path) -> None:
     (folder / "ratings.csv").unlink()
-    assert len(read(folder).ratings) == 0
+    (folder / "segments.jsonl").unlink()
+    found = read(folder)
+    assert (len(found.ratings), len(found.segments)) == (0, 0)
 
 
 def test_byte_order_mark_crlf_and_blank_lines_change_nothing(folder: Path) -> None:
@@ -98,7 +118,7 @@ def test_byte_order_mark_crlf_and_blank_lines_change_nothing(folder: Path) -> No
         text = path.read_text(encoding="utf-8").replace("\n", "\r\n")
         path.write_bytes(b"\xef\xbb\xbf" + text.encode() + b"\r\n")
     marked = read(folder)
-    for before, after in zip(plain[:3], marked[:3], strict=True):
+    for before, after in zip(plain[:4], marked[:4], strict=True):
         assert before.equals(after)
 
 
@@ -109,6 +129,7 @@ def test_a_table_of_them_can_be_written(folder: Path, tmp_path: Path) -> None:
     for table, frame in (
         (tables.SOURCES, ingested.sources),
         (tables.TEXTS, ingested.texts),
+        (tables.SEGMENTS, ingested.segments),
         (tables.RATINGS, ingested.ratings),
     ):
         path = tmp_path / "tables" / f"{table.name}.parquet"
@@ -317,7 +338,8 @@ BAD = {
     "unknown unit": (
         "ratings.csv",
         added("s,d1,alpha,ann,usefulness,5,claim:one,"),
-        "ratings.csv: line 7: unit 'claim:one' is not known; write text, claim:N or versus:AUTHOR",
+        "ratings.csv: line 7: unit 'claim:one' is not known; write text, claim:N, statement:N or"
+        " versus:AUTHOR",
     ),
     "undeclared criterion": (
         "ratings.csv",
@@ -344,6 +366,37 @@ BAD = {
         )
         for value in ("nan", "inf", "-Infinity", "1e999", "1_0", "4,0".replace(",", ";"), "٤")
     },
+    "facet of an unknown document": (
+        "segments.jsonl",
+        added('{"doc_id": "D1", "author": "alpha", "part": "aim", "text": "Zanzibar"}'),
+        "segments.jsonl: line 3: a facet is of a text that is not in texts.jsonl (doc_id 'D1',"
+        " author 'alpha', which looks like 'd1'); correct doc_id or author, or add the text",
+    ),
+    "facets of an unknown author": (
+        "segments.jsonl",
+        added(
+            '{"doc_id": "d1", "author": "gpt4", "part": "aim", "text": "Zanzibar"}',
+            '{"doc_id": "d2", "author": "gpt4", "part": "aim", "text": "Zanzibar"}',
+        ),
+        "segments.jsonl: 2 lines: a facet is of a text that is not in texts.jsonl (first: line 3,"
+        " doc_id 'd1', author 'gpt4'); correct doc_id or author, or add the text",
+    ),
+    "a facet twice": (
+        "segments.jsonl",
+        added('{"doc_id": "d1", "author": "alpha", "part": "finding", "text": "Zanzibar"}'),
+        "segments.jsonl: line 3: the key (doc_id, author, part) is there twice (same as line 2:"
+        " doc_id 'd1', author 'alpha', part 'finding'); keep one of the two",
+    ),
+    "a blank facet": (
+        "segments.jsonl",
+        added('{"doc_id": "d1", "author": "alpha", "part": "aim", "text": " \\n"}'),
+        "segments.jsonl: line 3: 'text' is empty; write it, or remove the line if the text lacks",
+    ),
+    "a facet without its name": (
+        "segments.jsonl",
+        added('{"doc_id": "d1", "author": "alpha", "text": "Zanzibar"}'),
+        "segments.jsonl: line 3: 'part' is missing; add it",
+    ),
     "empty rater": (
         "ratings.csv",
         added("s,d1,alpha,,usefulness,5,,"),
@@ -413,7 +466,7 @@ def test_nul_bytes_as_they_are(folder: Path) -> None:
     assert found[1].startswith("ratings.csv: line 2: 'author' holds a NUL character; remove it")
 
 
-@pytest.mark.parametrize("name", ["sources.jsonl", "texts.jsonl", "ratings.csv"])
+@pytest.mark.parametrize("name", ["sources.jsonl", "texts.jsonl", "ratings.csv", "segments.jsonl"])
 @pytest.mark.parametrize("content", [b"", b"\n \n", b"\xef\xbb\xbf"])
 def test_empty_file(folder: Path, name: str, content: bytes) -> None:
     (folder / name).write_bytes(content)
@@ -457,9 +510,10 @@ def test_system_that_cites_too_far_is_a_warning(folder: Path) -> None:
 def test_misspelt_file_and_absent_text_are_warnings(folder: Path) -> None:
     put(folder, "texts.jsonl", TEXTS[:5])
     (folder / "ratings.csv").rename(folder / "rating.csv")
+    put(folder, "segments.jsonl", SEGMENTS[:1])
     assert list(read(folder).warnings) == [
-        "rating.csv: is not read; rename it if it is one of ratings.csv, sources.jsonl,"
-        " texts.jsonl",
+        "rating.csv: is not read; rename it if it is one of ratings.csv, segments.jsonl,"
+        " sources.jsonl, texts.jsonl",
         "texts.jsonl: 'beta' has no text for 1 of 2 documents (first: doc_id 'd2'); if it failed on"
         " them, add rows with a status, so that they count",
     ]

@@ -11,6 +11,7 @@ from metassay.datasets.ingest import ingest
 from metassay.datasets.readers import reader_problems
 from metassay.datasets.registry import load_registry
 from metassay.errors import BadInput
+from metassay.options import Criterion
 from metassay.params import load
 
 ROOT = Path(__file__).parents[2]
@@ -27,6 +28,7 @@ def put_example(folder: Path) -> Path:
     (folder / "sources.jsonl").write_text(block("json", 0), encoding="utf-8")
     (folder / "texts.jsonl").write_text(block("json", 1), encoding="utf-8")
     (folder / "ratings.csv").write_text(block("csv", 0), encoding="utf-8")
+    (folder / "segments.jsonl").write_text(block("json", 2), encoding="utf-8")
     return folder
 
 
@@ -57,6 +59,7 @@ def test_the_example_is_ingested(project: Path) -> None:
     ingested = ingest(dataset.reader, raw, benchmark.criteria)
     assert ingested.warnings == ()
     assert (len(ingested.sources), len(ingested.texts), len(ingested.ratings)) == (2, 6, 10)
+    assert len(ingested.segments) == 2
     assert set(ingested.texts["author"]) == {"reference", "terse", "chatty"}
     assert set(ingested.ratings["criterion"]) == set(benchmark.criteria)
     # Read in place: nothing is added, changed or taken away.
@@ -80,9 +83,19 @@ def test_the_messages_on_the_page_are_the_real_ones(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("reader", ["note", "impression", "question", "abstract"])
 def test_the_doclens_example_is_ingested(tmp_path: Path, reader: str) -> None:
-    (tmp_path / "terse.json").write_text(block("json", 2), encoding="utf-8")
+    (tmp_path / "terse.json").write_text(block("json", 3), encoding="utf-8")
     assert f"doclens_{reader}" in PAGE
     ingested = ingest(f"doclens_{reader}", tmp_path, {})
     assert ingested.warnings == ()
     assert ingested.sources["passages"].map(len).tolist() == [3]
     assert set(ingested.texts["author"]) == {"reference", "terse"}
+
+
+def test_sheets_of_raters_are_ingested(tmp_path: Path) -> None:
+    for rater in ("ann", "ben"):
+        (tmp_path / f"{rater}.csv").write_text(block("csv", 1), encoding="utf-8")
+    written = yaml.safe_load(block("yaml", 2))["criteria"]
+    criteria = {name: Criterion.model_validate(scale) for name, scale in written.items()}
+    found = ingest("simsum", tmp_path, criteria)
+    assert len(found.ratings) == 2 * 2 * 6
+    assert found.ratings["value"].isna().sum() == 2

@@ -64,7 +64,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     for name in ("data/registry.yaml", "dvc.yaml", "dvc.lock", "code.yaml"):
         (root / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, root / name)
-    for name in ("prompts", "benchmarks/sample", "data/sample"):
+    for name in ("prompts", "rubrics", "benchmarks/sample", "data/sample"):
         shutil.copytree(ROOT / name, root / name)
     shorten(root / "data/sample")
     params = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8")) | yaml.safe_load(LLM)

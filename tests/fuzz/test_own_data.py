@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from metassay import parquet
 from metassay.datasets.ingest import ingest
 from metassay.options import Criterion
-from metassay.tables import MEASUREMENTS, RATINGS, SOURCES, TEXTS
+from metassay.tables import MEASUREMENTS, RATINGS, SEGMENTS, SOURCES, TEXTS
 from tests.fuzz.mutations import ACCIDENTS, CHANGES, changed, damaged
 from tests.fuzz.rule import CANARY, handled
 
@@ -37,6 +37,10 @@ LINES = {
         {"doc_id": "d2", "author": "reference", "text": "No mass."},
         {"doc_id": "d2", "author": "alpha", "status": "refused"},
         {"doc_id": "d1", "author": "beta", "part": "plan", "text": "Rest."},
+    ],
+    "segments.jsonl": [
+        {"doc_id": "d1", "author": "reference", "part": "finding", "text": f"No {CANARY}."},
+        {"doc_id": "d1", "author": "alpha", "part": "finding", "text": "no cough"},
     ],
 }
 RATED = (
@@ -69,8 +73,9 @@ def check(name: str, content: bytes) -> None:
             return
         for warning in ended.value.warnings:
             assert CANARY not in warning
-        tables = (SOURCES, TEXTS, RATINGS, MEASUREMENTS)
-        kept = (ended.value.sources, ended.value.texts, ended.value.ratings)
+        tables = (SOURCES, TEXTS, SEGMENTS, RATINGS, MEASUREMENTS)
+        found = ended.value
+        kept = (found.sources, found.texts, found.segments, found.ratings)
         for table, frame in zip(tables, (*kept, ended.value.measurements), strict=True):
             path = folder / f"{table.name}.parquet"
             parquet.write(table, frame, path)

@@ -80,6 +80,26 @@ def test_a_probability_tells_how_sure_only_of_the_label_that_it_is_of(
     assert who("entailment", "entailed", 0.15) == "then"
 
 
+@pytest.mark.parametrize("instrument", ["scale", "penalties"])
+@pytest.mark.parametrize("band", [None, BAND])
+def test_a_grade_is_taken_unless_the_first_judge_has_none(
+    monkeypatch: pytest.MonkeyPatch, instrument: str, band: list[float] | None
+) -> None:
+    own = Judgment("ok", grade=2, quotes=("q",), quote_starts=(5,))
+    other = Judgment("ok", grade=0, quotes=("r",), quote_starts=(-1,))
+    statuses = ("ok", "abstained", "error")
+    for status in statuses:
+        first = Told({(instrument, "p"): own if status == "ok" else Judgment(status)})
+        one = cascade(monkeypatch, first, Told({(instrument, "p"): other}), band)
+        (found,) = one.judge(asked("p", instrument=instrument))
+        expected = own if status == "ok" else other
+        assert (found.grade, found.quotes, found.quote_starts) == (
+            expected.grade,
+            expected.quotes,
+            expected.quote_starts,
+        )
+
+
 def test_only_the_rest_is_read_twice_and_paid_for_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     first = Told(
         {

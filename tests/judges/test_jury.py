@@ -110,6 +110,27 @@ def test_grades(monkeypatch: pytest.MonkeyPatch) -> None:
     assert few.explanation == "grades: a 0, b 3; c: error"
 
 
+def test_quotes_are_those_of_the_members_that_are_nearest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    votes = [
+        Judgment("ok", grade=1, quotes=("low",), quote_starts=(0,)),
+        Judgment("ok", grade=3, quotes=("knee", "made up"), quote_starts=(4, -1)),
+        Judgment("ok", grade=3, quotes=("since", "knee"), quote_starts=(9, 4)),
+        Judgment("ok", grade=4, quotes=("high",), quote_starts=(20,)),
+    ]
+
+    def said(by: str, members: list[Judgment]) -> tuple[float | None, dict[str, int]]:
+        found = verdict(monkeypatch, members, by, "scale")
+        return found.grade, dict(zip(found.quotes, found.quote_starts, strict=True))
+
+    assert said("majority", votes) == (3, {"knee": 4, "made up": -1, "since": 9})
+    assert said("mean", votes) == (2.75, {"knee": 4, "made up": -1, "since": 9})
+    assert said("majority", [votes[0], votes[1]]) == (2, {"low": 0, "knee": 4, "made up": -1})
+    few = [votes[3], LOST, Judgment("abstained")]
+    assert said("majority", few) == (4, {"high": 20})
+
+
 @pytest.mark.parametrize(
     ("votes", "status"),
     [

@@ -461,7 +461,7 @@ def test_material_cannot_leave_its_quotation(style: str) -> None:
     assert own == [
         line for line in other.requests[0].messages[-1].content.split("\n") if line[:1] not in '["'
     ]
-    assert plain.notes == ()
+    assert not plain.notes
 
 
 # --- prompts, examples and the signature
@@ -595,7 +595,8 @@ def test_the_record_says_what_the_options_need(
     used = options(max_tokens=9, style="json_cot")
     assert (KIND.model(used), KIND.datasets(used)) == (Use("invented", 9), ())
     files = {file.path.stem for file in KIND.files(used)}
-    assert files == {"answer-json-cot", *(form.prompt for form in FORMS)}
+    of_rubrics = {"judge-scale", "judge-penalties"}
+    assert files == {"answer-json-cot", *of_rubrics, *(form.prompt for form in FORMS)}
     for file in KIND.files(used):
         load(file.path.stem, PROMPTS, filled=file.filled)
     pairs = [pair(f"h{n}", premise=p) for n in range(3) for p in "PQ"]

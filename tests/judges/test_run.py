@@ -9,9 +9,11 @@ import pytest
 
 from metassay import tables
 from metassay.errors import BadInput
+from metassay.judges.criteria import RUBRIC
 from metassay.judges.protocol import Judge, Judgment, Pair
 from metassay.judges.run import judge_pairs
 from metassay.pairing.pairs import pair_id
+from tests.judges.rubric_setup import BACKGROUND, FREE, SYMPTOMS, asks
 
 YES = Judgment("ok", "entailed", probability=0.9, explanation="it says so", tokens=12)
 NO = Judgment("ok", "not_entailed")
@@ -182,6 +184,67 @@ def test_labels_and_grades_in_one_batch(tmp_path: Path) -> None:
     read = tables.read(tables.JUDGMENTS, tmp_path / "judgments.parquet").set_index("pair_id")
     assert read.loc[pair_id("entailment", "p", "h"), "label"] == "not_entailed"
     assert read.loc[pair_id("support_grade", "p", "g"), "grade"] == 2
+
+
+class Saying:
+    """The same to every pair."""
+
+    signature = "saying"
+    notes = ()
+
+    def __init__(self, judgment: Judgment) -> None:
+        self.judgment = judgment
+        self.heard: list[list[str]] = []
+
+    def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
+        self.heard.append([pair.hypothesis for pair in pairs])
+        return [self.judgment] * len(pairs)
+
+
+def of_rubric(*criteria: dict[str, Any], texts: Sequence[str] = ("text",)) -> pd.DataFrame:
+    asked = [asks(criterion, text) for text in texts for criterion in criteria]
+    return pd.DataFrame(asked).assign(settled=None, measure="m")
+
+
+@pytest.mark.parametrize(
+    ("criterion", "judgment", "fits"),
+    [
+        (BACKGROUND, Judgment("ok", grade=1), True),
+        (BACKGROUND, Judgment("ok", grade=2.5), True),  # as the mean of a jury
+        (BACKGROUND, Judgment("ok", grade=0), False),
+        (BACKGROUND, Judgment("ok", grade=3.5), False),
+        (BACKGROUND, Judgment("ok", grade=float("inf")), False),
+        (BACKGROUND, Judgment("ok", "entailed"), False),
+        (BACKGROUND, Judgment("ok"), False),
+        (BACKGROUND, Judgment("abstained", grade=1), False),
+        (SYMPTOMS, Judgment("ok", grade=2), True),
+        (SYMPTOMS, Judgment("ok", grade=3), False),
+        (SYMPTOMS, Judgment("ok", grade=-1), False),
+        (FREE, Judgment("ok", grade=99), True),
+    ],
+)
+def test_grades_are_those_that_the_criterion_allows(
+    criterion: dict[str, Any], judgment: Judgment, fits: bool
+) -> None:
+    def judged() -> pd.DataFrame:
+        return judge_pairs(of_rubric(criterion), "fake", Saying(judgment), RUBRIC)
+
+    if fits:
+        assert judged()["grade"].tolist() == [judgment.grade]
+    else:
+        with pytest.raises(RuntimeError, match=r"judge .fake.: pair_id .* wants a grade that the"):
+            judged()
+
+
+def test_criteria_of_one_text_come_together_and_quotes_are_kept(tmp_path: Path) -> None:
+    criteria = [BACKGROUND | {"criterion": name, "asks": name} for name in "abc"]
+    judge = Saying(Judgment("ok", grade=2, quotes=("x", "y"), quote_starts=(0, -1)))
+    rows = judge_pairs(of_rubric(*criteria, texts=["s", "t"]), "fake", judge, RUBRIC, batch=1)
+    assert judge.heard == [["s"] * 3, ["t"] * 3]
+    tables.write(tables.JUDGMENTS, rows, tmp_path / "judgments.parquet")
+    read = tables.read(tables.JUDGMENTS, tmp_path / "judgments.parquet")
+    assert [list(one) for one in read["quotes"]] == [["x", "y"]] * 6
+    assert [list(one) for one in read["quote_starts"]] == [[0, -1]] * 6
 
 
 def test_what_a_judge_cannot_answer_is_said_before_it_is_asked() -> None:

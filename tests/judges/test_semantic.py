@@ -1,5 +1,6 @@
 """The semantic judge: what must not change its answers, what it refuses, and worked examples."""
 
+import dataclasses
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,9 +23,11 @@ pytest.importorskip("torch", reason="needs metassay[models]")
 pytest.importorskip("transformers", reason="needs metassay[models]")
 
 from metassay.judges.semantic import reader
+from metassay.judges.semantic.grades import semantic_grades
 from metassay.judges.semantic.judge import SemanticJudge, SemanticOptions
 from metassay.models import encoders
 from metassay.models.loading import weights_digest
+from tests.judges.rubric_setup import BACKGROUND, FLUENT, SYMPTOMS, asks
 from tests.models.tiny import encoder
 
 ROOT = Path(__file__).parents[2]
@@ -407,3 +410,42 @@ def test_a_number_that_stands_where_it_stood_clashes_with_no_other_one() -> None
     assert clashes.clashes(told, [told])[number] == 0
     assert clashes.clashes(same, [told])[number] == 0
     assert clashes.clashes(swapped, [told])[number] == 1
+
+
+def graded(number: int, criterion: dict[str, Any], premise: str, text: str) -> Pair:
+    return dataclasses.replace(asks(criterion, text, premise), pair_id=f"g{number}")
+
+
+def test_a_scale_is_the_mean_support_of_what_the_text_is_held_against(
+    block: dict[str, Any], tmp_path: Path
+) -> None:
+    """By hand: of three levels .33 and .67 part the bands; NOTE has five sentences with words."""
+    one = judge(block, tmp_path / "a")
+    scales = [graded(0, BACKGROUND, NOTE, TALK), graded(1, FLUENT, NOTE, NOTE)]
+    silent = [graded(2, BACKGROUND, "", TALK), graded(3, SYMPTOMS, NOTE, TALK)]
+    said = [s for s in texts.sentences(NOTE) if s.strip()]
+    alone = one.judge([pair(9 + n, TALK, sentence) for n, sentence in enumerate(said)])
+    mean = float(np.mean([p for p in values(alone) if p is not None]))
+    found = one.judge([*scales, *PAIRS, *silent])
+    assert found[0] is not None
+    assert found[0].grade == 1 + (mean >= 1 / 3) + (mean >= 2 / 3)
+    assert found[0].explanation == f"support {mean:.2f} on average of {len(said)} sentences"
+    assert found[1] is not None
+    assert found[1].grade == 1  # each sentence is stated: .99
+    assert found[2:-2] == judge(block, tmp_path / "a").judge(PAIRS)
+    assert [one and (one.status, one.grade) for one in found[-2:]] == [("abstained", None)] * 2
+    worst = one.judge([graded(4, BACKGROUND, NOTE, "--")])
+    assert [one and one.grade for one in worst] == [1]
+
+
+def test_levels_by_support() -> None:
+    pairs = [graded(n, BACKGROUND, "One. Two.", "text") for n in range(3)]
+    shares = iter([(0.0, 0.6), (0.4, 0.3), (1.0, 1.0)])
+    found = semantic_grades(pairs, lambda asked: [p for _ in asked[::2] for p in next(shares)])
+    assert [one.grade for one in found] == [1, 2, 3]
+
+
+def test_names_of_what_a_text_is_held_against_are_not_wanted_in_it() -> None:
+    pair = graded(0, BACKGROUND, "source:\nOne. Two.\n\nhistory:\nThree.", "text")
+    (found,) = semantic_grades([pair], lambda asked: [len(said) > 5 for _, said in asked])
+    assert found.explanation == "support 0.33 on average of 3 sentences"  # "Three." alone

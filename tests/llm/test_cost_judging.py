@@ -31,10 +31,10 @@ from metassay.params import load
 from metassay.tables import REFERENCE
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 from metassay.units.decompose import take_apart
-from metassay.units.segment import segment
 from tests.judges.llm_setup import asked_in, reply_of
 from tests.judges.panel import Told, told_kinds
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
+from tests.units.dividing import parts_of
 
 ROOT = Path(__file__).parents[2]
 CHAT = {
@@ -219,7 +219,7 @@ def answered(
     lead = choose(SYSTEMS, LEAD, where="it")
     written = write_texts(sources, "lead", lead, Resources(Path("nowhere"))).texts
     whole = choose(SEGMENTATIONS, {"kind": "whole"}, where="it")
-    parts = segment(pd.concat([given.texts, written], ignore_index=True), sources, whole)
+    parts = parts_of(pd.concat([given.texts, written], ignore_index=True), sources, whole)
     clauses = choose(DECOMPOSITIONS, {"kind": "clauses"}, where="it")
     units = take_apart(parts, sources, clauses, Resources(Path("nowhere"))).units
     # Each statement is aligned with nothing, which no measure here reads.

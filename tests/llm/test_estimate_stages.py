@@ -24,8 +24,8 @@ from metassay.params import load
 from metassay.tables import REFERENCE
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 from metassay.units.decompose import take_apart
-from metassay.units.segment import segment
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
+from tests.units.dividing import parts_of
 
 ROOT = Path(__file__).parent.parent.parent
 SOAP = choose(SEGMENTATIONS, {"kind": "soap", "compat": "none"}, where="segmentations > soap")
@@ -56,7 +56,7 @@ class Setting:
             return write_texts(self.known.sources, "writer", self.writer, resources).texts
 
     def decompose(self, texts: pd.DataFrame) -> pd.DataFrame:
-        parts = segment(texts, self.known.sources, SOAP)
+        parts = parts_of(texts, self.known.sources, SOAP)
         with self.connection() as connected:
             resources = connected.provide(self.apart)
             return take_apart(parts, self.known.sources, self.apart, resources).units

@@ -31,6 +31,10 @@ VALUES: dict[str, object] = {
     "most": 30,
     "premise": 'My knee "clicks" on stairs.',
     "context": "The knee clicks.",
+    "against": "My knee clicks.",
+    "text": "The knee hurts.",
+    "facets": "- finding: what was found\n- plan",
+    "form": '{"items": [{"number": 1, "facets": {"finding": ["..."], "plan": ["..."]}}]}',
     "sample": "1: entailed\n2: not_entailed",
 }
 TINY = """\

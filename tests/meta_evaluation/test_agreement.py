@@ -10,6 +10,7 @@ from statsmodels.stats import inter_rater
 from metassay.meta_evaluation.agreement import agreement
 from metassay.options import Criterion
 from metassay.parquet import write
+from metassay.reporting.views.agreement import agreement_section
 from metassay.tables import AGREEMENT
 from tests.meta_evaluation.invented_study import (
     CRITERIA,
@@ -211,3 +212,24 @@ def test_one_rater_agrees_with_nobody():
     assert len(agreement(ratings, CRITERIA, OPTIONS)) == 0
     silent = ratings.assign(rater="second", value=np.nan)
     assert len(agreement(pd.concat([ratings, silent]), CRITERIA, OPTIONS)) == 0
+
+
+def test_a_careless_rater_is_named_and_a_lenient_one_is_not():
+    rng = np.random.default_rng(5)
+    quality = rng.integers(1, 5, 40)
+    careful, lenient, other = (
+        np.clip(quality + more + rng.choice([0, 0, 0, 1, -1], 40), 1, 6) for more in (0, 1, 0)
+    )
+    by = {"amy": careful, "bob": lenient, "cat": rng.integers(1, 6, 40)}
+    found = agreed(*rated("grade", **by))
+    below = found[found["coefficient"] == "spearman_below_others"].set_index("rater_a")
+    assert list(below.index) == ["amy", "bob", "cat"]
+    assert (below["rater_b"] == "others").all()
+    assert [name for name, low in below["low"].items() if low > 0] == ["cat"]
+    said = " ".join(agreement_section(found).says)
+    assert "cat agrees less than the others by grade (study" in said
+    assert "amy agrees" not in said
+    alike = agreed(*rated("grade", amy=careful, bob=lenient, cat=other))
+    assert "Of no rater can it be said" in " ".join(agreement_section(alike).says)
+    two = agreed(*rated("grade", amy=careful, bob=lenient))
+    assert "spearman_below_others" not in set(two["coefficient"])

@@ -53,6 +53,7 @@ def part(doc_id: str, author: str, name: str, text: str | None) -> dict[str, Any
         "ends": [len(text or "")],
         "leaf": "yes",
         "status": "refused" if text is None else "ok",
+        "made_up": [],
     }
 
 
@@ -336,3 +337,16 @@ def test_the_stage_fails_and_writes_nothing(
     monkeypatch.undo()
     assert run_stage(monkeypatch, root, "measure") == 0
     assert [file.name for file in (folder / "measurements").glob("*")] == ["metrics.parquet"]
+
+
+def test_further_references_are_neither_measured_nor_compared_with() -> None:
+    own = [("a", "reference", "full", "one two"), ("a", "s", "full", "two three")]
+    for kind in ("rouge", "lengths"):
+        alone, beside = (
+            measured(kind, table(*own, *more))
+            for more in (
+                [],
+                [("a", "reference:2", "full", "four"), ("a", "reference:3", "full", None)],
+            )
+        )
+        pd.testing.assert_frame_equal(alone, beside)

@@ -43,7 +43,7 @@ COMPUTING = {
             "judges/reading",
             *(f"judges/semantic/{name}" for name in SEMANTIC),
         ),
-        (3, "23557e88ccb576cb"),
+        (3, "b3f2411f63850ba9"),
     ),
 }
 

@@ -9,11 +9,18 @@ import pandas as pd
 import pytest
 
 from metassay.meta_evaluation.options import CertificationOptions
+from metassay.options import Criterion
 from metassay.parquet import empty, read, write
 from metassay.reporting.report import ReportInput, write_report
+from metassay.reporting.resampled import Resampling
 from metassay.tables import TABLES
 from tests.reporting.invented_report import NAMES, PUBLISHED, SCRIPT, Frames, rows
 
+SCALES = {
+    "completeness": Criterion(low=0, high=100, better="higher"),
+    "coverage": Criterion(low=0, high=1, better="higher"),
+    "preference": Criterion(low=0, high=1, better="higher"),
+}
 CERTIFICATION = CertificationOptions()
 
 
@@ -38,10 +45,11 @@ def report_of(frames: Frames, **changes: Any) -> ReportInput:
         licence="CC0 & none",
         citation="Nobody 2026, https://example.org/tiny",
         invented=True,
+        scales=SCALES,
         published=[],
         published_folder=PUBLISHED,
         certification=CERTIFICATION,
-        confidence=0.95,
+        resampling=Resampling(resamples=50, confidence=0.95, seed=1),
         **frames,
     )
     return replace(report, **changes)

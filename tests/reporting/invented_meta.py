@@ -268,10 +268,56 @@ def calibration() -> Rows:
     ]
 
 
+def rating_summaries() -> Rows:
+    """One text of a system was rated once, and once the rater abstained."""
+    numbers = {"mean": 80.0, "low": None, "high": None, "sd": 0.0, "n": 1}
+    counts = {"n_missing": 1, "n_documents": 1}
+    found = (("all", ""), ("author", "sys\"><b>'& $x_1$"), ("rater", f"rater {SCRIPT}"))
+    return [{**KEY, "of": of, "name": name, **numbers, **counts} for of, name in found]
+
+
+def metric_correlations() -> Rows:
+    """A criterion and two metrics; one pair is undefined."""
+    people, right, odd = ("people", "completeness"), ("metric", "claim_recall"), ("metric", HOSTILE)
+    found = ((people, right, 0.5), (people, odd, None), (right, odd, -0.25))
+    ends = ("first_is", "first", "second_is", "second", "value")
+    shared = {"study": "invented", "part": "full", "coefficient": "pearson", "n": 6, "n_missing": 0}
+    return [
+        {**shared, **dict(zip(ends, (*one, *other, value), strict=True))}
+        for one, other, value in found
+    ]
+
+
+def facet_weights() -> Rows:
+    """The same weights by every method; one of them cannot be told."""
+    shared = {"study": "invented", "part": "full", "rubric": f"r {SCRIPT}"}
+    ways = ("complete", "renormalised")
+    methods = [*ways, *(f"{way}_non_negative" for way in ways)]
+    counts = {"n": 40, "n_missing": 2, "n_documents": 10, "n_resamples": 100}
+    errors = {"mse": 0.0125, "mse_given": 0.0375}
+    found = (("method", 0.35, 0.2, 0.5, 0.3), ("result", None, None, None, 0.7))
+    return [
+        {
+            **shared,
+            "method": method,
+            "criterion": name,
+            "weight": weight,
+            "low": low,
+            "high": high,
+            "given": given,
+        }
+        | counts
+        | errors
+        for method in methods
+        for name, weight, low, high, given in found
+    ]
+
+
 def rows() -> dict[str, Rows]:
     """Every table's rows, before any check."""
     tables = (
         *(certificates, components, significance, agreement, preferences, ensembles),
         *(conflicts, disagreements, confounds, corrected, judge_cards, calibration),
+        *(rating_summaries, metric_correlations, facet_weights),
     )
     return {table.__name__: table() for table in tables}

@@ -5,7 +5,9 @@ from typing import Any
 
 import pandas as pd
 
-from metassay.tables import NO_JUDGE
+from metassay.parquet import empty
+from metassay.reporting.cells import Ours
+from metassay.tables import FACET_WEIGHTS, NO_JUDGE, RATINGS, SCORES
 from tests.reporting import invented_meta
 from tests.reporting.invented_meta import SCRIPT
 
@@ -25,8 +27,14 @@ NAMES = (
     "leaderboard",
     "ratings",
     "correlations",
+    "criteria",
     *invented_meta.rows(),
 )
+
+
+def ours_of(leaderboard: pd.DataFrame, correlations: pd.DataFrame) -> Ours:
+    """What a comparison takes that needs no text's own scores."""
+    return Ours(leaderboard, correlations, empty(SCORES), empty(RATINGS), empty(FACET_WEIGHTS))
 
 
 def _texts() -> list[dict[str, Any]]:
@@ -129,6 +137,8 @@ def _judgments(pairs: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 "probability": None,
                 "grade": None,
                 "explanation": f"missing: {SCRIPT}" if status == "ok" else None,
+                "quotes": [],
+                "quote_starts": [],
                 "tokens": None,
                 "attempts": 1,
                 "recipe": "lexical|threshold:0.75",
@@ -271,6 +281,7 @@ def rows() -> dict[str, list[dict[str, Any]]]:
                 "starts": [],
                 "ends": [],
                 "leaf": "yes",
+                "made_up": [],
             }
             for t in texts
         ],
@@ -281,5 +292,6 @@ def rows() -> dict[str, list[dict[str, Any]]]:
         "leaderboard": _leaderboard(),
         "ratings": _ratings(),
         "correlations": _correlations(),
+        "criteria": [],
         **invented_meta.rows(),
     }

@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 
 from metassay.reporting.views.answers import COLUMNS, answers_section, answers_table
-from metassay.reporting.views.judgments import Block, blocks, judgments
+from metassay.reporting.views.judgments import blocks, judgments
+from metassay.reporting.views.lines import Block
 from metassay.tables import ALL_CITATIONS, REFERENCE
 
 AUTHOR = "lead"

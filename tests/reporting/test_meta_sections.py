@@ -16,6 +16,7 @@ from tests.reporting.invented_meta import HOSTILE, SCRIPT, SENTENCE
 NAMES = ("completeness", f"odd {SCRIPT}")
 SECTIONS = ["judged_metrics", "components", "significance", "agreement", "preferences", "ensembles"]
 SECTIONS += ["conflicts", "confounds", "corrected", "judge_cards"]
+SECTIONS += ["matrix", "people", "weights", "ranks", "profile"]
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from metassay.reporting.published import COMPARISONS, agrees, compare_all
 from metassay.reporting.published_judges import JUDGE_COMPARISONS
 from metassay.reporting.views.published import published_view
 from metassay.tables import CORRELATIONS, LEADERBOARD, NO_JUDGE
-from tests.reporting.invented_report import PUBLISHED
+from tests.reporting.invented_report import PUBLISHED, ours_of
 
 CRITERIA = {
     "factual_precision": "Factual Precision",
@@ -50,7 +50,7 @@ def cell(compared, row, column):
 def one(name, *, leaderboard=None, correlations=None, folder=PUBLISHED):
     leaderboard = empty(LEADERBOARD) if leaderboard is None else leaderboard
     correlations = empty(CORRELATIONS) if correlations is None else correlations
-    return compare_all([name], folder, leaderboard, correlations)[0]
+    return compare_all([name], folder, ours_of(leaderboard, correlations))[0]
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_view_has_the_papers_shape_and_names_the_largest_difference(benabacha):
     assert [row for row, _ in view.rows] == ["ROUGE-1-R", "ROUGE-L-F"]
     assert view.rows[1][1][:2] == [None, None]
     precision = view.rows[0][1][0]
-    assert precision == ("0.000", "0.10", "−0.100", False, "1")
+    assert precision == ("0.000", "0.10", "−0.100", False, "1", "")
     assert view.largest == "−0.100 (ROUGE-1-R, Factual Precision)"
     assert view.n_agreeing == 1
     assert len(view.notes) == 1

@@ -8,7 +8,7 @@ from metassay.reporting.display import ShownAs
 from metassay.reporting.published import compare_all
 from metassay.reporting.views.published_claims import claims_section
 from metassay.tables import CORRELATIONS, LEADERBOARD
-from tests.reporting.invented_report import PUBLISHED
+from tests.reporting.invented_report import PUBLISHED, ours_of
 
 SYSTEMS = ("bart_samsum_full", "bart_samsum_section", "biobart_full", "biobart_section")
 
@@ -29,7 +29,7 @@ def leaderboard_of(values):
 
 def compared_with(values):
     board = leaderboard_of(values)
-    (found,) = compare_all(["doclens_claims"], PUBLISHED, board, empty(CORRELATIONS))
+    (found,) = compare_all(["doclens_claims"], PUBLISHED, ours_of(board, empty(CORRELATIONS)))
     return found
 
 
@@ -106,5 +106,7 @@ def test_the_section_warns_of_few_systems_and_shows_judges_as_named(compared):
 
 
 def test_nothing_of_ours_is_said():
-    (found,) = compare_all(["doclens_claims"], PUBLISHED, empty(LEADERBOARD), empty(CORRELATIONS))
+    (found,) = compare_all(
+        ["doclens_claims"], PUBLISHED, ours_of(empty(LEADERBOARD), empty(CORRELATIONS))
+    )
     assert claims_section(found, found.tables).says[-1].startswith("None of its values")

@@ -8,7 +8,7 @@ from metassay.metrics import rouge
 from metassay.parquet import empty
 from metassay.reporting.published import agrees, compare_all
 from metassay.tables import CORRELATIONS, LEADERBOARD, NO_JUDGE
-from tests.reporting.invented_report import PUBLISHED
+from tests.reporting.invented_report import PUBLISHED, ours_of
 
 OPTIONS = rouge.RougeOptions(stemmer=False, split="newline")
 CRITERIA = {
@@ -51,7 +51,7 @@ def test_mts_dialog_is_as_near_the_paper_as_rouge_score_comes(mirror):
             correlations.append([*key, r])
     columns = ["study", "criterion", "part", "metric", "judge", "level", "coefficient", "value"]
     frame = pd.DataFrame(correlations, columns=columns)
-    compared = compare_all(["benabacha_table2"], PUBLISHED, empty(LEADERBOARD), frame)[0]
+    compared = compare_all(["benabacha_table2"], PUBLISHED, ours_of(empty(LEADERBOARD), frame))[0]
     assert (len(compared.cells), compared.n_not_run) == (54, 72)
     ours = compared.cells.set_index(["row", "column"])["ours"]
     assert ours["ROUGE-1-R", "Factual Recall"] == pytest.approx(0.53, abs=0.005)
@@ -71,7 +71,7 @@ def test_aci_bench_gives_the_printed_digits_of_whole_notes(mirror):
         ).items()
     ]
     frame = pd.DataFrame(board, columns=["part", "metric", "judge", "author", "macro"])
-    compared = compare_all(["doclens_table20"], PUBLISHED, frame, empty(CORRELATIONS))[0]
+    compared = compare_all(["doclens_table20"], PUBLISHED, ours_of(frame, empty(CORRELATIONS)))[0]
     assert (len(compared.cells), compared.n_not_run) == (18, 52)
     assert all(agrees(difference) for difference in compared.cells["difference"])
     assert set(compared.cells["note"]) == {""}

@@ -1,13 +1,19 @@
 """Comparisons that rest on scores which a dataset brings."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
+from metassay.datasets.ingest import ingest
+from metassay.datasets.scholarsum import FACETS
+from metassay.options import Criterion
 from metassay.parquet import empty
+from metassay.reporting.cells import Ours
 from metassay.reporting.published import compare_all
 from metassay.reporting.views.published import published_view
-from metassay.tables import CORRELATIONS, LEADERBOARD, NO_JUDGE
-from tests.reporting.invented_report import PUBLISHED
+from metassay.tables import CORRELATIONS, FACET_WEIGHTS, LEADERBOARD, NO_JUDGE
+from tests.reporting.invented_report import PUBLISHED, ours_of
 
 
 def correlations(study: str, *values: tuple[str, str, str, float]) -> pd.DataFrame:
@@ -27,14 +33,14 @@ def test_maynez_takes_spearman_with_the_released_means() -> None:
         ("xsum_rouge1", "faithfulness", "spearman", 0.5),
         ("xsum_entailment", "factual_released", "spearman", 0.2646),
     )
-    (found,) = compare_all(["maynez_spearman"], PUBLISHED, empty(LEADERBOARD), ours)
+    (found,) = compare_all(["maynez_spearman"], PUBLISHED, ours_of(empty(LEADERBOARD), ours))
     first, last = found.cells.to_dict("records")
     assert (first["row"], first["column"], first["published"]) == ("ROUGE-1", "Faithful", 0.197)
     assert first["note"] == ""  # .1968 is printed .197
     assert last["note"].startswith("Unexpected")  # .2646 would be .265, not .264
     assert found.n_not_run == 8
     view = published_view(found)
-    assert view.rows[0][1][0] == ("0.1968", "0.197", "−0.0002", True, "")
+    assert view.rows[0][1][0] == ("0.1968", "0.197", "−0.0002", True, "", "")
     assert view.n_agreeing == 1
 
 
@@ -46,7 +52,7 @@ def test_unieval_takes_each_dimension_with_itself(study: str, printed: int) -> N
         ("unieval_overall", "naturalness", "kendall", 0.5),
         ("unieval_naturalness", "naturalness", "pearson", 0.5),
     )
-    (found,) = compare_all([f"unieval_{study}"], PUBLISHED, empty(LEADERBOARD), ours)
+    (found,) = compare_all([f"unieval_{study}"], PUBLISHED, ours_of(empty(LEADERBOARD), ours))
     assert found.cells[["row", "column", "ours"]].to_numpy().tolist() == [
         ["naturalness", "Pearson", 0.5],
         ["overall", "Kendall", 0.25],
@@ -54,18 +60,67 @@ def test_unieval_takes_each_dimension_with_itself(study: str, printed: int) -> N
     assert found.n_not_run == printed - 2
 
 
-def test_scholarsum_takes_means_by_evaluator() -> None:
-    board = pd.DataFrame(
-        [
-            ["full", "scholarsum_fm_gpt4", NO_JUDGE, "gpt35", 0.61925],
-            ["full", "scholarsum_acu", NO_JUDGE, "llama2_70b", 0.0],
-            ["full", "scholarsum_gpt4", NO_JUDGE, "gpt35", 0.5],
-        ],
-        columns=["part", "metric", "judge", "author", "macro"],
+def released(document: int, metric: str, author: str, value: float) -> dict[str, object]:
+    key = {"doc_id": f"arxiv_{document:02d}", "author": author, "part": "full"}
+    return {**key, "metric": metric, "judge": NO_JUDGE, "value": value}
+
+
+def test_scholarsum_takes_means_of_the_first_44_papers_and_shows_those_of_all() -> None:
+    """FM(GPT-4) is .6193 on average in 44 papers, and 0 in the six that the print lacks."""
+    fm = "scholarsum_fm_gpt4"
+    scores = [released(d, fm, "gpt35", 0.61925 * (d < 44)) for d in range(50)]
+    scores += [released(d, "scholarsum_acu", "llama2_70b", 0.0) for d in range(50)]
+    scores += [released(d, "scholarsum_gpt4", "gpt35", 0.5) for d in range(50)]
+    people = [released(d, "overall", "factsum", 0.7) for d in range(50)]
+    ratings = pd.DataFrame(people).rename(columns={"metric": "criterion"})
+    tables = Ours(
+        *(empty(LEADERBOARD), empty(CORRELATIONS)),
+        *(pd.DataFrame(scores), ratings.assign(study="scholarsum_arxiv"), empty(FACET_WEIGHTS)),
     )
-    (found,) = compare_all(["fm_table4"], PUBLISHED, board, empty(CORRELATIONS))
-    gpt4, acu = found.cells.to_dict("records")
+    (found,) = compare_all(["fm_table4"], PUBLISHED, tables)
+    gpt4, acu, human = found.cells.to_dict("records")
     assert (gpt4["row"], gpt4["column"], gpt4["published"]) == ("GPT-3.5", "FM GPT-4", 0.6193)
     assert gpt4["note"] == ""  # .61925 is half a unit of the fourth decimal away
+    assert gpt4["ours_all"] == pytest.approx(0.61925 * 44 / 50)
     assert (acu["row"], acu["published"], acu["difference"]) == ("Llama2", 0, 0)
-    assert found.n_not_run == 30
+    assert human["note"].startswith("Expected")  # .7, not .7002
+    assert found.n_not_run == 29
+    assert published_view(found).rows[0][1][0].ours_all == "0.54494"
+
+
+def test_the_real_scores_give_26_of_32_means(mirror: Path) -> None:
+    scale = Criterion(low=0, high=1, better="higher")
+    criteria = {name: scale for name in ("overall", *FACETS)}
+    real = ingest("scholarsum", mirror / "scholarsum_arxiv", criteria)
+    tables = Ours(
+        *(empty(LEADERBOARD), empty(CORRELATIONS)),
+        *(real.measurements, real.ratings, empty(FACET_WEIGHTS)),
+    )
+    (found,) = compare_all(["fm_table4"], PUBLISHED, tables)
+    assert found.n_not_run == 0
+    differing = found.cells[found.cells["note"] != ""]
+    assert differing[["row", "column"]].to_numpy().tolist() == [
+        ["GPT-3.5", "Human (facet-aware overall score) human"],
+        ["Llama2", "FM GPT-3.5"],
+        ["Llama2", "FM GPT-4"],
+        ["Llama2", "Human (facet-aware overall score) human"],
+        ["FactSum", "FM GPT-3.5"],
+        ["BART-Large", "Human (facet-aware overall score) human"],
+    ]
+    assert differing["ours"].round(4).tolist() == [0.6573, 0.6761, 0.7069, 0.7385, 0.6527, 0.6371]
+    human = found.cells.set_index(["row", "column"])["ours_all"]
+    assert round(human["GPT-3.5", "Human (facet-aware overall score) human"], 4) == 0.6385
+
+
+def test_weights_stand_beside_those_of_the_paper() -> None:
+    weights = {"background": 0.1, "method": 0.35, "result": 0.3, "conclusion": 0.3}
+    fitted = pd.DataFrame(
+        {"study": "scholarsum_arxiv", "method": method, "criterion": name, "weight": weight}
+        for method in ("complete", "renormalised")
+        for name, weight in weights.items()
+    ).assign(mse=0.0)
+    tables = ours_of(empty(LEADERBOARD), empty(CORRELATIONS))._replace(facet_weights=fitted)
+    (found,) = compare_all(["fm_weights"], PUBLISHED, tables)
+    assert found.cells["row"].tolist() == [*weights, "error"]
+    assert found.cells["difference"].tolist() == pytest.approx([0, 0.05, 0, 0, -0.005])
+    assert (found.cells["note"] != "").tolist() == [False, True, False, False, True]

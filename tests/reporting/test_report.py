@@ -24,8 +24,9 @@ def _bytes(folder: Path) -> dict[str, bytes]:
 
 def test_files(written):
     tables = ["leaderboard", "correlations", *invented_meta.rows(), "answers"]
-    tables += ["published_doclens_table20"]
+    tables += ["published_doclens_table20", "profile", "rating_violins", "ranks"]
     figures = ("leaderboard", "forest", "components", "correlation_heatmap")
+    figures += ("violins", "metric_matrix", "profile")
     expected = ["index.html"]
     expected += [f"{table}.{kind}" for table in tables for kind in ("csv", "md")]
     expected += [f"figures/{figure}.{kind}" for figure in figures for kind in ("svg", "png")]
@@ -117,4 +118,5 @@ def test_unknown_comparison_writes_nothing(make_report, tmp_path):
 def test_csv_reads_back_to_the_tables(frames, written):
     for name in ("leaderboard", "correlations", *invented_meta.rows()):
         again = pd.read_csv(written / f"{name}.csv")
-        pd.testing.assert_frame_equal(again, frames[name], check_dtype=False)
+        there = frames[name].replace("", None)  # no text and none look alike in a file
+        pd.testing.assert_frame_equal(again, there, check_dtype=False)

@@ -119,3 +119,15 @@ def test_shapes():
         percent([1.0, 2.0], [1.0])
     with pytest.raises(ValueError, match="raters x items"):
         krippendorff_alpha([1.0, 2.0], "nominal")
+
+
+def test_plain_kappa_is_never_above_plain_agreement_and_a_weighted_one_can_be():
+    rng = np.random.default_rng(2)
+    above = 0
+    for _ in range(200):
+        a = rng.integers(1, 5, 30)
+        b = np.clip(a + rng.integers(-1, 2, 30), 1, 4)
+        share = percent(a, b).value
+        assert cohen_kappa(a, b).value <= share
+        above += cohen_kappa(a, b, "quadratic").value > share
+    assert above > 100

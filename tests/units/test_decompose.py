@@ -13,7 +13,8 @@ from metassay.needs import Resources
 from metassay.parquet import empty, read, write
 from metassay.tables import PARTS, SOURCES, UNITS
 from metassay.units import DECOMPOSITIONS
-from metassay.units.decompose import recipe_of, take_apart
+from metassay.units.decompose import take_apart
+from metassay.units.recipes import recipe_of
 
 CLAUSES = choose(DECOMPOSITIONS, {"kind": "clauses"}, where="p")
 Row = tuple[str, str, str, str | None, str, str]

@@ -11,7 +11,7 @@ from metassay.needs import Resources
 from metassay.tables import UNITS, read, write
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 from metassay.units.decompose import take_apart
-from metassay.units.segment import segment
+from tests.units.dividing import parts_of
 
 SOAP = choose(SEGMENTATIONS, {"kind": "soap", "compat": "none"}, where="params")
 WHOLE = choose(SEGMENTATIONS, {"kind": "whole"}, where="params")
@@ -23,7 +23,7 @@ def test_the_released_claims_are_the_references_and_only_theirs(
 ) -> None:
     given = ingest("aci_bench", mirror / "aci_bench_test1", {})
     texts = given.texts[given.texts["author"].isin(["reference", "gpt4"])]
-    parts = segment(texts, given.sources, SOAP)
+    parts = parts_of(texts, given.sources, SOAP)
     apart = take_apart(parts, given.sources, RELEASED, Resources(mirror))
     write(UNITS, apart.units, tmp_path / "units.parquet")
     units = read(UNITS, tmp_path / "units.parquet").query("kind == 'claim'")
@@ -37,6 +37,6 @@ def test_the_released_claims_are_the_references_and_only_theirs(
     assert not units[units["author"] == "gpt4"].empty
     assert "40 of 40" in apart.warnings[0]
 
-    whole = segment(texts, given.sources, WHOLE)
+    whole = parts_of(texts, given.sources, WHOLE)
     with pytest.raises(BadInput, match="segmentation of kind soap"):
         take_apart(whole, given.sources, RELEASED, Resources(mirror))

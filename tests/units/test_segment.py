@@ -12,7 +12,7 @@ from metassay.kinds import Chosen, choose
 from metassay.parquet import empty, read, write
 from metassay.tables import PARTS, SOURCES, TEXTS
 from metassay.units import SEGMENTATIONS
-from metassay.units.segment import segment
+from tests.units.dividing import parts_of
 
 PUBLISHED = Path(__file__).parents[2] / "reports" / "published" / "doclens_table24.csv"
 
@@ -45,7 +45,7 @@ def found(parts: pd.DataFrame) -> dict[str, Any]:
 
 
 def test_a_note_is_divided_and_its_spans_are_exact(tmp_path: Path) -> None:
-    parts = segment(texts(("d", "a", "full", NOTE, "ok")), sources(d="note"), SOAP)
+    parts = parts_of(texts(("d", "a", "full", NOTE, "ok")), sources(d="note"), SOAP)
     assert found(parts) == {
         "full": (NOTE, "no", "ok"),
         "subjective": ("HPI: Cough.", "yes", "ok"),
@@ -63,11 +63,11 @@ def test_whole_texts_other_tasks_and_notes_without_headings_are_one_part() -> No
     rows = texts(("d", "a", "full", "Rest well.", "ok"), ("e", "a", "full", NOTE, "ok"))
     one = {"full": ("Rest well.", "yes", "ok")}
     for segmentation in (SOAP, WHOLE):
-        parts = segment(rows, sources(d="note", e="question"), segmentation)
+        parts = parts_of(rows, sources(d="note", e="question"), segmentation)
         assert found(parts[parts["doc_id"] == "d"]) == one
         assert found(parts[parts["doc_id"] == "e"]) == {"full": (NOTE, "yes", "ok")}
         assert parts["ends"].tolist() == [[10], [len(NOTE)]]
-    whole = segment(rows, sources(d="note", e="note"), WHOLE)
+    whole = parts_of(rows, sources(d="note", e="note"), WHOLE)
     assert set(whole["part"]) == {"full"}
 
 
@@ -77,7 +77,7 @@ def test_sections_written_one_by_one_are_joined_in_soap_order() -> None:
         ("d", "a", "assessment_and_plan", "Rest.", "ok"),
         ("d", "a", "subjective", "Cough.", "ok"),
     )
-    parts = segment(rows, sources(d="note"), SOAP)
+    parts = parts_of(rows, sources(d="note"), SOAP)
     assert found(parts) == {
         "full": ("Cough.\n\nClear.\n\nRest.", "no", "ok"),
         "subjective": ("Cough.", "yes", "ok"),
@@ -85,7 +85,7 @@ def test_sections_written_one_by_one_are_joined_in_soap_order() -> None:
         "assessment_and_plan": ("Rest.", "yes", "ok"),
     }
     assert parts["starts"].tolist() == [[0], [0], [8], [16]]
-    whole = segment(rows, sources(d="note"), WHOLE)
+    whole = parts_of(rows, sources(d="note"), WHOLE)
     assert found(whole) == {"full": ("Cough.\n\nClear.\n\nRest.", "yes", "ok")}
 
 
@@ -96,7 +96,7 @@ def test_a_failed_section_leaves_no_whole_and_a_failed_text_no_sections() -> Non
         ("d", "a", "assessment_and_plan", None, "truncated"),
         ("d", "b", "full", None, "error"),
     )
-    parts = segment(rows, sources(d="note"), SOAP)
+    parts = parts_of(rows, sources(d="note"), SOAP)
     assert found(parts[parts["author"] == "a"]) == {
         "full": (None, "no", "refused"),
         "subjective": ("Cough.", "yes", "ok"),
@@ -104,10 +104,10 @@ def test_a_failed_section_leaves_no_whole_and_a_failed_text_no_sections() -> Non
         "assessment_and_plan": (None, "yes", "truncated"),
     }
     assert found(parts[parts["author"] == "b"]) == {"full": (None, "yes", "error")}
-    table24 = found(segment(rows.head(3), sources(d="note"), TABLE24))
+    table24 = found(parts_of(rows.head(3), sources(d="note"), TABLE24))
     assert table24["objective_exam"] == (None, "yes", "refused")
     assert table24["objective_results"] == ("#####EMPTY#####", "yes", "ok")  # nobody wrote one
-    failed = segment(rows.tail(1), sources(d="note"), TABLE24)
+    failed = parts_of(rows.tail(1), sources(d="note"), TABLE24)
     assert found(failed)["full"] == (None, "no", "error")
     assert set(failed["leaf"].iloc[1:]) == {"yes"}
     assert failed["text"].isna().all()
@@ -115,7 +115,7 @@ def test_a_failed_section_leaves_no_whole_and_a_failed_text_no_sections() -> Non
 
 
 def test_table24_has_four_sections_always() -> None:
-    parts = segment(texts(("d", "a", "full", NOTE, "ok")), sources(d="note"), TABLE24)
+    parts = parts_of(texts(("d", "a", "full", NOTE, "ok")), sources(d="note"), TABLE24)
     assert found(parts) == {
         "full": (NOTE, "no", "ok"),
         "subjective": ("HPI: Cough.__lf1__", "yes", "ok"),
@@ -124,22 +124,22 @@ def test_table24_has_four_sections_always() -> None:
         "assessment_and_plan": ("PLAN__lf1__Rest.__lf1__EXAM__lf1__Dry skin.__lf1__", "yes", "ok"),
     }
     assert parts["starts"].tolist() == [[0], [0], [12], [], [24]]
-    other = segment(texts(("d", "a", "full", NOTE, "ok")), sources(d="abstract"), TABLE24)
+    other = parts_of(texts(("d", "a", "full", NOTE, "ok")), sources(d="abstract"), TABLE24)
     assert found(other) == {"full": (NOTE, "yes", "ok")}
 
 
 def test_order_of_rows_does_not_matter_and_none_give_none(tmp_path: Path) -> None:
     rows = texts(("d", "a", "full", NOTE, "ok"), ("c", "b", "full", NOTE, "ok"))
     known = sources(c="note", d="note")
-    pd.testing.assert_frame_equal(segment(rows, known, SOAP), segment(rows[::-1], known, SOAP))
-    nothing = segment(empty(TEXTS), empty(SOURCES), SOAP)
+    pd.testing.assert_frame_equal(parts_of(rows, known, SOAP), parts_of(rows[::-1], known, SOAP))
+    nothing = parts_of(empty(TEXTS), empty(SOURCES), SOAP)
     write(PARTS, nothing, tmp_path / "parts.parquet")
     assert read(PARTS, tmp_path / "parts.parquet").empty
 
 
 def test_a_text_without_its_source_is_bad_input() -> None:
     with pytest.raises(BadInput, match=r"texts: 1 .* not in sources, .* doc_id 'e'; add their"):
-        segment(texts(("e", "a", "full", NOTE, "ok")), sources(d="note"), SOAP)
+        parts_of(texts(("e", "a", "full", NOTE, "ok")), sources(d="note"), SOAP)
 
 
 def test_options_by_kind() -> None:
@@ -175,7 +175,7 @@ def test_published_rouge_per_section(
         keyed = zip(notes["encounter_id"], notes["note"], strict=True)
         rows += [(key, author, "full", note, "ok") for key, note in keyed]
     documents = sources(**dict.fromkeys({row[0] for row in rows}, "note"))
-    parts = segment(texts(*rows), documents, TABLE24).set_index(["part", "author", "doc_id"])[
+    parts = parts_of(texts(*rows), documents, TABLE24).set_index(["part", "author", "doc_id"])[
         "text"
     ]
     ours = parts[section.lower().replace("-", "_").replace(" ", "_")]

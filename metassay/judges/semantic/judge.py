@@ -11,10 +11,12 @@ from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
+from metassay.judges.criteria import RUBRIC
 from metassay.judges.pairwise import as_needed
 from metassay.judges.protocol import Judgment, Pair
 from metassay.judges.record import JudgeKind
 from metassay.judges.semantic import clashes, coefficients
+from metassay.judges.semantic.grades import semantic_grades
 from metassay.judges.semantic.reader import Read, claim, read_pairs
 from metassay.models import encoders, extra
 from metassay.models.loading import NetworkOptions, identify, weights_digest
@@ -68,6 +70,7 @@ class SemanticJudge:
     the words whose probability of support is below a half, in their order, and the kinds of clash.
     A hypothesis that the premise says word for word, in whole sentences, has probability STATED.
     One without words has status error; a premise without words supports nothing: probability 0.
+    Of rubrics see `grades`.
     """
 
     def __init__(self, options: SemanticOptions, *, store: Path = STORE) -> None:
@@ -108,6 +111,18 @@ class SemanticJudge:
         return as_needed(pairs, self._decided)
 
     def _decided(self, pairs: Sequence[Pair]) -> list[Judgment]:
+        graded = [pair for pair in pairs if pair.instrument in RUBRIC]
+        rest = [pair for pair in pairs if pair.instrument not in RUBRIC]
+        of_graded = iter(semantic_grades(graded, self._probabilities))
+        of_rest = iter(self._labelled(rest))
+        return [next(of_graded if pair.instrument in RUBRIC else of_rest) for pair in pairs]
+
+    def _probabilities(self, questions: Sequence[tuple[str, str]]) -> list[float]:
+        found = self._outputs(questions)
+        self._cut += sum(output["cut"] for output in found)
+        return [output["probability"] for output in found]
+
+    def _labelled(self, pairs: Sequence[Pair]) -> list[Judgment]:
         asked = [pair for pair in pairs if words(pair.hypothesis)]
         found = iter(self._outputs([(pair.premise, pair.hypothesis) for pair in asked]))
         return [
@@ -174,7 +189,10 @@ def _explain(hypothesis: str, output: Mapping[str, Any]) -> str:
 KIND = JudgeKind(
     options=SemanticOptions,
     make=lambda options, _resources, _members: SemanticJudge(options),
-    instruments=(ENTAILMENT.name, ATTRIBUTION.name, ATTRIBUTION_ALONE.name, ATTRIBUTION_REST.name),
+    instruments=(
+        *(ENTAILMENT.name, ATTRIBUTION.name, ATTRIBUTION_ALONE.name, ATTRIBUTION_REST.name),
+        *RUBRIC,
+    ),
     batch=16_384,  # the encoder is loaded once for each
     files=lambda options: (PromptFile(Path(options.coefficients), None),),
 )

@@ -7,8 +7,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from metassay.reporting.figures.drawing import INK, label
-from metassay.reporting.names import Metric, part_rank, sorted_metrics
+from metassay.reporting.names import Metric, sorted_metrics
 from metassay.reporting.tables import rows
+from metassay.reporting.views.section import key_rank
 from metassay.reporting.words import LEVELS
 from metassay.tables import EACH_PART, FULL, metric_label
 
@@ -51,7 +52,7 @@ def draw(correlations: pd.DataFrame) -> Figure | None:
 
 def _criteria(chosen: pd.DataFrame) -> list[Criterion]:
     found = set(zip(chosen["study"], chosen["criterion"], chosen["part"], strict=True))
-    return sorted(found, key=lambda c: (c[0], c[1], part_rank(c[2])))
+    return sorted(found, key=key_rank)
 
 
 def _names(criteria: list[Criterion]) -> list[str]:

@@ -23,6 +23,13 @@ FAINT = "#c9d2db"
 ACCENT = "#1f5fa8"
 GREY = "#7b8794"
 
+# Paul Tol's light colours, which colour-blind readers tell apart, and hatches for those who see
+# none. page.css marks facets with the same colours (.m0 to .m7).
+_LOOKS = (
+    *(("#99c2e8", ""), ("#eedd88", "////"), ("#a8d5a2", "...."), ("#f2b8c6", "\\\\\\\\")),
+    *(("#99ddff", "xxxx"), ("#ee9f7c", "----"), ("#bbcc33", "||||"), ("#cfc4e6", "oo")),
+)
+
 _STYLE = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "sans-serif"],
@@ -84,6 +91,11 @@ def label(text: str) -> str:
     return clean if len(clean) <= LONGEST_LABEL else f"{clean[: LONGEST_LABEL - 1]}…"
 
 
+def facet_look(place: int) -> tuple[str, str]:
+    """Colour and hatch of the facet in this place; a ninth looks like the first."""
+    return _LOOKS[place % len(_LOOKS)]
+
+
 def inline(svg: str, name: str, title: str) -> str:
     """The `<svg>` element for a page that holds several, with a title to read out.
 
@@ -106,6 +118,5 @@ def inline(svg: str, name: str, title: str) -> str:
                 element.set(attribute, _REFERENCE.sub(rf"#{name}-\1", value))
     root.set("role", "img")
     root.set("aria-label", title)
-    root.set("style", f"min-width:min(56rem,{root.get('width')})")  # smaller can't be read
     text = ET.tostring(root, encoding="unicode")
     return text.replace(f' xmlns="{_SVG}"', "", 1).replace(f' xmlns:xlink="{_XLINK}"', "", 1)

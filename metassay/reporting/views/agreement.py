@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from metassay.reporting.numbers import counted, denominators
+from metassay.meta_evaluation.options import BELOW_OTHERS
+from metassay.reporting.numbers import counted, denominators, missing, short, short_interval
 from metassay.reporting.tables import records
 from metassay.reporting.views.section import (
     NOT_COMPUTED,
@@ -25,6 +26,9 @@ _SAYS = (
     " Brackets hold the bootstrap interval over the things rated. n counts the things that both"
     " raters rated; for all raters together, those with two ratings or more; for icc, those that"
     " everybody rated. Missing counts the other things that somebody rated."
+    " spearman_below_others is how far a rater’s agreement with the others lies below theirs with"
+    " each other: 0 is as good as theirs, and a rater whose whole interval is above 0 is named. Of"
+    " raters who are equal, somebody would be named by about one criterion in 20."
 )
 _PREFERENCES = (
     "People said which of two texts is better. Same outcome: the share of these comparisons in"
@@ -51,7 +55,7 @@ def agreement_section(agreement: pd.DataFrame) -> Section:
     return Section(
         "agreement",
         "Agreement between raters",
-        [_SAYS],
+        [_SAYS, *_standing_out(agreement)],
         files,
         _matrix("All raters together", ["criterion", "study"], together),
         [
@@ -59,6 +63,26 @@ def agreement_section(agreement: pd.DataFrame) -> Section:
             for (criterion, study), mine in singles.items()
         ],
     )
+
+
+def _standing_out(agreement: pd.DataFrame) -> list[str]:
+    """Who agrees less with the others than these do with each other, in plain words."""
+    rows = records(agreement[agreement["coefficient"] == BELOW_OTHERS])
+    if not rows:
+        return []
+    said = []
+    named = [row for row in rows if not missing(row["low"]) and row["low"] > 0]
+    for row in sorted(named, key=lambda one: (one["criterion"], one["study"], -one["value"])):
+        ends = short_interval(row["low"], row["high"])
+        said.append(
+            f"{row['rater_a']} agrees less than the others by {row['criterion']} (study"
+            f" {row['study']}): the mean Spearman correlation with another rater is"
+            f" {short(row['value'])} {ends} below that of the others with each other. Look at this"
+            " rater’s ratings before you use the mean of all."
+        )
+    if not said:
+        said = ["Of no rater can it be said that they agree less with the others than these do."]
+    return said
 
 
 def preferences_section(preferences: pd.DataFrame) -> Section | None:

@@ -15,11 +15,11 @@ from metassay.tables import metric_label
 ENTAILED, NOT_ENTAILED = "entailed", "not entailed"
 GRADED, LABELLED = "graded", "labelled"  # answers to other instruments
 NO_EVIDENCE, ABSTAINED, FAILED = "no evidence", "abstained", "failed"
-NOT_NEEDED, NOT_JUDGED = "not needed", "not judged"
+NOT_NEEDED, NOT_JUDGED, NOT_APPLICABLE = "not needed", "not judged", "not applicable"
 
 ORDER = (
     *(ENTAILED, NOT_ENTAILED, GRADED, LABELLED, NO_EVIDENCE),
-    *(ABSTAINED, FAILED, NOT_NEEDED, NOT_JUDGED),
+    *(ABSTAINED, FAILED, NOT_NEEDED, NOT_JUDGED, NOT_APPLICABLE),
 )
 QUESTIONS = {
     question.name: question for measure in MEASURES.values() for question in measure.questions
@@ -30,7 +30,7 @@ ONE_CITATION = frozenset(one.name for one in QUESTIONS.values() if one.units == 
 _LABELS = {"entailed": ENTAILED, "not_entailed": NOT_ENTAILED}
 _BETTER = {1.0: "this text", 0.5: "neither", 0.0: "the other text"}  # by what the answer is worth
 _FAILURES = ("unparsed", "refused", "truncated", "error")
-_SETTLED = ("no_evidence", "no_text", "no_claims")
+_SETTLED = ("no_evidence", "not_applicable", "no_text", "no_claims", "no_reference")
 COLUMNS = (
     *("judge", "measure", "places", "questions", "answered", "abstained"),
     *(*_FAILURES, "not_needed", "not_judged", *_SETTLED),
@@ -85,7 +85,7 @@ def answers_table(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
 
     `questions` counts those put to the judge, equal ones once; the other counts are of places and
     sum to `places`. answered: the status is ok. `not_needed`: no answer, because the citations
-    together decide; `not_judged`: no answer, and nobody said why. The last three were settled
+    together decide; `not_judged`: no answer, and nobody said why. The columns after it were settled
     without asking (pairs.settled).
     """
     made = []
@@ -114,9 +114,13 @@ _SAYS = (
 )
 _ALSO = {  # said where there are any
     "not_needed": "An answer about one citation is not needed where the citations together decide.",
-    "no_evidence": "What has no evidence was settled without asking, as not entailed.",
+    "no_evidence": "What has no evidence was settled without asking, as not entailed, or by a"
+    " rubric with the worst grade.",
+    "not_applicable": "What a rubric’s criterion is not about has no penalty.",
     "no_text": "What has no text failed without asking.",
-    "no_claims": "What has no claims, because a text could not be taken apart, failed likewise.",
+    "no_claims": "What has no claims or facets, because a text could not be taken apart, failed"
+    " likewise.",
+    "no_reference": "So did what is held against a part of the reference that is not known.",
 }
 _TITLES = {name: name.replace("_", " ") for name in COLUMNS}
 _ALWAYS = ("places", "questions", "answered", "abstained")

@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.reporting.names import part_rank, sorted_metrics
+from metassay.reporting.names import sorted_metrics
 from metassay.reporting.numbers import denominators, exact, shown, shown_interval
 from metassay.reporting.tables import rows
+from metassay.reporting.views.section import key_rank
 from metassay.reporting.words import COEFFICIENTS, LEVELS
 from metassay.tables import metric_label
 
@@ -77,7 +78,7 @@ def _by_criterion(correlations: pd.DataFrame) -> list[tuple[tuple[str, str, str]
     found: dict[tuple[str, str, str], list[_Row]] = {}
     for study, criterion, part, *rest in rows(correlations, "study", "criterion", "part", *_FIELDS):
         found.setdefault((study, criterion, part), []).append(_Row(*rest))
-    return sorted(found.items(), key=lambda item: (*item[0][:2], part_rank(item[0][2])))
+    return sorted(found.items(), key=lambda item: key_rank(item[0]))
 
 
 def _cell(row: _Row) -> Cell:

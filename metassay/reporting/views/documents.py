@@ -1,7 +1,7 @@
 """Each document: its source, the texts written about it, and every judgment on them."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,7 +15,10 @@ from metassay.reporting.names import (
 )
 from metassay.reporting.numbers import counted, shown, shown_interval
 from metassay.reporting.tables import rows
-from metassay.reporting.views.judgments import Block, Judgments, blocks
+from metassay.reporting.views.facets import marked_texts
+from metassay.reporting.views.judgments import Judgments, blocks
+from metassay.reporting.views.lines import Block
+from metassay.reporting.views.marked import Marked, plain
 from metassay.tables import FULL, metric_label
 
 
@@ -29,10 +32,10 @@ class Passage(NamedTuple):
 
 
 class Author(NamedTuple):
-    """One author's text; `text` is None where there is none, and `problems` say why."""
+    """One author's text with its facets marked; without runs there is none, `problems` say why."""
 
     name: str
-    text: str | None
+    text: Marked
     problems: list[str]
     ratings: list[str]
     blocks: list[Block]
@@ -62,6 +65,7 @@ class _Tables:
     authors: dict[str, list[str]]
     metrics: list[Metric]
     judgments: Judgments
+    marked: dict[tuple[str, str], Marked]
 
 
 def document_views(
@@ -71,6 +75,7 @@ def document_views(
     scores: pd.DataFrame,
     ratings: pd.DataFrame,
     judgments: Judgments,
+    facets: Sequence[str],
 ) -> Iterator[Document]:
     """Documents by doc_id, one at a time; only sources' documents are shown."""
     whole = scores[scores["part"] == FULL]
@@ -82,6 +87,7 @@ def document_views(
         authors=_authors(texts),
         metrics=metrics,
         judgments=judgments,
+        marked=marked_texts(parts, facets),
     )
     columns = ("doc_id", "task", "passages", "speaker", "group", "attributes")
     for number, row in enumerate(sorted(rows(sources, *columns), key=lambda r: str(r[0]))):
@@ -117,11 +123,16 @@ def _author(doc_id: str, name: str, n_passages: int, tables: _Tables) -> Author:
     ]
     return Author(
         name,
-        _full_text(parts),
+        _marked(tables.marked.get((doc_id, name)), _full_text(parts)),
         problems,
         tables.ratings.get((doc_id, name), []),
         blocks(tables.judgments, doc_id, name, n_passages),
     )
+
+
+def _marked(known: Marked | None, text: str | None) -> Marked:
+    """The text with its marks; without, where only some of its parts were written."""
+    return known if known is not None and known.runs else plain(text)
 
 
 def _full_text(parts: dict[str, tuple[str | None, str]]) -> str | None:

@@ -1,6 +1,5 @@
 """Claims and statements of one text with what each judge said of them."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -13,51 +12,14 @@ from metassay.reporting.views.answers import (
     FAILED,
     NO_EVIDENCE,
     NOT_JUDGED,
-    ORDER,
     QUESTIONS,
     Answer,
     Judgment,
     judged,
 )
+from metassay.reporting.views.graded import Grades, graded_blocks, grades
+from metassay.reporting.views.lines import Block, Citation, Line, Single, tally
 from metassay.tables import ALL_CITATIONS, FULL, REFERENCE
-
-
-class Single(NamedTuple):
-    """One citation of a statement: does it entail alone, do the others without it."""
-
-    number: int
-    alone: Judgment | None
-    rest: Judgment | None
-
-
-class Citation(NamedTuple):
-    """One citation; `known` where the source has that passage."""
-
-    number: int
-    known: bool
-
-
-class Line(NamedTuple):
-    """One claim or statement; `singles` has one list per judge; `aligned` are passages [n]."""
-
-    number: int
-    text: str
-    citations: list[Citation]
-    aligned: str
-    judgments: list[Judgment]
-    singles: list[list[Single]]
-
-
-class Block(NamedTuple):
-    """One table: the lines by part, heads (what, measure and judge), a count of judgments."""
-
-    title: str
-    noun: str
-    heads: list[tuple[str, str]]
-    single_heads: list[tuple[str, str]]
-    groups: list[tuple[str, list[Line]]]
-    counts: list[str]
-    settled: str  # said instead of the lines where no line was put to a judge
 
 
 class _Unit(NamedTuple):
@@ -81,6 +43,7 @@ class Judgments:
     answers: dict[tuple[str, str], Answer]
     aligned: dict[tuple[str, str, str, int], str]
     rivals: dict[str, list[str]]
+    grades: Grades
 
 
 def judgments(
@@ -112,7 +75,8 @@ def judgments(
     }
     judges = sorted({judge for _, judge in answers})
     rivals = _rivals(pairs, names or {})
-    return Judgments(judges, found, asked, measures, answers, _aligned(alignments), rivals)
+    graded = grades(pairs, judgments)
+    return Judgments(judges, found, asked, measures, answers, _aligned(alignments), rivals, graded)
 
 
 def _rivals(pairs: pd.DataFrame, names: Mapping[str, str]) -> dict[str, list[str]]:
@@ -142,7 +106,7 @@ def _aligned(alignments: pd.DataFrame | None) -> dict[tuple[str, str, str, int],
 
 
 def blocks(known: Judgments, doc_id: str, author: str, n_passages: int) -> list[Block]:
-    """The tables of one text: reference claims in it, its claims, its statements, itself."""
+    """The tables of one text: reference claims in it, its claims, statements, itself, rubrics."""
     made = []
     own = known.units.get((doc_id, author, "claim"), [])
     if author == REFERENCE:
@@ -158,6 +122,7 @@ def blocks(known: Judgments, doc_id: str, author: str, n_passages: int) -> list[
     measures = _about("text", "statement")
     made.append(_block(known, doc_id, author, said, title, measures, n_passages))
     made += _of_whole_text(known, doc_id, author)
+    made += graded_blocks(known.grades, doc_id, author)
     return [block for block in made if block.groups or block.settled]
 
 
@@ -233,7 +198,7 @@ def _block(
     lines = [line for group in groups.values() for line in group]
     columns = [(measure, judge) for measure in asked for judge in known.judges]
     counts = [
-        f"{measure} by {judge}: {_tally([line.judgments[place] for line in lines])}"
+        f"{measure} by {judge}: {tally([line.judgments[place] for line in lines])}"
         for place, (measure, judge) in enumerate(columns)
     ]
     settled = ""
@@ -290,8 +255,3 @@ def _judgment(known: Judgments, place: _Place, judge: str) -> Judgment | None:
     if settled is not None:
         return _SETTLED[settled]
     return judged(known.answers.get((pair_id, judge)), QUESTIONS[place[2]])
-
-
-def _tally(found: list[Judgment]) -> str:
-    counts = Counter(judgment.word for judgment in found)
-    return ", ".join(f"{counts[word]} {word}" for word in ORDER if counts[word])

@@ -15,6 +15,7 @@ class Cell(NamedTuple):
     difference: str
     agrees: bool
     mark: str
+    ours_all: str = ""  # ours of all documents, where `ours` is of those that the print is of
 
 
 class PublishedTable(NamedTuple):
@@ -34,13 +35,22 @@ class PublishedTable(NamedTuple):
 
 def published_view(compared: Compared) -> PublishedTable:
     """The comparison as rows by columns in the paper's order."""
-    lines = list(rows(compared.cells, "row", "column", "ours", "published", "difference", "note"))
+    named = ["row", "column", "ours", "published", "difference", "note"]
+    lines = list(rows(compared.cells, *named))
+    everywhere = [""] * len(lines)
+    if "ours_all" in compared.cells:
+        values = (value for (value,) in rows(compared.cells, "ours_all"))
+        everywhere = [_fixed(value, compared.decimals + 1) for value in values]
     notes = list(dict.fromkeys(note for *_, note in lines if note))
     marks = {note: str(place + 1) for place, note in enumerate(notes)}
     columns = list(dict.fromkeys(column for _, column, *_ in lines))
     cells = {
-        (row, column): _cell(ours, published, difference, marks.get(note, ""), compared)
-        for row, column, ours, published, difference, note in lines
+        (row, column): _cell(ours, published, difference, marks.get(note, ""), compared)._replace(
+            ours_all=all_of_them
+        )
+        for (row, column, ours, published, difference, note), all_of_them in zip(
+            lines, everywhere, strict=True
+        )
     }
     names = list(dict.fromkeys(row for row, *_ in lines))
     return PublishedTable(

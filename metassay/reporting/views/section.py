@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay.reporting.names import criterion_title, part_rank
+from metassay.reporting.names import criterion_rank, criterion_title, part_rank
 from metassay.reporting.numbers import exact, shown, shown_interval
 from metassay.reporting.tables import records
 
@@ -31,13 +31,14 @@ class Grid(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Tables behind one line that opens them, and groups within."""
+    """Tables behind one line that opens them, what to know of them, and groups within."""
 
     title: str
     soft: str
     grids: list[Grid]
     groups: list["Group"] = []  # noqa: RUF012
     open: bool = False
+    says: list[str] = []  # noqa: RUF012
 
 
 class Term(NamedTuple):
@@ -73,6 +74,7 @@ class Section(NamedTuple):
     terms: list[Terms] = []  # noqa: RUF012
 
 
+FEW = 6  # criteria that a section's text names one by one
 NOT_COMPUTED = Cell("–", stored="")
 
 
@@ -101,10 +103,10 @@ def by_criterion(frame: pd.DataFrame) -> list[tuple[Key, list[Row]]]:
     return sorted(found.items(), key=lambda item: key_rank(item[0]))
 
 
-def key_rank(key: Key) -> tuple[str, str, tuple[int, str]]:
+def key_rank(key: Key) -> tuple[str, tuple[int, str], tuple[int, str]]:
     """Sorting key: by study and criterion, the whole text before its parts."""
     study, criterion, part = key
-    return study, criterion, part_rank(part)
+    return study, criterion_rank(criterion), part_rank(part)
 
 
 def titled(key: Key) -> str:

@@ -46,7 +46,7 @@ def test_the_page_has_the_report_s_sections_and_figures(page: str) -> None:
     assert headings[:3] == ["Headline", "Which metric to trust", "Metrics against people"]
     assert {"Agreement between raters", "How each person rated"} <= set(headings)
     assert headings[-1] == "Assumed and left out"
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 4
     anchors = set(re.findall(r'href="#([^"]+)"', page))
     assert anchors <= set(re.findall(r'id="([^"]+)"', page))
 

@@ -1,0 +1,173 @@
+"""The command `metassay study`: sheets for raters go out, ratings come back."""
+
+import argparse
+import importlib
+import secrets
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from metassay.datasets.registry import inside, load_registry
+from metassay.errors import BadInput
+from metassay.naming import name_problem
+from metassay.options import BENCHMARKS, GIVEN, PARAMS, Criterion
+from metassay.params import load
+from metassay.parquet import Table, read
+from metassay.studies import FORMATS, FORMS, importing, key
+from metassay.studies.export import SHEETS, Design, counts, study_of, write
+from metassay.studies.record import Form, Format, Options
+from metassay.tables import RATINGS
+
+STUDIES = Path("studies")
+TABLES = Path("data/tables")
+
+
+def export(chosen: argparse.Namespace) -> int:
+    """Write blinded sheets and their key."""
+    benchmark = _benchmark(chosen.benchmark)
+    if chosen.only_disagreements and chosen.form != "pairs":
+        raise BadInput("--only-disagreements: is of pairs of texts alone; give --form pairs")
+    _check_name(benchmark, chosen.study)
+    raters = _raters(chosen.raters)
+    seed = secrets.randbelow(2**32) if chosen.seed is None else chosen.seed
+    design = Design(raters, chosen.per_item or len(raters), chosen.items, seed)
+    options = Options(
+        seed,
+        chosen.rubric,
+        chosen.claims,
+        tuple(chosen.only_disagreements) if chosen.only_disagreements else None,
+        chosen.shares,
+    )
+    form: Form = _record(FORMS, chosen.form)
+    made = form.make(_reader(benchmark), options)
+    folder = chosen.out or STUDIES / benchmark / chosen.study
+    guarded = _not_public(made.datasets)
+    if guarded and chosen.out is not None and not inside(folder, STUDIES):
+        raise BadInput(
+            f"--out {folder}: the sheets hold texts of {', '.join(guarded)}, which are not public;"
+            f" write them into {STUDIES}/, which git ignores, and hand them to those who may read"
+            " them"
+        )
+    study = study_of(benchmark, chosen.study, form, made, design)
+    names = write(study, _record(FORMATS, chosen.format), folder)
+    for note in made.notes:
+        print(f"note: {note}", file=sys.stderr)
+    if guarded:
+        print(
+            f"note: the sheets hold texts of {', '.join(guarded)}, which are not public: hand them"
+            " only to those who may read them",
+            file=sys.stderr,
+        )
+    for one, rows in counts(study):
+        print(f"{one.rater}: {len(one.items)} items, {rows} rows")
+    print(f"send to raters what is in {folder / SHEETS}: {', '.join(names)}")
+    print(
+        f"KEEP {folder / key.FILE} TO YOURSELF, and the seed ({seed}): they say who wrote what, and"
+        " no answer can be read without the key"
+    )
+    back = "" if chosen.out is None else f" --out {chosen.out}"
+    print(f"then: metassay study import {benchmark} {chosen.study} FILES{back}")
+    return 0
+
+
+def import_back(chosen: argparse.Namespace) -> int:
+    """Read sheets that came back, and write ratings and comments."""
+    benchmark = _benchmark(chosen.benchmark)
+    folder = chosen.out or STUDIES / benchmark / chosen.study
+    found = key.read(folder / key.FILE)
+    if (found.benchmark, found.study) != (benchmark, chosen.study):
+        raise BadInput(
+            f"{folder / key.FILE}: is the key of study {found.study!r} of {found.benchmark!r}, not"
+            f" of {chosen.study!r} of {benchmark!r}; correct the names or --out"
+        )
+    formats: list[Format] = [_record(FORMATS, name) for name in FORMATS]
+    rows = importing.read_files(chosen.files, formats)
+    made = importing.imported(rows, found, _record(FORMS, found.form), partial=chosen.partial)
+    importing.write(made, found, folder)
+    for note in made.notes:
+        print(f"note: {note}", file=sys.stderr)
+    if made.absent:
+        print(f"{made.absent} rows are not there yet and count as empty")
+    print(f"{made.empty} of {made.asked} questions have no answer: their ratings are missing")
+    ratings, comments = folder / importing.RATINGS_FILE, folder / importing.COMMENTS_FILE
+    print(f"{ratings}: {len(made.ratings)} ratings by {len(found.assignments)} raters")
+    if made.comments:
+        print(f"{comments}: {len(made.comments)} comments; they may quote texts, keep them private")
+    _say_params(benchmark, chosen.study, ratings, found.criteria)
+    return 0
+
+
+def _say_params(
+    benchmark: str, study: str, ratings: Path, criteria: Mapping[str, Criterion]
+) -> None:
+    """Print what of the benchmark's params.yaml is not there yet."""
+    own = load().benchmarks[benchmark]
+    lines = [f"  {study}: {ratings.as_posix()}"]
+    if getattr(own, "studies", {}).get(study) == ratings.as_posix():
+        lines = []
+    said = ["studies:", *lines] if lines else []
+    lacking = {name: one for name, one in criteria.items() if own.criteria.get(name) != one}
+    if lacking:
+        said.append("criteria:")
+        said += [f"  {name}: {_in_yaml(one)}" for name, one in lacking.items()]
+    file = BENCHMARKS / benchmark / PARAMS
+    if said:
+        print(f"put these lines into {file}, then run: metassay run {benchmark}")
+        print("\n".join(said))
+    else:
+        print(f"{file} names the study already; run: metassay run {benchmark}")
+
+
+def _in_yaml(one: Criterion) -> str:
+    return f"{{low: {one.low:g}, high: {one.high:g}, better: {one.better}, scale: {one.scale}}}"
+
+
+def _benchmark(name: str) -> str:
+    known = sorted(load().benchmarks)
+    if name not in known:
+        raise BadInput(f"benchmark {name!r} is not in {BENCHMARKS}/; known: {', '.join(known)}")
+    return name
+
+
+def _check_name(benchmark: str, study: str) -> None:
+    problem = name_problem(study, [GIVEN])
+    given = TABLES / benchmark / RATINGS.name / f"{GIVEN}.parquet"
+    if not problem and given.exists() and study in set(read(RATINGS, given)["study"]):
+        problem = "the data bring a study of that name, and both would be taken for one; rename it"
+    if problem:
+        raise BadInput(f"--study {study!r}: {problem}")
+
+
+def _reader(benchmark: str) -> Any:
+    """What reads a table of the benchmark once."""
+    there: dict[str, pd.DataFrame] = {}
+
+    def reads(table: Table) -> pd.DataFrame:
+        file = TABLES / benchmark / f"{table.name}.parquet"
+        if not file.exists():
+            raise BadInput(f"{file}: is not there; run: metassay run {benchmark}")
+        if table.name not in there:
+            there[table.name] = read(table, file)
+        return there[table.name]
+
+    return reads
+
+
+def _raters(written: str) -> tuple[str, ...]:
+    """Names as they are given, or so many that are made up."""
+    if written.isascii() and written.isdigit():
+        return tuple(f"rater_{number}" for number in range(1, int(written[:4]) + 1))
+    return tuple(name.strip() for name in written.split(","))
+
+
+def _not_public(datasets: Iterable[str]) -> list[str]:
+    """Those of the datasets that not everybody may read."""
+    known = load_registry()
+    return sorted(one for one in datasets if one not in known or known[one].access != "public")
+
+
+def _record(index: Mapping[str, str], name: str) -> Any:
+    return importlib.import_module(index[name]).KIND

@@ -1,0 +1,131 @@
+"""The form of the SimSUM expert study: raters who graded generated clinical notes, note by note.
+
+A folder holds one CSV per rater, called after the rater, or one CSV with a column `rater`. Row i is
+note i. The notes' texts may lie beside them in `notes.csv`.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from metassay.datasets.decoding import Record, csv_records, finite_number
+from metassay.datasets.rows import Place, RatingRow, Rows, SourceRow, TextRow
+from metassay.errors import shown
+from metassay.tables import FULL
+
+CRITERIA = (
+    *("consistency", "realism_hist", "realism_phys", "clinical_accuracy"),
+    *("compact_content", "compact_readability"),
+)
+STUDY = "simsum"
+AUTHOR = "generated"  # who wrote the notes: one model, which the form does not name
+NOTES_FILE = "notes.csv"
+
+_RATER, _TEXT, _PROMPT = "rater", "text", "prompt"
+_SEE = "docs/own-data.md shows the form"
+
+
+def read(folder: Path) -> Rows:
+    """Read every CSV of the folder; documents are `note_01` and so on, by their row.
+
+    An empty cell is a criterion that the rater did not grade: null. All raters must have equally
+    many rows, as rows are all that says which note is meant. Without `notes.csv` there are ratings
+    and no texts, which suffices for means and agreement. Columns that the form lacks are named in a
+    warning; one without a name, as data frames write it, must number the rows from 0 or 1.
+    """
+    rows = Rows()
+    sheets = sorted(folder.glob("*.csv")) if folder.is_dir() else []
+    sheets = [path for path in sheets if path.name != NOTES_FILE]
+    if not sheets:
+        what = "has no CSV file of a rater" if folder.is_dir() else "is no folder"
+        rows.problems.add(Place(str(folder)), what, _SEE)
+        return rows
+    by_rater: dict[str, list[Record]] = {}
+    for path in sheets:
+        records = csv_records(path, rows.problems, required=CRITERIA, remedy=_SEE)
+        for rater, mine in _raters(path, records, rows):
+            if rater in by_rater:
+                where = Place(path.name)
+                what = f"rater {shown(rater)} is in another file too"
+                rows.problems.add(where, what, "put a rater's rows into one file")
+            by_rater[rater] = mine
+    n_notes = _equally_many(by_rater, rows)
+    for rater, mine in by_rater.items():
+        for number, record in enumerate(mine, start=1):
+            _add_ratings(record, _note(number, n_notes), rater, rows)
+    _add_notes(folder / NOTES_FILE, n_notes, rows)
+    return rows
+
+
+def _raters(path: Path, records: list[Record], rows: Rows) -> Iterator[tuple[str, list[Record]]]:
+    """The records of each rater, in their order."""
+    if not records:
+        return
+    for name in records[0].fields.keys() - {*CRITERIA, _RATER, ""}:
+        where = Place(path.name, 1)
+        rows.warnings.add(where, f"column {shown(name)} is not read", "the form has no such column")
+    of: dict[str, list[Record]] = {}
+    for record in records:
+        rater = record.fields.get(_RATER, path.stem).strip()
+        if not rater:
+            rows.problems.add(record.at, "'rater' is empty", "write who graded this note")
+        of.setdefault(rater, []).append(record)
+    if "" in records[0].fields:
+        _check_numbers(records, rows)
+    yield from of.items()
+
+
+def _check_numbers(records: list[Record], rows: Rows) -> None:
+    numbers = [record.fields[""] for record in records]
+    if not any(numbers == [str(first + i) for i in range(len(numbers))] for first in (0, 1)):
+        what = "the column without a name does not number the rows"
+        fix = "put the rows in the order of the notes, and remove the column or number it from 0"
+        rows.problems.add(records[0].at, what, fix)
+
+
+def _equally_many(by_rater: dict[str, list[Record]], rows: Rows) -> int:
+    """How many notes there are; a problem for every rater who has more or fewer rows."""
+    if not by_rater:
+        return 0
+    usual, _ = Counter(map(len, by_rater.values())).most_common(1)[0]
+    for rater, mine in by_rater.items():
+        if len(mine) != usual:
+            what = f"rater {shown(rater)} has {len(mine)} rows, others have {usual}"
+            fix = "give every note a row; leave the cells empty where there is no grade"
+            rows.problems.add(Place(mine[0].at.file), what, fix)
+    return usual
+
+
+def _note(number: int, n_notes: int) -> str:
+    return f"note_{number:0{max(2, len(str(n_notes)))}d}"
+
+
+def _add_ratings(record: Record, doc_id: str, rater: str, rows: Rows) -> None:
+    for criterion in CRITERIA:
+        written = record.fields[criterion].strip()
+        value = finite_number(written) if written else None
+        if written and value is None:
+            what = f"{criterion!r} is no number"
+            rows.problems.add(record.at, what, "leave it empty where there is no grade")
+        rows.ratings.append(
+            RatingRow(record.at, STUDY, doc_id, AUTHOR, FULL, "text", rater, criterion, value)
+        )
+
+
+def _add_notes(path: Path, n_notes: int, rows: Rows) -> None:
+    if not path.exists():
+        what = f"there is no {NOTES_FILE}"
+        rows.warnings.add(Place(str(path.parent)), what, "ratings are read, without texts")
+        return
+    records = csv_records(path, rows.problems, required=(_TEXT,), remedy=_SEE)
+    if records and len(records) != n_notes:
+        what = f"has {len(records)} notes, and the raters have {n_notes} rows"
+        rows.problems.add(Place(path.name), what, "give every note a row, in the raters' order")
+    for number, record in enumerate(records, start=1):
+        doc_id, text = _note(number, n_notes), record.fields[_TEXT]
+        prompt = [line for line in record.fields.get(_PROMPT, "").split("\n") if line.strip()]
+        blank = [""] * len(prompt)
+        rows.sources.append(SourceRow(record.at, doc_id, "note", prompt, blank, blank))
+        rows.texts.append(TextRow(record.at, doc_id, AUTHOR, FULL, text))
+        if not text.strip():
+            rows.problems.add(record.at, "'text' is empty", "write the note that was graded")

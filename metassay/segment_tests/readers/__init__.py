@@ -1,0 +1,1 @@
+"""Readers of texts whose sentences are labelled, each in a format of its own."""

@@ -1,0 +1,140 @@
+"""From a form's items to blinded sheets, and the folder that they are written to."""
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from metassay.atomic import whole_folder
+from metassay.errors import BadInput
+from metassay.naming import name_problems
+from metassay.studies import key
+from metassay.studies.drawing import assigned, chosen, ids
+from metassay.studies.record import (
+    Assignment,
+    Draft,
+    Form,
+    Format,
+    Item,
+    Made,
+    SheetRow,
+    Shown,
+    Study,
+    Target,
+)
+
+SHEETS = "sheets"
+
+
+@dataclass(frozen=True)
+class Design:
+    """Who rates how much: raters' names, raters per item, items (None: all), and the seed."""
+
+    raters: tuple[str, ...]
+    per_item: int
+    items: int | None
+    seed: int
+
+
+def study_of(benchmark: str, name: str, form: Form, made: Made, design: Design) -> Study:
+    """Choose items, blind them, and deal them out; BadInput where the design cannot be had."""
+    _check(made, design)
+    drafts = _without_repeats(
+        chosen(made.drafts, design.items, design.seed, together=form.together)
+    )
+    named = ids([draft.identity for draft in drafts], design.seed)
+    items = [_blinded(identity, draft) for identity, draft in zip(named, drafts, strict=True)]
+    systems = {one: draft.systems for one, draft in zip(named, drafts, strict=True)}
+    return Study(
+        benchmark,
+        name,
+        form.name,
+        design.seed,
+        made.criteria,
+        made.instructions,
+        tuple(sorted(items)),  # by id: the order of documents is not that of the key either
+        tuple(assigned(systems, design.raters, design.per_item, design.seed)),
+        dict(_targets(named, drafts)),
+    )
+
+
+def write(study: Study, form: Format, folder: Path) -> list[str]:
+    """Write sheets and key into a new folder; the sheets' names. BadInput if it holds something."""
+    with whole_folder(folder, "--out") as made:
+        (made / SHEETS).mkdir()
+        names = [name for sheet in study.sheets() for name in form.write(sheet, made / SHEETS)]
+        (made / key.FILE).write_bytes(key.written(study))
+    return list(dict.fromkeys(names))
+
+
+def counts(study: Study) -> list[tuple[Assignment, int]]:
+    """Each rater's assignment and how many rows it has."""
+    rows = {item.id: len(item.rows) for item in study.items}
+    return [(one, sum(rows[item] for item in one.items)) for one in study.assignments]
+
+
+def _check(made: Made, design: Design) -> None:
+    problems = [f"--raters > {line}" for line in name_problems(design.raters)]
+    twice = sorted({name for name in design.raters if design.raters.count(name) > 1})
+    problems += [f"--raters > {name}: is named twice; name each rater once" for name in twice]
+    if not 1 <= design.per_item <= len(design.raters):
+        problems.append(
+            f"--per-item: {design.per_item} of {len(design.raters)} raters cannot rate an item;"
+            " give a number from 1 to that of the raters"
+        )
+    if not made.drafts:
+        problems.append(
+            "nothing is left to rate with these choices; "
+            + ("; ".join(made.notes) if made.notes else "choose another form, or other metrics")
+        )
+    if problems:
+        raise BadInput(problems)
+
+
+def _without_repeats(drafts: Sequence[Draft]) -> list[Draft]:
+    """Ask nobody the same of one text twice, as of a text that is in two pairs."""
+    seen: set[Target] = set()
+    found = []
+    for draft in drafts:
+        rows = []
+        for row in draft.rows:
+            asked = tuple(one for one in row.asked if one.of not in seen)
+            seen.update(one.of for one in asked)
+            if asked:
+                rows.append(row._replace(asked=asked))
+        if rows:
+            found.append(draft._replace(rows=tuple(rows)))
+    return found
+
+
+def _blinded(identity: str, draft: Draft) -> Item:
+    rows = (
+        SheetRow(
+            _row_id(identity, number), _clean(row.shown), tuple(one.question for one in row.asked)
+        )
+        for number, row in enumerate(draft.rows)
+    )
+    return Item(identity, _clean(draft.shown), tuple(rows))
+
+
+def _targets(
+    named: Sequence[str], drafts: Sequence[Draft]
+) -> Iterator[tuple[tuple[str, str], Target]]:
+    for identity, draft in zip(named, drafts, strict=True):
+        for number, row in enumerate(draft.rows):
+            for question, target in row.asked:
+                yield (_row_id(identity, number), question.column), target
+
+
+def _row_id(identity: str, number: int) -> str:
+    return f"{identity}-{number + 1:02d}"
+
+
+def _clean(shown: Sequence[Shown]) -> tuple[Shown, ...]:
+    """Without characters that no spreadsheet holds."""
+    return tuple(Shown(heading, "".join(map(_visible, text))) for heading, text in shown)
+
+
+def _visible(character: str) -> str:
+    kind = unicodedata.category(character)
+    return " " if kind in ("Cc", "Cs") and character not in "\n\t" else character

@@ -1,0 +1,263 @@
+"""What raters sent back, held against the key, and unblinded: all of it, or nothing."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from metassay.atomic import whole_file
+from metassay.cells import inert
+from metassay.datasets.rows import Findings, Place
+from metassay.errors import BadInput, shown
+from metassay.studies.answers import NotAllowedError, filled, value_of
+from metassay.studies.key import FILE, Key, KeyRow, digest
+from metassay.studies.record import Answer, Form, Format, Returned, Target
+
+RATINGS_FILE, COMMENTS_FILE = "ratings.csv", "comments.csv"
+
+_RESTORE = "restore it as it was sent out"
+_SAID = ("row", "rater", "doc_id", "author", "part", "unit", "comment")
+_HEADER = ("study", "doc_id", "author", "part", "unit", "rater", "criterion", "value")
+
+
+class Rated(NamedTuple):
+    """One rating, unblinded."""
+
+    of: Target
+    rater: str
+    value: float | None
+
+
+class Comment(NamedTuple):
+    """What a rater said beside the answers of a row."""
+
+    rater: str
+    row: str
+    of: Target
+    text: str
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What came back: ratings, comments, and how much is missing."""
+
+    ratings: list[Rated]
+    comments: list[Comment]
+    empty: int  # questions without an answer
+    asked: int  # questions in all
+    absent: int  # rows that did not come back; only with `partial`
+    notes: list[str] = field(default_factory=list)  # of columns that nobody reads
+
+
+def read_files(files: Sequence[Path], formats: Sequence[Format]) -> list[Returned]:
+    """The rows of all files; BadInput for what cannot be read.
+
+    A file's format is that of its ending. One file under two paths is read once for each, so that
+    its rows are there twice.
+    """
+    problems, rows = Findings(), list[Returned]()
+    for file in files:
+        of = [one for one in formats if file.suffix.lower() in one.endings]
+        if not of:
+            known = ", ".join(ending for one in formats for ending in one.endings)
+            problems.add(Place(file.name), "is no sheet", f"name files that end in {known}")
+        else:
+            rows += of[0].read(file, problems)
+    if problems:
+        raise BadInput(problems.lines())
+    return rows
+
+
+def imported(rows: Sequence[Returned], key: Key, form: Form, *, partial: bool) -> Imported:
+    """Hold rows against the key and unblind them; BadInput with everything that is wrong.
+
+    `partial`: rows and raters that are not there yet count as left empty, and not as deleted.
+    """
+    problems = Findings()
+    found: dict[tuple[str, str], Returned] = {}
+    sent = {rater: set(key.rows_of(rater)) for rater in key.assignments}
+    for row in rows:
+        if _is_sent(row, sent, key, problems):
+            earlier = found.setdefault((row.rater, row.row), row)
+            if earlier is not row:
+                _add_twice(row, earlier, problems)
+    absent = _absent(found, sent, rows, problems, partial=partial)
+    values: dict[tuple[str, str, str], float | None] = {}
+    columns = {column for row in key.rows.values() for column in row.asked}
+    for (rater, name), row in found.items():
+        _check_shown(row, key.rows[name], problems)
+        for column, value in _values(row, key.rows[name], problems):
+            values[rater, name, column] = value
+        _check_unasked(row, key.rows[name], columns, problems)
+    if problems:
+        raise BadInput(problems.lines())
+    ratings = [one for rater in sent for one in _ratings(rater, key, form, values)]
+    asked = sum(len(key.rows[name].asked) for mine in sent.values() for name in mine)
+    answered = sum(value is not None for value in values.values())
+    return Imported(
+        sorted(ratings, key=lambda one: (one.of, one.rater)),
+        _comments(found, key),
+        asked - answered,
+        asked,
+        absent,
+        _unread(rows, key),
+    )
+
+
+def write(found: Imported, key: Key, folder: Path) -> None:
+    """Write ratings and comments beside the key, in the place of those of an earlier import."""
+    ratings = [
+        (key.study, *one.of[:4], one.rater, one.of.criterion, _number(one.value))
+        for one in found.ratings
+    ]
+    said = [(one.row, one.rater, *one.of[:4], one.text) for one in found.comments]
+    files = {
+        COMMENTS_FILE: _csv(_SAID, [list(map(inert, row)) for row in said]),
+        RATINGS_FILE: _csv(_HEADER, ratings),
+    }
+    for name, content in files.items():
+        with whole_file(folder / name) as file:
+            file.write(content)
+
+
+def _is_sent(row: Returned, sent: Mapping[str, set[str]], key: Key, problems: Findings) -> bool:
+    """Whether the row is one that its rater was sent."""
+    if row.rater not in sent:
+        what = f"rater {shown(row.rater)} was sent nothing of this study"
+        problems.add(row.at, what, f"correct column 'rater'; known: {', '.join(sorted(sent))}")
+    elif row.row not in key.rows:
+        fix = f"{_RESTORE}, or take the row out if it is of another study"
+        problems.add(row.at, "the row's id is not known", fix, f"row {shown(row.row)}")
+    elif row.row not in sent[row.rater]:
+        what = f"the row was not sent to rater {shown(row.rater)}"
+        fix = "correct column 'rater', or take the row out"
+        problems.add(row.at, what, fix, f"row {shown(row.row)}")
+    else:
+        return True
+    return False
+
+
+def _add_twice(row: Returned, earlier: Returned, problems: Findings) -> None:
+    if earlier.at.file == row.at.file:
+        what = f"rater {shown(row.rater)} has the row twice"
+        first = f"{earlier.at.kind} {earlier.at.row}"
+    else:
+        what = f"rater {shown(row.rater)} has the row in {earlier.at.file} as well"
+        first = f"{earlier.at.kind} {earlier.at.row} there"
+    problems.add(row.at, what, "keep one of the two", f"row {row.row}, {first}")
+
+
+def _absent(
+    found: Mapping[tuple[str, str], Returned],
+    sent: Mapping[str, set[str]],
+    rows: Sequence[Returned],
+    problems: Findings,
+    *,
+    partial: bool,
+) -> int:
+    """How many rows are not there, each a problem unless that is expected."""
+    places: dict[str, Place] = {}
+    for row in rows:
+        places.setdefault(row.rater, row.at)
+    absent = 0
+    for rater, mine in sent.items():
+        lacking = sorted(name for name in mine if (rater, name) not in found)
+        absent += len(lacking)
+        if not lacking or partial:
+            continue
+        if rater not in places:
+            what = f"nothing came back from rater {shown(rater)}"
+            fix = "add the rater's sheet, or give --partial"
+            problems.add(Place(FILE), what, fix, f"{len(mine)} rows were sent")
+        else:
+            what = f"{len(lacking)} of {len(mine)} rows of rater {shown(rater)} are not there"
+            fix = "restore them (with empty cells if they were not rated), or give --partial"
+            problems.add(Place(places[rater].file), what, fix, f"first: row {lacking[0]}")
+    return absent
+
+
+def _check_shown(row: Returned, sent: KeyRow, problems: Findings) -> None:
+    if row.shown is None:
+        return
+    for heading, known in sent.shown.items():
+        if heading not in row.shown:
+            what = f"column {shown(heading)} is missing"
+            problems.add(Place(row.at.file), what, _RESTORE)
+        elif digest(row.shown[heading]) != known:
+            what = f"the text in column {shown(heading)} is not the one that was sent out"
+            problems.add(
+                row.at, what, f"{_RESTORE}: what was rated must be known", f"row {row.row}"
+            )
+
+
+def _values(row: Returned, sent: KeyRow, problems: Findings) -> Iterator[tuple[str, float | None]]:
+    for column, asked in sent.asked.items():
+        if column not in row.answers:
+            what = f"column {shown(column)} is missing"
+            problems.add(Place(row.at.file), what, _RESTORE)
+            continue
+        try:
+            yield column, value_of(asked.question, row.answers[column])
+        except NotAllowedError as error:
+            what = f"column {shown(column)}: the answer {error}"
+            fix = f"allowed: {asked.question.allowed}; leave it empty where it cannot be said"
+            problems.add(row.at, what, fix, f"row {row.row}")
+
+
+def _check_unasked(row: Returned, sent: KeyRow, columns: set[str], problems: Findings) -> None:
+    for column in sorted(columns & set(row.answers) - set(sent.asked)):
+        if filled(row.answers[column]):
+            what = f"column {shown(column)}: nothing is asked in this row"
+            fix = "take the answer out, or move it to the row that it belongs to"
+            problems.add(row.at, what, fix, f"row {row.row}")
+
+
+def _unread(rows: Iterable[Returned], key: Key) -> list[str]:
+    """Columns that a rater added, with something in them."""
+    asked = {name for row in key.rows.values() for name in (*row.asked, *row.shown)}
+    return sorted(
+        {
+            f"{row.at.file}: column {shown(name)} is not of the study and was not read; what is"
+            " to be kept goes into 'comment'"
+            for row in rows
+            for name, said in row.answers.items()
+            if name not in asked and filled(said)
+        }
+    )
+
+
+def _ratings(
+    rater: str, key: Key, form: Form, values: Mapping[tuple[str, str, str], float | None]
+) -> Iterator[Rated]:
+    by_item: dict[str, list[Answer]] = {}
+    mine = set(key.assignments[rater])
+    for name, row in key.rows.items():
+        if row.item in mine:
+            for column, asked in row.asked.items():
+                answer = Answer(asked.of, values.get((rater, name, column)))
+                by_item.setdefault(row.item, []).append(answer)
+    for answers in by_item.values():
+        yield from (Rated(one.of, rater, one.value) for one in form.rate(answers))
+
+
+def _comments(found: Mapping[tuple[str, str], Returned], key: Key) -> list[Comment]:
+    said = []
+    for (rater, name), row in found.items():
+        if row.comment:
+            (first, *_) = key.rows[name].asked.values()
+            said.append(Comment(rater, name, first.of, row.comment))
+    return sorted(said)
+
+
+def _csv(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bytes:
+    made = io.StringIO(newline="")
+    writer = csv.writer(made, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return made.getvalue().encode("utf-8")
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.12g}"

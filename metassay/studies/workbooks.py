@@ -1,0 +1,195 @@
+"""Sheets as XLSX: one workbook per rater, with lists of allowed answers, and a page to read."""
+
+import contextlib
+import datetime
+import io
+import re
+import warnings
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from metassay.datasets.decoding import is_readable
+from metassay.datasets.rows import Findings, Place
+from metassay.studies import reading
+from metassay.studies.record import Format, Question, Returned, Sheet
+from metassay.studies.sheets import COMMENT, RATER, ROW, Line, guide, header, lines, returned
+
+_ANSWERS, _INSTRUCTIONS = "answers", "instructions"  # the workbook's pages
+_REMEDY = "send the workbook that came back, with its rows"
+_NARROW, _WIDE = 14, 80  # widths of columns, in characters
+_LONG = 25  # characters from which a column's texts need a wide one
+_LIST = 250  # characters of a list of answers that every spreadsheet takes
+_MOST = 100_000_000  # bytes of a workbook when unpacked: thousands of times what a sheet has
+_MADE = datetime.datetime(2000, 1, 1)  # the same bytes each time
+_MODIFIED = re.compile(rb"(<dcterms:modified[^>]*>)[^<]*")
+_STAMPED = rb"\g<1>" + f"{_MADE.isoformat()}Z".encode()
+
+
+def _write(sheet: Sheet, folder: Path) -> list[str]:
+    name = f"{sheet.rater}.xlsx"
+    (folder / name).write_bytes(_fixed(_workbook(sheet)))
+    texts = f"{sheet.rater}.html"
+    (folder / texts).write_bytes(reading.page(sheet))
+    return [name, texts]
+
+
+def _workbook(sheet: Sheet) -> bytes:
+    import openpyxl  # here and below: it takes a while, and not everybody writes workbooks
+
+    book = openpyxl.Workbook()
+    book.properties.created = _MADE
+    page = book.active
+    page.title = _ANSWERS
+    table = [header(sheet), *(cells for _, cells in lines(sheet))]
+    for number, cells in enumerate(table, start=1):
+        for column, text in enumerate(cells, start=1):
+            if text:
+                _put(page.cell(number, column), text)
+    _laid_out(page, table)
+    _validated(page, sheet, table[0])
+    told = book.create_sheet(_INSTRUCTIONS)
+    for number, text in enumerate(guide(sheet), start=1):
+        _put(told.cell(number, 1), text)
+        told.cell(number, 1).alignment = _wrapped()
+    told.column_dimensions["A"].width = 110
+    made = io.BytesIO()
+    book.save(made)
+    return made.getvalue()
+
+
+def _put(cell: Any, text: str) -> None:
+    cell.value = text
+    cell.data_type = "s"  # never a formula, never a number
+
+
+def _laid_out(page: Any, table: list[list[str]]) -> None:
+    from openpyxl.styles import Font
+    from openpyxl.utils import get_column_letter
+
+    page.freeze_panes = "C2"  # the header, and who and which row
+    page.auto_filter.ref = page.dimensions
+    for column in range(1, len(table[0]) + 1):
+        page.cell(1, column).font = Font(bold=True)
+        longest = max(len(cells[column - 1]) for cells in table)
+        wide = longest > _LONG or table[0][column - 1] == COMMENT
+        page.column_dimensions[get_column_letter(column)].width = _WIDE if wide else _NARROW
+    for row in page.iter_rows():
+        for cell in row:
+            cell.alignment = _wrapped()
+
+
+def _wrapped() -> Any:
+    from openpyxl.styles import Alignment
+
+    return Alignment(wrap_text=True, vertical="top")
+
+
+def _validated(page: Any, sheet: Sheet, names: list[str]) -> None:
+    from openpyxl.utils import get_column_letter
+
+    cells: dict[Question, list[str]] = defaultdict(list)
+    for number, (row, _) in enumerate(lines(sheet), start=2):
+        for question in row.asks:
+            letter = get_column_letter(names.index(question.column) + 1)
+            cells[question].append(f"{letter}{number}")
+    for question, places in cells.items():
+        rule = _rule(question)
+        if rule is not None:
+            page.add_data_validation(rule)
+            for place in places:
+                rule.add(place)
+
+
+def _rule(question: Question) -> Any:
+    """What the spreadsheet lets a rater enter; None where no list can hold it."""
+    from openpyxl.worksheet.datavalidation import DataValidation
+
+    if question.kind == "choice":
+        words = [choice.word for choice in question.choices]
+        listed = ",".join(words)
+        if len(listed) > _LIST or any("," in word or '"' in word for word in words):
+            return None
+        rule = DataValidation(type="list", formula1=f'"{listed}"', allow_blank=True)
+    else:
+        kind = "whole" if question.whole else "decimal"
+        low, high = f"{question.low:g}", f"{question.high:g}"
+        rule = DataValidation(
+            type=kind, operator="between", formula1=low, formula2=high, allow_blank=True
+        )
+    rule.error = f"Allowed: {question.allowed}"[:_LIST]
+    rule.showErrorMessage = True
+    return rule
+
+
+def _fixed(content: bytes) -> bytes:
+    """The same workbook without the time at which it was written."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(made, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name == "docProps/core.xml":
+                data = _MODIFIED.sub(_STAMPED, data)
+            new.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
+    return made.getvalue()
+
+
+def _read(path: Path, problems: Findings) -> list[Returned]:
+    if not is_readable(path, problems, remedy=_REMEDY):
+        return []
+    try:
+        with zipfile.ZipFile(path) as packed:
+            large = sum(one.file_size for one in packed.infolist()) > _MOST
+        table = [] if large else list(_table(path))
+    except Exception:  # noqa: BLE001 - what a damaged file makes openpyxl raise has no common name
+        problems.add(Place(path.name), "is not readable as XLSX", "open it and save it again")
+        return []
+    if large:
+        what = f"is more than {_MOST // 1_000_000} MB when unpacked, and no sheet is"
+        problems.add(Place(path.name), what, _REMEDY)
+    elif not table:
+        problems.add(Place(path.name), "has no page with rows to read", _REMEDY)
+    return returned(table, problems)
+
+
+def _table(path: Path) -> Iterator[Line]:
+    """The rows of the page of answers, or of the first one that has its columns."""
+    with _opened(path, values=True) as book, _opened(path, values=False) as written:
+        for page in sorted(book.worksheets, key=lambda page: page.title != _ANSWERS):
+            both = zip(page.iter_rows(), written[page.title].iter_rows(), strict=True)
+            found = [
+                Line(Place(path.name, number, "row"), list(map(_said, cells, formulas)))
+                for number, (cells, formulas) in enumerate(both, start=1)
+                if any(cell.value is not None for cell in formulas)
+            ]
+            if found and {RATER, ROW} <= {cell.strip() for cell in found[0].cells}:
+                yield from found
+                return
+
+
+@contextlib.contextmanager
+def _opened(path: Path, *, values: bool) -> Iterator[Any]:
+    """The workbook with the values of its formulas, or with the formulas."""
+    import openpyxl
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # openpyxl's, of what it does not keep
+        book = openpyxl.load_workbook(path, read_only=True, data_only=values)
+        with contextlib.closing(book):
+            yield book
+
+
+def _said(cell: Any, written: Any) -> str:
+    """The cell's value as text; 50 % is no 0.5, a date no number, and a formula no empty cell."""
+    value = written.value if cell.value is None else cell.value
+    if value is None:
+        return ""
+    if isinstance(value, float | int) and not isinstance(value, bool):
+        per_cent = str(getattr(cell, "number_format", "")).endswith("%")
+        return f"{value * 100:.12g}%" if per_cent else f"{value:.12g}"
+    return str(value)
+
+
+KIND = Format(name="xlsx", endings=(".xlsx",), write=_write, read=_read)

@@ -1,0 +1,1 @@
+"""Sentence roles by models that a stage trains: features, the models' file, and training."""

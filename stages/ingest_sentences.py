@@ -1,0 +1,29 @@
+"""ingest_sentences: raw files -> the texts of a test of segmentations, and their right labels."""
+
+from metassay.datasets.registry import Dataset, misplaced
+from metassay.errors import BadInput
+from metassay.options import GIVEN, parse
+from metassay.segment_tests.ingest import chosen_options, ingest_sentences, reader_problem
+from metassay.tables import SENTENCES, TEXTS
+from stages.doorway import REGISTRY, Given, enter
+
+
+def main(given: Given) -> None:
+    """Read one test's raw files with its dataset's reader."""
+    own, name = given.entry.own, given.own("dataset")
+    dataset = parse(Dataset, given.registered(name), where=f"{REGISTRY} > datasets > {name}")
+    raw, reader = given.path(given.own("raw")), str(dataset.reader)
+    options = chosen_options(given.own("options"), where=own)
+    problems = [f"raw: {problem}" for problem in misplaced(name, dataset, raw)]
+    if unfit := reader_problem(reader):
+        problems.append(f"dataset: {unfit}")
+    if problems:
+        raise BadInput(f"{own} > {problem}" for problem in problems)
+    made = ingest_sentences(reader, raw, options)
+    given.note(made.warnings)
+    given.write(TEXTS, made.texts, GIVEN)
+    given.write(SENTENCES, made.sentences)
+
+
+if __name__ == "__main__":
+    enter(main)

@@ -1,0 +1,24 @@
+"""pair_rubric: a rubric and the parts of texts -> the questions that it puts to judges."""
+
+from metassay.pairing.rubrics import rubric_pairs
+from metassay.rubrics.ask import expanded
+from metassay.rubrics.metrics import criteria_table
+from metassay.rubrics.read import load_rubric
+from metassay.tables import CRITERIA, PAIRS, PARTS, SOURCES
+from metassay.units import SEGMENTATIONS
+from stages.doorway import Given, enter
+
+
+def main(given: Given) -> None:
+    """Ask what one rubric asks of the texts of one benchmark."""
+    name = given.item
+    segmentation = given.chosen(SEGMENTATIONS, "segmentations", given.own("segmentation"))
+    facets = segmentation.record.facets(segmentation.options)
+    rubric = expanded(load_rubric(given.path(f"rubrics/{name}.yaml")), facets)
+    pairs = rubric_pairs(given.read(SOURCES), given.read(PARTS), rubric, facets)
+    given.write(PAIRS, pairs, f"rubric-{name}")
+    given.write(CRITERIA, criteria_table(rubric), name)
+
+
+if __name__ == "__main__":
+    enter(main)

@@ -1,0 +1,36 @@
+"""report_segmentations: tables of a test of segmentations -> reports/<test>/: a page, numbers."""
+
+from metassay.datasets.registry import Dataset
+from metassay.file_names import asking_segmentations, noting_segmentations
+from metassay.llm.endpoints import parse_models
+from metassay.options import GIVEN, parse
+from metassay.reporting.segment_test import SegmentTestReport, write_segment_test
+from metassay.tables import NOTES, RESPONSES, SEGMENTED, TABLES, TEXTS
+from stages.doorway import REGISTRY, Given, enter
+
+SHOWN = ("sentences", "segment_scores", "confusions")
+
+
+def main(given: Given) -> None:
+    """Write the report of one test of segmentations."""
+    name, segmentations = given.own("dataset"), given.own("segmentations")
+    dataset = parse(Dataset, given.registered(name), where=f"{REGISTRY} > datasets > {name}")
+    report = SegmentTestReport(
+        benchmark=given.benchmark,
+        segmentations=segmentations,
+        title=dataset.title,
+        licence=dataset.licence,
+        citation=dataset.citation,
+        invented=dataset.invented,
+        texts=given.read(TEXTS, [GIVEN]),
+        segmented=given.read(SEGMENTED, segmentations),
+        responses=given.read_each(RESPONSES, asking_segmentations(segmentations)),
+        notes=given.read_each(NOTES, noting_segmentations(segmentations)),
+        models=parse_models(given.shared("endpoints"), given.shared("models")).models,
+        **{table: given.read(TABLES[table]) for table in SHOWN},
+    )
+    write_segment_test(report, given.path(f"reports/{given.benchmark}"))
+
+
+if __name__ == "__main__":
+    enter(main)

@@ -1,0 +1,26 @@
+"""segment_sentences: texts -> the facet that one segmentation says each sentence is of."""
+
+from metassay.options import GIVEN
+from metassay.segment_tests.predict import label_notes, predict, texts_of
+from metassay.tables import RESPONSES, SEGMENTED, SENTENCES, TEXTS
+from metassay.units import SEGMENTATIONS
+from stages.connect import connect
+from stages.doorway import Given, enter
+
+
+def main(given: Given) -> None:
+    """Let one segmentation divide the texts of a test."""
+    name = given.item
+    chosen = given.chosen(SEGMENTATIONS, "segmentations", name)
+    sentences = given.read(SENTENCES)
+    texts = texts_of(given.read(TEXTS, [GIVEN]), sentences)
+    with connect(given, chosen, ()) as connection:
+        made = predict(texts, name, chosen, connection.provide(chosen))
+        asked = connection.finish()
+    given.note([*label_notes(chosen, set(sentences["label"])), *made.notes, *asked.notes])
+    given.write(SEGMENTED, made.labels, name)
+    given.write(RESPONSES, asked.responses, f"segment-{name}")
+
+
+if __name__ == "__main__":
+    enter(main)

@@ -1,0 +1,159 @@
+"""`metassay study`: what it writes, what it says, and what it refuses."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from metassay.cli.main import main
+from metassay.parquet import write
+from metassay.tables import RATINGS, TABLES
+from tests.studies import invented_tables
+from tests.studies.test_sheets import cells_of, put
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def there(tmp_path, monkeypatch):
+    """A project whose benchmark `one` has run."""
+    own = yaml.safe_load((ROOT / "benchmarks/sample/params.yaml").read_text("utf-8"))
+    entry = {
+        "reader": "files",
+        "title": "t",
+        "licence": "none",
+        "folder": "raw",
+        "access": "public",
+    }
+    for name, content in (
+        ("benchmarks/one/params.yaml", own | {"name": "one", "dataset": "one", "raw": "raw"}),
+        ("data/registry.yaml", {"fetched": [], "datasets": {"one": entry}}),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(yaml.safe_dump(content), encoding="utf-8")
+    shutil.copy(ROOT / "params.yaml", tmp_path)
+    read = invented_tables.tables()
+    for name in ("sources", "parts", "units", "scores"):
+        write(TABLES[name], read(TABLES[name]), tmp_path / f"data/tables/one/{name}.parquet")
+    (tmp_path / "rubrics").symlink_to(ROOT / "rubrics")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def export(*more, form=("rubric", "--rubric", "vanilla")):
+    words = ["study", "export", "one", "--form", *form, "--study", "pilot", "--format", "csv"]
+    return main([*words, *more])
+
+
+def private(there):
+    path = there / "data/registry.yaml"
+    path.write_text(path.read_text("utf-8").replace("access: public", "access: private"), "utf-8")
+
+
+def test_out_and_back(there, capsys):
+    assert export("--raters", "anna,ben", "--seed", "5") == 0
+    said = capsys.readouterr()
+    assert "anna: 8 items, 8 rows" in said.out
+    assert "KEEP studies/one/pilot/key.json TO YOURSELF, and the seed (5)" in said.out
+    assert "note: 1 text(s) are left out: the system failed" in said.err
+    files = []
+    for rater, grade in (("anna", "4"), ("ben", "")):
+        path = there / f"studies/one/pilot/sheets/{rater}.csv"
+        header, *rows = cells_of(path)
+        put(path, [header, *([*row[:-2], grade, "Odd."] for row in rows)])
+        files.append(str(path))
+    assert main(["study", "import", "one", "pilot", *files]) == 0
+    said = capsys.readouterr().out
+    assert "8 of 16 questions have no answer: their ratings are missing" in said
+    assert "studies/one/pilot/ratings.csv: 16 ratings by 2 raters" in said
+    assert "16 comments; they may quote texts, keep them private" in said
+    assert said.endswith(
+        "put these lines into benchmarks/one/params.yaml, then run: metassay run one\n"
+        "studies:\n"
+        "  pilot: studies/one/pilot/ratings.csv\n"
+        "criteria:\n"
+        "  vanilla_rating: {low: 1, high: 4, better: higher, scale: ordinal}\n"
+    )
+    first = (there / "studies/one/pilot/ratings.csv").read_text("utf-8").splitlines()[1]
+    assert first == "pilot,d1,alpha,full,text,anna,vanilla_rating,4"
+    assert main(["study", "import", "one", "pilot", files[0]]) == 2
+    assert "nothing came back from rater 'ben'" in capsys.readouterr().err
+    assert main(["study", "import", "one", "pilot", files[0], "--partial"]) == 0
+    assert "8 rows are not there yet and count as empty" in capsys.readouterr().out
+
+
+def test_a_folder_that_holds_a_study_is_not_written_over(there, capsys):
+    assert export() == 0
+    before = (there / "studies/one/pilot/key.json").read_bytes()
+    assert export() == 2
+    assert "holds something already" in capsys.readouterr().err
+    assert (there / "studies/one/pilot/key.json").read_bytes() == before
+
+
+def test_without_a_seed_one_is_drawn_and_told(there):
+    assert export() == 0
+    assert main(["study", "export", "one", "--form", "claims", "--study", "second"]) == 0
+    keys = [
+        json.loads((there / f"studies/one/{name}/key.json").read_text("utf-8"))["seed"]
+        for name in ("pilot", "second")
+    ]
+    assert keys[0] != keys[1]
+
+
+def test_texts_that_are_not_public_stay_in_the_project(there, capsys, tmp_path_factory):
+    private(there)
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    assert export("--out", str(elsewhere)) == 2
+    assert "the sheets hold texts of one, which are not public" in capsys.readouterr().err
+    assert not list(elsewhere.iterdir())
+    assert export() == 0
+    assert "hand them only to those who may read them" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--raters", "anna,Anna"), "--raters > Anna: differs from anna"),
+        (("--raters", "anna,anna"), "--raters > anna: is named twice"),
+        (("--raters", "a b,c"), "--raters > a b: use letters"),
+        (("--raters", "2", "--per-item", "3"), "3 of 2 raters cannot rate an item"),
+        (("--only-disagreements", "long", "near"), "is of pairs of texts alone"),
+        (("--rubric", "../vanilla2"), "vanilla2.yaml"),
+    ],
+)
+def test_designs_that_cannot_be(there, capsys, words, said):
+    assert export(*words) == 2
+    assert said in capsys.readouterr().err
+    assert not (there / "studies").exists()
+
+
+def test_names_that_are_not_there(there, capsys):
+    assert main(["study", "export", "two", "--form", "claims", "--study", "s"]) == 2
+    assert "benchmark 'two' is not in benchmarks/; known: one" in capsys.readouterr().err
+    assert main(["study", "export", "one", "--form", "claims", "--study", "a/b"]) == 2
+    assert main(["study", "import", "one", "pilot", "x.csv"]) == 2
+    assert (
+        "is not there; name a study that `metassay study export` wrote" in capsys.readouterr().err
+    )
+    (there / "data/tables/one/units.parquet").unlink()
+    assert main(["study", "export", "one", "--form", "claims", "--study", "s"]) == 2
+    assert "units.parquet: is not there; run: metassay run one" in capsys.readouterr().err
+
+
+def test_a_study_that_the_data_bring_already(there, capsys):
+    given = pd.DataFrame(
+        [("pilot", "d1", "beta", "full", "text", "ann", "usefulness", 3.0)],
+        columns=list(RATINGS.columns),
+    )
+    write(RATINGS, given, there / "data/tables/one/ratings/given.parquet")
+    assert export() == 2
+    assert "--study 'pilot': the data bring a study of that name" in capsys.readouterr().err
+
+
+def test_a_key_of_another_study(there, capsys):
+    assert export() == 0
+    assert main(["study", "import", "one", "other", "x.csv", "--out", "studies/one/pilot"]) == 2
+    assert "is the key of study 'pilot' of 'one', not of 'other'" in capsys.readouterr().err

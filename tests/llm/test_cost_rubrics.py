@@ -1,0 +1,131 @@
+"""What rubrics would ask of judges, counted beforehand and then asked of a server."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from metassay.alignment import ALIGNMENTS
+from metassay.cost.plan import plan
+from metassay.cost.run import Plan, Run
+from metassay.datasets.ingest import Ingested, ingest
+from metassay.generation import SYSTEMS
+from metassay.generation.generate import write_texts
+from metassay.judges import JUDGES
+from metassay.judges.make import instruments_of, make_judge
+from metassay.judges.run import judge_pairs
+from metassay.kinds import choose
+from metassay.llm.connection import Connection
+from metassay.llm.endpoints import Models, parse_models
+from metassay.llm.ledger import Ledger
+from metassay.needs import Resources
+from metassay.pairing.rubrics import rubric_pairs
+from metassay.params import load
+from metassay.rubrics.read import RUBRICS, load_rubric
+from metassay.rubrics.record import Rubric
+from metassay.tables import REFERENCE
+from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
+from tests.judges.rubric_setup import asked_in, json_reply
+from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
+from tests.units.dividing import parts_of
+
+ROOT = Path(__file__).parents[2]
+LEAD = {"kind": "lead", "passages": 5}
+LLM = {"kind": "llm", "model": "m", "style": "json", "per_call": "part", "shots": 0, "rounds": 1}
+TWO = """\
+title: Tone
+source: Invented
+overall: none
+criteria:
+  warm: &shared
+    kind: scale
+    asks: How warm is it?
+    reads: full
+    against: reference
+    value: share
+    levels: {"1": Cold., "2": Warm.}
+  brief: *shared
+"""
+
+
+@pytest.fixture(scope="module")
+def known() -> Ingested:
+    """Five of the sample's notes, and what people wrote of them."""
+    given = ingest("files", ROOT / "data/sample", load(ROOT).benchmarks["sample"].criteria)
+    notes = given.sources[given.sources["task"] == "note"].iloc[:5]
+    texts = given.texts[given.texts["doc_id"].isin(notes["doc_id"])]
+    return given._replace(sources=notes, texts=texts[texts["author"] == REFERENCE])
+
+
+@pytest.fixture
+def rubrics(tmp_path: Path) -> list[Rubric]:
+    (tmp_path / "tone.yaml").write_text(TWO, encoding="utf-8")
+    return [load_rubric(tmp_path / "tone.yaml"), load_rubric(ROOT / RUBRICS / "vanilla.yaml")]
+
+
+def planned(given: Ingested, rubrics: Sequence[Rubric], models: Models, ledger: Path) -> Plan:
+    run = Run(
+        given=given,
+        systems={"lead": choose(SYSTEMS, LEAD, where="it")},
+        segmentation=choose(SEGMENTATIONS, {"kind": "whole"}, where="it"),
+        decomposition=choose(DECOMPOSITIONS, {"kind": "clauses"}, where="it"),
+        alignment=choose(ALIGNMENTS, {"kind": "rouge_topk", "k": 1}, where="it"),
+        questions={},
+        judges={"j": choose(JUDGES, LLM, where="it")},
+        models=models,
+        texts=Path("nowhere"),
+        raw=Path("nowhere"),
+        rubrics=rubrics,
+    )
+    with Ledger(ledger) as opened:
+        return plan(run, opened)
+
+
+def highest(call: Call) -> Answer:
+    """The highest level of each scale, and the text's beginning as evidence."""
+    asked = asked_in(call.body["messages"][-1]["content"])
+    return said(
+        json_reply(
+            [
+                {"number": number, "quotes": [asked.text[:20]], "grade": len(one["levels"])}
+                for number, one in asked.criteria.items()
+            ]
+        )
+    )
+
+
+def test_rubrics_cost_what_was_estimated(
+    known: Ingested, rubrics: list[Rubric], tmp_path: Path
+) -> None:
+    """All scales that read one text against one reference are one call, of whatever rubric."""
+    ledger, notes = tmp_path / "ledger.sqlite", len(known.sources)
+    with ScriptedServer(highest) as server:
+        models = parse_models(
+            {"here": {"kind": "openai", "base_url": server.base_url, "structured": True}},
+            {"m": {"endpoint": "here", "model": "m-1", "max_tokens": 2000}},
+        )
+        before = planned(known, rubrics, models, ledger)
+        (judging,) = before.planned
+        assert (judging.stage, judging.estimate.calls, before.notes) == ("judge-j", notes, [])
+        assert not server.calls
+
+        lead = choose(SYSTEMS, LEAD, where="it")
+        written = write_texts(known.sources, "lead", lead, Resources(Path("nowhere"))).texts
+        texts = pd.concat([known.texts, written], ignore_index=True)
+        parts = parts_of(texts, known.sources, choose(SEGMENTATIONS, {"kind": "whole"}, where="it"))
+        pairs = pd.concat([rubric_pairs(known.sources, parts, one, ()) for one in rubrics])
+        chosen = choose(JUDGES, dict(LLM), where="it")
+        with Connection(models, None, {"sample": "public"}, ["sample"], ledger=ledger) as connected:
+            judge = make_judge(chosen, connected.provide)
+            judgments = judge_pairs(
+                pairs.reset_index(drop=True), "j", judge, instruments_of(chosen)
+            )
+        assert len(server.calls) == notes
+        assert sorted(judgments["grade"]) == [2.0] * 2 * notes + [4.0] * notes
+        estimate = judging.estimate
+        assert estimate.prompt_tokens == pytest.approx(server.tokens["prompt"], rel=0.1)
+        assert server.tokens["completion"] <= estimate.completion_tokens_at_most
+
+        (after,) = planned(known, rubrics, models, ledger).planned
+        assert (after.estimate.calls, after.estimate.calls_in_ledger) == (notes, notes)

@@ -1,0 +1,212 @@
+"""Facets: counted by hand, marked in texts, named where they are absent, made up or unknown."""
+
+import pandas as pd
+import pytest
+
+from metassay.reporting.facets import NO_FACET, facet_names, facets_table
+from metassay.reporting.figures import drawing, facet_lengths
+from metassay.reporting.report import write_report
+from metassay.reporting.resampled import Resampling
+from metassay.reporting.sections import FIGURES
+from metassay.reporting.tables import records, rows
+from metassay.reporting.views.facets import facets_view
+from metassay.reporting.views.marked import Mark, Run, marks_of, runs
+from metassay.text.spans import Span
+from tests.reporting.html_tree import section, tree_of
+from tests.reporting.invented_report import DOC, EVIL, SCRIPT
+
+HOW = Resampling(resamples=50, confidence=0.95, seed=1)
+FACETS = ("background", "method", "result")
+TEXT = "Pain hurts. We gave a drug and it helped."
+
+
+def part(doc_id, author, name, spans, text=TEXT, *, status="ok", made_up=()):
+    own = None if status != "ok" else " ".join(text[start:end] for start, end in spans)
+    return {
+        "doc_id": doc_id,
+        "author": author,
+        "part": name,
+        "text": own,
+        "starts": [start for start, _ in spans],
+        "ends": [end for _, end in spans],
+        "leaf": "no" if name == "full" else "yes",
+        "status": status,
+        "made_up": list(made_up),
+        "repeats": ["invented"],
+    }
+
+
+def parts_of(*found):
+    return pd.DataFrame(found)
+
+
+def whole(doc_id, author, text=TEXT):
+    return part(doc_id, author, "full", [(0, len(text))], text)
+
+
+@pytest.fixture
+def parts():
+    return some_parts()
+
+
+def some_parts():
+    """The reference has all; EVIL lacks two, of which one is made up; plain's answer failed."""
+    return parts_of(
+        whole(DOC, "reference"),
+        part(DOC, "reference", "background", [(0, 11)]),
+        part(DOC, "reference", "method", [(12, 26)]),
+        part(DOC, "reference", "result", [(22, 30)]),
+        whole(DOC, EVIL),
+        part(DOC, EVIL, "background", [(0, 11)]),
+        part(DOC, EVIL, "result", [], made_up=[f"It cured all. {SCRIPT}"]),
+        whole(DOC, "plain"),
+        *(part(DOC, "plain", name, [], status="refused") for name in FACETS),
+        part("doc-2", EVIL, "full", [], status="truncated"),
+    )
+
+
+def test_counts_and_shares_by_hand(parts):
+    table = facets_table(parts, FACETS, HOW)
+    columns = ("n_present", "n_absent", "n_wholly_made_up", "n_unknown", "n_segments", "n_made_up")
+    counts = {(a, f): found for a, f, *found in rows(table, "author", "facet", *columns)}
+    assert counts["reference", "method"] == [1, 0, 0, 0, 1, 0]
+    assert counts[EVIL, "background"] == [1, 0, 0, 1, 1, 0]
+    assert counts[EVIL, "method"] == [0, 1, 0, 1, 0, 0]
+    assert counts[EVIL, "result"] == [0, 1, 1, 1, 1, 1]
+    assert counts["plain", "background"] == [0, 0, 0, 1, 0, 0]
+    shares = {(a, f): found for a, f, *found in rows(table, "author", "facet", "share", "n_shares")}
+    # Of 9 words: Pain hurts. | We gave a | drug (in two, half in each) | and | it helped.
+    assert shares["reference", "background"] == [2 / 9, 1]
+    assert shares["reference", "method"] == [3.5 / 9, 1]
+    assert shares["reference", "result"] == [1.5 / 9, 1]
+    assert shares["reference", NO_FACET] == [pytest.approx(2 / 9), 1]
+    assert shares["plain", NO_FACET] == [None, 0]
+    of_evil = [share for (author, _), (share, _) in shares.items() if author == EVIL]
+    assert of_evil == [2 / 9, 0, 0, pytest.approx(7 / 9)]
+
+
+def test_interval_is_over_documents_and_one_document_has_none():
+    half = "one two"
+    found = [
+        row
+        for doc_id, n in (("d1", 2), ("d2", 1))
+        for row in (
+            whole(doc_id, "a", half),
+            part(doc_id, "a", "x", [(0, 3 if n == 1 else 7)], half),
+        )
+    ]
+    table = facets_table(parts_of(*found), ["x"], HOW)
+    assert list(table["share"]) == [0.75, 0.25]
+    assert list(table["low"]) == [0.5, 0.0]  # both times the second document, or the first
+    assert list(table["high"]) == [1.0, 0.5]
+    assert facets_table(parts_of(*found[:2]), ["x"], HOW)["low"].isna().all()
+
+
+def test_facets_are_those_declared_and_sections_those_that_any_text_has(parts):
+    assert facet_names(parts, ("result", "cause")) == ["result", "cause", "background", "method"]
+    assert facet_names(parts[parts["part"] == "full"], ()) == []
+
+
+def test_a_facet_whose_place_is_not_known_has_no_share():
+    found = parts_of(whole("d", "a"), {**part("d", "a", "x", []), "text": "Pain hurts."})
+    table = facets_table(found, ["x"], HOW)
+    assert list(table["n_present"]) == [1, 0]
+    assert table["share"].isna().all()
+
+
+def test_runs_are_cut_where_pieces_start_and_end_and_keep_every_character():
+    one, two = Mark("one", 0), Mark("two", 1)
+    found = runs("abcdef", {one: [Span(0, 3)], two: [Span(2, 5)]})
+    assert found == [Run("ab", [one]), Run("c", [one, two]), Run("de", [two]), Run("f", [])]
+    assert runs("", {}) == []
+    assert [mark.style for mark in marks_of(map(str, range(9))).values()][-2:] == [7, 0]
+
+
+@pytest.fixture(scope="module")
+def made(make_report, tmp_path_factory):
+    """The folder of a report with facets."""
+    out = tmp_path_factory.mktemp("facets") / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        drawn = {"facet_lengths": FIGURES["facet_lengths"]}
+        patch.setattr("metassay.reporting.sections.FIGURES", drawn)
+        write_report(make_report(parts=some_parts(), facets=FACETS), out)
+    return out
+
+
+def test_the_page_marks_facets_and_names_what_is_absent_made_up_or_unknown(made):
+    tree = tree_of((made / "index.html").read_text(encoding="utf-8"))
+    for where, times in (("facets", 1), ("documents", 1)):
+        found = section(tree, where)
+        spans = [e for e in found.all("span") if e.attributes.get("class", "").startswith("m m")]
+        said = [span.text() for span in spans]
+        assert said.count("drug method + result") == times
+        assert said.count("Pain hurts. background") == 2 * times
+        text = found.text()
+        assert text.count("No method, no result.") == times
+        assert text.count("Returned by the model as result, but not in the text:") == times
+        assert text.count(f"It cured all. {SCRIPT}") == times
+        assert text.count("background: unknown (refused).") == times
+    assert "1 of 5 segments (20 %)" in section(tree, "facets").text()
+    assert "no text: truncated" in section(tree, "documents").text()
+
+
+def test_numbers_of_the_page_and_figure_are_those_of_the_file(made):
+    table = pd.read_csv(made / "facets.csv")
+    page = (made / "index.html").read_text(encoding="utf-8")
+    for share in table["share"].dropna():
+        assert f'data-v="{share!r}"' in page
+    drawn = facet_lengths.draw(table)
+    widths = [round(bar.get_width(), 9) for bar in drawn.axes[0].patches]
+    assert widths == [round(share, 9) for share in table["share"].dropna()]
+
+
+def test_a_benchmark_without_facets_says_nothing_of_them(written):
+    page = (written / "index.html").read_text(encoding="utf-8")
+    assert 'id="facets"' not in page
+    assert not (written / "facets.csv").exists()
+
+
+def test_a_thousand_documents_show_a_few_spread_evenly():
+    found = parts_of(*(whole(f"d{n:04}", "a", "word") for n in range(1000)))
+    found = pd.concat([found, parts_of(part("d0000", "a", "x", [(0, 4)], "word"))])
+    table = facets_table(found, ["x"], HOW)
+    view = facets_view(table, found, ["x"], pd.DataFrame({"doc_id": found["doc_id"].unique()}))
+    assert [one.number for one in view.reading] == [0, *(111 * n for n in range(1, 10))]
+    assert view.rule.startswith("10 of 1,000 documents, spread evenly")
+    many = pd.concat([found.iloc[-50:].assign(author=f"system {n}") for n in range(30)])
+    table = facets_table(many, ["x"], HOW)
+    view = facets_view(table, many, ["x"], pd.DataFrame({"doc_id": found["doc_id"].unique()}))
+    assert [one.doc_id for one in view.reading] == ["d0951", "d0999"]  # 60 texts
+
+
+def test_a_text_without_sections_lacks_none_and_is_not_read():
+    found = parts_of(
+        whole("d1", "a"),
+        part("d1", "a", "plan", [(0, 11)]),
+        whole("d1", "b"),
+        whole("d2", "a"),
+        whole("d2", "b"),
+    )
+    table = facets_table(found, (), HOW)
+    lines = {(row["author"], row["facet"]): row for row in records(table)}
+    counts = ("n_texts", "n_present", "n_absent", "n_unknown", "n_undivided", "n_shares")
+    assert [lines["a", "plan"][name] for name in counts] == [2, 1, 0, 0, 1, 1]
+    assert [lines["b", "plan"][name] for name in counts] == [2, 0, 0, 0, 2, 0]
+    view = facets_view(table, found, (), pd.DataFrame({"doc_id": ["d1", "d2"]}))
+    assert view.section.heading == "Sections of the texts"
+    assert "1 text is divided into plan." in view.section.says[0]
+    assert view.rule == "All 1 document with sections."
+    ((_, _, texts),) = view.reading
+    assert [(author, text.absent) for author, text, _ in texts] == [("a", []), ("b", [])]
+
+
+@pytest.mark.parametrize("n", [1, 16])
+def test_bars_are_drawn_alike_for_few_and_many_systems_with_long_names(n):
+    table = pd.DataFrame(
+        [(f"{'long name ' * 6}{a}", f, 0.5) for a in range(n) for f in ("x", NO_FACET)],
+        columns=["author", "facet", "share"],
+    )
+    drawn = drawing.draw(facet_lengths.draw, table)
+    assert drawn == drawing.draw(facet_lengths.draw, table)
+    assert drawn.svg.count(">50<") == 2 * n
+    assert facet_lengths.draw(table.assign(share=float("nan"))) is None

@@ -1,0 +1,138 @@
+"""A benchmark's tables, invented: three documents, a reference and three systems."""
+
+import json
+
+import pandas as pd
+
+from metassay.options import Criterion
+from metassay.parquet import as_written, empty
+from metassay.studies.export import Design, study_of
+from metassay.studies.record import (
+    Asked,
+    Choice,
+    Draft,
+    DraftRow,
+    Form,
+    Made,
+    Question,
+    Shown,
+    Study,
+    Target,
+)
+from metassay.tables import FULL, LEADERBOARD, PARTS, SCORES, SOURCES, UNITS
+
+DOCUMENTS = ("d1", "d2", "d3")
+SYSTEMS = ("alpha", "beta", "gamma")
+SECTIONS = ("method", "result")
+
+
+def tables(**changes):
+    """What forms read, by table; a form's `read` takes a table."""
+    made = {"sources": sources(), "parts": parts(), "units": units(), **ranked(), **changes}
+    return lambda table: made[table.name]
+
+
+def sources(attributes=None):
+    rows = [
+        {
+            "doc_id": doc,
+            "task": "note",
+            "passages": [f"What is {doc}?", "A cough."],
+            "speaker": ["doctor", "patient"],
+            "group": ["", ""],
+            "attributes": None if attributes is None else json.dumps(attributes),
+            "dataset": "one",
+        }
+        for doc in DOCUMENTS
+    ]
+    return as_written(SOURCES, pd.DataFrame(rows))
+
+
+def parts(failed=("d3", "gamma"), without=()):
+    rows = []
+    for doc in DOCUMENTS:
+        for author in ("reference", *SYSTEMS):
+            ok = (doc, author) != failed
+            whole = f"It healed. {author} did {doc} [1]."
+            for part, text in (("method", f"{author} did {doc} [1]."), ("result", "It healed.")):
+                if ok and (doc, author, part) not in without:
+                    at = whole.index(text)
+                    rows.append((doc, author, part, text, [at], [at + len(text)], "yes", "ok"))
+            status, text = ("ok", whole) if ok else ("error", None)
+            rows.append((doc, author, FULL, text, [0] * ok, [len(whole)] * ok, "no", status))
+    names = ["doc_id", "author", "part", "text", "starts", "ends", "leaf", "status"]
+    frame = pd.DataFrame(rows, columns=names)
+    frame["made_up"] = [[] for _ in rows]
+    frame["repeats"] = [["one"] for _ in rows]
+    return as_written(PARTS, frame)
+
+
+def units():
+    """Each section one statement, two claims in `method`, which comes second in texts."""
+    rows = []
+    for doc in DOCUMENTS:
+        for author in ("reference", *SYSTEMS):
+            said = {"method": ["did", "did so"], "result": ["healed"]}
+            for part, claims in said.items():
+                key = (doc, author, part)
+                rows.append((*key, "statement", 0, f"{author} {part}.", None))
+                rows += [
+                    (*key, "claim", n, f"{author} {claim} in {doc}.", 0)
+                    for n, claim in enumerate(claims)
+                ]
+    frame = pd.DataFrame(
+        rows, columns=["doc_id", "author", "part", "kind", "position", "text", "statement"]
+    )
+    frame = frame.assign(status="ok", citations=[[] for _ in rows], start=None, end=None)
+    return as_written(UNITS, frame)
+
+
+def ranked():
+    """Scores by two metrics that disagree on alpha and beta in d1 alone, and on nothing else."""
+    values = {
+        "long": {"alpha": 3.0, "beta": 2.0, "gamma": 1.0},
+        "near": {"alpha": 3.0, "beta": 2.0, "gamma": 1.0},
+    }
+    rows = []
+    for metric, by_author in values.items():
+        for doc in DOCUMENTS:
+            turned = {"alpha": 2.0, "beta": 3.0} if (metric, doc) == ("near", "d1") else {}
+            rows += [(doc, who, metric, value) for who, value in {**by_author, **turned}.items()]
+    frame = pd.DataFrame(rows, columns=["doc_id", "author", "metric", "value"])
+    frame = frame.assign(part=FULL, judge="none", n_expected=1, n_judged=1, n_failed=0)
+    frame = frame.assign(low=frame["value"], high=frame["value"], recipe="r", statistics=None)
+    board = empty(LEADERBOARD)
+    board = pd.DataFrame(
+        [{**dict.fromkeys(board.columns), "metric": m, "better": "higher"} for m in values]
+    )
+    return {"scores": as_written(SCORES, frame), "leaderboard": board}
+
+
+COVERED = Question(
+    "covered", "covered", "choice", "Is it covered?", (Choice("yes", 1.0), Choice("no", 0.0))
+)
+GRADE = Question("g", "grade", "choice", "How good?", tuple(Choice(str(n), n) for n in (1, 2, 3)))
+FAULTS = Question("f", "faults", "number", "How many?", low=0, high=4, whole=True, capped=True)
+SCALES = {
+    "grade": Criterion(low=1, high=3, better="higher", scale="ordinal"),
+    "faults": Criterion(low=0, high=4, better="lower", scale="count"),
+}
+PLAIN = Form("plain", lambda read, options: None)
+
+
+def drafts(documents=DOCUMENTS, systems=SYSTEMS, text="=SUM(A1) of {author}, {doc}\nNext; line"):
+    found = []
+    for doc in documents:
+        for author in systems:
+            target = [Target(doc, author, FULL, "text", name) for name in SCALES]
+            asked = (Asked(GRADE, target[0]), Asked(FAULTS, target[1]))
+            shown = (Shown("text", text.format(author=f"{author[::-1]}", doc=doc)),)
+            found.append(Draft((doc, author), (author,), shown, (DraftRow((), asked),)))
+    return found
+
+
+def study(raters=("anna", "ben", "carla"), per_item=None, items=None, seed=1, **of_drafts) -> Study:
+    """A study with a grade and a count of faults for each text."""
+    made = Made(drafts(**of_drafts), SCALES, ("Read, then grade.",))
+    design = Design(raters, per_item or len(raters), items, seed)
+    return study_of("one", "pilot", PLAIN, made, design)

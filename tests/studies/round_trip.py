@@ -1,0 +1,73 @@
+"""The way of docs/studies.md on a built sample: its commands, with simulated raters between."""
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import yaml
+
+from metassay.parquet import read
+from metassay.tables import CERTIFICATES, RATINGS
+from tests.studies.raters import fill_in
+
+PAGE = Path(__file__).parents[2] / "docs/studies.md"
+MANNERS = {"anna": "careful", "ben": "lenient", "carla": "careless"}
+
+
+def study_to_certificate(project: Path, environment: Mapping[str, str]) -> None:
+    """Export, fill in, import, run again: the careless rater is named, and metrics certified."""
+    _, export, import_back, again = _commands()
+    said = _run(export, project, environment)
+    assert "KEEP studies/sample/pilot/key.json TO YOURSELF" in said
+    fill_in(project / "studies/sample/pilot", "vanilla_rating", MANNERS)
+    said = _run(import_back, project, environment)
+    assert "90 ratings by 3 raters" in said
+    status = ["git", "status", "--porcelain", "--untracked-files=all"]
+    seen = subprocess.run(status, cwd=project, capture_output=True, text=True, check=True).stdout
+    assert seen == "?? studies/sample/pilot/ratings.csv\n", "no sheet, key or comment is for git"
+    _declare(project / "benchmarks/sample/params.yaml", said)
+    _run(again, project, environment)
+    tables = project / "data/tables/sample"
+    ratings = read(RATINGS, tables / "ratings/pilot.parquet")
+    assert ratings.groupby("rater").size().to_dict() == dict.fromkeys(MANNERS, 30)
+    assert ratings.groupby("author").size().to_dict() == dict.fromkeys(set(ratings["author"]), 18)
+    certificates = read(CERTIFICATES, tables / "certificates.parquet")
+    mine = certificates[certificates["criterion"] == "vanilla_rating"]
+    assert set(mine["study"]) == {"pilot"}
+    assert "claim_recall" in set(mine["metric"])
+    page = (project / "reports/sample/index.html").read_text("utf-8")
+    named = re.findall(r"(\w+) agrees less than the others by (\w+) \(study (\w+)\)", page)
+    assert named == [("carla", "vanilla_rating", "pilot")]
+
+
+def _commands() -> list[list[str]]:
+    blocks = re.findall(r"```sh\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    return [shlex.split(line) for block in blocks for line in block.splitlines()]
+
+
+def _run(command: list[str], project: Path, environment: Mapping[str, str]) -> str:
+    program, *rest = command
+    assert program == "metassay"
+    done = subprocess.run(
+        [sys.executable, "-m", "metassay.cli", *rest],
+        cwd=project,
+        env=dict(environment),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+def _declare(file: Path, said: str) -> None:
+    """Put the lines that import prints where it says that they belong."""
+    lines = yaml.safe_load(said[said.index("studies:\n") :])
+    own = yaml.safe_load(file.read_text("utf-8"))
+    for name, block in lines.items():
+        own[name] = own[name] | block
+    file.write_text(yaml.safe_dump(own, sort_keys=False), encoding="utf-8")

@@ -1,0 +1,88 @@
+"""Who gets what: balanced, by chance, the same each time, and blinded."""
+
+import re
+from collections import Counter
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metassay.studies.drawing import assigned, chosen, ids
+from tests.studies.invented_tables import drafts, study
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    st.lists(st.integers(1, 30), min_size=1, max_size=5),
+    st.integers(1, 6),
+    st.integers(0, 5),
+    st.data(),
+)
+def test_everybody_gets_as_many_and_of_every_system(counts, raters, seed, data):
+    per_item = data.draw(st.integers(1, raters))
+    items = {f"{s}-{n}": (f"s{s}",) for s, count in enumerate(counts) for n in range(count)}
+    named = [f"r{n}" for n in range(raters)]
+    found = assigned(items, named, per_item, seed)
+    assert [one.rater for one in found] == named
+    given_to = Counter(item for one in found for item in one.items)
+    assert given_to == dict.fromkeys(items, per_item)
+    loads = [len(one.items) for one in found]
+    assert max(loads) - min(loads) <= 2
+    for system in range(len(counts)):
+        of = [sum(item.startswith(f"{system}-") for item in one.items) for one in found]
+        assert max(of) - min(of) <= 1
+    assert all(len(set(one.items)) == len(one.items) for one in found)
+
+
+def test_any_two_raters_share_items():
+    items = {f"i{n}": ("s",) for n in range(30)}
+    found = {one.rater: set(one.items) for one in assigned(items, list("abcd"), 2, 1)}
+    shared = [len(found[a] & found[b]) for a, b in combinations("abcd", 2)]
+    assert sum(shared) == 30
+    assert max(shared) - min(shared) <= 1
+
+
+def test_orders_differ_between_raters_and_not_between_draws():
+    items = {f"i{n}": ("s",) for n in range(12)}
+    first, again = (assigned(items, ["a", "b"], 2, 7) for _ in range(2))
+    assert first == again
+    assert first[0].items != first[1].items
+    assert assigned(items, ["a", "b"], 2, 8) != first
+
+
+def test_too_many_raters_per_item():
+    with pytest.raises(ValueError, match="1 to 2"):
+        assigned({"i": ("s",)}, ["a", "b"], 3, 1)
+
+
+def test_some_items_are_of_whole_documents_or_of_all_pairs_of_systems():
+    every = drafts(documents=[f"d{n:02}" for n in range(20)])
+    some = chosen(every, 30, 1, together=True)
+    assert Counter(one.systems for one in some) == dict.fromkeys({d.systems for d in every}, 10)
+    assert len({one.identity[0] for one in some}) == 10
+    for n in range(1, 61):
+        counts = Counter(one.systems for one in chosen(every, n, 3, together=True))
+        assert max(counts.values()) - min([*counts.values(), *[0] * (len(counts) < 3)]) <= 1
+    spread = chosen(every, 30, 1, together=False)
+    assert Counter(one.systems for one in spread) == dict.fromkeys({d.systems for d in every}, 10)
+    assert len({one.identity[0] for one in spread}) > 12
+    assert chosen(every, None, 1, together=True) == sorted(every, key=lambda one: one.identity)
+
+
+def test_ids_say_nothing_and_no_spreadsheet_rewrites_them():
+    named = [(f"d{n}", author) for n in range(2000) for author in ("alpha", "beta")]
+    found = ids(named, 1)
+    assert len(set(found)) == len(found)
+    assert all(re.fullmatch("[bcdfghjklmnpqrstvwxz]{8}", one) for one in found)
+    assert not set(found) & set(ids(named, 2))
+
+
+def test_sheets_know_no_author_and_no_document():
+    made = study()
+    for sheet in made.sheets():
+        assert len(sheet.items) == 9
+        said = repr(sheet)
+        assert "alpha" not in said
+        assert "'d1'" not in said
+    assert {target.author for target in made.targets.values()} == {"alpha", "beta", "gamma"}

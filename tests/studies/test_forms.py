@@ -1,0 +1,198 @@
+"""What each form asks, of which text, and what its answers become."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from metassay.errors import BadInput
+from metassay.studies import key
+from metassay.studies.export import Design, study_of
+from metassay.studies.forms import claims, elements, facets, pairs, rubric
+from metassay.studies.record import Answer, Options, Target
+from tests.studies.invented_tables import parts, sources, tables
+
+ROOT = Path(__file__).parents[2]
+SEED = Options(1, root=ROOT)
+
+
+def made(form, read=None, **options):
+    return form.KIND.make(read or tables(), Options(1, root=ROOT, **options))
+
+
+def asked(found):
+    """Every question: the texts read, its column, and the target."""
+    return [
+        ({**dict(draft.shown), **dict(row.shown)}, question.column, target)
+        for draft in found.drafts
+        for row in draft.rows
+        for question, target in row.asked
+    ]
+
+
+def test_claims_are_the_references_in_the_order_of_its_text():
+    found = made(claims)
+    of = [one for one in asked(found) if one[2][:2] == ("d1", "alpha")]
+    assert [target.unit for _, _, target in of] == ["claim:0", "claim:1", "claim:2"]
+    assert [texts["claim"] for texts, _, _ in of] == [
+        "reference healed in d1.",
+        "reference did in d1.",
+        "reference did so in d1.",
+    ]
+    # Without the citation, which would tell systems that cite from those that do not.
+    assert {texts["text"] for texts, _, _ in of} == {"It healed. alpha did d1."}
+    assert {target.criterion for _, _, target in of} == {"claim_recall"}
+    assert len(found.drafts) == 8
+    assert found.notes == ("1 text(s) are left out: the system failed",)
+    assert found.datasets == {"one"}
+
+
+def test_claims_of_the_system_are_held_against_the_reference():
+    both = made(claims, claims="both")
+    assert set(both.criteria) == {"claim_recall", "claim_precision"}
+    of = [one for one in asked(both) if one[2].criterion == "claim_precision"]
+    texts, _, target = of[0]
+    assert (texts["claim"], texts["text"]) == (
+        "alpha healed in d1.",
+        "It healed. reference did d1.",
+    )
+    assert target[:4] == ("d1", "alpha", "full", "claim:0")
+
+
+def test_pairs_and_the_shares_that_are_asked_once_a_text():
+    found = made(pairs, shares=True)
+    assert len(found.drafts) == 3 + 3 + 1
+    design = Design(("a", "b"), 2, None, 1)
+    study = study_of("one", "s", pairs.KIND, found, design)
+    targets = list(study.targets.values())
+    preferred = [one for one in targets if one.criterion == "preference"]
+    assert len(preferred) == 7
+    assert {one.doc_id for one in preferred} == {"d1", "d2", "d3"}
+    covered = [one for one in targets if one.criterion == "covered"]
+    assert len(covered) == len(set(covered)) == 8
+    for row in (row for item in study.items for row in item.rows):
+        target = study.targets[row.id, "better"]
+        item = next(item for item in study.items if row in item.rows)
+        texts = {one.heading: one.text for one in item.shown}
+        assert f" {target.author} did" in texts["text A"]
+        assert f" {target.unit.removeprefix('versus:')} did" in texts["text B"]
+    first = {study.targets[row.id, "better"].author for i in study.items for row in i.rows}
+    assert len(first) > 1, "the sides are drawn by lot"
+
+
+def test_only_pairs_on_which_two_metrics_disagree():
+    found = made(pairs, disagreeing=("long", "near"))
+    assert [draft.identity for draft in found.drafts] == [("d1", "alpha", "beta")]
+    with pytest.raises(BadInput, match="'short' is no metric of this benchmark; known: long, near"):
+        made(pairs, disagreeing=("long", "short"))
+
+
+def test_elements_of_each_sentence_and_their_shares():
+    found = made(elements)
+    of = [one for one in asked(found) if one[2][:2] == ("d1", "beta")]
+    assert [(t["sentence"], t["element"], target.unit) for t, _, target in of] == [
+        ("beta result.", "beta healed in d1.", "statement:0"),
+        ("beta method.", "beta did in d1.", "statement:1"),
+        ("beta method.", "beta did so in d1.", "statement:1"),
+    ]
+    (question,) = {
+        one.question for draft in found.drafts for row in draft.rows for one in row.asked
+    }
+    code = {choice.word: choice.value for choice in question.choices}
+    assert len(code) == len(set(code.values())) == 7
+    said = ["correct", "missing (critical)", "incorrect (minor)", "not in notes (minor)"]
+    answers = [
+        Answer(Target("d", "a", "full", "statement:0", f"label {n}"), code[word])
+        for n, word in enumerate(said)
+    ]
+    answers.append(Answer(Target("d", "a", "full", "statement:1", "label 0"), None))
+    got = {(one.of.unit, one.of.criterion): one.value for one in elements.KIND.rate(answers)}
+    # Three of four elements have an error, one of each category; one error is critical.
+    assert [got["statement:0", name] for name in found.criteria] == [0.75, 0.25, 0.25, 0.25, 0.25]
+    assert [got["statement:1", name] for name in found.criteria] == [None] * 5
+
+
+def test_a_rubric_as_columns_with_its_caps():
+    about = {"note_type": "respiratory", "symptoms": {"cough": "yes", "fever": "no"}}
+    read = tables(sources=sources(about))
+    found = made(rubric, read, rubric="note_respiratory")
+    by_column = {one.question.column: one.question for one in found.drafts[0].rows[0].asked}
+    assert by_column["note_respiratory_1A"].high == 2
+    assert by_column["note_respiratory_1A"].capped
+    assert "note_respiratory_1B" not in by_column, "nothing is forbidden here, so nothing is asked"
+    assert by_column["note_respiratory_realism_hist"].allowed == "1, 2, 3, 4, 5"
+    assert found.criteria["note_respiratory_realism_hist"].scale == "ordinal"
+    assert found.criteria["note_respiratory_1D"].high == 3
+    assert by_column["note_respiratory_1D"].asks.endswith(
+        " One for each of: No suspected diagnosis; No symptoms beyond those of the prompt"
+        " (describing these is allowed); Neither sex nor age of the patient."
+    )
+    shown = dict(found.drafts[0].rows[0].shown)
+    assert shown["items of note_respiratory_1A"] == "cough: yes\nfever: no"
+    assert shown["input"] == "doctor: What is d1?\npatient: A cough."
+    assert made(rubric, rubric="note_respiratory").notes[-1].endswith("is not for their document")
+
+
+def test_a_rubric_that_is_not_there():
+    with pytest.raises(BadInput, match="--rubric: is not given"):
+        made(rubric)
+    with pytest.raises(BadInput, match=r"none\.yaml"):
+        made(rubric, rubric="none")
+
+
+def test_facets_are_graded_where_the_reference_has_them():
+    lacking = [("d1", "alpha", "result"), ("d2", "reference", "result")]
+    found = made(facets, tables(parts=parts(without=lacking)))
+    of = {(target.doc_id, target.author, texts["facet"]): [] for texts, _, target in asked(found)}
+    for texts, column, target in asked(found):
+        of[target.doc_id, target.author, texts["facet"]].append((column, target.criterion))
+    grade = ("grade", "bmrc_result")
+    assert of["d1", "alpha", "result"] == [grade, ("found", "result_found")]
+    assert of["d2", "alpha", "result"] == [("found", "result_found")]
+    assert of["d1", "alpha", "whole text"] == [("vanilla_rating", "vanilla_rating")]
+    assert found.criteria["bmrc_result"].high == 4
+    assert found.criteria["result_found"].scale == "nominal"
+    shown = [t for t, _, target in asked(found) if target[:2] == ("d1", "alpha")]
+    (of_text,) = {t["facet of the text"] for t in shown if t["facet"] == "result"}
+    assert of_text == "(none was found)"
+
+
+@pytest.mark.parametrize(
+    ("form", "options"),
+    [
+        (claims, {"claims": "both"}),
+        (pairs, {"shares": True}),
+        (elements, {}),
+        (facets, {}),
+        (rubric, {"rubric": "vanilla"}),
+    ],
+)
+def test_a_key_brings_back_every_target(tmp_path, form, options):
+    found = made(form, **options)
+    study = study_of("one", "s", form.KIND, found, Design(("a", "b"), 1, 6, 3))
+    (tmp_path / "key.json").write_bytes(key.written(study))
+    back = key.read(tmp_path / "key.json")
+    targets = {(r, c): a.of for r, row in back.rows.items() for c, a in row.asked.items()}
+    assert targets == dict(study.targets)
+    assert back.criteria == dict(study.criteria)
+    questions = {q for item in study.items for row in item.rows for q in row.asks}
+    assert {a.question for row in back.rows.values() for a in row.asked.values()} == questions
+    columns = {(row, column) for row, column in targets}
+    assert len(columns) == len(targets)
+    said = json.loads((tmp_path / "key.json").read_text("utf-8"))
+    assert "Never send it to a rater" in said["keep_secret"]
+
+
+def test_further_references_are_nobody_s_system():
+    """People are not sent them to grade, in whatever form."""
+    own = parts()
+    further = own[own["author"] == "alpha"].assign(author="reference:2")
+    more = tables(parts=pd.concat([own, further], ignore_index=True))
+    for form, options in (
+        (claims, {}),
+        (elements, {}),
+        (facets, {}),
+        (rubric, {"rubric": "vanilla"}),
+    ):
+        assert made(form, more, **options).drafts == made(form, **options).drafts

@@ -1,0 +1,381 @@
+"""Label Studio: what its own package says of config, tasks and annotations, and what comes back.
+
+Ratings are held against those of the same answers in a CSV sheet, and against the form's own rule.
+"""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from label_studio_sdk.label_interface import LabelInterface
+
+from metassay.errors import BadInput
+from metassay.studies import csv_sheets, importing, key, label_studio
+from metassay.studies.answers import value_of
+from metassay.studies.export import Design, study_of, write
+from metassay.studies.forms import claims, elements, facets, pairs, rubric
+from metassay.studies.record import (
+    Answer,
+    Asked,
+    Choice,
+    Draft,
+    DraftRow,
+    Form,
+    Made,
+    Options,
+    Question,
+    Shown,
+    Target,
+)
+from tests.studies import label_studio_people as people
+from tests.studies.invented_tables import PLAIN, SCALES, study, tables
+
+# Label Studio's own package uses it.
+pytestmark = pytest.mark.filterwarnings("ignore:The `dict` method is deprecated")
+
+ROOT = Path(__file__).parents[2]
+FORMS = {
+    "claims": (claims.KIND, {"claims": "both"}),
+    "pairs": (pairs.KIND, {"shares": True}),
+    "rubric": (rubric.KIND, {"rubric": "vanilla"}),
+    "elements": (elements.KIND, {}),
+    "facets": (facets.KIND, {"rubric": "facets"}),
+}
+
+
+def study_by(name, raters=("anna", "ben"), per_item=1):
+    form, options = FORMS[name]
+    made = form.make(tables(), Options(seed=5, root=ROOT, **options))
+    return form, study_of("one", "pilot", form, made, Design(raters, per_item, None, 5))
+
+
+def read(files):
+    return importing.read_files(files, [label_studio.KIND])
+
+
+def returned(exports, folder):
+    """The rows of some exports, as files."""
+    for name, tasks in exports.items():
+        (folder / f"{name}.json").write_text(json.dumps(tasks), encoding="utf-8")
+    return read([folder / f"{name}.json" for name in exports])
+
+
+def through_sheets(made, said, folder):
+    """The same answers, given in CSV sheets."""
+    write(made, csv_sheets.KIND, folder)
+    files = []
+    for one in made.assignments:
+        path = folder / f"sheets/{one.rater}.csv"
+        header, *rows = csv.reader(io.StringIO(path.read_text("utf-8-sig"), newline=""))
+        for row in rows:
+            own, comment = said[row[0], row[1]]
+            for column, answer in own.items():
+                row[header.index(column)] = answer
+            row[-1] = comment
+        with path.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([header, *rows])
+        files.append(path)
+    return importing.read_files(files, [csv_sheets.KIND])
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_form_goes_out_and_comes_back_to_exactly_the_ratings_that_were_given(tmp_path, name):
+    form, made = study_by(name)
+    known = key._parsed(json.loads(key.written(made)))
+    said, exports = people.answers(made), {}
+    for rater, (tasks, interface) in people.projects(made, tmp_path / "a").items():
+        interface.validate()
+        assert all(interface.validate_task(task) for task in tasks)
+        exports[rater] = people.exported(tasks, interface, said)
+        for task in exports[rater]:
+            assert interface.validate_annotation(task["annotations"][0])
+    found = importing.imported(returned(exports, tmp_path), known, form, partial=False)
+    sheets = through_sheets(made, said, tmp_path / "b")
+    assert found == importing.imported(sheets, known, form, partial=False)
+    assert len(found.comments) == sum(bool(comment) for _, comment in said.values())
+
+    rated = {}
+    for sheet in made.sheets():
+        for item in sheet.items:
+            own = [
+                Answer(
+                    made.targets[row.id, one.column],
+                    value_of(one, said[sheet.rater, row.id][0][one.column]),
+                )
+                for row in item.rows
+                for one in row.asks
+            ]
+            rated |= {(one.of, sheet.rater): one.value for one in form.rate(own)}
+    assert {(one.of, one.rater): one.value for one in found.ratings} == rated
+    assert any(value is None for value in rated.values())
+    assert any(value is not None for value in rated.values())
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_label_studio_s_own_sample_of_an_annotation_is_read(tmp_path, name):
+    _, made = study_by(name)
+    for tasks, interface in people.projects(made, tmp_path / "s").values():
+        sample = interface.generate_sample_annotation()
+        assert sample is not None
+        task = people.export_of(1, tasks[0], sample["result"])
+        (row,) = returned({"x": [task]}, tmp_path)
+        given = {one["from_name"] for one in sample["result"]} - {"comment"}
+        columns = tasks[0]["data"]["columns"]
+        assert {column for name, column in columns.items() if name in given} == {
+            column for column in columns.values() if row.answers[column]
+        }
+        assert interface.generate_sample_task().keys() <= tasks[0]["data"].keys()
+
+
+def odd_study():
+    """Markup, quotes and variables wherever there is a text; another scale in the second row."""
+    odd = "a < b & \"c\" 'd' </View> $row <script>&amp;"
+    word = Choice('no & "maybe" <1>', 0.0, "means < & $x \u0001\ufffe")
+    one = Question("one", "gra&de", "choice", f"Is it {odd}?", (word, Choice("yes", 1.0)))
+    two = Question("two", "gra&de", "choice", "How good?", (Choice("1", 1.0), Choice("2", 2.0)))
+    other = Question("n", "n", "number", odd, low=-0.5, high=2.5)
+    shown = (Shown("text <b>", odd), Shown("$row & more", "line one\n\tline two"))
+    rows = (
+        DraftRow(shown[1:], (Asked(one, Target("d", "a", "full", "text", "grade")),)),
+        DraftRow((), (Asked(two, Target("d", "a", "x", "text", "grade")),)),
+        DraftRow((), (Asked(other, Target("d", "a", "full", "text", "faults")),)),
+    )
+    made = Made([Draft(("d", "a"), ("a",), shown[:1], rows)], SCALES, (odd,))
+    return study_of("one", "pilot", PLAIN, made, Design(("anna",), 1, None, 2))
+
+
+def test_nothing_in_a_text_is_markup_and_each_task_brings_what_it_alone_asks(tmp_path):
+    made = odd_study()
+    ((tasks, interface),) = people.projects(made, tmp_path / "s").values()
+    interface.validate()
+    assert all(interface.validate_task(task) for task in tasks)
+    first, second, third = (task["data"] for task in tasks)
+    (item,) = made.items
+    assert first["text_1"] == item.shown[0].text == second["text_1"]
+    assert first["text_2"] == "line one\n\tline two"
+    assert (second["text_2"], second["headings"]) == ("", {"text_1": "text <b>"})
+    assert first["choices_1"] == [
+        {"value": 'no & "maybe" <1>', "hint": "means < & $x"},
+        {"value": "yes"},
+    ]
+    assert [one["value"] for one in second["choices_1"]] == ["1", "2"]
+    assert (third["choices_1"], third["asks_1"]) == ([], "(nothing is asked here)")
+    assert interface.get_control("answer_1").dynamic_value
+    config = (tmp_path / "s/sheets/anna.xml").read_text("utf-8")
+    assert "<script>" not in config + (tmp_path / "s/sheets/anna.html").read_text("utf-8")
+    assert '<Header value="text &lt;b&gt;" size="5" />' in config
+    said = {
+        ("anna", f"{item.id}-01"): ({"gra&de": 'no & "maybe" <1>'}, "<&>"),
+        ("anna", f"{item.id}-02"): ({"gra&de": "2"}, ""),
+        ("anna", f"{item.id}-03"): ({"n": "-0.125"}, ""),
+    }
+    rows = returned({"anna": people.exported(tasks, interface, said)}, tmp_path)
+    known = key._parsed(json.loads(key.written(made)))
+    found = importing.imported(rows, known, PLAIN, partial=False)
+    assert sorted(one.value for one in found.ratings) == [-0.125, 0.0, 2.0]
+    assert [one.text for one in found.comments] == ["<&>"]
+
+
+@pytest.fixture
+def project(tmp_path):
+    """One rater's project: the study, its key, sound exported tasks, and the config."""
+    made = study(raters=("anna",))
+    ((tasks, interface),) = people.projects(made, tmp_path / "s").values()
+    exports = people.exported(tasks, interface, people.answers(made))
+    return made, key._parsed(json.loads(key.written(made))), exports, interface
+
+
+def imported(project, exports, folder, *, partial=False):
+    return importing.imported(
+        returned({"anna": exports}, folder), project[1], PLAIN, partial=partial
+    )
+
+
+def test_skipped_is_empty_unsubmitted_is_absent_and_drafts_and_predictions_are_no_answers(
+    tmp_path, project
+):
+    _, known, exports, _ = project
+    whole = imported(project, exports, tmp_path)
+    result = exports[0]["annotations"][0]["result"]
+    exports[0]["annotations"][0]["was_cancelled"] = True  # what was filled in before does not count
+    exports[1]["annotations"] = []
+    exports[1]["drafts"] = [{"id": 1, "result": result, "user": "anna"}]
+    exports[1]["predictions"] = [{"id": 2, "result": result, "model_version": "m"}]
+    exports[2]["annotations"].insert(0, exports[2]["annotations"][0] | {"was_cancelled": True})
+    exports[2]["annotations"][0] = exports[2]["annotations"][0] | {"result": []}
+    exports.reverse()
+    with pytest.raises(BadInput, match="1 of 9 rows of rater 'anna' are not there"):
+        imported(project, exports, tmp_path)
+    found = imported(project, exports, tmp_path, partial=True)
+    assert (found.absent, whole.absent) == (1, 0)
+    values = {one.of: one.value for one in found.ratings}
+    gone = {
+        asked.of
+        for task in (exports[-1], exports[-2])
+        for asked in known.rows[task["data"]["row"]].asked.values()
+    }
+    for one in whole.ratings:
+        assert values[one.of] == (None if one.of in gone else one.value)
+
+
+def test_accounts_may_be_numbers_or_people_and_what_else_was_added_is_said(tmp_path, project):
+    _, _, exports, _ = project
+    whole = imported(project, exports, tmp_path)
+    for task in exports:
+        task["annotations"][0]["completed_by"] = {"id": 4, "email": "anna@example.org"}
+        task["annotations"][0]["result"] += [
+            {
+                "from_name": "mood",
+                "to_name": "row",
+                "type": "choices",
+                "value": {"choices": ["ok"]},
+            },
+            {"from_id": "a", "to_id": "b", "type": "relation", "direction": "right"},
+        ]
+    found = imported(project, exports, tmp_path)
+    assert found.ratings == whole.ratings
+    assert found.notes == [
+        "anna.json: column 'mood' is not of the study and was not read; what is to be kept goes"
+        " into 'comment'"
+    ]
+
+
+def test_two_machines_may_use_the_same_account_numbers(tmp_path):
+    made = study()
+    exports = {
+        rater: people.exported(tasks, interface, people.answers(made), user=1)
+        for rater, (tasks, interface) in people.projects(made, tmp_path / "s").items()
+    }
+    known = key._parsed(json.loads(key.written(made)))
+    assert (
+        len(importing.imported(returned(exports, tmp_path), known, PLAIN, partial=False).ratings)
+        == 54
+    )
+
+
+def put(task, *way):
+    """Put the last one at the place in a task that the others name."""
+    *names, value = way
+    at = task
+    for name in names[:-1]:
+        at = at[name]
+    at[names[-1]] = value
+
+
+ANNOTATION = ("annotations", 0)
+RESULT = (*ANNOTATION, "result")
+GRADE = {"from_name": "answer_1", "to_name": "row", "type": "choices", "value": {"choices": ["2"]}}
+FAULTS = {"from_name": "answer_2", "to_name": "row", "type": "number", "value": {"number": 3}}
+
+
+@pytest.mark.parametrize(
+    ("way", "problem"),
+    [
+        (("annotations", None), "task 2: has no list of annotations.*export the project again"),
+        (("annotations", ["x"]), "task 2: has no list of annotations"),
+        (("data", []), "task 2: has no data"),
+        (("data", "rater", None), "task 2: data > rater is no text.*import the tasks again"),
+        (("data", "rater", "zoe"), "task 2: .*rater 'zoe' was sent nothing"),
+        (("data", "row", "x-01"), "task 2: .*the row's id is not known"),
+        (("data", "columns", {"answer_1": "grade"}), "column 'faults' is missing"),
+        (("data", "columns", "x"), "task 2: its data have no columns"),
+        (("data", "headings", {"text_1": "a", "text_2": "a"}), "task 2: its data have no headings"),
+        (("data", "headings", {"text_1": "a", "text_9": "b"}), "task 2: data > text_9 is no text"),
+        (("data", "text_1", "Another text."), "task 2: .*is not the one that was sent out"),
+        ((*ANNOTATION, "was_cancelled", "no"), "task 2: .*was_cancelled is not true or false"),
+        ((*ANNOTATION, "result", {}), "task 2: has an annotation without a list of results"),
+        ((*ANNOTATION, "completed_by", 9), "of rater 'anna' were annotated under 2 accounts.*keep"),
+        (
+            (*RESULT, [GRADE, GRADE]),
+            "task 2: has two results of control 'answer_1'.*answer the task",
+        ),
+        (
+            (*RESULT, [GRADE | {"value": {"choices": ["1", "2"]}}]),
+            "task 2: has 2 answers of control",
+        ),
+        (
+            (*RESULT, [GRADE | {"value": {}}]),
+            "task 2: has a result of control 'answer_1' that cannot",
+        ),
+        (
+            (*RESULT, [GRADE | {"value": {"choices": ["7"]}}]),
+            "task 2: .*'grade': the answer is none",
+        ),
+        ((*RESULT, [FAULTS | {"value": {"number": True}}]), "task 2: has a result .*that cannot"),
+        (
+            (*RESULT, [FAULTS | {"value": {"number": 5}}]),
+            "task 2: .*the answer is over the cap of 4",
+        ),
+        ((*RESULT, [FAULTS | {"value": {"number": 1.5}}]), "task 2: .*is no whole number"),
+        (
+            (*RESULT, [{"type": "number", "value": {"number": 1}}]),
+            "task 2: has a result without from_name",
+        ),
+        ((*RESULT, [GRADE | {"value": {"choices": ["\ud800"]}}]), "task 2: .*half a character"),
+    ],
+)
+def test_what_is_wrong_is_named_with_file_task_and_remedy(tmp_path, project, way, problem):
+    _, _, exports, _ = project
+    put(exports[1], *way)
+    with pytest.raises(BadInput, match=problem) as told:
+        imported(project, exports, tmp_path)
+    for line in told.value.problems:
+        assert line.startswith("anna.json")
+        assert line.isprintable()
+        assert "Next; line" not in line
+
+
+def test_two_submitted_annotations_are_not_chosen_between(tmp_path, project):
+    _, _, exports, _ = project
+    exports[4]["annotations"] *= 2
+    with pytest.raises(BadInput, match=r"task 5: has 2 submitted annotations; keep the"):
+        imported(project, exports, tmp_path)
+    exports[4]["annotations"][1:] = []
+    with pytest.raises(BadInput, match=r"task 5: .*has the row twice"):
+        imported(project, [*exports, exports[4]], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("", "is empty"),
+        ("{", "is not valid JSON"),
+        ('{"tasks": []}', "is no list of tasks; export the project again, in the format JSON"),
+        ('[{"row": "a", "rater": "anna", "answer_1": "2"}]', "task 1 of the list: has no data"),
+        ('[{"id": 7, "data": {"row": "a"}}]', r"task 7: has no list of annotations.*not JSON-MIN"),
+        ('[{"id": 7, "id": 8}]', "is not strict JSON"),
+        ("[1]", "task 1 of the list: has no data"),
+        ("[" * 3000, "is not readable as JSON|is not valid JSON"),
+    ],
+)
+def test_a_file_that_is_no_export_is_refused_whole(tmp_path, content, problem):
+    (tmp_path / "anna.json").write_text(content, encoding="utf-8")
+    with pytest.raises(BadInput, match=f"^anna.json.*{problem}"):
+        read([tmp_path / "anna.json"])
+
+
+def test_the_same_seed_gives_the_same_bytes_and_no_author_is_in_them(tmp_path):
+    for name in ("a", "b"):
+        write(study(), label_studio.KIND, tmp_path / name)
+    files = sorted(path.name for path in (tmp_path / "a/sheets").iterdir())
+    raters, endings = ("anna", "ben", "carla"), ("html", "json", "xml")
+    assert files == [f"{rater}.{ending}" for rater in raters for ending in endings]
+    for file in files:
+        one, other = ((tmp_path / name / "sheets" / file).read_bytes() for name in ("a", "b"))
+        assert one == other
+        assert b"alpha" not in one
+        assert b"gamma" not in one
+
+
+def test_the_config_is_one_that_label_studio_parses_whatever_the_words_are():
+    question = Question("q", "q", "choice", "?", (Choice("\x00\ud800]]>", 1.0), Choice("b", 2.0)))
+    target = Target("d", "a", "full", "text", "grade")
+    drafts = [
+        Draft(("d", "a"), ("a",), (), (DraftRow((Shown("h", "t"),), (Asked(question, target),)),))
+    ]
+    form = Form("plain", lambda *_: None)
+    made = study_of("one", "s", form, Made(drafts, SCALES, ()), Design(("anna",), 1, None, 1))
+    (sheet,) = made.sheets()
+    LabelInterface(label_studio.config(sheet)).validate()

@@ -1,0 +1,213 @@
+"""Sheets as files: what is written, what a spreadsheet may do to it, and what comes back."""
+
+import csv
+import io
+import warnings
+import zipfile
+
+import openpyxl
+import pytest
+
+from metassay.datasets.rows import Findings
+from metassay.errors import BadInput
+from metassay.studies import csv_sheets, importing, key, workbooks
+from metassay.studies.export import write
+from metassay.studies.record import Form
+from tests.studies.invented_tables import PLAIN, study
+
+FORMATS = {"csv": csv_sheets.KIND, "xlsx": workbooks.KIND}
+
+
+@pytest.fixture(params=FORMATS)
+def form(request):
+    return FORMATS[request.param]
+
+
+def returned(path, form):
+    problems = Findings()
+    found = form.read(path, problems)
+    assert not problems, problems.lines()
+    return found
+
+
+def cells_of(path):
+    """All cells of a sheet, whatever its format."""
+    if path.suffix == ".csv":
+        return list(csv.reader(io.StringIO(path.read_text("utf-8-sig"), newline="")))
+    page = openpyxl.load_workbook(path).worksheets[0]
+    return [["" if cell.value is None else cell.value for cell in row] for row in page.iter_rows()]
+
+
+def put(path, table):
+    if path.suffix == ".csv":
+        made = io.StringIO(newline="")
+        csv.writer(made).writerows(table)
+        path.write_text("\ufeff" + made.getvalue(), encoding="utf-8")
+        return
+    book = openpyxl.Workbook()
+    for row in table:
+        book.active.append([None if cell == "" else cell for cell in row])
+    book.save(path)
+
+
+def filled(path, answers=("2", "3")):
+    """Every question of a sheet with the same answers."""
+    table = cells_of(path)
+    for row in table[1:]:
+        row[-3:-1] = answers
+    put(path, table)
+
+
+def test_the_same_seed_gives_the_same_bytes(tmp_path, form):
+    for name in ("a", "b"):
+        write(study(), form, tmp_path / name)
+    files = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*.*"))
+    assert len(files) >= 4
+    for file in files:
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+
+
+def test_what_is_sent_comes_back(tmp_path, form):
+    made = study()
+    names = write(made, form, tmp_path / "s")
+    sheet = made.sheets()[0]
+    path = tmp_path / "s/sheets" / names[0]
+    found = returned(path, form)
+    assert [one.row for one in found] == [row.id for item in sheet.items for row in item.rows]
+    assert {one.rater for one in found} == {"anna"}
+    for one, item in zip(found, sheet.items, strict=True):
+        assert key.digest(one.shown["text"]) == key.digest(item.shown[0].text)
+    assert all(set(one.answers.values()) - {one.answers["text"]} == {""} for one in found)
+
+
+def test_no_cell_is_a_formula(tmp_path, form):
+    write(study(text="=cmd() {author} {doc}"), form, tmp_path / "s")
+    table = cells_of(tmp_path / f"s/sheets/anna.{form.name}")
+    assert all(str(row[2]).startswith("'=cmd()") for row in table[1:])
+    if form.name == "xlsx":
+        page = openpyxl.load_workbook(tmp_path / "s/sheets/anna.xlsx")["answers"]
+        assert {cell.data_type for row in page.iter_rows() for cell in row} <= {"s", "n"}
+
+
+def test_long_texts_go_on_in_a_second_column(tmp_path, form):
+    made = study(text="{author}{doc}" + "-word " * 12_000)
+    write(made, form, tmp_path / "s")
+    path = tmp_path / f"s/sheets/ben.{form.name}"
+    assert cells_of(path)[0][2:5] == ["text", "text (2)", "text (3)"]
+    found = {one.row: one for one in returned(path, form)}
+    for item in made.items:
+        assert key.digest(found[item.rows[0].id].shown["text"]) == key.digest(item.shown[0].text)
+
+
+def test_workbooks_help_to_fill_in(tmp_path):
+    write(study(), workbooks.KIND, tmp_path / "s")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        book = openpyxl.load_workbook(tmp_path / "s/sheets/anna.xlsx")
+    page = book["answers"]
+    rules = {rule.formula1: rule for rule in page.data_validations.dataValidation}
+    assert set(rules) == {'"1,2,3"', "0"}
+    assert rules["0"].formula2 == "4"
+    assert "D2" in rules['"1,2,3"'].sqref
+    assert "E10" in rules["0"].sqref
+    assert page.freeze_panes == "C2"
+    assert page["C2"].alignment.wrap_text
+    told = " ".join(str(row[0].value) for row in book["instructions"].iter_rows())
+    assert "Read, then grade." in told
+    assert "a whole number 0 to 4" in told
+
+
+def imported(folder, form, *files, partial=False):
+    formats = list(FORMATS.values())
+    rows = importing.read_files(
+        files or sorted((folder / "sheets").glob(f"*.{form.name}")), formats
+    )
+    return importing.imported(rows, key.read(folder / key.FILE), PLAIN, partial=partial)
+
+
+def test_sheets_edited_in_a_spreadsheet_import_the_same(tmp_path, form):
+    """Rows in another order, blank lines, blanks at ends, numbers as a spreadsheet writes them."""
+    folder = tmp_path / "s"
+    write(study(), form, folder)
+    for rater in ("anna", "ben", "carla"):
+        filled(folder / f"sheets/{rater}.{form.name}")
+    before = imported(folder, form)
+    assert len(before.ratings) == before.asked == 54
+    assert before.empty == 0
+    path = folder / f"sheets/anna.{form.name}"
+    header, *rows = cells_of(path)
+    rows = [
+        [f" {row[0]} ", f"{row[1]}\u00a0", *row[2:-3], "2.0 ", "3,0", "  "] for row in rows[::-1]
+    ]
+    blank = [""] * len(header)
+    put(path, [blank, [f"{name} " for name in header], blank, *rows, blank, [" "] * len(header)])
+    assert imported(folder, form).ratings == before.ratings
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_other_separators_and_line_ends(tmp_path, mark):
+    folder = tmp_path / "s"
+    write(study(), csv_sheets.KIND, folder)
+    for rater in ("anna", "ben", "carla"):
+        filled(folder / f"sheets/{rater}.csv")
+    before = imported(folder, csv_sheets.KIND)
+    path = folder / "sheets/ben.csv"
+    made = io.StringIO(newline="")
+    csv.writer(made, delimiter=mark, lineterminator="\r\n").writerows(cells_of(path))
+    path.write_bytes(made.getvalue().encode("utf-8"))
+    assert imported(folder, csv_sheets.KIND).ratings == before.ratings
+
+
+def test_numbers_in_cells_of_a_workbook(tmp_path):
+    folder = tmp_path / "s"
+    write(study(), workbooks.KIND, folder)
+    book = openpyxl.load_workbook(folder / "sheets/anna.xlsx")
+    for row in range(2, 11):
+        book["answers"].cell(row, 4).value = 2
+        book["answers"].cell(row, 5).value = 3.0
+    book["answers"]["F2"] = "=not a formula"
+    book["answers"]["F2"].data_type = "s"
+    book.save(folder / "sheets/anna.xlsx")
+    found = imported(folder, workbooks.KIND)
+    mine = [one for one in found.ratings if one.rater == "anna"]
+    assert {(one.of.criterion, one.value) for one in mine} == {("grade", 2.0), ("faults", 3.0)}
+    assert found.empty == 36
+    assert [one.text for one in found.comments] == ["=not a formula"]
+    importing.write(found, key.read(folder / key.FILE), folder)
+    assert "'=not a formula" in (folder / "comments.csv").read_text("utf-8")
+    assert isinstance(PLAIN, Form)
+
+
+def test_a_formula_without_its_value_is_no_empty_cell(tmp_path):
+    folder = tmp_path / "s"
+    write(study(), workbooks.KIND, folder)
+    book = openpyxl.load_workbook(folder / "sheets/anna.xlsx")
+    book["answers"].cell(2, 4).value = "=1+1"
+    book.save(folder / "sheets/anna.xlsx")  # as programs that calculate nothing write it
+    with pytest.raises(BadInput, match="row 2: column 'grade': the answer is none of the answers"):
+        imported(folder, workbooks.KIND)
+
+
+def test_a_workbook_that_is_huge_when_unpacked_is_not_read(tmp_path):
+    path = tmp_path / "anna.xlsx"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("xl/worksheets/sheet1.xml", bytes(101_000_000))
+    assert path.stat().st_size < 1_000_000
+    problems = Findings()
+    assert workbooks.KIND.read(path, problems) == []
+    assert problems.lines() == [
+        "anna.xlsx: is more than 100 MB when unpacked, and no sheet is; send the workbook that came"
+        " back, with its rows"
+    ]
+
+
+def test_the_page_to_read_has_every_text_and_nothing_of_it_runs(tmp_path, form):
+    made = study(text="<script>x</script> {author} & {doc}")
+    names = write(made, form, tmp_path / "s")
+    assert "ben.html" in names
+    page = (tmp_path / "s/sheets/ben.html").read_text("utf-8")
+    assert "<script" not in page
+    assert "alpha" not in page
+    assert page.count("&lt;script&gt;x&lt;/script&gt;") == 9
+    order = [page.index(f'id="{item}"') for item in made.assignments[1].items]
+    assert order == sorted(order)
