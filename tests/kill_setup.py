@@ -160,6 +160,7 @@ def left(run: Run, *, patience: float = PATIENCE) -> list[str]:
     while time.monotonic() < until:
         run.process.poll()
         if not processes(run):
+            run.process.wait(PATIENCE)  # it may have ended since it was polled
             return []
         time.sleep(0.05)
     found = []
