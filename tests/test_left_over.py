@@ -22,7 +22,9 @@ MORE = {
     "few_shot": {"writer": "data/raw/ward"},
     "decompositions": [],
     "released_claims": {"doclens_claims": "data/raw/doclens_aci_claims"},
+    "studies": {"pilot": "studies/one/pilot/ratings.csv"},
     "questions": ["all", "precision"],
+    "rubrics": ["vanilla"],
     "judges": ["lexical", "strict"],
     "metrics": ["lengths", "extractiveness"],
     "costly_metrics": ["edit_distance"],
@@ -32,12 +34,17 @@ LESS = {
     "few_shot": {},
     "decompositions": ["clauses"],
     "released_claims": {},
+    "studies": {},
     "questions": ["all"],
+    "rubrics": [],
     "judges": ["lexical"],
     "metrics": ["lengths"],
     "costly_metrics": [],
 }
-GONE = ("longest_turn", "writer", "strict", "claim_precision", "edit_distance")
+GONE = (
+    *("longest_turn", "writer", "strict", "claim_precision", "edit_distance"),
+    *("vanilla_rating", "pilot"),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -82,12 +89,15 @@ def build(patch: pytest.MonkeyPatch, root: Path, *, last: str = "meta_evaluate")
     fanned = {
         "generate": [*own["systems"], *own["few_shot"]],
         "decompose": [*own["decompositions"], *own["released_claims"]],
+        "ingest_study": list(own["studies"]),
         "pair": own["questions"],
+        "pair_rubric": own["rubrics"],
         "judge": own["judges"],
         "measure": ["", *own["costly_metrics"]],
     }
-    order = "ingest generate segment decompose align pair judge measure aggregate meta_evaluate"
-    for stage in [*order.split(), "certify", "report"]:
+    writing = "ingest generate ingest_study segment decompose align"
+    scoring = "pair pair_rubric judge measure aggregate meta_evaluate certify report"
+    for stage in f"{writing} {scoring}".split():
         for item in fanned.get(stage, [""]):
             assert run_stage(patch, root, stage, item) == 0, (stage, item)
         if stage == last:
