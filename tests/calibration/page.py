@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.calibration import facet_weights, judge_cards, simulations
+from tests.calibration import facet_weights, judge_cards, simulations, standing_out
 from tests.calibration.verdicts import (
     DESIGNS,
     N_METRICS,
@@ -63,6 +63,7 @@ def jobs() -> Iterator[Job]:
     yield Job("other", (), simulations.rates)
     yield Job("cards", (), judge_cards.rates)
     yield Job("weights", (), facet_weights.rates)
+    yield Job("raters", (), standing_out.rates)
 
 
 def _null_jobs() -> Iterator[Job]:
@@ -240,7 +241,9 @@ def page(found: dict, widths: Any) -> str:
     ]
     tests = simulations.section(found["other", ()], widths)
     weights = facet_weights.section(found["weights", ()])
-    parts = [head, _false(found), _covers(found), _decisions(found), tests, weights, _cards(found)]
+    raters = standing_out.section(found["raters", ()])
+    parts = [head, _false(found), _covers(found), _decisions(found), tests, weights, raters]
+    parts.append(_cards(found))
     return "\n".join(line for part in parts for line in part)
 
 
