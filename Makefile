@@ -1,5 +1,5 @@
 # make run: the sample benchmark, end to end · make models: what judges and metrics with models need
-# make test: what CI runs · make check: lint, types, tests
+# make test: what CI runs · make check: lint, types, tests · make site: the pages of docs/
 VENV ?= .venv
 # Test processes at a time. A file's tests stay together, so what a file builds is built once.
 JOBS ?= 2
@@ -10,7 +10,7 @@ ifneq ($(wildcard ../shared/datasets),)
 export METASSAY_MIRROR ?= $(abspath ../shared/datasets)
 endif
 
-.PHONY: run models test check lint docs bench lock clean
+.PHONY: run models test check lint docs site bench lock clean
 
 run: $(VENV)/pipeline.stamp
 	$(VENV)/bin/metassay run sample
@@ -21,7 +21,7 @@ models: $(VENV)/models.stamp
 test: $(VENV)/dev.stamp
 	$(if $(CI),,$(VENV)/bin/metassay refresh)
 	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -m "not slow" -n $(JOBS) --dist loadfile
-	$(VENV)/bin/python -m pytest -m slow
+	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -m slow -n $(JOBS) --dist loadfile
 
 check: lint test
 
@@ -34,6 +34,12 @@ lint: $(VENV)/dev.stamp
 docs: $(VENV)/dev.stamp
 	$(VENV)/bin/python -m metassay.reporting.contract_page docs/tables.md
 	$(VENV)/bin/python -m metassay.metrics.catalogue docs/metrics.md
+	$(VENV)/bin/python -m metassay.paper_figures.page docs/figures.md
+
+# The site of docs/, in build/site: opens from the disk, and asks nothing of other hosts.
+site: $(VENV)/docs.stamp
+	$(VENV)/bin/python -m zensical build --strict --clean
+	@echo build/site/index.html
 
 bench: $(VENV)/dev.stamp
 	for file in speed/*.py; do $(VENV)/bin/python $$file || exit 1; done
@@ -58,10 +64,15 @@ $(VENV)/models.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(PIP) -e '.[pipeline,models]'
 	touch $@ $(VENV)/pipeline.stamp
 
+$(VENV)/docs.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "installing Metassay and what its site needs into $(VENV) (a minute or less, once)"
+	$(PIP) -e '.[docs]'
+	touch $@
+
 $(VENV)/dev.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
 	@echo "installing Metassay and what its tests need into $(VENV) (a minute or two, once)"
 	$(PIP) -e '.[dev]'
-	touch $@ $(VENV)/pipeline.stamp $(VENV)/models.stamp
+	touch $@ $(VENV)/pipeline.stamp $(VENV)/models.stamp $(VENV)/docs.stamp
 
 clean:
-	rm -rf .work .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .work .cache build .pytest_cache .mypy_cache .ruff_cache

@@ -1,10 +1,12 @@
 """`python -m flows NAME... [--jobs N] [--no-prefect | --prefect-api URL]`: of `metassay run`.
 
 `--only report` is what `metassay report` starts: that stage alone, although nothing changed.
+`--figures` is what `metassay figures` starts: names are of papers then.
 """
 
 import argparse
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -22,12 +24,20 @@ if TYPE_CHECKING:
 
 FAILED, REFUSED = 1, 2
 
+# What follows the stages, while no other run may begin: what was chosen, the plan, and the stages
+# that did not succeed; the exit code.
+Then = Callable[[argparse.Namespace, "Plan", list[str]], int]
+
 
 class _Stopped(Exception):  # noqa: N818 - reads as what happened
     """The run ends before its time; its Ending says why."""
 
 
-def main() -> int:
+def _end(chosen: argparse.Namespace, plan: "Plan", failed: list[str]) -> int:  # noqa: ARG001
+    return FAILED if failed else 0
+
+
+def main(then: Then = _end) -> int:
     """Run; 0 if every report is up to date, 1 if a stage failed, 2 if the project cannot be run as
     it is or there is no Prefect to run with, 130 if it was interrupted.
     """
@@ -37,11 +47,12 @@ def main() -> int:
     parser.add_argument("--no-prefect", action="store_true")
     parser.add_argument("--prefect-api", metavar="URL")
     parser.add_argument("--only", choices=["report"], help="without Prefect")
+    parser.add_argument("--figures", action="store_true", help="of papers, which NAME names")
     ending = Ending()
     ending.listen()
     lifeline.watch(ending.interrupt)
     try:
-        return _run(Path.cwd(), parser.parse_args(), ending)
+        return _run(Path.cwd(), parser.parse_args(), ending, then)
     except BadInput as error:
         print("\n".join(error.problems), file=sys.stderr)
         return REFUSED
@@ -56,7 +67,7 @@ def main() -> int:
         raise
 
 
-def _run(root: Path, chosen: argparse.Namespace, ending: Ending) -> int:
+def _run(root: Path, chosen: argparse.Namespace, ending: Ending, then: Then) -> int:
     # What takes seconds to import is imported after the first line, or not at all.
     print(f"looking for what changed in {', '.join(chosen.names)}", file=sys.stderr, flush=True)
     from flows.prefect_server import NoPrefect
@@ -70,28 +81,31 @@ def _run(root: Path, chosen: argparse.Namespace, ending: Ending) -> int:
         with guarded(root) as held:
             workers = Workers(root, held)
             with Watch(_plan(root, chosen)) as watch:
-                if not watch.plan.stale:
-                    return 0
-                with _way(root, chosen, held, theirs, ending) as way:
-                    ending.in_order(workers)
-                    # In a thread, so that this one is there for signals: Prefect takes SIGTERM.
-                    with ThreadPoolExecutor(max_workers=1) as thread:
-                        running = thread.submit(way, root, workers, watch, jobs=chosen.jobs)
-                    if ending.code:
-                        raise _Stopped
-                    failed = running.result()
+                failed: list[str] = []
+                if watch.plan.stale:
+                    with _way(root, chosen, held, theirs, ending) as way:
+                        ending.in_order(workers)
+                        # In a thread, so that this one is there for signals: Prefect takes SIGTERM.
+                        with ThreadPoolExecutor(max_workers=1) as thread:
+                            running = thread.submit(way, root, workers, watch, jobs=chosen.jobs)
+                        if ending.code:
+                            raise _Stopped
+                        failed = running.result()
             workers.close()
+            code = then(chosen, watch.plan, failed)
         if workers.lost:
             leave_to_mend(root)
     except NoPrefect as error:
         print(error, file=sys.stderr)
         return REFUSED
-    return FAILED if failed else 0
+    return code
 
 
 def _plan(root: Path, chosen: argparse.Namespace) -> "Plan":
-    from flows import dag
+    from flows import dag, figures
 
+    if chosen.figures:
+        return figures.plan(root, chosen.names)
     whole = dag.plan(root, chosen.names, ask=not chosen.only)
     if not chosen.only:
         return whole

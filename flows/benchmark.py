@@ -14,7 +14,7 @@ os.environ.setdefault("PREFECT_LOGGING_LEVEL", "WARNING")
 os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
 
 from prefect import Task, flow, get_run_logger, task
-from prefect.artifacts import create_table_artifact
+from prefect.artifacts import create_link_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.client.orchestration import get_client
 from prefect.events.worker import EventsWorker
@@ -57,8 +57,11 @@ def run(root: Path, workers: Workers, watch: Watch, *, jobs: int, notes: bool) -
     `notes`: whether Prefect may have what stages say; else only how many notes there are.
     """
 
+    names = dict.fromkeys(stage.benchmark for stage in watch.plan.stages.values())
+
     @flow(
         name="benchmark",
+        flow_run_name=", ".join(filter(None, names)),
         task_runner=ThreadPoolTaskRunner(max_workers=jobs),  # type: ignore[arg-type]
         persist_result=False,
     )
@@ -90,7 +93,7 @@ def _run_stale(root: Path, workers: Workers, watch: Watch, *, notes: bool) -> St
     lacking: list[str] = []
     for address in sorted(runs.keys() - set(failed)):
         if address.endswith(":report"):
-            lacking += _publish(root, plan, plan.stages[address].benchmark)
+            lacking += _publish(root, plan, plan.stages[address].benchmark, page=notes)
     if failed:
         names = ", ".join(plan.stages[address].name for address in failed)
         why = [f"{failure.name}: {failure.said}" for failure in watch.failures.values()]
@@ -133,12 +136,14 @@ def _worth_retrying(task: Any, task_run: Any, state: State[Any]) -> bool:  # noq
     return not isinstance(error, StageFailed) or error.retryable
 
 
-def _publish(root: Path, plan: Plan, name: str) -> list[str]:
-    """Prefect artifacts of one benchmark: numbers and names, no texts.
+def _publish(root: Path, plan: Plan, name: str, *, page: bool) -> list[str]:
+    """Prefect artifacts of one benchmark: numbers and names, no texts; with `page` a link to it.
 
     Returns what is missing of language models' answers.
     """
     # Pandas, for which nobody should wait.
+    from metassay.llm.endpoints import parse_models
+    from metassay.params import load
     from metassay.reporting.headline import answers_of, artifacts
     from metassay.reporting.headline_cards import card_artifacts
     from metassay.reporting.headline_segments import score_artifacts
@@ -146,10 +151,17 @@ def _publish(root: Path, plan: Plan, name: str) -> list[str]:
 
     folder = root / "data/tables" / name
     stages = [stage for stage in plan.stages.values() if stage.benchmark == name]
-    answers = answers_of(folder, [file for stage in stages for file in stage.asked])
+    params = load(root)
+    models = parse_models(params.endpoints, params.models).models
+    answers = answers_of(folder, [file for stage in stages for file in stage.asked], models)
     tests = {"examine": card_artifacts, "examine_segmentations": score_artifacts}
     made = next((tests[stage.own] for stage in stages if stage.own in tests), artifacts)
     for kind, rows in made(folder, answers).items():
         key = prefect_key(f"{name}-{kind}")
         create_table_artifact(key=key, table=rows, description=f"{kind} of {name}")
+    if page:
+        file = root.resolve() / "reports" / name / "index.html"
+        create_link_artifact(
+            link=file.as_uri(), link_text=str(file), key=prefect_key(f"{name}-page")
+        )
     return [f"{name}: {line}" for line in missing_lines(answers)]

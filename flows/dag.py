@@ -8,11 +8,11 @@ import contextlib
 import functools
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from flows.unfinished import answers, asks_again
 from metassay.errors import BadInput
@@ -68,11 +68,13 @@ class Plan:
     """The stages of some benchmarks by address, each after what it needs, and the stale ones.
 
     Stale are those whose inputs or outputs changed or that lack answers of a language model, and
-    everything downstream of them.
+    everything downstream of them. `absent` are files and folders that are not there and that
+    nobody needs: datasets of which the tables are as dvc.lock says.
     """
 
     stages: dict[str, Stage]
     stale: frozenset[str]
+    absent: tuple[str, ...] = ()
 
     def before(self, address: str) -> list[str]:
         """The stale stages that this one needs."""
@@ -105,10 +107,13 @@ def environment(root: Path) -> dict[str, str]:
     }
 
 
-def plan(root: Path, benchmarks: Iterable[str], *, ask: bool = True) -> Plan:
+def plan(
+    root: Path, benchmarks: Iterable[str], *, ask: bool = True, more: Collection[str] = ()
+) -> Plan:
     """The stages of these benchmarks with all that they need, and which of them are stale.
 
-    With `ask`, stale is also what lacks answers of language models that asking again may get.
+    `more` are stages of the root's dvc.yaml that are wanted too, whoever makes what they read. With
+    `ask`, stale is also what lacks answers of language models that asking again may get.
     Only their own dvc.yaml and the root's are read: a benchmark needs nothing of another one.
     Raises BadInput with the reason where DVC cannot read them.
     """
@@ -130,6 +135,7 @@ def plan(root: Path, benchmarks: Iterable[str], *, ask: bool = True) -> Plan:
             own = [repo.stage.load_file(file) for file in files]
             whole = Index(repo, stages=[stage for stages in own for stage in stages]).graph
             chosen = {stage for stages in own[1:] for stage in stages}
+            chosen |= {stage for stage in own[0] if stage.name in more}
             wanted = chosen.union(*(networkx.descendants(whole, stage) for stage in chosen))
             order = list(
                 networkx.lexicographical_topological_sort(
@@ -138,13 +144,89 @@ def plan(root: Path, benchmarks: Iterable[str], *, ask: bool = True) -> Plan:
             )
             stages = {stage.addressing: _stage(whole, stage) for stage in order}
             with _each_params_file_read_once():
-                changed = {
-                    one.addressing for one in order if one.status() or (ask and asks_again(one))
-                }
+                made = _made(order, stages)
+                found = {one.addressing: _look(one, stages[one.addressing], made) for one in order}
+            again = {one.addressing for one in order if ask and asks_again(one)}
+    changed = again | {address for address, look in found.items() if look.changed}
+    stale = _with_downstream(stages, changed)
+    # What brings a dataset that is not there runs only for who will read it.
+    absent = {a for a, look in found.items() if look.absent and "network" in stages[a].tags}
+    stale = _with_downstream(stages, stale | absent.intersection(_needed(stages, stale)))
+    paths = {path for a, look in found.items() if a not in stale for path in look.absent}
+    return Plan(stages, frozenset(stale), tuple(sorted(paths)))
+
+
+class _Look(NamedTuple):
+    """What DVC says of one stage: whether it is stale for sure, and what is merely not there."""
+
+    changed: bool
+    absent: frozenset[str]
+
+
+class _Made(NamedTuple):
+    """What stages make: DVC's outs that were brought from elsewhere, by path; all other paths."""
+
+    data: Mapping[str, Any]
+    rest: frozenset[str]
+
+
+def _made(order: Iterable[Any], stages: Mapping[str, Stage]) -> _Made:
+    outs = [("network" in stages[one.addressing].tags, out) for one in order for out in one.outs]
+    data = {str(out): out for brought, out in outs if brought}
+    return _Made(data, frozenset(str(out) for brought, out in outs if not brought))
+
+
+def _look(one: Any, stage: Stage, made: _Made) -> _Look:
+    """Look at one of DVC's stages, which is ours.
+
+    A dataset that is not there changes nothing where dvc.lock says that the tables are of it: a
+    clone of the project may have its tables alone (`dvc repro --allow-missing` sees it so, too). A
+    table that is not there is lost, and its stage stale.
+    """
+    said: list[Any] = next(iter(one.status().values()), [])
+    inputs = {str(dep): dep for dep in one.deps}
+    changes = [
+        (kind, path, state)
+        for change in said
+        if isinstance(change, dict)
+        for kind, paths in change.items()
+        for path, state in paths.items()
+    ]
+    absent = {
+        path
+        for kind, path, state in changes
+        if (
+            _is_absent(inputs[path], stage, made)
+            if kind == "changed deps" and state == "deleted"
+            else path in made.data and not made.data[path].exists
+        )
+    }
+    certain = len(absent) < len(changes) or any(isinstance(change, str) for change in said)
+    return _Look(certain, frozenset(absent))
+
+
+def _is_absent(dep: Any, stage: Stage, made: _Made) -> bool:
+    """Whether what is not there is data: of no stage, or what dvc.lock says was brought."""
+    path = str(dep)
+    if hasattr(dep, "params"):  # a params file
+        return False
+    if path in made.data:
+        return bool(dep.hash_info and dep.hash_info == made.data[path].hash_info)
+    of_a_stage = any(one == path or one.startswith(f"{path}/") for one in made.rest)
+    return bool(stage.benchmark and dep.hash_info) and not of_a_stage
+
+
+def _needed(stages: Mapping[str, Stage], by: Iterable[str]) -> set[str]:
+    return {needed for address in by for needed in stages[address].needs}
+
+
+def _with_downstream(stages: Mapping[str, Stage], changed: Iterable[str]) -> set[str]:
+    """These stages and all that need one of them; `stages` stand each after what it needs."""
+    reached = set(changed)
     for address, stage in stages.items():
-        if changed.intersection(stage.needs):
-            changed.add(address)
-    return Plan(stages, frozenset(changed))
+        if reached.intersection(stage.needs):
+            reached.add(address)
+    return reached
 
 
 def only(root: Path, whole: Plan, name: str) -> Plan:

@@ -16,6 +16,17 @@ def database(root: Path) -> Path:
     return root.resolve() / ".work/prefect/prefect.db"
 
 
+def of_schedule(root: Path) -> Path:
+    """Where the server of `metassay schedule` keeps its own."""
+    return root.resolve() / ".work/schedule/prefect.db"
+
+
+def forget(file: Path) -> None:
+    """Remove a database that nobody has open."""
+    for part in ("", "-wal", "-shm"):
+        file.with_name(file.name + part).unlink(missing_ok=True)
+
+
 def sound(file: Path) -> bool:
     """False if SQLite says that the file is damaged, or no database at all."""
     try:

@@ -39,7 +39,7 @@ def own(root: Path, held: int, lost: Callable[[], None]) -> Iterator[Way]:
     print("Prefect's server starts; that takes some 15 seconds", file=sys.stderr)
     server = Server(root, held, lost)
     os.environ["PREFECT_API_URL"] = server.url
-    with _settings_of_nobody():
+    with settings_of_nobody():
         from flows import benchmark  # while it starts
     server.wait_until_it_serves()
     yield partial(benchmark.run, notes=True)
@@ -50,8 +50,19 @@ def own(root: Path, held: int, lost: Callable[[], None]) -> Iterator[Way]:
 @contextmanager
 def of_others(url: str) -> Iterator[Way]:
     """Run with the server at `url`; raises NoPrefect if there is none."""
+    prefect_at(url)
+    from flows import benchmark
+
+    try:
+        yield partial(benchmark.run, notes=False)
+    finally:
+        benchmark.report_all()
+
+
+def prefect_at(url: str) -> None:
+    """Have Prefect in this process report to the server at `url`; NoPrefect if there is none."""
     os.environ |= {"PREFECT_API_URL": url, "PREFECT_LOGGING_TO_API_ENABLED": "false"}
-    with _settings_of_nobody():
+    with settings_of_nobody():
         from flows import benchmark
     reason = benchmark.unreachable()
     if reason:
@@ -61,14 +72,10 @@ def of_others(url: str) -> Iterator[Way]:
             " --prefect-api names its API, as http://HOST:4200/api does, and that"
             " PREFECT_API_KEY or PREFECT_API_AUTH_STRING is right if it wants one"
         )
-    try:
-        yield partial(benchmark.run, notes=False)
-    finally:
-        benchmark.report_all()
 
 
 @contextmanager
-def _settings_of_nobody() -> Iterator[None]:
+def settings_of_nobody() -> Iterator[None]:
     """Prefect reads files of the working folder when it is imported, and this one has none."""
     home = Path(os.environ["PREFECT_HOME"])
     try:

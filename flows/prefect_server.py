@@ -26,7 +26,8 @@ from metassay import lifeline
 DAMAGED = 65  # EX_DATAERR of sysexits.h: the database is at fault, as far as one can tell
 START_TIMEOUT = 120.0
 _GRACE = {b"": 1.5, b".": 30.0}  # seconds to write down what it was told: of a killed run, or not
-_ALONE = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1"}
+_ALONE = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_FINAL": "1"}
+_WITHOUT_SERVICES = {"PREFECT__SERVER_EPHEMERAL": "1"}
 
 
 class NoPrefect(Exception):  # noqa: N818 - reads as what happened
@@ -36,9 +37,16 @@ class NoPrefect(Exception):  # noqa: N818 - reads as what happened
 class Server:
     """The server as the run sees it, from `start` to `close`; `url` is where Prefect finds it."""
 
-    def __init__(self, root: Path, held: int, lost: Callable[[], None]) -> None:
-        """`lost` is called, in a thread, if it ends before `close`; `held` is the run's lock."""
-        self._database = history.database(root)
+    def __init__(
+        self, root: Path, held: int, lost: Callable[[], None], *, schedules: bool = False
+    ) -> None:
+        """`lost` is called, in a thread, if it ends before `close`; `held` is the run's lock.
+
+        `schedules`: it is that of `metassay schedule`, which starts runs by the clock, too, and has
+        a list of its own, since runs have servers of theirs meanwhile.
+        """
+        self._database = history.of_schedule(root) if schedules else history.database(root)
+        self._schedules = schedules
         self._held = held
         self._lost = lost
         self._serving = self._closing = False
@@ -47,6 +55,11 @@ class Server:
             # Without a name, since what a server says may quote what it was told.
             self._said: IO[bytes] = tempfile.TemporaryFile(dir=self._database.parent)  # noqa: SIM115
             self._begin()
+
+    @property
+    def _surroundings(self) -> dict[str, str]:
+        services = {} if self._schedules else _WITHOUT_SERVICES
+        return _ALONE | services | {"PREFECT_HOME": str(self._database.parent)}
 
     @property
     def url(self) -> str:
@@ -88,7 +101,7 @@ class Server:
             number = str(listening.fileno())
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "flows.prefect_server", number, str(self._database)],
-                env={**os.environ, **_ALONE, **lifeline.HELD},
+                env={**os.environ, **self._surroundings, **lifeline.HELD},
                 stdin=subprocess.PIPE,
                 stdout=self._said,
                 stderr=self._said,

@@ -67,7 +67,8 @@ def refused() -> Iterator[None]:
     """BadInput with the reason, where DVC cannot even look at the project."""
     try:
         yield
-    except (DvcException, OSError, sqlite3.Error) as error:
+    # ImportError: a remote of a sort whose package is not installed.
+    except (DvcException, OSError, ImportError, sqlite3.Error) as error:
         raise BadInput(reason(error)) from error
 
 

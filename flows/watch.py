@@ -38,6 +38,8 @@ class Watch:
         fresh = len(self.plan.stages) - len(self.plan.stale)
         if fresh:
             self._say(f"[dim]· {fresh} stage(s) are up to date")
+        for path in self.plan.absent:
+            self._say(f"[dim]· {escape(path)} is not there, nor needed: its tables are up to date")
         if self.plan.stale:
             self._progress.start()
         return self

@@ -44,6 +44,9 @@ PLUMBING = {
     "tokenizers",  # estimates what a question will cost, before it is asked
 }
 
+# Packages of extras that are called otherwise than what is imported of them.
+BROUGHT_BY = {"sklearn": "scikit-learn"}
+
 
 @dataclass(frozen=True)
 class Need:
@@ -164,7 +167,8 @@ class Code:
         return tuple(sorted({line for lines in found for line in lines}))
 
     def _pinned(self, name: str) -> str:
-        file, like = self.root / "constraints.txt", f"{name.lower().replace('_', '-')}=="
+        brought = BROUGHT_BY.get(name, name)
+        file, like = self.root / "constraints.txt", f"{brought.lower().replace('_', '-')}=="
         lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
         return next((line for line in lines if line.startswith(like)), f"{name}=={ABSENT}")
 

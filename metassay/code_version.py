@@ -3,7 +3,9 @@
 DVC reads it as parameters, so a stage is stale when the code that it runs says something else, and
 not when a comment does. The hash of a stage is over all that its doorway imports; a folder of kinds
 cuts there, since its index names modules and imports none. The hash of a named block is over all
-that the module of its kind imports.
+that the module of its kind imports. If its options name prompts, these have a hash of their own
+after a `+`, and so do files with what it has learnt, so that a lock tells one edit from another:
+`CODE`, `CODE+PROMPTS`, `CODE+PROMPTS+LEARNT` or `CODE++LEARNT`.
 """
 
 import json
@@ -70,7 +72,7 @@ def versions(root: Path) -> Versions:
     benchmarks = params.benchmarks
     code = code_of(root)
     wanted = [(STAGES, name) for name in code.programs()]
-    used = _used(params.every.values())
+    used = used_blocks(params.every.values())
     wanted += [(block, name) for block, names in used.items() for name in names]
     wanted += [(block, name) for block in JOINT for name in sorted(benchmarks)]
     found: Versions = {block: {} for block in (STAGES, *BLOCKS, *JOINT)}
@@ -138,6 +140,14 @@ def written(found: Mapping[str, Mapping[str, str]]) -> str:
     return HEADER + "\n".join(lines) + "\n"
 
 
+def of_module(root: Path, module: str) -> str:
+    """The hash of the code behind one module, for what keeps results beside DVC."""
+    code = code_of(root)
+    version = _hash_of(code, module)
+    code.kept.save()
+    return version
+
+
 def code_of(root: Path) -> Code:
     """The modules of a project, cut at the indexes of kinds."""
     indexes: dict[str, list[str]] = {}
@@ -146,7 +156,7 @@ def code_of(root: Path) -> Code:
     return Code(root, indexes)
 
 
-def _used(every: Iterable[Folder]) -> dict[str, list[str]]:
+def used_blocks(every: Iterable[Folder]) -> dict[str, list[str]]:
     """The names of every block that a benchmark or a test uses."""
     used: dict[str, set[str]] = {block: set() for block in BLOCKS}
     for one in every:
@@ -174,7 +184,7 @@ def _version(root: Path, code: Code, block: str, name: str) -> str:
         file = BENCHMARKS / name / PARAMS.name
         own = code.kept.of_file(root / file, "names", lambda: _names(root / file))
         names = own[JOINT[block]]
-        return hash_of([f"{one} {_version(root, code, JOINT[block], one)}" for one in names])
+        return _joined({one: _version(root, code, JOINT[block], one) for one in names})
     file, key = (REGISTRY, "reader") if block == DATASETS else (PARAMS, "kind")
     where = f"{file} > {block} > {name}"
     kinds = code.kept.of_file(root / file, "all kinds", lambda: _kinds(root / file, key))
@@ -188,14 +198,40 @@ def _version(root: Path, code: Code, block: str, name: str) -> str:
         entries.append(known.get(kind, ""))
         if code.path(entries[-1].partition(":")[0]) is None:
             raise BadInput(f"{where} > {at}: {kind!r} is not known; choose from {sorted(known)}")
-    read: Iterable[Path] = ()
+    prompts: set[Path] = set()
+    learnt: set[Path] = set()
     modules = [entry.partition(":")[0] for entry in entries]
     if block != DATASETS and any(code.module(module).files for module in modules):
         options: Any = strict_yaml.load(root / file)
         every = everyone(choose(known, options[block][name], where=where))
-        read = {file.path for one in every for file in one.record.files(one.options)}
+        for read in (read for one in every for read in one.record.files(one.options)):
+            (learnt if read.filled is None else prompts).add(read.path)
     inside = sorted({_hash_of(code, module) for module in modules[1:]})
-    return _hash_of(code, modules[0], [entries[0], *inside, *_prompts(root, code, read, where)])
+    version = _hash_of(code, modules[0], [entries[0], *inside])
+    return _whole([version, *(_files(root, code, read, where) for read in (prompts, learnt))])
+
+
+def parts_of(version: str) -> tuple[str, str, str]:
+    """The hashes of code, prompts and what was learnt; empty where there is none."""
+    code, prompts, learnt = [*version.split("+"), "", ""][:3]
+    return code, prompts, learnt
+
+
+def _whole(parts: Iterable[str]) -> str:
+    return "+".join(parts).rstrip("+")
+
+
+def _joined(versions: Mapping[str, str]) -> str:
+    """One version over several, part by part."""
+    names = list(versions)
+    parts = zip(*map(parts_of, versions.values()), strict=True)
+    hashes = [
+        hash_of([f"{name} {part}" for name, part in zip(names, some, strict=True)])
+        if any(some)
+        else ""
+        for some in parts
+    ]
+    return _whole(hashes or [hash_of([])])
 
 
 def _names(file: Path) -> dict[str, list[str]]:
@@ -227,8 +263,8 @@ def _inside(one: Mapping[str, Any], key: str) -> dict[str, str]:
     return found
 
 
-def _prompts(root: Path, code: Code, files: Iterable[Path], where: str) -> list[str]:
-    """Files of the project that a block's options name, each with a hash of what it holds."""
+def _files(root: Path, code: Code, files: Iterable[Path], where: str) -> str:
+    """The hash of files of the project that a block's options name; empty without any."""
     lines, problems = [], []
     for file in files:
         path = root / file
@@ -239,7 +275,7 @@ def _prompts(root: Path, code: Code, files: Iterable[Path], where: str) -> list[
             problems.append(f"{where}: reads {short}, which is not there; add the file")
     if problems:
         raise BadInput(problems)
-    return sorted(lines)
+    return hash_of(sorted(lines)) if lines else ""
 
 
 def _hash_of(code: Code, entry: str, more: Sequence[str] = ()) -> str:

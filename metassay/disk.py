@@ -22,6 +22,7 @@ _REFUSED = {
     errno.EEXIST: _IN_THE_WAY,
     errno.ENOTDIR: _IN_THE_WAY,
     errno.EISDIR: _IN_THE_WAY,
+    errno.EBUSY: _IN_THE_WAY,  # what `.` says of itself
 }
 
 

@@ -17,9 +17,10 @@ from metassay.errors import BadInput
 from metassay.naming import FORM, name_problems, words_problem
 from metassay.options import BENCHMARKS, CHEAP, GIVEN, PARAMS, Block, Criterion, Options, parse
 
+# No benchmark may have these names: such folders lie beside reports/<benchmark>/.
+BESIDE_REPORTS = ("published", "figures", "changes", "bridges")
 # Names that mean something else where a block's names go.
 _TAKEN = {
-    "benchmarks": ["published"],  # beside reports/<benchmark>/
     "systems": [GIVEN, "reference"],
     "questions": [GIVEN],
     "judges": [GIVEN, "none"],
@@ -122,10 +123,14 @@ class Shared(Options):
     endpoints: dict[str, Block]  # where language models answer
     models: dict[str, Block]
     max_cost: MaxCost | None
+    # DVC's remotes -> the access classes beyond `public` whose texts may be pushed there
+    remotes: dict[str, list[Literal["credentialed", "private"]]] = Field(default_factory=dict)
     max_missing: Annotated[float, Field(ge=0, le=1)]  # share of a stage's answers, at most
     aggregation: Block
     meta_evaluation: Block
     certification: Block
+    comparison: Block = Field(default_factory=dict)  # all of it has defaults
+    sentinel: Block = Field(default_factory=dict)
     shown_as: dict[str, str]  # what reports call a system or judge, where it isn't its name
 
 
@@ -153,7 +158,7 @@ def load(root: Path = Path()) -> Params:
         problems += error.problems
     found: dict[str, Folder] = {}
     files = sorted((root / BENCHMARKS).glob("*/params.yaml"))
-    named = name_problems((file.parent.name for file in files), _TAKEN["benchmarks"])
+    named = name_problems((file.parent.name for file in files), BESIDE_REPORTS)
     problems += [f"{BENCHMARKS}/{line}" for line in named]
     for file in files:
         where = str(file.relative_to(root))
@@ -211,7 +216,7 @@ def _inside_benchmark(benchmark: Benchmark) -> Iterator[str]:
         )
     for name in sorted(set(benchmark.systems) & set(benchmark.few_shot)):
         yield f"systems: {name!r} is under few_shot as well; name it in one of the two"
-    yield from (f"criteria > {line}" for line in _criteria(benchmark.criteria))
+    yield from (f"criteria > {line}" for line in bad_criteria(benchmark.criteria))
     asks = bool(benchmark.questions or benchmark.rubrics)
     if asks and not benchmark.judges:
         yield "judges: is empty, but questions or rubrics are not; name a judge, or empty them"
@@ -224,8 +229,8 @@ def _inside_benchmark(benchmark: Benchmark) -> Iterator[str]:
             yield f"questions: {name!r} begins with 'rubric-', as files of rubrics do; rename it"
 
 
-def _criteria(names: Iterable[str]) -> Iterator[str]:
-    """Criteria may be any words that one can tell apart."""
+def bad_criteria(names: Iterable[str]) -> Iterator[str]:
+    """A line for each name that no criterion may have; all words will do that differ enough."""
     first: dict[str, str] = {}
     for name in names:
         like = first.setdefault(folded(name), name)

@@ -157,6 +157,12 @@ def read(table: Table, *paths: Path) -> pd.DataFrame:
     return _to_frame(rows.sort_by([(name, "ascending") for name in table.key]))
 
 
+def read_file(table: Table, file: Path) -> pd.DataFrame:
+    """Read one file of any name, such as one in DVC's cache, and validate; else as `read`."""
+    rows = _validated(table, _read_one(table, file), str(file), f"; {_AGAIN}")
+    return _to_frame(rows.sort_by([(name, "ascending") for name in table.key]))
+
+
 def _files(path: Path) -> list[Path]:
     return [path] if path.suffix == ".parquet" else sorted(path.glob("*.parquet"))
 

@@ -13,6 +13,7 @@ from metassay.errors import BadInput
 from metassay.judge_tests.ingest import ingest_items
 from metassay.judge_tests.types import TESTS, chosen_test
 from metassay.judge_tests.types import reader_problem as judge_reader_problem
+from metassay.metrics.problems import check_given
 from metassay.options import BENCHMARKS, PARAMS
 from metassay.params import Benchmark, Folder, JudgeTest, SegmentTest
 from metassay.segment_tests.ingest import chosen_options, ingest_sentences
@@ -71,6 +72,7 @@ def _read(name: str, one: Folder, reader: str) -> None:
         ingest_sentences(reader, Path(one.raw), options)
     else:
         made = ingest(reader, Path(one.raw), one.criteria)
+        check_given(made.criteria)
         _read_studies(one, made.sources, made.texts)
 
 

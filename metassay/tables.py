@@ -359,10 +359,11 @@ SCORES = Table(
 
 CRITERIA = Table(
     "criteria",
-    "what rubrics ask, and the metrics that they make",
+    "what rubrics ask, and the metrics that they make; and what is known of metrics whose scores"
+    " came with the data",
     ("rubric", "criterion"),
     {
-        "rubric": text("the rubric's name: rubrics/NAME.yaml"),
+        "rubric": text("the rubric's name: rubrics/NAME.yaml; `given` of what came with data"),
         "criterion": text("the criterion's name; `overall` and `penalties` sum others up"),
         "metric": text("the metric that it makes: `<rubric>_<criterion>`"),
         "kind": choice(
@@ -370,8 +371,9 @@ CRITERIA = Table(
             "penalties",
             "total",
             "overall",
-            meaning="a level of a scale; a number of penalties; the sum of these numbers; or the"
-            " weighted mean of the scales",
+            "given",
+            meaning="a level of a scale; a number of penalties; the sum of these numbers; the"
+            " weighted mean of the scales; or a score as it came",
         ),
         "position": integer("its place in the rubric, from 0"),
         "low": real("the lowest answer"),
@@ -389,7 +391,7 @@ CRITERIA = Table(
             " weights renormalised over those that were scored, or, as printed in the paper on"
             " facets, the sum of value x weight divided by the number of weighted scales",
         ),
-        "better": choice("higher", "lower", meaning="which direction is better"),
+        "better": choice("higher", "lower", "neither", meaning="which direction is better"),
         "meaning": text("what it says"),
         "missing": text("what is done where an answer is missing"),
         "source": text("where it comes from"),
@@ -1241,6 +1243,205 @@ CERTIFICATES = Table(
     },
 )
 
+_COMPARED = ("part", "metric", "judge", "author")
+CHANGES = Table(
+    "changes",
+    "what differs between two states of a benchmark, or two of its systems, on the same documents",
+    _COMPARED,
+    {
+        "part": _PART,
+        "metric": _METRIC,
+        "judge": _JUDGE,
+        "author": text("`reference` or a system's name; of two systems compared, the second"),
+        "verdict": choice(
+            *("regressed", "improved", "changed", "no difference shown", "same numbers"),
+            "cannot tell",
+            meaning="what is shown, after adjustment for all rows; `changed` of a metric without a"
+            " better direction; `same numbers` if nothing differs beyond rounding",
+        ),
+        "why": text("why one cannot tell, and what missing answers could do; else empty"),
+        "lacks_answers": boolean(
+            "whether missing answers leave the verdict open, or are more than before"
+        ),
+        "before": real("mean before over the documents that have both scores", null=True),
+        "after": real("mean after over the same documents", null=True),
+        "difference": real("after less before", null=True),
+        "low": real("lower end of its interval, for other documents, of this row alone", null=True),
+        "high": _UPPER,
+        "least": real("the smallest difference that missing answers leave possible", null=True),
+        "most": real("the largest such difference", null=True),
+        "p": real("of this row alone, two-sided; null if nothing differs", null=True),
+        "p_adjusted": real("adjusted for all rows: what the verdict rests on", null=True),
+        "smallest_p": real("no p can be smaller with so few documents that differ", null=True),
+        "n": integer("documents that have both scores"),
+        "n_changed": integer("how many of these differ"),
+        "n_only_before": integer("documents that have the score before alone; left out"),
+        "n_only_after": integer("documents that have the score after alone; left out"),
+        "n_failed_before": integer("answers that are missing before"),
+        "n_failed_after": integer("answers that are missing after"),
+        "better": choice("higher", "lower", "neither", meaning="which direction is better"),
+        "same_recipe": boolean("whether both were measured alike; if not, that may be the cause"),
+    },
+)
+
+CHANGED_DOCUMENTS = Table(
+    "changed_documents",
+    "the documents behind each row of `changes`: those whose score moved furthest",
+    (*_COMPARED, "position"),
+    {
+        **{name: CHANGES.columns[name] for name in _COMPARED},
+        "position": integer("1 for the document that moved furthest"),
+        "doc_id": _DOC,
+        "before": real("its score before"),
+        "after": real("its score after"),
+        "difference": real("after less before"),
+        "n_failed": integer("answers that are missing behind these two scores"),
+    },
+)
+
+HISTORY = Table(
+    "history",
+    "the runs of `metassay reevaluate` for one benchmark",
+    ("run",),
+    {
+        "run": text("when it ended: UTC, as 2026-01-05T06:00:12Z"),
+        "revision": text(
+            "git's commit, with + if files differ from it; null without git", null=True
+        ),
+        "did": choice(
+            *("run again", "nothing to do", "failed"),
+            meaning="whether anything that its stages read was another than before",
+        ),
+        "stages": integer("stages that were looked at again"),
+        "accepted": text("the accepted numbers: start of their lock's SHA-256", null=True),
+        "compared": integer("rows compared with these; null if nothing was", null=True),
+        "regressed": integer("how many of these got worse", null=True),
+        "improved": integer("how many got better", null=True),
+        "changed": integer("how many changed that have no better direction", null=True),
+        "cannot_tell": integer("of how many one cannot tell", null=True),
+        "causes": texts("what differs from what made the accepted numbers"),
+        "certificates": integer("certificates with another verdict than accepted", null=True),
+        "missing": integer("answers of language models that are missing"),
+        "alarms": integer("alarms of the drift sentinel; null without anchors", null=True),
+        "status": integer("the exit code for this benchmark: 0, 1, 3 or 4"),
+    },
+)
+
+HISTORY_MEANS = Table(
+    "history_means",
+    "the leaderboard's means of whole texts after each run that made them again",
+    ("run", "part", "metric", "judge", "author"),
+    {
+        "run": text("the run, as in `history`; a run that is not here has the means before it"),
+        **{name: LEADERBOARD.columns[name] for name in ("part", "metric", "judge", "author")},
+        "mean": real("the mean over the documents whose score is defined", null=True),
+        **{name: LEADERBOARD.columns[name] for name in ("low", "high", "n_documents")},
+        **{name: LEADERBOARD.columns[name] for name in ("n_undefined", "n_failed", "better")},
+        "verdict": text(
+            "beside the accepted mean, as in `changes`; null if not compared", null=True
+        ),
+        "recipe": _RECIPE,
+    },
+)
+
+ANCHORS = Table(
+    "anchors",
+    "the questions by which an LLM judge is watched, drawn once: benchmarks/NAME/sentinel/anchors/."
+    " It has keys and answers and no text, so that it can be committed",
+    ("pair_id",),
+    {
+        "pair_id": text("the pair that is asked again; a hash of its texts"),
+        "item": integer("what was drawn together: all pairs that one item of a metric rests on"),
+        "stratum": text(
+            "what it was drawn from: the questions of some measures, by the stored verdict; equally"
+            " many are drawn from each"
+        ),
+        "instrument": text("what is asked of premise and hypothesis"),
+        "measure": text("the question's place in a measure, as in table pairs"),
+        "doc_id": _DOC,
+        "author": _AUTHOR,
+        "part": _PART,
+        "verdict": text(
+            "the stored answer: a label, or a grade as text. Null if the pair is asked only since"
+            " others are asked with it",
+            null=True,
+        ),
+        "repeats": texts(
+            "the answers of the same judge to the same questions when they were drawn, one for each"
+            " repetition; empty where there was none"
+        ),
+        "weight": real("how many of the author's items in this stratum each drawn one stands for"),
+        "covered": real(
+            "share of the author's items about such questions that are of strata of which some were"
+            " drawn"
+        ),
+        "recipe": text("the judge's signature: its model, prompt and settings"),
+        "anchor_set": text("hash of the questions and their stored verdicts"),
+    },
+)
+
+DRIFT = Table(
+    "drift",
+    "every check of an LLM judge against its anchors: benchmarks/NAME/sentinel/drift.parquet",
+    ("benchmark", "judge", "when"),
+    {
+        "benchmark": text("the benchmark that the anchors are of"),
+        "judge": _JUDGE,
+        "when": text("when it was checked, in UTC: 2026-11-22T06:00:00Z"),
+        "state": choice(
+            *("no alarm", "alarm", "cannot tell", "retired", "another judge"),
+            meaning="what came of it; cannot tell: too many answers are missing, or it could not be"
+            " asked; retired: the endpoint has no such model any more; another judge: params.yaml"
+            " asks by another model, prompt or setting than the anchors were answered by, so that"
+            " nothing was asked",
+        ),
+        "alarm": boolean("whether somebody has to look: alarm or retired"),
+        "why": text("the same in a sentence"),
+        "anchor_set": text("hash of the questions and their stored verdicts"),
+        "anchors": integer("questions with a stored verdict"),
+        "answered": integer("of these, how many have a verdict now"),
+        "failed": integer("how many have none; they are unknown, and never count as changed"),
+        "false_alarm": real("the stated rate of false alarms per check of one judge"),
+        "changed": integer("verdicts that differ from the stored ones", null=True),
+        "expected": real("how many would differ by repeated judging alone", null=True),
+        "high": integer("the most that raise no alarm", null=True),
+        "p_changed": real("chance of so many or more by repeated judging alone", null=True),
+        "shift": integer(
+            "verdicts that went up (towards the first label, such as entailed, or a higher grade)"
+            " less those that went down",
+            null=True,
+        ),
+        "shift_low": integer("the least that raises no alarm", null=True),
+        "shift_high": integer("the greatest that raises no alarm", null=True),
+        "p_shift": real("chance of such a shift, either way, by repeated judging alone", null=True),
+        "spent": real("what the check can have cost at most; null without prices", null=True),
+        "currency": text("of `spent`", null=True),
+    },
+)
+
+BRIDGES = Table(
+    "bridges",
+    "what changes with another judge, measured on the anchors:"
+    " reports/bridges/NAME/OLD-NEW.parquet",
+    ("author", "metric"),
+    {
+        "author": _AUTHOR,
+        "metric": _METRIC,
+        "old": text("the judge whose stored verdicts the anchors have"),
+        "new": text("the judge that was asked the same"),
+        "items": integer("items of the metric that both judges answered"),
+        "documents": integer("documents that these are of"),
+        "before": real("the metric's mean over these items by the old judge"),
+        "after": real("and by the new one"),
+        "difference": real("after minus before"),
+        "low": real("lower end of its interval over documents; null with one document", null=True),
+        "high": real("upper end of the interval", null=True),
+        "covered": real(
+            "share of the author's items that the drawn ones stand for: the means are over these"
+        ),
+    },
+)
+
 TABLES: dict[str, Table] = {
     t.name: t
     for t in (
@@ -1283,5 +1484,12 @@ TABLES: dict[str, Table] = {
         CONFUSIONS,
         EVIDENCE,
         CERTIFICATES,
+        CHANGES,
+        CHANGED_DOCUMENTS,
+        HISTORY,
+        HISTORY_MEANS,
+        ANCHORS,
+        DRIFT,
+        BRIDGES,
     )
 }

@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 
 from metassay.aggregation.leaderboard import LeaderboardOptions
 from metassay.alignment import ALIGNMENTS
+from metassay.comparison.options import ComparisonOptions
 from metassay.datasets.readers import reader_problems
 from metassay.datasets.registry import RAW, REGISTRY, Dataset, load_registry, misplaced
+from metassay.drift.record import SentinelOptions
 from metassay.errors import BadInput
 from metassay.generation import SYSTEMS
 from metassay.judge_tests.types import chosen_test
@@ -120,6 +122,8 @@ def _options(params: Params) -> list[str]:
         ("aggregation", params.aggregation, LeaderboardOptions),
         ("meta_evaluation", params.meta_evaluation, MetaOptions),
         ("certification", params.certification, CertificationOptions),
+        ("comparison", params.comparison, ComparisonOptions),
+        ("sentinel", params.sentinel, SentinelOptions),
     ]
     for at, block, model in blocks:
         _collect(problems, lambda m=model, b=block, a=at: parse(m, b, where=f"{PARAMS} > {a}"))  # type: ignore[misc]
@@ -269,11 +273,11 @@ def _datasets(params: Params, registry: Mapping[str, Dataset]) -> list[str]:
     return [
         f"{_at(name)} > {problem}"
         for name, one in params.every.items()
-        for problem in _dataset(one, registry)
+        for problem in _dataset(name, one, registry)
     ]
 
 
-def _dataset(benchmark: Folder, registry: Mapping[str, Dataset]) -> Iterator[str]:
+def _dataset(name: str, benchmark: Folder, registry: Mapping[str, Dataset]) -> Iterator[str]:
     dataset = registry.get(benchmark.dataset)
     if dataset is None:
         known = ", ".join(registry)
@@ -284,7 +288,11 @@ def _dataset(benchmark: Folder, registry: Mapping[str, Dataset]) -> Iterator[str
         yield f"dataset: {problem}"
     elif problems := misplaced(benchmark.dataset, dataset, Path(benchmark.raw)):
         yield from (f"raw: {problem}" for problem in problems)
-    elif not dataset.files and not Path(benchmark.raw).is_dir():
+    elif not dataset.files and not any(
+        # Where tables were pulled, nobody needs it; a run that does is told by DVC.
+        one.is_dir()
+        for one in (Path(benchmark.raw), Path("data/tables", name))
+    ):
         yield f"raw: the folder {benchmark.raw} does not exist"
 
 

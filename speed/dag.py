@@ -36,7 +36,7 @@ shift
 if [ -f "$hook" ]; then . "$hook"; fi
 for out; do
   case $out in
-    *.parquet) mkdir -p "${out%/*}"; empty=empty/${out##*/};;
+    *.parquet | *.json) mkdir -p "${out%/*}"; empty=empty/${out##*/};;
     *) mkdir -p "$out"; out=$out/file; empty=;;
   esac
   if [ -f "$empty" ]; then cat "$empty" > "$out"; else cat seed > "$out"; fi
@@ -95,7 +95,8 @@ def _with_command(stages: dict[str, Any]) -> dict[str, Any]:
     for name, stage in stages.items():
         body = dict(stage.get("do", stage))
         words = body["cmd"].split()[3:]  # after: python -m stages.x
-        body["cmd"] = " ".join(["sh stage.sh", "-".join([name, *words]), *body["outs"]])
+        outs = [*body["outs"], *(next(iter(metric)) for metric in body.get("metrics", []))]
+        body["cmd"] = " ".join(["sh stage.sh", "-".join([name, *words]), *outs])
         found[name] = {**stage, "do": body} if "do" in stage else body
     return found
 

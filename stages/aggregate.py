@@ -9,6 +9,7 @@ from metassay.aggregation.rubrics import rubric_scores
 from metassay.file_names import rubric_files
 from metassay.llm.endpoints import parse_models
 from metassay.metrics.catalogue import descriptions
+from metassay.metrics.problems import check_given
 from metassay.options import CHEAP, GIVEN, parse, printed
 from metassay.pairing.questions import Questions
 from metassay.rubrics.metrics import rubric_descriptions
@@ -34,6 +35,7 @@ def main(given: Given) -> None:
     pairs = given.read(PAIRS, [GIVEN, *asked, *rubric_files(rubrics)])
     judgments = given.read(JUDGMENTS, [GIVEN, *given.own("judges")])
     criteria = given.read(CRITERIA, [GIVEN, *rubrics])
+    check_given(criteria)
     graded = pairs["measure"].isin(criteria["metric"])
     judged = judged_scores(given.read(PARTS), given.read(UNITS), pairs[~graded], judgments, setup)
     by_rubric = rubric_scores(criteria, pairs[graded], judgments, setup.segmentation, setup.version)

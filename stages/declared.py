@@ -16,6 +16,7 @@ from metassay.naming import name_problem
 from metassay.options import BENCHMARKS, PARAMS
 from metassay.params import load
 
+_OUTS = ("outs", "metrics")
 _HOLE = re.compile(r"\$\{([^}]+)\}")
 
 
@@ -52,7 +53,7 @@ def declared(stage: str, arguments: list[str]) -> Declared:
                     name,
                     file.with_name(PARAMS.name).as_posix(),
                     frozenset(found.get("deps", [])),
-                    frozenset(_path(out) for out in found.get("outs", [])),
+                    frozenset(_path(out) for kind in _OUTS for out in found.get(kind, [])),
                     {key: tuple(keys) for key, keys in _by_file(found.get("params", []))},
                 )
     raise BadInput(

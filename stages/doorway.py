@@ -85,6 +85,10 @@ class Given:
         self.used.add(name)
         return Path(name)
 
+    def headline(self) -> Path:
+        """The file of headline numbers, which lies beside the benchmark's params.yaml."""
+        return self.path(Path(self.entry.own).with_name("headline.json").as_posix())
+
     def read(self, table: Table, names: Sequence[str] | None = None) -> pd.DataFrame:
         """A table; of one that is a folder, the files that are named, and `used` has the folder."""
         if names is None:

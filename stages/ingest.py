@@ -33,8 +33,8 @@ def main(given: Given) -> None:
     given.write(RATINGS, ingested.ratings, GIVEN)
     given.write(TEXTS, ingested.texts, GIVEN)
     given.write(MEASUREMENTS, ingested.measurements, GIVEN)
-    # No reader brings rubrics, questions or answers; the folders must be there for who reads them.
-    given.write(CRITERIA, empty(CRITERIA), GIVEN)
+    given.write(CRITERIA, ingested.criteria, GIVEN)
+    # No reader brings questions or answers; the folders must be there for who reads them.
     given.write(PAIRS, empty(PAIRS), GIVEN)
     given.write(JUDGMENTS, empty(JUDGMENTS), GIVEN)
 

@@ -5,6 +5,7 @@ from metassay.meta_evaluation.facet_weights import facet_weights
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.rating_summaries import rating_summaries
 from metassay.options import GIVEN, parse
+from metassay.rubrics.given import of_rubrics
 from metassay.tables import CRITERIA, LEADERBOARD, RATINGS, SCORES, TABLES
 from stages.doorway import Given, enter
 
@@ -21,7 +22,7 @@ def main(given: Given) -> None:
     notes: list[str] = []
     made = evaluate(scores, ratings, criteria, better, options, note=notes.append)
     made["rating_summaries"] = rating_summaries(ratings, criteria, options)
-    made["facet_weights"] = facet_weights(ratings, criteria, rubrics, options)
+    made["facet_weights"] = facet_weights(ratings, criteria, of_rubrics(rubrics), options)
     given.note(notes)
     for name, frame in made.items():
         given.write(TABLES[name], frame)

@@ -6,8 +6,10 @@ from metassay.llm.endpoints import parse_models
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.options import GIVEN, parse
 from metassay.reporting.display import ShownAs
+from metassay.reporting.headline_numbers import evaluation_numbers, write_numbers
 from metassay.reporting.report import ReportInput, write_report
 from metassay.reporting.resampled import Resampling
+from metassay.reporting.views.asked import asked_table
 from metassay.tables import CRITERIA, JUDGMENTS, NOTES, PAIRS, RATINGS, RESPONSES, TABLES, TEXTS
 from metassay.units import SEGMENTATIONS
 from stages.doorway import REGISTRY, Given, enter
@@ -56,6 +58,9 @@ def main(given: Given) -> None:
         **{table: given.read(TABLES[table]) for table in SHOWN},
     )
     write_report(report, given.path(f"reports/{given.benchmark}"))
+    asked = asked_table(report.responses, {})
+    numbers = evaluation_numbers(report.leaderboard, report.certificates, report.criteria, asked)
+    write_numbers(numbers, given.headline())
 
 
 if __name__ == "__main__":

@@ -5,7 +5,9 @@ from metassay.file_names import asking_in_test, noting_in_test
 from metassay.llm.endpoints import parse_models
 from metassay.options import GIVEN, parse
 from metassay.reporting.display import ShownAs
+from metassay.reporting.headline_numbers import judge_numbers, write_numbers
 from metassay.reporting.judge_test import JudgeTestReport, write_judge_test
+from metassay.reporting.views.asked import asked_table
 from metassay.tables import JUDGMENTS, NOTES, PAIRS, RESPONSES, TABLES
 from stages.doorway import REGISTRY, Given, enter
 
@@ -36,6 +38,8 @@ def main(given: Given) -> None:
         **{table: given.read(TABLES[table]) for table in SHOWN},
     )
     write_judge_test(report, given.path(f"reports/{given.benchmark}"))
+    numbers = judge_numbers(report.judge_cards, asked_table(report.responses, {}))
+    write_numbers(numbers, given.headline())
 
 
 if __name__ == "__main__":

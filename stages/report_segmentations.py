@@ -4,7 +4,9 @@ from metassay.datasets.registry import Dataset
 from metassay.file_names import asking_segmentations, noting_segmentations
 from metassay.llm.endpoints import parse_models
 from metassay.options import GIVEN, parse
+from metassay.reporting.headline_numbers import segmentation_numbers, write_numbers
 from metassay.reporting.segment_test import SegmentTestReport, write_segment_test
+from metassay.reporting.views.asked import asked_table
 from metassay.tables import NOTES, RESPONSES, SEGMENTED, TABLES, TEXTS
 from stages.doorway import REGISTRY, Given, enter
 
@@ -30,6 +32,8 @@ def main(given: Given) -> None:
         **{table: given.read(TABLES[table]) for table in SHOWN},
     )
     write_segment_test(report, given.path(f"reports/{given.benchmark}"))
+    asked = asked_table(report.responses, {})
+    write_numbers(segmentation_numbers(report.segment_scores, asked), given.headline())
 
 
 if __name__ == "__main__":

@@ -56,8 +56,9 @@ LAYERS = (
         "cost",
         "code_version",
     },
-    {"reporting", "studies"},
-    {"validation", "raw_checks"},
+    {"reporting", "studies", "comparison", "drift", "reevaluation"},
+    {"paper_figures"},
+    {"validation", "raw_checks", "project", "spreadsheets"},
     {"cli"},
 )
 

@@ -25,7 +25,18 @@ from metassay import code_closure, code_reading
 from metassay.cli.refresh import refresh_code
 from metassay.code_closure import Code
 from metassay.code_reading import hash_of, said, whole_strings
-from metassay.code_version import BLOCKS, FILE, JOINT, code_of, recorded, refresh, stale, versions
+from metassay.code_version import (
+    BLOCKS,
+    FILE,
+    JOINT,
+    _joined,
+    code_of,
+    parts_of,
+    recorded,
+    refresh,
+    stale,
+    versions,
+)
 from metassay.errors import BadInput
 from metassay.needs import PromptFile
 from metassay.options import Options
@@ -188,7 +199,9 @@ def test_names_in_use_have_a_version_and_no_others(project: Path) -> None:
         "decomposition_of": ["one"],
     }
     every = [version for names in found.values() for version in names.values()]
-    assert all(len(version) == 16 and int(version, 16) >= 0 for version in every)
+    hashes = [part for version in every for part in version.split("+")]
+    assert all(len(part) == 16 and int(part, 16) >= 0 for part in hashes)
+    assert [name for name in found["systems"] if "+" in found["systems"][name]] == ["mini"]
 
 
 ROUGE = "metassay/metrics/rouge.py"
@@ -273,6 +286,40 @@ def test_a_new_kind_changes_nothing_and_a_chosen_one_its_own(
     assert changed("params.yaml", "\nmetrics:\n", "\nmetrics:\n  spare: {kind: bleu}\n") == set()
     found = versions(project)
     assert found["metrics"]["bleu"] == found["metrics"]["rouge"]  # DVC watches the kind in params
+
+
+def test_a_version_tells_code_from_prompts_and_from_what_was_learnt(project: Path) -> None:
+    def parts() -> list[str]:
+        return versions(project)["systems"]["mini"].split("+")
+
+    before = parts()
+    assert len(before) == 2
+    (project / "prompts/note.yaml").write_text("system: do\n", encoding="utf-8")
+    reworded = parts()
+    assert (reworded[0] == before[0], reworded[1] == before[1]) == (True, False)
+    with (project / "metassay/generation/chat.py").open("a", encoding="utf-8") as file:
+        file.write("X = 1\n")
+    edited = parts()
+    assert (edited[0] == before[0], edited[1] == reworded[1]) == (False, True)
+
+    (project / "coefficients.json").write_text("{}", encoding="utf-8")
+    kind = sys.modules["metassay.generation.chat"].KIND
+    kind.files = lambda _: [PromptFile(Path("coefficients.json"), None)]
+    learnt = parts()
+    assert (learnt[0], learnt[1], len(learnt)) == (edited[0], "", 3)
+
+
+def test_a_joint_version_has_the_parts_of_its_names() -> None:
+    one = _joined({"a": "1", "b": "2+3"})
+    reworded, edited = _joined({"a": "1", "b": "2+4"}), _joined({"a": "0", "b": "2+3"})
+    assert [x == y for x, y in zip(parts_of(one), parts_of(reworded), strict=True)] == [
+        *(True, False, True)
+    ]
+    assert [x == y for x, y in zip(parts_of(one), parts_of(edited), strict=True)] == [
+        *(False, True, True)
+    ]
+    assert parts_of(_joined({"a": "1"}))[1:] == ("", "")
+    assert parts_of(_joined({}))[0]
 
 
 def test_a_judge_has_the_code_of_those_inside_it(project: Path, changed: Changed) -> None:

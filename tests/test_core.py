@@ -142,7 +142,7 @@ def test_other_commands_say_which_extra_they_need_and_help_needs_none(core: Path
     assert len(said) == 2 * len(commands)
     for command, line, code in zip(commands, said[::2], said[1::2], strict=True):
         name = command.split()[0]
-        assert line.startswith(f"metassay {name} needs the extra `pipeline`, of which dvc, ")
+        assert line.startswith(f"metassay {name} needs the extra `pipeline`, of which cronsim, ")
         assert line.endswith('not installed: pip install "metassay[pipeline]"')
         assert code == "exit code 2"
     assert last == "exit code 0"

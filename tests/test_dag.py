@@ -34,6 +34,7 @@ from stages import declared, doorway
 from stages.declared import Declared
 from stages.doorway import BAD_INPUT, UNFINISHED, Given
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
+from tests.paper_figures.feeding import feed
 from tests.stage_setup import CHAT, KEY, ROOT, refresh_code
 
 NOTES = ("note_01", "note_02", "note_03")
@@ -112,9 +113,10 @@ FILES_OF_SEGMENTING = [
 FORMS = stages_of(FILES[0])
 FORMS_OF_TESTS = stages_of(FILES_OF_TESTS[0])
 FORMS_OF_SEGMENTING = stages_of(FILES_OF_SEGMENTING[0])
+FIGURES = "figures_doclens"
 # In the order of the data, those of tests among the others.
 EVERY_FORM = [
-    *("fetch", "ingest_items", *list(FORMS)[:-1], "examine"),
+    *("fetch", FIGURES, "ingest_items", *list(FORMS)[:-1], "examine"),
     *(*list(FORMS_OF_SEGMENTING)[:-1], "report"),
 ]
 SORTS = ["benchmarks", "judge tests", "segment tests"]
@@ -261,7 +263,6 @@ def make_project(root: Path, base_url: str) -> Path:
     release_claims(root / "data/raw/doclens_aci_claims")
     write_items(root / "data/raw/items")
     shutil.copytree(ROOT / "data/sample_facets", root / "data/raw/abstracts")
-    (root / "reports/published").mkdir(parents=True)
     rated = root / ONE["studies"]["pilot"]
     rated.parent.mkdir(parents=True)
     header = "study,doc_id,author,part,unit,rater,criterion,value"
@@ -271,6 +272,10 @@ def make_project(root: Path, base_url: str) -> Path:
     root_stages = stages_of(ROOT / "dvc.yaml")
     # Minutes on real datasets: tests/judges/test_semantic_train.py and tests/units have them.
     del root_stages["train"], root_stages["train_roles"]
+    for name in [name for name in root_stages if name.startswith("figures_")]:
+        if name != FIGURES:  # all of one form
+            del root_stages[name]
+    feed(root, root_stages[FIGURES]["deps"])
     write_yaml(root / "dvc.yaml", {"vars": ["data/registry.yaml:fetched"], "stages": root_stages})
     write_yaml(root / PARAMS, params(base_url))
     write_yaml(root / "data/registry.yaml", registry(root / "mirror"))

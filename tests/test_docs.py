@@ -51,7 +51,8 @@ def test_commands_exist(page: Path, command: str) -> None:
         assert program in KNOWN, f"{page.name}: {command}: say here how it is tested"
 
 
-KNOWN = {"environment", "export", "dvc", "git", "cd", "cp", "mkdir", "pip", "."} | {
+# `prefect`: tests/test_reevaluate.py has Prefect read our prefect.yaml.
+KNOWN = {"environment", "export", "dvc", "prefect", "git", "cd", "cp", "mkdir", "pip", "."} | {
     "vllm",
     "ollama",
     "transformers",

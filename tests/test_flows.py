@@ -207,6 +207,30 @@ def test_plain_dvc_agrees_on_what_is_stale(project: Path) -> None:
     assert found | set(plan.after(found)) == plan.stale
 
 
+def test_a_dataset_that_is_not_there_is_brought_for_who_reads_it_and_for_nobody_else(
+    project: Path, tmp_path: Path
+) -> None:
+    """Tables may be there without it. What was edited or lost is found."""
+    raw = project / "data/raw/d"
+    (raw / "file").chmod(0o644)
+    (raw / "file").write_text("edited")
+    assert stale(project, "b00") >= {"fetch@d", "b00: ingest", "b00: report"}
+    shutil.rmtree(raw)
+    lock = project / "dvc.lock"
+    assert stale(project, "b00", "b01") == set()
+    plan = dag.plan(project, ["b00"])
+    assert plan.absent == ("data/raw/d",)
+    change(project / "params.yaml", "judges.j0.threshold", 0.25)
+    assert stale(project, "b00") == AFTER_PAIRS
+    table = project / "data/tables/b00/sources.parquet"
+    table.rename(tmp_path / "sources")
+    assert stale(project, "b00") >= {"fetch@d", "b00: ingest", "b00: report"}
+    (tmp_path / "sources").rename(table)
+    assert stale(project, "b00") == AFTER_PAIRS
+    lock.write_text(re.sub(r"md5: \w{32}", f"md5: {'0' * 32}", lock.read_text("utf-8")), "utf-8")
+    assert stale(project, "b00") >= {"b00: ingest", "b00: report"}, "the tables are of another"
+
+
 def test_what_a_parameter_restales(project: Path) -> None:
     params = project / "params.yaml"
     original = params.read_text(encoding="utf-8")
@@ -308,10 +332,12 @@ def test_a_new_lock_has_the_entries_that_dvc_itself_writes(built: Path, tmp_path
     twin = tmp_path / "twin"
     build(twin)
     subprocess.run(["git", "init", "-q"], cwd=twin, check=True)
-    dvc(twin, "repro", "-P")
-    for name, content in locks(built).items():  # in the order in which the stages ended
-        entries = [
-            re.split(r"(?m)^  (?=\S)", text.decode()) for text in (content, locks(twin)[name])
+    dvc(twin, "repro", "benchmarks/b00/dvc.yaml")  # b01 has the same stages
+    found = locks(twin)
+    assert set(found) == {"dvc.lock", "benchmarks/b00/dvc.lock"}
+    for name, content in found.items():
+        entries = [  # in the order in which the stages ended
+            re.split(r"(?m)^  (?=\S)", text.decode()) for text in (content, locks(built)[name])
         ]
         assert sorted(entries[0]) == sorted(entries[1])
 
@@ -479,7 +505,11 @@ def test_prefect_retries_what_may_pass_and_keeps_notes_whatever_the_surroundings
     assert re.search(r"✓ b01: align .*\n  note: 2 citations past the end\n", done.stderr)
     assert "– b00: report was not run" in done.stderr
     assert stale(project, "b01") == set()
-    assert prefect(project, "select name, state_type from flow_run")[0][1] == "FAILED"
+    assert prefect(project, "select name, state_type from flow_run") == [("b00, b01", "FAILED")]
+    artifacts = dict(prefect(project, "select key, data from artifact"))
+    assert set(artifacts) == {"b01-leaderboard", "b01-certificates", "b01-page"}
+    page = project / "reports/b01/index.html"
+    assert json.loads(artifacts["b01-page"]) == f"[{page}]({page.as_uri()})"
     states = dict(prefect(project, "select name, state_type from task_run"))
     assert states["b00: align"] == "FAILED"
     assert states["b01: align"] == "COMPLETED"
@@ -602,6 +632,8 @@ def test_another_prefect_server_is_told_keys_and_numbers_only(
     states = dict(prefect(tmp_path / "theirs", "select name, state_type from task_run"))
     assert states["b00: align"] == "FAILED"
     assert states["b01: align"] == "COMPLETED"
+    keys = prefect(tmp_path / "theirs", "select key from artifact order by key")
+    assert keys == [("b01-certificates",), ("b01-leaderboard",)]
     for file in history.database(tmp_path / "theirs").parent.glob("prefect.db*"):
         told = file.read_bytes()
         assert b"CANARY" not in told

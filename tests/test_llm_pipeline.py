@@ -41,13 +41,12 @@ from tests.llm.scripted_server import (
     with_items,
     with_prose,
 )
-from tests.stage_setup import READER, prefect, refresh_code, run_stage
+from tests.stage_setup import READER, refresh_code, run_stage
 
 pytestmark = pytest.mark.slow
 
 KEY = "METASSAY_TEST_KEY"
 OWN = Path("benchmarks/one")
-CANARY = "canary-7f3a9e"
 WORDS = ("The knee hurts for two weeks.", "There is no swelling.", "He takes ibuprofen 400 mg.")
 CLAIMS = ["The knee hurts.", "There is no swelling."]
 PRICES = {
@@ -278,6 +277,47 @@ def test_a_run_is_estimated_and_a_clone_repeats_it_without_key_ledger_or_request
     assert again.returncode == 0, again.stderr
     assert server.requests.total() == asked
     assert built(clone) == built(root)
+    pulled_without_key_and_raw_data(root, tmp_path, server)
+
+
+def pulled_without_key_and_raw_data(root: Path, tmp_path: Path, server: ScriptedServer) -> None:
+    """A second clone makes the page again from tables that were pushed, and reruns judges."""
+    asked = server.requests.total()
+    remote, clone = tmp_path / "remote", tmp_path / "pulled"
+    dvc(root, "remote", "add", "--local", "team", str(remote))
+    pushed = metassay(root, "push", "one", "--to", "team")
+    assert pushed.returncode == 0, pushed.stderr
+    ignored = shutil.ignore_patterns(".work", "tables", "cache", "one", "tmp")
+    shutil.copytree(root, clone, ignore=ignored)
+    shutil.copytree(root / OWN, clone / OWN)
+    assert not (clone / "data/one").exists()
+    dvc(clone, "pull", "-r", "team", str(OWN / "dvc.yaml"))
+    assert built(clone) == built(root)
+    rendered = metassay(clone, "report", "one", key=None)
+    assert rendered.returncode == 0, rendered.stderr
+    assert built(clone) == built(root)
+
+    imported = metassay(clone, "ledger", "import", "data/tables/one/responses")
+    assert imported.returncode == 0, imported.stderr
+    path = clone / "params.yaml"
+    params = yaml.safe_load(path.read_text(encoding="utf-8"))
+    params["judges"]["lexical"]["threshold"] = 0.3
+    params["judges"]["reader"]["rounds"] += 1  # asks the same first; all of it was answered
+    path.write_text(yaml.safe_dump(params), encoding="utf-8")
+    edited = metassay(clone, "run", "one", "--no-prefect", key=None)
+    assert edited.returncode == 0, edited.stderr
+    assert "✓ one: judge@reader" in edited.stderr
+    assert "data/one is not there, nor needed" in edited.stderr
+    assert "one: ingest" not in edited.stderr
+    before, after = built(root), built(clone)
+    changed = {path for path in after if before[path] != after[path]}
+    assert "data/tables/one/judgments/lexical.parquet" in changed
+    assert "data/tables/one/responses/judge-reader.parquet" not in changed
+    assert server.requests.total() == asked
+
+
+def dvc(root: Path, *words: str) -> None:
+    subprocess.run([sys.executable, "-m", "dvc", "-q", *words], cwd=root, check=True)
 
 
 def test_the_cap_stops_a_stage_and_raising_it_asks_only_what_is_missing(
@@ -317,66 +357,6 @@ def numbers(cell: str) -> list[float]:
 
 def cost(server: ScriptedServer) -> float:
     return (server.tokens["prompt"] * 1.0 + server.tokens["completion"] * 2.0) / 1e6
-
-
-def test_private_text_stays_where_it_may_be(tmp_path: Path) -> None:
-    root = one_benchmark(tmp_path / "project")
-    data(root / "data/one", ["a", CANARY])
-
-    def faulty(call: Call) -> Answer:  # its errors repeat the prompt
-        return failed(400) if CANARY in call.prompt and not call.is_claims else script(call)
-
-    with ScriptedServer(faulty) as server:
-        configure(root, server.base_url, access="private")
-        stopped = metassay(root, "run", "one")
-        assert stopped.returncode == 1
-        assert "one: generate@writer (exit 78)" in stopped.stderr
-        assert "endpoints > here > sends" in " ".join(stopped.stderr.split())
-        assert not server.calls
-
-        configure(root, server.base_url, access="private", sends=["private"])
-        done = metassay(root, "run", "one")
-        assert done.returncode == 3, done.stderr  # for its answer is missing
-        assert any(CANARY in call.prompt for call in server.calls)
-    lacking = "Answers of m-1 (generate-writer): 1 of 2 failed for good (http_400 1)."
-    ((told,),) = prefect(root, "select message from flow_run_state where type = 'COMPLETED'")
-    assert f"\none: {lacking}\n" in told
-    rows = dict(prefect(root, "select key, data from artifact"))
-    assert [row["failed"] for row in json.loads(json.loads(rows["one-answers"]))] == [0, 1]
-    with ScriptedServer(
-        script
-    ) as elsewhere:  # who wrote is struck off, and the data are relabelled
-        configure(root, elsewhere.base_url, access="private")
-        relabel(root)
-        relabelled = metassay(root, "run", "one", "--no-prefect")
-        assert relabelled.returncode == 1
-        assert "data/open/sources.jsonl: lies in the folder of 'open'" in relabelled.stderr
-        assert not elsewhere.calls
-    for run in (stopped, done, relabelled):
-        assert "knee" not in run.stdout + run.stderr
-        assert "canary" not in run.stdout + run.stderr.replace(f"d-{CANARY}", "")
-    tables = ("cache", "tables", "left_over")  # these hold texts, and so does the ledger
-    kept = [f for place in (".work", ".dvc", "benchmarks") for f in (root / place).rglob("*")]
-    logs = [f for f in [*kept, root / "code.yaml"] if f.is_file() and "ledger" not in f.name]
-    logs = [f for f in logs if not set(tables).intersection(f.relative_to(root).parts)]
-    assert any(f.suffix == ".db" for f in logs), "Prefect's database is looked through, too"
-    passage = f"Case {CANARY}".encode()
-    assert not [f for f in logs if passage in f.read_bytes() or b"knee" in f.read_bytes()]
-
-
-def relabel(root: Path) -> None:
-    """The private files lie in another folder, too, which is called public; `writer` is gone."""
-    shutil.copytree(root / "data/one", root / "data/open")
-    for file, change in (
-        ("data/registry.yaml", {"folder": "data/open", "access": "public"}),
-        (OWN / "params.yaml", {"dataset": "open", "raw": "data/open", "systems": ["lead"]}),
-    ):
-        content = yaml.safe_load((root / file).read_text(encoding="utf-8"))
-        if "datasets" in content:
-            content["datasets"]["open"] = content["datasets"]["one"] | change
-        else:
-            content |= change
-        (root / file).write_text(yaml.safe_dump(content), encoding="utf-8")
 
 
 WRITING = {

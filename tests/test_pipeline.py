@@ -4,14 +4,17 @@ import contextlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from importlib import metadata
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+import yaml
 
 from metassay.parquet import read
 from metassay.tables import LEADERBOARD, TABLES
@@ -25,6 +28,10 @@ ROOT = Path(__file__).parent.parent
 LOCKS = ("benchmarks/sample/dvc.lock", "benchmarks/sample_claims/dvc.lock")
 OF_JUDGE_TESTS = {"gold", "given_verdicts", "verdicts"}
 OF_SEGMENT_TESTS = {"sentences", "segmented", "segment_scores", "confusions"}
+# Of commands that no stage is: compare, reevaluate, sentinel.
+OF_COMMANDS = {
+    *("changes", "changed_documents", "history", "history_means", "anchors", "drift", "bridges"),
+}
 
 # Put first on the path of every process: what no distribution of the extra `pipeline` brings is
 # hidden, as in an environment that `make run` has just made.
@@ -59,16 +66,24 @@ def hidden() -> str:
     return ",".join(sorted(gone))
 
 
-@pytest.mark.slow
-def test_make_run_in_a_fresh_clone_with_an_empty_home(project: Path, tmp_path: Path) -> None:
-    """What the extra `pipeline` brings runs the sample and reproduces the committed dvc.lock.
+class Made(NamedTuple):
+    """A fresh clone after `make run`: where it is, its environment, and what the command did."""
 
-    A study with people then goes out, comes back and is certified by.
+    project: Path
+    environment: dict[str, str]
+    done: subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(scope="module")
+def made(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """`make run` with an empty home, as a stranger calls it; done once for all tests here.
 
     The environment of these tests is taken, with all else hidden: `make test` has just installed it
     from the same pyproject.toml, and a second one would take minutes to install.
     """
-    home, first = tmp_path / "home", tmp_path / "first"
+    place = tmp_path_factory.mktemp("made")
+    project = Path(shutil.copytree(clone, place / "project", symlinks=True))
+    home, first = place / "home", place / "first"
     home.mkdir()
     first.mkdir()
     (first / "sitecustomize.py").write_text(HIDING, encoding="utf-8")
@@ -84,6 +99,13 @@ def test_make_run_in_a_fresh_clone_with_an_empty_home(project: Path, tmp_path: P
         check=False,
         timeout=600,
     )
+    return Made(project, kept | others, done)
+
+
+@pytest.mark.slow
+def test_make_run_in_a_fresh_clone_with_an_empty_home(made: Made) -> None:
+    """What the extra `pipeline` brings runs the sample and reproduces the committed dvc.lock."""
+    project, _, done = made
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert git_diff(project) == ""
     status = subprocess.run(
@@ -98,17 +120,28 @@ def test_make_run_in_a_fresh_clone_with_an_empty_home(project: Path, tmp_path: P
     by_author = recall.set_index("author")["macro"]
     assert by_author["faithful"] > by_author["omitting"]
     built = {path.stem for path in (project / "data/tables/sample").iterdir()}
-    assert built == set(TABLES) - OF_JUDGE_TESTS - OF_SEGMENT_TESTS
+    assert built == set(TABLES) - OF_JUDGE_TESTS - OF_SEGMENT_TESTS - OF_COMMANDS
     assert table_problems(project / "data/tables") == []
-    study_to_certificate(project, kept | others)
 
 
 @pytest.mark.slow
-def test_killed_at_random_moments_it_finishes_with_the_same_bytes(project: Path) -> None:
+def test_a_study_goes_out_comes_back_and_is_certified_by(made: Made, tmp_path: Path) -> None:
+    """In that clone, where only what a study changes is computed again."""
+    project = Path(shutil.copytree(made.project, tmp_path / "project", symlinks=True))
+    path = made.environment["PYTHONPATH"].replace(str(made.project), str(project))
+    study_to_certificate(project, made.environment | {"PYTHONPATH": path})
+
+
+@pytest.mark.slow
+def test_killed_at_random_moments_it_finishes_with_the_same_bytes(
+    made: Made, project: Path
+) -> None:
     """SIGKILL of everything leaves no half-written table, and the next run goes on from there.
 
-    A benchmark and a test of judges, one after the other.
+    A benchmark and a test of judges, one after the other. All is run here, but for the last stages
+    of the benchmark, which no kill reaches: DVC's run cache has them of the run above.
     """
+    take_from_run_cache(made.project, project, ("stages.meta_evaluate", "stages.report"))
     moments = random.Random(7)
     names = ["sample", "sample_claims"]
     command = [sys.executable, "-m", "metassay.cli", "run", *names, "--no-prefect"]
@@ -129,6 +162,25 @@ def test_killed_at_random_moments_it_finishes_with_the_same_bytes(project: Path)
     assert "sample_claims: judges beside right answers" in done.stdout
     for name in names:
         assert (project / f"reports/{name}/index.html").is_file()
+
+
+def take_from_run_cache(source: Path, target: Path, commands: tuple[str, ...]) -> None:
+    """Of DVC's cache, what stages of these commands have made, and nothing of other stages."""
+    cache = Path(".dvc/cache")
+    for entry in (source / cache / "runs").rglob("*"):
+        ran = yaml.safe_load(entry.read_text("utf-8")) if entry.is_file() else {"cmd": ""}
+        if not any(command in ran["cmd"] for command in commands):
+            continue
+        wanted = [out["md5"] for out in ran["outs"]]
+        files = [entry.relative_to(source)]
+        for md5 in wanted:
+            file = cache / "files/md5" / md5[:2] / md5[2:]
+            files.append(file)
+            if md5.endswith(".dir"):
+                wanted += [one["md5"] for one in json.loads((source / file).read_text("utf-8"))]
+        for file in files:
+            (target / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source / file, target / file)
 
 
 @pytest.mark.slow

@@ -13,6 +13,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from metassay import __version__
+from metassay.cli import compare_arguments as comparing
+from metassay.cli import figures_arguments, sharing_arguments
+from metassay.cli import init_arguments as own_project
+from metassay.cli import reevaluate_arguments as reevaluating
+from metassay.cli import sentinel_arguments as sentinel
 from metassay.cli import study_arguments as study
 from metassay.cli.meta_eval import arguments as meta_eval
 from metassay.disk import refusal
@@ -21,12 +26,24 @@ from metassay.strict_yaml import located
 
 FAILED = 1
 BAD_USAGE = 2
+LARGEST = 2**31  # of counts, such as seconds
 INTERRUPTED = 130  # as a shell says it of what Ctrl-C ended
 
 # What the extra `pipeline` brings, by the names that are imported.
 PIPELINE = (
-    *("dvc", "httpx2", "networkx", "nltk", "openai", "openpyxl", "prefect", "psutil"),
-    *("requests", "rouge_score", "sacrebleu", "uvicorn"),
+    *(
+        "cronsim",
+        "dvc",
+        "dvc_data",
+        "httpx2",
+        "networkx",
+        "nltk",
+        "openai",
+        "openpyxl",
+        "prefect",
+        "psutil",
+    ),
+    *("requests", "rouge_score", "sacrebleu", "shtab", "uvicorn"),
 )
 
 ABOUT = """\
@@ -34,16 +51,22 @@ Scores generated clinical and scientific text finely, then tests every score aga
 
 Work happens in a project: the folder with dvc.yaml and params.yaml. A benchmark is a dataset and
 the metrics, judges and systems that its own params.yaml names; its tables are versioned by DVC, so
-a run repeats only what changed. Start with `metassay run sample`. `metassay meta-eval` alone needs
+a run repeats only what changed. `metassay init` makes a project. `metassay meta-eval` alone needs
 no project: it takes two files."""
 
 ENDING = """\
 exit codes:
   0  done
   1  a stage failed, or ended unfinished since answers of a language model are missing (the others
-     went on; what failed is named)
-  2  bad usage or configuration (every problem is listed at once)
-  3  every report is up to date, but answers of language models are missing in it
+     went on; what failed is named); figures: none could be drawn
+  2  bad usage or configuration (every problem is listed at once), or what was asked for cannot
+     be done
+  3  every report is up to date, but answers of language models are missing in it; figures: tables
+     are missing for some, which are named; compare: missing answers leave a verdict open, or there
+     are more of them than before, or B was not run since its settings changed; sentinel,
+     reevaluate: a judge that is watched could not be checked
+  4  compare, reevaluate: a metric of a system is worse than before; reevaluate, sentinel: a judge
+     that is watched answers otherwise than it did, or its model is retired
   130  interrupted; the next run goes on from there
 
 environment:
@@ -52,15 +75,15 @@ environment:
 """
 
 FETCH = """\
-Bring a dataset's files to data/raw/NAME from the URL that data/registry.yaml gives, at the pinned
-commit, and check each against its sha256. With --mirror DIR (or METASSAY_MIRROR) the files are
-copied from DIR/<dataset's mirror folder>/<file> instead, for a site without internet access."""
+Bring a dataset's files to data/raw/DATASET from the URL that data/registry.yaml gives, at the
+pinned commit, and check each against its sha256. With --mirror DIR (or METASSAY_MIRROR) the files
+are copied from DIR/<dataset's mirror folder>/<file> instead, for a site without internet access."""
 
 RUN = """\
 Bring the reports of the named benchmarks up to date, running only the stages whose inputs, code or
 parameters changed. Stages that do not need each other run side by side. With Prefect each stage is
 a task that is retried as dvc.yaml's `meta` says; --no-prefect does without its server and retries.
-`dvc repro benchmarks/NAME/dvc.yaml` does the same work without this command."""
+`dvc repro benchmarks/BENCHMARK/dvc.yaml` does the same work without this command."""
 
 REFRESH = """\
 Write code.yaml again, which holds one hash of the code behind every stage and every named metric,
@@ -73,17 +96,22 @@ Check the params files, data/registry.yaml, the raw files and every table there 
 problem with its file, row and remedy in one go. Raw files that are not fetched are named."""
 
 REPORT = """\
-Render reports/NAME/index.html again from the tables that are there, and print its headline. Where
-a stage before it is not up to date, it says so, and `metassay run NAME` is what to run."""
+Render reports/BENCHMARK/index.html again from the tables that are there, and print its headline.
+Where a stage before it is not up to date, it says so; `metassay run BENCHMARK` is what to run."""
+
+COMPLETION = """\
+Print what makes a shell complete commands, options, files, and in a project's folder the names of
+benchmarks and datasets. docs/running.md says where the script goes."""
 
 COST = """\
-Estimate what the next `metassay run NAME` would ask of language models, per stage and model, before
-anything is sent and without any network: distinct questions, those that the ledger has answered
-already, tokens, and money at the prices of params.yaml. Few-shot examples and raw files must be
-there (metassay fetch). Every number is an expectation, but for `at most`: that is a bound, with
-every byte of a prompt a token, every answer as long as max_tokens, and every list of claims asked
-for as often as it may be. Attempts that are repeated after a fault are in neither, but max_cost
-caps them too: it caps what all runs of the project cost together; the last line says what is left.
+Estimate what the next `metassay run BENCHMARK` would ask of language models, per stage and model,
+before anything is sent and without any network: distinct questions, those that the ledger has
+answered already, tokens, and money at the prices of params.yaml. Few-shot examples and raw files
+must be there (metassay fetch). Every number is an expectation, but for `at most`: that is a bound,
+with every byte of a prompt a token, every answer as long as max_tokens, and every list of claims
+asked for as often as it may be. Attempts that are repeated after a fault are in neither, but
+max_cost caps them too: it caps what all runs of the project cost together; the last line says what
+is left.
 """
 
 LEDGER_ABOUT = """\
@@ -147,12 +175,13 @@ def parser() -> argparse.ArgumentParser:
     def add_piped(name: str, command: str, summary: str, about: str) -> argparse.ArgumentParser:
         return add(name, _piped(name, "project", command), summary, about)
 
+    own_project.add_commands(add, _piped)
     add_piped("list", "list_all", "show benchmarks and datasets", "Show benchmarks and datasets.")
     fetching = add_piped("fetch", "fetch_one", "bring a dataset's files, checked by sha256", FETCH)
-    fetching.add_argument("name", metavar="NAME", help="a dataset of data/registry.yaml")
+    fetching.add_argument("name", metavar="DATASET", help="a dataset of data/registry.yaml")
     bringing = "bring the reports of benchmarks up to date"
     running = add("run", _piped("run", "running", "run"), bringing, RUN)
-    running.add_argument("names", metavar="NAME", nargs="+", help="a benchmark of params.yaml")
+    running.add_argument("names", metavar="BENCHMARK", nargs="+", help="a benchmark of params.yaml")
     running.add_argument("--jobs", type=_count, default=2, help="stages at a time (default 2)")
     server = running.add_mutually_exclusive_group()
     server.add_argument("--no-prefect", action="store_true", help="no Prefect server, no retries")
@@ -169,13 +198,21 @@ def parser() -> argparse.ArgumentParser:
         )
     add_piped("validate", "validate", "check params, registry and tables", VALIDATE)
     reporting = add_piped("report", "report", "render a report again", REPORT)
-    reporting.add_argument("name", metavar="NAME", help="a benchmark of params.yaml")
+    reporting.add_argument("name", metavar="BENCHMARK", help="a benchmark of params.yaml")
     refresh = _piped("refresh", "refresh", "refresh_code")
     add("refresh", refresh, "bring code.yaml up to date with the code", REFRESH)
     costing = add("cost", _piped("cost", "money", "cost"), "what a run costs", COST)
-    costing.add_argument("name", metavar="NAME", help="a benchmark of params.yaml")
+    costing.add_argument("name", metavar="BENCHMARK", help="a benchmark of params.yaml")
+    script = _piped("completion", "completion", "completion")
+    completing = add("completion", script, "let a shell complete commands and names", COMPLETION)
+    completing.add_argument("shell", choices=("bash", "zsh", "fish"))
     _add_ledger(add)
     study.add_commands(add, _piped, _count)
+    figures_arguments.add_commands(add, _piped)
+    comparing.add_commands(add, _piped)
+    sentinel.add_commands(add, _piped, _count)
+    reevaluating.add_commands(add, _piped, _count, _url)
+    sharing_arguments.add_commands(add, _piped)
     meta_eval.add_commands(add)
     return whole
 
@@ -222,10 +259,9 @@ def _url(text: str) -> str:
 
 
 def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
+    if not text.isdecimal() or not 1 <= int(text) < LARGEST:
         raise argparse.ArgumentTypeError("a whole number from 1")
-    return number
+    return int(text)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ from metassay.cost.run import Planned, run_of
 from metassay.cost.segmenting import plan_segment_test
 from metassay.datasets.registry import load_registry
 from metassay.errors import BadInput
-from metassay.llm.budget import Spending, spending
-from metassay.llm.connection import ACCOUNT, LEDGER
+from metassay.llm.budget import Spending, beginning_with, spending
+from metassay.llm.connection import ACCOUNT, LEDGER, SENTINEL
 from metassay.llm.ledger import Ledger
 from metassay.llm.responses import Imported, export, import_
 from metassay.params import MaxCost
@@ -59,6 +59,7 @@ def stats(_: argparse.Namespace) -> int:
         return 0
     with Ledger(LEDGER) as ledger:
         held, spent = ledger.stats(), spending(ledger, ACCOUNT)
+        watching = beginning_with(ledger, SENTINEL)
     table = folded("model", "status", "answers", "tokens read", "written", title=str(LEDGER))
     for row in held.holdings:
         counts = (row.answers, row.prompt_tokens, row.completion_tokens)
@@ -73,6 +74,8 @@ def stats(_: argparse.Namespace) -> int:
         f" {spent.at_most:.4f}. The ledger saved {spent.saved:.4f}, in {spent.hits:,} answers.",
         soft_wrap=True,
     )
+    for currency, amount in watching.items():
+        console.print(f"sentinels paid beside that at most {amount:.4f} {currency}", soft_wrap=True)
     return 0
 
 

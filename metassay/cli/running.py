@@ -25,14 +25,26 @@ def run(chosen: argparse.Namespace) -> int:
     # Seconds, with all that they import.
     from metassay.cli.closing import closing
     from metassay.cli.project import checked
-    from metassay.code_version import FILE, refresh
 
     params = checked(chosen.names)
+    refreshed()
+    words, environment = words_of(chosen)
+    return run_flows(words, environment) or closing(chosen.names, params)
+
+
+def refreshed() -> None:
+    """Bring code.yaml up to date, and say so if it was not."""
+    from metassay.code_version import FILE, refresh
+
     if refresh(Path()):
         print(
             f"{FILE} is written again, since code or a named block is another; commit it",
             file=sys.stderr,
         )
+
+
+def words_of(chosen: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
+    """What was chosen, for `run_flows`: words and environment."""
     words = [*chosen.names, "--jobs", str(chosen.jobs)]
     if chosen.no_prefect:
         words.append("--no-prefect")
@@ -41,16 +53,23 @@ def run(chosen: argparse.Namespace) -> int:
     environment = dict(os.environ)
     if chosen.mirror:
         environment["METASSAY_MIRROR"] = str(chosen.mirror.resolve())
-    return run_flows(words, environment) or closing(chosen.names, params)
+    return words, environment
 
 
-def run_flows(words: list[str], environment: dict[str, str]) -> int:
+def run_flows(
+    words: list[str],
+    environment: dict[str, str],
+    *,
+    module: str = "flows",
+    own: tuple[int, ...] = (),
+) -> int:
     """`python -m flows` with these words; returns this command's exit code, and says why it is 1.
 
-    What is refused or interrupted has said so.
+    What is refused or interrupted has said so, and so have the exit codes that are the module's
+    `own`.
     """
-    code = _on_a_lifeline([sys.executable, "-m", "flows", *words], environment)
-    if code in (0, INTERRUPTED, REFUSED):
+    code = _on_a_lifeline([sys.executable, "-m", module, *words], environment)
+    if code in (0, INTERRUPTED, REFUSED, *own):
         return code
     if code < 0:
         said = "the run was killed; run the same command again, to go on from there"

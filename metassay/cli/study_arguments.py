@@ -69,7 +69,7 @@ def add_commands(
         "import", help="read sheets that came back", description=IMPORT, formatter_class=raw
     )
     reading.add_argument("benchmark", metavar="BENCHMARK")
-    reading.add_argument("study", metavar="NAME")
+    reading.add_argument("study", metavar="STUDY")
     reading.add_argument("files", metavar="FILE", type=Path, nargs="+")
     reading.add_argument("--partial", action="store_true", help="rows may be missing so far")
     for sub, command in ((writing, "export"), (reading, "import_back")):

@@ -1,4 +1,4 @@
-"""Bytes to lines of JSON and records of CSV that know their line numbers.
+"""Bytes to lines of JSON and records of CSV that know their line numbers; records to bytes.
 
 UTF-8 throughout; a byte order mark is skipped; lines may end in LF or CRLF. What cannot be read is
 recorded with its line, and for wrong bytes its offset in the file, and reading goes on.
@@ -11,7 +11,7 @@ import math
 import re
 import stat
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -155,8 +155,7 @@ def csv_records(
     text = decode(data, path, problems) if data is not None else None
     if text is None:
         return []
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    rows = list(_rows(reader, path.name, problems))
+    rows = [line for line in csv_lines(text, path.name, problems) if line[1]]
     if not rows:
         return []
     (_, header), *body = rows
@@ -171,6 +170,34 @@ def csv_records(
         else:
             records.append(Record(at, dict(zip(header, cells, strict=True))))
     return records
+
+
+def csv_lines(
+    text: str, name: str, problems: Findings, separator: str = ","
+) -> Iterator[tuple[Place, list[str]]]:
+    """Each record's place and cells, blank lines too; what is no CSV is a problem, and the end."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    line = 1
+    while True:
+        at = Place(name, line)
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            problems.add(at, "is not readable as CSV", 'check its "quotes"', str(error))
+            return
+        line = reader.line_num + 1
+        yield at, cells
+
+
+def csv_bytes(header: Iterable[str], rows: Iterable[Sequence[str]]) -> bytes:
+    """A CSV file that reads back to the same cells."""
+    made = io.StringIO(newline="")
+    writer = csv.writer(made, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return made.getvalue().encode("utf-8")
 
 
 def finite_number(written: str) -> float | None:
@@ -221,22 +248,6 @@ def _decoded(line: bytes, at: Place, offset: int, problems: Findings) -> str | N
 
 def _offset(error: UnicodeDecodeError, before: int) -> str:
     return f"byte {before + error.start} of the file is 0x{error.object[error.start]:02x}"
-
-
-def _rows(reader: Any, name: str, problems: Findings) -> Iterator[tuple[Place, list[str]]]:
-    line = 1
-    while True:
-        at = Place(name, line)
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            problems.add(at, "is not readable as CSV", 'check its "quotes"', str(error))
-            return
-        line = reader.line_num + 1
-        if cells:
-            yield at, cells
 
 
 def _header_is_right(

@@ -1,6 +1,6 @@
-"""Anybody's own data: a folder with sources.jsonl, texts.jsonl and perhaps two files more.
+"""Anybody's own data: a folder with sources.jsonl, texts.jsonl and perhaps three files more.
 
-docs/own-data.md describes them, with ratings.csv and segments.jsonl, by a worked example.
+docs/own-data.md describes them, with ratings.csv, scores.csv and segments.jsonl, by an example.
 """
 
 import os
@@ -14,27 +14,44 @@ from metassay.datasets.decoding import (
     json_lines,
     name_unread,
 )
-from metassay.datasets.own_data import Rating, Segment, Source, Text, checked, readable_key
+from metassay.datasets.own_data import (
+    Rating,
+    Score,
+    Segment,
+    Source,
+    Text,
+    checked,
+    readable_key,
+)
 from metassay.datasets.rows import (
     Findings,
+    MetricRow,
     Place,
     RatingRow,
     Rows,
+    ScoreRow,
     SegmentRow,
     SourceRow,
     TextRow,
     canonical,
 )
+from metassay.errors import shown
 from metassay.tables import FULL
 
 SOURCES_FILE = "sources.jsonl"
 TEXTS_FILE = "texts.jsonl"
 RATINGS_FILE = "ratings.csv"
+SCORES_FILE = "scores.csv"
 SEGMENTS_FILE = "segments.jsonl"
 
 _SEE = "docs/own-data.md shows how it is written"
+_ABSTAINED = "write a number, or nothing where the rater abstained"
+_UNDEFINED = "write a number, or nothing where the metric is undefined"
 _REQUIRED = ("study", "doc_id", "author", "rater", "criterion", "value")
 _DEFAULTS = {"unit": "text", "part": FULL}
+_SCORED = ("doc_id", "author", "metric", "value")
+_SCORE_DEFAULTS = {"better": "higher", "part": FULL}
+_FILES = {SOURCES_FILE, TEXTS_FILE, RATINGS_FILE, SCORES_FILE, SEGMENTS_FILE}
 
 
 def read(folder: Path) -> Rows:
@@ -51,10 +68,12 @@ def read(folder: Path) -> Rows:
     _read_texts(folder / TEXTS_FILE, rows)
     if os.path.lexists(folder / RATINGS_FILE):
         read_ratings(folder / RATINGS_FILE, rows)
+    if os.path.lexists(folder / SCORES_FILE):
+        _read_scores(folder / SCORES_FILE, rows)
     if os.path.lexists(folder / SEGMENTS_FILE):
         _read_segments(folder / SEGMENTS_FILE, rows)
     check_citations(rows)
-    name_unread(folder, {SOURCES_FILE, TEXTS_FILE, RATINGS_FILE, SEGMENTS_FILE}, rows.warnings)
+    name_unread(folder, _FILES, rows.warnings)
     return rows
 
 
@@ -125,13 +144,45 @@ def read_ratings(path: Path, rows: Rows) -> None:
                 rating.unit,
                 rating.rater,
                 rating.criterion,
-                _number(rating.value, at, rows.problems),
+                number_of(rating.value, at, rows.problems, _ABSTAINED),
             )
         )
 
 
-def _number(value: str, at: Place, problems: Findings) -> float | None:
-    """The value; None where the rater abstained, or with a problem."""
+def given_metrics(folder: Path) -> list[str]:
+    """The metrics in a folder's scores.csv, sorted; none where it is not there or not readable."""
+    if not (folder / SCORES_FILE).is_file():
+        return []
+    rows = Rows()
+    _read_scores(folder / SCORES_FILE, rows)
+    return sorted({one.metric for one in rows.metrics})
+
+
+def _read_scores(path: Path, rows: Rows) -> None:
+    """Add the scores of somebody's own metrics; a metric's direction is that of all its rows."""
+    records = csv_records(
+        path, rows.problems, required=_SCORED, optional=tuple(_SCORE_DEFAULTS), remedy=_SEE
+    )
+    first: dict[str, MetricRow] = {}
+    for at, fields in records:
+        given = {name: cell for name, cell in fields.items() if cell or name not in _SCORE_DEFAULTS}
+        score = checked(Score, _SCORE_DEFAULTS | given, at, rows.problems)
+        if score is None:
+            continue
+        own = MetricRow(at, score.metric, score.better)
+        if first.setdefault(score.metric, own).better != score.better:
+            what = f"{shown(score.metric)} is better in two directions"
+            fix = "write the same into column better of all its rows"
+            rows.problems.add(at, what, fix, f"other than line {first[score.metric].at.row}")
+        value = number_of(score.value, at, rows.problems, _UNDEFINED)
+        rows.scores.append(
+            ScoreRow(at, score.doc_id, score.author, score.part, score.metric, value)
+        )
+    rows.metrics += first.values()
+
+
+def number_of(value: str, at: Place, problems: Findings, remedy: str) -> float | None:
+    """The value; None where nothing is written, or with a problem."""
     written = value.strip()
     if not written:
         return None
@@ -139,6 +190,5 @@ def _number(value: str, at: Place, problems: Findings) -> float | None:
     if number is not None:
         return number
     # Not quoted: what is no number may be a remark about the text.
-    fix = "write a number, or nothing where the rater abstained"
-    problems.add(at, "'value' is no finite number", fix)
+    problems.add(at, "'value' is no finite number", remedy)
     return None

@@ -12,13 +12,15 @@ from metassay.datasets.rows import ScoreRow
 from metassay.errors import BadInput
 from metassay.options import Criterion
 from metassay.parquet import Table, empty
+from metassay.rubrics.given import given_criteria
 from metassay.tables import MEASUREMENTS, NO_JUDGE, RATINGS, SEGMENTS, SOURCES, TEXTS
 
 
 class Ingested(NamedTuple):
     """What a dataset holds, as the tables of those names, and what to know about it.
 
-    `measurements` are scores that the dataset itself brings. Each warning is one line with file,
+    `measurements` are scores that the dataset itself brings; `criteria` has what is known of those
+    metrics that are its own. Each warning is one line with file,
     row and remedy, without any document's text.
     """
 
@@ -27,6 +29,7 @@ class Ingested(NamedTuple):
     segments: pd.DataFrame
     ratings: pd.DataFrame
     measurements: pd.DataFrame
+    criteria: pd.DataFrame
     warnings: tuple[str, ...] = ()
 
 
@@ -54,6 +57,12 @@ def ingest(
         _frame(SEGMENTS, [row._asdict() for row in rows.segments]),
         _frame(RATINGS, [row._asdict() for row in rows.ratings]),
         _frame(MEASUREMENTS, [_measurement(row, recipe) for row in rows.scores]),
+        given_criteria(
+            {
+                one.metric: (one.better, [s.value for s in rows.scores if s.metric == one.metric])
+                for one in rows.metrics
+            }
+        ),
         tuple(rows.warnings.lines()),
     )
 

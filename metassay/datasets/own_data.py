@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from metassay.datasets.rows import Findings, Place, canonical
 from metassay.errors import shown
-from metassay.options import Options
+from metassay.options import Name, Options
 from metassay.tables import FULL
 
 _STATUS_REMEDY = 'where a system failed, leave "text" out and give a status, such as "error"'
@@ -67,7 +67,7 @@ Clean = Annotated[str, AfterValidator(_clean)]
 Filled = Annotated[Clean, AfterValidator(_filled)]
 Written = Annotated[Clean, AfterValidator(_written)]
 Key = Annotated[Filled, AfterValidator(_key)]
-Task = Literal["note", "impression", "question", "abstract"]
+Task = Literal["note", "impression", "question", "abstract", "other"]
 
 
 class Passage(Options):
@@ -83,7 +83,7 @@ class Source(Options):
 
     doc_id: Key
     task: Task
-    passages: Annotated[list[Annotated[Passage, BeforeValidator(_passage)]], Field(min_length=1)]
+    passages: list[Annotated[Passage, BeforeValidator(_passage)]]  # [] where nobody has the input
     attributes: Annotated[dict[str, Any], AfterValidator(_attributes)] | None = None
 
 
@@ -126,6 +126,17 @@ class Rating(Options):
     criterion: Key
     value: str
     unit: Key = "text"
+    part: Key = FULL
+
+
+class Score(Options):
+    """One line of scores.csv, its value still as written."""
+
+    doc_id: Key
+    author: Key
+    metric: Name
+    value: str
+    better: Literal["higher", "lower", "neither"] = "higher"
     part: Key = FULL
 
 

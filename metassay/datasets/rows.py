@@ -30,6 +30,11 @@ class Findings:
         """Record `what` at a place; `example` (a key, never a text) is shown for the first one."""
         self._found.setdefault((at.file, what, remedy), []).append((at, example))
 
+    def merge(self, other: "Findings") -> None:
+        """Add what another one found."""
+        for kind, places in other._found.items():
+            self._found.setdefault(kind, []).extend(places)
+
     def lines(self) -> list[str]:
         """One line per file and kind: where, what, how often, and the remedy."""
         return [_line(*kind, places) for kind, places in self._found.items()]
@@ -82,8 +87,16 @@ class ScoreRow(NamedTuple):
     doc_id: str
     author: str
     part: str
-    metric: str  # a name in metassay/metrics/released.py
+    metric: str  # a name in metassay/metrics/released.py, or of one of `Rows.metrics`
     value: float | None
+
+
+class MetricRow(NamedTuple):
+    """A metric that nobody but the dataset knows: whether more of it is better."""
+
+    at: Place
+    metric: str
+    better: str  # higher, lower or neither
 
 
 class SegmentRow(NamedTuple):
@@ -105,6 +118,7 @@ class Rows:
     segments: list[SegmentRow] = field(default_factory=list)
     ratings: list[RatingRow] = field(default_factory=list)
     scores: list[ScoreRow] = field(default_factory=list)
+    metrics: list[MetricRow] = field(default_factory=list)
     problems: Findings = field(default_factory=Findings)
     warnings: Findings = field(default_factory=Findings)
     # Tables ("sources", "texts") that have rows whose key could not be read: a row that seems to be

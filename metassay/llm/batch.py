@@ -18,6 +18,7 @@ from metassay.llm.endpoints import ModelOptions
 from metassay.llm.ledger import Entry, Ledger
 from metassay.llm.limits import Gate, Policy
 from metassay.llm.messages import ChatRequest, Reply
+from metassay.llm.retired import Retired, before, explained
 
 if TYPE_CHECKING:
     import openai
@@ -31,7 +32,7 @@ DOWN_AFTER = 32  # requests given up on in a row; below that a document may just
 
 _REMEDIES = {
     401: "check the environment variable {key_env} (params.yaml > endpoints > {name} > key_env)",
-    404: "check params.yaml > endpoints > {name} > base_url, and that it has a model {model!r}",
+    404: "check params.yaml > endpoints > {name} > base_url",
     429: "wait for its reset or raise it",
 }
 
@@ -89,6 +90,7 @@ class Asking:
         self._failures_in_a_row = 0
         self._uncounted = 0
         self._dead_end: str | None = None
+        self._kind: type[BadInput] = BadInput  # of the dead end
         self._stopped = asyncio.Event()
         self._one_at_a_time = asyncio.Lock()
 
@@ -112,7 +114,7 @@ class Asking:
         if self._dead_end:
             answered = sum(reply.status != "error" for reply in self._replies.values())
             missing = len(self._requests) - answered
-            raise BadInput(f"{self._dead_end} ({missing} of {self._total} answers are missing)")
+            raise self._kind(f"{self._dead_end} ({missing} of {self._total} answers are missing)")
         return self._replies
 
     async def _work_together(self, clients: "list[openai.AsyncOpenAI]") -> None:
@@ -197,6 +199,7 @@ class Asking:
         entry = outcome.entry
         if outcome.stop and not self._dead_end:
             self._dead_end = self._explain(outcome)
+            self._kind = Retired if outcome.retired else BadInput
             self._stopped.set()
             self._gate.abandon()
         with self._ledger.database.transaction():
@@ -262,12 +265,15 @@ class Asking:
 
     def _explain(self, outcome: "Outcome") -> str:
         name, options = self._endpoint.name, self._endpoint.options
+        if outcome.retired:
+            known = before(self._ledger, self._model.model)
+            return explained(name, options.base_url, self._model.model, known)
         status = int(outcome.code.removeprefix("http_"))
         remedy = _REMEDIES.get(status, _REMEDIES[429])
         if status == 401 and options.key_env is None:
             remedy = "name the variable that holds it under params.yaml > endpoints > {name} >"
             remedy += " key_env"
-        said = remedy.format(name=name, key_env=options.key_env, model=self._model.model)
+        said = remedy.format(name=name, key_env=options.key_env)
         return f"endpoint {name!r} ({options.base_url}): {outcome.stop}; {said}; then run again"
 
     def _report(self) -> None:

@@ -194,6 +194,17 @@ def open_budget(
     return budget
 
 
+def beginning_with(ledger: Ledger, name: str) -> dict[str, float]:
+    """What all accounts whose names begin so can have spent at most, by currency."""
+    with ledger.database.reading() as connection:
+        query = (
+            "SELECT currency, sum(spent + uncertain + reserved) FROM accounts"
+            " WHERE substr(account, 1, ?) = ? AND currency IS NOT NULL GROUP BY 1 ORDER BY 1"
+        )
+        rows = connection.execute(query, (len(name), name)).fetchall()
+    return {currency: amount / _UNIT for currency, amount in rows}
+
+
 def spending(ledger: Ledger, account: str) -> Spending:
     """An account as it stands; an unknown one is empty."""
     with ledger.database.reading() as connection:

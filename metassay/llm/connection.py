@@ -28,6 +28,7 @@ from metassay.tables import RESPONSES
 
 LEDGER = Path(".work/ledger.sqlite")  # no out of DVC, which would delete it
 ACCOUNT = "project"  # one cap, `max_cost`, over everything that a project ever asks
+SENTINEL = "sentinel"  # begins the names of accounts that have a cap of their own (metassay/drift/)
 
 log = logging.getLogger("metassay.llm")
 

@@ -27,6 +27,7 @@ from metassay.llm.endpoints import EndpointOptions
 from metassay.llm.ledger import Entry
 from metassay.llm.limits import retry_after
 from metassay.llm.messages import ChatRequest
+from metassay.llm.retired import is_retired
 
 # The connection pool of one client scans all its connections for every request: at 128 of them
 # that costs more than the request. Eight clients of sixteen connections do not notice.
@@ -53,7 +54,7 @@ class Outcome:
     """What one sent request came to: an `entry` for the ledger, or an `error` code.
 
     `again`: it may succeed another time, after `wait` seconds if the server said so. `stop`: no
-    request to this endpoint can succeed, and what to do about it.
+    request to this endpoint can succeed, and why; `retired`: to this model there.
     """
 
     entry: Entry | None = None
@@ -61,6 +62,7 @@ class Outcome:
     again: bool = False
     wait: float | None = None
     stop: str | None = None
+    retired: bool = False
     billed: Billed = "no"
     latency: float | None = None
 
@@ -111,7 +113,7 @@ async def send(
         code = "too_large" if large else "connection"
         return Outcome(error=code, again=not large, billed=_if_it_went_out(error))
     except openai.APIStatusError as error:
-        return _failed(error, key)
+        return _failed(error, request, key)
     except openai.OpenAIError:
         return Outcome(error="client")
     latency = time.monotonic() - start
@@ -226,9 +228,11 @@ def _if_it_went_out(error: BaseException) -> Billed:
     return "no" if isinstance(error.__cause__, before) else "perhaps"
 
 
-def _failed(error: openai.APIStatusError, key: str) -> Outcome:
+def _failed(error: openai.APIStatusError, request: ChatRequest, key: str) -> Outcome:
     """What an HTTP status means: https://platform.openai.com/docs/guides/error-codes."""
     status, code = error.status_code, f"http_{error.status_code}"
+    if is_retired(status, error.body, request.model):
+        return Outcome(error=code, stop="it has no such model", retired=True)
     if status in _STOPPING or error.code in _NO_QUOTA:
         return Outcome(error=code, stop=_STOPPING.get(status, "the account has no quota left"))
     if error.code == "content_filter":

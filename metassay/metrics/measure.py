@@ -184,18 +184,20 @@ def _reference(reference: Parts, part: str) -> str | None:
     return reference.get(part, "" if divided else None)
 
 
-def _against(evidence: dict[str, str], by_doc: dict[str, dict[str, Parts]]) -> Iterator[_Case]:
+def _against(
+    evidence: Mapping[str, str | None], by_doc: dict[str, dict[str, Parts]]
+) -> Iterator[_Case]:
     for doc_id, authors in by_doc.items():
         for author, own in authors.items():
             for part, text in own.items():
                 yield _Case(doc_id, author, part, text, evidence[doc_id])
 
 
-def _sources(sources: pd.DataFrame, by_doc: dict[str, dict[str, Parts]]) -> dict[str, str]:
+def _sources(sources: pd.DataFrame, by_doc: dict[str, dict[str, Parts]]) -> dict[str, str | None]:
+    """Each document's source as one text; None where it is not had."""
     check_sources("parts", by_doc, sources)
     passages = zip(sources["doc_id"], sources["passages"], strict=True)
-    joined = {doc_id: "\n".join(lines) for doc_id, lines in passages}
-    return joined
+    return {doc_id: "\n".join(lines) if len(lines) else None for doc_id, lines in passages}
 
 
 def _row(

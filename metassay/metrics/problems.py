@@ -1,8 +1,30 @@
-"""Metrics that a benchmark names twice, so that a score would be there twice."""
+"""Metrics that a benchmark has twice, so that a score would be there twice."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import pandas as pd
+
+from metassay.errors import BadInput
+from metassay.metrics.catalogue import descriptions
+from metassay.metrics.describe import RELEASED
+from metassay.options import GIVEN
+
 Block = tuple[str, str]  # metrics or costly_metrics, and a name of params.yaml there
+
+
+def check_given(criteria: pd.DataFrame) -> None:
+    """Raise BadInput for each metric that came with data and is called as one of Metassay's own.
+
+    `criteria`: the table, which has a row of kind `given` for each.
+    """
+    known, given = descriptions(), criteria.loc[criteria["kind"] == GIVEN, "metric"]
+    problems = [
+        f"scores.csv: metric {name!r} is one of Metassay's own; rename it, such as own_{name}"
+        for name in given
+        if name in known and known[name].family != RELEASED
+    ]
+    if problems:
+        raise BadInput(problems)
 
 
 def measured_twice(blocks: Sequence[Block], gives: Mapping[Block, Sequence[str]]) -> Iterator[str]:

@@ -1,8 +1,9 @@
 """The questions of a benchmark's texts: units paired with what they are read against.
 
-A document without reference has no questions that compare with one: what rests on them is
-undefined, not 0. A text that failed is asked about all the same (settled: no_text), and so is a
-part whose units are unknown, with one question (settled: no_claims): both count as failed.
+A document without reference has no questions that compare with one, and one without source none
+that read it: what rests on them is undefined, not 0. A text that failed is asked about all the same
+(settled: no_text), and so is a part whose units are unknown, with one question (settled:
+no_claims): both count as failed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from metassay.pairing.documents import documents
-from metassay.pairing.evidence import NO_CLAIMS, Document, Found, Query, Unit
+from metassay.pairing.evidence import FROM_SOURCE, NO_CLAIMS, Document, Found, Query, Unit
 from metassay.pairing.questions import Questions, questions_of
 from metassay.pairing.record import Question
 from metassay.pairing.rows import Asked, PairRows, pair_id
@@ -47,6 +48,8 @@ def _asked(
 ) -> Iterator[tuple[str, Query, Found]]:
     """A question about every text of a document that it can be asked of, by the text's author."""
     if question.tasks and document.task not in question.tasks:
+        return
+    if question.evidence in FROM_SOURCE and not document.passages:
         return
     find, of_reference = question.evidence.find, question.whose == "reference"
     for author in sorted(document.texts):

@@ -43,8 +43,13 @@ def best(rows: list[Row]) -> Best | None:
 def verdict_counts(rows: list[Row]) -> str:
     """`2 holds, 5 cannot tell`: how often each verdict was given, the best first."""
     said = [kind_of(row["verdict"]) for row in rows]
-    names = {kind: kind for kind in VERDICTS} | {EXPLAINED: f"{EXPLAINED} a confound"}
-    return ", ".join(f"{said.count(kind):,} {names[kind]}" for kind in VERDICTS if kind in said)
+    named = verdict_names().items()
+    return ", ".join(f"{said.count(kind):,} {name}" for kind, name in named if kind in said)
+
+
+def verdict_names() -> dict[str, str]:
+    """What each kind of verdict is called where many are counted, the best first."""
+    return {kind: kind for kind in VERDICTS} | {EXPLAINED: f"{EXPLAINED} a confound"}
 
 
 def _rank(row: Row, by: str) -> tuple[int, float, str, str]:

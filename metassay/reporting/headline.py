@@ -1,18 +1,21 @@
 """The headline numbers of a benchmark, out of its tables: leaders and the metrics to trust."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
+from metassay.llm.endpoints import ModelOptions
 from metassay.parquet import read
 from metassay.reporting.best import Best, best
 from metassay.reporting.display import NONE, ShownAs
 from metassay.reporting.limits import limits
 from metassay.reporting.names import described, headline_metrics, sorted_authors
 from metassay.reporting.numbers import short, short_interval
-from metassay.reporting.views.asked import COUNTS, asked_table
+from metassay.reporting.tables import records
+from metassay.reporting.views.asked import asked_table
 from metassay.reporting.views.section import by_criterion
 from metassay.reporting.words import DECISIONS
 from metassay.tables import (
@@ -45,20 +48,25 @@ _ARTIFACT = (
 def board(folder: Path, shown_as: ShownAs = NONE) -> tuple[list[str], list[list[str]]]:
     """The authors, and a row per headline metric: its name, then each author's macro mean."""
     rows = shown_as.frame(_leaderboard(folder))
-    with described(read(CRITERIA, folder / CRITERIA.name)):
-        wanted = headline_metrics(zip(rows["metric"], rows["judge"], strict=True))
-    means = {
-        metric: rows[(rows["metric"] == metric[0]) & (rows["judge"] == metric[1])]
-        .set_index("author")["macro"]
-        .to_dict()
-        for metric in wanted
-    }
+    means = means_of(rows, read(CRITERIA, folder / CRITERIA.name))
     authors = sorted_authors(str(author) for mean in means.values() for author in mean)
     cells = [
-        [metric_label(*metric), *(_number(mean.get(author)) for author in authors)]
-        for metric, mean in means.items()
+        [label, *(_number(mean.get(author)) for author in authors)] for label, mean in means.items()
     ]
     return authors, cells
+
+
+def means_of(leaderboard: pd.DataFrame, criteria: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """Of whole texts, each author's macro mean by headline metric, in the order of pages."""
+    rows = leaderboard[leaderboard["part"] == FULL]
+    with described(criteria):
+        wanted = headline_metrics(zip(rows["metric"], rows["judge"], strict=True))
+    found = {}
+    for metric, judge in wanted:
+        mine = rows[(rows["metric"] == metric) & (rows["judge"] == judge)]
+        means = zip(map(str, mine["author"]), mine["macro"], strict=True)
+        found[metric_label(metric, judge)] = dict(means)
+    return found
 
 
 def limits_of(folder: Path, confidence: float) -> list[str]:
@@ -73,20 +81,27 @@ def best_metrics(folder: Path, shown_as: ShownAs = NONE) -> list[list[str]]:
     holds: that, the first candidate and its correlation, and how often which verdict was given.
     """
     found = shown_as.frame(read(CERTIFICATES, folder / "certificates.parquet"))
-    made = []
-    for (study, criterion, _), rows in by_criterion(found[found["part"] == FULL]):
-        name = criterion if found["study"].nunique() == 1 else f"{criterion} ({study})"
-        for level, decision in DECISIONS.items():
+    return [[name, DECISIONS[level], *_chosen(chosen)] for name, level, chosen in best_of(found)]
+
+
+def best_of(certificates: pd.DataFrame) -> Iterator[tuple[str, str, Best]]:
+    """Of whole texts: criterion (with its study, where there are several), level, best metric."""
+    several = certificates["study"].nunique() > 1
+    for (study, criterion, _), rows in by_criterion(certificates[certificates["part"] == FULL]):
+        name = f"{criterion} ({study})" if several else criterion
+        for level in DECISIONS:
             chosen = best([row for row in rows if row["level"] == level])
             if chosen is not None:
-                made.append([name, decision, *_chosen(chosen)])
-    return made
+                yield name, level, chosen
 
 
-def answers_of(folder: Path, stages: Iterable[str]) -> pd.DataFrame:
-    """What these stages asked language models and what is missing, without prices."""
+def answers_of(
+    folder: Path, stages: Iterable[str], models: Mapping[str, ModelOptions] = MappingProxyType({})
+) -> pd.DataFrame:
+    """What these stages asked language models, what is missing, and the cost by the models'
+    prices; without models there is none."""
     files = {stage: folder / f"{RESPONSES.name}/{stage}.parquet" for stage in stages}
-    return asked_table({stage: read(RESPONSES, file) for stage, file in files.items()}, {})
+    return asked_table({stage: read(RESPONSES, file) for stage, file in files.items()}, models)
 
 
 def notes_of(folder: Path, stages: Iterable[str]) -> list[tuple[str, str]]:
@@ -105,9 +120,9 @@ def artifacts(folder: Path, answers: pd.DataFrame) -> dict[str, list[dict[str, A
     """
     leaders = _leaderboard(folder)[["metric", "judge", "author", "macro", "low", "high"]]
     trust = read(CERTIFICATES, folder / "certificates.parquet")[list(_ARTIFACT)]
-    found = {"leaderboard": _rows(leaders), "certificates": _rows(trust)}
+    found = {"leaderboard": records(leaders), "certificates": records(trust)}
     if not answers.empty:
-        found["answers"] = _rows(answers[["stage", "model", *COUNTS, "why"]])
+        found["answers"] = records(answers)
     return found
 
 
@@ -128,10 +143,3 @@ def _leaderboard(folder: Path) -> pd.DataFrame:
 
 def _number(value: Any) -> str:
     return "–" if value is None or pd.isna(value) else f"{value:.3f}"
-
-
-def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [
-        {str(name): None if pd.isna(value) else value for name, value in row.items()}
-        for row in frame.to_dict("records")
-    ]

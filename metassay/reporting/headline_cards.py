@@ -1,5 +1,6 @@
 """The headline numbers of a test of judges, out of its table of cards."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,11 @@ from metassay.judge_tests.beside import items_of
 from metassay.parquet import read
 from metassay.reporting.display import NONE, ShownAs
 from metassay.reporting.numbers import short, short_interval
-from metassay.reporting.views.asked import COUNTS
+from metassay.reporting.tables import records
 from metassay.tables import ALL_SUBSETS, FULL, JUDGE_CARDS, MEAN_OF_SUBSETS
 
 HEADS = ("judge", "items", "judged", "accuracy", "balanced", "AUROC")
-_STATISTICS = ("agreement", "balanced_accuracy", "auroc")
+STATISTICS = ("agreement", "balanced_accuracy", "auroc")
 _KEY = ["study", "part", "judge", "statistic", "value", "low", "high", "n", "n_missing"]
 
 
@@ -22,19 +23,22 @@ def cards(folder: Path, shown_as: ShownAs = NONE) -> list[list[str]]:
 
     Where there are several subsets, these are all of them and their mean; the page has each.
     """
-    rows = shown_as.frame(_cards(folder))
-    rows = rows[rows["part"] == FULL]
+    made = []
+    for judge, study, of in main_cards(shown_as.frame(_cards(folder))):
+        n, missing = of["agreement"]["n"], of["agreement"]["n_missing"]
+        judged = f"{n:,} of {n + missing:,}" if missing else f"{n:,}"
+        made.append([judge, study, judged, *(_number(of.get(name)) for name in STATISTICS)])
+    return made
+
+
+def main_cards(cards: pd.DataFrame) -> Iterator[tuple[str, str, dict[str, dict[str, Any]]]]:
+    """Judge, set of items and rows by statistic, as `cards` has them, out of a table of cards."""
+    rows = cards[cards["part"] == FULL]
     if (rows["study"] == ALL_SUBSETS).any():
         wanted = rows["study"].isin([ALL_SUBSETS, MEAN_OF_SUBSETS])
         rows = rows[wanted | rows["study"].str.startswith(items_of(""))]
-    made = []
     for (study, judge), card in rows.groupby(["study", "judge"]):
-        of = {str(row["statistic"]): row for row in card.to_dict("records")}
-        n, missing = of["agreement"]["n"], of["agreement"]["n_missing"]
-        judged = f"{n:,} of {n + missing:,}" if missing else f"{n:,}"
-        said = [_number(of.get(name)) for name in _STATISTICS]
-        made.append([str(judge), str(study), judged, *said])
-    return made
+        yield str(judge), str(study), {str(row["statistic"]): row for row in records(card)}
 
 
 def card_artifacts(folder: Path, answers: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
@@ -42,15 +46,15 @@ def card_artifacts(folder: Path, answers: pd.DataFrame) -> dict[str, list[dict[s
 
     `answers`, as `answers_of` has it, is an artifact where any model was asked.
     """
-    found = {"judge_cards": _plain(_cards(folder))}
+    found = {"judge_cards": records(_cards(folder))}
     if not answers.empty:
-        found["answers"] = _plain(answers[["stage", "model", *COUNTS, "why"]])
+        found["answers"] = records(answers)
     return found
 
 
 def _cards(folder: Path) -> pd.DataFrame:
     rows = read(JUDGE_CARDS, folder / "judge_cards.parquet")
-    return rows[rows["statistic"].isin(_STATISTICS)][_KEY].reset_index(drop=True)
+    return rows[rows["statistic"].isin(STATISTICS)][_KEY].reset_index(drop=True)
 
 
 def _number(row: dict[Any, Any] | None) -> str:
@@ -58,10 +62,3 @@ def _number(row: dict[Any, Any] | None) -> str:
         return "–"
     ends = "" if pd.isna(row["low"]) else short_interval(row["low"], row["high"])
     return f"{short(row['value'])} {ends}".strip()
-
-
-def _plain(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [
-        {str(name): None if pd.isna(value) else value for name, value in row.items()}
-        for row in frame.to_dict("records")
-    ]

@@ -8,12 +8,11 @@ import pandas as pd
 from metassay.parquet import read
 from metassay.reporting.numbers import short, short_interval
 from metassay.reporting.tables import records
-from metassay.reporting.views.asked import COUNTS
 from metassay.reporting.views.section import best_first
 from metassay.tables import SEGMENT_SCORES
 
 HEADS = ("segmentation", "sentences", "accuracy", "macro-F1", "majority guess")
-_STATISTICS = ("accuracy", "macro_f1", "majority_guess")
+STATISTICS = ("accuracy", "macro_f1", "majority_guess")
 _KEY = ["segmentation", "statistic", "value", "low", "high", "n", "n_failed"]
 
 
@@ -27,7 +26,7 @@ def score_rows(folder: Path) -> list[list[str]]:
         of = found[name]
         n, failed = of["accuracy"]["n"], of["accuracy"]["n_failed"]
         labelled = f"{n:,} of {n + failed:,}" if failed else f"{n:,}"
-        accuracy, macro = (_number(of[one]) for one in _STATISTICS[:2])
+        accuracy, macro = (_number(of[one]) for one in STATISTICS[:2])
         made.append([name, labelled, accuracy, macro, short(of["majority_guess"]["value"]) or "–"])
     return made
 
@@ -39,13 +38,13 @@ def score_artifacts(folder: Path, answers: pd.DataFrame) -> dict[str, list[dict[
     """
     found = {"segment_scores": records(_scores(folder))}
     if not answers.empty:
-        found["answers"] = records(answers[["stage", "model", *COUNTS, "why"]])
+        found["answers"] = records(answers)
     return found
 
 
 def _scores(folder: Path) -> pd.DataFrame:
     rows = read(SEGMENT_SCORES, folder / "segment_scores.parquet")
-    wanted = (rows["of"] == "all") & rows["statistic"].isin(_STATISTICS)
+    wanted = (rows["of"] == "all") & rows["statistic"].isin(STATISTICS)
     return rows[wanted][_KEY].reset_index(drop=True)
 
 

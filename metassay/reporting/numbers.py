@@ -19,11 +19,22 @@ def shown(value: float | None) -> str:
     """
     if value is None or missing(value):
         return ""
-    size = abs(value)
-    text = f"{value:.{3 if size < 10 else 2 if size < 100 else 1}f}"
+    text = f"{value:.{_decimals(value)}f}"
     if float(text) == 0 and value != 0:
         return "<0.001" if value > 0 else f">{MINUS}0.001"
     return text.replace("-", "" if float(text) == 0 else MINUS)
+
+
+def rounded(value: float | None) -> float | None:
+    """The number to as many decimals as `shown` has; None where missing."""
+    if value is None or missing(value):
+        return None
+    return round(float(value), _decimals(value)) + 0.0  # never -0.0
+
+
+def _decimals(value: float) -> int:
+    size = abs(value)
+    return 3 if size < 10 else 2 if size < 100 else 1
 
 
 def short(value: float | None) -> str:

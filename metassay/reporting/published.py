@@ -98,7 +98,7 @@ def compare_all(names: Iterable[str], folder: Path, tables: Ours) -> list[Compar
     return made
 
 
-_ROUGE_VARIANTS = {
+ROUGE_VARIANTS = {
     "ROUGE-1-P": "rouge1_precision",
     "ROUGE-1-R": "rouge1_recall",
     "ROUGE-1-F": "rouge1_fmeasure",
@@ -109,14 +109,14 @@ _ROUGE_VARIANTS = {
     "ROUGE-L-R": "rougeL_recall",
     "ROUGE-L-F": "rougeL_fmeasure",
 }
-_CRITERIA = {
+FACT_CRITERIA = {
     "Factual Precision": "factual_precision",
     "Factual Recall": "factual_recall",
     "Factual F1": "factual_f1",
     "Hallucination Rate": "hallucination_rate",
     "Omission Rate": "omission_rate",
 }
-_AGGREGATE = "Aggregate Score"
+AGGREGATE = "Aggregate Score"
 _OTHER_ROUGE = (
     "Another ROUGE: ours is the rouge-score package, lower-cased words and counted n-grams. The"
     " authors' own was not released and no variant we know of gives their whole table; theirs"
@@ -130,16 +130,16 @@ def _compare_benabacha(printed: pd.DataFrame, tables: Ours) -> pd.DataFrame:
     ours = correlation_values(tables.correlations, study="mts_dialog")
     cells = []
     for _, name, _, quantity, value, note in rows(printed, *USED):
-        metric = _ROUGE_VARIANTS.get(name)
+        metric = ROUGE_VARIANTS.get(name)
         if metric is None:
             continue
-        if quantity == _AGGREGATE:
+        if quantity == AGGREGATE:
             parts = ("factual_f1", "hallucination_rate", "omission_rate")
             if not all((metric, criterion) in ours for criterion in parts):
                 continue
             number = _aggregate(*(ours[metric, criterion] for criterion in parts))
-        elif (metric, _CRITERIA.get(quantity)) in ours:
-            number = ours[metric, _CRITERIA[quantity]]
+        elif (metric, FACT_CRITERIA.get(quantity)) in ours:
+            number = ours[metric, FACT_CRITERIA[quantity]]
         else:
             continue
         cells.append(Cell(name, quantity, number, float(value), note))

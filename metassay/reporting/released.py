@@ -21,7 +21,7 @@ _XSUM = {
     "Entailment": "xsum_entailment",
 }
 _XSUM_CRITERIA = {"Faithful": "faithful_released", "Factual": "factual_released"}
-_SCHOLARSUM = {
+SCHOLARSUM = {
     ("ROUGE-L", ""): "scholarsum_rougeL",
     ("BERTScore", ""): "scholarsum_bertscore",
     ("DELTA", ""): "scholarsum_delta",
@@ -31,15 +31,15 @@ _SCHOLARSUM = {
     ("FM", "GPT-4"): "scholarsum_fm_gpt4",
     ("Human (facet-aware overall score)", "human"): "overall",
 }
-_SCHOLARSUM_AUTHORS = {
+SCHOLARSUM_AUTHORS = {
     "GPT-3.5": "gpt35",
     "Llama2": "llama2_70b",
     "FactSum": "factsum",
     "BART-Large": "bart_large",
 }
 _SAME_DATA = "Unexpected: the released scores gave the printed digits. Look at how rows are joined."
-_SCHOLARSUM_STUDY = "scholarsum_arxiv"
-_PRINTED_PAPERS = 44
+SCHOLARSUM_STUDY = "scholarsum_arxiv"
+PRINTED_PAPERS = 44
 _SAME_PAPERS = (
     "Expected: of the released scores no number of papers, counted from the first, has this printed"
     " mean."
@@ -86,20 +86,20 @@ def compare_scholarsum(printed: pd.DataFrame, tables: Ours) -> pd.DataFrame:
 
     The column `ours_all` has the means over all papers.
     """
-    study = tables.ratings[tables.ratings["study"] == _SCHOLARSUM_STUDY]
+    study = tables.ratings[tables.ratings["study"] == SCHOLARSUM_STUDY]
     rated = study.rename(columns={"criterion": "metric"})
     released = tables.scores[tables.scores["judge"] == NO_JUDGE]
     columns = ["doc_id", "author", "metric", "value"]
     values = pd.concat([part.loc[part["part"] == FULL, columns] for part in (released, rated)])
-    papers = sorted(study["doc_id"].unique())[:_PRINTED_PAPERS]
+    papers = sorted(study["doc_id"].unique())[:PRINTED_PAPERS]
     every, first = (
         one.groupby(["metric", "author"])["value"].mean().to_dict()
         for one in (values, values[values["doc_id"].isin(papers)])
     )
     cells, ours_all = [], []
     for row in printed.to_dict("records"):
-        metric = _SCHOLARSUM.get((row["quantity"], row["evaluator"]))
-        key = (metric, _SCHOLARSUM_AUTHORS.get(row["system_or_metric"]))
+        metric = SCHOLARSUM.get((row["quantity"], row["evaluator"]))
+        key = (metric, SCHOLARSUM_AUTHORS.get(row["system_or_metric"]))
         if key in first:
             column = " ".join(filter(None, (row["quantity"], row["evaluator"])))
             cells.append(Cell(row["system_or_metric"], column, first[key], float(row["value"]), ""))
@@ -111,7 +111,7 @@ def compare_scholarsum(printed: pd.DataFrame, tables: Ours) -> pd.DataFrame:
 def compare_scholarsum_weights(printed: pd.DataFrame, tables: Ours) -> pd.DataFrame:
     """Weights fitted to the texts that have every facet, and their mean squared error."""
     fitted = tables.facet_weights
-    fitted = fitted[(fitted["study"] == _SCHOLARSUM_STUDY) & (fitted["method"] == "complete")]
+    fitted = fitted[(fitted["study"] == SCHOLARSUM_STUDY) & (fitted["method"] == "complete")]
     ours = dict(zip(fitted["criterion"], fitted["weight"], strict=True))
     if len(fitted):
         ours[_ERROR] = fitted["mse"].iloc[0]

@@ -1,7 +1,7 @@
 """The report about one benchmark: a folder of tables, figures and one self-contained page."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
@@ -40,6 +40,7 @@ from metassay.reporting.views.published import published_view
 from metassay.reporting.views.published_claims import claims_section
 from metassay.reporting.views.rubrics import rubrics_section
 from metassay.reporting.violins import violins
+from metassay.rubrics.given import of_rubrics
 
 DRAWN = ["draws"]  # columns for figures alone: long lists that no file has
 
@@ -147,7 +148,8 @@ def write_report(report: ReportInput, out: Path) -> None:
     )
     report.shown_as.check(report.texts["author"])
     with whole_folder(out, "report") as unfinished, described(report.criteria, report.scales):
-        _write_all(report, compared, unfinished)
+        asked = replace(report, criteria=of_rubrics(report.criteria))
+        _write_all(asked, compared, unfinished)
 
 
 def _write_all(report: ReportInput, compared: list[Compared | ClaimScores], folder: Path) -> None:

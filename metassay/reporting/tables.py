@@ -85,4 +85,9 @@ def _text(value: object) -> str:
         return ""
     if isinstance(value, float):
         return significant(value)
-    return str(value).translate(_ESCAPES)
+    return escaped(str(value))
+
+
+def escaped(text: str) -> str:
+    """The text for a line of Markdown, in which it changes nothing around it."""
+    return text.translate(_ESCAPES)

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from metassay.metrics.describe import RUBRICS, Description
+from metassay.metrics.describe import RELEASED, RUBRICS, Description
+from metassay.options import GIVEN
 from metassay.rubrics.record import Criterion, Rubric
 from metassay.tables import CRITERIA
 
@@ -44,6 +45,8 @@ def criteria_table(rubric: Rubric) -> pd.DataFrame:
 def rubric_descriptions(criteria: pd.DataFrame) -> dict[str, Description]:
     """What to know of each metric in table `criteria`, by name, in the order of the rubrics.
 
+    Metrics whose scores came with the data are among them, as headlines.
+
     The headline of a rubric is what sums it up; where nothing does, each of its criteria is one.
     """
     criteria = criteria.sort_values(["rubric", "position"])
@@ -68,7 +71,8 @@ def rubric_descriptions(criteria: pd.DataFrame) -> dict[str, Description]:
         ends = (low / high, 1.0) if shares else (low, None if pd.isna(high) else high)
         better, meaning, missing, source = said
         found[metric] = Description(
-            *(metric, meaning, better, ends, missing, source, RUBRICS),
+            *(metric, meaning, better, ends, missing, source),
+            RELEASED if kind == GIVEN else RUBRICS,
             headline=kind in _SUMS or rubric not in summed,
         )
     return found

@@ -2,7 +2,9 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 
+from metassay.datasets.files import given_metrics
 from metassay.errors import BadInput
 from metassay.metrics.catalogue import descriptions
 from metassay.options import BENCHMARKS, PARAMS
@@ -33,6 +35,7 @@ def rubric_problems(
     made = dict.fromkeys(descriptions(), "")
     for name, own in params.benchmarks.items():
         metrics = dict.fromkeys(descriptions(), "one of Metassay's own")
+        metrics |= dict.fromkeys(given_metrics(Path(own.raw)), "of the data's scores.csv")
         found = [*_unknown(own), *_unanswered(own, rubrics, judges)]
         if own.segmentation in facets:
             found += _metrics(own, rubrics, facets[own.segmentation], metrics)

@@ -2,11 +2,10 @@
 
 import csv
 import io
-from collections.abc import Iterator
 from pathlib import Path
 
-from metassay.datasets.decoding import decode, read_bytes
-from metassay.datasets.rows import Findings, Place
+from metassay.datasets.decoding import csv_lines, decode, read_bytes
+from metassay.datasets.rows import Findings
 from metassay.studies.reading import page
 from metassay.studies.record import Format, Returned, Sheet
 from metassay.studies.sheets import ROW, Line, guide, header, lines, returned
@@ -36,23 +35,8 @@ def _read(path: Path, problems: Findings) -> list[Returned]:
     text = decode(data, path, problems) if data is not None else None
     if text is None:
         return []
-    return returned(_table(text, path.name, problems), problems)
-
-
-def _table(text: str, name: str, problems: Findings) -> Iterator[Line]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text), strict=True)
-    line = 1
-    while True:
-        at = Place(name, line)
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            problems.add(at, "is not readable as CSV", 'check its "quotes"', str(error))
-            return
-        line = reader.line_num + 1
-        yield Line(at, cells)
+    found = csv_lines(text, path.name, problems, _separator(text))
+    return returned((Line(*line) for line in found), problems)
 
 
 def _separator(text: str) -> str:

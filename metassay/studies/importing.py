@@ -1,7 +1,5 @@
 """What raters sent back, held against the key, and unblinded: all of it, or nothing."""
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +7,7 @@ from typing import NamedTuple
 
 from metassay.atomic import whole_file
 from metassay.cells import inert
+from metassay.datasets.decoding import csv_bytes
 from metassay.datasets.rows import Findings, Place
 from metassay.errors import BadInput, shown
 from metassay.studies.answers import NotAllowedError, filled, value_of
@@ -114,8 +113,8 @@ def write(found: Imported, key: Key, folder: Path) -> None:
     ]
     said = [(one.row, one.rater, *one.of[:4], one.text) for one in found.comments]
     files = {
-        COMMENTS_FILE: _csv(_SAID, [list(map(inert, row)) for row in said]),
-        RATINGS_FILE: _csv(_HEADER, ratings),
+        COMMENTS_FILE: csv_bytes(_SAID, [list(map(inert, row)) for row in said]),
+        RATINGS_FILE: csv_bytes(_HEADER, ratings),
     }
     for name, content in files.items():
         with whole_file(folder / name) as file:
@@ -249,14 +248,6 @@ def _comments(found: Mapping[tuple[str, str], Returned], key: Key) -> list[Comme
             (first, *_) = key.rows[name].asked.values()
             said.append(Comment(rater, name, first.of, row.comment))
     return sorted(said)
-
-
-def _csv(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bytes:
-    made = io.StringIO(newline="")
-    writer = csv.writer(made, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return made.getvalue().encode("utf-8")
 
 
 def _number(value: float | None) -> str:

@@ -1,18 +1,16 @@
 """Sheets as XLSX: one workbook per rater, with lists of allowed answers, and a page to read."""
 
-import contextlib
 import datetime
 import io
 import re
-import warnings
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from metassay.datasets.decoding import is_readable
 from metassay.datasets.rows import Findings, Place
+from metassay.datasets.workbook import Page, pages
 from metassay.studies import reading
 from metassay.studies.record import Format, Question, Returned, Sheet
 from metassay.studies.sheets import COMMENT, RATER, ROW, Line, guide, header, lines, returned
@@ -22,7 +20,6 @@ _REMEDY = "send the workbook that came back, with its rows"
 _NARROW, _WIDE = 14, 80  # widths of columns, in characters
 _LONG = 25  # characters from which a column's texts need a wide one
 _LIST = 250  # characters of a list of answers that every spreadsheet takes
-_MOST = 100_000_000  # bytes of a workbook when unpacked: thousands of times what a sheet has
 _MADE = datetime.datetime(2000, 1, 1)  # the same bytes each time
 _MODIFIED = re.compile(rb"(<dcterms:modified[^>]*>)[^<]*")
 _STAMPED = rb"\g<1>" + f"{_MADE.isoformat()}Z".encode()
@@ -137,59 +134,20 @@ def _fixed(content: bytes) -> bytes:
 
 
 def _read(path: Path, problems: Findings) -> list[Returned]:
-    if not is_readable(path, problems, remedy=_REMEDY):
-        return []
-    try:
-        with zipfile.ZipFile(path) as packed:
-            large = sum(one.file_size for one in packed.infolist()) > _MOST
-        table = [] if large else list(_table(path))
-    except Exception:  # noqa: BLE001 - what a damaged file makes openpyxl raise has no common name
-        problems.add(Place(path.name), "is not readable as XLSX", "open it and save it again")
-        return []
-    if large:
-        what = f"is more than {_MOST // 1_000_000} MB when unpacked, and no sheet is"
-        problems.add(Place(path.name), what, _REMEDY)
-    elif not table:
+    before = len(problems.lines())
+    found = pages(path, problems, remedy=_REMEDY)
+    table = list(_table(found))
+    if not table and len(problems.lines()) == before:
         problems.add(Place(path.name), "has no page with rows to read", _REMEDY)
     return returned(table, problems)
 
 
-def _table(path: Path) -> Iterator[Line]:
+def _table(found: list[Page]) -> Iterator[Line]:
     """The rows of the page of answers, or of the first one that has its columns."""
-    with _opened(path, values=True) as book, _opened(path, values=False) as written:
-        for page in sorted(book.worksheets, key=lambda page: page.title != _ANSWERS):
-            both = zip(page.iter_rows(), written[page.title].iter_rows(), strict=True)
-            found = [
-                Line(Place(path.name, number, "row"), list(map(_said, cells, formulas)))
-                for number, (cells, formulas) in enumerate(both, start=1)
-                if any(cell.value is not None for cell in formulas)
-            ]
-            if found and {RATER, ROW} <= {cell.strip() for cell in found[0].cells}:
-                yield from found
-                return
-
-
-@contextlib.contextmanager
-def _opened(path: Path, *, values: bool) -> Iterator[Any]:
-    """The workbook with the values of its formulas, or with the formulas."""
-    import openpyxl
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # openpyxl's, of what it does not keep
-        book = openpyxl.load_workbook(path, read_only=True, data_only=values)
-        with contextlib.closing(book):
-            yield book
-
-
-def _said(cell: Any, written: Any) -> str:
-    """The cell's value as text; 50 % is no 0.5, a date no number, and a formula no empty cell."""
-    value = written.value if cell.value is None else cell.value
-    if value is None:
-        return ""
-    if isinstance(value, float | int) and not isinstance(value, bool):
-        per_cent = str(getattr(cell, "number_format", "")).endswith("%")
-        return f"{value * 100:.12g}%" if per_cent else f"{value:.12g}"
-    return str(value)
+    for page in sorted(found, key=lambda page: page.title != _ANSWERS):
+        if {RATER, ROW} <= {cell.strip() for cell in page.rows[0][1]}:
+            yield from (Line(*row) for row in page.rows)
+            return
 
 
 KIND = Format(name="xlsx", endings=(".xlsx",), write=_write, read=_read)

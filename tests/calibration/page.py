@@ -14,7 +14,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.calibration import facet_weights, judge_cards, simulations, standing_out
+from tests.calibration import (
+    comparisons,
+    drift,
+    facet_weights,
+    judge_cards,
+    simulations,
+    standing_out,
+)
 from tests.calibration.verdicts import (
     DESIGNS,
     N_METRICS,
@@ -64,6 +71,8 @@ def jobs() -> Iterator[Job]:
     yield Job("cards", (), judge_cards.rates)
     yield Job("weights", (), facet_weights.rates)
     yield Job("raters", (), standing_out.rates)
+    yield Job("comparisons", (), comparisons.rates)
+    yield Job("drift", (), drift.rates)
 
 
 def _null_jobs() -> Iterator[Job]:
@@ -243,6 +252,7 @@ def page(found: dict, widths: Any) -> str:
     weights = facet_weights.section(found["weights", ()])
     raters = standing_out.section(found["raters", ()])
     parts = [head, _false(found), _covers(found), _decisions(found), tests, weights, raters]
+    parts += [drift.section(found["drift", ()]), comparisons.section(*found["comparisons", ()])]
     parts.append(_cards(found))
     return "\n".join(line for part in parts for line in part)
 

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+from tests.calibration import comparisons
 from tests.calibration.facet_weights import covers
 from tests.calibration.simulations import power_curves, rates
 
@@ -28,3 +29,15 @@ def test_intervals_of_facet_weights_cover(method):
     shares = covers(method, 44, noise=0.07, non_negative=False, runs=150)
     assert (shares > 0.88).all()
     assert 0.92 < shares.mean() < 0.98
+
+
+def test_a_comparison_raises_no_more_false_alarms_than_promised():
+    # Of 150 at 5 %, more than 15 are one in 300 by chance.
+    assert all(share <= 0.1 for _, _, share in comparisons.false_alarms(studies=150))
+
+
+def test_a_system_that_regressed_is_named():
+    found = {(lost, documents): row for lost, documents, *row in comparisons.power(studies=60)}
+    assert found[0.2, 26][0] > 0.95
+    assert found[0.1, 26][0] > 0.75
+    assert found[0.2, 5][0] == 0

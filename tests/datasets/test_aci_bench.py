@@ -58,7 +58,7 @@ def problem(folder: Path) -> str:
 
 def test_good_data(folder: Path) -> None:
     put(folder / SYSTEMS["gpt4"], rows("gpt4")[::-1])  # another order changes nothing
-    sources, texts, segments, ratings, measurements, warnings = ingest("aci_bench", folder, {})
+    sources, texts, segments, ratings, measurements, _, warnings = ingest("aci_bench", folder, {})
     first, second = sources.to_dict("records")
     assert first["doc_id"] == "E2"
     assert first["passages"] == ["any rash ?", "no .", "a little ."]

@@ -41,7 +41,7 @@ def problems(folder: Path) -> list[str]:
 def test_good_data(tmp_path: Path) -> None:
     put(tmp_path, "x", [record("a"), record("b", output="Hurt.\n")])
     put(tmp_path, "y", [record("b"), record("a")])
-    sources, texts, segments, ratings, measurements, warnings = read(tmp_path)
+    sources, texts, segments, ratings, measurements, _, warnings = read(tmp_path)
     first, second = sources.to_dict("records")
     assert first["passages"] == ["Any pain?", "None.\nNot since May.", "(nods)"]
     assert first["speaker"] == ["doctor", "patient", ""]

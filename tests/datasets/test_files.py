@@ -8,7 +8,11 @@ import pytest
 
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.errors import BadInput
+from metassay.metrics.describe import RELEASED
+from metassay.metrics.problems import check_given
 from metassay.options import Criterion
+from metassay.rubrics.given import given_criteria, of_rubrics
+from metassay.rubrics.metrics import rubric_descriptions
 
 CRITERIA = {
     "usefulness": Criterion(low=1, high=5, better="higher"),
@@ -75,7 +79,7 @@ def problems(folder: Path) -> list[str]:
 
 
 def test_good_data(folder: Path) -> None:
-    sources, texts, segments, ratings, measurements, warnings = read(folder)
+    sources, texts, segments, ratings, measurements, _, warnings = read(folder)
     assert measurements.empty
     assert warnings == ()
     first = sources.iloc[0]
@@ -95,6 +99,76 @@ def test_good_data(folder: Path) -> None:
     assert ratings["part"].tolist() == ["full", "full", "plan", "full", "full"]
     assert ratings["unit"].tolist() == ["text", "text", "text", "versus:beta", "claim:0"]
     assert ratings["value"].isna().tolist() == [False, True, False, False, False]
+
+
+SCORES = [
+    "doc_id,author,metric,value,better,part",
+    "d1,alpha,ter,0.5,lower,",
+    "d1,beta,ter,,lower,",
+    "d1,alpha,own,2,,",
+    "d2,beta,own,-1,,full",
+]
+
+
+def test_scores_of_their_own_metrics_come_along(folder: Path) -> None:
+    put(folder, "scores.csv", SCORES)
+    found = read(folder)
+    scores = found.measurements
+    assert scores[["doc_id", "author", "part", "metric"]].to_numpy().tolist() == [
+        ["d1", "alpha", "full", "ter"],
+        ["d1", "beta", "full", "ter"],
+        ["d1", "alpha", "full", "own"],
+        ["d2", "beta", "full", "own"],
+    ]
+    assert scores["value"].isna().tolist() == [False, True, False, False]
+    assert set(scores["judge"]) == {"none"}
+    assert set(scores["recipe"]) == {"ter|given|reader:files", "own|given|reader:files"}
+    known = rubric_descriptions(found.criteria)
+    assert {name: one.better for name, one in known.items()} == {"ter": "lower", "own": "higher"}
+    assert known["own"].range == (-1.0, None)
+    assert known["ter"].family == RELEASED
+    assert of_rubrics(found.criteria).empty
+
+
+def test_what_is_wrong_with_scores(folder: Path) -> None:
+    put(
+        folder,
+        "scores.csv",
+        [
+            *SCORES,
+            "d1,alpha,ter,1,lower,",
+            "d2,alpha,ter,1,higher,",
+            "d1,gamma,ter,much,lower,",
+            "d1,beta,my metric,1,,",
+            "d1,beta,own,1,upwards,",
+        ],
+    )
+    said = problems(folder)
+    assert len(said) == 6
+    for start in (
+        "scores.csv: line 7: 'ter' is better in two directions (other than line 2); write the same",
+        "scores.csv: line 8: 'value' is no finite number; write a number, or nothing where the",
+        "scores.csv: line 9: 'metric'",
+        "scores.csv: line 10: 'better' is wrong: input should be 'higher', 'lower' or 'neither'",
+        "scores.csv: line 6: the key (doc_id, author, part, metric) is there twice",
+        "scores.csv: line 8: a score is of a text that is not in texts.jsonl",
+    ):
+        assert any(line.startswith(start) for line in said), (start, said)
+
+
+def test_a_metric_may_not_be_called_as_one_of_ours() -> None:
+    values = ("higher", [1.0])
+    table = given_criteria({name: values for name in ("bleu", "ter", "xsum_rouge1")})
+    with pytest.raises(BadInput) as caught:
+        check_given(table)
+    (said,) = caught.value.problems
+    assert said.startswith("scores.csv: metric 'bleu' is one of Metassay's own; rename it")
+
+
+def test_a_document_may_be_without_its_source(folder: Path) -> None:
+    put(folder, "sources.jsonl", ['{"doc_id": "d1", "task": "other", "passages": []}', SOURCES[1]])
+    put(folder, "texts.jsonl", [line.replace(" [1]", "") for line in TEXTS])
+    assert read(folder).sources["passages"].map(len).tolist() == [0, 1]
 
 
 def test_a_rating_may_be_of_a_facet_that_comes_with_the_data(folder: Path) -> None:
@@ -190,11 +264,6 @@ BAD = {
         "sources.jsonl",
         replaced(1, '{"doc_id": "d2", "task": "poem", "passages": ["Zanzibar"]}'),
         "sources.jsonl: line 2: 'task' is wrong: input should be 'note', 'impression', 'question'",
-    ),
-    "no passages": (
-        "sources.jsonl",
-        replaced(1, '{"doc_id": "d2", "task": "note", "passages": []}'),
-        "sources.jsonl: line 2: 'passages' has no item; add at least one",
     ),
     "empty passage": (
         "sources.jsonl",
@@ -512,8 +581,8 @@ def test_misspelt_file_and_absent_text_are_warnings(folder: Path) -> None:
     (folder / "ratings.csv").rename(folder / "rating.csv")
     put(folder, "segments.jsonl", SEGMENTS[:1])
     assert list(read(folder).warnings) == [
-        "rating.csv: is not read; rename it if it is one of ratings.csv, segments.jsonl,"
-        " sources.jsonl, texts.jsonl",
+        "rating.csv: is not read; rename it if it is one of ratings.csv, scores.csv,"
+        " segments.jsonl, sources.jsonl, texts.jsonl",
         "texts.jsonl: 'beta' has no text for 1 of 2 documents (first: doc_id 'd2'); if it failed on"
         " them, add rows with a status, so that they count",
     ]

@@ -28,6 +28,7 @@ def put_example(folder: Path) -> Path:
     (folder / "sources.jsonl").write_text(block("json", 0), encoding="utf-8")
     (folder / "texts.jsonl").write_text(block("json", 1), encoding="utf-8")
     (folder / "ratings.csv").write_text(block("csv", 0), encoding="utf-8")
+    (folder / "scores.csv").write_text(block("csv", 1), encoding="utf-8")
     (folder / "segments.jsonl").write_text(block("json", 2), encoding="utf-8")
     return folder
 
@@ -60,6 +61,7 @@ def test_the_example_is_ingested(project: Path) -> None:
     assert ingested.warnings == ()
     assert (len(ingested.sources), len(ingested.texts), len(ingested.ratings)) == (2, 6, 10)
     assert len(ingested.segments) == 2
+    assert set(ingested.measurements["metric"]) == {"our_recall", "ter"}
     assert set(ingested.texts["author"]) == {"reference", "terse", "chatty"}
     assert set(ingested.ratings["criterion"]) == set(benchmark.criteria)
     # Read in place: nothing is added, changed or taken away.
@@ -93,7 +95,7 @@ def test_the_doclens_example_is_ingested(tmp_path: Path, reader: str) -> None:
 
 def test_sheets_of_raters_are_ingested(tmp_path: Path) -> None:
     for rater in ("ann", "ben"):
-        (tmp_path / f"{rater}.csv").write_text(block("csv", 1), encoding="utf-8")
+        (tmp_path / f"{rater}.csv").write_text(block("csv", 2), encoding="utf-8")
     written = yaml.safe_load(block("yaml", 2))["criteria"]
     criteria = {name: Criterion.model_validate(scale) for name, scale in written.items()}
     found = ingest("simsum", tmp_path, criteria)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from metassay import parquet
 from metassay.datasets.ingest import ingest
 from metassay.options import Criterion
+from metassay.tables import CRITERIA as CRITERIA_TABLE
 from metassay.tables import MEASUREMENTS, RATINGS, SEGMENTS, SOURCES, TEXTS
 from tests.fuzz.mutations import ACCIDENTS, CHANGES, changed, damaged
 from tests.fuzz.rule import CANARY, handled
@@ -57,7 +58,12 @@ def written(lines: list[object]) -> bytes:
     return "".join(f"{json.dumps(line)}\n" for line in lines).encode("ascii")
 
 
-SOUND = {name: written(list(lines)) for name, lines in LINES.items()} | {"ratings.csv": RATED}
+SCORED = b"""doc_id,author,metric,value,better
+d1,alpha,ter,0.5,lower
+d2,alpha,own,,
+"""
+SOUND = {name: written(list(lines)) for name, lines in LINES.items()}
+SOUND |= {"ratings.csv": RATED, "scores.csv": SCORED}
 
 
 def check(name: str, content: bytes) -> None:
@@ -73,16 +79,16 @@ def check(name: str, content: bytes) -> None:
             return
         for warning in ended.value.warnings:
             assert CANARY not in warning
-        tables = (SOURCES, TEXTS, SEGMENTS, RATINGS, MEASUREMENTS)
+        tables = (SOURCES, TEXTS, SEGMENTS, RATINGS, MEASUREMENTS, CRITERIA_TABLE)
         found = ended.value
-        kept = (found.sources, found.texts, found.segments, found.ratings)
-        for table, frame in zip(tables, (*kept, ended.value.measurements), strict=True):
+        kept = (found.sources, found.texts, found.segments, found.ratings, found.measurements)
+        for table, frame in zip(tables, (*kept, found.criteria), strict=True):
             path = folder / f"{table.name}.parquet"
             parquet.write(table, frame, path)
             assert len(parquet.read(table, path)) == len(frame)
         for rows, file in zip(kept, SOUND, strict=True):
             lines = [line for line in _lines(folder / file) if line.strip()]
-            assert len(rows) == len(lines) - (file == "ratings.csv"), f"{file}: a line vanished"
+            assert len(rows) == len(lines) - (file.endswith(".csv")), f"{file}: a line vanished"
 
 
 def _lines(file: Path) -> list[str]:

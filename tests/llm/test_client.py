@@ -227,7 +227,7 @@ def test_an_endless_retry_after_is_cut_short(server: ScriptedServer, ledger: Led
     ("answer", "remedy"),
     [
         (failed(401), "check the environment variable METASSAY_TEST_KEY"),
-        (failed(404), "base_url, and that it has a model 'm-1'"),
+        (failed(404), "check params.yaml > endpoints > here > base_url"),
         (failed(429, "insufficient_quota"), "no quota left"),
     ],
     ids=["401", "404", "quota"],

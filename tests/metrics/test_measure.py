@@ -110,6 +110,16 @@ def test_a_text_meets_the_reference_of_its_own_document() -> None:
     assert rows["d2", "a", "full"]["value"] == 0
 
 
+def test_without_source_there_is_nothing_to_copy_from() -> None:
+    sources = SOURCES.assign(passages=[[], ["i feel well"]])
+    texts = table(("d1", "a", "full", "knee pain"), ("d2", "a", "full", "i feel well"))
+    frame = measured("extractiveness", texts, sources)
+    coverage = frame[frame["metric"] == "coverage"].set_index("doc_id")
+    assert coverage["value"].isna().tolist() == [True, False]
+    assert coverage["n_expected"].tolist() == [0, 1]
+    assert coverage["n_failed"].tolist() == [0, 0]
+
+
 def test_sections_that_one_side_left_out() -> None:
     parts = table(
         ("d1", "reference", "full", "knee pain\nbrace"),

@@ -110,6 +110,16 @@ def test_without_reference_there_are_no_claim_questions() -> None:
     assert list(pairs.columns) == list(tables.PAIRS.columns)
 
 
+def test_without_source_nothing_is_asked_that_reads_it() -> None:
+    unit = units(
+        ("reference", "full", "claim", 0, "ref claim", []),
+        ("sys", "full", "statement", 0, "said [0].", [0]),
+    )
+    written = parts({name: NOTE[name] for name in ("reference", "sys")})
+    assert set(build(sources(), written, unit)["measure"]) == {"claim_recall"}
+    assert "faithfulness" in set(build(sources("p"), written, unit)["measure"])
+
+
 def test_a_failed_reference_leaves_precision_unknown() -> None:
     unit = units(("sys", "full", "claim", 0, "sys claim", []))
     pairs = build(sources("p"), parts({"reference": {"full": None}, "sys": {"full": "s"}}), unit)

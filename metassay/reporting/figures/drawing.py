@@ -30,7 +30,7 @@ _LOOKS = (
     *(("#99ddff", "xxxx"), ("#ee9f7c", "----"), ("#bbcc33", "||||"), ("#cfc4e6", "oo")),
 )
 
-_STYLE = {
+STYLE = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "sans-serif"],
     "font.size": 9.0,
@@ -65,19 +65,19 @@ class Drawn(NamedTuple):
 
 def draw(figure_of: Draw, frame: pd.DataFrame, **given: float) -> Drawn | None:
     """Draw a frame; None where the frame has nothing to show. Equal frames give equal bytes."""
-    with matplotlib.style.context(["default", _STYLE]):
+    with matplotlib.style.context(["default", STYLE]):
         figure = figure_of(frame, **given)
         if figure is None:
             return None
         svg, png = io.StringIO(), io.BytesIO()
         FigureCanvasAgg(figure)
-        _lay_out(figure)
+        lay_out(figure)
         figure.savefig(svg, format="svg", metadata=_NO_METADATA)
         figure.savefig(png, format="png", dpi=PNG_DPI, metadata={"Software": None})
     return Drawn(svg.getvalue(), png.getvalue())
 
 
-def _lay_out(figure: Figure) -> None:
+def lay_out(figure: Figure) -> None:
     """Once for both formats: it takes longer than drawing."""
     engine = figure.get_layout_engine()
     if engine is not None:

@@ -1,0 +1,118 @@
+"""`python -m flows.accept NAME... [--anyway]`: of `metassay accept`.
+
+What is accepted is a copy of dvc.lock, beside it: the tables that it names by hash are in DVC's
+cache, and in its remote once they are pushed.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flows.surroundings import set_up
+from metassay.atomic import whole_file
+from metassay.errors import BadInput
+from metassay.options import BENCHMARKS
+
+if TYPE_CHECKING:
+    from flows.dag import Plan
+
+REFUSED = 2
+
+
+def main() -> int:
+    """Accept; 0, or 2 with every reason why not, and then nothing is."""
+    parser = argparse.ArgumentParser(prog="python -m flows.accept", description=__doc__)
+    parser.add_argument("names", nargs="+")
+    parser.add_argument("--anyway", action="store_true")
+    chosen = parser.parse_args()
+    from flows.recovery import guarded
+
+    root = Path.cwd()
+    set_up(root)
+    try:
+        with guarded(root):
+            _accept(root, chosen.names, anyway=chosen.anyway)
+    except BadInput as error:
+        print("\n".join(error.problems), file=sys.stderr)
+        return REFUSED
+    return 0
+
+
+def _accept(root: Path, names: list[str], *, anyway: bool) -> None:
+    from flows import dag
+
+    problems = list(_problems(root, names, dag.plan(root, names)))
+    if problems and not anyway:
+        raise BadInput(problems)
+    for problem in problems:
+        print(f"note: {problem}", file=sys.stderr)
+    said = [_move(root, name) for name in names]  # what cannot be compared is not accepted
+    for name, line in zip(names, said, strict=True):
+        with whole_file(root / _accepted(name)) as file:
+            file.write((root / BENCHMARKS / name / "dvc.lock").read_bytes())
+        print(f"{name}: {line}")
+    files = " ".join(str(_accepted(name).with_name("*.lock")) for name in names)
+    print(f"commit them: git add {files}")
+
+
+def _problems(root: Path, names: list[str], plan: "Plan") -> Iterator[str]:
+    """Why the numbers that are there should not be accepted."""
+    from flows.reevaluate import answers_of_benchmark
+
+    for name in names:
+        if not (root / BENCHMARKS / name / "dvc.lock").is_file():
+            raise BadInput(f"{name}: has not been run yet; `metassay run {name}`")
+        stale = [s.name for a, s in plan.stages.items() if a in plan.stale and s.benchmark == name]
+        if stale:
+            more = f" and {len(stale) - 1} more" if len(stale) > 1 else ""
+            yield (
+                f"{stale[0]}{more}: not up to date; `metassay reevaluate {name}` first, or accept"
+                " what is there with --anyway"
+            )
+        answers = answers_of_benchmark(root, name, plan)
+        lacking = int(answers[["missing", "failed"]].to_numpy().sum())
+        if lacking:
+            yield (
+                f"{name}: {lacking} answers of language models are missing; `metassay reevaluate"
+                f" {name}` asks again, or accept what is there with --anyway"
+            )
+
+
+def _accepted(name: str) -> Path:
+    from metassay.reevaluation.outcome import accepted_file
+
+    return accepted_file(name)
+
+
+def _move(root: Path, name: str) -> str:
+    """What the accepted numbers of a benchmark move from and to."""
+    from metassay.comparison.options import settings
+    from metassay.params import load
+    from metassay.reevaluation.outcome import VERDICTS, accepted_file, compared, short_hash
+
+    options = settings(load())
+    to = short_hash(root / BENCHMARKS / name / "dvc.lock")
+    file = root / accepted_file(name)
+    if not file.exists():
+        compared(root, name, options, 1)  # the tables are there, and those of dvc.lock
+        return f"accepted {to}; nothing was accepted before"
+    before = short_hash(file)
+    if before == to:
+        return f"{to} is accepted already"
+    try:
+        _, found, _, certificates = compared(root, name, options, 1)
+    except BadInput as error:  # the old tables are gone: then they can only be replaced
+        return f"accepted moves from {before} to {to}; not compared: {'; '.join(error.problems)}"
+    assert found is not None
+    counts = found.changes["verdict"].value_counts()
+    said = ", ".join(f"{counts.get(verdict, 0)} {verdict}" for verdict in VERDICTS)
+    return (
+        f"accepted moves from {before} to {to}: {said}, of {len(found.changes)} numbers;"
+        f" {len(certificates)} certificates differ"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,125 @@
+"""`python -m flows.reevaluate NAME...`: of `metassay reevaluate`, for a clock, CI or a hand.
+
+The stages are run as `metassay run` runs them. What follows, while no other run may begin, compares
+each benchmark with its accepted numbers, asks the drift sentinel, writes the change report and adds
+to the history. A second run meanwhile waits (flows/recovery.py), and then finds nothing to do.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flows.__main__ import main
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from flows.dag import Plan
+    from metassay.reevaluation.outcome import Outcome
+
+_WORST_FIRST = (1, 4, 3, 0)
+
+
+def reevaluated(chosen: argparse.Namespace, plan: "Plan", failed: list[str]) -> int:
+    """Compare, write, tell; the worst of the benchmarks' exit codes."""
+    from metassay.reevaluation.history import append
+    from metassay.reevaluation.words import lines
+    from metassay.reporting.changes import write_report
+
+    codes = []
+    for name in chosen.names:
+        outcome = outcome_of(Path.cwd(), name, plan, failed, looked_at=len(chosen.names))
+        write_report(Path.cwd(), outcome, append(Path.cwd(), outcome))
+        print("\n".join(lines(outcome)), flush=True)
+        if chosen.prefect_api:
+            tell(chosen.prefect_api, outcome)
+        codes.append(outcome.status)
+    return next(code for code in _WORST_FIRST if code in codes)
+
+
+def outcome_of(
+    root: Path, name: str, plan: "Plan", failed: Iterable[str], *, looked_at: int
+) -> "Outcome":
+    """What the run came to for one benchmark; nothing is compared where a stage failed."""
+    from metassay import drift
+    from metassay.comparison.options import settings
+    from metassay.drift.files import watched
+    from metassay.params import load
+    from metassay.reevaluation.outcome import Outcome, accepted_file, compared, short_hash
+    from metassay.reporting.views.asked import missing_lines
+
+    stages = [stage for stage in plan.stages.values() if stage.benchmark in ("", name)]
+    given: dict[str, Any] = {
+        "benchmark": name,
+        "when": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        "revision": revision(root),
+        "stages": sum(stage.address in plan.stale for stage in stages),
+        "failed": [stage.name for stage in stages if stage.address in set(failed)],
+    }
+    if given["failed"]:
+        return Outcome(**given)
+    options = settings(load())
+    side, found, why, certificates = compared(root, name, options, looked_at)
+    lock = root / accepted_file(name)
+    answers = answers_of_benchmark(root, name, plan)
+    return Outcome(
+        **given,
+        accepted=short_hash(lock) if lock.exists() else None,
+        compared=found,
+        causes=why,
+        certificates=certificates,
+        lacking=int(answers[["missing", "failed"]].to_numpy().sum()),
+        missing=missing_lines(answers),
+        drift=drift.check(root, name) if watched(name) else None,
+        side=side,
+    )
+
+
+def revision(root: Path) -> str | None:
+    """Git's commit here, with `+` where files that git knows differ from it; None without git."""
+    said = [
+        subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
+        for words in (("rev-parse", "--short=10", "HEAD"), ("status", "--porcelain", "-uno"))
+    ]
+    if any(one.returncode for one in said):
+        return None
+    return said[0].stdout.strip() + ("+" if said[1].stdout else "")
+
+
+def answers_of_benchmark(root: Path, name: str, plan: "Plan") -> "pd.DataFrame":
+    """What its stages asked language models, and what is missing."""
+    from metassay.reporting.headline import answers_of
+
+    asked = [file for s in plan.stages.values() if s.benchmark == name for file in s.asked]
+    return answers_of(root / "data/tables" / name, asked)
+
+
+def tell(url: str, outcome: "Outcome") -> None:
+    """Send an event to Prefect, on which its automations can act: keys and numbers only."""
+    from flows.prefect_api import prefect_at
+
+    if os.environ.get("PREFECT_API_URL") != url:  # no stage was run
+        prefect_at(url)
+    from prefect.events import emit_event
+
+    from flows.benchmark import report_all
+    from metassay.reevaluation.words import event, payload
+
+    emit_event(
+        event=event(outcome),
+        resource={
+            "prefect.resource.id": f"metassay.benchmark.{outcome.benchmark}",
+            "prefect.resource.name": outcome.benchmark,
+        },
+        payload=payload(outcome),
+    )
+    report_all()
+
+
+if __name__ == "__main__":
+    sys.exit(main(reevaluated))

@@ -1,0 +1,156 @@
+"""`python -m flows.schedule NAME... (--cron "0 6 * * 1" | --interval SECONDS)`: of `metassay
+schedule`. Serves the flow of flows/scheduled.py in the foreground until it is interrupted.
+"""
+
+import argparse
+import fcntl
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from cronsim import CronSim, CronSimError
+
+from flows import history
+from flows.surroundings import CREDENTIALS, set_up
+from metassay.errors import BadInput
+
+REFUSED = 2
+SHOWN = 3  # times that are said
+# Of seconds, L, W and # CronSim and Prefect make different things.
+_CRON = r"(?:\d|[*,/-]|[A-Za-z]{3})+(?:\s+(?:\d|[*,/-]|[A-Za-z]{3})+){4}"
+_OURS = {
+    "PREFECT_RUNNER_POLL_FREQUENCY": "2",  # seconds; Prefect's own 10 are for many schedules
+    "PREFECT_LOGGING_LEVEL": "WARNING",
+    # Of a run that ended as failed: what it says itself is enough.
+    "PREFECT_LOGGING_LOGGERS_PREFECT_FLOW_RUNS_LEVEL": "CRITICAL",
+    "PREFECT_LOGGING_TO_API_ENABLED": "false",
+}
+
+
+def main() -> int:
+    """Serve until it is interrupted; 2 if it cannot be served."""
+    parser = argparse.ArgumentParser(prog="python -m flows.schedule", description=__doc__)
+    parser.add_argument("names", nargs="+")
+    parser.add_argument("--jobs", type=int, default=2)
+    when = parser.add_mutually_exclusive_group(required=True)
+    when.add_argument("--cron")
+    when.add_argument("--interval", type=int)
+    parser.add_argument("--timezone", default="UTC")
+    parser.add_argument("--prefect-api", metavar="URL")
+    chosen = parser.parse_args()
+    from flows.prefect_server import NoPrefect
+
+    try:
+        times = next_times(chosen)
+        root = Path.cwd()
+        set_up(root, kept=CREDENTIALS if chosen.prefect_api else ())
+        os.environ |= _OURS | {"PREFECT_HOME": str(history.of_schedule(root).parent)}
+        with _alone(root) as held, _server(root, held, chosen.prefect_api):
+            print(f"{', '.join(chosen.names)} at {', '.join(times)}, ...", file=sys.stderr)
+            print("Ctrl-C ends the schedule", file=sys.stderr, flush=True)
+            _serve(chosen)
+    except (BadInput, NoPrefect) as error:
+        print(error, file=sys.stderr)
+        return REFUSED
+    return 0
+
+
+def next_times(chosen: argparse.Namespace) -> list[str]:
+    """The next times that the schedule fires; raises BadInput for what is no schedule."""
+    try:
+        now = datetime.now(ZoneInfo(chosen.timezone))
+    except (KeyError, ValueError, OSError):  # one of them, as the name goes
+        raise BadInput(
+            f"--timezone {chosen.timezone}: unknown; name one such as Europe/Berlin"
+        ) from None
+    if chosen.interval:
+        found = [now + n * timedelta(seconds=chosen.interval) for n in range(SHOWN)]
+    else:
+        try:
+            if not re.fullmatch(_CRON, chosen.cron.strip()):
+                raise CronSimError("not in the form that all crons read alike")
+            found = list(islice(CronSim(chosen.cron, now), SHOWN))
+        except CronSimError as error:
+            raise BadInput(
+                f'--cron "{chosen.cron}": {error}; five fields (minute, hour, day, month, weekday),'
+                ' such as "0 6 * * 1": Mondays at 6'
+            ) from None
+    return [f"{time:%a %Y-%m-%d %H:%M:%S %Z}" for time in found]
+
+
+@contextmanager
+def _alone(root: Path) -> Iterator[int]:
+    """Be the only schedule of this project; yields the file descriptor of the lock."""
+    work = history.of_schedule(root).parent
+    work.mkdir(parents=True, exist_ok=True)
+    with (work / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BadInput(
+                "a schedule of this project is served already; end it first (one schedule may name"
+                " several benchmarks)"
+            ) from None
+        yield lock.fileno()
+
+
+@contextmanager
+def _server(root: Path, held: int, url: str | None) -> Iterator[None]:
+    """The server that keeps the schedule: one that ends with this process, or that at `url`."""
+    from flows.prefect_api import prefect_at, settings_of_nobody
+    from flows.prefect_server import Server
+
+    if url:
+        prefect_at(url)
+        yield
+        return
+    print("Prefect's server starts; that takes some 20 seconds", file=sys.stderr, flush=True)
+    history.forget(history.of_schedule(root))  # what an earlier one had planned, and runs no more
+    server = Server(root, held, _lost, schedules=True)
+    os.environ["PREFECT_API_URL"] = server.url
+    with settings_of_nobody():
+        import flows.scheduled  # noqa: F401 - and Prefect with it, while the server starts
+    server.wait_until_it_serves()
+    try:
+        yield
+    finally:
+        server.close()
+
+
+def _lost() -> None:
+    print("Prefect's server has ended, and the schedule with it; start it again", file=sys.stderr)
+    os._exit(1)
+
+
+def _serve(chosen: argparse.Namespace) -> None:
+    from prefect import serve
+    from prefect.deployments.runner import EntrypointType
+    from prefect.schedules import Cron, Interval, Schedule
+
+    from flows.scheduled import scheduled
+
+    when: Schedule = (
+        Interval(timedelta(seconds=chosen.interval))
+        if chosen.interval
+        else Cron(chosen.cron, timezone=chosen.timezone)
+    )
+    deployment: Any = scheduled.to_deployment(
+        name="-".join(chosen.names),
+        schedule=when,
+        parameters={"names": chosen.names, "jobs": chosen.jobs},
+        tags=["metassay"],
+        entrypoint_type=EntrypointType.MODULE_PATH,
+    )
+    # One at a time: what falls due while a run goes on waits for it, and finds what that one left.
+    serve(deployment, limit=1, print_starting_message=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

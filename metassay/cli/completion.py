@@ -1,0 +1,81 @@
+"""`metassay completion`: a shell's script that completes commands, options and names.
+
+shtab makes the script of the parser itself, so a new command needs no line here. What an argument
+takes, its metavar says: BENCHMARK and DATASET are names in the project, and of paths DIR and FOLDER
+are folders. The shell itself lists names when Tab is pressed: Python doesn't start.
+"""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import shtab
+
+# Lists names in sh, zsh and fish alike; no globs, since these shells differ where nothing matches.
+# Only what may be a name: bash runs what looks like a command in the words that it is to offer.
+NAMES = {
+    "BENCHMARK": (
+        "find benchmarks -mindepth 2 -maxdepth 2 -name params.yaml 2>/dev/null"
+        " | sed -n 's|^benchmarks/\\([A-Za-z0-9][A-Za-z0-9_-]*\\)/params.yaml$|\\1|p' | sort"
+    ),
+    "DATASET": (
+        "sed -n '/^datasets:/,/^[^ #]/s/^  \\([A-Za-z0-9][A-Za-z0-9_-]*\\):.*/\\1/p'"
+        " data/registry.yaml 2>/dev/null"
+    ),
+}
+FOLDERS = ("DIR", "FOLDER")
+
+
+def completion(chosen: argparse.Namespace) -> int:
+    """Print the script of the chosen shell."""
+    # Here, since main.py imports the commands, this one among them.
+    from metassay.cli.main import parser
+
+    print(script(parser(), chosen.shell))
+    return 0
+
+
+def script(parser: argparse.ArgumentParser, shell: str) -> str:
+    """What `shell` reads (bash, zsh or fish) to complete the words that `parser` takes."""
+    for action in _actions(parser):
+        completed = _completed(action)
+        if completed is not None:
+            action.complete = completed  # type: ignore[attr-defined] # where shtab looks for it
+    written: str = shtab.complete(parser, shell)
+    return written
+
+
+def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """The arguments of a parser, and those of all its commands."""
+    for action in parser._actions:
+        yield action
+        if isinstance(action, argparse._SubParsersAction):
+            for summary in action._choices_actions:
+                command = action.choices[summary.dest]
+                # shtab would show the first line of the description, which ends in mid-sentence.
+                command.description = summary.help
+                yield from _actions(command)
+
+
+def _completed(action: argparse.Action) -> dict[str, object] | None:
+    """How shtab should complete an argument; None where only the user knows what to write."""
+    metavar = str(action.metavar)
+    if metavar in NAMES:
+        return _names(metavar)
+    if action.type is not Path:
+        return None
+    return dict(shtab.DIRECTORY if metavar in FOLDERS else shtab.FILE)
+
+
+def _names(metavar: str) -> dict[str, object]:
+    function, listing = f"_metassay_{metavar.lower()}", NAMES[metavar]
+    return {
+        "bash": function,
+        "zsh": function,
+        "fish": f"({function})",
+        "preamble": {
+            "bash": f'{function}() {{\n  compgen -W "$({listing})" -- "$1"\n}}',
+            "zsh": f'{function}() {{\n  compadd -- ${{(f)"$({listing})"}}\n}}',
+            "fish": f"function {function}\n  {listing}\nend",
+        },
+    }

@@ -1,0 +1,113 @@
+"""`metassay init` makes a project for one's own data, `metassay upgrade` brings one up to date."""
+
+import argparse
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from metassay.cli.terminal import page
+from metassay.errors import BadInput
+from metassay.naming import name_problem
+from metassay.params import BESIDE_REPORTS
+from metassay.project.example import example
+from metassay.project.make import Content, check_place, make, name_of
+from metassay.project.record import read as read_record
+from metassay.project.upgrade import upgrade as bring_up_to_date
+from metassay.project.upgrade import version_line
+
+DONE, DECLINED = 0, 2
+
+
+def init(chosen: argparse.Namespace) -> int:
+    """Make a project; the exit code, that of the run if one was asked for."""
+    folder: Path = chosen.folder
+    check_place(folder)
+    name = chosen.name or name_of(folder)
+    if problem := name_problem(name, BESIDE_REPORTS):
+        raise BadInput(f"--name {name!r}: {problem}")
+    content = _content(chosen, name)
+    if content is None:
+        print("nothing was made", file=sys.stderr)
+        return DECLINED
+    said = make(folder, content)
+    print(f"made the project {folder}, with benchmark {name}")
+    for line in said:
+        print(f"note: {line}")
+    if not chosen.run:
+        there = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
+        print(f"next: {there}metassay run {name}")
+        return DONE
+    return _run(folder, name)
+
+
+def upgrade(_: argparse.Namespace) -> int:
+    """Bring the project here up to date, and say what changed."""
+    before = read_record(Path())
+    done = bring_up_to_date(Path())
+    for name, what in sorted(done.changed.items()):
+        print(f"{what}: {name}")
+    for name in done.beside:
+        print(f"kept as you edited it: {name}; the new version is {name}.new")
+    for name in done.removed:
+        print(f"not brought back, since you removed it: {name}")
+    print(version_line(before.version if before else None))
+    if done:
+        print("look at it by `git diff`, then commit it")
+    return DONE
+
+
+def _content(chosen: argparse.Namespace, name: str) -> Content | None:
+    """What the project is to hold; None if its user declined."""
+    if chosen.texts is None:
+        if chosen.ratings or chosen.scores or chosen.columns:
+            raise BadInput(
+                "--texts is missing: ratings and scores are about texts; name their file"
+            )
+        return example(name)
+    from metassay.spreadsheets import settings, summary  # with all that they import
+    from metassay.spreadsheets.read import KINDS, Asked, read_all
+
+    files = {kind: getattr(chosen, kind) for kind in KINDS if getattr(chosen, kind)}
+    asked = Asked(
+        files, chosen.columns, chosen.reference, chosen.lower, chosen.neither, chosen.scale
+    )
+    found = read_all(asked)
+    for line in summary.lines(found, settings.settings_of(found.rows)):
+        print(line)
+    more = ["--name", chosen.name] if chosen.name else []
+    more += ["--run"] if chosen.run else []
+    if not chosen.yes and not _confirmed(summary.command(chosen.folder, asked, found, more)):
+        return None
+    return settings.project_of(name, found, [path.name for path in files.values()])
+
+
+def _confirmed(command: str) -> bool:
+    """Ask once; without a terminal nobody can answer, and the command that confirms is told."""
+    if not sys.stdin.isatty():
+        raise BadInput(
+            "nobody is here to confirm what was guessed, so nothing was made; change what is wrong"
+            f" in this command, and run it: {command}"
+        )
+    if input("Is all of this right? [y/n] ").strip().lower() in ("y", "yes"):
+        return True
+    print(f"change what is wrong in this command, and run it:\n{command}")
+    return False
+
+
+def _run(folder: Path, name: str) -> int:
+    """Make the report, by plain processes: without language models there is nothing to retry."""
+    from metassay.cli.running import run
+
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        words = argparse.Namespace(
+            names=[name], jobs=2, no_prefect=True, prefect_api=None, mirror=None
+        )
+        code = run(words)
+        if page(name).exists():
+            print(f"open {page(name).resolve().as_uri()}")
+        return code
+    finally:
+        os.chdir(before)

@@ -1,0 +1,61 @@
+"""What `metassay init` and `metassay upgrade` take; what they do is in init.py."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+INIT = """\
+Make a project for your own data in a new folder: params.yaml with comments, a benchmark, prompts, a
+workflow for CI; git and DVC are set up. Without data it holds an invented example, which runs at
+once. With --texts it is made from your spreadsheets (CSV, or the first page of an XLSX workbook),
+which stay as they are. What each column holds is guessed, shown, and confirmed by one question, or
+by --yes.
+
+  texts    one row per text: document, system, text, and perhaps source and reference; or one row
+           per document and one column per system
+  ratings  one row per rating: document, system, rater, criterion, value; or one column per
+           criterion or per rater
+  scores   what your own metrics gave: document, system, one column per metric; or metric, value
+
+Data from spreadsheets are private: git ignores them. docs/own-project.md has an example."""
+
+UPGRADE = """\
+Bring the project in this folder up to date with the Metassay that is installed: dvc.yaml files,
+prompts, rubrics, pinned packages, the workflow, .gitignore and code.yaml. params.yaml, the registry
+and data stay; what you edited stays too, and the new version is written beside it (NAME.new). A
+folder of benchmarks/ that has no dvc.yaml yet gets the one of its sort. A second time there is
+nothing to do."""
+
+
+def add_commands(
+    add: Callable[..., argparse.ArgumentParser],
+    piped: Callable[[str, str, str], Callable[[argparse.Namespace], int]],
+) -> None:
+    """Add `init` and `upgrade`; `piped` finds commands."""
+    making = add("init", piped("init", "init", "init"), "make a project for your own data", INIT)
+    say = making.add_argument
+    say("folder", metavar="DIR", type=Path, help="a new or empty folder")
+    say("--texts", metavar="FILE", type=Path, help="a spreadsheet of texts")
+    say("--ratings", metavar="FILE", type=Path, help="what people said about them")
+    say("--scores", metavar="FILE", type=Path, help="what your own metrics said about them")
+    say(
+        "--columns",
+        metavar="ROLE=COLUMN",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="what columns hold: doc, system, text, source, reference, rater, criterion, metric,"
+        " value; of one file alone: ratings.doc=id; several side by side: systems=a,b (also"
+        " criteria, raters, metrics)",
+    )
+    say("--reference", metavar="SYSTEM", help="who of the systems wrote the references")
+    worse = "metrics and criteria of which less is better"
+    say("--lower", metavar="NAME", nargs="+", action="extend", default=[], help=worse)
+    neither = "metrics that say what a text is like, not how good"
+    say("--neither", metavar="NAME", nargs="+", action="extend", default=[], help=neither)
+    scale = "a criterion's scale, such as fluency=1..5 (default: lowest to highest value)"
+    say("--scale", metavar="NAME=LOW..HIGH", nargs="+", action="extend", default=[], help=scale)
+    say("--name", help="of the benchmark (default: after the folder)")
+    say("--yes", action="store_true", help="confirm what is guessed, without a question")
+    say("--run", action="store_true", help="make the report at once, and say where it is")
+    add("upgrade", piped("upgrade", "init", "upgrade"), "bring a project up to date", UPGRADE)

@@ -1,0 +1,62 @@
+"""The commands `reevaluate`, `schedule` and `accept`: their work is in flows/."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from metassay.cli.project import checked
+from metassay.cli.running import REFUSED, refreshed, run_flows, words_of
+from metassay.errors import BadInput
+from metassay.params import Params
+
+NOTHING_REGRESSED, STAGE_FAILED, MISSING, REGRESSED = 0, 1, 3, 4
+SAID = {
+    NOTHING_REGRESSED: "nothing regressed",
+    STAGE_FAILED: "a stage failed",
+    REFUSED: "it could not be run",
+    MISSING: "answers of language models are missing",
+    REGRESSED: "something regressed, or the drift sentinel alarmed",
+}
+
+
+def reevaluate(chosen: argparse.Namespace) -> int:
+    """Bring benchmarks up to date and compare them with their accepted numbers."""
+    _with_scores(chosen.names, checked(chosen.names))
+    refreshed()
+    words, environment = words_of(chosen)
+    return run_flows(words, environment, module="flows.reevaluate", own=(MISSING, REGRESSED))
+
+
+def accept(chosen: argparse.Namespace) -> int:
+    """Take the numbers that are there as those to compare with from now on."""
+    _with_scores(chosen.names, checked(chosen.names))
+    words = [*chosen.names, *(["--anyway"] if chosen.anyway else [])]
+    return run_flows(words, dict(os.environ), module="flows.accept")
+
+
+def schedule(chosen: argparse.Namespace) -> int:
+    """Serve a schedule: this process becomes it, so that Ctrl-C reaches Prefect's runner itself."""
+    _with_scores(chosen.names, checked(chosen.names))
+    when = (
+        ["--cron", chosen.cron] if chosen.cron is not None else ["--interval", str(chosen.interval)]
+    )
+    words = [*chosen.names, "--jobs", str(chosen.jobs), *when, "--timezone", chosen.timezone]
+    if chosen.prefect_api:
+        words += ["--prefect-api", chosen.prefect_api]
+    if chosen.mirror:
+        os.environ["METASSAY_MIRROR"] = str(chosen.mirror.resolve())
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, "-m", "flows.schedule", *words])
+
+
+def _with_scores(names: list[str], params: Params) -> None:
+    """Raise BadInput for what is no benchmark of systems."""
+    problems = [
+        f"{Path('benchmarks', name)}: is a test, whose items have right answers; its numbers are"
+        " compared with those, so run it by `metassay run`"
+        for name in names
+        if name not in params.benchmarks
+    ]
+    if problems:
+        raise BadInput(problems)

@@ -1,0 +1,99 @@
+"""The command `metassay sentinel`: does a judge still answer as it did?"""
+
+import argparse
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from metassay.cli.terminal import folded
+from metassay.drift import DriftResult, files
+from metassay.drift import check as check_judges
+from metassay.drift.bridge import bridge as bridge_judges
+from metassay.drift.bridge_page import lines, summary, write
+from metassay.drift.fixing import Fixed, folder_of, judges_asked
+from metassay.drift.fixing import fix as fix_anchors
+from metassay.llm.budget import Spending
+from metassay.params import load
+
+ALARM, CANNOT_TELL = 4, 3
+
+
+def fix(chosen: argparse.Namespace) -> int:
+    """Draw anchors, and learn how steady the judge is."""
+    params = load()
+    console = Console()
+    for judge in judges_asked(params, folder_of(params, chosen.name), chosen.judge):
+        made = fix_anchors(
+            chosen.name,
+            judge,
+            anchors=chosen.anchors,
+            repeats=chosen.repeats,
+            seed=chosen.seed,
+            again=chosen.again,
+        )
+        _say_fixed(console, made)
+    return 0
+
+
+def check(chosen: argparse.Namespace) -> int:
+    """Ask the anchors again, and print what came of each judge."""
+    results = check_judges(Path(), chosen.name, chosen.judge)
+    console = Console()
+    heads = ("judge", "state", "answered", "failed", "changed", "expected", "shift", "at most")
+    table = folded(*heads, title=f"{chosen.name}: judges against their anchors")
+    for one in results:
+        table.add_row(*map(Text, _cells(one)))
+    console.print(table)
+    for one in results:
+        console.print(one.sentence, markup=False, soft_wrap=True, highlight=False)
+    console.print(f"every check so far: {files.drift_file(chosen.name)}", soft_wrap=True)
+    if any(one.alarm for one in results):
+        return ALARM
+    return 0 if all(one.state == "no alarm" for one in results) else CANNOT_TELL
+
+
+def bridge(chosen: argparse.Namespace) -> int:
+    """Ask another judge the same, and print what changes."""
+    made = bridge_judges(chosen.name, chosen.old, chosen.new)
+    file = write(made, Path("reports/bridges"))
+    console = Console()
+    heads = ("author", "metric", "items", "documents", "before", "after", "difference")
+    table = folded(*heads, title=f"{chosen.name}: {chosen.old} to {chosen.new}")
+    for cells in summary(made.shifts):
+        table.add_row(*map(Text, cells))
+    for line in lines(made):
+        console.print(line, markup=False, soft_wrap=True, highlight=False)
+    if not made.shifts.empty:
+        console.print(table)
+    console.print(f"{_money(made.spent)}; the whole: {file}", soft_wrap=True)
+    return 0
+
+
+def _say_fixed(console: Console, made: Fixed) -> None:
+    table = folded("stored verdict", "answers", "other than stored", title=f"judge {made.judge}")
+    for verdict, answers, differ in made.baseline:
+        share = f"{differ} ({100 * differ / answers:.1f} %)"
+        table.add_row(*map(Text, (verdict, str(answers), share)))
+    console.print(table)
+    console.print(
+        f"{made.file}: {len(made.anchors)} questions; commit it. {_money(made.spent)}",
+        soft_wrap=True,
+    )
+
+
+def _cells(one: DriftResult) -> tuple[str, ...]:
+    def shown(value: float | None, form: str = "d") -> str:
+        return "" if value is None else format(value, form)
+
+    bounds = "" if one.high is None else f"{one.high}; {one.shift_low:+d} to {one.shift_high:+d}"
+    return (
+        *(one.judge, one.state, f"{one.answered} of {one.anchors}", str(one.failed)),
+        *(shown(one.changed), shown(one.expected, ".1f"), shown(one.shift, "+d"), bounds),
+    )
+
+
+def _money(spent: Spending) -> str:
+    if spent.currency is None:
+        return f"{spent.calls} requests, no prices"
+    return f"{spent.calls} requests, paid at most {spent.at_most:.4f} {spent.currency}"

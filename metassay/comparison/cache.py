@@ -1,0 +1,64 @@
+"""Tables of another state by their hash, out of DVC's cache or a remote of the project.
+
+The one module of the library that asks DVC, for only DVC knows where a project's cache and
+remotes are.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from metassay.errors import BadInput
+
+
+def find(root: Path, wanted: Mapping[str, str], *, name: str, benchmark: str) -> dict[str, Path]:
+    """The files of these MD5 hashes, by the path of the table that each was.
+
+    What is not in the cache is brought from the project's remotes, the default one first, if there
+    is one. Raises BadInput, which says what to do, where none has it.
+    """
+    # Slow to import, and only needed here; dvc has no types.
+    from dvc.exceptions import DvcException  # type: ignore[import-untyped]
+    from dvc.repo import Repo  # type: ignore[import-untyped]
+    from dvc_data.hashfile.hash_info import HashInfo
+
+    # It warns of what a remote lacks, which another one may have; what none has, we say.
+    logging.getLogger("dvc.data_cloud").setLevel(logging.ERROR)
+    # ImportError: a remote of a sort whose package is not installed.
+    failures = (DvcException, OSError, ImportError)
+    try:
+        with Repo(str(root)) as repo:
+            cache = repo.cache.local
+            first = repo.config["core"].get("remote")
+            refused: Exception | None = None
+            for remote in sorted(repo.config["remote"], key=lambda one: (one != first, one)):
+                absent = [md5 for md5 in wanted.values() if not cache.exists(md5)]
+                try:
+                    if absent:
+                        repo.cloud.pull([HashInfo("md5", md5) for md5 in absent], remote=remote)
+                except failures as error:
+                    refused = error  # another one may have it
+            if refused and not all(map(cache.exists, wanted.values())):
+                raise refused
+            files = {path: Path(cache.oid_to_path(md5)) for path, md5 in wanted.items()}
+    except failures as error:
+        raise BadInput(
+            f"{name}: DVC can't be asked for tables of {benchmark}: {type(error).__name__}; run in"
+            " a project that `dvc init` made, and check its remotes (docs/sharing.md)"
+        ) from error
+    return _there(files, name, benchmark)
+
+
+def _there(files: Mapping[str, Path], name: str, benchmark: str) -> dict[str, Path]:
+    absent = sorted(path for path, file in files.items() if not file.is_file())
+    if absent:
+        raise BadInput(_absent(absent, name, benchmark))
+    return dict(files)
+
+
+def _absent(paths: Iterable[str], name: str, benchmark: str) -> str:
+    return (
+        f"{name}: of that state {', '.join(paths)} are neither in DVC's cache nor in a remote;"
+        f" `dvc push` where they were made, or check that state out in another clone,"
+        f" `metassay run {benchmark}` there, and compare with that clone's data/tables/{benchmark}"
+    )

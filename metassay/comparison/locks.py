@@ -1,0 +1,99 @@
+"""A benchmark's dvc.lock: what it names, and whether it is of the settings that stand beside it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import yaml
+
+from metassay.errors import BadInput
+from metassay.options import BENCHMARKS
+
+Lock = Mapping[str, Any]
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_ABSENT = object()
+
+# The list of a benchmark's params.yaml that names the instances of a stage.
+_LISTS: Mapping[str, str] = {
+    "generate": "systems",
+    "generate_few_shot": "few_shot",
+    "ingest_study": "studies",
+    "decompose": "decompositions",
+    "decompose_released": "released_claims",
+    "pair": "questions",
+    "pair_rubric": "rubrics",
+    "judge": "judges",
+    "measure_costly": "costly_metrics",
+}
+
+
+def parse_lock(text: str, where: str) -> Lock:
+    """What a dvc.lock says of the stages that there are; BadInput if it is none.
+
+    DVC keeps entries of instances that were struck off, such as a judge's: they are left out, for
+    they may name the same files as those that took their place.
+    """
+    try:
+        found = yaml.load(text, Loader=_LOADER)
+    except yaml.YAMLError:
+        found = None
+    stages = found.get("stages") if isinstance(found, dict) else None
+    if not isinstance(found, dict) or not isinstance(stages, dict):
+        raise BadInput(
+            f"{where}: is no dvc.lock with stages; bring an earlier one back by git, or run"
+            " the benchmark"
+        )
+    named: dict[str, Any] = {}
+    for name, stage in stages.items():
+        if "@" not in name:
+            for file, keys in (stage.get("params") or {}).items():
+                named |= keys if file.startswith(f"{BENCHMARKS.as_posix()}/") else {}
+    there = {name: stage for name, stage in stages.items() if _is_named(name, named)}
+    return {**found, "stages": there}
+
+
+def _is_named(stage: str, named: Mapping[str, Any]) -> bool:
+    """Whether an instance such as `judge@lexical` is in the list that later stages read."""
+    own, _, item = stage.partition("@")
+    names = named.get(_LISTS.get(own, ""))
+    return not item or names is None or item in names
+
+
+def outs_of(lock: Lock) -> dict[str, str]:
+    """The MD5 of everything that the lock's stages made, by path."""
+    outs = [out for stage in lock["stages"].values() for out in stage.get("outs") or ()]
+    return {str(out["path"]): str(out.get("md5", "")) for out in outs}
+
+
+def out_of_date(lock: Lock, read: Callable[[str], str | None]) -> list[str]:
+    """What differs from what the stages read, each once: `code.yaml > judges.mini`.
+
+    A state whose prompt, model or code was changed without a run has its old numbers, which would
+    compare as the same. Files of data are not looked at, nor dvc.yaml: `dvc status` does. `read`
+    gives the text of a file of the project at that state; None if there is none.
+    """
+    there: dict[str, Any] = {}
+    found: dict[str, None] = {}
+    for stage in lock["stages"].values():
+        for file, keys in (stage.get("params") or {}).items():
+            if file not in there:
+                there[file] = _content(read(file))
+            differ = (key for key, value in keys.items() if _at(there[file], key) != value)
+            found |= dict.fromkeys(f"{file} > {key}" for key in differ)
+    return list(found)
+
+
+def _content(text: str | None) -> Any:
+    try:
+        return yaml.load(text or "", Loader=_LOADER)
+    except yaml.YAMLError:
+        return None  # after a merge, perhaps: everything in it differs
+
+
+def _at(content: Any, key: str) -> Any:
+    """The value at `judges.mini`; no name has a dot in it."""
+    for name in key.split("."):
+        if not isinstance(content, Mapping) or name not in content:
+            return _ABSENT
+        content = content[name]
+    return content

@@ -1,0 +1,125 @@
+"""The anchors: which questions a judge is asked again, drawn once with a seed.
+
+Drawn are whole items of metrics (a claim; a statement with all that is asked of its citations; a
+text with all criteria of its rubric), so that a metric can be told from them. Strata are the
+questions of related measures by the stored verdict, of each author, and equally many items come
+from each: a judge that calls nearly everything entailed is watched on both labels. Only what the
+judge has answered is drawn.
+
+Several anchors of a text go into one call, as in a run; the call is shorter than the run's, which
+had all questions of that text. A verdict can depend on its neighbours in a call. This is no drift,
+and is not taken for any: the repetitions, which a check is held against, are asked as it is.
+"""
+
+import hashlib
+from collections import deque
+from collections.abc import Iterable
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from metassay.errors import BadInput
+from metassay.judges.criteria import RUBRIC
+from metassay.pairing.instruments import INSTRUMENTS, Labels
+from metassay.pairing.measures import MEASURES
+
+_ITEM = ["family", "doc_id", "author", "own_part", "own_position"]
+
+
+def items_of(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
+    """Every question that is put to judges, with the item that it belongs to and what was answered.
+
+    Adds to the rows of `pairs`: `item` (a number), `verdict` and `status` (null where the
+    judge has no row, as where the question is settled), and `stratum`: the item's, by its first
+    verdict; null where any of its pairs failed, or none was answered.
+    """
+    rows = pairs.merge(verdicts(judgments), on="pair_id", how="left")
+    graded = rows["instrument"].isin(RUBRIC)
+    rows["family"] = rows["measure"].map(family).mask(graded, "rubric")
+    rows["own_part"] = rows["part"].mask(graded, "")
+    rows["own_position"] = rows["position"].mask(graded, 0)
+    rows = rows.sort_values([*_ITEM, "citation", "measure", "pair_id"], ignore_index=True)
+    rows["item"] = rows.groupby(_ITEM).ngroup()
+    failed = rows["status"].notna() & (rows["status"] != "ok")
+    first = rows.groupby("item")["verdict"].transform("first")
+    sound = first.notna() & ~failed.groupby(rows["item"]).transform("any")
+    rows["stratum"] = (rows["family"] + ": " + first.astype("object")).where(sound, None)
+    return rows.drop(columns=["family", "own_part", "own_position"])
+
+
+def draw(items: pd.DataFrame, number: int, seed: int) -> pd.DataFrame:
+    """Open rows of `items_of`, of at least `number` different answered pairs or of all there are.
+
+    The strata of each author take turns, so that none has more items than another that still has
+    some. Adds `weight`
+    and `covered`, as table `anchors` has them. BadInput where nothing was answered.
+    """
+    drawable = items[items["stratum"].notna()]
+    if drawable.empty:
+        raise BadInput("no question of this judge has an answer, so nothing can be watched")
+    known = drawable[drawable["verdict"].notna()].groupby("item")["pair_id"].agg(set)
+    first = drawable.groupby("item")[["author", "stratum"]].first()
+    strata = first["author"] + ": " + first["stratum"]
+    shuffled = np.random.default_rng(seed).permutation(strata.index.to_numpy())
+    queues: dict[str, deque[int]] = {}
+    for item in shuffled.tolist():
+        queues.setdefault(strata[item], deque()).append(item)
+    drawn: list[int] = []
+    asked: set[str] = set()
+    while any(queues.values()) and len(asked) < number:
+        for queue in queues.values():
+            if queue and len(asked) < number:
+                drawn.append(queue.popleft())
+                asked |= known[drawn[-1]]
+    return _weighted(drawable[drawable["settled"].isna()], drawn)
+
+
+def _weighted(drawable: pd.DataFrame, drawn: list[int]) -> pd.DataFrame:
+    """The rows of the drawn items, and how many others each of them stands for."""
+    every = drawable.drop_duplicates("item")[["item", "author", "stratum", "measure"]]
+    every = every.assign(family=every["measure"].map(family), drawn=every["item"].isin(drawn))
+    cell, whole = ["author", "stratum"], ["author", "family"]
+    there = every.groupby(cell)["drawn"].transform("sum")
+    every["weight"] = every.groupby(cell)["drawn"].transform("size") / there.where(there > 0)
+    every["covered"] = (there > 0).groupby([every[name] for name in whole]).transform("mean")
+    chosen = every.loc[every["drawn"], ["item", "weight", "covered"]]
+    return drawable.merge(chosen, on="item")
+
+
+def verdicts(judgments: pd.DataFrame) -> pd.DataFrame:
+    """pair_id, status and verdict: a label, or a grade as text; null where the status isn't ok."""
+    grade = judgments["grade"].map(lambda grade: None if pd.isna(grade) else f"{grade:.12g}")
+    said = judgments["label"].astype("object").where(judgments["label"].notna(), grade)
+    return judgments[["pair_id", "status"]].assign(
+        verdict=said.where(judgments["status"] == "ok", None).astype("str")
+    )
+
+
+def rank(instrument: str, verdict: str) -> float:
+    """The greater the better, within an instrument: its first label is the greatest."""
+    answer = INSTRUMENTS[instrument].answer
+    return -answer.names.index(verdict) if isinstance(answer, Labels) else float(verdict)
+
+
+def hashed(pair_ids: Iterable[str], stored: Iterable[str]) -> str:
+    """What names a set of anchors: a hash of its questions and their stored verdicts."""
+    lines = sorted(f"{one} {verdict}" for one, verdict in zip(pair_ids, stored, strict=True))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
+
+
+@cache
+def family(measure: str) -> str:
+    """The questions whose answers may go into one number together, by the first of their names.
+
+    `measure` is what `pairs.measure` says.
+    """
+    names = {measure}
+    together = [
+        # What is asked of a whole text goes with no single item of it.
+        {one.name for one in found.questions if one.whole == found.counted.whole}
+        for found in MEASURES.values()
+    ]
+    while wider := set().union(*(some for some in together if some & names)) - names:
+        names |= wider
+    return min(names)

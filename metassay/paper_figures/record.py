@@ -1,0 +1,118 @@
+"""What a figure or table of a paper is: a record that says which numbers it shows, and how.
+
+A record has panels, rows and columns. Where all three meet is a cell: one number of ours, found in
+a table of a benchmark by the conditions of its panel, row and column, and one that was printed,
+found in a file of `reports/published/` in the same way.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+# Column -> the value that it has, or one of which it has (where a cell is reduced from many rows).
+Where = Mapping[str, str | tuple[str, ...]]
+Form = Literal["table", "dots", "bars", "lines", "scatter", "heatmap", "violins"]
+Reduce = Literal["", "sum", "mean", "count"]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Our numbers: a column of a table of a benchmark, and those with its interval's ends.
+
+    `table` is one of `metassay.tables.TABLES`, or made of such by `made.MADE`. A cell is one row of
+    it; with `reduce` it is the sum, mean or number of all rows that meet the conditions, null ones
+    left out. `scale` multiplies value and interval, so that they are as the paper prints them; -1
+    turns a sign, and the interval with it. `draws` is a column of lists, for
+    violins; `n` says how many documents or texts a number is of (with `reduce`: how many rows),
+    those of `n_undefined` left out.
+    """
+
+    benchmark: str
+    table: str
+    value: str
+    low: str = ""
+    high: str = ""
+    draws: str = ""
+    n: str = ""
+    n_undefined: str = ""
+    scale: float = 1.0
+    where: Where = field(default_factory=dict)
+    reduce: Reduce = ""
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that it reads numbers from."""
+        own = (self.value, self.low, self.high, self.draws, self.n, self.n_undefined)
+        return [name for name in own if name]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row, column or panel: its title, and the conditions that its cells meet.
+
+    `ours` are of our table and `printed` of the published file; None there says that this line is
+    not computed here, or was not printed. `numbers` are other ones than the record's. With `parts`
+    the cell is a weighted sum of several: a weight and further conditions each; it has no interval.
+    `x` is the line's place on the axis where the form has one (`lines`).
+    """
+
+    title: str
+    ours: Where | None = field(default_factory=dict)
+    printed: Where | None = field(default_factory=dict)
+    numbers: Numbers | None = None
+    parts: tuple[tuple[float, Where], ...] = ()
+    x: float | None = None
+
+
+@dataclass(frozen=True)
+class Each:
+    """A line of ours alone for every value that a column has in our table, sorted, but for some."""
+
+    column: str
+    but: tuple[str, ...] = ()
+
+
+Lines = tuple[Line | Each, ...]
+
+
+@dataclass(frozen=True)
+class Record:
+    """One figure or table of a paper.
+
+    `title` and `says` are our words: what it shows, and what its reader must know. `printed` are
+    files in `reports/published/`; those of their rows that meet `printed_where` are of this record.
+    `apart` says why ours and theirs stand side by side and are not subtracted. `open` says what is
+    missing: then nothing is drawn, and all else may be empty. `decimals` are printed. `axis` is
+    what the numbers are, `across` what the columns of lines are.
+    """
+
+    paper: str
+    name: str
+    title: str
+    form: Form
+    numbers: Numbers | None = None
+    rows: Lines = ()
+    columns: Lines = ()
+    panels: Lines = (Line(""),)
+    printed: tuple[str, ...] = ()
+    printed_where: Where = field(default_factory=dict)
+    decimals: int = 2
+    axis: str = ""
+    across: str = ""
+    says: str = ""
+    apart: str = ""
+    open: str = ""
+
+    @property
+    def every_numbers(self) -> tuple[Numbers, ...]:
+        """All numbers that it may show; none of one that is open."""
+        if self.open:
+            return ()
+        own = [self.numbers] if self.numbers else []
+        lines = [line.numbers for line in self._lines() if line.numbers]
+        return tuple(own + lines)
+
+    def _lines(self) -> Iterator[Line]:
+        for line in (*self.panels, *self.rows, *self.columns):
+            if isinstance(line, Line):
+                yield line

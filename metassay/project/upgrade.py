@@ -1,0 +1,154 @@
+"""A project brought up to date with the Metassay that is installed; its settings stay.
+
+What an upgrade wrote it may replace. What its owner edited it never touches: the new version is
+written beside it, under the same name with `.new` at the end. No data, registry or params are
+changed; keys that params.yaml must have now and lacks are added at its end, as ours has them.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from metassay import __version__, strict_yaml
+from metassay.atomic import whole_file
+from metassay.code_version import FILE as CODE
+from metassay.code_version import refresh
+from metassay.errors import BadInput
+from metassay.options import BENCHMARKS, PARAMS
+from metassay.params import Shared, load
+from metassay.project import kit, record
+from metassay.project.make import filled
+
+_BESIDE = ".new"
+_KEY = re.compile(r"^(\w+):", re.MULTILINE)
+
+
+@dataclass
+class Changes:
+    """What an upgrade did, by path: one word each of `changed`; what stayed as its owner has it."""
+
+    changed: dict[str, str] = field(default_factory=dict)
+    beside: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.changed or self.beside)
+
+
+def upgrade(root: Path) -> Changes:
+    """Bring the project in `root` up to date; a second time there is nothing to do.
+
+    Raises BadInput if it is no project, is Metassay's own repository, or its params are not sound.
+    """
+    if not (root / PARAMS).is_file():
+        raise BadInput(f"{PARAMS}: is not here; run this in a project's folder (metassay init)")
+    if (root / "metassay" / "project").is_dir():
+        raise BadInput("this is Metassay's own repository, which is up to date with itself")
+    before = record.read(root)
+    known = before.files if before else {}
+    done, hashes = Changes(), dict[str, str]()
+    for name, new in _wanted(root).items():
+        _replace(root, name, new, known, done)
+        if name not in done.removed:
+            hashes[name] = record.hash_of(new)
+    for name in kit.LINES:
+        _add_lines(root, name, done)
+    _add_keys(root, done)
+    load(root)
+    content = record.written({**known, **hashes})
+    if not (root / record.FILE).exists() or (root / record.FILE).read_bytes() != content:
+        _put(root / record.FILE, content)
+        done.changed[str(record.FILE)] = "updated"
+    if refresh(root):
+        done.changed[CODE] = "updated"
+    return done
+
+
+def _wanted(root: Path) -> dict[str, bytes]:
+    """What an upgrade may replace, by path: also the dvc.yaml of each folder of benchmarks/."""
+    wanted = dict(kit.files())
+    names = []
+    for params in sorted((root / BENCHMARKS).glob(f"*/{PARAMS.name}")):
+        names.append(params.parent.name)
+        wanted[f"{BENCHMARKS.name}/{names[-1]}/{kit.DAG}"] = kit.dag_of(strict_yaml.load(params))
+    wanted[kit.WORKFLOW] = filled(wanted[kit.WORKFLOW].decode("utf-8"), " ".join(names))
+    return wanted
+
+
+def _replace(root: Path, name: str, new: bytes, known: Mapping[str, str], done: Changes) -> None:
+    path, told = root / name, known.get(name)
+    if not path.exists():
+        if told is not None and not name.endswith(kit.DAG):
+            done.removed.append(name)  # its owner doesn't want it
+            return
+        _put(path, new)
+        done.changed[name] = "added"
+        return
+    held, wanted = record.hash_of(path.read_bytes()), record.hash_of(new)
+    if held == wanted:
+        return
+    if held == told:
+        _put(path, new)
+        done.changed[name] = "updated"
+        return
+    beside = path.with_name(path.name + _BESIDE)
+    if told == wanted or (beside.exists() and record.hash_of(beside.read_bytes()) == wanted):
+        return  # edited, and ours is as it was then, or lies there already
+    _put(beside, new)
+    done.beside.append(name)
+
+
+def _add_lines(root: Path, name: str, done: Changes) -> None:
+    """Lines that a file must have, at its end; those that are there stay in their order."""
+    path = root / name
+    there = path.read_text(encoding="utf-8") if path.exists() else ""
+    held = {line.strip() for line in there.splitlines()}
+    lines = kit.file(name).decode("utf-8").splitlines()
+    lacking = [line for line in lines if line.strip() not in held and not line.startswith("#")]
+    if lacking:
+        start = there if there.endswith("\n") or not there else there + "\n"
+        _put(path, (start + "\n".join(lacking) + "\n").encode("utf-8"))
+        done.changed[name] = f"{len(lacking)} lines added"
+
+
+def _add_keys(root: Path, done: Changes) -> None:
+    """Keys that the root's params.yaml must have and lacks, with the comments that ours have."""
+    path = root / PARAMS
+    own = strict_yaml.load(path)
+    needed = [name for name, one in Shared.model_fields.items() if one.is_required()]
+    lacking = [name for name in needed if isinstance(own, dict) and name not in own]
+    if not lacking:
+        return
+    ours = dict(_blocks(kit.file(str(PARAMS)).decode("utf-8")))
+    text = path.read_text(encoding="utf-8").rstrip() + "\n\n"
+    _put(path, (text + "".join(ours[name] for name in lacking)).encode("utf-8"))
+    done.changed[str(PARAMS)] = f"{', '.join(lacking)} added"
+
+
+def _blocks(text: str) -> Iterator[tuple[str, str]]:
+    """Each top-level key of a YAML text with its block and the comment that stands above it."""
+    lines = text.splitlines(keepends=True)
+    starts = [number for number, line in enumerate(lines) if _KEY.match(line)]
+    heads = []
+    for start in starts:
+        while start and lines[start - 1].startswith("#"):
+            start -= 1  # noqa: PLW2901 - up to where its comment begins
+        heads.append(start)
+    for start, head, end in zip(starts, heads, [*heads[1:], len(lines)], strict=True):
+        found = _KEY.match(lines[start])
+        assert found is not None
+        yield found[1], "".join(lines[head:end]).rstrip() + "\n"
+
+
+def _put(path: Path, content: bytes) -> None:
+    with whole_file(path) as file:
+        file.write(content)
+
+
+def version_line(before: str | None) -> str:
+    """Which version the project is at, and which it was at where that is another."""
+    if before == __version__:
+        return f"up to date with Metassay {__version__}"
+    was = f"Metassay {before}" if before else "before there was a record"
+    return f"up to date with Metassay {__version__}, from {was}"

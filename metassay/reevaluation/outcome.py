@@ -1,0 +1,128 @@
+"""What a re-evaluation of one benchmark came to: its numbers beside those that were accepted."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import pandas as pd
+
+from metassay.comparison.causes import Cause
+from metassay.comparison.compare import compare
+from metassay.comparison.differences import Differences
+from metassay.comparison.options import ComparisonOptions
+from metassay.comparison.sides import ACCEPTED, Side, here, of_lock
+from metassay.comparison.verdicts import CHANGED, IMPROVED, REGRESSED, UNKNOWN
+from metassay.drift.record import DriftResult
+from metassay.errors import BadInput
+from metassay.options import BENCHMARKS
+from metassay.parquet import empty
+from metassay.tables import CHANGED_DOCUMENTS, CHANGES
+
+VERDICTS: Final = (REGRESSED, IMPROVED, CHANGED, UNKNOWN)  # those worth a word
+NOTHING_REGRESSED, STAGE_FAILED, MISSING, ALARMED = 0, 1, 3, 4  # as exit codes, the worst is 1
+
+BLIND: Final = ("cannot tell", "another judge")  # a check of the sentinel that says nothing
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One run's outcome for one benchmark.
+
+    `when`: UTC, to the second. `revision`: of git; None without. `stages`: how many were looked at
+    again since something they read differs; `failed` names those that did not succeed, and then
+    nothing is compared. `accepted`: the first digits of the accepted lock's hash; None if nothing
+    is accepted, and then nothing is compared either. `certificates` have the verdicts that differ.
+    `lacking` counts answers of language models that are missing, `missing` says which. `drift` is
+    None where there are no anchors.
+    """
+
+    benchmark: str
+    when: str
+    revision: str | None
+    stages: int
+    failed: Sequence[str] = ()
+    accepted: str | None = None
+    compared: Differences | None = None
+    causes: Sequence[Cause] = ()
+    certificates: pd.DataFrame = field(default_factory=pd.DataFrame)
+    lacking: int = 0
+    missing: Sequence[str] = ()
+    drift: Sequence[DriftResult] | None = None
+    side: Side | None = None
+
+    @property
+    def changes(self) -> pd.DataFrame:
+        """Table CHANGES; no rows where nothing was compared."""
+        return empty(CHANGES) if self.compared is None else self.compared.changes
+
+    @property
+    def documents(self) -> pd.DataFrame:
+        """Table CHANGED_DOCUMENTS."""
+        return empty(CHANGED_DOCUMENTS) if self.compared is None else self.compared.documents
+
+    def count(self, verdict: str) -> int:
+        """How many rows of `changes` have this verdict, but for those scored neither time."""
+        rows = self.changes
+        scored = rows[["n", "n_only_before", "n_only_after"]].sum(axis=1) > 0
+        return int(((rows["verdict"] == verdict) & scored).sum())
+
+    @property
+    def alarms(self) -> int:
+        """How many judges the drift sentinel finds changed or gone."""
+        return sum(result.alarm for result in self.drift or ())
+
+    @property
+    def status(self) -> int:
+        """The exit code: 1 before 4 before 3 before 0.
+
+        3, too, where a judge that has anchors could not be checked.
+        """
+        if self.failed:
+            return STAGE_FAILED
+        if self.count(REGRESSED) or self.alarms:
+            return ALARMED
+        blind = any(result.state in BLIND for result in self.drift or ())
+        return MISSING if self.lacking or blind else NOTHING_REGRESSED
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Rows by the verdicts that are worth a word."""
+        return {verdict: self.count(verdict) for verdict in VERDICTS}
+
+
+def accepted_file(benchmark: str) -> Path:
+    """Where the accepted numbers of a benchmark are named, from the project's root."""
+    return BENCHMARKS / benchmark / ACCEPTED
+
+
+def short_hash(lock: Path) -> str:
+    """What a lock is called where it is spoken of: the start of its SHA-256."""
+    return hashlib.sha256(lock.read_bytes()).hexdigest()[:12]
+
+
+def compared(
+    root: Path, benchmark: str, options: ComparisonOptions, looked_at: int
+) -> tuple[Side, Differences | None, list[Cause], pd.DataFrame]:
+    """The side here, and what differs from the accepted one; None where nothing was accepted.
+
+    `looked_at`: how many benchmarks are compared at once. Raises BadInput where the accepted tables
+    are not to be had, or no document is in both.
+    """
+    now = here(root, benchmark)
+    if not (root / accepted_file(benchmark)).is_file():
+        return now, None, [], pd.DataFrame()
+    before = accepted_side(root, benchmark)
+    found = compare(before, now, options, looked_at=looked_at)
+    return now, found.differences, found.causes or [], found.certificates
+
+
+def accepted_side(root: Path, benchmark: str) -> Side:
+    """The accepted numbers; BadInput, with what to do, where they are not to be had."""
+    file = accepted_file(benchmark)
+    try:
+        return of_lock(root, file, benchmark, "accepted")
+    except BadInput as error:
+        remedy = f"`git checkout {file}` brings it back; `metassay accept {benchmark}` replaces it"
+        raise BadInput([*error.problems, f"{file}: {remedy}"]) from error

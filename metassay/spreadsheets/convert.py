@@ -1,0 +1,217 @@
+"""Spreadsheets whose columns are known, as rows of own data that know where they stood."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from metassay.datasets.own_data import Rating, Score, Source, Text, checked
+from metassay.datasets.rows import (
+    Findings,
+    MetricRow,
+    Place,
+    RatingRow,
+    Rows,
+    ScoreRow,
+    SourceRow,
+    TextRow,
+)
+from metassay.errors import shown
+from metassay.spreadsheets.columns import (
+    CRITERION,
+    DOC,
+    METRIC,
+    RATER,
+    REFERENCE,
+    SOURCE,
+    SYSTEM,
+    TEXT,
+    VALUE,
+    Columns,
+)
+from metassay.spreadsheets.sheet import Sheet, absent
+from metassay.tables import FULL
+from metassay.tables import REFERENCE as REFERENCE_AUTHOR
+from metassay.text.sentences import sentences
+
+STUDY = "people"
+ONE_RATER, ONE_CRITERION, ONE_SYSTEM = "rater", "rating", "system"
+_SPEAKER = re.compile(r"([^\W\d_][\w .'-]{0,24}):\s+(?=\S)")
+_SPEAKERS = 6  # different ones in a dialogue, at most
+_SPOKEN = 0.8  # of the lines begin with a speaker in a dialogue
+
+
+class Read(NamedTuple):
+    """A file and what its columns hold."""
+
+    sheet: Sheet
+    columns: Columns
+
+    def cells(self) -> Iterator[tuple[Place, Mapping[str, str]]]:
+        """Each row's place and what is written, by role."""
+        roles = self.columns.roles.items()
+        for at, cells in self.sheet.rows:
+            yield at, {role: cells[column] for role, column in roles}
+
+    def spread(self) -> Iterator[tuple[Place, Mapping[str, str]]]:
+        """As `cells`, and of columns side by side one row each, the column's name by what it is."""
+        each = self.columns.each
+        held = TEXT if each == SYSTEM else VALUE
+        for (at, found), (_, cells) in zip(self.cells(), self.sheet.rows, strict=True):
+            if not each:
+                yield at, found
+            for column in self.columns.spread if each else ():
+                yield at, {**found, each: column, held: cells[column]}
+
+
+def add_texts(read: Read, reference_author: str, rows: Rows) -> int:
+    """Add sources and texts; returns how many texts are empty, which count as failed.
+
+    Whoever is called `reference_author` wrote the reference, and so does what stands in a column of
+    references. The source of a document, and its reference, may stand in each of its rows, or in
+    one; two that differ are a problem.
+    """
+    sources: dict[str, tuple[Place, str]] = {}
+    references: dict[str, tuple[Place, str]] = {}
+    n_empty = 0
+    for at, found in read.cells():
+        doc = found[DOC]
+        sources.setdefault(doc, (at, ""))
+        _once(at, doc, found.get(SOURCE, ""), SOURCE, sources, rows.problems)
+        _once(at, doc, found.get(REFERENCE, ""), REFERENCE, references, rows.problems)
+    for at, found in read.spread():
+        author = found.get(SYSTEM, ONE_SYSTEM)
+        author = REFERENCE_AUTHOR if author == reference_author else author
+        n_empty += absent(found[TEXT]) and author != REFERENCE_AUTHOR
+        _add_text(at, found[DOC], author, found[TEXT], rows)
+    for doc, (at, written) in references.items():
+        _add_text(at, doc, REFERENCE_AUTHOR, written, rows)
+    for doc, (at, written) in sources.items():
+        value = {"doc_id": doc, "task": "other", "passages": _passages(written)}
+        source = checked(Source, value, at, rows.problems)
+        if source is not None:
+            texts = [one.text for one in source.passages]
+            speakers = [one.speaker for one in source.passages]
+            groups = [one.group for one in source.passages]
+            rows.sources.append(SourceRow(at, doc, source.task, texts, speakers, groups))
+    return n_empty
+
+
+def add_ratings(read: Read, systems: Iterable[str], rows: Rows) -> int:
+    """Add ratings of the study `people`; returns how many cells are empty: the rater abstained."""
+    only, n_empty = _only(systems), 0
+    nobody = RATER not in read.columns.roles and read.columns.each != RATER
+    rated: set[tuple[str, ...]] = set()
+    for at, found in read.spread():
+        said = {
+            "study": STUDY,
+            "doc_id": found[DOC],
+            "author": found.get(SYSTEM, only),
+            "rater": found.get(RATER, ONE_RATER),
+            "criterion": found.get(CRITERION, ONE_CRITERION),
+            "value": found[VALUE],
+        }
+        rating = checked(Rating, said, at, rows.problems)
+        if rating is not None:
+            what = (rating.doc_id, rating.author, rating.criterion)
+            if nobody and what in rated:
+                fix = "name its column by --columns ratings.rater=COLUMN, or keep one of the rows"
+                rows.problems.add(at, "rates a text again, and no column says who rated", fix)
+                continue
+            rated.add(what)
+            value = _number(read.sheet, found[VALUE], at, rows.problems)
+            n_empty += absent(found[VALUE])
+            key = (rating.study, rating.doc_id, rating.author, FULL, "text")
+            rows.ratings.append(RatingRow(at, *key, rating.rater, rating.criterion, value))
+    _system_told(read, only, rows.problems)
+    return n_empty
+
+
+def add_scores(
+    read: Read,
+    systems: Iterable[str],
+    called: Mapping[str, str],
+    better: Mapping[str, str],
+    rows: Rows,
+) -> int:
+    """Add scores; returns how many cells are empty: the metric is undefined there.
+
+    `called`: what each metric is called here; `better`: its direction, by that name.
+    """
+    only, n_empty = _only(systems), 0
+    first: dict[str, MetricRow] = {}
+    for at, found in read.spread():
+        metric = called.get(found[METRIC], found[METRIC])
+        said = {"doc_id": found[DOC], "author": found.get(SYSTEM, only), "metric": metric}
+        score = checked(Score, {**said, "value": found[VALUE]}, at, rows.problems)
+        if score is not None:
+            value = _number(read.sheet, found[VALUE], at, rows.problems)
+            n_empty += absent(found[VALUE])
+            rows.scores.append(ScoreRow(at, score.doc_id, score.author, FULL, metric, value))
+            first.setdefault(metric, MetricRow(at, metric, better.get(metric, "higher")))
+    rows.metrics += first.values()
+    _system_told(read, only, rows.problems)
+    return n_empty
+
+
+def _only(systems: Iterable[str]) -> str:
+    """The one system that there is; "" if there are several."""
+    found = set(systems) - {REFERENCE_AUTHOR}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _system_told(read: Read, only: str, problems: Findings) -> None:
+    if read.columns.get(SYSTEM) is None and not only:
+        what = "no column says which system's text each row is about"
+        problems.add(Place(read.sheet.name), what, "add one, or name it by --columns system=COLUMN")
+
+
+def _once(
+    at: Place,
+    doc: str,
+    written: str,
+    what: str,
+    found: dict[str, tuple[Place, str]],
+    problems: Findings,
+) -> None:
+    """Keep what is written once of a document, wherever it stands first."""
+    if absent(written):
+        return
+    place, before = found.get(doc, (at, ""))
+    if not before:
+        found[doc] = (at, written)
+    elif before != written:
+        where = f"doc {shown(doc)}, {place.kind} {place.row}"
+        problems.add(at, f"the {what} differs from an earlier row's", "make them equal", where)
+
+
+def _add_text(at: Place, doc: str, author: str, written: str, rows: Rows) -> None:
+    if absent(written) and author == REFERENCE_AUTHOR:
+        return  # nobody wrote one
+    said = {"doc_id": doc, "author": author}
+    said |= {"status": "error"} if absent(written) else {"text": written}
+    text = checked(Text, said, at, rows.problems)
+    if text is not None:
+        rows.texts.append(TextRow(at, doc, author, FULL, text.text, text.status))
+
+
+def _number(sheet: Sheet, cell: str, at: Place, problems: Findings) -> float | None:
+    number = None if absent(cell) else sheet.number(cell)
+    if number is None and not absent(cell):
+        # Not quoted: what is no number may be a remark about the text.
+        problems.add(at, "a cell is no number", "write a number, or leave it empty")
+    return number
+
+
+def _passages(source: str) -> list[dict[str, str]]:
+    """The source in pieces: lines, with who speaks if it is a dialogue; of one line, sentences."""
+    lines = [line.strip() for line in source.splitlines() if line.strip()]
+    if len(lines) == 1:
+        return [{"text": source[start:end]} for start, end in sentences(source)]
+    spoken = [_SPEAKER.match(line) for line in lines]
+    names = {match[1] for match in spoken if match}
+    if sum(map(bool, spoken)) < _SPOKEN * len(lines) or len(names) > _SPEAKERS:
+        return [{"text": line} for line in lines]
+    return [
+        {"text": line[match.end() :], "speaker": match[1]} if match else {"text": line}
+        for line, match in zip(lines, spoken, strict=True)
+    ]

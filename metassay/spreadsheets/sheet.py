@@ -1,0 +1,133 @@
+"""One spreadsheet: CSV with any usual separator, or the first page of an XLSX workbook."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from metassay.datasets.decoding import csv_lines, decode, finite_number, read_bytes
+from metassay.datasets.rows import Findings, Place
+from metassay.datasets.workbook import pages
+from metassay.errors import shown
+
+MISSING = frozenset(("", "na", "n/a", "nan"))  # as a cell, in any case
+_REMEDY = "name a CSV or XLSX file whose first row names its columns"
+_SEPARATORS = ",;\t"
+_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
+_XLSX = (".xlsx", ".xlsm")
+
+
+class Sheet(NamedTuple):
+    """The columns' names, and each row's place and cells by column, without blanks around them.
+
+    `commas`: numbers may be written 3,5, as where cells are parted by semicolons.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[Place, Mapping[str, str]]]
+    commas: bool
+
+    def cells(self, column: str) -> list[str]:
+        """A column's cells that are not missing."""
+        found = (cells[column] for _, cells in self.rows)
+        return [cell for cell in found if not absent(cell)]
+
+    def number(self, cell: str) -> float | None:
+        """The number that a cell is, 45 % as 0.45; None if it is none."""
+        if cell.endswith("%"):
+            percent = self.number(cell[:-1].rstrip())
+            return None if percent is None else percent / 100
+        if self.commas and _COMMA.fullmatch(cell):
+            cell = cell.replace(",", ".")
+        return finite_number(cell)
+
+
+def absent(cell: str) -> bool:
+    """Whether nothing is written there."""
+    return cell.strip().lower() in MISSING
+
+
+def read_sheet(path: Path, problems: Findings) -> Sheet | None:
+    """Read one file; None, with every fault in `problems`, if its columns can't be told.
+
+    A row that has not as many cells as there are columns is a problem, and left out.
+    """
+    if path.suffix.lower() in _XLSX:
+        found = pages(path, problems, remedy=_REMEDY)
+        lines, separator = (found[0].rows if found else []), ""
+    else:
+        data = read_bytes(path, problems, remedy=_REMEDY)
+        text = decode(data, path, problems) if data is not None else None
+        if text is None:
+            return None
+        separator = _separator(text)
+        lines = list(csv_lines(text, path.name, problems, separator))
+    full = [(at, cells) for at, cells in lines if any(cell.strip() for cell in cells)]
+    if not full:
+        if not problems:
+            problems.add(Place(path.name), "has no rows", _REMEDY)
+        return None
+    return _sheet(path.name, full, separator == ";", problems)
+
+
+def _sheet(
+    name: str, lines: list[tuple[Place, list[str]]], commas: bool, problems: Findings
+) -> Sheet | None:
+    (at, first), *body = lines
+    # Excel writes empty columns at the end as long as anything was ever there.
+    width = max(number for number, cell in enumerate(first, start=1) if cell.strip())
+    width = max([width, *(_filled(cells) for _, cells in body if _filled(cells) <= len(first))])
+    header = [cell.strip() for cell in first[:width]]
+    if not header[0] and all(cells[:1] == [str(n)] for n, (_, cells) in enumerate(body)):
+        # Rows counted from 0, as pandas writes them unasked.
+        body = [(place, cells[1:]) for place, cells in body]
+        header, width = header[1:], width - 1
+    faults = list(_faults(header))
+    for what, remedy in faults:
+        problems.add(at, what, remedy)
+    if faults:
+        return None
+    rows = []
+    for place, cells in body:
+        if _filled(cells) > width or len(cells) < width:
+            what = f"has not the {width} cells that the first row names"
+            remedy = 'add or remove separators; put a cell that contains one in "quotes"'
+            problems.add(place, what, remedy, f"{len(cells)} cells")
+            continue
+        rows.append((place, {column: cell.strip() for column, cell in zip(header, cells)}))  # noqa: B905 - empty cells may follow
+    if not rows and not problems:
+        problems.add(Place(name), "has no rows below its first one", _REMEDY)
+    return Sheet(name, tuple(header), rows, commas)
+
+
+def _filled(cells: list[str]) -> int:
+    """How many cells there are up to the last one that holds anything."""
+    return max((number for number, cell in enumerate(cells, start=1) if cell.strip()), default=0)
+
+
+def _faults(header: list[str]) -> Iterable[tuple[str, str]]:
+    for number, column in enumerate(header, start=1):
+        if not column:
+            yield (
+                f"column {number} has no name",
+                "name it in the first row, which names all columns, or remove it",
+            )
+        elif not column.isprintable():
+            yield f"the name of column {number} has characters that do not print", "remove them"
+    for column, count in Counter(header).items():
+        if column and count > 1:
+            yield f"column {shown(column)} is there {count} times", "rename or remove one of them"
+
+
+def _separator(text: str) -> str:
+    """What parts the columns: that by which the first row has most cells."""
+    first = next((line for line in text.splitlines() if line.strip(_SEPARATORS + " ")), "")
+    counted = {one: len(_cells(first, one)) for one in _SEPARATORS}
+    return max(_SEPARATORS, key=lambda one: counted[one])
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    found = next(iter(csv_lines(line, "", Findings(), separator)), None)
+    return found[1] if found else []

@@ -1,0 +1,91 @@
+"""Did numbers change, or is it luck? Paired differences by document, exact tests for many rows.
+
+If nothing changed, before and after are two drawings of the same thing for each document, and
+either might as well have come first: turning the sign of a document's difference gives another data
+set that was as likely. That is exact however skewed the values are and however often the difference
+is 0. A document's sign turns in all rows at once, so what rows share is kept, and the largest
+statistic of all rows gives each its p adjusted for the others.
+
+Sources: Fisher 1935, The Design of Experiments, section 21; Westfall and Young 1993,
+Resampling-based multiple testing (step-down max-T); Phipson and Smyth 2010, Permutation p-values
+should never be zero (the data count as one drawing).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from metassay.statistics.arithmetic import Array, blocks
+
+Signs = NDArray[np.int8]
+
+SAME = 1e-7  # statistics closer than this, in standard deviations, are equal
+HELD = 4_000_000  # numbers at a time
+
+
+class Flipped(NamedTuple):
+    """Per row, two-sided; NaN for a row in which nothing differs."""
+
+    p: Array  # of the row alone
+    adjusted: Array  # for all rows (step-down)
+    smallest: Array  # no p of the row can be smaller, for so few documents differ in it
+    exact: bool  # whether all signs were tried
+
+
+def sign_flip_test(differences: Array, *, n: int, rng: np.random.Generator) -> Flipped:
+    """Test each row of `differences` (rows, documents); NaN where a row has no difference.
+
+    The statistic is the sum, in units of its standard deviation over the signs. All signs are tried
+    where there are no more than `n`, else `n` in all, the data's own among them.
+    """
+    there = np.nan_to_num(differences)
+    p = np.full(len(there), np.nan)
+    adjusted, smallest = p.copy(), p.copy()
+    size = np.sqrt((there**2).sum(axis=1))
+    moved = np.flatnonzero(size > 0)
+    documents = np.flatnonzero((there != 0).any(axis=0))
+    exact = documents.size == 0 or documents.size - 1 <= np.log2(n)
+    if not moved.size:
+        return Flipped(p, adjusted, smallest, exact)
+    units = (there[moved] / size[moved, None])[:, documents]
+    signs = _every_sign(documents.size) if exact else _signs(n, documents.size, rng)
+    observed = np.abs(units.sum(axis=1)) - SAME
+    order = np.argsort(observed, kind="stable")  # the smallest first
+    alone, most = np.zeros(moved.size), np.zeros(moved.size)
+    for some in blocks(len(signs), moved.size, numbers=HELD):
+        drawn = np.abs(units[order] @ signs[some].T.astype(np.float64))
+        alone[order] += (drawn >= observed[order, None]).sum(axis=1)
+        most[order] += (np.maximum.accumulate(drawn, axis=0) >= observed[order, None]).sum(axis=1)
+    p[moved] = alone / len(signs)
+    # From the largest statistic on, no p may be smaller than one before it.
+    adjusted[moved[order]] = np.maximum.accumulate((most[order] / len(signs))[::-1])[::-1]
+    smallest[moved] = np.maximum(0.5 ** ((units != 0).sum(axis=1) - 1.0), 1 / len(signs))
+    return Flipped(p, adjusted, smallest, exact)
+
+
+def mean_interval(differences: Array, *, confidence: float) -> tuple[Array, Array]:
+    """Ends of Student's interval for each row's mean; NaN for fewer than two differences."""
+    n = np.sum(np.isfinite(differences), axis=1)
+    enough = n >= 2
+    low = np.full(len(differences), np.nan)
+    high = low.copy()
+    if enough.any():
+        some, count = differences[enough], n[enough]
+        mean, error = np.nanmean(some, axis=1), np.nanstd(some, axis=1, ddof=1) / np.sqrt(count)
+        reach = special.stdtrit(count - 1, (1 + confidence) / 2) * error
+        low[enough], high[enough] = mean - reach, mean + reach
+    return low, high
+
+
+def _every_sign(documents: int) -> Signs:
+    """All signs, the data's own first; turning every one of them changes no absolute value."""
+    others = np.arange(2 ** (documents - 1))[:, None] >> np.arange(documents - 1) & 1
+    return np.hstack([np.ones((len(others), 1)), 1.0 - 2.0 * others]).astype(np.int8)
+
+
+def _signs(n: int, documents: int, rng: np.random.Generator) -> Signs:
+    drawn = rng.integers(0, 2, (n, documents), dtype=np.int8) * 2 - 1
+    drawn[0] = 1
+    return drawn

@@ -1,0 +1,41 @@
+"""figures: tables of benchmarks -> reports/figures/<paper>/: its figures and tables, ours beside
+those that were printed."""
+
+import logging
+from pathlib import Path
+
+from metassay.code_version import of_module
+from metassay.errors import BadInput
+from metassay.paper_figures.draw import Inputs, draw_paper
+from metassay.paper_figures.inputs import (
+    DRAWS,
+    FIGURES,
+    STORE,
+    printed_path,
+    said,
+    table_path,
+)
+from metassay.paper_figures.papers import PAPERS
+from stages.doorway import Given, enter
+
+_log = logging.getLogger("metassay.figures")  # the doorway says what is logged, as a note
+
+
+def main(given: Given) -> None:
+    """Draw the records of one paper, which stands where other stages have a benchmark."""
+    paper = given.benchmark
+    if paper not in PAPERS:
+        raise BadInput(f"{paper!r}: no paper has this name; choose from {', '.join(PAPERS)}")
+    inputs = Inputs(
+        lambda benchmark, table: given.path(table_path(benchmark, table)),
+        lambda file: given.path(printed_path(file)),
+    )
+    out = given.path(f"{FIGURES}/{paper}")
+    version = of_module(Path(), DRAWS)
+    outcome = draw_paper(PAPERS[paper], inputs, out, store=STORE, version=version)
+    for line in said(outcome):
+        _log.warning(line)
+
+
+if __name__ == "__main__":
+    enter(main)

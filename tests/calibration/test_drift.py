@@ -1,0 +1,20 @@
+"""`pytest -m calibration`: the sentinel keeps to its rate, and sees what it is for."""
+
+import pytest
+
+from tests.calibration.drift import RATE, WATCHES, power, silent
+
+pytestmark = pytest.mark.calibration
+
+
+@pytest.mark.parametrize("watch", WATCHES, ids=lambda watch: watch.spread)
+def test_a_judge_that_does_not_change_raises_no_more_alarms_than_stated(watch):
+    found = silent(watch, watches=60, seed=7)
+    assert 0 < found.rate <= RATE
+
+
+@pytest.mark.parametrize("watch", WATCHES, ids=lambda watch: watch.spread)
+def test_a_model_that_changes_is_noticed(watch):
+    assert power(watch, 0.15, one_sided=False, watches=60, seed=8)[0] > 0.85
+    one_way, _ = power(watch, 0.10, one_sided=True, watches=60, seed=9)
+    assert one_way > power(watch, 0.10, one_sided=False, watches=60, seed=9)[0]

@@ -1,0 +1,106 @@
+"""`metassay figures`: draws what can be drawn, says what cannot, and ends with an honest code."""
+
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from metassay.cli.main import main
+from metassay.paper_figures.inputs import paths
+from metassay.paper_figures.papers import PAPERS
+from tests.paper_figures.feeding import feed
+from tests.stage_setup import refresh_code
+
+OF_DOCLENS = paths(PAPERS["doclens"])
+ACI = [path for path in OF_DOCLENS if path.startswith("data/tables/aci_bench/")]
+
+
+@pytest.fixture
+def here(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    refresh_code(project)
+    monkeypatch.chdir(project)
+    return project
+
+
+def test_what_can_be_drawn_is_and_the_rest_is_named(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With no table, with those of one benchmark, and of a paper that is open."""
+    assert main(["figures", "--paper", "doclens"]) == 1
+    said = capsys.readouterr().out
+    assert "doclens: nothing drawn; 0 of 12 drawn, 19 open" in said
+    assert "table24; `metassay run aci_bench_table24` makes them" in said
+    assert "table20, table21" in said
+    assert not (here / "reports/figures").exists()
+
+    feed(here, ACI)
+    lock = (here / "dvc.lock").read_bytes()
+    assert main(["figures", "--paper", "doclens", "--format", "md,tex"]) == 3
+    drawn = {file.name for file in (here / "reports/figures/doclens").iterdir()}
+    assert drawn == {"table20.md", "table20.tex"}  # of the others no number is there
+    said, noted = capsys.readouterr()
+    assert "1 of 12 drawn, 19 open" in said
+    assert "`metassay run aci_bench_table24` makes them" in said
+    assert "have none of their numbers: fig4, " in said
+    assert "1 figure(s) and table(s): 1 drawn, 0 as before; 19 open" in noted
+    assert "table21: not drawn: no number of it in data/tables/aci_bench/leaderboard" in noted
+    assert "table20: no number of ours for BART + SAMSum FT, full, " in noted
+    assert (here / "dvc.lock").read_bytes() == lock
+
+    assert main(["figures", "--paper", "simsum"]) == 0
+    assert "simsum: nothing drawn; 0 of 0 drawn, 1 open" in capsys.readouterr().out
+
+
+def test_a_project_without_benchmarks_of_papers_is_told_so(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for params in (here / "benchmarks").glob("mts_dialog/params.yaml"):
+        params.unlink()
+    assert main(["figures", "--paper", "benabacha"]) == 2
+    assert "benabacha: drawn from mts_dialog, of which benchmarks/ has none" in (
+        capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize("words", [["--format", "gif"], ["--paper", "rubric"]])
+def test_another_format_or_paper_is_refused(words: list[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["figures", *words])
+    assert ended.value.code == 2
+
+
+@pytest.mark.slow  # DVC itself runs the stage, twice
+def test_a_whole_paper_is_drawn_by_its_stage_and_again_only_what_changed(here: Path) -> None:
+    feed(here, OF_DOCLENS)
+    first = figures(here)
+    assert ": 1 drawn, 0 as before; 19 open" in first
+    assert "not up to date: aci_bench, aci_bench_table24" in first
+    lock = yaml.safe_load((here / "dvc.lock").read_text(encoding="utf-8"))
+    deps = {dep["path"] for dep in lock["stages"]["figures_doclens"]["deps"]}
+    assert deps == set(OF_DOCLENS)
+    drawn = digest(here)
+    assert set(drawn) == {"table20.csv", "table20.md", "table20.tex"}
+
+    feed(here, [path for path in OF_DOCLENS if "table24/" in path], rouge=0.25)
+    assert ": 0 drawn, 1 as before; 19 open" in figures(here)
+    assert digest(here) == drawn
+
+
+def figures(root: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "metassay.cli", "figures", "--paper", "doclens"],
+        cwd=root,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 3, done.stderr  # most of its numbers are not in these tables
+    return done.stderr
+
+
+def digest(root: Path) -> dict[str, str]:
+    files = sorted((root / "reports/figures/doclens").iterdir())
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}

@@ -1,0 +1,16 @@
+"""A project whose states are made, not run."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.comparison.states import Project
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """An empty project that is the working folder; no table and no commit yet."""
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    monkeypatch.setenv("COLUMNS", "120")
+    return Project(tmp_path / "project")

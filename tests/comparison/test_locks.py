@@ -1,0 +1,38 @@
+"""What a dvc.lock is taken to say."""
+
+import yaml
+
+from metassay.comparison.locks import outs_of, parse_lock
+
+UNITS = "data/tables/one/units.parquet"
+
+
+def lock(order: list[str]) -> str:
+    """Of a benchmark whose decomposition `clauses` was struck off, its stages in this order."""
+    stages = {
+        "decompose@clauses": {"cmd": "a", "outs": [{"path": UNITS, "md5": "old"}]},
+        "decompose_released@given": {"cmd": "b", "outs": [{"path": UNITS, "md5": "new"}]},
+        "aggregate": {
+            "cmd": "c",
+            "params": {
+                "benchmarks/one/params.yaml": {
+                    "decompositions": [],
+                    "released_claims": {"given": "data/raw/claims"},
+                }
+            },
+        },
+    }
+    return yaml.safe_dump({"stages": {name: stages[name] for name in order}}, sort_keys=False)
+
+
+def test_stages_that_were_struck_off_are_left_out_wherever_they_stand() -> None:
+    names = ["decompose@clauses", "decompose_released@given", "aggregate"]
+    for order in (names, names[::-1]):
+        found = parse_lock(lock(order), "dvc.lock")
+        assert set(found["stages"]) == {"decompose_released@given", "aggregate"}
+        assert outs_of(found) == {UNITS: "new"}
+
+
+def test_an_instance_stays_where_no_later_stage_says_what_there_is() -> None:
+    text = yaml.safe_dump({"stages": {"judge@mini": {"cmd": "a"}, "aggregate": {"cmd": "b"}}})
+    assert set(parse_lock(text, "dvc.lock")["stages"]) == {"judge@mini", "aggregate"}

@@ -1,0 +1,266 @@
+"""Records are drawn whole, the same twice, and again only where what they show has changed."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from metassay.errors import BadInput
+from metassay.paper_figures.cells import Cells, cells_of
+from metassay.paper_figures.draw import Inputs, Outcome, draw_paper
+from metassay.paper_figures.names import FORMATS
+from metassay.paper_figures.record import Line, Numbers, Record
+from metassay.parquet import read
+from metassay.reporting.cells import read_printed
+from metassay.tables import TABLES
+from tests.paper_figures.invented import (
+    BOARD,
+    COLUMNS,
+    FORMS,
+    PRINTED,
+    ROWS,
+    every_form,
+    project,
+    record,
+    write_board,
+)
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Inputs:
+    return project(tmp_path)
+
+
+def drawn(root: Path, inputs: Inputs, *records: Record, version: str = "1") -> Outcome:
+    return draw_paper(records, inputs, root / "out", store=root / "store", version=version)
+
+
+def cells(inputs: Inputs, one: Record) -> Cells:
+    def table(benchmark: str, name: str) -> Any:
+        return read(TABLES[name], inputs.table(benchmark, name))
+
+    printed = read_printed(inputs.printed(PRINTED)) if one.printed else None
+    return cells_of(one, table, printed)
+
+
+# ---- cells -----------------------------------------------------------------------------------
+
+
+def test_ours_stand_beside_what_was_printed(inputs: Inputs) -> None:
+    found = cells(inputs, record())
+    first, _, second, _ = found.cells
+    assert first[:7] == ("", "First & 50 %", "Recall", 0.5, 0.4, 0.6, 9)
+    assert (first.published, first.difference) == (0.5, 0.0)
+    assert second.difference == pytest.approx(0.0012)
+    # A printed dash is no number; the third system is printed and not here.
+    assert (found.n_printed, found.n_beside) == (3, 2)
+    assert found.absent == ("Not here",)
+    assert found.rows == ("First & 50 %", "Second_τ")
+
+
+def test_a_sign_is_turned_with_its_interval(inputs: Inputs) -> None:
+    numbers = Numbers("ward", "leaderboard", "macro", "low", "high", scale=-100)
+    one = record(numbers=numbers, rows=ROWS[:1], columns=COLUMNS[:1])
+    (cell,) = cells(inputs, one).cells
+    assert (cell.ours, cell.low, cell.high) == pytest.approx((-50, -60, -40))
+
+
+def test_a_weighted_sum_has_no_interval(inputs: Inputs) -> None:
+    both = ((0.5, {"metric": "claim_recall"}), (-0.25, {"metric": "words"}))
+    one = record(rows=ROWS[:1], columns=(Line("Both", parts=both),), printed=())
+    (cell,) = cells(inputs, one).cells
+    assert (cell.ours, cell.low) == (0.25 - 25.0, None)
+    lacking = (*both, (1.0, {"metric": "style"}))
+    one = record(rows=ROWS[:1], columns=(Line("All", parts=lacking),), printed=())
+    assert not cells(inputs, one).cells
+
+
+@pytest.mark.parametrize(("reduce", "value"), [("sum", 1.2512), ("mean", 0.6256), ("count", 2)])
+def test_many_rows_are_reduced_as_the_record_says(
+    reduce: str, value: float, inputs: Inputs
+) -> None:
+    numbers = Numbers("ward", "leaderboard", "macro", reduce=reduce)  # type: ignore[arg-type]
+    one = record(numbers=numbers, rows=(Line("All"),), columns=COLUMNS[:1], printed=())
+    (cell,) = cells(inputs, one).cells
+    assert (cell.ours, cell.n) == (pytest.approx(value), 2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"numbers": Numbers("ward", "leaderboard", "macroo")},
+            r"invented table1: table leaderboard of ward: has no column 'macroo'; it has part, ",
+        ),
+        (
+            {"columns": (Line("Recall", ours={"metrik": "claim_recall"}),)},
+            r"table leaderboard of ward: has no column 'metrik'",
+        ),
+        (
+            {"columns": (Line("All"),)},
+            r"2 rows meet author = one; add a condition to the record",
+        ),
+        (
+            {"rows": (Line("x", ours={"author": "one"}, printed={"System": "First"}),)},
+            r"invented table1: invented_table1\.csv: has no column 'System'",
+        ),
+        (
+            {"rows": (Line("x", ours={"author": "one"}),), "columns": COLUMNS[:1]},
+            r"invented_table1\.csv: 3 rows meet quantity = Recall; add a condition",
+        ),
+        ({"printed_where": {"table": "7"}}, r"no row is of this record; mend its printed_where"),
+        ({"numbers": Numbers("ward", "leaderbord", "macro")}, r"leaderbord: no such table; choose"),
+        ({"printed": ("no.csv",)}, r"no\.csv does not exist; restore it"),
+        ({"numbers": None}, r"names no numbers; mend the record"),
+    ],
+)
+def test_a_record_that_is_wrong_is_told_and_nothing_is_lost(
+    changes: dict[str, object], said: str, tmp_path: Path, inputs: Inputs
+) -> None:
+    drawn(tmp_path, inputs, record())
+    before = digest(tmp_path / "out")
+    with pytest.raises(BadInput, match=said):
+        drawn(tmp_path, inputs, record(), record(**changes))  # type: ignore[arg-type]
+    assert digest(tmp_path / "out") == before
+
+
+# ---- files -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def every(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where every form was drawn."""
+    root = tmp_path_factory.mktemp("every")
+    outcome = drawn(root, project(root), *every_form())
+    assert outcome.open == ["fig9"]
+    return root / "out"
+
+
+def test_each_form_has_its_files(every: Path) -> None:
+    files = {file.name for file in every.iterdir()}
+    tables = {f"table{n}.{kind}" for n in (1, 2) for kind in ("tex", "md", "csv")}
+    pictures = {f"fig_{f}.{kind}" for f in FORMS for kind in FORMATS if kind != "tex"}
+    assert files == tables | pictures
+    page = (every / "table1.md").read_text(encoding="utf-8")
+    assert "| First & 50 % | 0.50 [0.40, 0.60] | 0.50 | 0.00 | 100.00" in page.replace("&amp;", "&")
+    assert "Of 3 printed numbers, 2 stand beside ours; 1 has no counterpart here." in page
+
+
+def test_what_may_not_be_subtracted_is_not(tmp_path: Path, inputs: Inputs) -> None:
+    drawn(tmp_path, inputs, record(apart="another judge."))
+    page = (tmp_path / "out/table1.md").read_text(encoding="utf-8")
+    assert "No differences: another judge." in page
+    assert "Recall printed |" in page
+    assert "Recall difference" not in page
+    assert set(pd.read_csv(tmp_path / "out/table1.csv")["difference"].isna()) == {True}
+
+
+def test_nothing_in_a_file_is_of_its_time(every: Path) -> None:
+    for file in every.iterdir():
+        content = file.read_bytes()
+        for word in (b"CreationDate", b"<dc:date", b"Matplotlib", b"Software", b"/Producer"):
+            assert word not in content, file.name
+    assert b"/FontFile2" in (every / "fig_dots.pdf").read_bytes()  # TrueType, embedded
+    assert b"<text" not in (every / "fig_dots.svg").read_bytes()  # outlines
+
+
+_AGAIN = """
+import json, sys
+from pathlib import Path
+from tests.paper_figures.invented import every_form
+from tests.paper_figures.test_draw import digest, drawn
+from metassay.paper_figures.inputs import inputs_in
+root = Path(sys.argv[1])
+drawn(root / "again", inputs_in(root), *every_form())
+print(json.dumps(digest(root / "again/out")))
+"""
+
+
+def test_another_process_draws_the_same_bytes(every: Path) -> None:
+    again = subprocess.run(
+        [sys.executable, "-c", _AGAIN, str(every.parent)],
+        env={**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": os.pathsep.join(sys.path)},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert json.loads(again.stdout) == digest(every)
+
+
+def digest(folder: Path) -> dict[str, str]:
+    files = sorted(folder.iterdir())
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+
+
+# ---- what is drawn again ---------------------------------------------------------------------
+
+TWO = (record(), record("table2", numbers=Numbers("clinic", "leaderboard", "macro"), printed=()))
+
+
+def test_only_what_a_changed_table_feeds_is_drawn_again(tmp_path: Path, inputs: Inputs) -> None:
+    assert drawn(tmp_path, inputs, *TWO).drawn == ["table1", "table2"]
+    first = digest(tmp_path / "out")
+    outcome = drawn(tmp_path, inputs, *TWO)
+    assert (outcome.drawn, outcome.kept) == ([], ["table1", "table2"])
+    assert outcome.absent == {"table1": ("Not here",), "table2": ("Not here",)}
+    assert digest(tmp_path / "out") == first
+
+    write_board(tmp_path, "clinic", {"one": 0.1, "two": 0.3})
+    outcome = drawn(tmp_path, inputs, *TWO)
+    assert (outcome.drawn, outcome.kept) == (["table2"], ["table1"])
+    changed = {name for name, sha in digest(tmp_path / "out").items() if first[name] != sha}
+    assert changed == {"table2.csv", "table2.md", "table2.tex"}
+
+
+def test_another_record_print_or_code_is_drawn_again(tmp_path: Path, inputs: Inputs) -> None:
+    drawn(tmp_path, inputs, *TWO)
+    assert drawn(tmp_path, inputs, record(decimals=3), TWO[1]).drawn == ["table1"]
+    printed = inputs.printed(PRINTED)
+    printed.write_text(printed.read_text(encoding="utf-8").replace("0.75", "0.76"), "utf-8")
+    assert drawn(tmp_path, inputs, *TWO).drawn == ["table1"]
+    assert drawn(tmp_path, inputs, *TWO, version="2").drawn == ["table1", "table2"]
+
+
+def test_a_damaged_drawing_is_drawn_again(tmp_path: Path, inputs: Inputs) -> None:
+    drawn(tmp_path, inputs, record())
+    first = digest(tmp_path / "out")
+    (kept,) = (tmp_path / "store/invented").iterdir()
+    assert zipfile.is_zipfile(kept)
+    kept.write_bytes(kept.read_bytes()[:100])
+    assert drawn(tmp_path, inputs, record()).drawn == ["table1"]
+    assert digest(tmp_path / "out") == first
+
+
+def test_what_lacks_a_table_or_every_number_is_left_out_and_told(
+    tmp_path: Path, inputs: Inputs
+) -> None:
+    elsewhere = record("fig1", numbers=Numbers("nowhere", "leaderboard", "macro"), printed=())
+    nobody = record("fig2", rows=ROWS[2:])
+    outcome = drawn(tmp_path, inputs, record(), elsewhere, nobody)
+    assert outcome.lacking == {
+        "fig1": [("nowhere", "leaderboard")],
+        "fig2": [("ward", "leaderboard")],
+    }
+    assert {file.stem for file in (tmp_path / "out").iterdir()} == {"table1"}
+
+
+def test_formats_are_those_asked_for(tmp_path: Path, inputs: Inputs) -> None:
+    chosen = ("pdf", "tex")
+    store = tmp_path / "store"
+    records = (record(), record("fig1", "dots"))
+    draw_paper(records, inputs, tmp_path / "out", store=store, version="1", formats=chosen)
+    assert set(digest(tmp_path / "out")) == {"table1.tex", "fig1.pdf"}
+    assert drawn(tmp_path, inputs, *records).drawn == []
+
+
+def test_a_scatter_of_one_column_is_refused(tmp_path: Path, inputs: Inputs) -> None:
+    one = record("fig1", "scatter", columns=COLUMNS[:1], numbers=BOARD)
+    with pytest.raises(BadInput, match="a scatter takes two columns, not 1"):
+        drawn(tmp_path, inputs, one)

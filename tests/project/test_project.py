@@ -1,0 +1,313 @@
+"""Projects for one's own data: made whole or not at all, brought up to date without a loss."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from metassay.cli.main import main
+from metassay.code_version import recorded, versions
+from metassay.datasets.files import given_metrics
+from metassay.datasets.registry import load_registry
+from metassay.errors import BadInput
+from metassay.params import load
+from metassay.project import kit, make, record
+from metassay.project.make import name_of
+from tests.conftest import ROOT
+from tests.project.wheel import wheel
+from tests.spreadsheets.sheets import LONG, RATINGS, SCORES, files, put
+
+IDENTITY = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+
+
+@pytest.fixture(autouse=True)
+def _nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """git knows nobody, and what is asked has no terminal."""
+    for name, value in IDENTITY.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project from three spreadsheets; not to be changed."""
+    folder = tmp_path_factory.mktemp("once")
+    given = files(folder, texts=LONG, ratings=RATINGS, scores=SCORES)
+    words = [f"--{kind}={path}" for kind, path in given.items()]
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in IDENTITY.items():
+            patch.setenv(name, value)
+        assert main(["init", str(folder / "Köln Süd"), *words, "--yes"]) == 0
+    return folder / "Köln Süd"
+
+
+@pytest.fixture
+def own(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """That project, to change; one stands in it."""
+    shutil.copytree(made, tmp_path / "own")
+    monkeypatch.chdir(tmp_path / "own")
+    return tmp_path / "own"
+
+
+def git(folder: Path, *words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_a_project_from_spreadsheets_is_valid_and_private(own: Path, capsys) -> None:
+    assert main(["validate"]) == 0
+    params = load()
+    (benchmark,) = params.benchmarks.values()
+    assert benchmark.name == "Koeln_Sued"
+    assert given_metrics(Path(benchmark.raw)) == ["TER", "align_score", "own_bleu"]
+    assert params.meta_evaluation["compared"][:3] == ["TER", "align_score", "own_bleu"]
+    registry = yaml.safe_load(Path("data/registry.yaml").read_text("utf-8"))
+    assert registry["datasets"]["Koeln_Sued"]["access"] == "private"
+    staged = git(own, "ls-files").splitlines()
+    assert "benchmarks/Koeln_Sued/params.yaml" in staged
+    assert "code.yaml" in staged
+    assert not [name for name in staged if name.startswith(("data/Koeln", ".work"))]
+
+
+def test_code_yaml_is_true_and_the_same_from_the_wheel(own: Path, tmp_path: Path) -> None:
+    here = versions(own)
+    assert recorded(own) == {block: names for block, names in here.items()}
+    both = shutil.copytree(own, tmp_path / "both")
+    with zipfile.ZipFile(wheel(tmp_path)) as packed:
+        packed.extractall(both)  # as they would lie in site-packages, but found first
+    assert (both / "metassay/project/files/params.yaml").exists()
+    assert versions(both) == here
+
+
+def test_the_wheel_has_what_a_project_is_made_of(tmp_path: Path, monkeypatch) -> None:
+    """And the same of it as a checkout, to the byte."""
+    from_checkout = {**kit.files(), **kit.example_data()}
+    with zipfile.ZipFile(wheel(tmp_path)) as packed:
+        packed.extractall(tmp_path / "site")
+    monkeypatch.setattr(kit, "_HERE", tmp_path / "site/metassay/project")
+    assert {**kit.files(), **kit.example_data()} == from_checkout
+    for name in (*kit.LINES, ".dvc/config", "params.yaml", "data/registry.yaml"):
+        assert kit.file(name) == (ROOT / name).read_bytes()
+    for test in ({}, {"test": "segmentation"}, {"test": "claim_labels"}):
+        assert kit.dag_of(test)
+
+
+def test_without_confirmation_nothing_is_made_and_the_command_is_told(
+    tmp_path: Path, capsys
+) -> None:
+    given = files(tmp_path, texts=LONG)
+    assert main(["init", "new", f"--texts={given['texts']}"]) == 2
+    said = capsys.readouterr()
+    assert "3 documents; 2 systems" in said.out
+    assert "metassay init new --texts" in said.err
+    assert "--columns texts.doc=visit_id" in said.err
+    assert said.err.strip().endswith("--yes")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["texts.csv"]
+
+
+@pytest.mark.parametrize("answer", ["y", "n"])
+def test_one_question_is_asked(tmp_path: Path, monkeypatch, capsys, answer: str) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda words: asked.append(words) or answer)
+    monkeypatch.setattr(make, "refresh", lambda made: True)
+    given = files(tmp_path, texts=LONG)
+    assert main(["init", "new", f"--texts={given['texts']}"]) == (0 if answer == "y" else 2)
+    assert asked == ["Is all of this right? [y/n] "]
+    assert (tmp_path / "new").exists() == (answer == "y")
+
+
+def test_a_folder_that_holds_something_is_left_as_it_is(tmp_path: Path, capsys) -> None:
+    there = tmp_path / "there"
+    there.mkdir()
+    (there / "thesis.txt").write_text("years of work", encoding="utf-8")
+    assert main(["init", "there"]) == 2
+    assert "holds something already, and nothing was changed" in capsys.readouterr().err
+    assert [path.name for path in there.iterdir()] == ["thesis.txt"]
+
+
+def test_what_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatch) -> None:
+    def full(made: Path) -> bool:
+        raise BadInput("no space left")
+
+    monkeypatch.setattr(make, "refresh", full)
+    (tmp_path / "empty").mkdir()
+    for name in ("new", "empty"):
+        assert main(["init", name]) == 2
+    assert [path.name for path in tmp_path.rglob("*")] == ["empty"]
+
+
+def test_the_example_in_the_folder_where_one_stands(tmp_path: Path, monkeypatch, capsys) -> None:
+    """Also without git, which is said, and DVC is told."""
+    monkeypatch.setattr(make, "refresh", lambda made: True)
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    (tmp_path / "demo").mkdir()
+    monkeypatch.chdir(tmp_path / "demo")
+    inode = Path().stat().st_ino
+    assert main(["init", "."]) == 0
+    assert "git is not installed" in capsys.readouterr().out
+    assert Path().stat().st_ino == inode
+    assert "no_scm = true" in Path(".dvc/config").read_text("utf-8")
+    assert main(["validate"]) == 0
+    assert list(load().benchmarks) == ["demo"]
+
+
+def test_within_another_repository_nothing_is_added(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(make, "refresh", lambda made: True)
+    git(tmp_path, "init", "--quiet", "paper")
+    assert main(["init", "paper/study"]) == 0
+    assert "lies in the git repository" in capsys.readouterr().out
+    assert not (tmp_path / "paper/study/.git").exists()
+    assert git(tmp_path / "paper", "ls-files") == ""
+
+
+def test_a_first_commit_is_made_by_whom_git_knows(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(make, "refresh", lambda made: True)
+    for role in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{role}_DATE", "2026-01-01T00:00:00Z")
+    config = tmp_path / "gitconfig"
+    config.write_text("[user]\n name = A\n email = a@localhost\n", encoding="utf-8")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    assert main(["init", "demo"]) == 0
+    assert git(tmp_path / "demo", "log", "--format=%an %s").startswith("A A Metassay project")
+    assert git(tmp_path / "demo", "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [
+        *(("Prüfung 2026", "Pruefung_2026"), ("a.b", "a_b"), ("日本", "mine"), ("12", "mine")),
+        ("changes", "mine"),  # reports/changes/ is of all benchmarks
+    ],
+)
+def test_a_benchmark_is_called_after_its_folder(tmp_path: Path, folder: str, name: str) -> None:
+    assert name_of(tmp_path / folder) == name
+
+
+def test_a_name_that_the_readme_leaves_room_for_is_only_a_name(monkeypatch) -> None:
+    monkeypatch.setattr(make, "refresh", lambda made: True)
+    assert main(["init", "MYDATA_NAME"]) == 0
+    readme = Path("MYDATA_NAME/README.md").read_text(encoding="utf-8")
+    assert readme.startswith("# MYDATA_NAME\n")
+
+
+def test_odd_names_of_files_and_criteria_come_through_the_command_that_confirms(
+    tmp_path: Path, monkeypatch, capsys
+) -> None:
+    monkeypatch.setattr(make, "refresh", lambda made: True)
+    texts = put(tmp_path / "texts \N{GRINNING FACE}.csv", LONG)
+    odd = [[*RATINGS[0][:3], "-x", "=1"], *RATINGS[1:]]
+    words = ["init", "odd", "--texts", texts.name, "--lower=-x"]
+    words += ["--ratings", put(tmp_path / "ratings.csv", odd).name]
+    assert main(words) == 2
+    command = capsys.readouterr().err.partition("run it: metassay ")[2]
+    assert main(shlex.split(command)) == 0
+    own = load(tmp_path / "odd").benchmarks["odd"]
+    assert {name: one.better for name, one in own.criteria.items()} == {
+        "-x": "lower",
+        "=1": "higher",
+    }
+    assert "\N{GRINNING FACE}" in load_registry(Path("odd/data/registry.yaml"))["odd"].title
+
+
+def test_an_upgrade_of_what_is_up_to_date_does_nothing(own: Path, capsys) -> None:
+    before = {path: path.read_bytes() for path in own.rglob("*") if path.is_file()}
+    assert main(["upgrade"]) == 0
+    assert capsys.readouterr().out.startswith("up to date with Metassay")
+    after = {path: path.read_bytes() for path in own.rglob("*") if path.is_file()}
+    assert {p for p in before | after if before.get(p) != after.get(p)} <= {own / ".work/code.json"}
+
+
+def test_a_hash_that_looks_like_a_number_is_read_back(tmp_path: Path) -> None:
+    hashes = {"a": "1234567e12345678", "b": "0123456789012345", "c": "0000000000000000"}
+    for given in (hashes, {}):
+        (tmp_path / record.FILE).write_bytes(record.written(given))
+        assert record.read(tmp_path) == record.Record(files=given)
+
+
+def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(own: Path, capsys) -> None:
+    """The kit of an older version is played by other bytes in the project and in its record."""
+    kept = {name: Path(name).read_bytes() for name in ("data/registry.yaml", "README.md")}
+    hashes = dict(record.read(own).files)  # type: ignore[union-attr]
+    for name in ("prompts/claims.yaml", "prompts/facets.yaml", "dvc.yaml"):
+        put_bytes(Path(name), Path(name).read_bytes() + b"# of an older version\n")
+        hashes[name] = record.hash_of(Path(name).read_bytes())
+    edited = Path("prompts/claims.yaml").read_bytes() + b"# and my own words\n"
+    put_bytes(Path("prompts/claims.yaml"), edited)
+    Path("rubrics/bmrc.yaml").unlink()
+    del hashes["prompts/judge-scale.yaml"]  # as if it were new
+    Path("prompts/judge-scale.yaml").unlink()
+    record.FILE.write_bytes(record.written(hashes))
+    ignored = Path(".gitignore")
+    ignored.write_text("/mine/\n" + ignored.read_text("utf-8").replace("/dist/\n", ""), "utf-8")
+    params = Path("params.yaml")
+    text = params.read_text("utf-8").replace("threshold: 0.6", "threshold: 0.7")
+    params.write_text(text.replace("shown_as: {}\n", ""), encoding="utf-8")
+    sort = Path("benchmarks/tried")
+    sort.mkdir()
+    shutil.copy(ROOT / "benchmarks/sample_facets/params.yaml", sort)
+    settings = (sort / "params.yaml").read_text("utf-8")
+    (sort / "params.yaml").write_text(
+        settings.replace("name: sample_facets", "name: tried"), "utf-8"
+    )
+    (own / "data/sample_facets").mkdir()
+    entry = (
+        "  sample_facets: {reader: sentences, title: t, licence: l, access: public,"
+        " folder: data/sample_facets}\n"
+    )
+    with Path("data/registry.yaml").open("a", encoding="utf-8") as file:
+        file.write(entry)
+    kept["data/registry.yaml"] += entry.encode()
+    assert main(["upgrade"]) == 0
+    said = capsys.readouterr().out
+    ours = kit.files()
+    for name in ("prompts/facets.yaml", "dvc.yaml", "prompts/judge-scale.yaml"):
+        assert Path(name).read_bytes() == ours[name]
+    assert Path("prompts/claims.yaml").read_bytes() == edited
+    assert Path("prompts/claims.yaml.new").read_bytes() == ours["prompts/claims.yaml"]
+    assert not Path("rubrics/bmrc.yaml").exists()
+    assert ignored.read_text("utf-8").startswith("/mine/\n")
+    assert "\n/dist/\n" in ignored.read_text("utf-8")
+    assert "threshold: 0.7" in params.read_text("utf-8")
+    assert load().shown_as == {}
+    assert "# What reports call a system" in params.read_text("utf-8")
+    assert (sort / "dvc.yaml").read_bytes() == (
+        ROOT / "benchmarks/sample_facets/dvc.yaml"
+    ).read_bytes()
+    assert {name: Path(name).read_bytes() for name in kept} == kept
+    for line in (
+        "kept as you edited it: prompts/claims.yaml; the new version is prompts/claims.yaml.new",
+        "updated: prompts/facets.yaml",
+        "added: benchmarks/tried/dvc.yaml",
+        "1 lines added: .gitignore",
+        "shown_as added: params.yaml",
+        "not brought back, since you removed it: rubrics/bmrc.yaml",
+    ):
+        assert line in said, said
+    assert recorded(own) == versions(own)
+    assert main(["upgrade"]) == 0
+    again = capsys.readouterr().out.splitlines()
+    assert [line for line in again if not line.startswith(("not brought back", "up to date"))] == []
+
+
+def put_bytes(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+
+
+def test_an_upgrade_elsewhere_is_refused(tmp_path: Path, monkeypatch, capsys) -> None:
+    assert main(["upgrade"]) == 2
+    assert "run this in a project's folder" in capsys.readouterr().err
+    monkeypatch.chdir(ROOT)
+    assert main(["upgrade"]) == 2
+    assert "Metassay's own repository" in capsys.readouterr().err
+
+
+def test_spreadsheets_need_texts(tmp_path: Path, capsys) -> None:
+    ratings = put(tmp_path / "r.csv", RATINGS)
+    assert main(["init", "new", f"--ratings={ratings}"]) == 2
+    assert "--texts is missing" in capsys.readouterr().err

@@ -1,0 +1,110 @@
+"""What is said of an outcome, and what is kept of it."""
+
+from pathlib import Path
+
+import pytest
+
+from metassay.comparison.causes import Cause
+from metassay.comparison.differences import differences
+from metassay.comparison.options import ComparisonOptions
+from metassay.comparison.sides import Side
+from metassay.errors import BadInput
+from metassay.parquet import empty
+from metassay.reevaluation.history import append
+from metassay.reevaluation.outcome import Outcome, accepted_file, accepted_side
+from metassay.reevaluation.words import event, headline, lines, payload
+from metassay.reporting.changes import write_report
+from metassay.tables import CERTIFICATES
+from tests.test_reevaluate import leaderboard, scores
+
+
+def side(*, worse: bool) -> Side:
+    made = scores(worse=worse)
+    return Side("here", "one", made, leaderboard(made), empty(CERTIFICATES), None)
+
+
+def outcome(*, worse: bool, **more: object) -> Outcome:
+    now = side(worse=worse)
+    found = differences(side(worse=False), now, ComparisonOptions(permutations=500))
+    known = {"benchmark": "one", "when": "2026-01-05T06:00:12Z", "revision": None, "stages": 3}
+    cause = Cause("data", "ingest", "data/raw/one")
+    of_comparison = {"accepted": "0123", "compared": found, "causes": [cause], "side": now}
+    return Outcome(**{**known, **of_comparison, **more})
+
+
+def test_what_regressed_is_named_with_system_metric_documents_and_cause() -> None:
+    said = lines(outcome(worse=True))
+    assert said[0] == "one: 2 of 3 numbers regressed from the accepted ones (of good)."
+    assert said[1] == "one: what differs: data: data/raw/one (stage ingest)."
+    (first, second) = [line for line in said if line.startswith("  regressed: ")]
+    assert "rouge1 of good" in first
+    assert "rouge2 of good" in second
+    assert "12 of 20 documents differ, most: d0" in first
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "name"),
+    [
+        ({"worse": False}, 0, "metassay.held"),
+        ({"worse": True}, 4, "metassay.regressed"),
+        ({"worse": False, "lacking": 2}, 3, "metassay.incomplete"),
+        ({"worse": True, "lacking": 2}, 4, "metassay.regressed"),
+        ({"worse": True, "failed": ["one: report"], "compared": None}, 1, "metassay.failed"),
+    ],
+)
+def test_the_exit_code_is_the_worst_that_happened(
+    given: dict[str, object], status: int, name: str
+) -> None:
+    found = outcome(**given)
+    assert found.status == status
+    assert event(found) == name
+
+
+def test_prefect_is_told_numbers_and_no_documents() -> None:
+    told = payload(outcome(worse=True))
+    assert told["counts"]["regressed"] == 2
+    assert {row["author"] for row in told["regressed"]} == {"good"}
+    assert "d01" not in str(told)
+
+
+def test_without_accepted_numbers_it_says_how_to_accept() -> None:
+    found = outcome(worse=False, compared=None, accepted=None, causes=())
+    assert found.status == 0
+    assert "`metassay accept one`" in headline(found)[0]
+
+
+def test_the_history_has_a_row_per_run_and_means_where_they_were_made_again(
+    tmp_path: Path,
+) -> None:
+    append(tmp_path, outcome(worse=False))
+    quiet = outcome(worse=False, when="2026-01-12T06:00:12Z", stages=0)
+    runs, means = append(tmp_path, quiet)
+    assert runs["did"].tolist() == ["run again", "nothing to do"]
+    assert set(means["run"]) == {"2026-01-05T06:00:12Z"}
+    runs, _ = append(tmp_path, outcome(worse=True, failed=["one: report"], compared=None))
+    assert runs["did"].tolist() == ["failed", "nothing to do"], "the same second is one run"
+    assert runs["regressed"].isna().tolist() == [True, False]
+    (tmp_path / "history/one/history.parquet").write_text("torn")
+    with pytest.raises(BadInput, match=r"history/one/history.parquet: .* move it away"):
+        append(tmp_path, quiet)
+
+
+def test_accepted_numbers_that_are_not_to_be_had_have_a_remedy(tmp_path: Path) -> None:
+    at = tmp_path / accepted_file("one")
+    at.parent.mkdir(parents=True)
+    at.write_text("torn")
+    with pytest.raises(BadInput, match="`metassay accept one` replaces it"):
+        accepted_side(tmp_path, "one")
+
+
+def test_equal_outcomes_give_equal_pages_without_a_text_that_runs(tmp_path: Path) -> None:
+    found = outcome(worse=True, causes=[Cause("data", "ingest", "<script>|x")])
+    history = append(tmp_path, found)
+    files = ("index.html", "changes.md", "changes.csv", "figures/history.svg")
+    written = []
+    for _ in range(2):
+        write_report(tmp_path, found, history)
+        folder = tmp_path / "reports/changes/one"
+        written.append([(folder / name).read_bytes() for name in files])
+    assert written[0] == written[1]
+    assert b"<script>|x" not in written[0][0] + written[0][1]

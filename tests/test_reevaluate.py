@@ -1,0 +1,230 @@
+"""Re-evaluation of an invented project of three stages that copy prepared tables."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from flows.dag import environment
+from metassay.parquet import empty, write
+from metassay.reevaluation.history import load
+from metassay.tables import CERTIFICATES, LEADERBOARD, SCORES
+from tests.stage_setup import tiny_project
+
+pytestmark = pytest.mark.slow  # each run is a process with DVC, and a schedule has Prefect's server
+ROOT = Path(__file__).parent.parent
+DOCUMENTS, FELL = 20, 12
+RAW = Path("data/raw/one/texts.csv")
+DAG = """\
+stages:
+  ingest:
+    wdir: ../..
+    cmd: mkdir -p data/tables/one; cp data/raw/one/texts.csv data/tables/one/sources.parquet
+    deps: [data/raw/one]
+    outs: [data/tables/one/sources.parquet]
+  aggregate:
+    wdir: ../..
+    cmd: cp made/$(cat data/tables/one/sources.parquet)/*.parquet data/tables/one
+    deps: [data/tables/one/sources.parquet]
+    outs:
+      - data/tables/one/scores.parquet
+      - data/tables/one/leaderboard.parquet
+      - data/tables/one/certificates.parquet
+  report:
+    wdir: ../..
+    cmd: if [ -e broken ]; then exit 78; fi; mkdir -p reports/one; touch reports/one/index.html
+    deps: [data/tables/one/scores.parquet]
+    outs: [reports/one]
+"""
+
+
+def scores(*, worse: bool) -> pd.DataFrame:
+    """Two metrics of two systems; `worse` takes a third of what `good` has on the first FELL."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for author, metric in (("good", "rouge1"), ("good", "rouge2"), ("plain", "rouge1")):
+        for number in range(DOCUMENTS):
+            value = rng.uniform(0.5, 0.7)
+            value *= 2 / 3 if worse and author == "good" and number < FELL else 1
+            known = {"doc_id": f"d{number:02}", "author": author, "part": "full", "metric": metric}
+            rows.append(known | dict.fromkeys(("value", "low", "high"), value))
+    counts = {"n_expected": 1, "n_judged": 1, "n_failed": 0}
+    return pd.DataFrame(rows).assign(judge="none", statistics=None, recipe="r", **counts)
+
+
+def leaderboard(of: pd.DataFrame) -> pd.DataFrame:
+    means = of.groupby(["part", "metric", "judge", "author"])["value"].mean().rename("macro")
+    counts = {"n_documents": DOCUMENTS, "n_undefined": 0, "n_expected": DOCUMENTS, "n_failed": 0}
+    ends = dict.fromkeys(("low", "high", "micro", "least", "most"))
+    return means.reset_index().assign(better="higher", recipe="r", **counts, **ends)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Benchmark `one`, run once and accepted; its raw file says which tables aggregate writes."""
+    root = tmp_path_factory.mktemp("built") / "project"
+    root.mkdir()
+    lead = {"kind": "lead", "passages": 2}
+    tiny_project(root, "http://127.0.0.1:9/v1", ["A passage."], system=lead)
+    shutil.rmtree(root / "data/tables")
+    for name, content in {
+        "benchmarks/one/dvc.yaml": DAG,
+        "dvc.yaml": "stages: {}\n",
+        ".gitignore": "/.work/\n/data/tables/\n/reports/\n",
+        ".dvc/config": (ROOT / ".dvc/config").read_text(encoding="utf-8"),
+        str(RAW): "good",
+    }.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(content, encoding="utf-8")
+    for state in ("good", "worse"):
+        made = scores(worse=state == "worse")
+        write(SCORES, made, root / f"made/{state}/scores.parquet")
+        write(LEADERBOARD, leaderboard(made), root / f"made/{state}/leaderboard.parquet")
+        write(CERTIFICATES, empty(CERTIFICATES), root / f"made/{state}/certificates.parquet")
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    first = reevaluate(root)
+    assert first.returncode == 0, first.stderr
+    assert "nothing is accepted yet" in first.stdout
+    assert "metassay accept one" in first.stdout
+    assert run(root, "flows.accept").stdout.startswith("one: accepted ")
+    return root
+
+
+@pytest.fixture
+def project(built: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(built, tmp_path / "project"))
+
+
+def surroundings(root: Path) -> dict[str, str]:
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    return environment(root) | {"PYTHONPATH": path}
+
+
+def run(root: Path, module: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", module, "one", *words],
+        cwd=root,
+        env=surroundings(root),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def reevaluate(root: Path) -> subprocess.CompletedProcess[str]:
+    return run(root, "flows.reevaluate", "--no-prefect")
+
+
+def test_a_planted_regression_is_named_and_what_is_accepted_is_no_alarm(project: Path) -> None:
+    (project / RAW).write_text("worse", encoding="utf-8")
+    refused = run(project, "flows.accept")
+    assert refused.returncode == 2
+    assert "one: ingest and" in refused.stderr
+    assert "not up to date" in refused.stderr
+
+    alarmed = reevaluate(project)
+    assert alarmed.returncode == 4, alarmed.stderr
+    assert "one: 2 of 3 numbers regressed from the accepted ones (of good)" in alarmed.stdout
+    assert re.search(r"regressed: rouge1 of good: 0\.\d+ to 0\.\d+ \(difference −", alarmed.stdout)
+    assert "12 of 20 documents differ" in alarmed.stdout
+    assert "data: data/raw/one" in alarmed.stdout
+    assert "of plain" not in alarmed.stdout
+    for file in ("index.html", "changes.md", "changes.csv"):
+        report = (project / "reports/changes/one" / file).read_text(encoding="utf-8")
+        assert "regressed" in report
+        assert "rouge2" in report
+
+    again = reevaluate(project)
+    assert again.returncode == 4, "as long as nobody accepts it"
+    assert "nothing to do" in again.stdout
+    moved = run(project, "flows.accept")
+    assert "2 regressed, 0 improved" in moved.stdout
+    assert reevaluate(project).returncode == 0
+
+    runs, means = load(project, "one")
+    assert runs["did"].tolist() == ["run again", "run again", "nothing to do", "nothing to do"]
+    assert runs["status"].tolist() == [0, 4, 4, 0]
+    assert runs["causes"].tolist()[1] == ["data: data/raw/one (stage ingest)"]
+    assert means["run"].nunique() == 2
+    assert set(means.loc[means["verdict"] == "regressed", "author"]) == {"good"}
+
+
+def test_a_failed_stage_ends_it_as_failed_and_compares_nothing(project: Path) -> None:
+    (project / "broken").touch()
+    (project / RAW).write_text("worse", encoding="utf-8")
+    done = reevaluate(project)
+    assert done.returncode == 1
+    assert "not compared, for stages did not succeed: one: report" in done.stdout
+    assert load(project, "one").runs["did"].tolist() == ["run again", "failed"]
+
+
+def test_a_schedule_fires_twice_and_the_second_run_finds_nothing_to_do(project: Path) -> None:
+    (project / RAW).write_text("worse", encoding="utf-8")
+    command = [sys.executable, "-m", "flows.schedule", "one", "--interval", "1"]
+    with (project / "said").open("w+", encoding="utf-8") as said:
+        schedule = subprocess.Popen(
+            command, cwd=project, env=surroundings(project), stdout=said, stderr=said
+        )
+        try:
+            give_up = time.monotonic() + 300
+            while len(load(project, "one").runs) < 3 and schedule.poll() is None:
+                assert time.monotonic() < give_up, Path(said.name).read_text(encoding="utf-8")
+                time.sleep(0.5)
+        finally:
+            schedule.send_signal(signal.SIGINT)
+            schedule.wait(timeout=60)
+        told = Path(said.name).read_text(encoding="utf-8")
+    runs = load(project, "one").runs
+    assert runs["did"].tolist()[1:3] == ["run again", "nothing to do"], told
+    assert runs["status"].tolist()[1:3] == [4, 4]
+    assert "regressed: rouge1 of good" in told
+    with closing(sqlite3.connect(project / ".work/schedule/prefect.db")) as database:
+        states = database.execute(
+            "select s.type, s.message from flow_run_state s join flow_run r on s.flow_run_id = r.id"
+            " join flow f on r.flow_id = f.id where f.name = 'reevaluate' and s.type = 'FAILED'"
+        ).fetchall()
+        events = database.execute(
+            "select resource_id, payload from events where event = 'metassay.regressed'"
+        ).fetchall()
+    assert states[0] == ("FAILED", "one: something regressed, or the drift sentinel alarmed")
+    assert events[0][0] == "metassay.benchmark.one"
+    assert json.loads(events[0][1])["counts"]["regressed"] == 2
+
+
+def test_what_is_no_schedule_is_refused_before_prefect_is_asked(project: Path) -> None:
+    for words, why in (
+        (("--cron", "0 6 * *"), '--cron "0 6 * *"'),
+        (("--cron", "0 0 6 * * 1"), '--cron "0 0 6 * * 1"'),  # seconds are read in two ways
+        (("--cron", "0 6 * * 1", "--timezone", "Mars/Base"), "--timezone Mars/Base: unknown"),
+    ):
+        done = run(project, "flows.schedule", *words)
+        assert done.returncode == 2
+        assert why in done.stderr
+
+
+def test_prefect_takes_our_prefect_yaml_and_finds_the_flow_that_it_names() -> None:
+    from prefect.cli.deploy._models import PrefectYamlModel  # seconds, for other tests of this file
+    from prefect.flows import load_flow_from_entrypoint
+
+    given = yaml.safe_load((ROOT / "prefect.yaml").read_text(encoding="utf-8"))
+    model = PrefectYamlModel.model_validate(given)
+    taken = model.model_dump(exclude_unset=True, mode="json", by_alias=True)
+    assert taken["deployments"] == given["deployments"], "Prefect passes over what it doesn't know"
+    (one,) = given["deployments"]
+    file, _, name = one["entrypoint"].partition(":")
+    assert (ROOT / file).is_file()
+    found = load_flow_from_entrypoint(f"{ROOT / file}:{name}")
+    found.validate_parameters(one["parameters"])

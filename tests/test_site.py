@@ -1,0 +1,122 @@
+"""The site of docs/: it builds, without broken links, and asks nothing of other hosts."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.conftest import ROOT
+
+PAGES = {str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")}
+
+
+def build(project: Path) -> tuple[int, str]:
+    """The exit code, and what was said, without colours."""
+    command = [sys.executable, "-m", "zensical", "build", "--strict"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    return done.returncode, re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what the site is made of, built."""
+    pytest.importorskip("zensical")
+    made = tmp_path_factory.mktemp("site")
+    shutil.copy(ROOT / "zensical.toml", made)
+    for folder in ("docs", "website"):
+        shutil.copytree(ROOT / folder, made / folder)
+    code, told = build(made)
+    assert code == 0, told
+    return made
+
+
+class Loaded(HTMLParser):
+    """What a page loads by itself when it is opened, and where its links go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loaded: list[str] = []
+        self.linked: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name in ("src", "href", "data", "poster"):
+                (self.linked if tag == "a" else self.loaded).append(value or "")
+            if name == "style":
+                self.loaded += URL.findall(value or "")
+
+
+URL = re.compile(r"url\(['\"]?([^)'\"]*)")
+
+
+def read(page: Path) -> Loaded:
+    found = Loaded()
+    found.feed(page.read_text("utf-8"))
+    return found
+
+
+def test_every_page_stands_in_the_navigation() -> None:
+    nav = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]["nav"]
+    named = [page for part in nav for pages in part.values() for page in pages]
+    assert sorted(named) == sorted(PAGES), "zensical.toml > nav"
+
+
+def test_pages_load_nothing_from_elsewhere_and_all_that_they_load_is_there(project: Path) -> None:
+    site = project / "build/site"
+    pages = sorted(site.rglob("*.html"))
+    assert {str(page.relative_to(site)) for page in pages} >= {f"{one[:-3]}.html" for one in PAGES}
+    for page in (one for one in pages if one.name != "404.html"):
+        loaded = read(page).loaded
+        assert len(loaded) > 3  # style, scripts, icon
+        for address in loaded:
+            parts = urlsplit(address)
+            assert not parts.scheme or parts.scheme == "data", f"{page.name}: {address}"
+            assert not parts.netloc, f"{page.name}: {address}"
+            assert (page.parent / parts.path).exists(), f"{page.name}: {address}"
+    styles = [URL.findall(one.read_text("utf-8")) for one in site.rglob("*.css")]
+    foreign = [one for found in styles for one in found if urlsplit(one).netloc]
+    assert foreign == []
+
+
+def test_links_lead_to_pages_that_are_there(project: Path) -> None:
+    """Zensical checks those of Markdown; these are all."""
+    for page in sorted((project / "build/site").rglob("*.html")):
+        for address in read(page).linked if page.name != "404.html" else []:
+            parts = urlsplit(address)
+            if not parts.scheme and parts.path:
+                assert (page.parent / parts.path).exists(), f"{page.name}: {address}"
+
+
+def test_diagrams_are_drawn(project: Path) -> None:
+    blocks = sum((ROOT / "docs" / page).read_text("utf-8").count("```mermaid\n") for page in PAGES)
+    drawn = [
+        picture
+        for page in (project / "build/site").rglob("*.html")
+        for picture in re.findall(r'<div class="diagram"><svg.*?</svg>', page.read_text("utf-8"))
+    ]
+    assert len(drawn) == blocks > 0
+    assert any("meta_evaluate" in picture for picture in drawn)
+    assert len({picture.split('id="')[1].split('"')[0] for picture in drawn}) == len(drawn)
+
+
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        ("[gone](gone.md)", "page does not exist"),
+        ("[gone](running.md#no-such-heading)", "anchor does not exist"),
+    ],
+)
+def test_a_broken_link_or_anchor_ends_the_build(project: Path, link: str, said: str) -> None:
+    page = project / "docs/ledger.md"
+    whole = page.read_text("utf-8")
+    page.write_text(f"{whole}\n{link}\n", "utf-8")
+    code, told = build(project)
+    page.write_text(whole, "utf-8")
+    assert code != 0
+    assert said in told
