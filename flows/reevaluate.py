@@ -54,8 +54,10 @@ def outcome_of(
     from metassay.reporting.views.asked import missing_lines
 
     stages = [stage for stage in plan.stages.values() if stage.benchmark in ("", name)]
+    lock = root / accepted_file(name)
     given: dict[str, Any] = {
         "benchmark": name,
+        "accepted": short_hash(lock) if lock.exists() else None,
         "when": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         "revision": revision(root),
         "stages": sum(stage.address in plan.stale for stage in stages),
@@ -65,11 +67,9 @@ def outcome_of(
         return Outcome(**given)
     options = settings(load())
     side, found, why, certificates = compared(root, name, options, looked_at)
-    lock = root / accepted_file(name)
     answers = answers_of_benchmark(root, name, plan)
     return Outcome(
         **given,
-        accepted=short_hash(lock) if lock.exists() else None,
         compared=found,
         causes=why,
         certificates=certificates,

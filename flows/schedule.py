@@ -19,6 +19,7 @@ from cronsim import CronSim, CronSimError
 
 from flows import history
 from flows.surroundings import CREDENTIALS, set_up
+from metassay import lifeline
 from metassay.errors import BadInput
 
 REFUSED = 2
@@ -148,6 +149,7 @@ def _serve(chosen: argparse.Namespace) -> None:
         tags=["metassay"],
         entrypoint_type=EntrypointType.MODULE_PATH,
     )
+    os.environ |= lifeline.HELD  # Prefect gives each run a pipe as stdin, which ends with us
     # One at a time: what falls due while a run goes on waits for it, and finds what that one left.
     serve(deployment, limit=1, print_starting_message=False)
 

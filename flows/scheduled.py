@@ -13,12 +13,14 @@ from prefect import flow
 from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_KEY, PREFECT_API_URL
 from prefect.states import Completed, Failed, State
 
+from metassay import lifeline
 from metassay.cli.reevaluating import SAID, reevaluate
 
 
 @flow(name="reevaluate", persist_result=False)
 def scheduled(names: list[str], jobs: int = 2) -> State[Any]:
     """Bring these benchmarks up to date and compare them with their accepted numbers."""
+    lifeline.watch(lambda: os._exit(1))  # `metassay schedule` was killed, and its server with it
     for setting in (PREFECT_API_KEY, PREFECT_API_AUTH_STRING):
         value = setting.value()
         if value:  # of a profile: the command reads only the environment

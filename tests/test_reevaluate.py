@@ -168,7 +168,9 @@ def test_a_failed_stage_ends_it_as_failed_and_compares_nothing(project: Path) ->
     done = reevaluate(project)
     assert done.returncode == 1
     assert "not compared, for stages did not succeed: one: report" in done.stdout
-    assert load(project, "one").runs["did"].tolist() == ["run again", "failed"]
+    runs = load(project, "one").runs
+    assert runs["did"].tolist() == ["run again", "failed"]
+    assert runs["accepted"].notna().tolist() == [False, True]
 
 
 def test_a_schedule_fires_twice_and_the_second_run_finds_nothing_to_do(project: Path) -> None:

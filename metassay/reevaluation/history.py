@@ -3,11 +3,12 @@
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from metassay.comparison.grid import ROW
 from metassay.drift.kept import read_kept
-from metassay.parquet import Table, empty, write
+from metassay.parquet import Table, as_written, empty, write
 from metassay.reevaluation.outcome import Outcome
 from metassay.tables import FULL, HISTORY, HISTORY_MEANS
 
@@ -28,14 +29,18 @@ def load(root: Path, benchmark: str) -> History:
 
 
 def append(root: Path, outcome: Outcome) -> History:
-    """Add one run, whatever it came to; its means only where they were made again or never kept.
+    """Add one run, whatever it came to; its means only where they are not those kept last.
 
     A run without new means has those of the run before it. Returns the whole.
     """
     before = load(root, outcome.benchmark)
     row = pd.DataFrame([_row(outcome)])
-    again = outcome.side is not None and (outcome.stages > 0 or before.means.empty)
-    pieces = [_means(outcome)] if again else []
+    if outcome.side is None:
+        made = empty(HISTORY_MEANS)
+    else:
+        made = as_written(HISTORY_MEANS, _means(outcome))
+    again = outcome.stages > 0 or not _as_kept(made, before.means)
+    pieces = [made] if again else []
     after = History(
         _joined([before.runs[before.runs["run"] != outcome.when], row]),
         _joined([before.means[before.means["run"] != outcome.when], *pieces]),
@@ -43,6 +48,17 @@ def append(root: Path, outcome: Outcome) -> History:
     for table, frame in zip((HISTORY, HISTORY_MEANS), after, strict=True):
         write(table, frame, _file(root, outcome.benchmark, table))
     return load(root, outcome.benchmark)
+
+
+def _as_kept(made: pd.DataFrame, kept: pd.DataFrame) -> bool:
+    """Whether these means are the last ones kept: `metassay run` may have made others since."""
+    last = kept[kept["run"] == kept["run"].max()]
+    if made.empty or len(made) != len(last):
+        return made.empty
+    old, new = (one.set_index([*ROW, "recipe"])["mean"].sort_index() for one in (last, made))
+    return old.index.equals(new.index) and np.array_equal(
+        old.to_numpy(dtype=float), new.to_numpy(dtype=float), equal_nan=True
+    )
 
 
 def _read(root: Path, benchmark: str, table: Table) -> pd.DataFrame:

@@ -40,7 +40,13 @@ def headline(outcome: Outcome) -> list[str]:
     if outcome.failed:
         failed = ", ".join(outcome.failed)
         return [f"not compared, for stages did not succeed: {failed}."]
-    said = [*_compared(outcome), *_caused(outcome), *_alarmed(outcome), *_lacking(outcome)]
+    said = [
+        *_compared(outcome),
+        *_one_sided(outcome),
+        *_caused(outcome),
+        *_alarmed(outcome),
+        *_lacking(outcome),
+    ]
     return [*said, _done(outcome)]
 
 
@@ -112,6 +118,22 @@ def _compared(outcome: Outcome) -> list[str]:
         else ""
     )
     return [f"{said}{rest}.{changed}"]
+
+
+def _one_sided(outcome: Outcome) -> Iterator[str]:
+    """Systems and metrics that went or came: with nothing to compare, no verdict tells of them."""
+    changes = outcome.changes
+    for side, other, said in (
+        ("n_only_before", "n_only_after", "no longer scored"),
+        ("n_only_after", "n_only_before", "scored for the first time"),
+    ):
+        only = (changes["n"] == 0) & (changes[side] > 0) & (changes[other] == 0)
+        systems = set(changes.loc[only, "author"]) - set(changes.loc[~only, "author"])
+        of_others = changes[only & ~changes["author"].isin(systems)]
+        pairs = zip(of_others["metric"], of_others["judge"], strict=True)
+        names = [*sorted(systems), *sorted({metric_label(*pair) for pair in pairs})]
+        if names:
+            yield f"{said}, so not compared: {', '.join(names)}."
 
 
 def _caused(outcome: Outcome) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """What is said of an outcome, and what is kept of it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,26 @@ def test_prefect_is_told_numbers_and_no_documents() -> None:
     assert told["counts"]["regressed"] == 2
     assert {row["author"] for row in told["regressed"]} == {"good"}
     assert "d01" not in str(told)
+
+
+def test_a_system_that_went_is_named_though_no_number_regressed() -> None:
+    before, after = side(worse=False), side(worse=False)
+    gone = after.scores[after.scores["author"] != "plain"]
+    after = replace(after, scores=gone[gone["metric"] != "rouge2"])
+    found = differences(before, after, ComparisonOptions(permutations=500))
+    assert "no longer scored, so not compared: plain, rouge2." in headline(
+        outcome(worse=False, compared=found)
+    )
+    back = differences(after, before, ComparisonOptions(permutations=500))
+    assert "scored for the first time, so not compared: plain, rouge2." in headline(
+        outcome(worse=False, compared=back)
+    )
+
+
+def test_means_that_another_command_made_are_kept(tmp_path: Path) -> None:
+    append(tmp_path, outcome(worse=False))
+    _, means = append(tmp_path, outcome(worse=True, when="2026-01-12T06:00:12Z", stages=0))
+    assert means["run"].nunique() == 2
 
 
 def test_without_accepted_numbers_it_says_how_to_accept() -> None:
