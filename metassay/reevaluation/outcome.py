@@ -69,6 +69,16 @@ class Outcome:
         return int(((rows["verdict"] == verdict) & scored).sum())
 
     @property
+    def paired(self) -> int:
+        """How many rows of `changes` have documents that were scored both times."""
+        return int((self.changes["n"] > 0).sum())
+
+    @property
+    def unsettled(self) -> int:
+        """Rows that missing answers, or texts that failed, leave open, or that now lack more."""
+        return int(self.changes["lacks_answers"].sum()) if self.compared else 0
+
+    @property
     def alarms(self) -> int:
         """How many judges the drift sentinel finds changed or gone."""
         return sum(result.alarm for result in self.drift or ())
@@ -77,14 +87,15 @@ class Outcome:
     def status(self) -> int:
         """The exit code: 1 before 4 before 3 before 0.
 
-        3, too, where a judge that has anchors could not be checked.
+        3, too, where texts that failed leave a verdict open, as in `metassay compare`, and where a
+        judge that has anchors could not be checked.
         """
         if self.failed:
             return STAGE_FAILED
         if self.count(REGRESSED) or self.alarms:
             return ALARMED
         blind = any(result.state in BLIND for result in self.drift or ())
-        return MISSING if self.lacking or blind else NOTHING_REGRESSED
+        return MISSING if self.lacking or self.unsettled or blind else NOTHING_REGRESSED
 
     @property
     def counts(self) -> dict[str, int]:

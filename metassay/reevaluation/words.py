@@ -104,7 +104,7 @@ def _compared(outcome: Outcome) -> list[str]:
         if n
     )
     rest = f"; {others}" if others else ""
-    compared = counted(len(outcome.changes), "number")
+    compared = counted(outcome.paired, "number")
     said = (
         f"{regressed} of {compared} regressed from the accepted ones{whose}"
         if regressed
@@ -153,6 +153,11 @@ def _lacking(outcome: Outcome) -> Iterator[str]:
     if outcome.lacking:
         lacking = counted(outcome.lacking, "answer")
         yield f"{lacking} of language models {'is' if outcome.lacking == 1 else 'are'} missing."
+    if outcome.unsettled:
+        yield (
+            f"answers are missing, or texts failed, behind {counted(outcome.unsettled, 'number')}:"
+            " whether they got worse is open."
+        )
 
 
 def _done(outcome: Outcome) -> str:

@@ -61,6 +61,25 @@ def test_the_exit_code_is_the_worst_that_happened(
     assert event(found) == name
 
 
+def test_a_system_whose_texts_fail_now_does_not_end_green() -> None:
+    now = side(worse=False)
+    gone = now.scores["author"] == "good"
+    failed = now.scores.assign(
+        value=now.scores["value"].where(~gone),
+        n_judged=now.scores["n_judged"].where(~gone, 0),
+        n_failed=now.scores["n_failed"].where(~gone, 1),
+    )
+    options = ComparisonOptions(permutations=500)
+    found = differences(side(worse=False), replace(now, scores=failed), options)
+    ended = outcome(worse=False, compared=found, causes=[])
+    assert (ended.status, event(ended)) == (3, "metassay.incomplete")
+    said = "\n".join(lines(ended))
+    assert f"texts failed, behind {ended.unsettled} number" in said
+    others = set(map(tuple, now.scores.loc[~gone, ["metric", "author"]].to_numpy()))
+    assert ended.paired == len(others)
+    assert f"nothing regressed: {len(others)} number" in said
+
+
 def test_prefect_is_told_numbers_and_no_documents() -> None:
     told = payload(outcome(worse=True))
     assert told["counts"]["regressed"] == 2
