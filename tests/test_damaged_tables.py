@@ -176,3 +176,13 @@ def test_validate_names_every_damaged_table_and_what_is_no_table(
         f"texts: {here}/texts/waits.parquet is no file; {again}",
         f"units: {here}/units.parquet is no file; {again}",
     ]
+
+
+def test_validate_is_not_held_up_by_what_a_run_writes_or_a_killed_one_left(tmp_path: Path) -> None:
+    """The next run clears it away; a table has no hidden name."""
+    (tmp_path / "sample/texts").mkdir(parents=True)
+    for name in (".units.parquet.x1y2.unfinished", "texts/.writer.parquet.x1y2.unfinished"):
+        (tmp_path / "sample" / name).write_bytes(b"PAR1")
+    assert table_problems(tmp_path) == []
+    (tmp_path / "sample/unit.parquet").write_bytes(b"PAR1")
+    assert len(table_problems(tmp_path)) == 1
