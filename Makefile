@@ -1,7 +1,8 @@
 # make run: the sample benchmark, end to end · make models: what judges and metrics with models need
 # make test: what CI runs · make check: lint, types, tests · make site: the pages of docs/
 VENV ?= .venv
-# Test processes at a time. A file's tests stay together, so what a file builds is built once.
+# Test processes at a time. A file's tests stay together, so what a file builds is built once; files
+# with slow tests come first (tests/conftest.py), so that quick ones fill what time is left.
 JOBS ?= 2
 PYTHON ?= python3
 PIP = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
@@ -20,8 +21,7 @@ models: $(VENV)/models.stamp
 # In CI code.yaml stays as it was committed, and a test says so if it is stale.
 test: $(VENV)/dev.stamp
 	$(if $(CI),,$(VENV)/bin/metassay refresh)
-	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -m "not slow" -n $(JOBS) --dist loadfile
-	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -m slow -n $(JOBS) --dist loadfile
+	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 check: lint test
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from metassay.reevaluation.outcome import Outcome
 
 _WORST_FIRST = (1, 4, 3, 0)
+_STATUS = ("status", "--porcelain", "-uno", "--", ".")
 
 
 def reevaluated(chosen: argparse.Namespace, plan: "Plan", failed: list[str]) -> int:
@@ -81,10 +82,13 @@ def outcome_of(
 
 
 def revision(root: Path) -> str | None:
-    """Git's commit here, with `+` where files that git knows differ from it; None without git."""
+    """Git's commit here, with `+` where files that git knows differ from it, but for the history,
+    to which each run adds; None without git."""
+    from metassay.reevaluation.history import FOLDER
+
     said = [
         subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
-        for words in (("rev-parse", "--short=10", "HEAD"), ("status", "--porcelain", "-uno"))
+        for words in (("rev-parse", "--short=10", "HEAD"), (*_STATUS, f":(exclude){FOLDER}"))
     ]
     if any(one.returncode for one in said):
         return None
@@ -100,21 +104,36 @@ def answers_of_benchmark(root: Path, name: str, plan: "Plan") -> "pd.DataFrame":
 
 
 def tell(url: str, outcome: "Outcome") -> None:
-    """Send an event to Prefect, on which its automations can act: keys and numbers only."""
+    """Send an event to Prefect, on which its automations can act, and the change report as an
+    artifact: keys and numbers only."""
     from flows.prefect_api import prefect_at
 
     if os.environ.get("PREFECT_API_URL") != url:  # no stage was run
         prefect_at(url)
+    from prefect import get_client
+    from prefect.client.schemas.actions import ArtifactCreate
     from prefect.events import emit_event
 
     from flows.benchmark import report_all
-    from metassay.reevaluation.words import event, payload
+    from metassay.naming import prefect_key
+    from metassay.reevaluation.words import REPORTS, event, payload
 
+    name = outcome.benchmark
+    said = (REPORTS / name / "changes.md").read_text(encoding="utf-8")
+    with get_client(sync_client=True) as client:  # artifacts' own functions want a flow run
+        client.create_artifact(
+            ArtifactCreate(
+                key=prefect_key(f"{name}-changes"),
+                type="markdown",
+                description=event(outcome),
+                data=said,
+            )
+        )
     emit_event(
         event=event(outcome),
         resource={
-            "prefect.resource.id": f"metassay.benchmark.{outcome.benchmark}",
-            "prefect.resource.name": outcome.benchmark,
+            "prefect.resource.id": f"metassay.benchmark.{name}",
+            "prefect.resource.name": name,
         },
         payload=payload(outcome),
     )

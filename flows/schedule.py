@@ -7,11 +7,14 @@ import fcntl
 import os
 import re
 import sys
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
+from socket import gethostname
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -24,6 +27,7 @@ from metassay.errors import BadInput
 
 REFUSED = 2
 SHOWN = 3  # times that are said
+ENDED = "`metassay schedule` ended, and this run with it"
 # Of seconds, L, W and # CronSim and Prefect make different things.
 _CRON = r"(?:\d|[*,/-]|[A-Za-z]{3})+(?:\s+(?:\d|[*,/-]|[A-Za-z]{3})+){4}"
 _OURS = {
@@ -142,16 +146,50 @@ def _serve(chosen: argparse.Namespace) -> None:
         if chosen.interval
         else Cron(chosen.cron, timezone=chosen.timezone)
     )
+    called = name_of(Path.cwd())
     deployment: Any = scheduled.to_deployment(
-        name="-".join(chosen.names),
+        name=called,
+        description=f"metassay reevaluate {' '.join(chosen.names)}",
         schedule=when,
         parameters={"names": chosen.names, "jobs": chosen.jobs},
         tags=["metassay"],
         entrypoint_type=EntrypointType.MODULE_PATH,
     )
+    # Prefect's own words at SIGTERM, by which nothing is lost: schedules are paused all the same.
+    warnings.filterwarnings("ignore", "coroutine 'Runner.astop' was never awaited")
     os.environ |= lifeline.HELD  # Prefect gives each run a pipe as stdin, which ends with us
     # One at a time: what falls due while a run goes on waits for it, and finds what that one left.
-    serve(deployment, limit=1, print_starting_message=False)
+    try:
+        serve(deployment, limit=1, print_starting_message=False)
+    finally:
+        _crash_running(called)
+
+
+def name_of(root: Path) -> str:
+    """The name of a project's schedule, of which it has one at a time: on a server that others use,
+    too, a deployment of the same name would be theirs, with its times, its runs and its end."""
+    place = f"{gethostname()}:{root.resolve()}"
+    readable = re.sub(r"[^\w-]+", "-", root.resolve().name)  # Prefect refuses some characters
+    return f"{readable}-{sha256(place.encode()).hexdigest()[:8]}"
+
+
+def _crash_running(name: str) -> None:
+    """Say of the run that Prefect killed with the schedule that it is no more: a server that stays
+    would show it as running for good."""
+    from prefect import get_client
+    from prefect.client.schemas import filters
+    from prefect.states import Crashed
+
+    ours = filters.DeploymentFilter(
+        name=filters.DeploymentFilterName(any_=[name]),
+        tags=filters.DeploymentFilterTags(all_=["metassay"]),
+    )
+    going = filters.FlowRunFilterStateName(any_=["Running", "Pending"])
+    runs = filters.FlowRunFilter(state=filters.FlowRunFilterState(name=going))
+    with suppress(Exception), get_client(sync_client=True) as client:  # it may be gone as well
+        for one in client.read_flow_runs(deployment_filter=ours, flow_run_filter=runs):
+            state: Any = Crashed(message=ENDED)
+            client.set_flow_run_state(one.id, state, force=True)
 
 
 if __name__ == "__main__":

@@ -7,20 +7,31 @@ state of the flow run, so that what regressed, or lacks answers, is not shown as
 
 import argparse
 import os
+import threading
+from contextlib import suppress
 from typing import Any
 
-from prefect import flow
+from prefect import flow, get_client
+from prefect.runtime import flow_run
 from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_KEY, PREFECT_API_URL
-from prefect.states import Completed, Failed, State
+from prefect.states import Completed, Crashed, Failed, State
 
+from flows.schedule import ENDED
 from metassay import lifeline
 from metassay.cli.reevaluating import SAID, reevaluate
 
+END_WITHIN = 5  # seconds, for telling a server that may be gone
 
-@flow(name="reevaluate", persist_result=False)
+
+def _called() -> str:
+    return ", ".join(flow_run.get_parameters()["names"])
+
+
+@flow(name="reevaluate", flow_run_name=_called, persist_result=False)
 def scheduled(names: list[str], jobs: int = 2) -> State[Any]:
     """Bring these benchmarks up to date and compare them with their accepted numbers."""
-    lifeline.watch(lambda: os._exit(1))  # `metassay schedule` was killed, and its server with it
+    own = flow_run.get_id()
+    lifeline.watch(lambda: _end(own))
     for setting in (PREFECT_API_KEY, PREFECT_API_AUTH_STRING):
         value = setting.value()
         if value:  # of a profile: the command reads only the environment
@@ -37,3 +48,14 @@ def scheduled(names: list[str], jobs: int = 2) -> State[Any]:
     )
     said = f"{', '.join(names)}: {SAID.get(code, f'exit {code}')}"
     return Failed(message=said) if code else Completed(message=said)
+
+
+def _end(own: str | None) -> None:
+    """End with `metassay schedule`, and say so to a server that outlives it: there the run would
+    be shown as running for good."""
+    threading.Timer(END_WITHIN, os._exit, [1]).start()
+    with suppress(Exception):
+        state: State[Any] = Crashed(message=ENDED)
+        with get_client(sync_client=True) as client:
+            client.set_flow_run_state(own, state, force=True)
+    os._exit(1)

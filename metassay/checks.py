@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from metassay.errors import BadInput, shown
-from metassay.tables import reference_number
+from metassay.tables.names import reference_number
 
 
 def check_sources(table: str, doc_ids: Iterable[str], sources: pd.DataFrame) -> None:

@@ -18,7 +18,7 @@ from metassay.options import BENCHMARKS, PARAMS
 from metassay.params import Benchmark, Folder, JudgeTest, SegmentTest
 from metassay.segment_tests.ingest import chosen_options, ingest_sentences
 from metassay.segment_tests.ingest import reader_problem as segment_reader_problem
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 
 
 def raw_problems(benchmarks: Mapping[str, Folder], registry: Mapping[str, Dataset]) -> list[str]:

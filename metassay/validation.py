@@ -32,7 +32,7 @@ from metassay.reporting.published import COMPARISONS
 from metassay.reporting.published_judges import JUDGE_COMPARISONS
 from metassay.rubrics.problems import rubric_problems
 from metassay.segment_tests.ingest import chosen_options
-from metassay.tables import RESPONSES, TABLES
+from metassay.tables.index import TABLES
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 
 # Blocks of params.yaml whose entries name a kind, and the index of their kinds.
@@ -90,7 +90,7 @@ def table_problems(tables: Path) -> list[str]:
                 problems.append(f"{path}: no table is called {path.stem!r}; remove it")
             else:
                 # Two stages may have asked the same, so each file of responses stands for itself.
-                each = path.glob("*.parquet") if table is RESPONSES else [path]
+                each = path.glob("*.parquet") if table.name == "responses" else [path]
                 for file in sorted(each):
                     _collect(problems, lambda t=table, f=file: read(t, f))  # type: ignore[misc]
     return problems

@@ -26,7 +26,9 @@ from flows.worker import record
 from metassay.code_version import JOINT
 from metassay.file_names import asking
 from metassay.parquet import empty, write
-from metassay.tables import CERTIFICATES, LEADERBOARD, RESPONSES
+from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.responses import RESPONSES
 
 BENCHMARKS, METRICS, JUDGES = 20, 40, 6
 ROOT = Path(__file__).resolve().parent.parent

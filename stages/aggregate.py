@@ -13,16 +13,13 @@ from metassay.metrics.problems import check_given
 from metassay.options import CHEAP, GIVEN, parse, printed
 from metassay.pairing.questions import Questions
 from metassay.rubrics.metrics import rubric_descriptions
-from metassay.tables import (
-    CRITERIA,
-    JUDGMENTS,
-    LEADERBOARD,
-    MEASUREMENTS,
-    PAIRS,
-    PARTS,
-    SCORES,
-    UNITS,
-)
+from metassay.tables.criteria import CRITERIA
+from metassay.tables.judgments import JUDGMENTS
+from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.pairs import PAIRS
+from metassay.tables.parts import PARTS
+from metassay.tables.scores import MEASUREMENTS, SCORES
+from metassay.tables.units import UNITS
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 from metassay.units.recipes import recipe_of
 from stages.doorway import Given, enter

@@ -2,7 +2,9 @@
 
 from metassay.alignment import ALIGNMENTS as KINDS
 from metassay.alignment.align import align_units
-from metassay.tables import ALIGNMENTS, SOURCES, UNITS
+from metassay.tables.alignments import ALIGNMENTS
+from metassay.tables.documents import SOURCES
+from metassay.tables.units import UNITS
 from stages.doorway import Given, enter
 
 

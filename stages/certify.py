@@ -3,7 +3,8 @@
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.options import parse
 from metassay.reporting.sentences import certificates
-from metassay.tables import CERTIFICATES, EVIDENCE
+from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.evidence import EVIDENCE
 from stages.doorway import Given, enter
 
 

@@ -1,7 +1,10 @@
 """decompose: parts -> units (statements with their citations, and claims)."""
 
 from metassay.needs import RELEASED_CLAIMS
-from metassay.tables import PARTS, RESPONSES, SOURCES, UNITS
+from metassay.tables.documents import SOURCES
+from metassay.tables.parts import PARTS
+from metassay.tables.responses import RESPONSES
+from metassay.tables.units import UNITS
 from metassay.units import DECOMPOSITIONS
 from metassay.units.decompose import take_apart
 from stages.connect import check_folder, connect

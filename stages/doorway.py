@@ -20,7 +20,7 @@ from metassay.errors import BadInput, Defect, Unfinished
 from metassay.kinds import Chosen, choose
 from metassay.options import PARAMS, Block, Criterion, parse
 from metassay.parquet import Table
-from metassay.tables import NOTES
+from metassay.tables.notes import NOTES
 from stages.declared import Declared, declared, value_at
 
 BAD_INPUT = 78  # EX_CONFIG of sysexits.h: running the stage again cannot help

@@ -3,16 +3,11 @@
 from metassay.judge_tests.examine import Evidence, examine
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.options import GIVEN, parse
-from metassay.tables import (
-    CALIBRATION,
-    GIVEN_VERDICTS,
-    GOLD,
-    JUDGE_CARDS,
-    JUDGMENTS,
-    PAIRS,
-    RATINGS,
-    VERDICTS,
-)
+from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
+from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD, VERDICTS
+from metassay.tables.judgments import JUDGMENTS
+from metassay.tables.pairs import PAIRS
+from metassay.tables.ratings import RATINGS
 from stages.doorway import Given, enter
 
 

@@ -3,7 +3,8 @@
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.options import parse
 from metassay.segment_tests.examine import examine
-from metassay.tables import CONFUSIONS, SEGMENT_SCORES, SEGMENTED, SENTENCES
+from metassay.tables.segment_scores import CONFUSIONS, SEGMENT_SCORES
+from metassay.tables.sentences import SEGMENTED, SENTENCES
 from stages.doorway import Given, enter
 
 

@@ -11,6 +11,7 @@ from metassay.paper_figures.inputs import (
     DRAWS,
     FIGURES,
     STORE,
+    damaged,
     printed_path,
     said,
     table_path,
@@ -35,6 +36,8 @@ def main(given: Given) -> None:
     outcome = draw_paper(PAPERS[paper], inputs, out, store=STORE, version=version)
     for line in said(outcome):
         _log.warning(line)
+    if outcome.damaged:  # not whole: dvc.lock is not to say that it is
+        raise BadInput(damaged(outcome.damaged))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 from metassay.generation import SYSTEMS
 from metassay.generation.generate import write_texts
 from metassay.needs import FEW_SHOT
-from metassay.tables import RESPONSES, SOURCES, TEXTS
+from metassay.tables.documents import SOURCES, TEXTS
+from metassay.tables.responses import RESPONSES
 from stages.connect import check_folder, connect
 from stages.doorway import Given, enter
 

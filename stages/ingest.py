@@ -5,16 +5,13 @@ from metassay.datasets.registry import Dataset, misplaced
 from metassay.errors import BadInput
 from metassay.options import GIVEN, parse
 from metassay.parquet import empty
-from metassay.tables import (
-    CRITERIA,
-    JUDGMENTS,
-    MEASUREMENTS,
-    PAIRS,
-    RATINGS,
-    SEGMENTS,
-    SOURCES,
-    TEXTS,
-)
+from metassay.tables.criteria import CRITERIA
+from metassay.tables.documents import SOURCES, TEXTS
+from metassay.tables.judgments import JUDGMENTS
+from metassay.tables.pairs import PAIRS
+from metassay.tables.parts import SEGMENTS
+from metassay.tables.ratings import RATINGS
+from metassay.tables.scores import MEASUREMENTS
 from stages.doorway import REGISTRY, Given, enter
 
 

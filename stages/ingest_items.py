@@ -6,7 +6,11 @@ from metassay.judge_tests.ingest import ingest_items
 from metassay.judge_tests.types import chosen_test, reader_problem
 from metassay.options import GIVEN, parse
 from metassay.parquet import empty
-from metassay.tables import GIVEN_VERDICTS, GOLD, JUDGMENTS, PAIRS, RATINGS, RESPONSES
+from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD
+from metassay.tables.judgments import JUDGMENTS
+from metassay.tables.pairs import PAIRS
+from metassay.tables.ratings import RATINGS
+from metassay.tables.responses import RESPONSES
 from stages.doorway import REGISTRY, Given, enter
 
 

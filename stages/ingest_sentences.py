@@ -4,7 +4,8 @@ from metassay.datasets.registry import Dataset, misplaced
 from metassay.errors import BadInput
 from metassay.options import GIVEN, parse
 from metassay.segment_tests.ingest import chosen_options, ingest_sentences, reader_problem
-from metassay.tables import SENTENCES, TEXTS
+from metassay.tables.documents import TEXTS
+from metassay.tables.sentences import SENTENCES
 from stages.doorway import REGISTRY, Given, enter
 
 

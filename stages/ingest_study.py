@@ -2,7 +2,8 @@
 
 from metassay.datasets.study import ingest_study
 from metassay.options import GIVEN
-from metassay.tables import RATINGS, SOURCES, TEXTS
+from metassay.tables.documents import SOURCES, TEXTS
+from metassay.tables.ratings import RATINGS
 from stages.doorway import Given, enter
 
 

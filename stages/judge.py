@@ -6,7 +6,9 @@ from metassay.judges.make import instruments_of, make_judge
 from metassay.judges.problems import released
 from metassay.judges.run import judge_pairs
 from metassay.options import GIVEN
-from metassay.tables import JUDGMENTS, PAIRS, RESPONSES
+from metassay.tables.judgments import JUDGMENTS
+from metassay.tables.pairs import PAIRS
+from metassay.tables.responses import RESPONSES
 from stages.connect import connect, params_of
 from stages.doorway import Given, enter
 

@@ -4,7 +4,9 @@ from metassay.llm.endpoints import parse_models
 from metassay.metrics import METRICS
 from metassay.metrics.measure import measure
 from metassay.options import CHEAP
-from metassay.tables import MEASUREMENTS, PARTS, SOURCES
+from metassay.tables.documents import SOURCES
+from metassay.tables.parts import PARTS
+from metassay.tables.scores import MEASUREMENTS
 from metassay.units import SEGMENTATIONS
 from metassay.units.recipes import recipe_of
 from stages.doorway import Given, enter

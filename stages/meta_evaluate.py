@@ -2,11 +2,15 @@
 
 from metassay.meta_evaluation.evaluate import evaluate
 from metassay.meta_evaluation.facet_weights import facet_weights
+from metassay.meta_evaluation.made import MADE
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.rating_summaries import rating_summaries
 from metassay.options import GIVEN, parse
 from metassay.rubrics.given import of_rubrics
-from metassay.tables import CRITERIA, LEADERBOARD, RATINGS, SCORES, TABLES
+from metassay.tables.criteria import CRITERIA
+from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.ratings import RATINGS
+from metassay.tables.scores import SCORES
 from stages.doorway import Given, enter
 
 
@@ -25,7 +29,7 @@ def main(given: Given) -> None:
     made["facet_weights"] = facet_weights(ratings, criteria, of_rubrics(rubrics), options)
     given.note(notes)
     for name, frame in made.items():
-        given.write(TABLES[name], frame)
+        given.write(MADE[name], frame)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,11 @@
 from metassay.options import parse
 from metassay.pairing.pairs import build_pairs
 from metassay.pairing.questions import Questions
-from metassay.tables import ALIGNMENTS, PAIRS, PARTS, SOURCES, UNITS
+from metassay.tables.alignments import ALIGNMENTS
+from metassay.tables.documents import SOURCES
+from metassay.tables.pairs import PAIRS
+from metassay.tables.parts import PARTS
+from metassay.tables.units import UNITS
 from stages.doorway import Given, enter
 
 

@@ -4,7 +4,10 @@ from metassay.pairing.rubrics import rubric_pairs
 from metassay.rubrics.ask import expanded
 from metassay.rubrics.metrics import criteria_table
 from metassay.rubrics.read import load_rubric
-from metassay.tables import CRITERIA, PAIRS, PARTS, SOURCES
+from metassay.tables.criteria import CRITERIA
+from metassay.tables.documents import SOURCES
+from metassay.tables.pairs import PAIRS
+from metassay.tables.parts import PARTS
 from metassay.units import SEGMENTATIONS
 from stages.doorway import Given, enter
 

@@ -3,6 +3,7 @@
 from metassay.datasets.registry import Dataset
 from metassay.file_names import asking, noting, rubric_files
 from metassay.llm.endpoints import parse_models
+from metassay.meta_evaluation.made import MADE
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.options import GIVEN, parse
 from metassay.reporting.display import ShownAs
@@ -10,15 +11,26 @@ from metassay.reporting.headline_numbers import evaluation_numbers, write_number
 from metassay.reporting.report import ReportInput, write_report
 from metassay.reporting.resampled import Resampling
 from metassay.reporting.views.asked import asked_table
-from metassay.tables import CRITERIA, JUDGMENTS, NOTES, PAIRS, RATINGS, RESPONSES, TABLES, TEXTS
+from metassay.tables.alignments import ALIGNMENTS
+from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.criteria import CRITERIA
+from metassay.tables.documents import SOURCES, TEXTS
+from metassay.tables.evidence import EVIDENCE
+from metassay.tables.judgments import JUDGMENTS
+from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.notes import NOTES
+from metassay.tables.pairs import PAIRS
+from metassay.tables.parts import PARTS
+from metassay.tables.ratings import RATINGS
+from metassay.tables.responses import RESPONSES
+from metassay.tables.scores import SCORES
+from metassay.tables.units import UNITS
 from metassay.units import SEGMENTATIONS
 from stages.doorway import REGISTRY, Given, enter
 
 SHOWN = (
-    *("sources", "parts", "units", "alignments", "scores", "leaderboard"),
-    *("correlations", "components", "agreement", "certificates", "significance", "preferences"),
-    *("ensembles", "conflicts", "disagreements", "confounds", "corrected"),
-    *("judge_cards", "calibration", "rating_summaries", "metric_correlations", "facet_weights"),
+    *(SOURCES, PARTS, UNITS, ALIGNMENTS, SCORES, LEADERBOARD, CERTIFICATES),
+    *(table for table in MADE.values() if table is not EVIDENCE),  # certificates have its numbers
 )
 
 
@@ -55,7 +67,7 @@ def main(given: Given) -> None:
         criteria=given.read(CRITERIA, [GIVEN, *given.own("rubrics")]),
         ratings=given.read(RATINGS, [GIVEN, *given.own("studies")]),
         judgments=given.read(JUDGMENTS, [GIVEN, *judges]),
-        **{table: given.read(TABLES[table]) for table in SHOWN},
+        **{table.name: given.read(table) for table in SHOWN},
     )
     write_report(report, given.path(f"reports/{given.benchmark}"))
     asked = asked_table(report.responses, {})

@@ -8,10 +8,16 @@ from metassay.reporting.display import ShownAs
 from metassay.reporting.headline_numbers import judge_numbers, write_numbers
 from metassay.reporting.judge_test import JudgeTestReport, write_judge_test
 from metassay.reporting.views.asked import asked_table
-from metassay.tables import JUDGMENTS, NOTES, PAIRS, RESPONSES, TABLES
+from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
+from metassay.tables.judge_tests import GOLD, VERDICTS
+from metassay.tables.judgments import JUDGMENTS
+from metassay.tables.notes import NOTES
+from metassay.tables.pairs import PAIRS
+from metassay.tables.ratings import RATINGS
+from metassay.tables.responses import RESPONSES
 from stages.doorway import REGISTRY, Given, enter
 
-SHOWN = ("gold", "ratings", "verdicts", "judge_cards", "calibration")
+SHOWN = (GOLD, RATINGS, VERDICTS, JUDGE_CARDS, CALIBRATION)
 
 
 def main(given: Given) -> None:
@@ -35,7 +41,7 @@ def main(given: Given) -> None:
         published_folder=given.path("reports/published"),
         confidence=given.shared("meta_evaluation.confidence"),
         shown_as=ShownAs.of(given.shared("shown_as"), [], judges),
-        **{table: given.read(TABLES[table]) for table in SHOWN},
+        **{table.name: given.read(table) for table in SHOWN},
     )
     write_judge_test(report, given.path(f"reports/{given.benchmark}"))
     numbers = judge_numbers(report.judge_cards, asked_table(report.responses, {}))

@@ -7,10 +7,14 @@ from metassay.options import GIVEN, parse
 from metassay.reporting.headline_numbers import segmentation_numbers, write_numbers
 from metassay.reporting.segment_test import SegmentTestReport, write_segment_test
 from metassay.reporting.views.asked import asked_table
-from metassay.tables import NOTES, RESPONSES, SEGMENTED, TABLES, TEXTS
+from metassay.tables.documents import TEXTS
+from metassay.tables.notes import NOTES
+from metassay.tables.responses import RESPONSES
+from metassay.tables.segment_scores import CONFUSIONS, SEGMENT_SCORES
+from metassay.tables.sentences import SEGMENTED, SENTENCES
 from stages.doorway import REGISTRY, Given, enter
 
-SHOWN = ("sentences", "segment_scores", "confusions")
+SHOWN = (SENTENCES, SEGMENT_SCORES, CONFUSIONS)
 
 
 def main(given: Given) -> None:
@@ -29,7 +33,7 @@ def main(given: Given) -> None:
         responses=given.read_each(RESPONSES, asking_segmentations(segmentations)),
         notes=given.read_each(NOTES, noting_segmentations(segmentations)),
         models=parse_models(given.shared("endpoints"), given.shared("models")).models,
-        **{table: given.read(TABLES[table]) for table in SHOWN},
+        **{table.name: given.read(table) for table in SHOWN},
     )
     write_segment_test(report, given.path(f"reports/{given.benchmark}"))
     asked = asked_table(report.responses, {})

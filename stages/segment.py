@@ -1,7 +1,9 @@
 """segment: texts -> parts (SOAP sections, facets, or the whole)."""
 
 from metassay.options import GIVEN
-from metassay.tables import PARTS, RESPONSES, SEGMENTS, SOURCES, TEXTS
+from metassay.tables.documents import SOURCES, TEXTS
+from metassay.tables.parts import PARTS, SEGMENTS
+from metassay.tables.responses import RESPONSES
 from metassay.units import SEGMENTATIONS
 from metassay.units.segment import repeated_datasets, segment
 from stages.connect import connect

@@ -2,7 +2,9 @@
 
 from metassay.options import GIVEN
 from metassay.segment_tests.predict import label_notes, predict, texts_of
-from metassay.tables import RESPONSES, SEGMENTED, SENTENCES, TEXTS
+from metassay.tables.documents import TEXTS
+from metassay.tables.responses import RESPONSES
+from metassay.tables.sentences import SEGMENTED, SENTENCES
 from metassay.units import SEGMENTATIONS
 from stages.connect import connect
 from stages.doorway import Given, enter

@@ -6,7 +6,7 @@ from typing import cast
 from metassay.errors import BadInput
 from metassay.segment_tests.documents import DocumentRow
 from metassay.segment_tests.readers.sentences import read_csabstruct
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 from metassay.units import SEGMENTATIONS
 from metassay.units.record import OK, Part, Text
 from metassay.units.roles import read

@@ -1,16 +1,31 @@
 """What every test may rely on: no network beyond loopback, the mirror, a copy of the project."""
 
+import gc
 import os
 import shutil
 import socket
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
+
+gc.disable()  # until all tests are imported, which leaves next to nothing to collect
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: no collection goes through it, least of all one that a test asks."""
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests first: where the processes end apart, it is by one quick file."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -64,8 +79,11 @@ def project(tmp_path: Path, clone: Path) -> Path:
     return Path(shutil.copytree(clone, tmp_path / "project", symlinks=True))
 
 
-def copy_project(into: Path) -> Path:
-    """Copy the files that git tracks or would track, and commit them there."""
+def copy_project(into: Path, *, without: Sequence[str] = ()) -> Path:
+    """Copy the files that git tracks or would track, and commit them there.
+
+    `without` names folders that stay behind.
+    """
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -74,7 +92,7 @@ def copy_project(into: Path) -> Path:
         text=True,
     ).stdout
     for name in filter(None, listed.split("\0")):
-        if (ROOT / name).is_file():
+        if (ROOT / name).is_file() and name.partition("/")[0] not in without:
             (into / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, into / name)
     identity = ["-c", "user.name=test", "-c", "user.email=test@localhost"]

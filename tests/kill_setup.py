@@ -5,7 +5,7 @@
         run = start(root)
         wait_until(run, lambda: server.requests.total() >= 5)   # or time.sleep(anything)
         kill(run, "parent", signal.SIGKILL)
-        assert not left(run)            # processes, five seconds later
+        assert not left(run)            # processes, when there was time enough to end
         assert not unended(root)        # flow and task runs that Prefect believes to go on
         answers(root)                   # the ledger's answers, by key
 
@@ -28,10 +28,11 @@ from typing import Any
 
 import psutil
 
+from tests.conftest import ROOT
 from tests.test_llm_pipeline import KEY, configure, data, one_benchmark
 
 MARK = "METASSAY_TEST_MARK"
-PATIENCE = 5.0  # seconds in which everything has to be over
+PATIENCE = 30.0  # seconds in which everything is over on the slowest machine
 ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
 
 
@@ -67,7 +68,7 @@ def start(root: Path, *words: str, command: tuple[str, ...] = (), **changes: str
         process = subprocess.Popen(
             list(command) or [sys.executable, "-m", "metassay.cli", "run", "one", *words],
             cwd=root,
-            env=environment | {KEY: "k", MARK: mark} | changes,
+            env=environment | {KEY: "k", MARK: mark, "PYTHONPATH": str(ROOT)} | changes,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

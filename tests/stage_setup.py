@@ -1,6 +1,7 @@
 """A tiny project of one benchmark, whose stages run in this process as doorways run them."""
 
 import importlib
+import json
 import shutil
 import sqlite3
 import sys
@@ -14,7 +15,8 @@ import yaml
 
 from metassay.code_version import refresh
 from metassay.parquet import empty, write
-from metassay.tables import SEGMENTS, SOURCES
+from metassay.tables.documents import SOURCES
+from metassay.tables.parts import SEGMENTS
 from stages.doorway import enter
 
 ROOT = Path(__file__).parent.parent
@@ -43,7 +45,7 @@ def tiny_project(root: Path, base_url: str, passages: list[str], **changes: Any)
     params = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
     own = yaml.safe_load((ROOT / "benchmarks/sample/params.yaml").read_text(encoding="utf-8"))
     system = changes.pop("system", {})
-    endpoint = {"kind": "openai", "base_url": base_url, "key_env": KEY, "timeout": 2.0}
+    endpoint = {"kind": "openai", "base_url": base_url, "key_env": KEY, "timeout": 20.0}
     model = {"endpoint": "here", "model": "m-1", "max_tokens": 200}
     examples = changes.pop("examples", None)
     own |= {
@@ -128,3 +130,22 @@ def prefect(root: Path, query: str) -> list[tuple[str, ...]]:
     """What Prefect's server of a project's runs has written down."""
     with closing(sqlite3.connect(root / ".work/prefect/prefect.db")) as database:
         return database.execute(query).fetchall()
+
+
+def take_from_run_cache(source: Path, target: Path, commands: tuple[str, ...]) -> None:
+    """Of DVC's cache, what stages of these commands have made, and nothing of other stages."""
+    cache = Path(".dvc/cache")
+    for entry in (source / cache / "runs").rglob("*"):
+        ran = yaml.safe_load(entry.read_text("utf-8")) if entry.is_file() else {"cmd": ""}
+        if not any(command in ran["cmd"] for command in commands):
+            continue
+        wanted = [out["md5"] for out in ran["outs"]]
+        files = [entry.relative_to(source)]
+        for md5 in wanted:
+            file = cache / "files/md5" / md5[:2] / md5[2:]
+            files.append(file)
+            if md5.endswith(".dir"):
+                wanted += [one["md5"] for one in json.loads((source / file).read_text("utf-8"))]
+        for file in files:
+            (target / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source / file, target / file)

@@ -137,15 +137,21 @@ def lines(file: Path) -> int:
     return len((ROOT / file).read_text(encoding="utf-8").splitlines())
 
 
+def lines_of_imports(file: Path) -> int:
+    body = ast.parse((ROOT / file).read_text(encoding="utf-8")).body
+    found = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
+    return sum((node.end_lineno or 0) - node.lineno + 1 for node in found)
+
+
 def test_stages_stay_doorways() -> None:
     shared = {"stages/declared.py", "stages/doorway.py"}  # what all doorways go through
-    assert {str(file) for file in sources("stages") if lines(file) > 70} <= shared
+    long = {str(file) for file in sources("stages") if lines(file) - lines_of_imports(file) > 55}
+    assert long <= shared
 
 
 def test_files_stay_readable() -> None:
-    reasons = {"metassay/tables.py": "it is data: one declaration a table"}
     files = [file for package in PACKAGES for file in sources(package)]
-    assert {str(file) for file in files if lines(file) > 300} <= set(reasons)
+    assert not {str(file) for file in files if lines(file) > 300}
 
 
 def test_no_path_of_one_machine_is_in_the_project() -> None:

@@ -3,7 +3,7 @@ import pytest
 
 from metassay.checks import check_sources, without_further_references
 from metassay.errors import BadInput
-from metassay.tables import is_reference, reference_number
+from metassay.tables.names import is_reference, reference_number
 
 
 def test_documents_without_a_source_are_counted_and_the_first_is_named() -> None:

@@ -15,7 +15,8 @@ import yaml
 
 from metassay.llm import client
 from metassay.parquet import empty, write
-from metassay.tables import PAIRS, TEXTS
+from metassay.tables.documents import TEXTS
+from metassay.tables.pairs import PAIRS
 from stages.doorway import BAD_INPUT
 from tests.llm.batch_setup import QUICK
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said

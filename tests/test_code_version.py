@@ -40,6 +40,7 @@ from metassay.code_version import (
 from metassay.errors import BadInput
 from metassay.needs import PromptFile
 from metassay.options import Options
+from metassay.tables.index import TABLES
 
 ROOT = Path(__file__).parent.parent
 VERSIONS = cache(code_closure._versions)
@@ -48,7 +49,7 @@ MAIN = 'if __name__ == "__main__":\n    print()\n'
 PROJECT = {
     "metassay/__init__.py": '"""Root."""\n__version__ = "1"\nLAZY = "metassay.reporting.page"\n',
     "metassay/errors.py": "class BadInput(Exception):\n    pass\n",
-    "metassay/tables.py": "import yaml\nfrom metassay.errors import BadInput\nPLACES = 12\n",
+    "metassay/parquet.py": "import yaml\nfrom metassay.errors import BadInput\nPLACES = 12\n",
     "metassay/datasets/__init__.py": "",
     "metassay/datasets/readers.py": (
         'READERS = {"files": "metassay.datasets.files:read"}\nITEM_READERS = {}\n'
@@ -76,7 +77,7 @@ PROJECT = {
         '    "bleu": "metassay.metrics.bleu",\n}\n'
     ),
     "metassay/metrics/rouge.py": (
-        '"""ROUGE."""\nimport numpy as np\nfrom metassay.tables import PLACES\n\n\n'
+        '"""ROUGE."""\nimport numpy as np\nfrom metassay.parquet import PLACES\n\n\n'
         'def score(text):\n    """F-measure."""\n    words = text.split()\n    if words:\n'
         '        return len(words) + 1\n    return f"{PLACES + 1}"\n'
     ),
@@ -253,7 +254,7 @@ def test_what_is_said_to_the_machine_changes_that_metric_alone(
     ("name", "old", "new", "whose"),
     [
         ("metassay/metrics/counts.py", "4", "5", {"metrics.bleu"}),
-        ("metassay/tables.py", "12", "13", {"metrics.rouge"}),
+        ("metassay/parquet.py", "12", "13", {"metrics.rouge"}),
         ("metassay/datasets/files.py", "1", "2", {"datasets.invented"}),
         ("stages/measure.py", "print()", "print(1)", {"stages.measure"}),
         ("stages/doorway.py", "BadInput", "*", STAGES),
@@ -340,7 +341,7 @@ def test_a_judge_has_the_code_of_those_inside_it(project: Path, changed: Changed
 
 
 def test_who_prints_the_version_depends_on_it(changed: Changed) -> None:
-    changed("stages/measure.py", "from stages", "from metassay import tables\nfrom stages")
+    changed("stages/measure.py", "from stages", "from metassay import parquet\nfrom stages")
     assert changed("metassay/__init__.py", '"1"', '"3"') == set()
     changed("stages/measure.py", "from stages", "from metassay import __version__\nfrom stages")
     assert changed("metassay/__init__.py", '"3"', '"2"') == {"stages.measure"}
@@ -360,7 +361,7 @@ def test_a_docstring_that_models_read_counts(changed: Changed) -> None:
 def test_packages_that_make_numbers_are_in_a_version(
     project: Path, changed: Changed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert changed("metassay/tables.py", "yaml", "rich") == {"metrics.rouge"}  # the tokens alone
+    assert changed("metassay/parquet.py", "yaml", "rich") == {"metrics.rouge"}  # the tokens alone
     installed = code_of(project).installed
     version = importlib.metadata.version("numpy")
     assert installed(["numpy"]) == (f"numpy=={version}",)
@@ -731,3 +732,36 @@ def test_a_stage_that_reads_an_index_declares_its_block() -> None:
             if (doorway, index) not in PERMISSIONS:
                 problems.append(f"{name}: reads {'.'.join(index)}, and has no key of its block")
     assert not problems, "benchmarks/*/dvc.yaml > params > code.yaml: " + "; ".join(problems)
+
+
+# Modules of metassay/tables/ that more stages need than those whose tables they are of: what tables
+# have alike, the notes that every doorway writes, and what headline numbers are found in.
+EVERYWHERE = {"columns", "names", "notes"}
+OF_REPORTS = {
+    *("leaderboard", "criteria", "certificates", "evidence"),
+    *("judge_cards", "judge_tests", "segment_scores"),
+}
+
+
+def test_a_stage_needs_the_contracts_of_its_own_tables_alone() -> None:
+    """So that a column of another table, such as one that a command keeps, makes nothing stale."""
+    code, room = code_of(ROOT), "metassay.tables."
+    constants = [name for name in code.module(f"{room}index").imports if name.startswith(room)]
+    modules = {name.split(".")[3].lower(): name.split(".")[2] for name in constants}
+    assert modules.keys() == TABLES.keys()
+    own: dict[str, set[str]] = {}
+    for folder in ("sample", "sample_claims", "sample_facets"):
+        file = ROOT / "benchmarks" / folder / "dvc.yaml"
+        for entry in yaml.safe_load(file.read_text(encoding="utf-8"))["stages"].values():
+            body = entry.get("do", entry)
+            declared = re.findall(r"data/tables/[^/]+/(\w+)", " ".join(body["deps"] + body["outs"]))
+            own.setdefault(body["cmd"].split()[2], set()).update(modules[one] for one in declared)
+    problems = []
+    for doorway, tables in own.items():
+        lines = [line for line in code.need(doorway).modules if line.startswith(room)]
+        found = {line.split()[0].removeprefix(room) for line in lines}
+        shared = EVERYWHERE | (OF_REPORTS if doorway.startswith("stages.report") else set())
+        problems += [f"{doorway} needs {one}.py for nothing" for one in found - tables - shared]
+        problems += [f"{doorway} has no use of {one}.py" for one in tables - found - shared]
+    assert len(own) > 15
+    assert not problems, "; ".join(sorted(problems))

@@ -99,9 +99,7 @@ def hidden() -> list[str]:
 @pytest.fixture
 def core(tmp_path: Path) -> Path:
     """A folder with the package alone, as a wheel has it, and an empty one to work in."""
-    shutil.copytree(
-        ROOT / "metassay", tmp_path / "site/metassay", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    shutil.copytree(ROOT / "metassay", tmp_path / "site/metassay")
     (tmp_path / "work").mkdir()
     return tmp_path
 

@@ -26,8 +26,10 @@ from metassay.errors import BadInput
 from metassay.options import BENCHMARKS, PARAMS
 from metassay.params import Benchmark, Folder, JudgeTest, SegmentTest, load
 from metassay.parquet import empty, read
-from metassay.tables import JUDGMENTS, PARTS, UNITS
-from metassay.tables import NOTES as TABLE_OF_NOTES
+from metassay.tables.judgments import JUDGMENTS
+from metassay.tables.notes import NOTES as TABLE_OF_NOTES
+from metassay.tables.parts import PARTS
+from metassay.tables.units import UNITS
 from metassay.text.headings import SECTIONS
 from metassay.text.sections import divide
 from stages import declared, doorway

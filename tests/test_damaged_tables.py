@@ -12,7 +12,7 @@ import pytest
 
 from metassay.errors import BadInput
 from metassay.parquet import Column, Table, read, write
-from metassay.tables import TABLES
+from metassay.tables.index import TABLES
 from metassay.validation import table_problems
 
 SECRET = "Zanzibar"  # stands in every text; no message may show it

@@ -15,7 +15,10 @@ from metassay.llm.connection import LEDGER
 from metassay.llm.ledger import Ledger
 from metassay.llm.responses import import_
 from metassay.parquet import read, write
-from metassay.tables import NOTES, PARTS, RESPONSES, SOURCES, TEXTS
+from metassay.tables.documents import SOURCES, TEXTS
+from metassay.tables.notes import NOTES
+from metassay.tables.parts import PARTS
+from metassay.tables.responses import RESPONSES
 from stages.doorway import BAD_INPUT
 from tests.llm.batch_setup import QUICK
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, cut, failed, refused, said

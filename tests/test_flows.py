@@ -32,7 +32,7 @@ from flows.worker import HEAD, put
 from flows.workers import StageFailed, Workers
 from metassay.errors import BadInput
 from metassay.parquet import write
-from metassay.tables import RESPONSES
+from metassay.tables.responses import RESPONSES
 from speed.dag import build
 from tests.kill_setup import Run, kill, left, start, unended, wait_until
 from tests.stage_setup import prefect
@@ -394,7 +394,7 @@ def test_a_worker_that_was_killed_costs_no_stage_but_its_own(
         assert failed.value.retryable
         assert "killed by SIGKILL" in failed.value.said
         assert workers.lost, "the next run mends what it left"
-        assert not psutil.wait_procs(asleep, timeout=2)[1], "its stage went with it"
+        assert not psutil.wait_procs(asleep, timeout=30)[1], "its stage went with it"
         assert not workers.run(segment).ran
         workers.close()
 
@@ -544,7 +544,7 @@ def interrupted(root: Path, arguments: list[str], number: int, *, when: str) -> 
     assert process.returncode == 130, said + rest
     assert "Traceback" not in said + rest
     assert "interrupted; the next run goes on from here" in rest
-    _, alive = psutil.wait_procs(children, timeout=5)
+    _, alive = psutil.wait_procs(children, timeout=30)
     assert not alive
     return took
 
@@ -564,7 +564,7 @@ def test_an_interrupted_run_ends_at_once_and_the_next_goes_on(project: Path, num
     change(project / "params.yaml", "judges.j0.threshold", 0.25)
     hook(project, "judge-b00-j0", *SLEEP)
     took = interrupted(project, command("b00", "--no-prefect"), number, when="sleeping")
-    assert took < 5
+    assert took < 30  # and not until the stage ends, which takes a minute
     assert locks(project) == whole
     assert (project / ".work/unfinished").exists()
     hook(project, "judge-b00-j0")
@@ -577,7 +577,7 @@ def test_an_interrupted_run_ends_at_once_and_the_next_goes_on(project: Path, num
 
 def test_a_run_can_be_interrupted_while_it_looks_for_what_changed(project: Path) -> None:
     arguments = command("b00", "b01", "--no-prefect")
-    assert interrupted(project, arguments, signal.SIGINT, when="looking") < 5
+    assert interrupted(project, arguments, signal.SIGINT, when="looking") < 30
 
 
 @pytest.mark.slow

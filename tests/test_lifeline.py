@@ -44,8 +44,8 @@ def test_it_ends_with_its_children_when_the_line_is_let_go(said: bytes) -> None:
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(0.1)
         process.stdin.close()
-        assert process.wait(5) == -signal.SIGKILL
-        assert not psutil.wait_procs([child], timeout=5)[1]
+        assert process.wait(30) == -signal.SIGKILL
+        assert not psutil.wait_procs([child], timeout=30)[1]
 
 
 def test_stdin_that_is_no_line_means_nothing() -> None:
@@ -53,4 +53,4 @@ def test_stdin_that_is_no_line_means_nothing() -> None:
     with begin(code, {}) as process:
         assert process.stdin
         process.stdin.close()
-        assert process.wait(5) == 0
+        assert process.wait(30) == 0

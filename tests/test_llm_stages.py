@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,11 @@ from metassay.llm.connection import LEDGER
 from metassay.llm.ledger import Ledger
 from metassay.llm.responses import import_
 from metassay.parquet import read, write
-from metassay.tables import NOTES, PARTS, RESPONSES, SOURCES, TEXTS, UNITS
+from metassay.tables.documents import SOURCES, TEXTS
+from metassay.tables.notes import NOTES
+from metassay.tables.parts import PARTS
+from metassay.tables.responses import RESPONSES
+from metassay.tables.units import UNITS
 from metassay.units import SEGMENTATIONS
 from stages.doorway import BAD_INPUT, UNFINISHED
 from tests.llm.batch_setup import QUICK
@@ -37,6 +42,7 @@ TEXTS_AT = "data/tables/one/texts/writer.parquet"
 GENERATED = "data/tables/one/responses/generate-writer.parquet"
 DECOMPOSED = "data/tables/one/responses/decompose.parquet"
 NOTED = "data/tables/one/notes/generate-writer.parquet"
+POLICY = replace(QUICK, attempts=2)
 MADE = [
     *(TEXTS_AT, GENERATED, NOTED, "data/tables/one/units.parquet", DECOMPOSED),
     "data/tables/one/notes/decompose.parquet",
@@ -47,7 +53,7 @@ MADE = [
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """A key, and less patience than the stages have."""
     monkeypatch.setenv(KEY, "k")
-    monkeypatch.setattr(client, "Policy", lambda: QUICK)
+    monkeypatch.setattr(client, "Policy", lambda: POLICY)
 
 
 @pytest.fixture
@@ -107,7 +113,7 @@ def test_a_run_with_failures_is_repeated_to_the_byte_without_a_request(
 ) -> None:
     server.script = faulty
     with_key = keyless == "a key that is not there"
-    endpoint = {"timeout": 0.3} | ({} if with_key else {"key_env": None})
+    endpoint = {"timeout": 1.0} | ({} if with_key else {"key_env": None})
     settings = {"endpoint": endpoint, "max_missing": 0.5}
     first = tiny_project(tmp_path / "first", server.base_url, PASSAGES, **settings)
     made = both_stages(monkeypatch, first)
@@ -268,7 +274,7 @@ def test_a_stage_goes_on_up_to_the_share_that_may_be_missing_and_keeps_a_note(
         assert "the next `metassay run` asks for them again" in note
     server.script = lambda call: said("Mended [0].")
     assert run_stage(monkeypatch, root, "generate", "writer") == 0
-    assert len(server.calls) == 10 + 3 * (QUICK.attempts - 1) + 3
+    assert len(server.calls) == 10 + 3 * (POLICY.attempts - 1) + 3
     assert read(NOTES, root / NOTED).empty
 
 

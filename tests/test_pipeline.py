@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-import yaml
 
 from metassay.parquet import read
-from metassay.tables import LEADERBOARD, TABLES
+from metassay.tables.index import TABLES
+from metassay.tables.leaderboard import LEADERBOARD
 from metassay.validation import table_problems
+from tests.stage_setup import take_from_run_cache
 from tests.studies.round_trip import study_to_certificate
 from tests.test_core import PROJECT, closure, plain
 
@@ -162,25 +163,6 @@ def test_killed_at_random_moments_it_finishes_with_the_same_bytes(
     assert "sample_claims: judges beside right answers" in done.stdout
     for name in names:
         assert (project / f"reports/{name}/index.html").is_file()
-
-
-def take_from_run_cache(source: Path, target: Path, commands: tuple[str, ...]) -> None:
-    """Of DVC's cache, what stages of these commands have made, and nothing of other stages."""
-    cache = Path(".dvc/cache")
-    for entry in (source / cache / "runs").rglob("*"):
-        ran = yaml.safe_load(entry.read_text("utf-8")) if entry.is_file() else {"cmd": ""}
-        if not any(command in ran["cmd"] for command in commands):
-            continue
-        wanted = [out["md5"] for out in ran["outs"]]
-        files = [entry.relative_to(source)]
-        for md5 in wanted:
-            file = cache / "files/md5" / md5[:2] / md5[2:]
-            files.append(file)
-            if md5.endswith(".dir"):
-                wanted += [one["md5"] for one in json.loads((source / file).read_text("utf-8"))]
-        for file in files:
-            (target / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source / file, target / file)
 
 
 @pytest.mark.slow

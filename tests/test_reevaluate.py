@@ -20,7 +20,9 @@ import yaml
 from flows.dag import environment
 from metassay.parquet import empty, write
 from metassay.reevaluation.history import load
-from metassay.tables import CERTIFICATES, LEADERBOARD, SCORES
+from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.scores import SCORES
 from tests.stage_setup import tiny_project
 
 pytestmark = pytest.mark.slow  # each run is a process with DVC, and a schedule has Prefect's server

@@ -16,7 +16,9 @@ from metassay.params import load
 from metassay.parquet import read
 from metassay.reporting.headline import answers_of
 from metassay.reporting.headline_segments import score_artifacts
-from metassay.tables import NOTES, SEGMENT_SCORES, SEGMENTED
+from metassay.tables.notes import NOTES
+from metassay.tables.segment_scores import SEGMENT_SCORES
+from metassay.tables.sentences import SEGMENTED
 from stages.doorway import BAD_INPUT
 from tests.llm.batch_setup import QUICK
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, failed, refused, said

@@ -11,7 +11,11 @@ import pytest
 from metassay.errors import BadInput
 from metassay.parquet import empty, read, write
 from metassay.reporting.contract_page import describe
-from metassay.tables import PAIRS, RATINGS, TABLES, TEXTS, UNITS
+from metassay.tables.documents import TEXTS
+from metassay.tables.index import TABLES
+from metassay.tables.pairs import PAIRS
+from metassay.tables.ratings import RATINGS
+from metassay.tables.units import UNITS
 
 ROOT = Path(__file__).parent.parent
 

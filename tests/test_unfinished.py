@@ -11,7 +11,7 @@ import yaml
 
 from flows.unfinished import answers, asks_again
 from metassay.parquet import read, write
-from metassay.tables import RESPONSES
+from metassay.tables.responses import RESPONSES
 
 KEY = "METASSAY_TEST_KEY"
 

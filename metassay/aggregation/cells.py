@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metassay.checks import without_further_references
-from metassay.tables import FULL, REFERENCE
+from metassay.tables.names import FULL, REFERENCE
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]

@@ -42,7 +42,7 @@ from metassay.pairing.instruments import Answers
 from metassay.pairing.questions import Questions, clashes, measures_of
 from metassay.pairing.record import Measure, Question
 from metassay.parquet import empty
-from metassay.tables import SCORES
+from metassay.tables.scores import SCORES
 
 Reals = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from metassay.errors import BadInput, shown
 from metassay.metrics.describe import Description
 from metassay.options import Confidence, Draws, Options, Seed
 from metassay.parquet import empty
-from metassay.tables import LEADERBOARD
+from metassay.tables.leaderboard import LEADERBOARD
 
 Reals = NDArray[np.float64]
 

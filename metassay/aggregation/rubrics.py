@@ -25,7 +25,8 @@ from metassay.aggregation.judged import signature
 from metassay.errors import BadInput
 from metassay.parquet import empty
 from metassay.statistics.subsets import least_maximum, least_mean, least_minimum, least_sum
-from metassay.tables import FULL, SCORES
+from metassay.tables.names import FULL
+from metassay.tables.scores import SCORES
 
 Reals = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -7,7 +7,7 @@ import pandas as pd
 from metassay import oracle
 from metassay.checks import check_sources
 from metassay.kinds import Chosen
-from metassay.tables import ALIGNMENTS
+from metassay.tables.alignments import ALIGNMENTS
 
 _PLACE = ["doc_id", "author", "part", "position"]
 

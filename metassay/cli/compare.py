@@ -49,10 +49,10 @@ def run(chosen: argparse.Namespace) -> int:
     """Compare, print, write what is asked for; the exit code."""
     options = _options()
     compared = (_of_systems if chosen.systems else _of_sides)(chosen, Path(), options)
+    _write(chosen, compared)  # first: who reads on may close the terminal's pipe
     console = Console()
     for one in compared:
         _print(one, console)
-    _write(chosen, compared)
     return _ended(compared, chosen.fail_on)
 
 
@@ -98,6 +98,9 @@ def _of_sides(
             made.append(compare(before, after, options, parts=chosen.parts, looked_at=len(names)))
         except BadInput as error:
             problems += error.problems
+    if problems and made:  # never fewer than were asked for, unless their user says so
+        able = " ".join(f"--benchmark {one.benchmark}" for one in made)
+        problems.append(f"`{able}` compares only what can be compared")
     if problems:
         raise BadInput(dict.fromkeys(problems))
     return made
@@ -120,7 +123,7 @@ def _print(one: Comparison, console: Console) -> None:
     certificates = list(told_certificates(one.certificates))
     for line in certificates[:LINES]:
         _plain(console, f"certificate: {line}")
-    _more(console, len(certificates) - LINES, "certificates")
+    _more(console, len(certificates) - LINES, "certificates", "--md FILE has")
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> RichTable:
@@ -143,9 +146,9 @@ def _table(rows: Sequence[dict[str, Any]]) -> RichTable:
     return made
 
 
-def _more(console: Console, many: int, what: str) -> None:
+def _more(console: Console, many: int, what: str, where: str = "--csv FILE has") -> None:
     if many > 0:
-        _plain(console, f"and {many:,} more {what}: --md FILE and --csv FILE have all")
+        _plain(console, f"and {many:,} more {what}: {where} all")
 
 
 def _plain(console: Console, line: str) -> None:

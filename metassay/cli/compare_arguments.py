@@ -24,7 +24,7 @@ and with --systems two systems of one state (A, or here) are compared.
 A difference is called one where a paired test on the documents shows it, adjusted for all metrics,
 systems and benchmarks that are compared: docs/compare.md. The exit code is 4 if anything regressed
 (never for what improved), and 3 if nothing did, but missing answers leave a verdict open, or B was
-not run since its settings or code changed."""
+not run since its settings, code or data changed."""
 
 
 def add_commands(

@@ -1,21 +1,25 @@
 """The command `figures`: draws what can be drawn, and says what cannot and why."""
 
 import argparse
+import fcntl
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from metassay.cli.project import checked
-from metassay.cli.running import run_flows
+from metassay.cli.running import STAGE_FAILED, run_flows
 from metassay.code_version import FILE, of_module, refresh
 from metassay.errors import BadInput
 from metassay.options import BENCHMARKS, PARAMS
-from metassay.paper_figures.draw import draw_paper
+from metassay.paper_figures.draw import Outcome, draw_paper
 from metassay.paper_figures.inputs import (
     DRAWS,
     FIGURES,
+    LOCK,
     STORE,
+    damaged,
     inputs_in,
     lacking,
     remedy,
@@ -38,20 +42,21 @@ def figures(chosen: argparse.Namespace) -> int:
     missing = {paper: lacking(PAPERS[paper], inputs_in(Path())) for paper in papers}
     fed = {paper: sum(not record.open for record in PAPERS[paper]) for paper in papers}
     whole = [p for p in papers if fed[p] and not missing[p] and not chosen.format]
-    if whole:
-        code = run_flows([*whole, "--figures", "--no-prefect"], dict(os.environ))
-        if code:
-            return code
-    drawn = set(whole)
+    code = run_flows([*whole, "--figures", "--no-prefect"], dict(os.environ)) if whole else DONE
+    if code not in (DONE, STAGE_FAILED):
+        return code
+    drawn = [] if code else whole  # a stage that failed left nothing, or no word on what it left
+    here = {
+        paper: _draw_here(paper, chosen.format or FORMATS)
+        for paper in papers
+        if paper not in drawn and fed[paper] > len(missing[paper])
+    }
+    there = {paper: {*one.drawn, *one.kept} for paper, one in here.items()}
+    there |= {paper: _files(paper) for paper in drawn}
     for paper in papers:
-        if paper not in whole and fed[paper] > len(missing[paper]):
-            _draw_here(paper, chosen.format or FORMATS)
-            drawn.add(paper)
-    there = {paper: _there(paper) if paper in drawn else set() for paper in papers}
-    for paper in papers:
-        _tell(paper, fed[paper], missing[paper], there[paper])
+        _tell(paper, missing[paper], there.setdefault(paper, set()), here.get(paper))
     if all(len(there[paper]) == fed[paper] for paper in papers):
-        return DONE
+        return code
     return LACKING if any(there.values()) else NOTHING
 
 
@@ -66,35 +71,53 @@ def _of_this_project(papers: Sequence[str]) -> None:
         )
 
 
-def _draw_here(paper: str, formats: Sequence[str]) -> None:
-    """Without DVC, which runs a stage only where all is there that it reads."""
-    outcome = draw_paper(
-        PAPERS[paper],
-        inputs_in(Path()),
-        Path(FIGURES, paper),
-        store=STORE,
-        version=of_module(Path(), DRAWS),
-        formats=formats,
-    )
+def _draw_here(paper: str, formats: Sequence[str]) -> Outcome:
+    """Without DVC, which runs a stage only where all is there that it reads, and in order."""
+    with _alone(paper):
+        outcome = draw_paper(
+            PAPERS[paper],
+            inputs_in(Path()),
+            Path(FIGURES, paper),
+            store=STORE,
+            version=of_module(Path(), DRAWS),
+            formats=formats,
+        )
     for line in said(outcome):
         print(f"{paper}: {line}", file=sys.stderr)
+    return outcome
 
 
-def _there(paper: str) -> set[str]:
+@contextmanager
+def _alone(paper: str) -> Iterator[None]:
+    """Wait for others who draw this paper, its stage included, which holds the same lock."""
+    path = Path(LOCK.format(paper))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+
+
+def _files(paper: str) -> set[str]:
     """The names of the records that have a file."""
     return {file.stem for file in Path(FIGURES, paper).iterdir()}
 
 
-def _tell(paper: str, n_fed: int, missing: dict[str, list[str]], there: set[str]) -> None:
+def _tell(paper: str, missing: dict[str, list[str]], there: set[str], here: Outcome | None) -> None:
+    fed = [record.name for record in PAPERS[paper] if not record.open]
     place = f"{FIGURES}/{paper}/" if there else "nothing drawn"
-    n_open = len(PAPERS[paper]) - n_fed
-    print(f"{paper}: {place}; {len(there):,} of {n_fed:,} drawn, {n_open:,} open")
+    n_open = len(PAPERS[paper]) - len(fed)
+    print(f"{paper}: {place}; {len(there):,} of {len(fed):,} drawn, {n_open:,} open")
     by_remedy: dict[str, list[str]] = {}
     for name, benchmarks in missing.items():
         by_remedy.setdefault(remedy(benchmarks), []).append(name)
     for what, names in by_remedy.items():
         print(f"  not drawn, for tables are not there: {', '.join(names)}; {what}")
-    fed = [record.name for record in PAPERS[paper] if not record.open]
-    empty = [name for name in fed if name not in there and name not in missing]
+    stopped = here.damaged if here else {}
+    for line in damaged(stopped):
+        print(f"  {line}")
+    empty = [name for name in fed if name not in {*there, *missing, *stopped}]
     if empty:
         print(f"  not drawn, for their tables have none of their numbers: {', '.join(empty)}")
+    fileless = [name for name in fed if name in there - _files(paper)] if there else []
+    if fileless:
+        print(f"  without a file of these formats: {', '.join(fileless)}")

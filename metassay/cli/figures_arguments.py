@@ -8,11 +8,11 @@ from metassay.paper_figures.names import FORMATS, NAMES
 ABOUT = """\
 Draw tables and figures of papers from the tables of benchmarks, ours beside what was printed, into
 reports/figures/PAPER/. Only those are drawn whose numbers, record or code changed; nothing else is
-run. What can be drawn is; what lacks a table is named with the command that makes it, and the exit
-code is 3 then (1 if nothing at all could be drawn). docs/figures.md lists all of them, those that
-are open too. A paper all of whose tables are there is drawn by its stage of dvc.yaml, so that
-dvc.lock says from which tables. With --format the folder has files of these formats alone, and
-dvc.lock stays as it is."""
+run. What can be drawn is; what lacks a table is named with the command that makes it, what reads a
+damaged one with what is wrong, and the exit code is 3 then (1 if nothing at all could be drawn).
+docs/figures.md lists all of them, those that are open too. A paper all of whose tables are there is
+drawn by its stage of dvc.yaml, so that dvc.lock says from which tables. With --format the folder
+has files of these formats alone, and dvc.lock stays as it is."""
 
 
 def add_commands(
@@ -20,7 +20,10 @@ def add_commands(
 ) -> None:
     """Add the command."""
     drawing = add(
-        "figures", piped("figures", "figures", "figures"), "draw figures of papers", ABOUT
+        "figures",
+        piped("figures", "figures", "figures"),
+        "draw figures and tables of papers",
+        ABOUT,
     )
     drawing.add_argument(
         "--paper", choices=NAMES, action="append", help="which (default: all; may repeat)"

@@ -70,7 +70,13 @@ def _content(chosen: argparse.Namespace, name: str) -> Content | None:
 
     files = {kind: getattr(chosen, kind) for kind in KINDS if getattr(chosen, kind)}
     asked = Asked(
-        files, chosen.columns, chosen.reference, chosen.lower, chosen.neither, chosen.scale
+        files=files,
+        columns=chosen.columns,
+        reference=chosen.reference,
+        lower=chosen.lower,
+        higher=chosen.higher,
+        neither=chosen.neither,
+        scales=chosen.scale,
     )
     found = read_all(asked)
     for line in summary.lines(found, settings.settings_of(found.rows)):

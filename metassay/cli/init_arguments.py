@@ -46,15 +46,22 @@ def add_commands(
         default=[],
         help="what columns hold: doc, system, text, source, reference, rater, criterion, metric,"
         " value; of one file alone: ratings.doc=id; several side by side: systems=a,b (also"
-        " criteria, raters, metrics)",
+        " criteria, raters, metrics); the form of names that say several things:"
+        " ratings.wide={criterion}_{rater}",
     )
-    say("--reference", metavar="SYSTEM", help="who of the systems wrote the references")
+    say(
+        "--reference", metavar="SYSTEM", help="who of the systems wrote the references ('': nobody)"
+    )
     worse = "metrics and criteria of which less is better"
     say("--lower", metavar="NAME", nargs="+", action="extend", default=[], help=worse)
+    say("--higher", metavar="NAME", nargs="+", action="extend", default=[], help="of which more is")
     neither = "metrics that say what a text is like, not how good"
     say("--neither", metavar="NAME", nargs="+", action="extend", default=[], help=neither)
-    scale = "a criterion's scale, such as fluency=1..5 (default: lowest to highest value)"
-    say("--scale", metavar="NAME=LOW..HIGH", nargs="+", action="extend", default=[], help=scale)
+    scale = (
+        "a criterion's scale, such as fluency=1..5 (default: lowest to highest value), or its"
+        " grades in words, of which the first counts 1, such as fluency=poor<fair<good"
+    )
+    say("--scale", metavar="NAME=SCALE", nargs="+", action="extend", default=[], help=scale)
     say("--name", help="of the benchmark (default: after the folder)")
     say("--yes", action="store_true", help="confirm what is guessed, without a question")
     say("--run", action="store_true", help="make the report at once, and say where it is")

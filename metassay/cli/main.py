@@ -28,22 +28,12 @@ FAILED = 1
 BAD_USAGE = 2
 LARGEST = 2**31  # of counts, such as seconds
 INTERRUPTED = 130  # as a shell says it of what Ctrl-C ended
+BENCHMARK = "a folder of benchmarks/"
 
 # What the extra `pipeline` brings, by the names that are imported.
 PIPELINE = (
-    *(
-        "cronsim",
-        "dvc",
-        "dvc_data",
-        "httpx2",
-        "networkx",
-        "nltk",
-        "openai",
-        "openpyxl",
-        "prefect",
-        "psutil",
-    ),
-    *("requests", "rouge_score", "sacrebleu", "shtab", "uvicorn"),
+    *("cronsim", "dvc", "dvc_data", "httpx2", "networkx", "nltk", "openai", "openpyxl", "prefect"),
+    *("psutil", "requests", "rouge_score", "sacrebleu", "shtab", "uvicorn"),
 )
 
 ABOUT = """\
@@ -179,42 +169,47 @@ def parser() -> argparse.ArgumentParser:
     add_piped("list", "list_all", "show benchmarks and datasets", "Show benchmarks and datasets.")
     fetching = add_piped("fetch", "fetch_one", "bring a dataset's files, checked by sha256", FETCH)
     fetching.add_argument("name", metavar="DATASET", help="a dataset of data/registry.yaml")
+    _add_mirror(fetching)
     bringing = "bring the reports of benchmarks up to date"
     running = add("run", _piped("run", "running", "run"), bringing, RUN)
-    running.add_argument("names", metavar="BENCHMARK", nargs="+", help="a benchmark of params.yaml")
+    running.add_argument("names", metavar="BENCHMARK", nargs="+", help=BENCHMARK)
     running.add_argument("--jobs", type=_count, default=2, help="stages at a time (default 2)")
     server = running.add_mutually_exclusive_group()
     server.add_argument("--no-prefect", action="store_true", help="no Prefect server, no retries")
     telling = "report to this Prefect server: keys and numbers only (default: one of the run's own)"
     server.add_argument("--prefect-api", type=_url, metavar="URL", help=telling)
-    for sub in (fetching, running):
-        mirror = os.environ.get("METASSAY_MIRROR")
-        sub.add_argument(
-            "--mirror",
-            type=Path,
-            metavar="DIR",
-            default=Path(mirror) if mirror else None,
-            help="a local copy of the datasets, a folder per set",
-        )
-    add_piped("validate", "validate", "check params, registry and tables", VALIDATE)
+    _add_mirror(running)
     reporting = add_piped("report", "report", "render a report again", REPORT)
-    reporting.add_argument("name", metavar="BENCHMARK", help="a benchmark of params.yaml")
+    reporting.add_argument("name", metavar="BENCHMARK", help=BENCHMARK)
+    add_piped("validate", "validate", "check params, registry, raw files and tables", VALIDATE)
+    study.add_commands(add, _piped, _count)
+    comparing.add_commands(add, _piped)
+    reevaluating.add_commands(add, _piped, _count, _url, _add_mirror)
+    sentinel.add_commands(add, _piped, _count)
+    sharing_arguments.add_commands(add, _piped)
+    figures_arguments.add_commands(add, _piped)
+    predicted = "estimate what the next run would ask of language models, and its price"
+    costing = add("cost", _piped("cost", "money", "cost"), predicted, COST)
+    costing.add_argument("name", metavar="BENCHMARK", help=BENCHMARK)
+    _add_ledger(add)
+    meta_eval.add_commands(add)
     refresh = _piped("refresh", "refresh", "refresh_code")
     add("refresh", refresh, "bring code.yaml up to date with the code", REFRESH)
-    costing = add("cost", _piped("cost", "money", "cost"), "what a run costs", COST)
-    costing.add_argument("name", metavar="BENCHMARK", help="a benchmark of params.yaml")
     script = _piped("completion", "completion", "completion")
     completing = add("completion", script, "let a shell complete commands and names", COMPLETION)
     completing.add_argument("shell", choices=("bash", "zsh", "fish"))
-    _add_ledger(add)
-    study.add_commands(add, _piped, _count)
-    figures_arguments.add_commands(add, _piped)
-    comparing.add_commands(add, _piped)
-    sentinel.add_commands(add, _piped, _count)
-    reevaluating.add_commands(add, _piped, _count, _url)
-    sharing_arguments.add_commands(add, _piped)
-    meta_eval.add_commands(add)
     return whole
+
+
+def _add_mirror(sub: argparse.ArgumentParser) -> None:
+    mirror = os.environ.get("METASSAY_MIRROR")
+    sub.add_argument(
+        "--mirror",
+        type=Path,
+        metavar="DIR",
+        default=Path(mirror) if mirror else None,
+        help="a local copy of the datasets, a folder per set",
+    )
 
 
 def _add_ledger(add: Callable[..., argparse.ArgumentParser]) -> None:

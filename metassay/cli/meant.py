@@ -54,11 +54,16 @@ class Meant(NamedTuple):
         """Those that it has a lock of that names scores; not of a folder, which is of one."""
         if self.of == REVISION:
             locks = {name: lock_at(root, self.word, name) for name in locks_at(root, self.word)}
+            said, file = f"{self.word}:", LOCK
         else:
             files = (root / BENCHMARKS).glob(f"*/{FILES[self.of]}")
             locks = {one.parent.name: one.read_text(encoding="utf-8") for one in files}
-        where = f"{self.word}: {LOCK} of"
-        return {n for n, text in locks.items() if text and has_scores(text, n, f"{where} {n}")}
+            said, file = "", FILES[self.of]
+        return {
+            name
+            for name, text in locks.items()
+            if text and has_scores(text, name, f"{said}{BENCHMARKS / name / file}")
+        }
 
 
 def meant(root: Path, word: str) -> Meant:

@@ -56,6 +56,7 @@ def list_all(_: argparse.Namespace) -> int:
         cells = (name, dataset.access, dataset.licence, files, dataset.title)
         datasets.add_row(*map(Text, cells))
     datasets.columns[0].no_wrap = True
+    console.print(benchmarks)
     if params.judge_tests:
         console.print(tests)
     if params.segment_tests:

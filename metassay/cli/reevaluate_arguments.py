@@ -1,9 +1,7 @@
 """What `metassay reevaluate`, `schedule` and `accept` take; what they do is in reevaluating.py."""
 
 import argparse
-import os
 from collections.abc import Callable
-from pathlib import Path
 
 REEVALUATE = """\
 Bring benchmarks up to date as `metassay run` does, and compare them with their accepted numbers
@@ -13,8 +11,10 @@ event `metassay.regressed` is sent, too, which an automation can send on.
 docs/reevaluation.md says what an alarm means, how often a false one is to be expected, and what to
 do.
 
-exit codes: 0 nothing regressed, 1 a stage failed, 3 answers of language models are missing,
-4 something regressed or the drift sentinel alarmed"""
+exit codes: 0 nothing regressed, or nothing is accepted yet; 1 a stage failed; 2 bad usage or
+configuration, or the accepted tables are not to be had; 3 answers are missing, texts failed so that
+a verdict is open, or a judge with anchors could not be checked; 4 something regressed, or the drift
+sentinel alarmed"""
 
 SCHEDULE = """\
 Start `metassay reevaluate NAME...` by the clock, for as long as this command is left running: with
@@ -40,22 +40,25 @@ def add_commands(
     piped: Piped,
     count: Callable[[str], int],
     url: Callable[[str], str],
+    mirrored: Callable[[argparse.ArgumentParser], None],
 ) -> None:
-    """Add the three; `piped` finds commands, `count` reads numbers from 1, `url` addresses."""
+    """Add the three; `piped` finds commands, `count` reads numbers from 1, `url` addresses, and
+    `mirrored` adds the option of a local copy of datasets."""
     summaries = {
-        "reevaluate": ("bring benchmarks up to date, and say what regressed", REEVALUATE),
-        "schedule": ("do so by the clock", SCHEDULE),
         "accept": ("take the numbers that are there as those to compare with", ACCEPT),
+        "reevaluate": ("bring benchmarks up to date, and say what regressed", REEVALUATE),
+        "schedule": ("re-evaluate benchmarks by the clock", SCHEDULE),
     }
     made = {}
     for name, (summary, about) in summaries.items():
         made[name] = add(name, piped(name, "reevaluating", name), summary, about)
-        made[name].add_argument("names", metavar="BENCHMARK", nargs="+", help="a benchmark")
-    mirror = os.environ.get("METASSAY_MIRROR")
+        made[name].add_argument(
+            "names", metavar="BENCHMARK", nargs="+", help="a folder of benchmarks/"
+        )
     for name in ("reevaluate", "schedule"):
         say = made[name].add_argument
         say("--jobs", type=count, default=2, help="stages at a time (default 2)")
-        say("--mirror", type=Path, metavar="DIR", default=Path(mirror) if mirror else None)
+        mirrored(made[name])
     server = made["reevaluate"].add_mutually_exclusive_group()
     server.add_argument("--no-prefect", action="store_true", help="no Prefect server, no retries")
     telling = "report to this Prefect server: keys and numbers only (default: one of the run's own)"

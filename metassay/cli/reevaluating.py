@@ -7,8 +7,10 @@ from pathlib import Path
 
 from metassay.cli.project import checked
 from metassay.cli.running import REFUSED, refreshed, run_flows, words_of
+from metassay.comparison.sides import has_scores
 from metassay.errors import BadInput
 from metassay.params import Params
+from metassay.reevaluation.outcome import accepted_file
 
 NOTHING_REGRESSED, STAGE_FAILED, MISSING, REGRESSED = 0, 1, 3, 4
 SAID = {
@@ -23,6 +25,7 @@ SAID = {
 def reevaluate(chosen: argparse.Namespace) -> int:
     """Bring benchmarks up to date and compare them with their accepted numbers."""
     _with_scores(chosen.names, checked(chosen.names))
+    _accepted_readable(chosen.names)
     refreshed()
     words, environment = words_of(chosen)
     return run_flows(words, environment, module="flows.reevaluate", own=(MISSING, REGRESSED))
@@ -48,6 +51,24 @@ def schedule(chosen: argparse.Namespace) -> int:
         os.environ["METASSAY_MIRROR"] = str(chosen.mirror.resolve())
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-m", "flows.schedule", *words])
+
+
+def _accepted_readable(names: list[str]) -> None:
+    """Raise BadInput before hours of work whose numbers could not be compared, as after a merge, or
+    where a benchmark got another name."""
+    problems: list[str] = []
+    for name in names:
+        file = accepted_file(name)
+        try:
+            if file.is_file() and not has_scores(file.read_text("utf-8"), name, str(file)):
+                problems.append(
+                    f"{file}: names no scores of {name}, but perhaps of the name that it had;"
+                    f" delete the file, `metassay run {name}` and `metassay accept {name}`"
+                )
+        except BadInput as error:
+            problems += error.problems
+    if problems:
+        raise BadInput(problems)
 
 
 def _with_scores(names: list[str], params: Params) -> None:

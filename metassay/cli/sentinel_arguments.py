@@ -51,8 +51,8 @@ def add_commands(
     for sub, command in ((fixing, "fix"), (checking, "check"), (bridging, "bridge")):
         sub.add_argument("name", metavar="BENCHMARK", help="a benchmark, or a test of judges")
         sub.set_defaults(command=piped("sentinel", "sentinel", command))
-    for sub in (fixing, checking):
-        sub.add_argument("--judge", metavar="J", help="one judge (default: all that ask a model)")
+    for sub, which in ((fixing, "ask a model"), (checking, "have anchors")):
+        sub.add_argument("--judge", metavar="J", help=f"one judge (default: all that {which})")
     say = fixing.add_argument
     say("--anchors", type=count, default=100, metavar="N", help="questions (default 100)")
     say("--repeats", type=_few(count), default=3, metavar="R", help="times more (default 3)")

@@ -1,21 +1,23 @@
 """The command `push`: tables to a DVC remote, as far as their texts may go there."""
 
 import argparse
-import subprocess
-import sys
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from metassay.cli.project import checked
+from metassay.cli.running import STAGE_FAILED, run_flows
 from metassay.code_version import DATASETS, used_blocks
+from metassay.comparison.locks import Lock, parse_lock
 from metassay.datasets.labels import label_problems
-from metassay.datasets.registry import Dataset, load_registry
+from metassay.datasets.registry import REGISTRY, Dataset, load_registry
 from metassay.errors import BadInput
 from metassay.kinds import choose
 from metassay.llm.egress import PUBLIC
 from metassay.needs import all_datasets
 from metassay.options import PARAMS
 from metassay.params import Folder, Params
+from metassay.reevaluation.outcome import accepted_file
 from metassay.validation import KINDS
 
 
@@ -26,8 +28,8 @@ def push(chosen: argparse.Namespace) -> int:
     problems = [one for name in names for one in _problems(name, chosen.to, params, registry)]
     if problems:
         raise BadInput(problems)
-    command = [sys.executable, "-m", "flows.push", chosen.to, *names]
-    return subprocess.run(command, check=False).returncode
+    words = [chosen.to, *names]
+    return run_flows(words, dict(os.environ), module="flows.push", own=(STAGE_FAILED,))
 
 
 def datasets_in(folder: Folder, params: Params) -> list[str]:
@@ -57,3 +59,56 @@ def _problems(
                 f" remotes > {remote}"
             )
     yield from label_problems(registry, datasets, [(folder.dataset, Path(folder.raw))])
+    told = {(dataset, str(registry[dataset].access)) for dataset in datasets}
+    for dataset, known in _accepted_classes(name, registry):
+        if known not in allowed and (dataset, known) not in told:
+            yield (
+                f"{name}: its accepted tables hold text of dataset {dataset!r}, which is {known}:"
+                f" they do not go to DVC's remote {remote!r}. If they may, add {known!r} to"
+                f" {PARAMS} > remotes > {remote}; else `metassay accept {name}` what is there now"
+            )
+
+
+def _accepted_classes(name: str, registry: Mapping[str, Dataset]) -> list[tuple[str, str]]:
+    """The datasets whose texts the accepted tables may hold, with the class of then and that of
+    today, for an accepted state may be of other datasets. One that neither knows is private."""
+    file = accepted_file(name)
+    if not file.is_file():
+        return []
+    try:
+        recorded = classes_in(parse_lock(file.read_text(encoding="utf-8"), str(file)))
+    except BadInput as error:
+        raise BadInput(
+            f"{line}; so it is not known whose texts the tables of {file} hold; `metassay accept"
+            f" {name}` what is there now"
+            for line in error.problems
+        ) from error
+    if not recorded:
+        raise BadInput(
+            f"{file}: names no dataset; so it is not known whose texts its tables hold;"
+            f" `metassay accept {name}` what is there now"
+        )
+    found = []
+    for dataset, then in recorded.items():
+        now = {str(registry[dataset].access)} if dataset in registry else set()
+        found += [(dataset, access) for access in sorted(then | now or {"private"})]
+    return found
+
+
+def classes_in(lock: Lock) -> dict[str, set[str]]:
+    """The datasets whose texts the tables of a lock may hold, each with its access classes at that
+    time; none where the lock does not say. Raises BadInput for blocks that are not understood."""
+    read = [stage.get("params") or {} for stage in lock["stages"].values()]
+    found: dict[str, set[str]] = {}
+    kinds = []
+    for files in read:
+        for key, entry in files.get(str(REGISTRY), {}).items():
+            classes = found.setdefault(key.removeprefix(f"{DATASETS}."), set())
+            if isinstance(entry, dict) and "access" in entry:
+                classes.add(str(entry["access"]))
+        for key, options in files.get(str(PARAMS), {}).items():
+            block, _, one = key.partition(".")
+            if one and block in KINDS:
+                where = f"{PARAMS} > {block} > {one}"
+                kinds.append(choose(KINDS[block], options, where=where))
+    return {name: found.get(name, set()) for name in dict.fromkeys([*all_datasets(kinds), *found])}

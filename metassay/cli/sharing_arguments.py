@@ -17,6 +17,6 @@ def add_commands(
     """Add the command."""
     summary = "push tables to a DVC remote, private ones only where they may go"
     pushing = add("push", piped("push", "sharing", "push"), summary, ABOUT)
-    pushing.add_argument("names", metavar="BENCHMARK", nargs="+", help="a benchmark of params.yaml")
+    pushing.add_argument("names", metavar="BENCHMARK", nargs="+", help="a folder of benchmarks/")
     remote = "a remote, as `dvc remote list` has it"
     pushing.add_argument("--to", metavar="REMOTE", required=True, help=remote)

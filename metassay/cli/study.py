@@ -19,7 +19,7 @@ from metassay.parquet import Table, read
 from metassay.studies import FORMATS, FORMS, importing, key
 from metassay.studies.export import SHEETS, Design, counts, study_of, write
 from metassay.studies.record import Form, Format, Options
-from metassay.tables import RATINGS
+from metassay.tables.ratings import RATINGS
 
 STUDIES = Path("studies")
 TABLES = Path("data/tables")

@@ -1,7 +1,7 @@
-"""Tables of another state by their hash, out of DVC's cache or a remote of the project.
+"""What only DVC knows: tables of another state by their hash, out of its cache or a remote of the
+project, and whether files of data are those that a lock names.
 
-The one module of the library that asks DVC, for only DVC knows where a project's cache and
-remotes are.
+The one module of the library that asks DVC.
 """
 
 import logging
@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from metassay.errors import BadInput
+
+_NO_GIT = {"core": {"no_scm": True}}  # a project is as good without, as for runs
 
 
 def find(root: Path, wanted: Mapping[str, str], *, name: str, benchmark: str) -> dict[str, Path]:
@@ -27,7 +29,7 @@ def find(root: Path, wanted: Mapping[str, str], *, name: str, benchmark: str) ->
     # ImportError: a remote of a sort whose package is not installed.
     failures = (DvcException, OSError, ImportError)
     try:
-        with Repo(str(root)) as repo:
+        with Repo(str(root), config=_NO_GIT) as repo:
             cache = repo.cache.local
             first = repo.config["core"].get("remote")
             refused: Exception | None = None
@@ -49,6 +51,33 @@ def find(root: Path, wanted: Mapping[str, str], *, name: str, benchmark: str) ->
     return _there(files, name, benchmark)
 
 
+def changed_files(root: Path, recorded: Mapping[str, str]) -> list[str]:
+    """The files and folders of a project that are others than their hash, as DVC makes it, says.
+
+    `recorded`: their MD5 by path. What is not there is passed over: a clone may have the tables
+    alone. DVC keeps the hashes of files whose size and time are as before, so that only what was
+    written since is read. None where DVC does not work, since it then does not say.
+    """
+    there = {path: md5 for path, md5 in recorded.items() if (root / path).exists()}
+    if not there:
+        return []
+    from dvc.exceptions import DvcException
+    from dvc.repo import Repo
+    from dvc_data.hashfile.build import build
+
+    changed = []
+    try:
+        with Repo(str(root), config=_NO_GIT) as repo:
+            for path, md5 in there.items():
+                given = (repo.cache.local, str((root / path).resolve()), repo.cache.local.fs, "md5")
+                *_, found = build(*given, ignore=repo.dvcignore, dry_run=True)
+                if found.hash_info.value != md5:
+                    changed.append(path)
+    except (DvcException, OSError, ImportError):
+        return []
+    return changed
+
+
 def _there(files: Mapping[str, Path], name: str, benchmark: str) -> dict[str, Path]:
     absent = sorted(path for path, file in files.items() if not file.is_file())
     if absent:
@@ -59,6 +88,7 @@ def _there(files: Mapping[str, Path], name: str, benchmark: str) -> dict[str, Pa
 def _absent(paths: Iterable[str], name: str, benchmark: str) -> str:
     return (
         f"{name}: of that state {', '.join(paths)} are neither in DVC's cache nor in a remote;"
-        f" `dvc push` where they were made, or check that state out in another clone,"
-        f" `metassay run {benchmark}` there, and compare with that clone's data/tables/{benchmark}"
+        f" `metassay push {benchmark} --to REMOTE` where they were made, or check that state out in"
+        f" another clone, `metassay run {benchmark}` there, and compare with that clone's"
+        f" data/tables/{benchmark}"
     )

@@ -34,7 +34,8 @@ NO_NUMBER: Final[Mapping[str, set[str]]] = {
     },
     "datasets": {"title", "licence", "citation", "access", "mirror", "url", "invented"},
 }
-PARTS: Final = (("code", "code of"), ("prompt", "prompts of"), ("model", "what is learnt by"))
+PROMPTS_OF: Final = "prompts of "
+PARTS: Final = (("code", "code of "), ("prompt", PROMPTS_OF), ("model", "what is learnt by "))
 
 
 def relisted(*sides: Iterable[Params]) -> set[str]:
@@ -167,4 +168,4 @@ def _versions(key: str, before: str, after: str) -> Iterator[tuple[str, str]]:
         yield "code", f"code of {what}"
     for (kind, of), differs in zip(PARTS, differ, strict=True):
         if differs:
-            yield kind, f"{of} {what}"
+            yield kind, f"{of}{what}"

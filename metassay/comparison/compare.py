@@ -7,6 +7,7 @@ import pandas as pd
 from metassay.comparison.causes import Cause, causes
 from metassay.comparison.differences import Differences, between_systems, differences
 from metassay.comparison.options import ComparisonOptions
+from metassay.comparison.prompts import with_files
 from metassay.comparison.sides import Side
 from metassay.reporting.tables import records
 
@@ -18,7 +19,7 @@ class Comparison(NamedTuple):
 
     `of_systems`: whether `before` and `after` are two systems of one state. `causes`: None where
     they are not known, since a side has no lock, and of systems.
-    `outdated`: settings and code of `before`, and of `after`, that changed since it was run.
+    `outdated`: settings, code and data of `before`, and of `after`, that changed since it was run.
     `certificates`: the columns DECISION, and verdicts `before` and `after`, empty if there is none.
     """
 
@@ -42,13 +43,19 @@ def compare(
 ) -> Comparison:
     """Compare two states of a benchmark; arguments and errors as of `differences`."""
     found = differences(before, after, options, parts=parts, looked_at=looked_at)
-    known = before.lock is not None and after.lock is not None
-    why = causes(before.lock, after.lock) if known and before.lock and after.lock else None
+    why = _causes(before, after)
     certificates = changed_certificates(before, after)
     outdated = (before.changed, after.changed)
     return Comparison(
         after.benchmark, before.name, after.name, False, found, why, certificates, outdated
     )
+
+
+def _causes(before: Side, after: Side) -> list[Cause] | None:
+    if before.lock is None or after.lock is None:
+        return None
+    found = causes(before.lock, after.lock)
+    return with_files(after.root, found, before.lock, after.lock) if after.root else found
 
 
 def compare_systems(

@@ -16,7 +16,8 @@ from metassay.comparison.verdicts import REGRESSED, Rule, judge
 from metassay.errors import BadInput, shown
 from metassay.parquet import as_written
 from metassay.statistics.sign_flips import mean_interval
-from metassay.tables import CHANGES, FULL
+from metassay.tables.comparisons import CHANGES
+from metassay.tables.names import FULL
 
 
 class Differences(NamedTuple):
@@ -117,7 +118,8 @@ def _compared(
     test = judged.test
     paired = np.isfinite(change)
     low, high = mean_interval(change, confidence=rule.options.confidence)
-    least, most = map(mean, grid.extremes())
+    ends = zip(grid.extremes(), grid.unbounded(), strict=True)
+    least, most = (np.where(open_ > 0, np.nan, mean(end)) for end, open_ in ends)
     table = grid.rows.to_frame(index=False).assign(
         verdict=judged.verdicts,
         why=judged.why,

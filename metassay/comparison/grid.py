@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from metassay.parquet import as_written, empty
-from metassay.tables import CHANGED_DOCUMENTS
+from metassay.tables.comparisons import CHANGED_DOCUMENTS
 
 ROW: Final = ["part", "metric", "judge", "author"]
 ROUNDING = 1e-9  # scores whose difference is a smaller share of them are the same
@@ -40,13 +40,33 @@ class Grid(NamedTuple):
     def extremes(self) -> tuple[Array, Array]:
         """The smallest and the largest change that missing answers leave possible.
 
-        Documents that lack the score of one side for want of answers count here, too. Those that
-        lack both do not: they say nothing of a change.
+        Documents that lack the score of one side for want of answers count here, too. What both
+        sides lack says nothing of a change: a document without either score is left out, and one
+        with the same score, for want of as many answers, has not changed. One whose missing answers
+        could be worth anything is left out; `unbounded` tells.
         """
         neither = np.isnan(self.before.value) & np.isnan(self.after.value)
+        alike = self._alike()
         ends = ((self.before.high, self.after.low), (self.before.low, self.after.high))
-        least, most = (np.where(neither, np.nan, _change(*pair)) for pair in ends)
+        least, most = (
+            np.where(neither, np.nan, np.where(alike, 0.0, _change(*pair))) for pair in ends
+        )
         return least, most
+
+    def unbounded(self) -> npt.NDArray[np.int64]:
+        """How many documents' change nothing bounds from below, and from above: (2, rows)."""
+        failed = [side.n_failed > 0 for side in (self.before, self.after)]
+        scored = [np.isfinite(side.value) for side in (self.before, self.after)]
+        counts = (scored[0] & failed[1] | failed[0] & scored[1]) & ~self._alike()
+        least = np.isnan(self.before.high) | np.isnan(self.after.low)
+        most = np.isnan(self.before.low) | np.isnan(self.after.high)
+        return np.stack([(counts & least).sum(axis=1), (counts & most).sum(axis=1)])
+
+    def _alike(self) -> npt.NDArray[np.bool_]:
+        """Where both sides have the same score, for want of as many answers."""
+        failed = (self.before.n_failed > 0) & (self.before.n_failed == self.after.n_failed)
+        alike: npt.NDArray[np.bool_] = failed & (self.change() == 0)
+        return alike
 
 
 def grid_of(before: pd.DataFrame, after: pd.DataFrame) -> Grid:

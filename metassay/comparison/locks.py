@@ -1,5 +1,6 @@
 """A benchmark's dvc.lock: what it names, and whether it is of the settings that stand beside it."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ Lock = Mapping[str, Any]
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _ABSENT = object()
+_CONFLICT = re.compile(r"(<{7}|>{7})( |$)")
 
 # The list of a benchmark's params.yaml that names the instances of a stage.
 _LISTS: Mapping[str, str] = {
@@ -38,11 +40,8 @@ def parse_lock(text: str, where: str) -> Lock:
     except yaml.YAMLError:
         found = None
     stages = found.get("stages") if isinstance(found, dict) else None
-    if not isinstance(found, dict) or not isinstance(stages, dict):
-        raise BadInput(
-            f"{where}: is no dvc.lock with stages; bring an earlier one back by git, or run"
-            " the benchmark"
-        )
+    if not isinstance(stages, dict) or not all(map(_is_stage, stages.values())):
+        raise BadInput(f"{where}: {_no_lock(text)}")
     named: dict[str, Any] = {}
     for name, stage in stages.items():
         if "@" not in name:
@@ -50,6 +49,26 @@ def parse_lock(text: str, where: str) -> Lock:
                 named |= keys if file.startswith(f"{BENCHMARKS.as_posix()}/") else {}
     there = {name: stage for name, stage in stages.items() if _is_named(name, named)}
     return {**found, "stages": there}
+
+
+def _is_stage(stage: object) -> bool:
+    """Whether this has the form of what DVC writes of a stage."""
+    if not isinstance(stage, dict):
+        return False
+    params = stage.get("params") or {}
+    files = [*(stage.get("deps") or ()), *(stage.get("outs") or ())]
+    keyed = isinstance(params, dict) and all(isinstance(keys, dict) for keys in params.values())
+    return keyed and all(isinstance(file, dict) and "path" in file for file in files)
+
+
+def _no_lock(text: str) -> str:
+    for number, line in enumerate(text.splitlines(), 1):
+        if _CONFLICT.match(line):
+            return (
+                f"has the marks of a merge in line {number}; take one side whole: `git checkout"
+                " --ours` (or --theirs) and its name"
+            )
+    return "is no dvc.lock with stages; bring an earlier one back by git, or run the benchmark"
 
 
 def _is_named(stage: str, named: Mapping[str, Any]) -> bool:
@@ -65,12 +84,24 @@ def outs_of(lock: Lock) -> dict[str, str]:
     return {str(out["path"]): str(out.get("md5", "")) for out in outs}
 
 
+def given_to(lock: Lock) -> dict[str, str]:
+    """The MD5 of the files and folders that the lock's stages read and none of them made."""
+    made = outs_of(lock)
+    deps = [dep for stage in lock["stages"].values() for dep in stage.get("deps") or ()]
+    read = {str(dep["path"]): str(dep["md5"]) for dep in deps if dep.get("md5")}
+    return {
+        path: md5
+        for path, md5 in read.items()
+        if not any(one == path or one.startswith(f"{path}/") for one in made)
+    }
+
+
 def out_of_date(lock: Lock, read: Callable[[str], str | None]) -> list[str]:
     """What differs from what the stages read, each once: `code.yaml > judges.mini`.
 
     A state whose prompt, model or code was changed without a run has its old numbers, which would
-    compare as the same. Files of data are not looked at, nor dvc.yaml: `dvc status` does. `read`
-    gives the text of a file of the project at that state; None if there is none.
+    compare as the same. dvc.yaml is not looked at: `dvc status` does. `read` gives the text of a
+    file of the project at that state; None if there is none.
     """
     there: dict[str, Any] = {}
     found: dict[str, None] = {}

@@ -9,12 +9,16 @@ from pathlib import Path
 
 import pandas as pd
 
+from metassay.code_version import FILE as CODE
+from metassay.code_version import versions, written
 from metassay.comparison import cache
-from metassay.comparison.locks import Lock, out_of_date, outs_of, parse_lock
+from metassay.comparison.locks import Lock, given_to, out_of_date, outs_of, parse_lock
 from metassay.errors import BadInput, shown
 from metassay.options import BENCHMARKS
 from metassay.parquet import Table, empty, read_file
-from metassay.tables import CERTIFICATES, LEADERBOARD, SCORES
+from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.scores import SCORES
 
 TABLES = Path("data/tables")
 LOCK = "dvc.lock"
@@ -29,7 +33,8 @@ class Side:
 
     `name`: as its user named it. `certificates` has no rows where nobody rated the texts.
     `lock`: what its dvc.lock says; None for a folder of tables that lies in no project. `changed`:
-    settings and code that are others there than those it was run with: it wants another run.
+    settings, code and, of tables that lie in a project, data that are others there than those it
+    was run with: it wants another run. `root`: the project that the lock is of.
     """
 
     name: str
@@ -39,6 +44,7 @@ class Side:
     certificates: pd.DataFrame
     lock: Lock | None
     changed: tuple[str, ...] = ()
+    root: Path | None = None
 
 
 def here(root: Path, benchmark: str) -> Side:
@@ -142,7 +148,8 @@ def _of_text(root: Path, text: str, where: str, benchmark: str, name: str) -> Si
     paths = {table.name: _path(benchmark, table) for table in (*NEEDED, *MORE)}
     wanted = {path: made[path] for path in paths.values() if path in made}
     found = cache.find(root, wanted, name=name, benchmark=benchmark)
-    return _side(name, benchmark, lock, {key: found.get(path) for key, path in paths.items()})
+    side = _side(name, benchmark, lock, {key: found.get(path) for key, path in paths.items()})
+    return replace(side, root=root)
 
 
 def _made(lock: Lock, where: str, benchmark: str) -> dict[str, str]:
@@ -181,11 +188,25 @@ def _of_tables(folder: Path, name: str, benchmark: str) -> Side:
         raise BadInput(problems)
     there = {key: one if one.is_file() else None for key, one in files.items()}
     side = _side(name, benchmark, lock, there)
-    return _dated(side, lambda one: _text(whole.parents[2] / one)) if lock else side
+    if lock is None:
+        return side
+    project = whole.parents[2]
+    texts = {CODE: _code(project)} if name == HERE else {}
+    dated = _dated(replace(side, root=project), lambda one: texts.get(one) or _text(project / one))
+    data = cache.changed_files(project, given_to(lock))
+    return replace(dated, changed=(*data, *dated.changed))
 
 
 def _text(file: Path) -> str | None:
     return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
+
+
+def _code(root: Path) -> str | None:
+    """What code.yaml would say: it may not have been written since code or a prompt was edited."""
+    try:
+        return written(versions(root))
+    except BadInput:  # of what cannot be read: the next run tells
+        return None
 
 
 def _dated(side: Side, read: Callable[[str], str | None]) -> Side:
@@ -205,6 +226,11 @@ def _read(table: Table, file: Path, name: str) -> pd.DataFrame:
         return read_file(table, file)
     except BadInput as error:
         raise BadInput(f"{name}: {table.name}: {line}" for line in error.problems) from error
+
+
+def tables_of(benchmark: str) -> list[str]:
+    """The paths of the tables that a comparison reads."""
+    return [_path(benchmark, table) for table in (*NEEDED, *MORE)]
 
 
 def _path(benchmark: str, table: Table) -> str:

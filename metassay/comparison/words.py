@@ -13,8 +13,9 @@ from metassay.comparison.verdicts import CHANGED, IMPROVED, REGRESSED, UNKNOWN, 
 from metassay.errors import shown as key_shown
 from metassay.reporting.numbers import equals, probability, shown
 from metassay.reporting.tables import escaped, records, to_markdown
-from metassay.tables import FULL, metric_label
+from metassay.tables.names import FULL, metric_label
 
+ROWS = 100  # of a benchmark in Markdown: CI services show a page of 1 MiB at most
 SETTINGS = 3  # so many of those that changed are named
 SHOWN = (REGRESSED, IMPROVED, CHANGED)  # in full; of the others, how many there are
 
@@ -71,10 +72,13 @@ def documents_behind(one: Comparison) -> dict[tuple[str, ...], list[str]]:
     """The keys of the documents that moved furthest, by part, metric, judge and author."""
     found: dict[tuple[str, ...], list[str]] = {}
     for row in records(one.differences.documents):
-        found.setdefault(tuple(row[name] for name in ROW), []).append(
-            key_shown(row["doc_id"])[1:-1]
-        )
+        found.setdefault(tuple(row[name] for name in ROW), []).append(document(row["doc_id"]))
     return found
+
+
+def document(doc_id: object) -> str:
+    """A document's key, without quotes; of what may be somebody's text its length and hash."""
+    return key_shown(doc_id)[1:-1]
 
 
 def told_causes(one: Comparison) -> Iterator[str]:
@@ -136,9 +140,20 @@ def missing(changes: pd.DataFrame) -> str:
 
 
 def markdown(compared: Iterable[Comparison]) -> str:
-    """The comparisons as a Markdown page."""
-    lines = [line for one in compared for line in _page(one)]
-    return "\n".join(lines) + "\n"
+    """The comparisons as a Markdown page; of several benchmarks with a table of them first."""
+    every = list(compared)
+    lines = [line for one in every for line in _page(one)]
+    return "\n".join([*_overview(every), *lines]) + "\n"
+
+
+def _overview(every: list[Comparison]) -> Iterator[str]:
+    if len(every) > 1:
+        counts = [one.differences.changes["verdict"].value_counts() for one in every]
+        rows = [
+            {"benchmark": one.benchmark, **{name: int(count.get(name, 0)) for name in VERDICTS}}
+            for one, count in zip(every, counts, strict=True)
+        ]
+        yield from (to_markdown(pd.DataFrame(rows)), "")
 
 
 def table(one: Comparison) -> pd.DataFrame:
@@ -172,7 +187,9 @@ def _page(one: Comparison) -> Iterator[str]:
         if row["verdict"] in SHOWN
     ]
     if rows:
-        yield to_markdown(pd.DataFrame(rows))
+        yield to_markdown(pd.DataFrame(rows[:ROWS]))
+    if len(rows) > ROWS:
+        yield from ("", f"And {len(rows) - ROWS:,} more rows: `--csv FILE` has all.", "")
     if said := missing(changes):
         yield from (f"{said[0].upper()}{said[1:]}.", "")
     yield from (f"{escaped(line)}\n" for line in told_outdated(one))

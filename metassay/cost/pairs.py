@@ -23,7 +23,7 @@ _TEXTS = ("premise", "hypothesis", "context")
 def likely_pairs(
     run: Run, parts: pd.DataFrame, invented: Sequence[str], ledger: Ledger, found: Plan
 ) -> pd.DataFrame:
-    """Rows of tables.PAIRS that are put to judges; what they rest on is noted in `found`.
+    """Rows of PAIRS that are put to judges; what they rest on is noted in `found`.
 
     `invented` are the authors with stand-ins among their `parts`: what is asked about these is
     asked of nobody else, so they are told apart by blanks behind their texts.

@@ -11,7 +11,7 @@ from metassay.llm import tokens
 from metassay.llm.client import replayer
 from metassay.llm.ledger import Ledger
 from metassay.needs import Model, Requests, Resources
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 from metassay.text.sentences import sentences
 from metassay.text.spans import Span
 from metassay.units.found_facets import facet_part
@@ -22,7 +22,7 @@ from metassay.units.segment import segment, texts_of
 def likely_parts(
     run: Run, texts: pd.DataFrame, invented: Sequence[str], ledger: Ledger, found: Plan
 ) -> pd.DataFrame:
-    """Rows of tables.PARTS; what is asked for them goes to `found`.
+    """Rows of PARTS; what is asked for them goes to `found`.
 
     Where a model has not said yet what a text's facets are, its sentences are shared out evenly.
     `invented` are the authors with stand-ins among their texts.

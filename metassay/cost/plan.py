@@ -33,7 +33,7 @@ from metassay.llm.ledger import Ledger
 from metassay.needs import Model, Requests, Resources, all_datasets
 from metassay.options import BENCHMARKS, PARAMS
 from metassay.params import Benchmark, Params, SegmentTest
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 
 
 def plan(run: Run, ledger: Ledger) -> Plan:

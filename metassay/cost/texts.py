@@ -6,7 +6,9 @@ from typing import NamedTuple
 import pandas as pd
 
 from metassay.datasets.ingest import Ingested
-from metassay.tables import FULL, REFERENCE, TEXTS, read
+from metassay.parquet import read
+from metassay.tables.documents import TEXTS
+from metassay.tables.names import FULL, REFERENCE
 from metassay.text.sections import divide
 
 _LIKE = 1500  # characters of the source that stand for a text without a reference

@@ -10,7 +10,7 @@ from metassay.datasets.look_alikes import warn_of_look_alikes
 from metassay.datasets.rows import Findings, Place, RatingRow, Rows, ScoreRow, SegmentRow
 from metassay.errors import shown
 from metassay.options import Criterion
-from metassay.tables import FULL, REFERENCE
+from metassay.tables.names import FULL, REFERENCE
 from metassay.text.headings import SECTIONS
 
 _UNIT = re.compile(r"text|claim:\d+|statement:\d+|versus:(?P<other>.+)", re.ASCII)

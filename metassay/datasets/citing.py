@@ -4,7 +4,7 @@ import re
 
 from metassay.datasets.rows import Rows
 from metassay.errors import shown
-from metassay.tables import REFERENCE
+from metassay.tables.names import REFERENCE
 from metassay.text.citations import parse
 from metassay.text.sentences import sentences
 

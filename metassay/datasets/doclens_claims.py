@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from metassay.datasets.decoding import UNREAD, decode, parse_json, read_bytes
 from metassay.datasets.rows import Findings, Place
 from metassay.errors import BadInput, shown
-from metassay.tables import REFERENCE
+from metassay.tables.names import REFERENCE
 from metassay.text.headings import SECTIONS
 
 FILE = "ACI-Bench-TestSet-1_clean.claim_min1max30.json"
@@ -31,7 +31,7 @@ _COLUMNS = (
 
 
 class Claims(NamedTuple):
-    """Rows of tables.UNITS, and what was done to get them: one line each, without any text."""
+    """Rows of UNITS, and what was done to get them: one line each, without any text."""
 
     units: pd.DataFrame
     warnings: tuple[str, ...]
@@ -65,7 +65,7 @@ class _Record(BaseModel):
 
 
 def read_claims(file: Path, references: Mapping[str, str]) -> Claims:
-    """The released claims as rows of tables.UNITS: kind claim, author reference, part the section.
+    """The released claims as rows of UNITS: kind claim, author reference, part the section.
 
     `references` are ACI-BENCH's reference notes by encounter_id. Claims keep the order and the
     repetitions of the file. A warning says how many records were keyed anew.

@@ -16,7 +16,7 @@ from metassay.datasets.decoding import DATA, UNREAD, decode, parse_json, read_by
 from metassay.datasets.own_data import Example, checked
 from metassay.datasets.rows import Place, Rows, SourceRow, TextRow
 from metassay.errors import shown
-from metassay.tables import FULL, REFERENCE
+from metassay.tables.names import FULL, REFERENCE
 
 _SEE = "docs/own-data.md shows how it is written"
 _NUMBERED = re.compile(r"\s*\[(\d{1,9})\]\s*(.*)", re.ASCII | re.DOTALL)

@@ -36,7 +36,7 @@ from metassay.datasets.rows import (
     canonical,
 )
 from metassay.errors import shown
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 
 SOURCES_FILE = "sources.jsonl"
 TEXTS_FILE = "texts.jsonl"

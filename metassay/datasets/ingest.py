@@ -13,7 +13,11 @@ from metassay.errors import BadInput
 from metassay.options import Criterion
 from metassay.parquet import Table, empty
 from metassay.rubrics.given import given_criteria
-from metassay.tables import MEASUREMENTS, NO_JUDGE, RATINGS, SEGMENTS, SOURCES, TEXTS
+from metassay.tables.documents import SOURCES, TEXTS
+from metassay.tables.names import NO_JUDGE
+from metassay.tables.parts import SEGMENTS
+from metassay.tables.ratings import RATINGS
+from metassay.tables.scores import MEASUREMENTS
 
 
 class Ingested(NamedTuple):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from metassay.alike import REMEDY, look_alikes, spelt
 from metassay.datasets.rows import Place, Rows
-from metassay.tables import FULL, REFERENCE
+from metassay.tables.names import FULL, REFERENCE
 from metassay.text.headings import SECTIONS
 
 _DOCUMENT = "doc_id"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from metassay.datasets.decoding import Record, csv_records
 from metassay.datasets.rows import Findings, Place, RatingRow, Rows, SourceRow, TextRow
-from metassay.tables import FULL, REFERENCE
+from metassay.tables.names import FULL, REFERENCE
 
 SUMMARIES = "MTS-Dialog-Automatic-Summaries-ValidationSet.csv"
 SCORES = "MTS-Dialog-Manual-Scores4CorrelationStudy.csv"

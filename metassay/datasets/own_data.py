@@ -9,7 +9,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from metassay.datasets.rows import Findings, Place, canonical
 from metassay.errors import shown
 from metassay.options import Name, Options
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 
 _STATUS_REMEDY = 'where a system failed, leave "text" out and give a status, such as "error"'
 

@@ -21,7 +21,7 @@ from metassay.datasets.rows import (
     TextRow,
 )
 from metassay.errors import shown
-from metassay.tables import FULL, REFERENCE
+from metassay.tables.names import FULL, REFERENCE
 
 FACETS = ("background", "method", "result", "conclusion")
 METRICS = {

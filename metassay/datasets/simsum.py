@@ -11,7 +11,7 @@ from pathlib import Path
 from metassay.datasets.decoding import Record, csv_records, finite_number
 from metassay.datasets.rows import Place, RatingRow, Rows, SourceRow, TextRow
 from metassay.errors import shown
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 
 CRITERIA = (
     *("consistency", "realism_hist", "realism_phys", "clinical_accuracy"),

@@ -12,7 +12,8 @@ from metassay.datasets.rows import Place, Rows, SourceRow, TextRow
 from metassay.errors import BadInput, shown
 from metassay.options import Criterion
 from metassay.parquet import empty
-from metassay.tables import RATINGS, SOURCES, TEXTS
+from metassay.tables.documents import SOURCES, TEXTS
+from metassay.tables.ratings import RATINGS
 
 
 def ingest_study(
@@ -22,7 +23,7 @@ def ingest_study(
     sources: pd.DataFrame,
     texts: pd.DataFrame,
 ) -> pd.DataFrame:
-    """The ratings of one study as tables.RATINGS, held against the tables SOURCES and TEXTS.
+    """The ratings of one study as RATINGS, held against the tables SOURCES and TEXTS.
 
     The file is as `ratings.csv` of one's own data (docs/own-data.md); its column `study` says
     `study` in every row. Raises BadInput with every problem in one go, each naming file, line and

@@ -14,7 +14,7 @@ from metassay.datasets.own_data import Filled, Written, checked
 from metassay.datasets.rows import Place, RatingRow, Rows, ScoreRow, SourceRow, TextRow
 from metassay.errors import shown
 from metassay.options import Options
-from metassay.tables import FULL, REFERENCE
+from metassay.tables.names import FULL, REFERENCE
 
 TOPICAL_CHAT = "topical_chat_result.json"
 SFRES = "sfres_result.json"

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from metassay.datasets.decoding import Record, csv_records
 from metassay.datasets.rows import Place, RatingRow, Rows, ScoreRow, SourceRow, TextRow
 from metassay.errors import shown
-from metassay.tables import FULL, REFERENCE
+from metassay.tables.names import FULL, REFERENCE
 
 SPANS = "hallucination_annotations_xsum_summaries.csv"
 FACTS = "factuality_annotations_xsum_summaries.csv"

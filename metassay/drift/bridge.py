@@ -22,7 +22,7 @@ from metassay.llm.budget import Spending
 from metassay.llm.connection import SENTINEL
 from metassay.params import load
 from metassay.statistics.agreement import cohen_kappa, percent
-from metassay.tables import BRIDGES
+from metassay.tables.sentinel import BRIDGES
 
 
 class Agreeing(NamedTuple):

@@ -10,7 +10,7 @@ from metassay.atomic import whole_file
 from metassay.drift.bridge import Agreeing, Bridge
 from metassay.parquet import write as write_table
 from metassay.reporting.tables import records, to_markdown
-from metassay.tables import BRIDGES
+from metassay.tables.sentinel import BRIDGES
 
 _HEADS = ("author", "metric", "items", "documents", "before", "after", "difference")
 

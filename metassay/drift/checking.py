@@ -28,7 +28,8 @@ def check(
     and is kept in the ledger; one that a check left behind when it was cut off, less than a day
     ago, is used. What keeps one judge from being asked (no key, its endpoint is down, text that may
     not go there) is a result `cannot tell` that says why; a result is written before the next judge
-    is asked. Raises BadInput where params.yaml is not sound, or nobody has anchors.
+    is asked. A second check of the benchmark waits until the first has ended. Raises BadInput where
+    params.yaml is not sound, or nobody has anchors.
     """
     with contextlib.chdir(root):
         params = load()
@@ -41,11 +42,12 @@ def check(
                 " them"
             )
         found = []
-        for name in names:
-            anchors = files.read_anchors(benchmark, name)
-            moment = files.unused(benchmark, name, now or datetime.datetime.now(datetime.UTC))
-            found.append(_one(params, folder, name, anchors, moment))
-            files.append_drift(benchmark, pd.DataFrame([found[-1].row()]))
+        with files.alone(benchmark):
+            for name in names:
+                anchors = files.read_anchors(benchmark, name)
+                moment = files.unused(benchmark, name, now or datetime.datetime.now(datetime.UTC))
+                found.append(_one(params, folder, name, anchors, moment))
+                files.append_drift(benchmark, pd.DataFrame([found[-1].row()]))
         return found
 
 
@@ -152,20 +154,21 @@ class _Saying:
 def _why(found: Found, judge: str, *, alarm: bool) -> str:
     changed, shift = found.changed, found.shift
     said = (
-        f"{changed.total} of {found.answered} verdicts differ from the stored ones; repeated"
-        f" judging gives {changed.expected:.1f}, and up to {changed.high} raise no alarm"
+        f"{changed.total} of {found.answered} verdicts differ from the stored ones; repetitions do"
+        f" in {changed.expected:.1f} on average, and up to {changed.high} may be chance"
     )
     if found.flips:
         flips = sorted(found.flips.items())
         said += f" ({', '.join(f'{a} to {b}: {n}' for (a, b), n in flips)})"
-    said += f"; net shift {shift.total:+d}, and {shift.low:+d} to {shift.high:+d} raise no alarm"
+    said += f"; net shift {shift.total:+d}, and {shift.low:+d} to {shift.high:+d} may be chance"
     if found.failed:
         said += f"; {found.failed} have no answer and are unknown"
     if not alarm:
         return said
     return (
         f"{said}. Judge {judge!r} does not answer as it did: do not put new verdicts beside old"
-        " ones; ask its provider what changed, or take another judge by `metassay sentinel bridge`"
+        " ones. Check it again now: a false alarm seldom comes twice. If it does, ask the provider"
+        " what changed, or take another judge by `metassay sentinel bridge`"
     )
 
 

@@ -5,9 +5,12 @@ ledger with the same texts. A clone without them takes them from the tables of p
 these still ask the same: a pair_id is the hash of its texts.
 """
 
+import fcntl
 import json
+import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -19,11 +22,13 @@ from metassay.errors import BadInput
 from metassay.options import BENCHMARKS
 from metassay.pairing.rows import pair_id
 from metassay.parquet import read, write
-from metassay.tables import ANCHORS, DRIFT, PAIRS
+from metassay.tables.pairs import PAIRS
+from metassay.tables.sentinel import ANCHORS, DRIFT
 
 WORK = Path(".work/sentinel")
 TABLES_FOLDER = Path("data/tables")
 _OPEN_FOR = timedelta(hours=24)  # a check that was cut off goes on where it stopped, for so long
+_log = logging.getLogger(__name__)
 _APART = 1000  # salts between two draws: more than a judge repeats its own questions
 
 
@@ -84,6 +89,21 @@ def _those(pairs: pd.DataFrame, wanted: list[str]) -> pd.DataFrame:
     texts = texts.where(texts.notna(), None)
     hashes = [pair_id(*said) for said in texts.itertuples(index=False)]
     return rows[rows["pair_id"] == pd.Series(hashes, index=rows.index, dtype="str")]
+
+
+@contextmanager
+def alone(benchmark: str) -> Iterator[None]:
+    """Nobody else checks this benchmark's judges meanwhile: two would write over each other's rows
+    and share answers. A second one waits; a killed one lets go."""
+    path = WORK / f"{benchmark}.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _log.warning("%s: waiting for another check of its judges to end", benchmark)
+            fcntl.flock(held, fcntl.LOCK_EX)
+        yield
 
 
 def append_drift(benchmark: str, rows: pd.DataFrame) -> None:

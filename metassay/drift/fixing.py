@@ -19,7 +19,9 @@ from metassay.llm.budget import Spending
 from metassay.llm.connection import SENTINEL
 from metassay.options import GIVEN
 from metassay.params import Benchmark, Folder, JudgeTest, Params, load
-from metassay.tables import ANCHORS, JUDGMENTS, PAIRS
+from metassay.tables.judgments import JUDGMENTS
+from metassay.tables.pairs import PAIRS
+from metassay.tables.sentinel import ANCHORS
 
 _ROUNDS = 50  # between the salts of two repetitions: more than a judge asks a question again
 

@@ -23,7 +23,12 @@ from metassay.pairing.measures import MEASURES
 from metassay.pairing.questions import Questions
 from metassay.params import Benchmark, Params
 from metassay.statistics.ratio_shift import shift
-from metassay.tables import CRITERIA, FULL, JUDGMENTS, PAIRS, PARTS, UNITS
+from metassay.tables.criteria import CRITERIA
+from metassay.tables.judgments import JUDGMENTS
+from metassay.tables.names import FULL
+from metassay.tables.pairs import PAIRS
+from metassay.tables.parts import PARTS
+from metassay.tables.units import UNITS
 
 CONFIDENCE = 0.95
 _NEW = "new"

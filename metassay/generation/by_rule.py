@@ -9,7 +9,8 @@ from metassay import __version__
 from metassay.generation.record import Generated
 from metassay.needs import Resources
 from metassay.options import Options
-from metassay.tables import FULL, TEXTS
+from metassay.tables.documents import TEXTS
+from metassay.tables.names import FULL
 
 Rule = Callable[[Sequence[str], Sequence[str], Any], str]
 Write = Callable[[pd.DataFrame, str, Any, Resources], Generated]

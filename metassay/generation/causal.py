@@ -39,7 +39,7 @@ def write_causal(
     prompts: Path = PROMPTS,
     store: Path = STORE,
 ) -> Generated:
-    """Let a prompted model write for every source: tables.SOURCES to tables.TEXTS, author `name`.
+    """Let a prompted model write for every source: SOURCES to TEXTS, author `name`.
 
     Orders, sections and examples are as in `chat.write_chat`, statuses and errors as in
     `write_locally`. Raises BadInput also if the model has no chat template, or one that refuses

@@ -42,7 +42,7 @@ def write_chat(
     *,
     prompts: Path = PROMPTS,
 ) -> pd.DataFrame:
-    """Let a chat model write for every source: tables.SOURCES to tables.TEXTS, author `name`.
+    """Let a chat model write for every source: SOURCES to TEXTS, author `name`.
 
     All requests go into one call of `ask`. `examples` are those that options.examples names. A
     request that failed is a row without text: refused, truncated or error, as its reply says, and

@@ -17,7 +17,7 @@ from metassay.datasets import files
 from metassay.datasets.decoding import csv_records
 from metassay.datasets.rows import Findings
 from metassay.errors import BadInput, shown
-from metassay.tables import FULL, REFERENCE
+from metassay.tables.names import FULL, REFERENCE
 from metassay.text.boundaries import boundaries
 from metassay.text.citations import parse
 from metassay.text.sentences import sentences

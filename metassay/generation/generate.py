@@ -10,7 +10,7 @@ from metassay.needs import Resources
 def write_texts(
     sources: pd.DataFrame, name: str, system: Chosen, resources: Resources
 ) -> Generated:
-    """Write a text for every source: tables.SOURCES to tables.TEXTS, with `name` as the author.
+    """Write a text for every source: SOURCES to TEXTS, with `name` as the author.
 
     A source from which nothing could be written has a row that says why, with no text. Raises
     BadInput as the kinds do.

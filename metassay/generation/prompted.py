@@ -20,7 +20,8 @@ from metassay.llm.messages import Message
 from metassay.llm.prompts import PROMPTS, Kind, Prompt, file_of, load, render
 from metassay.needs import PromptFile
 from metassay.options import Name, Options
-from metassay.tables import FULL, TEXTS
+from metassay.tables.documents import TEXTS
+from metassay.tables.names import FULL
 from metassay.text.headings import SECTIONS
 from metassay.text.sections import divide
 
@@ -105,7 +106,7 @@ def orders(
     *,
     prompts: Path = PROMPTS,
 ) -> list[Order]:
-    """What is to be written for tables.SOURCES, and with which messages, by doc_id and part.
+    """What is to be written for SOURCES, and with which messages, by doc_id and part.
 
     Examples come as earlier turns of the same conversation. Raises BadInput if the examples are not
     those that style.examples names, if a task has more or fewer than style.shots of them, if one of
@@ -129,7 +130,7 @@ def orders(
 def texts_of(
     ordered: Sequence[Order], written: Sequence[Written], name: str, recipe: str
 ) -> pd.DataFrame:
-    """Rows of tables.TEXTS for orders and what came of them, in their order; `recipe` leads theirs.
+    """Rows of TEXTS for orders and what came of them, in their order; `recipe` leads theirs.
 
     A section for which the model says that the source holds nothing (NONE) has no row, as a section
     that was left out of a note has no part; a note of which that is said for every section is one

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Generated(NamedTuple):
-    """Rows of tables.TEXTS, and what their owner should know: lines without any text."""
+    """Rows of TEXTS, and what their owner should know: lines without any text."""
 
     texts: pd.DataFrame
     warnings: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class Generated(NamedTuple):
 class System(Needs):
     """One way to write a text from a source: what a kind in params.yaml > systems stands for.
 
-    `write(sources, name, options, resources)` makes tables.TEXTS of tables.SOURCES, with `name` as
+    `write(sources, name, options, resources)` makes TEXTS of SOURCES, with `name` as
     the author. `requests(sources, options, decoding, raw)` says what it would ask a model; None if
     it asks none. A `costly` system loads a model of its own, so whoever only wants an estimate
     does not run it.

@@ -17,7 +17,7 @@ from metassay.generation.prompted import Order
 from metassay.generation.record import Generated, System
 from metassay.models.store import STORE
 from metassay.needs import Resources
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 
 
 class Seq2SeqOptions(DecodingOptions):
@@ -34,7 +34,7 @@ class Seq2SeqOptions(DecodingOptions):
 def write_seq2seq(
     sources: pd.DataFrame, name: str, options: Seq2SeqOptions, *, store: Path = STORE
 ) -> Generated:
-    """Let an encoder-decoder write for every source: tables.SOURCES to tables.TEXTS, author `name`.
+    """Let an encoder-decoder write for every source: SOURCES to TEXTS, author `name`.
 
     Batches are made in the order of doc_id. Statuses and errors are those of `write_locally`; error
     means that there was no passage to read.

@@ -12,7 +12,7 @@ from metassay.judge_tests.items import CONTRADICTED, ENTAILED, NEUTRAL
 from metassay.judge_tests.reduction import OK
 from metassay.statistics.arithmetic import Array, Mask
 from metassay.statistics.shares import Clusters
-from metassay.tables import ALL_SUBSETS, FULL
+from metassay.tables.names import ALL_SUBSETS, FULL
 
 THREE = (ENTAILED, NEUTRAL, CONTRADICTED)
 Names = NDArray[np.object_]

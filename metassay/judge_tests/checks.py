@@ -16,7 +16,7 @@ from metassay.judge_tests.items import (
     Items,
     VerdictRow,
 )
-from metassay.tables import ALL_SUBSETS, MEAN_OF_SUBSETS, NO_JUDGE
+from metassay.tables.names import ALL_SUBSETS, MEAN_OF_SUBSETS, NO_JUDGE
 
 THREE = (ENTAILED, NEUTRAL, CONTRADICTED)
 EVERY = (*THREE, NOT_ENTAILED)

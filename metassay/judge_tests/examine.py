@@ -18,14 +18,9 @@ from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import generator
 from metassay.statistics.shares import share
 from metassay.statistics.three_way import three_way
-from metassay.tables import (
-    CALIBRATION,
-    FULL,
-    JUDGE_CARDS,
-    MEAN_OF_SUBSETS,
-    VERDICT,
-    VERDICTS,
-)
+from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
+from metassay.tables.judge_tests import VERDICTS
+from metassay.tables.names import FULL, MEAN_OF_SUBSETS, VERDICT
 
 _Cards = tuple[list[Row], list[Row]]  # rows of judge_cards, rows of calibration
 

@@ -21,7 +21,10 @@ from metassay.judge_tests.items import (
 from metassay.judge_tests.types import Test
 from metassay.pairing.pairs import pair_id
 from metassay.parquet import Table, empty
-from metassay.tables import ALL_CITATIONS, FULL, GIVEN_VERDICTS, GOLD, ITEM, PAIRS, RATINGS, VERDICT
+from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD
+from metassay.tables.names import ALL_CITATIONS, FULL, ITEM, VERDICT
+from metassay.tables.pairs import PAIRS
+from metassay.tables.ratings import RATINGS
 
 INSTRUMENTS = {2: "entailment", 3: "three_way"}  # by how many labels judges choose from
 CLAIM = "claim:0"  # ratings.unit: an item is one claim

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
 from metassay.datasets.rows import Findings, Place
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 
 ENTAILED: Final = "entailed"
 NOT_ENTAILED: Final = "not_entailed"

@@ -12,7 +12,7 @@ from metassay.judge_tests.edits import FLIPS, KINDS, edits
 from metassay.judge_tests.items import ENTAILED, NOT_ENTAILED, ItemRow, Items
 from metassay.judge_tests.record import JudgeTestKind
 from metassay.options import Options, Seed
-from metassay.tables import REFERENCE
+from metassay.tables.names import REFERENCE
 from metassay.text.sentences import sentences
 
 _FEWEST_WORDS = 3  # of a sentence: a heading or a name has nothing that can be edited

@@ -9,7 +9,7 @@ from metassay.judge_tests.beside import Beside, beside
 from metassay.judge_tests.items import ENTAILED, NOT_ENTAILED
 from metassay.judge_tests.reduction import ABSTAINED, OK
 from metassay.parquet import empty
-from metassay.tables import VERDICTS
+from metassay.tables.judge_tests import VERDICTS
 
 RECIPE = "rater|against the majority of the other raters"
 

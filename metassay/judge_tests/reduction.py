@@ -6,7 +6,7 @@ import pandas as pd
 from metassay.errors import BadInput, shown
 from metassay.judge_tests.items import CONTRADICTED, ENTAILED, NEUTRAL, NOT_ENTAILED
 from metassay.parquet import empty
-from metassay.tables import VERDICTS
+from metassay.tables.judge_tests import VERDICTS
 
 OK, ABSTAINED = "ok", "abstained"
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 
 Status = Literal["ok", "abstained", "unparsed", "refused", "truncated", "error"]
 

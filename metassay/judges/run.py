@@ -13,7 +13,7 @@ from metassay.judges.protocol import Judge, Judgment, Pair
 from metassay.judges.record import BATCH
 from metassay.pairing.instruments import INSTRUMENTS, Answers
 from metassay.parquet import empty
-from metassay.tables import JUDGMENTS
+from metassay.tables.judgments import JUDGMENTS
 
 Ranks = NDArray[np.int64]
 Texts = NDArray[np.object_]

@@ -24,7 +24,7 @@ from metassay.llm.responses import responses
 from metassay.needs import Model, Resources, Use
 from metassay.params import MaxCost
 from metassay.parquet import empty
-from metassay.tables import RESPONSES
+from metassay.tables.responses import RESPONSES
 
 LEDGER = Path(".work/ledger.sqlite")  # no out of DVC, which would delete it
 ACCOUNT = "project"  # one cap, `max_cost`, over everything that a project ever asks

@@ -12,7 +12,8 @@ from metassay.errors import BadInput
 from metassay.llm.failures import Failure, note, noted
 from metassay.llm.ledger import Entry, Ledger
 from metassay.llm.messages import read_request
-from metassay.tables import RESPONSES, read, write
+from metassay.parquet import read, write
+from metassay.tables.responses import RESPONSES
 
 _CODE = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _MOST_TOKENS = 10**10  # of one answer; more does not stay countable when it is added up

@@ -32,7 +32,7 @@ from metassay.statistics.reliability import (
 )
 from metassay.statistics.standing_out import Units, below_others
 from metassay.statistics.weighted_agreement import Icc
-from metassay.tables import AGREEMENT
+from metassay.tables.raters import AGREEMENT
 
 ALL = "all"  # agreement.rater_a and rater_b where the coefficient is of all raters together
 OTHERS = "others"  # agreement.rater_b where rater_a is held against the mean of the others

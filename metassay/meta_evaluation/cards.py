@@ -14,7 +14,7 @@ from metassay.statistics.judge_card import judge_card
 from metassay.statistics.labels import labels_needed
 from metassay.statistics.pass_rate import pass_rates
 from metassay.statistics.shares import Clusters, Estimate
-from metassay.tables import CARD_STATISTICS
+from metassay.tables.judge_cards import CARD_STATISTICS
 
 Row = dict[str, object]
 Numbers = dict[str, Estimate]  # by statistic

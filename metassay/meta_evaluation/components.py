@@ -11,7 +11,7 @@ from metassay.parquet import empty
 from metassay.statistics.arithmetic import Array
 from metassay.statistics.components import COMPONENTS, correlate_at, variance_components
 from metassay.statistics.jackknife import interval, left_out
-from metassay.tables import COMPONENTS as TABLE
+from metassay.tables.correlations import COMPONENTS as TABLE
 
 
 def components(found: Sequence[Gathered], options: MetaOptions) -> pd.DataFrame:

@@ -16,7 +16,8 @@ from metassay.meta_evaluation.study import Better, Measured, generator
 from metassay.parquet import empty
 from metassay.statistics.preference import disagreements as all_disagreements
 from metassay.statistics.preference import draw_disagreements
-from metassay.tables import CONFLICTS, DISAGREEMENTS, REFERENCE, metric_label
+from metassay.tables.names import REFERENCE, metric_label
+from metassay.tables.orderings import CONFLICTS, DISAGREEMENTS
 
 
 class _Pair(NamedTuple):

@@ -22,7 +22,8 @@ from metassay.statistics.correlation import LEVELS, Array, Level, correlate
 from metassay.statistics.ensembles import standardise
 from metassay.statistics.jackknife import LeftOut, interval, left_out
 from metassay.statistics.partials import partial, partial_given_system, residuals_first
-from metassay.tables import CONFOUNDS, NO_JUDGE
+from metassay.tables.confounds import CONFOUNDS
+from metassay.tables.names import NO_JUDGE
 
 SHARES = (25, 50, 75, 100)  # per cent of the texts, those with least of the confound
 

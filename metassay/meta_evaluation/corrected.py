@@ -10,7 +10,7 @@ from metassay.meta_evaluation.study import Measured, Study
 from metassay.parquet import empty
 from metassay.statistics.correlation import Array
 from metassay.statistics.prediction_powered import prediction_powered_mean, rogan_gladen
-from metassay.tables import CORRECTED
+from metassay.tables.corrected import CORRECTED
 
 
 def corrected(scores: pd.DataFrame, found: Sequence[Study], options: MetaOptions) -> pd.DataFrame:

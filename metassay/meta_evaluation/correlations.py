@@ -15,7 +15,8 @@ from metassay.statistics.ensembles import percentiles
 from metassay.statistics.grouped import correlate_groups
 from metassay.statistics.jackknife import Over, interval, left_out_all
 from metassay.statistics.resampling import Draws, draw, resampled
-from metassay.tables import CORRELATIONS, EACH_PART
+from metassay.tables.correlations import CORRELATIONS
+from metassay.tables.names import EACH_PART
 
 
 def correlations(

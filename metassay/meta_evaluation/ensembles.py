@@ -12,7 +12,7 @@ from metassay.statistics.arithmetic import Array, Mask
 from metassay.statistics.ensembles import ensembles as every_subset
 from metassay.statistics.ensembles import in_ensembles
 from metassay.statistics.selection import best_subset
-from metassay.tables import ENSEMBLES
+from metassay.tables.ensembles import ENSEMBLES
 
 JOINED = " + "
 

@@ -34,7 +34,7 @@ def evaluate(
     progress: Callable[[str], Progress] | None = None,
     note: Callable[[str], None] = lambda _: None,
 ) -> dict[str, pd.DataFrame]:
-    """The tables of metassay/tables.py that compare metrics with people, by name; no verdicts.
+    """The tables that compare metrics with people, of those in `made`, by name; no verdicts.
 
     `scores`, `ratings`: the tables of those names; `better`: each metric's direction. `progress`
     gets a table's name and returns what is called with (done, total) while it is made. Raises

@@ -16,7 +16,7 @@ from metassay.statistics.correlation import LEVELS, Level, correlate
 from metassay.statistics.jackknife import Over, interval
 from metassay.statistics.pairwise import calibrate, calibrated_chance, pairwise_accuracy
 from metassay.statistics.simultaneous import corrected_for_choice, deviations, joint_confidence
-from metassay.tables import EVIDENCE
+from metassay.tables.evidence import EVIDENCE
 
 DEALINGS = 100  # of a metric's scores, for the accuracy that chance alone reaches
 DEALT_PAIRS = 20_000  # with so many pairs dealt in all, fewer dealings do

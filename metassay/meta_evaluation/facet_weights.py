@@ -15,7 +15,7 @@ from metassay.statistics.arithmetic import Array
 from metassay.statistics.ensembles import expanded_percentiles
 from metassay.statistics.facet_weights import Method, fit, mean_squared_error
 from metassay.statistics.resampling import draw
-from metassay.tables import FACET_WEIGHTS
+from metassay.tables.facet_weights import FACET_WEIGHTS
 
 OVERALL = "overall"  # the kind of a rubric's criterion that sums the others up
 

@@ -10,7 +10,8 @@ from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study
 from metassay.options import Criterion
 from metassay.parquet import Table, empty
-from metassay.tables import CALIBRATION, JUDGE_CARDS, NO_JUDGE
+from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
+from metassay.tables.names import NO_JUDGE
 
 UNIT = "text"  # ratings.unit where a text as a whole was judged
 

@@ -9,7 +9,7 @@ from metassay.meta_evaluation.study import Study
 from metassay.parquet import empty
 from metassay.statistics.arithmetic import Array
 from metassay.statistics.correlation import COEFFICIENTS
-from metassay.tables import METRIC_CORRELATIONS
+from metassay.tables.correlations import METRIC_CORRELATIONS
 
 _Name = tuple[str, str]  # `people` or `metric`, and what it is called
 

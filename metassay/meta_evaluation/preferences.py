@@ -11,7 +11,7 @@ from metassay.options import Criterion
 from metassay.parquet import empty
 from metassay.statistics.correlation import TIE, Array
 from metassay.statistics.preference import preference_agreement
-from metassay.tables import PREFERENCES
+from metassay.tables.orderings import PREFERENCES
 
 _STUDIED = ["study", "criterion", "part"]
 _ASKED = ["doc_id", "author", "unit", "rater"]

@@ -13,7 +13,8 @@ from metassay.parquet import empty
 from metassay.statistics.arithmetic import Array
 from metassay.statistics.ensembles import expanded_percentiles
 from metassay.statistics.resampling import draw
-from metassay.tables import RATING_SUMMARIES, REFERENCE
+from metassay.tables.names import REFERENCE
+from metassay.tables.raters import RATING_SUMMARIES
 
 
 class _Drawn(NamedTuple):

@@ -20,7 +20,7 @@ from metassay.statistics.significance import (
     sampled,
     williams,
 )
-from metassay.tables import SIGNIFICANCE
+from metassay.tables.correlations import SIGNIFICANCE
 
 WILLIAMS_SYSTEMS = 20  # fewer, and its t distribution is no more than a guess
 

@@ -14,7 +14,7 @@ from metassay.errors import BadInput, shown
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.options import Criterion
 from metassay.statistics.correlation import TIE, Array, tied
-from metassay.tables import REFERENCE, metric_label
+from metassay.tables.names import REFERENCE, metric_label
 
 VERSUS = "versus:"
 NAMELESS = "system"  # who wrote all texts, where nobody says who did

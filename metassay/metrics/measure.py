@@ -13,7 +13,8 @@ from metassay.metrics.describe import UNDEFINED, Description, Measured
 from metassay.metrics.record import Metric
 from metassay.options import Options
 from metassay.parquet import empty
-from metassay.tables import FULL, MEASUREMENTS, NO_JUDGE, REFERENCE
+from metassay.tables.names import FULL, NO_JUDGE, REFERENCE
+from metassay.tables.scores import MEASUREMENTS
 from metassay.text.citations import strip_citations
 
 Parts = dict[str, str | None]  # part -> its text, None where it failed

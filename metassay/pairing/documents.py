@@ -12,7 +12,7 @@ from metassay.errors import BadInput, shown
 from metassay.pairing.citing import CITING, cited
 from metassay.pairing.evidence import Document, Found, Unit, text_or_why
 from metassay.pairing.questions import Questions
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 from metassay.text.citations import as_doclens
 
 _DOCUMENTS = 256  # documents held as Python objects at once: bounds the memory

@@ -15,7 +15,7 @@ from metassay.pairing.evidence import FROM_SOURCE, NO_CLAIMS, Document, Found, Q
 from metassay.pairing.questions import Questions, questions_of
 from metassay.pairing.record import Question
 from metassay.pairing.rows import Asked, PairRows, pair_id
-from metassay.tables import ALL_CITATIONS, FULL, REFERENCE
+from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE
 from metassay.text.citations import strip_citations
 
 __all__ = ["build_pairs", "pair_id"]

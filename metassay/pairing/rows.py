@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from metassay.parquet import empty
-from metassay.tables import PAIRS
+from metassay.tables.pairs import PAIRS
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 _CHUNK = 50_000  # rows held as Python objects before they become a frame

@@ -18,7 +18,7 @@ from metassay.pairing.rows import Asked, PairRows
 from metassay.rubrics.ask import Attributes, applies, attributes_of, not_applicable, question
 from metassay.rubrics.metrics import metric_of
 from metassay.rubrics.record import Criterion, Rubric
-from metassay.tables import ALL_CITATIONS, FULL, REFERENCE, is_reference, reference_number
+from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE, is_reference, reference_number
 
 _DOCUMENTS = 256  # documents held as Python objects at once: bounds the memory
 _BETWEEN = "\n\n"  # between what a text is held against, where that is several things

@@ -7,7 +7,7 @@ data: ours and theirs stand side by side, and are not subtracted.
 from metassay.paper_figures.of_texts import SYSTEMS, WHOLE_SOURCE
 from metassay.paper_figures.record import Form, Line, Lines, Numbers, Record
 from metassay.paper_figures.scorers import ALONE, BEST, LARGEST, WITHIN
-from metassay.tables import FULL, NO_JUDGE, REFERENCE
+from metassay.tables.names import FULL, NO_JUDGE, REFERENCE
 
 _PAPER = "adams"
 _CRITERION = "hallucination_rate"  # what is nearest to the paper's rate of errors

@@ -2,7 +2,7 @@
 
 from metassay.paper_figures.record import Line, Numbers, Record
 from metassay.reporting.published import AGGREGATE, FACT_CRITERIA, ROUGE_VARIANTS
-from metassay.tables import FULL, NO_JUDGE
+from metassay.tables.names import FULL, NO_JUDGE
 
 _PAPER = "benabacha"
 _CORRELATIONS = Numbers(

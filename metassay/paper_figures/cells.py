@@ -1,6 +1,6 @@
 """The cells of a record: our numbers with their intervals, and what was printed."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
@@ -14,11 +14,6 @@ from metassay.reporting.numbers import missing
 Tables = Callable[[str, str], pd.DataFrame]  # of a benchmark and the name of a table
 
 COLUMNS = ("panel", "row", "column", "ours", "low", "high", "n", "published", "difference")
-_REDUCED: Mapping[str, Callable[["pd.Series[Any]"], float]] = {
-    "sum": lambda values: float(values.sum()),
-    "mean": lambda values: float(values.mean()),
-    "count": lambda values: float(values.count()),
-}
 
 
 class Cell(NamedTuple):
@@ -155,18 +150,13 @@ class _Number(NamedTuple):
 def _number(record: Record, numbers: Numbers, frame: pd.DataFrame, where: Where) -> _Number | None:
     """The number of the rows that meet the conditions; None where there is none, or it is null."""
     found = _meeting(record, numbers, frame, where)
-    _has(
-        record, numbers, frame, [numbers.value, numbers.low, numbers.high, numbers.n, numbers.draws]
-    )
+    _has(record, numbers, frame, numbers.columns)
     if found.empty:
         return None
-    if numbers.reduce:
-        known = found[numbers.value].dropna()
-        return None if known.empty else _Number(_REDUCED[numbers.reduce](known), n=len(known))
     if len(found) > 1:
         raise BadInput(
             f"{_at(record, numbers)}: {len(found)} rows meet {_said(where)}; add a condition to the"
-            " record, or say how to reduce them"
+            " record"
         )
     row = found.iloc[0]
     if missing(row[numbers.value]):
@@ -185,13 +175,12 @@ def _real(row: "pd.Series[Any]", name: str) -> float | None:
 def _meeting(record: Record, numbers: Numbers, frame: pd.DataFrame, where: Where) -> pd.DataFrame:
     _has(record, numbers, frame, list(where))
     for column, value in where.items():
-        is_it = frame[column].isin(value) if isinstance(value, tuple) else frame[column] == value
-        frame = frame[is_it]
+        frame = frame[frame[column] == value]
     return frame
 
 
 def _has(record: Record, numbers: Numbers, frame: pd.DataFrame, columns: list[str]) -> None:
-    lacking = [name for name in columns if name and name not in frame.columns]
+    lacking = [name for name in columns if name not in frame.columns]
     if lacking:
         raise BadInput(
             f"{_at(record, numbers)}: has no column {', '.join(map(shown, lacking))}; it has"
@@ -223,16 +212,14 @@ class _Printed:
         if printed is None:
             self._frame, self.n = None, 0
             return
-        own = self._meeting(printed[printed["value"] != ""].reset_index(), record.printed_where)
-        self._frame, self.n = own, len(own)
-        if own.empty:
-            raise BadInput(f"{self._of}: no row is of this record; mend its printed_where")
+        self._frame = printed[printed["value"] != ""].reset_index()
+        self.n = len(self._frame)
 
     def value(self, conditions: list[Where | None]) -> float | None:
         """The printed number of the cell, if there is one."""
         if self._frame is None or None in conditions:
             return None
-        where: dict[str, str | tuple[str, ...]] = {}
+        where: dict[str, str] = {}
         for one in conditions:
             where |= one or {}
         if not where:
@@ -252,6 +239,5 @@ class _Printed:
         if lacking:
             raise BadInput(f"{self._of}: has no column {', '.join(map(shown, lacking))}")
         for column, value in where.items():
-            wanted = value if isinstance(value, tuple) else (value,)
-            frame = frame[frame[column].isin(wanted)]
+            frame = frame[frame[column] == value]
         return frame

@@ -14,18 +14,17 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from metassay import parquet
-from metassay.atomic import whole_file, whole_folder
+from metassay.atomic import whole_file
 from metassay.errors import BadInput
 from metassay.paper_figures.as_table import to_latex, to_markdown
 from metassay.paper_figures.cells import Cells, cells_of
 from metassay.paper_figures.forms import bars, dots, heatmap, lines, scatter, violins
 from metassay.paper_figures.look import rendered
-from metassay.paper_figures.made import MADE, needed, unknown
+from metassay.paper_figures.made import DRAWN_FROM, MADE, needed, unknown
 from metassay.paper_figures.names import FORMATS
 from metassay.paper_figures.record import Record
 from metassay.reporting.cells import read_printed
 from metassay.reporting.tables import to_csv
-from metassay.tables import TABLES
 
 PICTURES: Mapping[str, Callable[[Record, Cells], Figure]] = {
     "bars": bars.draw,
@@ -49,7 +48,8 @@ class Inputs(NamedTuple):
 class Outcome:
     """What came of the records, by name; `lacking` says of each that isn't drawn what it needs.
 
-    `absent` are rows and columns that one that is drawn has no number for.
+    `absent` are rows and columns that one that is drawn has no number for. `damaged` says of others
+    that are not drawn what is wrong with the tables and printed files that they read, or with them.
     """
 
     drawn: list[str]
@@ -57,6 +57,7 @@ class Outcome:
     open: list[str]
     lacking: dict[str, list[tuple[str, str]]]
     absent: dict[str, tuple[str, ...]]
+    damaged: dict[str, tuple[str, ...]]
 
 
 def draw_paper(
@@ -68,16 +69,15 @@ def draw_paper(
     version: str,
     formats: Sequence[str] = FORMATS,
 ) -> Outcome:
-    """Make the folder `out` new, with a file per record and format; equal input, equal bytes.
+    """Bring the folder `out` up to date: a file per record and format, and no other.
 
-    `version` is of the code that draws; with it, the record, the tables and the printed file each
-    drawing has a key, under which `store` keeps it. A record that is open or lacks a table is left
-    out and told. Raises BadInput with all that is wrong with records, tables and printed files;
-    then `out` is as it was.
+    Equal input gives equal bytes. `version` is of the code that draws; with it, the record, the
+    tables and the printed file each drawing has a key, under which `store` keeps it. A record that
+    is open, lacks a table, or reads what is damaged is left out and told; all others are drawn.
+    Each file is replaced in one step. Whoever calls this is to be the only one who does, for `out`.
     """
-    outcome = Outcome([], [], [], {}, {})
+    outcome = Outcome([], [], [], {}, {}, {})
     files: dict[str, bytes] = {}
-    problems: list[str] = []
     read = _reader(inputs)
     for record in records:
         if record.open:
@@ -86,16 +86,24 @@ def draw_paper(
         try:
             made = _made(record, inputs, read, store=store, version=version, outcome=outcome)
         except BadInput as error:
-            problems += error.problems
+            outcome.damaged[record.name] = tuple(error.problems)
             continue
         files |= {f"{record.name}.{kind}": made[kind] for kind in formats if kind in made}
-    if problems:
-        raise BadInput(list(dict.fromkeys(problems)))
-    shutil.rmtree(out, ignore_errors=True)
-    with whole_folder(out, "figures") as folder:
-        for name, content in files.items():
-            (folder / name).write_bytes(content)
+    _put(out, files)
     return outcome
+
+
+def _put(out: Path, files: Mapping[str, bytes]) -> None:
+    """Have the folder hold these files alone; a kill in between leaves each of them old or new."""
+    out.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        path = out / name
+        if not path.is_file() or path.read_bytes() != content:
+            with whole_file(path) as file:
+                file.write(content)
+    for path in out.iterdir():
+        if path.name not in files:
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
 def absent(record: Record, inputs: Inputs) -> list[tuple[str, str]]:
@@ -117,7 +125,7 @@ def _made(
     if nobody:
         raise BadInput(
             f"{record.paper} {record.name}: {', '.join(nobody)}: no such table; choose from"
-            f" {', '.join([*TABLES, *MADE])}"
+            f" {', '.join([*DRAWN_FROM, *MADE])}"
         )
     lacking = absent(record, inputs)
     if lacking:
@@ -128,7 +136,7 @@ def _made(
     files = _restored(place)
     told = outcome.drawn if files is None else outcome.kept
     if files is None:
-        theirs = [read_printed(inputs.printed(name)) for name in record.printed]
+        theirs = [_printed(inputs.printed(name)) for name in record.printed]
         printed = pd.concat(theirs, ignore_index=True) if theirs else None
         cells = cells_of(record, read, printed)
         files = _files(record, cells) | {"absent": "\n".join(cells.absent).encode()}
@@ -160,9 +168,22 @@ def _reader(inputs: Inputs) -> Callable[[str, str], pd.DataFrame]:
     def read(benchmark: str, name: str) -> pd.DataFrame:
         if name in MADE:
             return MADE[name].make({one: read(benchmark, one) for one in MADE[name].of})
-        return parquet.read(TABLES[name], inputs.table(benchmark, name))
+        return parquet.read(DRAWN_FROM[name], inputs.table(benchmark, name))
 
     return read
+
+
+def _printed(file: Path) -> pd.DataFrame:
+    """A printed table; BadInput where a `value` is neither a number nor empty."""
+    try:
+        printed = read_printed(file)
+    except ValueError as error:  # pandas': neither a table nor UTF-8
+        raise BadInput(f"published: {file} is damaged; restore it from the repository") from error
+    no_number = pd.to_numeric(printed["value"], errors="coerce").isna() & (printed["value"] != "")
+    if no_number.any():
+        lines = ", ".join(str(row + 2) for row in printed.index[no_number])
+        raise BadInput(f"published: {file}: row {lines}: `value` is no number; restore the file")
+    return printed
 
 
 def _key(record: Record, inputs: Inputs, version: str) -> str:

@@ -3,7 +3,7 @@
 from metassay.paper_figures.of_texts import FACETS
 from metassay.paper_figures.record import Form, Line, Lines, Numbers, Record
 from metassay.reporting.released import SCHOLARSUM, SCHOLARSUM_AUTHORS, SCHOLARSUM_STUDY
-from metassay.tables import FULL, REFERENCE
+from metassay.tables.names import FULL, REFERENCE
 
 _PAPER = "fm"
 _ARXIV = "scholarsum_arxiv"

@@ -1,6 +1,6 @@
 """Where the tables lie that records read, and what came of a paper in words."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from metassay.paper_figures.draw import Inputs, Outcome, absent
@@ -10,6 +10,7 @@ from metassay.paper_figures.record import Record
 PUBLISHED = "reports/published"
 FIGURES = "reports/figures"
 STORE = Path(".work/figures")
+LOCK = ".work/locks/figures-{}"  # held by whoever draws a paper, its stage too (stages/doorway.py)
 DRAWS = "metassay.paper_figures.draw"  # the code that makes a drawing of a record
 
 # Tables that are folders, since several stages write them.
@@ -61,6 +62,15 @@ def said(outcome: Outcome) -> list[str]:
         for name, titles in outcome.absent.items()
     ]
     return lines
+
+
+def damaged(found: Mapping[str, Sequence[str]]) -> list[str]:
+    """What is wrong with what records read, or with them (`Outcome.damaged`): whom each stops."""
+    stopped: dict[str, list[str]] = {}
+    for name, problems in found.items():
+        for problem in problems:
+            stopped.setdefault(problem, []).append(name)
+    return [f"not drawn: {', '.join(names)}: {problem}" for problem, names in stopped.items()]
 
 
 def lacking(records: Iterable[Record], inputs: Inputs) -> dict[str, list[str]]:

@@ -17,7 +17,7 @@ from metassay.reporting.resampled import Reals
 from metassay.statistics import weighted
 from metassay.statistics.arithmetic import NOISE
 from metassay.statistics.ensembles import expanded_percentiles, standardise
-from metassay.tables import FULL, NO_JUDGE, is_reference
+from metassay.tables.names import FULL, NO_JUDGE, is_reference
 
 SHARES = (25, 50, 75, 100)  # per cent of the texts
 ADDED = "with coverage"

@@ -24,6 +24,7 @@ OURS, THEIRS = "#0072B2", "#D55E00"
 # Of series, in their order: Okabe and Ito 2008 without yellow, which white paper swallows.
 SERIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "D", "s", "^", "v", "P", "X")
+GLYPHS = ("●", "◆", "■", "▲", "▼", "✚", "✖")  # the same as text, for names beside lines
 PNG_DPI = 300
 _ABOVE = 0.22  # inches for the line that says whose marks are whose
 
@@ -88,7 +89,7 @@ def whose(figure: Figure, cells: Iterable[Cell], *, bars: bool = False) -> None:
     ours, colour = ("bars: ours", INK) if bars else ("● ours", OURS)
     said = [(ours + (ends if interval else ""), colour)]
     if printed:
-        said.append(("◇ printed in the paper", THEIRS))
+        said.append(("◇ as printed", THEIRS))
     x = 0.01
     for text, colour in said:
         figure.text(x, 0.995, text, color=colour, ha="left", va="top", fontsize=7)
@@ -107,6 +108,7 @@ def moved_apart(places: Sequence[float], least: float) -> list[float]:
 
 __all__ = [
     "FAINT",
+    "GLYPHS",
     "INK",
     "MARKERS",
     "OURS",

@@ -1,4 +1,4 @@
-"""Tables that records may name beside the contract's: made of such, for figures alone."""
+"""Tables that records may name: some of the contract, and what is made of them for figures."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -7,9 +7,32 @@ import pandas as pd
 
 from metassay.paper_figures import least_copied, of_texts, recall_precision, scorers
 from metassay.paper_figures.record import Record
-from metassay.tables import TABLES
+from metassay.parquet import Table
+from metassay.tables.alignments import ALIGNMENTS
+from metassay.tables.confounds import CONFOUNDS
+from metassay.tables.correlations import CORRELATIONS, METRIC_CORRELATIONS
+from metassay.tables.documents import SOURCES
+from metassay.tables.ensembles import ENSEMBLES
+from metassay.tables.facet_weights import FACET_WEIGHTS
+from metassay.tables.judge_cards import JUDGE_CARDS
+from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.parts import PARTS
+from metassay.tables.raters import AGREEMENT, RATING_SUMMARIES
+from metassay.tables.ratings import RATINGS
+from metassay.tables.scores import SCORES
 
 Frames = Mapping[str, pd.DataFrame]
+
+
+# Of the contract only what a figure is of, so that no other table makes figures stale.
+DRAWN_FROM: dict[str, Table] = {
+    t.name: t
+    for t in (
+        *(SOURCES, PARTS, ALIGNMENTS, SCORES, LEADERBOARD, RATINGS, CORRELATIONS),
+        *(RATING_SUMMARIES, METRIC_CORRELATIONS, FACET_WEIGHTS, ENSEMBLES, CONFOUNDS),
+        *(JUDGE_CARDS, AGREEMENT),
+    )
+}
 
 
 class Made(NamedTuple):
@@ -87,4 +110,4 @@ def needed(record: Record) -> list[tuple[str, str]]:
 
 def unknown(record: Record) -> list[str]:
     """Tables that a record names and nobody has."""
-    return sorted({n.table for n in record.every_numbers} - set(TABLES) - set(MADE))
+    return sorted({n.table for n in record.every_numbers} - set(DRAWN_FROM) - set(MADE))

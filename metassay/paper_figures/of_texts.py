@@ -16,7 +16,7 @@ from metassay.reporting.released import PRINTED_PAPERS
 from metassay.reporting.resampled import Resampling, means
 from metassay.reporting.tables import rows
 from metassay.reporting.violins import violins
-from metassay.tables import FULL, NO_JUDGE, is_reference
+from metassay.tables.names import FULL, NO_JUDGE, is_reference
 
 Frames = Mapping[str, pd.DataFrame]
 

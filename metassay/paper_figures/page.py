@@ -21,8 +21,9 @@ one paper, `--format pdf,tex` these formats alone. Drawn again is only what has 
 record or code than before; the rest is put back.
 
 Nothing else is run: a figure shows the tables that are there. Where the tables of a benchmark are
-not there, what it feeds is named with the command that makes them, the rest is drawn, and the exit
-code is 3 (1 if nothing could be drawn). Where they are not up to date, that is said.
+not there, what it feeds is named with the command that makes them; where a table or a printed file
+is damaged, what reads it is named with what is wrong. The rest is drawn, and the exit code is 3 (1
+if nothing could be drawn). Where tables are not up to date, that is said.
 
 Where all tables of a paper are there, its stage in the root's `dvc.yaml` draws it, and `dvc.lock`
 says from which tables; `python -m flows --figures NAME` runs the same under Prefect. In part, or
@@ -31,7 +32,8 @@ with `--format`, it is drawn without DVC.
 A printed number that has no counterpart here is counted and not shown; a number of ours that the
 paper doesn't have may stand beside the others. *Open* is what cannot be drawn from tables here,
 with what is missing. A LaTeX file compiles by itself, and is its table alone where another document
-takes it by `\\input`, with `booktabs` and `graphicx` loaded.
+takes it by `\\input`, with `booktabs` and `graphicx` loaded. What would be too wide to read stands
+there in blocks of columns.
 
 To add one, write a record (`metassay/paper_figures/record.py`) into the paper's module, put the
 printed numbers into `reports/published/`, name what it reads in the paper's stage in `dvc.yaml`,

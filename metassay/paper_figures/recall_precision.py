@@ -10,7 +10,7 @@ import pandas as pd
 from metassay.statistics.arithmetic import Array
 from metassay.statistics.correlation import sorted_kendall
 from metassay.statistics.preference import disagreements
-from metassay.tables import FULL, is_reference, metric_label
+from metassay.tables.names import FULL, is_reference, metric_label
 
 _GROUPS = ("recall", "precision")
 _MATRIX = ("group", "first", "second", "tau", "n")

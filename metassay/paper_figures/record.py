@@ -9,22 +9,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-# Column -> the value that it has, or one of which it has (where a cell is reduced from many rows).
-Where = Mapping[str, str | tuple[str, ...]]
+Where = Mapping[str, str]  # column -> the value that it has
 Form = Literal["table", "dots", "bars", "lines", "scatter", "heatmap", "violins"]
-Reduce = Literal["", "sum", "mean", "count"]
 
 
 @dataclass(frozen=True)
 class Numbers:
     """Our numbers: a column of a table of a benchmark, and those with its interval's ends.
 
-    `table` is one of `metassay.tables.TABLES`, or made of such by `made.MADE`. A cell is one row of
-    it; with `reduce` it is the sum, mean or number of all rows that meet the conditions, null ones
-    left out. `scale` multiplies value and interval, so that they are as the paper prints them; -1
+    `table` is one of `made.DRAWN_FROM`, or made of such by `made.MADE`. A cell is one row of
+    it. `scale` multiplies value and interval, so that they are as the paper prints them; -1
     turns a sign, and the interval with it. `draws` is a column of lists, for
-    violins; `n` says how many documents or texts a number is of (with `reduce`: how many rows),
-    those of `n_undefined` left out.
+    violins; `n` says how many documents or texts a number is of, those of `n_undefined` left out.
     """
 
     benchmark: str
@@ -37,7 +33,6 @@ class Numbers:
     n_undefined: str = ""
     scale: float = 1.0
     where: Where = field(default_factory=dict)
-    reduce: Reduce = ""
 
     @property
     def columns(self) -> list[str]:
@@ -80,7 +75,7 @@ class Record:
     """One figure or table of a paper.
 
     `title` and `says` are our words: what it shows, and what its reader must know. `printed` are
-    files in `reports/published/`; those of their rows that meet `printed_where` are of this record.
+    files in `reports/published/`.
     `apart` says why ours and theirs stand side by side and are not subtracted. `open` says what is
     missing: then nothing is drawn, and all else may be empty. `decimals` are printed. `axis` is
     what the numbers are, `across` what the columns of lines are.
@@ -95,7 +90,6 @@ class Record:
     columns: Lines = ()
     panels: Lines = (Line(""),)
     printed: tuple[str, ...] = ()
-    printed_where: Where = field(default_factory=dict)
     decimals: int = 2
     axis: str = ""
     across: str = ""

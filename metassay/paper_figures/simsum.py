@@ -2,7 +2,7 @@
 
 from metassay.datasets.simsum import CRITERIA, STUDY
 from metassay.paper_figures.record import Line, Numbers, Record
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 
 _OF_STUDY = {"study": STUDY}
 _TITLES = {

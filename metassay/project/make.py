@@ -38,14 +38,19 @@ class Content(NamedTuple):
 
 
 def name_of(folder: Path) -> str:
-    """What a benchmark is called after its project's folder, in the letters that names may have."""
-    told = folder.resolve().name.replace("ß", "ss")
+    """What a benchmark is called after its project's folder."""
+    name = in_letters(folder.resolve().name)[:LONGEST]
+    return "mine" if name_problem(name, BESIDE_REPORTS) else name
+
+
+def in_letters(told: str) -> str:
+    """What is told, in the letters that names may have."""
+    told = told.replace("ß", "ss")
     for umlaut in "äöüÄÖÜ":
         plain = unicodedata.normalize("NFKD", umlaut)[0]
         told = unicodedata.normalize("NFC", told).replace(umlaut, f"{plain}e")
     ascii_ = unicodedata.normalize("NFKD", told).encode("ascii", "ignore").decode("ascii")
-    name = re.sub(r"[^A-Za-z0-9_-]+", "_", ascii_).strip("_-")[:LONGEST]
-    return "mine" if name_problem(name, BESIDE_REPORTS) else name
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", ascii_).strip("_-")
 
 
 def check_place(folder: Path) -> None:

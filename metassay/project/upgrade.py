@@ -15,8 +15,9 @@ from metassay.atomic import whole_file
 from metassay.code_version import FILE as CODE
 from metassay.code_version import refresh
 from metassay.errors import BadInput
+from metassay.naming import name_problems
 from metassay.options import BENCHMARKS, PARAMS
-from metassay.params import Shared, load
+from metassay.params import BESIDE_REPORTS, Shared, load
 from metassay.project import kit, record
 from metassay.project.make import filled
 
@@ -65,13 +66,22 @@ def upgrade(root: Path) -> Changes:
     return done
 
 
+def _names(root: Path) -> list[str]:
+    """The folders of benchmarks/; BadInput, before anything is written, for what is no name."""
+    names = sorted(one.parent.name for one in (root / BENCHMARKS).glob(f"*/{PARAMS.name}"))
+    problems = [f"{BENCHMARKS}/{line}" for line in name_problems(names, BESIDE_REPORTS)]
+    if problems:
+        raise BadInput(problems)
+    return names
+
+
 def _wanted(root: Path) -> dict[str, bytes]:
     """What an upgrade may replace, by path: also the dvc.yaml of each folder of benchmarks/."""
     wanted = dict(kit.files())
-    names = []
-    for params in sorted((root / BENCHMARKS).glob(f"*/{PARAMS.name}")):
-        names.append(params.parent.name)
-        wanted[f"{BENCHMARKS.name}/{names[-1]}/{kit.DAG}"] = kit.dag_of(strict_yaml.load(params))
+    names = _names(root)
+    for name in names:
+        params = strict_yaml.load(root / BENCHMARKS / name / PARAMS.name)
+        wanted[f"{BENCHMARKS.name}/{name}/{kit.DAG}"] = kit.dag_of(params)
     wanted[kit.WORKFLOW] = filled(wanted[kit.WORKFLOW].decode("utf-8"), " ".join(names))
     return wanted
 

@@ -10,7 +10,8 @@ from metassay.comparison.grid import ROW
 from metassay.drift.kept import read_kept
 from metassay.parquet import Table, as_written, empty, write
 from metassay.reevaluation.outcome import Outcome
-from metassay.tables import FULL, HISTORY, HISTORY_MEANS
+from metassay.tables.history import HISTORY, HISTORY_MEANS
+from metassay.tables.names import FULL
 
 FOLDER = Path("history")
 DONE, NOTHING, FAILED = "run again", "nothing to do", "failed"

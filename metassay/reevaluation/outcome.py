@@ -18,7 +18,7 @@ from metassay.drift.record import DriftResult
 from metassay.errors import BadInput
 from metassay.options import BENCHMARKS
 from metassay.parquet import empty
-from metassay.tables import CHANGED_DOCUMENTS, CHANGES
+from metassay.tables.comparisons import CHANGED_DOCUMENTS, CHANGES
 
 VERDICTS: Final = (REGRESSED, IMPROVED, CHANGED, UNKNOWN)  # those worth a word
 NOTHING_REGRESSED, STAGE_FAILED, MISSING, ALARMED = 0, 1, 3, 4  # as exit codes, the worst is 1
@@ -62,11 +62,21 @@ class Outcome:
         """Table CHANGED_DOCUMENTS."""
         return empty(CHANGED_DOCUMENTS) if self.compared is None else self.compared.documents
 
-    def count(self, verdict: str) -> int:
-        """How many rows of `changes` have this verdict, but for those scored neither time."""
+    @property
+    def _two_sided(self) -> "pd.Series[bool]":
+        """Rows of `changes` that are no one's who came or went since, and scored at least once."""
         rows = self.changes
+        before, after = (
+            rows[["n", f"n_only_{side}", f"n_failed_{side}"]].sum(axis=1) > 0
+            for side in ("before", "after")
+        )
         scored = rows[["n", "n_only_before", "n_only_after"]].sum(axis=1) > 0
-        return int(((rows["verdict"] == verdict) & scored).sum())
+        return before & after & scored
+
+    def count(self, verdict: str) -> int:
+        """How many rows of `changes` have this verdict, but for those scored neither time, and
+        those of what came or went since."""
+        return int(((self.changes["verdict"] == verdict) & self._two_sided).sum())
 
     @property
     def paired(self) -> int:
@@ -75,8 +85,10 @@ class Outcome:
 
     @property
     def unsettled(self) -> int:
-        """Rows that missing answers, or texts that failed, leave open, or that now lack more."""
-        return int(self.changes["lacks_answers"].sum()) if self.compared else 0
+        """Rows that missing answers, or texts that failed, leave open, or that now lack more. Not
+        those of what came or went since: `lacking` tells of a newcomer's."""
+        rows = self.changes["lacks_answers"] & self._two_sided
+        return int(rows.sum()) if self.compared else 0
 
     @property
     def alarms(self) -> int:

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from metassay.comparison.verdicts import REGRESSED
+from metassay.comparison.words import document
 from metassay.reevaluation.outcome import ALARMED, MISSING, NOTHING_REGRESSED, STAGE_FAILED, Outcome
 from metassay.reporting.numbers import counted, equals, shown, shown_interval
 from metassay.reporting.tables import records
-from metassay.tables import FULL, metric_label
+from metassay.tables.names import FULL, metric_label
 
 REPORTS = Path("reports/changes")
 SHOWN = 20  # rows in the terminal and in an event; the page has all
@@ -61,7 +62,7 @@ def documents_of(outcome: Outcome, row: dict[str, Any]) -> list[str]:
     table = outcome.documents
     for name in ("part", "metric", "judge", "author"):
         table = table[table[name] == row[name]]
-    return [str(doc_id) for doc_id in table["doc_id"]]
+    return [document(doc_id) for doc_id in table["doc_id"]]
 
 
 def event(outcome: Outcome) -> str:

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from metassay.meta_evaluation.verdicts import EXPLAINED, VERDICTS, kind_of
 from metassay.reporting.numbers import counted, missing
-from metassay.tables import metric_label
+from metassay.tables.names import metric_label
 
 Row = dict[str, Any]
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from metassay.errors import BadInput
 from metassay.reporting.tables import rows
-from metassay.tables import FULL, NO_JUDGE
+from metassay.tables.names import FULL, NO_JUDGE
 
 TOLERANCE = 0.005  # half a unit of the second decimal: the papers' tables print two
 USED = ["split_or_section", "system_or_metric", "setting", "quantity", "value", "note"]

@@ -17,7 +17,7 @@ from metassay.reporting.numbers import counted, exact, probability, shown
 from metassay.reporting.page import write_template
 from metassay.reporting.tables import escaped, records, to_csv
 from metassay.reporting.views.section import Cell, Grid, Group, Section, count, number
-from metassay.tables import metric_label
+from metassay.tables.names import metric_label
 
 RUNS = 12  # of the history, in its table
 _ORDER = (REGRESSED, IMPROVED, CHANGED, UNKNOWN, NOT_SHOWN, SAME)
@@ -260,10 +260,11 @@ def _markdown(page: ChangePage) -> str:
     said += ["", *(f"- {term}: {escaped(text)}" for term, text in page.facts)]
     for section in page.sections:
         said += ["", f"## {section.heading}", ""]
-        said += [escaped(line) for line in (*section.warnings, *section.says)]
+        said.append("\n\n".join(map(escaped, (*section.warnings, *section.says))))
         for grid in section.grids:
             said += ["", *_table(grid)]
-        said += [f"- {group.title}: {group.soft}" for group in section.groups]
+        groups = [f"- {group.title}: {group.soft}" for group in section.groups]
+        said += ["", *groups] if groups else []
     return "\n".join(said) + "\n"
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pyarrow as pa
 
 from metassay.parquet import Table
-from metassay.tables import TABLES
+from metassay.tables.index import TABLES
 
 
 def describe(tables: Mapping[str, Table]) -> str:
     """The tables as a Markdown page."""
-    lines = ["# Tables", "", "Generated from `metassay/tables.py`; do not edit.", ""]
+    lines = ["# Tables", "", "Generated from `metassay/tables/`; do not edit.", ""]
     lines += [
         "Every table is Parquet at `data/tables/<benchmark>/<table>.parquet`, or a folder of that"
         " name where the DAG fans out: one file per system, judge, block of questions or costly"

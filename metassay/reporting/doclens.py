@@ -4,7 +4,7 @@ import pandas as pd
 
 from metassay.reporting.cells import USED, Cell, Compare, Ours, as_frame, macro_values
 from metassay.reporting.tables import rows
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 
 # Its own outputs of GPT-3.5 and GPT-4 (all rows of tables 20 to 27 with a number of shots, but not
 # "Reported ...") were not released: what is called chatgpt and gpt4 here are other texts.

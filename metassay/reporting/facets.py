@@ -10,7 +10,7 @@ import pandas as pd
 from metassay.reporting.names import sorted_authors, sorted_parts
 from metassay.reporting.resampled import Reals, Resampling, means
 from metassay.reporting.tables import rows
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 from metassay.text.spans import Span
 
 NO_FACET = "(in none)"  # the row of the words that no facet holds; brackets are in no facet's name

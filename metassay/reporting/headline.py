@@ -18,15 +18,12 @@ from metassay.reporting.tables import records
 from metassay.reporting.views.asked import asked_table
 from metassay.reporting.views.section import by_criterion
 from metassay.reporting.words import DECISIONS
-from metassay.tables import (
-    CERTIFICATES,
-    CRITERIA,
-    FULL,
-    LEADERBOARD,
-    NOTES,
-    RESPONSES,
-    metric_label,
-)
+from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.criteria import CRITERIA
+from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.names import FULL, metric_label
+from metassay.tables.notes import NOTES
+from metassay.tables.responses import RESPONSES
 
 _ARTIFACT = (
     "study",

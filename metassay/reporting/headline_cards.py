@@ -11,7 +11,8 @@ from metassay.parquet import read
 from metassay.reporting.display import NONE, ShownAs
 from metassay.reporting.numbers import short, short_interval
 from metassay.reporting.tables import records
-from metassay.tables import ALL_SUBSETS, FULL, JUDGE_CARDS, MEAN_OF_SUBSETS
+from metassay.tables.judge_cards import JUDGE_CARDS
+from metassay.tables.names import ALL_SUBSETS, FULL, MEAN_OF_SUBSETS
 
 HEADS = ("judge", "items", "judged", "accuracy", "balanced", "AUROC")
 STATISTICS = ("agreement", "balanced_accuracy", "auroc")

@@ -9,7 +9,7 @@ from metassay.parquet import read
 from metassay.reporting.numbers import short, short_interval
 from metassay.reporting.tables import records
 from metassay.reporting.views.section import best_first
-from metassay.tables import SEGMENT_SCORES
+from metassay.tables.segment_scores import SEGMENT_SCORES
 
 HEADS = ("segmentation", "sentences", "accuracy", "macro-F1", "majority guess")
 STATISTICS = ("accuracy", "macro_f1", "majority_guess")

@@ -30,7 +30,7 @@ from metassay.reporting.views.judge_verdict import first_number, kinds_verdict, 
 from metassay.reporting.views.notes import notes_section, notes_table
 from metassay.reporting.views.published_judges import published_section
 from metassay.reporting.views.section import Section
-from metassay.tables import FULL, MEAN_OF_SUBSETS
+from metassay.tables.names import FULL, MEAN_OF_SUBSETS
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from metassay.reporting.tables import records
 from metassay.reporting.views.section import Row
-from metassay.tables import ALL_SUBSETS, FULL, MEAN_OF_SUBSETS
+from metassay.tables.names import ALL_SUBSETS, FULL, MEAN_OF_SUBSETS
 
 Card = dict[str, Row]  # by statistic
 

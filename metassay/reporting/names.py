@@ -10,7 +10,7 @@ import pandas as pd
 from metassay.metrics.catalogue import descriptions
 from metassay.metrics.describe import FAMILIES, Description
 from metassay.rubrics.metrics import rubric_descriptions
-from metassay.tables import EACH_PART, FULL, REFERENCE
+from metassay.tables.names import EACH_PART, FULL, REFERENCE
 
 OTHER_FAMILY = "Other metrics"
 

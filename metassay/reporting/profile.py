@@ -10,7 +10,7 @@ import pandas as pd
 from metassay.reporting.names import sorted_authors
 from metassay.reporting.resampled import Reals, Resampling, means
 from metassay.reporting.tables import rows
-from metassay.tables import FULL, NO_JUDGE, REFERENCE, is_reference
+from metassay.tables.names import FULL, NO_JUDGE, REFERENCE, is_reference
 from metassay.text.citations import strip_citations
 from metassay.text.tokens import content_tokens
 

@@ -14,7 +14,7 @@ import pandas as pd
 from metassay.reporting.doclens import AUTHORS, SECTIONS
 from metassay.reporting.tables import rows
 from metassay.statistics.rank_order import rank_order
-from metassay.tables import NO_JUDGE
+from metassay.tables.names import NO_JUDGE
 
 QUANTITIES = {"Claim Recall": "claim_recall", "Claim Precision": "claim_precision"}
 PRINTED = " (printed)"

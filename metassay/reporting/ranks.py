@@ -7,7 +7,7 @@ import pandas as pd
 
 from metassay.options import Criterion
 from metassay.reporting.tables import records
-from metassay.tables import FULL, is_reference, metric_label
+from metassay.tables.names import FULL, is_reference, metric_label
 
 METRIC, PEOPLE = "metric", "people"
 

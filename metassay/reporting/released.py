@@ -11,7 +11,7 @@ from metassay.reporting.cells import (
     correlation_values,
 )
 from metassay.reporting.tables import rows
-from metassay.tables import FULL, NO_JUDGE
+from metassay.tables.names import FULL, NO_JUDGE
 
 _XSUM = {
     "ROUGE-1": "xsum_rouge1",

@@ -11,7 +11,7 @@ from metassay.options import Criterion
 from metassay.reporting.resampled import Reals, Resampling
 from metassay.reporting.tables import records
 from metassay.statistics.weighted_agreement import cohen_kappa, krippendorff_alpha, share_within
-from metassay.tables import FULL, is_reference
+from metassay.tables.names import FULL, is_reference
 
 _KEY = ("rubric", "criterion", "judge", "study")
 _COLUMNS = (*_KEY, "coefficient", "value", "low", "high")

@@ -8,7 +8,7 @@ import pandas as pd
 
 from metassay.reporting.names import sorted_authors
 from metassay.reporting.tables import records, rows
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 
 _KEY = ("rubric", "criterion", "judge", "author")
 _GRADES = (*_KEY, "mean", "sd", "n", "n_missing", "n_unscored")

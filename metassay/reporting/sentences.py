@@ -21,7 +21,8 @@ from metassay.meta_evaluation.verdicts import (
 from metassay.reporting.numbers import equals, missing, short, short_interval
 from metassay.reporting.tables import records
 from metassay.reporting.words import COEFFICIENT_NAMES, COMPONENTS, WHERE
-from metassay.tables import CERTIFICATES, metric_label
+from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.names import metric_label
 
 
 def certificates(evidence: pd.DataFrame, options: CertificationOptions) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from metassay.options import Criterion
 from metassay.reporting.names import sorted_authors
 from metassay.reporting.resampled import Resampling, means
 from metassay.reporting.tables import rows
-from metassay.tables import is_reference
+from metassay.tables.names import is_reference
 
 _KEY = ["study", "criterion", "part"]
 _NUMBERS = ("mean", "low", "high", "p25", "p75", "iqr")

@@ -6,7 +6,7 @@ import pandas as pd
 
 from metassay.options import GIVEN
 from metassay.parquet import empty
-from metassay.tables import CRITERIA
+from metassay.tables.criteria import CRITERIA
 
 
 def given_criteria(metrics: Mapping[str, tuple[str, Iterable[float | None]]]) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import pandas as pd
 from metassay.metrics.describe import RELEASED, RUBRICS, Description
 from metassay.options import GIVEN
 from metassay.rubrics.record import Criterion, Rubric
-from metassay.tables import CRITERIA
+from metassay.tables.criteria import CRITERIA
 
 _FAILED = (
     "null if its answer failed; failures are counted in n_failed, and low and high bound what they"

@@ -42,7 +42,7 @@ def rubric_problems(
         problems += [f"{BENCHMARKS / name / PARAMS} > {problem}" for problem in found]
         made |= metrics
     for rubric in rubrics.values():  # also of those that no benchmark names
-        for names in facets.values():
+        for names in {tuple(each) for each in facets.values()}:  # few, and slow to go through
             with suppress(BadInput):  # a rubric of facets, and a segmentation without any
                 made |= dict.fromkeys(criteria_table(expanded(rubric, names))["metric"], "")
     return [*problems, *_compared(params, made)]

@@ -30,7 +30,7 @@ from metassay.rubrics.record import (
     Rubric,
     Violation,
 )
-from metassay.tables import FULL, REFERENCE
+from metassay.tables.names import FULL, REFERENCE
 
 RUBRICS = Path("rubrics")
 _OTHER_READS = (FULL, EVERY_FACET)

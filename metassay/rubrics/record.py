@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from metassay.tables import FULL, REFERENCE
+from metassay.tables.names import FULL, REFERENCE
 
 EVERY_FACET = "every facet"  # reads: one criterion for each facet of the benchmark's segmentation
 SOURCE = "source"  # against: all passages of the document

@@ -15,7 +15,7 @@ from metassay.datasets.rows import Findings, Place
 from metassay.judge_tests.record import Sample
 from metassay.naming import name_problem
 from metassay.options import Name, Options
-from metassay.tables import REFERENCE
+from metassay.tables.names import REFERENCE
 from metassay.text.spans import Span
 
 NONE = "none"  # the label of a sentence that no facet has

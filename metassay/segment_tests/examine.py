@@ -13,7 +13,7 @@ from metassay.meta_evaluation.study import generator
 from metassay.segment_tests.documents import NONE
 from metassay.statistics import confusion
 from metassay.statistics.arithmetic import Array, Mask
-from metassay.tables import CONFUSIONS, SEGMENT_SCORES
+from metassay.tables.segment_scores import CONFUSIONS, SEGMENT_SCORES
 
 ALL = "all"
 PLACES = ("first third", "middle third", "last third")
@@ -43,7 +43,7 @@ class _Beside(NamedTuple):
 
 
 def examine(sentences: pd.DataFrame, segmented: pd.DataFrame, options: MetaOptions) -> Found:
-    """Hold the labels of each segmentation (tables.SEGMENTED) against tables.SENTENCES.
+    """Hold the labels of each segmentation (SEGMENTED) against SENTENCES.
 
     Sentences on which it failed are left out, and counted; `accuracy_at_least` and
     `accuracy_at_most` take all of them for wrong, or for right. Intervals resample documents, the

@@ -28,7 +28,9 @@ from metassay.segment_tests.documents import (
     SegmentTestOptions,
 )
 from metassay.segment_tests.released import of_rows
-from metassay.tables import FULL, SENTENCES, TEXTS
+from metassay.tables.documents import TEXTS
+from metassay.tables.names import FULL
+from metassay.tables.sentences import SENTENCES
 
 
 class IngestedSentences(NamedTuple):

@@ -10,7 +10,8 @@ from metassay.needs import Resources
 from metassay.options import printed
 from metassay.segment_tests.covering import label_of
 from metassay.segment_tests.documents import NONE
-from metassay.tables import FULL, SEGMENTED
+from metassay.tables.names import FULL
+from metassay.tables.sentences import SEGMENTED
 from metassay.text.spans import Span
 from metassay.units.record import OK, Divided, Part, Text
 
@@ -18,7 +19,7 @@ TASK = "abstract"  # what texts with labelled sentences are
 
 
 class Predicted(NamedTuple):
-    """Rows of tables.SEGMENTED, and what their owner should know: lines without any text."""
+    """Rows of SEGMENTED, and what their owner should know: lines without any text."""
 
     labels: pd.DataFrame
     notes: tuple[str, ...]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from metassay.datasets.rows import Rows, TextRow
 from metassay.segment_tests.covering import label_of
 from metassay.segment_tests.documents import NONE, DocumentRow, Documents, Sentence
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 from metassay.text.sentences import sentences
 from metassay.text.spans import Span
 from metassay.units.locate import find_all

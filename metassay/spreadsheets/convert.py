@@ -16,7 +16,10 @@ from metassay.datasets.rows import (
     TextRow,
 )
 from metassay.errors import shown
-from metassay.spreadsheets.columns import (
+from metassay.spreadsheets.columns import Columns
+from metassay.spreadsheets.numbers import Numbers, numbers_of
+from metassay.spreadsheets.sheet import Sheet, absent
+from metassay.spreadsheets.words import (
     CRITERION,
     DOC,
     METRIC,
@@ -26,11 +29,9 @@ from metassay.spreadsheets.columns import (
     SYSTEM,
     TEXT,
     VALUE,
-    Columns,
 )
-from metassay.spreadsheets.sheet import Sheet, absent
-from metassay.tables import FULL
-from metassay.tables import REFERENCE as REFERENCE_AUTHOR
+from metassay.tables.names import FULL, is_reference
+from metassay.tables.names import REFERENCE as REFERENCE_AUTHOR
 from metassay.text.sentences import sentences
 
 STUDY = "people"
@@ -52,23 +53,31 @@ class Read(NamedTuple):
         for at, cells in self.sheet.rows:
             yield at, {role: cells[column] for role, column in roles}
 
-    def spread(self) -> Iterator[tuple[Place, Mapping[str, str]]]:
-        """As `cells`, and of columns side by side one row each, the column's name by what it is."""
-        each = self.columns.each
-        held = TEXT if each == SYSTEM else VALUE
+    def spread(self, held: str) -> Iterator[tuple[Place, Mapping[str, str], str]]:
+        """As `cells`, of columns side by side one row each, and the column that has what is `held`.
+
+        What the name of such a column says stands by what it is.
+        """
+        own = self.columns.roles.get(held, "")
         for (at, found), (_, cells) in zip(self.cells(), self.sheet.rows, strict=True):
-            if not each:
-                yield at, found
-            for column in self.columns.spread if each else ():
-                yield at, {**found, each: column, held: cells[column]}
+            if not self.columns.spread:
+                yield at, found, own
+            for column, said in self.columns.spread.items():
+                yield at, {**found, **said, held: cells[column]}, column
+
+    def numbers(self) -> dict[str, Numbers]:
+        """How the numbers of each column with values are written."""
+        columns = self.columns.spread or [self.columns.roles[VALUE]]
+        return {column: self.sheet.numbers(column) for column in columns}
 
 
-def add_texts(read: Read, reference_author: str, rows: Rows) -> int:
+def add_texts(read: Read, references_by: Mapping[str, str], rows: Rows, *, again: bool) -> int:
     """Add sources and texts; returns how many texts are empty, which count as failed.
 
-    Whoever is called `reference_author` wrote the reference, and so does what stands in a column of
-    references. The source of a document, and its reference, may stand in each of its rows, or in
-    one; two that differ are a problem.
+    `references_by`: who wrote references, and what each is called here. What stands in a column of
+    references is one, too. The source of a document, and its reference, may stand in each of its
+    rows, or in one; two that differ are a problem. `again`: so may a text, as where each row is a
+    rating.
     """
     sources: dict[str, tuple[Place, str]] = {}
     references: dict[str, tuple[Place, str]] = {}
@@ -78,10 +87,15 @@ def add_texts(read: Read, reference_author: str, rows: Rows) -> int:
         sources.setdefault(doc, (at, ""))
         _once(at, doc, found.get(SOURCE, ""), SOURCE, sources, rows.problems)
         _once(at, doc, found.get(REFERENCE, ""), REFERENCE, references, rows.problems)
-    for at, found in read.spread():
+    seen: set[tuple[str, str, str]] = set()
+    for at, found, _ in read.spread(TEXT):
         author = found.get(SYSTEM, ONE_SYSTEM)
-        author = REFERENCE_AUTHOR if author == reference_author else author
-        n_empty += absent(found[TEXT]) and author != REFERENCE_AUTHOR
+        author = references_by.get(author, author)
+        key = (found[DOC], author, found[TEXT])
+        if again and key in seen:
+            continue
+        seen.add(key)
+        n_empty += absent(found[TEXT]) and author not in references_by.values()
         _add_text(at, found[DOC], author, found[TEXT], rows)
     for doc, (at, written) in references.items():
         _add_text(at, doc, REFERENCE_AUTHOR, written, rows)
@@ -96,16 +110,22 @@ def add_texts(read: Read, reference_author: str, rows: Rows) -> int:
     return n_empty
 
 
-def add_ratings(read: Read, systems: Iterable[str], rows: Rows) -> int:
+def add_ratings(
+    read: Read, systems: Iterable[str], references_by: Mapping[str, str], rows: Rows
+) -> int:
     """Add ratings of the study `people`; returns how many cells are empty: the rater abstained."""
-    only, n_empty = _only(systems), 0
-    nobody = RATER not in read.columns.roles and read.columns.each != RATER
+    only, n_empty = _only(systems, references_by), 0
+    if not _system_told(read, only, rows.problems):
+        return 0
+    numbers = _sound(read, rows.problems)
+    words = {one: numbers_of((), semicolons=False, words=w) for one, w in read.sheet.words.items()}
+    nobody = RATER not in {*read.columns.roles, *read.columns.each}
     rated: set[tuple[str, ...]] = set()
-    for at, found in read.spread():
+    for at, found, column in read.spread(VALUE):
         said = {
             "study": STUDY,
             "doc_id": found[DOC],
-            "author": found.get(SYSTEM, only),
+            "author": _author(found, only, references_by),
             "rater": found.get(RATER, ONE_RATER),
             "criterion": found.get(CRITERION, ONE_CRITERION),
             "value": found[VALUE],
@@ -118,17 +138,18 @@ def add_ratings(read: Read, systems: Iterable[str], rows: Rows) -> int:
                 rows.problems.add(at, "rates a text again, and no column says who rated", fix)
                 continue
             rated.add(what)
-            value = _number(read.sheet, found[VALUE], at, rows.problems)
-            n_empty += absent(found[VALUE])
+            read_as = words.get(rating.criterion, numbers[column])
+            value = _number(read_as, found[VALUE], at, rows.problems)
+            n_empty += read_as.none(found[VALUE])
             key = (rating.study, rating.doc_id, rating.author, FULL, "text")
             rows.ratings.append(RatingRow(at, *key, rating.rater, rating.criterion, value))
-    _system_told(read, only, rows.problems)
     return n_empty
 
 
 def add_scores(
     read: Read,
     systems: Iterable[str],
+    references_by: Mapping[str, str],
     called: Mapping[str, str],
     better: Mapping[str, str],
     rows: Rows,
@@ -137,32 +158,53 @@ def add_scores(
 
     `called`: what each metric is called here; `better`: its direction, by that name.
     """
-    only, n_empty = _only(systems), 0
+    only, n_empty = _only(systems, references_by), 0
+    if not _system_told(read, only, rows.problems):
+        return 0
+    numbers = _sound(read, rows.problems)
     first: dict[str, MetricRow] = {}
-    for at, found in read.spread():
+    for at, found, column in read.spread(VALUE):
         metric = called.get(found[METRIC], found[METRIC])
-        said = {"doc_id": found[DOC], "author": found.get(SYSTEM, only), "metric": metric}
+        author = _author(found, only, references_by)
+        said = {"doc_id": found[DOC], "author": author, "metric": metric}
         score = checked(Score, {**said, "value": found[VALUE]}, at, rows.problems)
         if score is not None:
-            value = _number(read.sheet, found[VALUE], at, rows.problems)
-            n_empty += absent(found[VALUE])
+            value = _number(numbers[column], found[VALUE], at, rows.problems)
+            n_empty += numbers[column].none(found[VALUE])
             rows.scores.append(ScoreRow(at, score.doc_id, score.author, FULL, metric, value))
             first.setdefault(metric, MetricRow(at, metric, better.get(metric, "higher")))
     rows.metrics += first.values()
-    _system_told(read, only, rows.problems)
     return n_empty
 
 
-def _only(systems: Iterable[str]) -> str:
+def _author(found: Mapping[str, str], only: str, references_by: Mapping[str, str]) -> str:
+    """Whose text a row is about, as it is called here."""
+    author = found.get(SYSTEM, only)
+    return references_by.get(author, author)
+
+
+def _only(systems: Iterable[str], references_by: Mapping[str, str]) -> str:
     """The one system that there is; "" if there are several."""
-    found = set(systems) - {REFERENCE_AUTHOR}
+    found = {*systems} - {*references_by, REFERENCE_AUTHOR}
     return found.pop() if len(found) == 1 else ""
 
 
-def _system_told(read: Read, only: str, problems: Findings) -> None:
-    if read.columns.get(SYSTEM) is None and not only:
+def _sound(read: Read, problems: Findings) -> dict[str, Numbers]:
+    """How the numbers of each column are written; a problem for each that can't be told."""
+    numbers = read.numbers()
+    for column, one in numbers.items():
+        if one.fault:
+            fix = "write all of them alike, with a point and nothing between thousands"
+            problems.add(Place(read.sheet.name), f"column {shown(column)} {one.fault}", fix)
+    return numbers
+
+
+def _system_told(read: Read, only: str, problems: Findings) -> bool:
+    told = SYSTEM in {*read.columns.roles, *read.columns.each} or bool(only)
+    if not told:
         what = "no column says which system's text each row is about"
         problems.add(Place(read.sheet.name), what, "add one, or name it by --columns system=COLUMN")
+    return told
 
 
 def _once(
@@ -185,7 +227,7 @@ def _once(
 
 
 def _add_text(at: Place, doc: str, author: str, written: str, rows: Rows) -> None:
-    if absent(written) and author == REFERENCE_AUTHOR:
+    if absent(written) and is_reference(author):
         return  # nobody wrote one
     said = {"doc_id": doc, "author": author}
     said |= {"status": "error"} if absent(written) else {"text": written}
@@ -194,9 +236,11 @@ def _add_text(at: Place, doc: str, author: str, written: str, rows: Rows) -> Non
         rows.texts.append(TextRow(at, doc, author, FULL, text.text, text.status))
 
 
-def _number(sheet: Sheet, cell: str, at: Place, problems: Findings) -> float | None:
-    number = None if absent(cell) else sheet.number(cell)
-    if number is None and not absent(cell):
+def _number(numbers: Numbers, cell: str, at: Place, problems: Findings) -> float | None:
+    if numbers.none(cell) or numbers.fault:
+        return None
+    number = numbers.number(cell)
+    if number is None:
         # Not quoted: what is no number may be a remark about the text.
         problems.add(at, "a cell is no number", "write a number, or leave it empty")
     return number

@@ -1,47 +1,45 @@
 """One spreadsheet: CSV with any usual separator, or the first page of an XLSX workbook."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from metassay.datasets.decoding import csv_lines, decode, finite_number, read_bytes
+from metassay.datasets.decoding import csv_lines, decode, read_bytes
 from metassay.datasets.rows import Findings, Place
 from metassay.datasets.workbook import pages
 from metassay.errors import shown
+from metassay.spreadsheets.numbers import MISSING, Numbers, numbers_of
 
-MISSING = frozenset(("", "na", "n/a", "nan"))  # as a cell, in any case
 _REMEDY = "name a CSV or XLSX file whose first row names its columns"
 _SEPARATORS = ",;\t"
-_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 _XLSX = (".xlsx", ".xlsm")
 
 
 class Sheet(NamedTuple):
     """The columns' names, and each row's place and cells by column, without blanks around them.
 
-    `commas`: numbers may be written 3,5, as where cells are parted by semicolons.
+    `semicolons` part the cells, so that 3,5 is a number; `words` are the grades of columns, or of
+    criteria, in order; `notes` say what of the file is not read.
     """
 
     name: str
     columns: tuple[str, ...]
     rows: Sequence[tuple[Place, Mapping[str, str]]]
-    commas: bool
+    semicolons: bool
+    words: Mapping[str, Sequence[str]] = {}
+    notes: Sequence[str] = ()
 
     def cells(self, column: str) -> list[str]:
         """A column's cells that are not missing."""
         found = (cells[column] for _, cells in self.rows)
         return [cell for cell in found if not absent(cell)]
 
-    def number(self, cell: str) -> float | None:
-        """The number that a cell is, 45 % as 0.45; None if it is none."""
-        if cell.endswith("%"):
-            percent = self.number(cell[:-1].rstrip())
-            return None if percent is None else percent / 100
-        if self.commas and _COMMA.fullmatch(cell):
-            cell = cell.replace(",", ".")
-        return finite_number(cell)
+    def numbers(self, column: str) -> Numbers:
+        """How the numbers of a column are written."""
+        return numbers_of(
+            self.cells(column), semicolons=self.semicolons, words=self.words.get(column, ())
+        )
 
 
 def absent(cell: str) -> bool:
@@ -49,14 +47,19 @@ def absent(cell: str) -> bool:
     return cell.strip().lower() in MISSING
 
 
-def read_sheet(path: Path, problems: Findings) -> Sheet | None:
+def read_sheet(path: Path, problems: Findings, page: str = "") -> Sheet | None:
     """Read one file; None, with every fault in `problems`, if its columns can't be told.
 
-    A row that has not as many cells as there are columns is a problem, and left out.
+    A row that has not as many cells as there are columns is a problem, and left out. Of a workbook
+    the page called `page` is read, or else its first one.
     """
+    notes: list[str] = []
     if path.suffix.lower() in _XLSX:
         found = pages(path, problems, remedy=_REMEDY)
-        lines, separator = (found[0].rows if found else []), ""
+        one = next((one for one in found if one.title.strip().casefold() == page), None)
+        lines, separator = ((one or found[0]).rows if found else []), ""
+        others = [shown(other.title) for other in found if other is not (one or found[0])]
+        notes += [f"pages of the workbook: {', '.join(others)}"] if others else []
     else:
         data = read_bytes(path, problems, remedy=_REMEDY)
         text = decode(data, path, problems) if data is not None else None
@@ -69,11 +72,12 @@ def read_sheet(path: Path, problems: Findings) -> Sheet | None:
         if not problems:
             problems.add(Place(path.name), "has no rows", _REMEDY)
         return None
-    return _sheet(path.name, full, separator == ";", problems)
+    sheet = _sheet(path.name, full, separator == ";", problems)
+    return sheet and _without_qualtrics(sheet._replace(notes=notes))
 
 
 def _sheet(
-    name: str, lines: list[tuple[Place, list[str]]], commas: bool, problems: Findings
+    name: str, lines: list[tuple[Place, list[str]]], semicolons: bool, problems: Findings
 ) -> Sheet | None:
     (at, first), *body = lines
     # Excel writes empty columns at the end as long as anything was ever there.
@@ -99,7 +103,16 @@ def _sheet(
         rows.append((place, {column: cell.strip() for column, cell in zip(header, cells)}))  # noqa: B905 - empty cells may follow
     if not rows and not problems:
         problems.add(Place(name), "has no rows below its first one", _REMEDY)
-    return Sheet(name, tuple(header), rows, commas)
+    return Sheet(name, tuple(header), rows, semicolons)
+
+
+def _without_qualtrics(sheet: Sheet) -> Sheet:
+    """Without the two rows that Qualtrics puts below the columns' names."""
+    head = sheet.rows[:2]
+    if len(head) == 2 and any(cell.startswith('{"ImportId"') for cell in head[1][1].values()):
+        notes = [*sheet.notes, "2 rows below the first one, which Qualtrics adds"]
+        return sheet._replace(rows=sheet.rows[2:], notes=notes)
+    return sheet
 
 
 def _filled(cells: list[str]) -> int:

@@ -1,23 +1,26 @@
 """What was guessed and counted, in lines to confirm: names and numbers, no texts."""
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from metassay.datasets.rows import MetricRow
 from metassay.errors import one_line, shown
 from metassay.options import Criterion
 from metassay.reporting.numbers import counted
-from metassay.spreadsheets.columns import REFERENCE as REFERENCE_COLUMN
-from metassay.spreadsheets.columns import SOURCE
+from metassay.spreadsheets.columns import SPREADS
 from metassay.spreadsheets.convert import Read
+from metassay.spreadsheets.guess import numeric
 from metassay.spreadsheets.read import Asked, Found, reference_there
 from metassay.spreadsheets.settings import Settings
-from metassay.tables import REFERENCE
+from metassay.spreadsheets.words import CRITERION, METRIC, RATER, SOURCE, SYSTEM
+from metassay.spreadsheets.words import REFERENCE as REFERENCE_COLUMN
+from metassay.tables.names import REFERENCE, is_reference
 
-_EACH = {"system": "the texts of one system", "rater": "the ratings of one rater"}
-_EACH |= {"criterion": "the ratings by one criterion", "metric": "the scores of one metric"}
+_EACH = {SYSTEM: "the texts of one system", RATER: "the ratings of one rater"}
+_EACH |= {CRITERION: "the ratings by one criterion", METRIC: "the scores of one metric"}
 _SHOWN = 12  # names in a line; the rest is counted
+_LONGEST = 120  # characters of a name
 
 
 def lines(found: Found, settings: Settings) -> Iterator[str]:
@@ -44,16 +47,38 @@ def command(folder: Path, asked: Asked, found: Found, more: Iterable[str]) -> st
     for kind, path in asked.files.items():
         words += [f"--{kind}", str(path)]
     words += ["--columns", *(w for k, read in found.reads.items() for w in read.columns.named(k))]
-    words += ["--reference", found.reference] if found.reference else []
-    lower = [name for name, one in found.criteria.items() if one.better == "lower"]
+    if asked.reference is not None or len(found.references) == 1:
+        words += ["--reference", next(iter(found.references), "")]
     called = {name: metric for metric, name in found.renamed.items()}
-    lower += [called[one.metric] for one in found.rows.metrics if one.better == "lower"]
-    neither = [called[one.metric] for one in found.rows.metrics if one.better == "neither"]
-    for option, names in (("--lower", lower), ("--neither", neither)):
-        words += _words(option, dict.fromkeys(names))
-    scales = [f"{name}={one.low:g}..{one.high:g}" for name, one in found.criteria.items()]
-    words += _words("--scale", scales)
+    better: list[tuple[str, str]] = [(name, one.better) for name, one in found.criteria.items()]
+    better += [(called[one.metric], one.better) for one in found.rows.metrics]
+    for which in ("lower", "higher", "neither"):
+        words += _words(f"--{which}", dict.fromkeys(name for name, b in better if b == which))
+    words += _words("--scale", [f"{name}={_ends(found, name)}" for name in found.criteria])
     return shlex.join([*words, *more, "--yes"])
+
+
+def _ends(found: Found, criterion: str) -> str:
+    """A scale as `--scale` takes it."""
+    grades, one = _grades(found, criterion), found.criteria[criterion]
+    return "<".join(grades) if grades else f"{one.low:g}..{one.high:g}"
+
+
+def _grades(found: Found, criterion: str) -> Sequence[str]:
+    """The words of which the scale was said to be."""
+    return found.reads["ratings"].sheet.words.get(criterion, ())
+
+
+def _pairs(found: Found) -> dict[str, str]:
+    """Criteria of yes and no, which are 1 and 0."""
+    read = found.reads["ratings"]
+    words = {column: list(one.words) for column, one in read.numbers().items()}
+    named = {said.get(CRITERION, ""): words[c] for c, said in read.columns.spread.items()}
+    return {
+        name: f", {pair[1]} is 1, {pair[0]} is 0"
+        for name, pair in named.items()
+        if pair and name not in read.sheet.words
+    }
 
 
 def _words(option: str, values: Iterable[str]) -> list[str]:
@@ -63,43 +88,61 @@ def _words(option: str, values: Iterable[str]) -> list[str]:
     return [*([option, *free] if free else []), *(f"{option}={value}" for value in tied)]
 
 
-def _head(read: Read) -> Iterator[str]:
+def _head(kind: str, read: Read) -> Iterator[str]:
     sheet, columns = read.sheet, read.columns
     told = [f"{role} = {shown(column)}" for role, column in columns.roles.items()]
-    if columns.each:
-        told.append(f"{_EACH[columns.each]} each = {_listed(columns.spread)}")
+    if columns.pattern:
+        told.append(f"columns called {columns.pattern} = {_named(columns.spread)}")
+    elif columns.spread:
+        (each,) = columns.each
+        names = _listed(columns.spread) if each == SYSTEM else _named(columns.spread)
+        told.append(f"{_EACH[each]} each = {names}")
     yield f"{one_line(sheet.name)}, {counted(len(sheet.rows), 'row')}: {'; '.join(told)}"
     unread = columns.unread(sheet)
-    if unread:
-        yield f"  not read: {_listed(unread)}"
+    numbers = [] if kind == "texts" else numeric(sheet, unread)
+    others = [column for column in unread if column not in numbers]
+    if others:
+        yield f"  not read: {_listed(others)}"
+    if numbers:
+        option = f"--columns {kind}.{SPREADS[kind][0]}=..."
+        yield f"  not read, though of numbers: {_named(numbers)} (read if named by {option})"
+    for note in sheet.notes:
+        yield f"  not read: {note}"
 
 
 def _texts(found: Found) -> Iterator[str]:
     read, rows = found.reads["texts"], found.rows
-    yield from _head(read)
-    systems = sorted({one.author for one in rows.texts} - {REFERENCE})
+    yield from _head("texts", read)
+    systems = sorted({one.author for one in rows.texts if not is_reference(one.author)})
     documents = len(rows.sources)
     yield (
         f"  {counted(documents, 'document')}; {counted(len(systems), 'system')}: {_listed(systems)}"
     )
     n_source = sum(bool(one.passages) for one in rows.sources)
     n_reference = sum(one.author == REFERENCE for one in rows.texts)
-    by = f" by {shown(found.reference)}" if found.reference else ""
+    first = [name for name, here in found.references.items() if here == REFERENCE]
+    by = f" by {_listed(first)}" if first else ""
     yield f"  with a source: {n_source} of {documents}; with a reference{by}: {n_reference}"
+    further = [name for name in found.references if name not in first]
+    if further:
+        yield f"  further references, which rubrics alone read: {_listed(further)}"
     if found.empty["texts"]:
         empty = counted(found.empty["texts"], "text")
         yield f"  {empty} empty: counted as failed (status error)"
 
 
 def _ratings(found: Found) -> Iterator[str]:
-    yield from _head(found.reads["ratings"])
+    yield from _head("ratings", found.reads["ratings"])
     raters = sorted({one.rater for one in found.rows.ratings})
     n, empty = len(found.rows.ratings), found.empty["ratings"]
     yield f"  {counted(n, 'rating')} by {counted(len(raters), 'rater')}: {_listed(raters)}"
     if empty:
         yield f"  {counted(empty, 'rating')} empty: the rater abstained"
+    pairs = _pairs(found)
     for name, scale in found.criteria.items():
-        yield f"  {shown(name)}: {_scale(scale)}"
+        grades = _grades(found, name)
+        words = f", {' < '.join(grades)}" if grades else pairs.get(name, "")
+        yield f"  {_named([name])}: {_scale(scale)}{words}"
 
 
 def _scale(one: Criterion) -> str:
@@ -108,7 +151,7 @@ def _scale(one: Criterion) -> str:
 
 
 def _scores(found: Found) -> Iterator[str]:
-    yield from _head(found.reads["scores"])
+    yield from _head("scores", found.reads["scores"])
     metrics = found.rows.metrics
     for which, said in (
         ("higher", "more is better"),
@@ -124,13 +167,20 @@ def _scores(found: Found) -> Iterator[str]:
 
 def _called(metric: MetricRow, found: Found) -> str:
     theirs = next(old for old, new in found.renamed.items() if new == metric.metric)
-    return metric.metric if theirs == metric.metric else f"{metric.metric} (for {shown(theirs)})"
+    return metric.metric if theirs == metric.metric else f"{metric.metric} (for {_named([theirs])})"
 
 
 def _why(found: Found) -> str:
     lacks = [] if any(one.passages for one in found.rows.sources) else [SOURCE]
     lacks += [] if reference_there(found.rows) else [REFERENCE_COLUMN]
     return f" (no {' and no '.join(lacks)})" if lacks else ""
+
+
+def _named(names: Iterable[str]) -> str:
+    """Names of columns of numbers: whole, since they are questions and no texts."""
+    every = [repr(one_line(name[:_LONGEST])) for name in names]
+    more = f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
+    return ", ".join(every[:_SHOWN]) + more
 
 
 def _listed(names: Iterable[str]) -> str:

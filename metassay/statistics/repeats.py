@@ -18,8 +18,9 @@ Integers = NDArray[np.int64]
 class Standing(NamedTuple):
     """Today's total among the totals that the draws might have made.
 
-    `expected` is their mean. `more` and `fewer` are the chances of a total that is at least or at
-    most today's. Totals from `low` to `high` have both chances above the level that was asked for.
+    `expected` is the mean total of the earlier draws. `more` and `fewer` are the chances of a total
+    that is at least or at most today's. Totals from `low` to `high` have both chances above the
+    level that was asked for.
     """
 
     total: int
@@ -51,7 +52,7 @@ def standing(draws: Integers, level: float) -> Standing:
     at = total - int(totals[0])
     return Standing(
         total,
-        float(draws.mean(axis=1).sum()),
+        float(draws[:, :-1].sum(axis=0).mean()),
         int(totals[fewer > level][0]),
         int(totals[more > level][-1]),
         float(more[at]),

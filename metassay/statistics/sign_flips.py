@@ -31,6 +31,7 @@ class Flipped(NamedTuple):
     p: Array  # of the row alone
     adjusted: Array  # for all rows (step-down)
     smallest: Array  # no p of the row can be smaller, for so few documents differ in it
+    reach: Array  # what `adjusted` would be if all differences of the row had the same sign
     exact: bool  # whether all signs were tried
 
 
@@ -42,33 +43,52 @@ def sign_flip_test(differences: Array, *, n: int, rng: np.random.Generator) -> F
     """
     there = np.nan_to_num(differences)
     p = np.full(len(there), np.nan)
-    adjusted, smallest = p.copy(), p.copy()
+    adjusted, smallest, reach = p.copy(), p.copy(), p.copy()
     size = np.sqrt((there**2).sum(axis=1))
     moved = np.flatnonzero(size > 0)
     documents = np.flatnonzero((there != 0).any(axis=0))
     exact = documents.size == 0 or documents.size - 1 <= np.log2(n)
     if not moved.size:
-        return Flipped(p, adjusted, smallest, exact)
+        return Flipped(p, adjusted, smallest, reach, exact)
     units = (there[moved] / size[moved, None])[:, documents]
     signs = _every_sign(documents.size) if exact else _signs(n, documents.size, rng)
     observed = np.abs(units.sum(axis=1)) - SAME
     order = np.argsort(observed, kind="stable")  # the smallest first
-    alone, most = np.zeros(moved.size), np.zeros(moved.size)
+    one_way = np.abs(units).sum(axis=1) - SAME
+    # The last row, in that order, whose statistic would still be no larger than such a one.
+    last = np.searchsorted(observed[order], one_way, side="right") - 1
+    alone, most, best = np.zeros((3, moved.size))
     for some in blocks(len(signs), moved.size, numbers=HELD):
         drawn = np.abs(units[order] @ signs[some].T.astype(np.float64))
         alone[order] += (drawn >= observed[order, None]).sum(axis=1)
-        most[order] += (np.maximum.accumulate(drawn, axis=0) >= observed[order, None]).sum(axis=1)
+        largest = np.maximum.accumulate(drawn, axis=0)
+        most[order] += (largest >= observed[order, None]).sum(axis=1)
+        best += (largest[last] >= one_way[:, None]).sum(axis=1)
     p[moved] = alone / len(signs)
     # From the largest statistic on, no p may be smaller than one before it.
-    adjusted[moved[order]] = np.maximum.accumulate((most[order] / len(signs))[::-1])[::-1]
+    stepped = np.maximum.accumulate((most[order] / len(signs))[::-1])[::-1]
+    adjusted[moved[order]] = stepped
     smallest[moved] = np.maximum(0.5 ** ((units != 0).sum(axis=1) - 1.0), 1 / len(signs))
-    return Flipped(p, adjusted, smallest, exact)
+    above = np.append(stepped, 0.0)[last + 1]
+    reach[moved] = np.maximum(np.maximum(best / len(signs), above), smallest[moved])
+    return Flipped(p, adjusted, smallest, reach, exact)
+
+
+def fewest(level: float) -> int:
+    """So many differences other than 0 must there be for any two-sided p to be at the level."""
+    return int(np.ceil(1 - np.log2(level)))
 
 
 def mean_interval(differences: Array, *, confidence: float) -> tuple[Array, Array]:
-    """Ends of Student's interval for each row's mean; NaN for fewer than two differences."""
+    """Ends of Student's interval for each row's mean, of itself alone.
+
+    NaN where fewer than `fewest` differences are not 0: of what happens to some documents only, a
+    few say too little for an interval to hold what it promises (docs/calibration.md). NaN, too,
+    where all are equal: they do not say how far others could lie.
+    """
     n = np.sum(np.isfinite(differences), axis=1)
-    enough = n >= 2
+    enough = np.count_nonzero(np.nan_to_num(differences), axis=1) >= fewest(1 - confidence)
+    enough[enough] = ~_equal(differences[enough])
     low = np.full(len(differences), np.nan)
     high = low.copy()
     if enough.any():
@@ -77,6 +97,13 @@ def mean_interval(differences: Array, *, confidence: float) -> tuple[Array, Arra
         reach = special.stdtrit(count - 1, (1 + confidence) / 2) * error
         low[enough], high[enough] = mean - reach, mean + reach
     return low, high
+
+
+def _equal(rows: Array) -> NDArray[np.bool_]:
+    """Of each row whether its numbers are one and the same but for rounding."""
+    least, most = np.nanmin(rows, axis=1, initial=np.inf), np.nanmax(rows, axis=1, initial=-np.inf)
+    alike: NDArray[np.bool_] = most - least <= SAME * np.maximum(np.abs(least), np.abs(most))
+    return alike
 
 
 def _every_sign(documents: int) -> Signs:

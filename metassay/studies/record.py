@@ -60,7 +60,7 @@ class Shown(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What the answer to a question is a rating of: the key of tables.RATINGS less study, rater."""
+    """What the answer to a question is a rating of: the key of RATINGS less study, rater."""
 
     doc_id: str
     author: str

@@ -10,7 +10,10 @@ import pandas as pd
 
 from metassay.checks import without_further_references
 from metassay.studies.record import Reads
-from metassay.tables import FULL, PARTS, REFERENCE, SOURCES, UNITS
+from metassay.tables.documents import SOURCES
+from metassay.tables.names import FULL, REFERENCE
+from metassay.tables.parts import PARTS
+from metassay.tables.units import UNITS
 from metassay.text.citations import strip_citations
 
 _Text = tuple[str, str]  # doc_id and author

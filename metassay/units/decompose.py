@@ -10,7 +10,7 @@ from metassay.units.record import Decomposed
 def take_apart(
     parts: pd.DataFrame, sources: pd.DataFrame, decomposition: Chosen, resources: Resources
 ) -> Decomposed:
-    """Take the leaf parts apart: tables.PARTS and tables.SOURCES to tables.UNITS.
+    """Take the leaf parts apart: PARTS and SOURCES to UNITS.
 
     Statements are always cut by rule: only claims differ. Raises BadInput if a part's doc_id is not
     in sources, and as the kinds do.

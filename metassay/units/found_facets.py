@@ -13,7 +13,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from metassay.options import Name
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 from metassay.text.sentences import sentences
 from metassay.text.spans import Span
 from metassay.units.locate import Located, find_all, parted

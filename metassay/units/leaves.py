@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from metassay.checks import check_sources, without_further_references
-from metassay.tables import UNITS
+from metassay.tables.units import UNITS
 from metassay.text.citations import strip_citations
 from metassay.units.statements import Statement, statements
 
@@ -22,7 +22,7 @@ def units_of(
     Every leaf part with status ok gives its statements, with citations and spans, and their claims,
     without either but with the position of their statement. Of a text of task `question`, the whole
     text is the one claim; its statement is null if it has several sentences. Other parts give no
-    units: a failed part has unknown claims, not none, which its status in tables.PARTS says.
+    units: a failed part has unknown claims, not none, which its status in PARTS says.
     Without a rule there are statements only.
 
     Raises BadInput if a part's doc_id is not in sources.

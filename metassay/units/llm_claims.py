@@ -24,7 +24,7 @@ from metassay.llm.structured import (
 )
 from metassay.needs import PromptFile, Requests, Resources, Use
 from metassay.options import Name, Options
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 from metassay.text.citations import strip_citations
 from metassay.units.leaves import leaves, tasks_of, units_of
 from metassay.units.marks import EMPTY_SECTION, LINE_BREAK
@@ -33,7 +33,7 @@ from metassay.units.record import Decomposed, Decomposition
 FILLED: Mapping[str, Kind] = {"items": "data", "least": "text", "most": "text"}
 ANSWER_LENGTH = 1.3  # tokens of a list of claims per token of the text that they are from
 
-# Those of tables.UNITS, with the status that says why a part's claims are unknown.
+# Those of UNITS, with the status that says why a part's claims are unknown.
 _COLUMNS = (
     *("doc_id", "author", "part", "kind", "position"),
     *("text", "status", "citations", "statement", "start", "end"),
@@ -81,7 +81,7 @@ def llm_claims(
     *,
     prompts: Path = PROMPTS,
 ) -> pd.DataFrame:
-    """Claims of the leaf parts with status ok: tables.PARTS, SOURCES to rows of tables.UNITS.
+    """Claims of the leaf parts with status ok: PARTS, SOURCES to rows of UNITS.
 
     Only claims, without statements; `statement`, `start` and `end` are null, and citations are
     stripped before the model reads a text and from what it answers. A part of which it gave no

@@ -76,7 +76,7 @@ class Segmentation(Needs):
 
 
 class Decomposed(NamedTuple):
-    """Rows of tables.UNITS, and what their owner should know: lines without any text."""
+    """Rows of UNITS, and what their owner should know: lines without any text."""
 
     units: pd.DataFrame
     warnings: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ class Decomposed(NamedTuple):
 class Decomposition(Needs):
     """One way to find claims: what a kind in params.yaml > decompositions stands for.
 
-    `take_apart(parts, sources, options, resources)` makes tables.UNITS of tables.PARTS and SOURCES.
+    `take_apart(parts, sources, options, resources)` makes UNITS of PARTS and SOURCES.
     `requests(parts, sources, options, decoding)` says what it would ask a model; None if it asks
     none. `recipe(options, decoding)` states every setting that can change a claim; None if the
     block's own settings say it all.

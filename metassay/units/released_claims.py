@@ -6,7 +6,7 @@ from metassay.datasets.doclens_claims import FILE, read_claims
 from metassay.errors import BadInput, shown
 from metassay.needs import Resources
 from metassay.options import Options
-from metassay.tables import FULL, REFERENCE
+from metassay.tables.names import FULL, REFERENCE
 from metassay.units.clause_rules import clauses
 from metassay.units.leaves import units_of
 from metassay.units.record import Decomposed, Decomposition

@@ -10,14 +10,15 @@ from metassay.checks import check_sources
 from metassay.generation.shown import datasets_shown
 from metassay.kinds import Chosen
 from metassay.needs import Resources
-from metassay.tables import FULL, PARTS
+from metassay.tables.names import FULL
+from metassay.tables.parts import PARTS
 from metassay.text.headings import SECTIONS
 from metassay.text.spans import Span
 from metassay.units.record import BETWEEN_PARTS, OK, Divided, Part, Text
 
 
 class Segmented(NamedTuple):
-    """Rows of tables.PARTS, and what their owner should know: lines without any text."""
+    """Rows of PARTS, and what their owner should know: lines without any text."""
 
     parts: pd.DataFrame
     notes: tuple[str, ...] = ()
@@ -30,7 +31,7 @@ def segment(
     segmentation: Chosen,
     resources: Resources,
 ) -> Segmented:
-    """Divide every author's text: tables.TEXTS, SOURCES and SEGMENTS to tables.PARTS.
+    """Divide every author's text: TEXTS, SOURCES and SEGMENTS to PARTS.
 
     Every text gets the part `full`, and the parts that the segmentation finds in it. Only parts
     that contain no other are leaves.

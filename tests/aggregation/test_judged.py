@@ -11,12 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metassay import tables
+from metassay import parquet
 from metassay.aggregation.judged import Setup, judged_scores
 from metassay.errors import BadInput
 from metassay.pairing.measures import DESCRIPTIONS, MEASURES
 from metassay.pairing.questions import Questions
 from metassay.parquet import empty
+from metassay.tables.judgments import JUDGMENTS
+from metassay.tables.pairs import PAIRS
+from metassay.tables.scores import SCORES
+from metassay.tables.units import UNITS
 
 DOCLENS = ("claim_recall", "claim_precision", "citation_recall", "citation_precision")
 SETUP = Setup(
@@ -98,9 +102,7 @@ class Asked:
     def scores(self, part: pd.DataFrame, setup: Setup = SETUP) -> pd.DataFrame:
         columns = ["pair_id", "judge", "status", "label", "grade", "recipe"]
         judgments = pd.DataFrame(self.judgments, columns=columns)
-        names = [
-            c for c in tables.PAIRS.columns if c not in ("instrument", "premise", "hypothesis")
-        ]
+        names = [c for c in PAIRS.columns if c not in ("instrument", "premise", "hypothesis")]
         pairs = pd.DataFrame(self.pairs, columns=names)
         return judged_scores(part, self.units(), pairs, judgments, setup)
 
@@ -426,9 +428,9 @@ def test_a_citation_without_its_statement_is_bad_input() -> None:
 
 
 def test_no_judgments_no_scores(tmp_path: Path) -> None:
-    nothing = (empty(table) for table in (tables.UNITS, tables.PAIRS, tables.JUDGMENTS))
+    nothing = (empty(table) for table in (UNITS, PAIRS, JUDGMENTS))
     scores = judged_scores(BOTH, *nothing, SETUP)
-    tables.write(tables.SCORES, scores, tmp_path / "scores.parquet")
+    parquet.write(SCORES, scores, tmp_path / "scores.parquet")
 
 
 def test_descriptions() -> None:

@@ -14,7 +14,8 @@ from metassay.aggregation.leaderboard import LeaderboardOptions, leaderboard
 from metassay.errors import BadInput
 from metassay.metrics import bleu
 from metassay.metrics.catalogue import descriptions
-from metassay.tables import LEADERBOARD, SCORES
+from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.scores import SCORES
 
 DESCRIPTIONS = descriptions()
 OPTIONS = LeaderboardOptions(resamples=1000, confidence=0.95, seed=7)

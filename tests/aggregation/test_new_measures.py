@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from metassay import tables
+from metassay import parquet
 from metassay.aggregation.judged import Setup, judged_scores
 from metassay.aggregation.leaderboard import LeaderboardOptions, leaderboard
 from metassay.judges import lexical
@@ -20,6 +20,10 @@ from metassay.pairing.measures import DESCRIPTIONS, MEASURES
 from metassay.pairing.pairs import build_pairs
 from metassay.pairing.questions import Questions
 from metassay.pairing.record import Measure, Question
+from metassay.tables.judgments import JUDGMENTS
+from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.pairs import PAIRS
+from metassay.tables.scores import SCORES
 from tests.pairing.colours import Colours, judged
 
 SOURCES = pd.DataFrame(
@@ -49,16 +53,16 @@ def scored(
     """The score of `sys`, through the tables as they are written and read."""
     asked = Questions(measures=(measure,), against="full", borrow=False)
     pairs = build_pairs(SOURCES, PARTS, UNITS, ALIGNMENTS, asked)
-    tables.write(tables.PAIRS, pairs, folder / "pairs.parquet")
-    pairs = tables.read(tables.PAIRS, folder / "pairs.parquet")
+    parquet.write(PAIRS, pairs, folder / "pairs.parquet")
+    pairs = parquet.read(PAIRS, folder / "pairs.parquet")
     judgments = judge_pairs(pairs, "j", judge, instruments)
-    tables.write(tables.JUDGMENTS, judgments, folder / "judgments.parquet")
-    judgments = tables.read(tables.JUDGMENTS, folder / "judgments.parquet")
+    parquet.write(JUDGMENTS, judgments, folder / "judgments.parquet")
+    judgments = parquet.read(JUDGMENTS, folder / "judgments.parquet")
     scores = judged_scores(
         PARTS, UNITS, pairs, judgments, Setup("whole", "clauses", "top", {"all": asked}, "1")
     )
-    tables.write(tables.SCORES, scores, folder / "scores.parquet")
-    found = tables.read(tables.SCORES, folder / "scores.parquet").set_index("author")
+    parquet.write(SCORES, scores, folder / "scores.parquet")
+    found = parquet.read(SCORES, folder / "scores.parquet").set_index("author")
     return found.loc["sys"].to_dict()
 
 
@@ -74,15 +78,15 @@ def test_grades_by_the_lexical_judge(tmp_path: Path) -> None:
     assert found["value"] == pytest.approx(1 / 3)
     assert found["low"] == pytest.approx(2 / 9)
     assert found["high"] == pytest.approx(5 / 9)
-    read = tables.read(tables.JUDGMENTS, tmp_path / "judgments.parquet")
+    read = parquet.read(JUDGMENTS, tmp_path / "judgments.parquet")
     assert sorted(read["grade"].dropna()) == [0, 2]
     assert read["label"].isna().all()
     board = leaderboard(
-        tables.read(tables.SCORES, tmp_path / "scores.parquet"),
+        parquet.read(SCORES, tmp_path / "scores.parquet"),
         DESCRIPTIONS,
         LeaderboardOptions(resamples=10, confidence=0.9, seed=1),
     )
-    tables.write(tables.LEADERBOARD, board, tmp_path / "leaderboard.parquet")
+    parquet.write(LEADERBOARD, board, tmp_path / "leaderboard.parquet")
     assert board["micro"].tolist() == pytest.approx([1 / 3])
 
 

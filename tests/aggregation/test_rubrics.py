@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metassay import tables
 from metassay.aggregation.rubrics import rubric_scores
 from metassay.errors import BadInput
 from metassay.pairing.rubrics import rubric_pairs
@@ -20,6 +19,9 @@ from metassay.rubrics.ask import expanded
 from metassay.rubrics.metrics import criteria_table, rubric_descriptions
 from metassay.rubrics.read import RUBRICS, load_rubric
 from metassay.rubrics.record import Rubric
+from metassay.tables.criteria import CRITERIA
+from metassay.tables.pairs import PAIRS
+from metassay.tables.scores import SCORES
 
 BMRC = load_rubric(RUBRICS / "bmrc.yaml")
 PRINTED = replace(BMRC, overall="printed")
@@ -66,10 +68,10 @@ def judged(pairs: pd.DataFrame, says: Says) -> pd.DataFrame:
 def scored(rubric: Rubric, says: Says, texts: Texts, **about: Any) -> pd.DataFrame:
     """Scores by author and metric, as they are written."""
     pairs = rubric_pairs(*tables_of(texts, **{"passages": ["p"], **about}), rubric, FACETS)
-    pairs = as_written(tables.PAIRS, pairs)
-    criteria = as_written(tables.CRITERIA, criteria_table(rubric))
+    pairs = as_written(PAIRS, pairs)
+    criteria = as_written(CRITERIA, criteria_table(rubric))
     scores = rubric_scores(criteria, pairs, judged(pairs, says), "cues", "0")
-    return as_written(tables.SCORES, scores).set_index(["author", "metric"])
+    return as_written(SCORES, scores).set_index(["author", "metric"])
 
 
 def by_name(**grades: float | None) -> Says:

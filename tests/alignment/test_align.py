@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metassay import tables
+from metassay import parquet
 from metassay.alignment import ALIGNMENTS
 from metassay.alignment import rouge_topk as ours
 from metassay.alignment.align import align_units
 from metassay.errors import BadInput, Defect
 from metassay.kinds import Chosen, choose
+from metassay.tables.alignments import ALIGNMENTS as ALIGNMENTS_TABLE
 
 
 def rouge_topk(k: int) -> Chosen:
@@ -50,7 +51,7 @@ def test_each_statement_is_aligned_with_its_own_source(tmp_path: Path) -> None:
         ("b", "sys", 0): [1],
     }
     assert set(aligned["method"]) == {"top"}
-    tables.write(tables.ALIGNMENTS, aligned, tmp_path / "alignments.parquet")
+    parquet.write(ALIGNMENTS_TABLE, aligned, tmp_path / "alignments.parquet")
 
 
 def test_row_order_changes_nothing() -> None:
@@ -64,7 +65,7 @@ def test_row_order_changes_nothing() -> None:
 
 def test_no_statements_give_an_empty_table(tmp_path: Path) -> None:
     aligned = align_units(sources(a=["x"]), units(), "top", rouge_topk(1))
-    tables.write(tables.ALIGNMENTS, aligned, tmp_path / "alignments.parquet")
+    parquet.write(ALIGNMENTS_TABLE, aligned, tmp_path / "alignments.parquet")
     assert aligned.empty
 
 

@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 
 from metassay.comparison.options import ComparisonOptions
-from metassay.comparison.verdicts import IMPROVED, REGRESSED, Rule
+from metassay.comparison.verdicts import IMPROVED, NOT_SHOWN, REGRESSED, SAME, UNKNOWN, Rule
 from metassay.statistics.sign_flips import mean_interval
 
 DOCUMENTS = (5, 10, 26, 100)
@@ -144,16 +144,32 @@ def _tenth_fails(documents, rng):
     return -0.1 * 0.7, np.where(rng.random(documents) < 0.1, -lost, rest)
 
 
+def _rare(documents, rng):
+    return -0.05, np.where(rng.random(documents) < 0.05, -1.0, 0.0)
+
+
+def _graded(documents, rng):
+    return -0.2, rng.choice([-1.0, 0.0, 1.0], p=[0.3, 0.6, 0.1], size=documents)
+
+
+def _skewed(documents, rng):
+    return -0.1, -rng.exponential(0.1, documents)
+
+
 DIFFERENCES = {
     "normal, mean 0.1, SD 0.2": _normal,
     "the judge changes its mind on 3 % of 8 answers": _minds,
+    "grades: three tenths one lower, one tenth one higher": _graded,
     "a fifth of the texts fail, the others stay": _fifth_fail,
+    "a twentieth of the texts fail, the others stay": _rare,
     "a tenth of the texts fail, the others move a little": _tenth_fails,
+    "all get worse, exponentially": _skewed,
 }
 
 
 def coverage(studies=4 * STUDIES, seed=2):
-    """Rows: the differences, and by number of documents how often the interval has the mean."""
+    """Rows: the differences, and by number of documents how often there is an interval, and how
+    often it has the mean then (NaN where there is one in fewer than 50 comparisons)."""
     found = []
     for name, world in DIFFERENCES.items():
         shares = []
@@ -161,13 +177,29 @@ def coverage(studies=4 * STUDIES, seed=2):
             rng = np.random.default_rng([seed, documents, len(name)])
             drawn = [world(documents, rng) for _ in range(studies)]
             low, high = mean_interval(np.array([one for _, one in drawn]), confidence=0.95)
-            mean = drawn[0][0]
-            shares.append(float(np.mean((low - 1e-12 <= mean) & (mean <= high + 1e-12))))
+            mean, there = drawn[0][0], np.isfinite(low)
+            held = (low[there] - 1e-12 <= mean) & (mean <= high[there] + 1e-12)
+            share = float(np.mean(held)) if held.size >= 50 else np.nan
+            shares.append((float(np.mean(there)), share))
         found.append((name, *shares))
     return found
 
 
-def section(alarms, powers, covers):
+def words(studies=STUDIES // 5, seed=3):
+    """Rows: share of claims lost (0: by none), documents, and of the rows of the system that lost
+    them the shares shown, not shown though they could be, not tell-able, and the same."""
+    found = []
+    for lost, documents in product((0.0, *LOST), DOCUMENTS):
+        rng = np.random.default_rng([seed, documents, int(1000 * lost)])
+        said = []
+        for _ in range(studies):
+            said += _verdicts(*regressed(documents, rng, lost), rng)[1].tolist()
+        of = [np.isin(said, some) for some in ((REGRESSED, IMPROVED), NOT_SHOWN, UNKNOWN, SAME)]
+        found.append((lost, documents, *(float(np.mean(one)) for one in of)))
+    return found
+
+
+def section(alarms, powers, covers, says):
     """The section of the page, as lines."""
     several = " | ".join(map(str, DOCUMENTS))
     rule = "|---|" + "---:|" * len(DOCUMENTS)
@@ -202,21 +234,40 @@ def section(alarms, powers, covers):
         lines.append(f"| {lost:.0%}: another is | {others} |")
     lines += [
         "",
+        f"What is said of the {METRICS} rows of that system, where 80 are looked at ({STUDIES // 5}"
+        " comparisons each): a difference is shown; none is, and could be; `cannot tell`, since all"
+        " its changes in one direction would show nothing; and the same numbers.",
+        "",
+        f"| claims lost, documents | {several} |",
+        rule,
+    ]
+    for lost in sorted({one[0] for one in says}):
+        some = [one[2:] for one in says if one[0] == lost]
+        cells = [" / ".join(f"{100 * share:.0f}" for share in shares) + " %" for shares in some]
+        lines.append(f"| {lost:.0%} | {' | '.join(cells)} |")
+    lines += [
+        "",
         f"The interval of a row's mean difference (Student's, 95 %), {4 * STUDIES} comparisons"
-        " each. What rarely happens to a text is not in a handful of documents, and no interval"
-        " made of them can know of it.",
+        " each: how often it has the mean, and in brackets how often there is one; there is none"
+        " where fewer than 6 documents changed, or all by as much. What rarely happens to a text is"
+        " often in none of a handful of documents. Where the others do not change, there is no"
+        " interval then; where they move a little, there is, and it is too narrow.",
         "",
         f"| differences, documents | {several} |",
         rule,
     ]
     for name, *shares in covers:
-        lines.append(f"| {name} | {' | '.join(f'{one:.1%}' for one in shares)} |")
+        cells = [
+            f"{held:.1%} ({there:.0%})" if np.isfinite(held) else f"({there:.0%})"
+            for there, held in shares
+        ]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
     return [*lines, ""]
 
 
 def rates():
-    """All three tables."""
-    return false_alarms(), power(), coverage()
+    """All four tables."""
+    return false_alarms(), power(), coverage(), words()
 
 
 if __name__ == "__main__":

@@ -111,8 +111,22 @@ def power(
     return first / watches, any_ / watches
 
 
+def confirmed(watch: Watch, share: float, *, watches: int, seed: int) -> tuple[int, float]:
+    """How many checks raised the alarm, and how often one right after it did so again."""
+    rng = np.random.default_rng(seed)
+    again = []
+    for _ in range(watches):
+        judge = Judge(watch, rng)
+        judge.change(share, one_sided=False)
+        for _ in range(2 if share else WEEKS // 2):
+            first, second = judge.alarms(), judge.alarms()
+            again += [second] if first else []
+    return len(again), float(np.mean(again))
+
+
 SPREADS = ("alike", "few questions", "calls")
 CHANGES = ((0.06, False), (0.10, False), (0.15, False), (0.06, True), (0.10, True))
+CONFIRMED = (0.0, 0.06, 0.10, 0.15)
 WATCHES = (Watch("alike"), Watch("few questions"), Watch("calls"))
 SILENT, POWERED, COVERED = 200, 400, 2000  # runs of each kind
 DOCUMENTS, SHIFTS = (5, 10, 20, 40), (0.0, 0.05, 0.15, 0.3)
@@ -121,10 +135,12 @@ LARGER = (Watch("alike", 100, 5), Watch("alike", 200, 3))
 
 def rates() -> dict:
     """All that the page tabulates."""
-    found: dict = {"silent": {}, "power": {}, "covers": {}}
-    for documents, change in product(DOCUMENTS, SHIFTS):
-        share = covers(documents, change, runs=COVERED, seed=33)
-        found["covers"][documents, change] = share
+    found: dict = {"silent": {}, "power": {}, "covers": {}, "confirmed": {}}
+    for documents, change, unequal in product(DOCUMENTS, SHIFTS, (False, True)):
+        share = covers(documents, change, unequal=unequal, runs=COVERED, seed=33)
+        found["covers"][documents, change, unequal] = share
+    for watch, share in product(WATCHES, CONFIRMED):
+        found["confirmed"][watch, share] = confirmed(watch, share, watches=SILENT, seed=34)
     for watch in (*WATCHES, *LARGER):
         found["silent"][watch] = silent(watch, watches=SILENT, seed=31)
         for share, one_sided in CHANGES:
@@ -134,20 +150,24 @@ def rates() -> dict:
     return found
 
 
-def covers(documents: int, change: float, *, runs: int, seed: int) -> float:
+def covers(documents: int, change: float, *, unequal: bool, runs: int, seed: int) -> float:
     """How often the interval of a bridge has the shift of all documents that there could be.
 
-    Documents have one to four drawn items, and the new judge changes other shares of each.
+    Documents have one to four drawn items, or most are in a few (`unequal`); the new judge changes
+    other shares of each.
     """
     rng = np.random.default_rng(seed)
     held_in = 0
     for _ in range(runs):
-        items = rng.integers(1, 5, documents).astype(float)
+        items, weight = rng.integers(1, 5, documents), np.ones(documents)
+        if unequal:
+            items = np.ceil(rng.lognormal(1, 1, documents)).astype(int)
+            weight = rng.choice([1.0, 3.0], documents)
         own = rng.beta(2, 2 / change - 2, documents) if change else np.zeros(documents)
-        lost = rng.binomial(items.astype(int), 0.8 * own)
-        before = rng.binomial(items.astype(int), ENTAILED).astype(float)
-        found = shift(np.maximum(before, lost), np.maximum(before, lost) - lost, items, 0.95)
-        held_in += found.low <= -0.8 * change <= found.high
+        before = rng.binomial(items, ENTAILED)
+        lost = rng.binomial(before, own)
+        found = shift(before * weight, (before - lost) * weight, items * weight, 0.95)
+        held_in += found.low <= -ENTAILED * change <= found.high
     return held_in / runs
 
 
@@ -186,13 +206,29 @@ def section(found: dict) -> list[str]:
         lines.append(f"| {watch.spread} | {watch.anchors} | {watch.repeats} | {shown} |")
     lines += [
         "",
+        "And how often a second check, right after one that raised the alarm, raises it again (in"
+        " brackets, of how many alarms): of a judge that did not change, and of one whose model"
+        " changes so many of the verdicts.",
+        "",
+        f"| flips | none | {' | '.join(f'{100 * share:.0f} %' for share in CONFIRMED[1:])} |",
+        "|---" * (1 + len(CONFIRMED)) + "|",
+    ]
+    for watch in WATCHES:
+        twice = [found["confirmed"][watch, share] for share in CONFIRMED]
+        lines.append(
+            f"| {watch.spread} | {' | '.join(f'{100 * r:.0f} % ({n})' for n, r in twice)} |"
+        )
+    lines += [
+        "",
         "The interval of a metric's shift in `metassay sentinel bridge`, for 95 %, where a new"
-        f" judge takes back so many of the verdicts ({COVERED} runs each):",
+        f" judge takes back so many of the verdicts ({COVERED} runs each). Documents have one to"
+        " four drawn items, or a few have most of them (lognormal, some with thrice the weight):",
         "",
         f"| documents | {' | '.join(f'{100 * change:g} %' for change in SHIFTS)} |",
         "|---" * (1 + len(SHIFTS)) + "|",
     ]
-    for documents in DOCUMENTS:
-        shares = " | ".join(f"{100 * found['covers'][documents, s]:.1f} %" for s in SHIFTS)
-        lines.append(f"| {documents} | {shares} |")
+    for unequal, documents in product((False, True), DOCUMENTS):
+        held_in = (found["covers"][documents, change, unequal] for change in SHIFTS)
+        shares = " | ".join(f"{100 * share:.1f} %" for share in held_in)
+        lines.append(f"| {documents}{', unequal' if unequal else ''} | {shares} |")
     return [*lines, ""]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.calibration.drift import RATE, WATCHES, power, silent
+from tests.calibration.drift import RATE, WATCHES, confirmed, covers, power, silent
 
 pytestmark = pytest.mark.calibration
 
@@ -18,3 +18,15 @@ def test_a_model_that_changes_is_noticed(watch):
     assert power(watch, 0.15, one_sided=False, watches=60, seed=8)[0] > 0.85
     one_way, _ = power(watch, 0.10, one_sided=True, watches=60, seed=9)
     assert one_way > power(watch, 0.10, one_sided=False, watches=60, seed=9)[0]
+
+
+def test_a_second_check_confirms_a_change_and_seldom_luck():
+    changed, false = (confirmed(WATCHES[0], share, watches=40, seed=5) for share in (0.15, 0.0))
+    assert changed[1] > 0.9
+    assert false[0] > 0
+    assert false[1] < 0.5
+
+
+@pytest.mark.parametrize("unequal", [False, True])
+def test_a_bridge_holds_the_shift(unequal):
+    assert covers(40, 0.15, unequal=unequal, runs=400, seed=6) > 0.9

@@ -144,10 +144,16 @@ def test_validate_names_questions_that_a_judge_cannot_answer(here: Path, capsys)
 def test_list_shows_benchmarks_and_datasets(unchanged: Path, capsys) -> None:
     assert main(["list"]) == 0
     said = capsys.readouterr().out
-    assert "sample" in said
-    assert "mts_dialog" in said
-    assert "tests of judges" in said
-    assert "wice_dev" in said
+    lines = [line.strip() for line in said.splitlines()]
+    listed = {
+        "benchmarks": "aci_bench_table24",
+        "tests of judges": "wice_dev",
+        "tests of segmentations": "csabstruct_dev",
+        "datasets": "csabstruct_train",
+    }
+    starts = [lines.index(title) for title in listed]
+    for name, start, end in zip(listed.values(), starts, [*starts[1:], len(lines)], strict=True):
+        assert any(name in line for line in lines[start:end])
 
 
 def test_fetch_of_an_unknown_dataset(unchanged: Path, capsys) -> None:

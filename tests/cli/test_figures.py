@@ -9,8 +9,9 @@ import pytest
 import yaml
 
 from metassay.cli.main import main
-from metassay.paper_figures.inputs import paths
+from metassay.paper_figures.inputs import LOCK, paths
 from metassay.paper_figures.papers import PAPERS
+from stages.doorway import WORK
 from tests.paper_figures.feeding import feed
 from tests.stage_setup import refresh_code
 
@@ -31,7 +32,7 @@ def test_what_can_be_drawn_is_and_the_rest_is_named(
     """With no table, with those of one benchmark, and of a paper that is open."""
     assert main(["figures", "--paper", "doclens"]) == 1
     said = capsys.readouterr().out
-    assert "doclens: nothing drawn; 0 of 12 drawn, 19 open" in said
+    assert "doclens: nothing drawn; 0 of 13 drawn, 18 open" in said
     assert "table24; `metassay run aci_bench_table24` makes them" in said
     assert "table20, table21" in said
     assert not (here / "reports/figures").exists()
@@ -42,16 +43,31 @@ def test_what_can_be_drawn_is_and_the_rest_is_named(
     drawn = {file.name for file in (here / "reports/figures/doclens").iterdir()}
     assert drawn == {"table20.md", "table20.tex"}  # of the others no number is there
     said, noted = capsys.readouterr()
-    assert "1 of 12 drawn, 19 open" in said
+    assert "1 of 13 drawn, 18 open" in said
     assert "`metassay run aci_bench_table24` makes them" in said
     assert "have none of their numbers: fig4, " in said
-    assert "1 figure(s) and table(s): 1 drawn, 0 as before; 19 open" in noted
+    assert "1 figure(s) and table(s): 1 drawn, 0 as before; 18 open" in noted
     assert "table21: not drawn: no number of it in data/tables/aci_bench/leaderboard" in noted
     assert "table20: no number of ours for BART + SAMSum FT, full, " in noted
     assert (here / "dvc.lock").read_bytes() == lock
 
+    assert main(["figures", "--paper", "doclens", "--format", "png"]) == 3
+    said = capsys.readouterr().out
+    assert "1 of 13 drawn" in said
+    assert "without a file of these formats: table20" in said
+    (here / "data/tables/aci_bench/scores.parquet").write_bytes(b"PAR1")
+    assert main(["figures", "--paper", "doclens", "--format", "md"]) == 3
+    said = capsys.readouterr().out.split("\n  not drawn: ")[1]
+    assert said.startswith("fig8_recall, fig8_precision, table11: scores: data/tables/aci_bench/")
+    assert {file.name for file in (here / "reports/figures/doclens").iterdir()} == {"table20.md"}
+
     assert main(["figures", "--paper", "simsum"]) == 0
     assert "simsum: nothing drawn; 0 of 0 drawn, 1 open" in capsys.readouterr().out
+
+
+def test_who_draws_waits_for_the_stage_of_the_paper() -> None:
+    """The lock that is held is the one of stages/doorway.py."""
+    assert Path(LOCK.format("fm")) == WORK / "locks" / "-".join(["figures", "fm"])
 
 
 def test_a_project_without_benchmarks_of_papers_is_told_so(
@@ -76,7 +92,7 @@ def test_another_format_or_paper_is_refused(words: list[str]) -> None:
 def test_a_whole_paper_is_drawn_by_its_stage_and_again_only_what_changed(here: Path) -> None:
     feed(here, OF_DOCLENS)
     first = figures(here)
-    assert ": 1 drawn, 0 as before; 19 open" in first
+    assert ": 1 drawn, 0 as before; 18 open" in first
     assert "not up to date: aci_bench, aci_bench_table24" in first
     lock = yaml.safe_load((here / "dvc.lock").read_text(encoding="utf-8"))
     deps = {dep["path"] for dep in lock["stages"]["figures_doclens"]["deps"]}
@@ -85,7 +101,7 @@ def test_a_whole_paper_is_drawn_by_its_stage_and_again_only_what_changed(here: P
     assert set(drawn) == {"table20.csv", "table20.md", "table20.tex"}
 
     feed(here, [path for path in OF_DOCLENS if "table24/" in path], rouge=0.25)
-    assert ": 0 drawn, 1 as before; 19 open" in figures(here)
+    assert ": 0 drawn, 1 as before; 18 open" in figures(here)
     assert digest(here) == drawn
 
 

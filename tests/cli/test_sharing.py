@@ -40,7 +40,7 @@ def test_what_a_remote_may_not_have_is_refused_whole(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[object] = []
-    monkeypatch.setattr(sharing.subprocess, "run", started.append)
+    monkeypatch.setattr(sharing, "run_flows", started.append)
     change(project / "params.yaml", remotes={"team": ["credentialed"], "other": ["private"]})
     assert main(["push", "one", "--to", "nobody"]) == 2
     said = capsys.readouterr().err.splitlines()
@@ -61,11 +61,71 @@ def test_what_it_may_have_is_pushed_by_the_name_of_the_benchmark(
 ) -> None:
     started = []
 
-    def run(command: list[str], *, check: bool) -> object:
-        started.append((command[1:], check))
-        return type("Done", (), {"returncode": 5})
+    def run(words: list[str], _: dict[str, str], *, module: str, own: tuple[int, ...]) -> int:
+        started.append((module, words, own))
+        return 5
 
-    monkeypatch.setattr(sharing.subprocess, "run", run)
+    monkeypatch.setattr(sharing, "run_flows", run)
     change(project / "params.yaml", remotes={"team": ["credentialed", "private"]})
     assert main(["push", "one", "one", "--to", "team"]) == 5
-    assert started == [(["-m", "flows.push", "team", "one"], False)]
+    assert started == [("flows.push", ["team", "one"], (1,))]
+
+
+def test_accepted_tables_go_only_where_their_class_of_then_and_of_today_may(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sharing, "run_flows", lambda *_, **__: 0)
+    change(project / "params.yaml", remotes={"team": ["credentialed", "private"], "none": []})
+
+    def accepted(systems: dict[str, object], **access: str) -> None:
+        entries = {f"datasets.{name}": {"access": one} for name, one in access.items()}
+        stage = {"params": {"data/registry.yaml": entries, "params.yaml": systems}}
+        lock = yaml.safe_dump({"stages": {"generate@mini": stage}})
+        (project / "benchmarks/one/accepted.lock").write_text(lock, encoding="utf-8")
+
+    accepted({}, letters="public", gone="public")
+    assert main(["push", "one", "--to", "team"]) == 0  # private today, which the team may have
+    change(project / "params.yaml", remotes={"team": ["credentialed"]})
+    change(project / "data/registry.yaml", datasets=_public(project, "one", "ward"))
+    assert main(["push", "one", "--to", "team"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("one: its accepted tables hold text of dataset 'letters', which is priv")
+    assert line.endswith("else `metassay accept one` what is there now")
+
+    shown = {"systems.mini": CHAT | {"shots": 1, "examples": ["lost/dev/d000"]}}
+    accepted(shown, one="private")  # of a time when it was; of `lost` nobody knows
+    assert main(["push", "one", "--to", "team"]) == 2
+    said = capsys.readouterr().err
+    assert "text of dataset 'lost', which is private" in said
+    assert "text of dataset 'one', which is private" in said
+
+    accepted({"systems.mini": {"kind": "of another version"}})
+    assert main(["push", "one", "--to", "team"]) == 2
+    assert "it is not known whose texts" in capsys.readouterr().err
+
+
+def test_an_accepted_lock_that_was_edited_is_not_taken_at_its_kindest_word(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sharing, "run_flows", lambda *_, **__: 0)
+    change(project / "params.yaml", remotes={"team": ["credentialed"]})
+    change(project / "data/registry.yaml", datasets=_public(project, "one", "letters", "ward"))
+
+    def said(*entries: object) -> str:
+        stages = {str(n): {"params": {"data/registry.yaml": one}} for n, one in enumerate(entries)}
+        lock = yaml.safe_dump({"stages": stages})
+        (project / "benchmarks/one/accepted.lock").write_text(lock, encoding="utf-8")
+        main(["push", "one", "--to", "team"])
+        return capsys.readouterr().err
+
+    private, public = ({"datasets.one": {"access": one}} for one in ("private", "public"))
+    assert said(public, public) == ""
+    assert "text of dataset 'one', which is private" in said(private, public)
+    assert "names no dataset; so it is not known whose texts" in said({}, {})
+    assert "text of dataset 'lost', which is private" in said({"datasets.lost": None})
+
+
+def _public(project: Path, *names: str) -> dict[str, object]:
+    datasets = yaml.safe_load((project / "data/registry.yaml").read_text(encoding="utf-8"))
+    whole: dict[str, dict[str, object]] = datasets["datasets"]
+    return whole | {name: whole[name] | {"access": "public"} for name in names}

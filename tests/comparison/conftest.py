@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from metassay.code_version import recorded
+from metassay.comparison import sides
 from tests.comparison.states import Project
 
 
@@ -13,4 +15,5 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     (tmp_path / "project").mkdir()
     monkeypatch.chdir(tmp_path / "project")
     monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(sides, "versions", recorded)  # its versions are invented, as its states are
     return Project(tmp_path / "project")

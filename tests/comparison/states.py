@@ -18,7 +18,9 @@ import yaml
 
 from metassay.comparison.sides import Side
 from metassay.parquet import empty, write
-from metassay.tables import CERTIFICATES, LEADERBOARD, SCORES
+from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.scores import SCORES
 
 ROOT = Path(__file__).parents[2]
 TABLES = "data/tables/sample"

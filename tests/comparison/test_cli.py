@@ -13,7 +13,10 @@ import pytest
 import yaml
 
 from metassay.cli.main import main
-from tests.comparison.states import ROOT, TABLES, Project, scores
+from metassay.comparison import words
+from metassay.comparison.compare import compare
+from metassay.comparison.options import ComparisonOptions
+from tests.comparison.states import ROOT, TABLES, Project, scores, side
 
 Said = pytest.CaptureFixture[str]
 
@@ -124,6 +127,17 @@ def test_a_state_that_wants_another_run_does_not_end_green(two: Project, capsys:
     assert ended(capsys, "HEAD", "HEAD~")[0] == 0  # of the numbers that were, a note
 
 
+def test_a_big_change_stays_readable_in_markdown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words, "ROWS", 1)
+    after = side(scores(lead=-0.05, longest_turn=-0.05))
+    one = compare(side(scores()), after, ComparisonOptions(permutations=500))
+    page = words.markdown([one, one._replace(benchmark="other")])
+    assert page.startswith("| benchmark | regressed |")
+    assert "| other | 2 | 0 | 0 | 0 | 4 | 0 |" in page
+    assert page.count("| regressed | rouge1 |") == 2
+    assert page.count("And 1 more rows: `--csv FILE` has all.") == 2
+
+
 def test_files_have_every_row(two: Project, tmp_path: Path, capsys: Said) -> None:
     files = [tmp_path / f"c.{end}" for end in ("csv", "md", "xml")]
     asked = [f"--{name}={file}" for name, file in zip(("csv", "md", "junit"), files, strict=True)]
@@ -222,7 +236,7 @@ def test_answers_that_are_missing_do_not_end_green(made: Project, capsys: Said) 
         (["accepted"], "(accepted: none; here: sample); `metassay accept` one"),
         (["sample"], "'sample' is a benchmark, and what is compared are its states"),
         (["base", "gone"], "neither in DVC's cache nor in a remote"),
-        (["base", "torn"], "torn: dvc.lock of sample: is no dvc.lock with stages"),
+        (["base", "torn"], "torn:benchmarks/sample/dvc.lock: is no dvc.lock with stages"),
         (["base", "part"], "no benchmark has scores on every side (base: sample; part: none)"),
         (["base", "part", "--benchmark", "sample"], "or that of a test, which has none"),
         (["base", "disjoint"], "no document of sample in common"),
@@ -318,6 +332,8 @@ def test_the_workflow_for_github_runs_on_a_project(two: Project, tmp_path: Path)
     """Its steps from `compare` on, as GitHub runs them; those before install and run."""
     clone, programs = tmp_path / "clone", tmp_path / "bin"
     two.git("branch", "-f", "main", "base")
+    nothing = two.git("commit-tree", "4b825dc642cb6eb9a060e54bf8d69288fbee4904", "-m", "nothing")
+    two.git("branch", "new", nothing.strip())  # of git's empty tree
     subprocess.run(["git", "clone", "-q", str(two.root), str(clone)], check=True)
     for folder in ("data", ".dvc/cache"):  # what the step `run` makes, and the remote has
         shutil.copytree(two.root / folder, clone / folder, dirs_exist_ok=True)
@@ -332,17 +348,20 @@ def test_the_workflow_for_github_runs_on_a_project(two: Project, tmp_path: Path)
     summary = tmp_path / "summary.md"
     more = {"PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
     more |= {"GITHUB_BASE_REF": "main", "GITHUB_STEP_SUMMARY": str(summary), **workflow["env"]}
-    codes = [
-        subprocess.run(
+
+    def code(name: str, **other: str) -> int:
+        done = subprocess.run(
             ["bash", "-e", "-c", run[name]],
-            cwd=clone,
-            env=os.environ | more,
+            **{"cwd": clone, "env": os.environ | more | other},
             check=False,
             capture_output=True,
-        ).returncode
-        for name in ("compare", "summary")
-    ]
-    assert codes == [4, 0]
+        )
+        return done.returncode
+
+    assert code("compare", GITHUB_BASE_REF="new") == 0
+    assert "nothing to compare with" in (clone / "compare.md").read_text(encoding="utf-8")
+    assert code("compare", GITHUB_BASE_REF="not_fetched") not in (0, 4)
+    assert [code("compare"), code("summary")] == [4, 0]
     assert "| regressed | rouge1 | lead |" in summary.read_text(encoding="utf-8")
     (upload,) = [step["with"] for step in steps if "upload" in step.get("uses", "")]
     for name in upload["path"].split():

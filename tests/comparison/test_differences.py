@@ -9,7 +9,7 @@ from metassay.comparison.compare import changed_certificates
 from metassay.comparison.differences import Differences, between_systems, differences
 from metassay.comparison.options import ComparisonOptions
 from metassay.errors import BadInput
-from metassay.tables import CERTIFICATES
+from metassay.tables.certificates import CERTIFICATES
 from tests.comparison.states import row, scores, side
 
 OPTIONS = ComparisonOptions(permutations=2000)
@@ -159,6 +159,60 @@ def test_answers_that_both_sides_lack_say_nothing_of_a_change() -> None:
     nothing = compared(failed(scores(), 26), failed(scores(), 26))
     assert one(nothing)["verdict"] == "cannot tell"
     assert nothing.lacking
+
+
+def test_a_missing_answer_that_nothing_bounds_could_be_anything() -> None:
+    """Lengths, and own metrics without a range: what is missing has no bounds."""
+    few, many = failed(scores(), 1), failed(moved(-0.05, "rouge1"), 1)
+    for made in (few, many):
+        made.loc[made["n_failed"] > 0, ["low", "high"]] = None
+    settled, open_ = one(compared(scores(), few)), one(compared(scores(), many))
+    assert (settled["verdict"], settled["why"]) == ("same numbers", "1 answer missing")
+    assert open_["verdict"] == "cannot tell"
+    assert open_["why"].endswith("could be: anything, since nothing bounds this metric")
+    for found in (settled, open_):
+        assert found["lacks_answers"]
+        assert pd.isna(found["least"])
+        assert pd.isna(found["most"])
+    assert one(compared(few, few))["least"] == 0
+
+
+def test_the_same_score_for_want_of_as_many_answers_has_not_changed() -> None:
+    part = scores()
+    part.loc[part["metric"] == "rouge1", ["n_failed", "low", "high"]] = [1, 0.0, 1.0]
+    found = one(compared(part, part))
+    assert (found["verdict"], found["least"], found["most"]) == ("same numbers", 0, 0)
+    assert not found["lacks_answers"]
+    other = part.assign(n_failed=part["n_failed"] * 2)  # the same scores of fewer answers
+    found = one(compared(other, part))
+    assert found["verdict"] == "cannot tell"
+    assert found["why"].endswith("could be: regressed or improved")
+    assert (found["least"], found["most"]) == (-1, 1)
+
+
+def test_missing_answers_that_could_show_nothing_leave_nothing_open() -> None:
+    """As many as before, in other documents, and too few to matter."""
+    before, after = failed(scores(), 1), failed(scores(), 1)
+    after["doc_id"] = after["doc_id"].replace({"d000": "d001", "d001": "d000"})
+    after = after.sort_values(["author", "metric", "doc_id"])
+    found = one(compared(before, after))
+    assert (found["n"], found["lacks_answers"]) == (24, False)
+
+
+def test_rows_that_could_show_nothing_among_so_many_say_so() -> None:
+    """Six documents changed, all one way: alone that is shown, beside busier rows it is not."""
+    before, after = scores(seed=1), scores(seed=1)
+    worse = (after["metric"] == "rouge1") & (after["author"] == "lead") & (after["doc_id"] < "d006")
+    after.loc[worse, ["value", "low", "high"]] -= 0.3
+    assert one(compared(before, after))["verdict"] == "regressed"
+    busy = ~((after["metric"] == "rouge1") & (after["author"] == "lead"))
+    after.loc[busy, "value"] = scores(seed=2).loc[busy, "value"]
+    found = one(compared(before, after))
+    assert (found["verdict"], found["lacks_answers"]) == ("cannot tell", False)
+    assert found["why"] == (
+        "6 of 26 documents changed, and all of them in one direction would show nothing among 6"
+        " rows"
+    )
 
 
 def test_the_documents_behind_a_row_are_those_that_moved_furthest() -> None:

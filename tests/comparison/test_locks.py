@@ -1,8 +1,10 @@
 """What a dvc.lock is taken to say."""
 
+import pytest
 import yaml
 
 from metassay.comparison.locks import outs_of, parse_lock
+from metassay.errors import BadInput
 
 UNITS = "data/tables/one/units.parquet"
 
@@ -36,3 +38,11 @@ def test_stages_that_were_struck_off_are_left_out_wherever_they_stand() -> None:
 def test_an_instance_stays_where_no_later_stage_says_what_there_is() -> None:
     text = yaml.safe_dump({"stages": {"judge@mini": {"cmd": "a"}, "aggregate": {"cmd": "b"}}})
     assert set(parse_lock(text, "dvc.lock")["stages"]) == {"judge@mini", "aggregate"}
+
+
+@pytest.mark.parametrize(
+    "stage", ["null", "[]", "{params: [a]}", "{params: {params.yaml: null}}", "{outs: [{md5: a}]}"]
+)
+def test_a_stage_in_another_form_than_dvc_writes_makes_it_no_lock(stage: str) -> None:
+    with pytest.raises(BadInput, match=r"accepted\.lock: is no dvc\.lock with stages"):
+        parse_lock(f"stages: {{aggregate: {stage}}}", "accepted.lock")

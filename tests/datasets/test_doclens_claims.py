@@ -13,7 +13,7 @@ import pytest
 from metassay.datasets import doclens_claims
 from metassay.datasets.doclens_claims import FILE, read_claims
 from metassay.errors import BadInput
-from metassay.tables import UNITS
+from metassay.tables.units import UNITS
 from metassay.text.headings import SECTIONS
 from metassay.text.sections import divide
 from metassay.text.tokens import content_tokens

@@ -197,18 +197,22 @@ def test_byte_order_mark_crlf_and_blank_lines_change_nothing(folder: Path) -> No
 
 
 def test_a_table_of_them_can_be_written(folder: Path, tmp_path: Path) -> None:
-    from metassay import tables
+    from metassay import parquet
+    from metassay.tables.documents import SOURCES as SOURCES_TABLE
+    from metassay.tables.documents import TEXTS as TEXTS_TABLE
+    from metassay.tables.parts import SEGMENTS as SEGMENTS_TABLE
+    from metassay.tables.ratings import RATINGS as RATINGS_TABLE
 
     ingested = read(folder)
     for table, frame in (
-        (tables.SOURCES, ingested.sources),
-        (tables.TEXTS, ingested.texts),
-        (tables.SEGMENTS, ingested.segments),
-        (tables.RATINGS, ingested.ratings),
+        (SOURCES_TABLE, ingested.sources),
+        (TEXTS_TABLE, ingested.texts),
+        (SEGMENTS_TABLE, ingested.segments),
+        (RATINGS_TABLE, ingested.ratings),
     ):
         path = tmp_path / "tables" / f"{table.name}.parquet"
-        tables.write(table, frame, path)
-        assert len(tables.read(table, path)) == len(frame)
+        parquet.write(table, frame, path)
+        assert len(parquet.read(table, path)) == len(frame)
 
 
 Change = Callable[[list[str]], list[str]]

@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from metassay import tables
+from metassay import parquet
 from metassay.datasets.ingest import ingest
 from metassay.errors import BadInput
 from metassay.options import Criterion
+from metassay.tables.documents import SOURCES as SOURCES_TABLE
+from metassay.tables.documents import TEXTS as TEXTS_TABLE
+from metassay.tables.ratings import RATINGS as RATINGS_TABLE
 
 CRITERIA = {"usefulness": Criterion(low=1, high=5, better="higher")}
 SOURCES = [f'{{"doc_id": "d{n}", "task": "question", "passages": ["Why {n}?"]}}' for n in range(9)]
@@ -39,12 +42,12 @@ def test_the_order_of_lines_does_not_change_the_tables(tmp_path: Path) -> None:
         ingested = ingest("files", put(tmp_path / name, shuffle), CRITERIA)
         found = []
         for table, frame in (
-            (tables.SOURCES, ingested.sources),
-            (tables.TEXTS, ingested.texts),
-            (tables.RATINGS, ingested.ratings),
+            (SOURCES_TABLE, ingested.sources),
+            (TEXTS_TABLE, ingested.texts),
+            (RATINGS_TABLE, ingested.ratings),
         ):
             path = tmp_path / f"{name}-{table.name}.parquet"
-            tables.write(table, frame, path)
+            parquet.write(table, frame, path)
             found.append(path.read_bytes())
         return found
 
@@ -55,9 +58,9 @@ def test_frames_have_the_tables_columns_even_without_rows(tmp_path: Path) -> Non
     folder = put(tmp_path / "a")
     (folder / "ratings.csv").write_text("study,doc_id,author,rater,criterion,value\n")
     ingested = ingest("files", folder, {})
-    assert list(ingested.sources) == list(tables.SOURCES.columns)
-    assert list(ingested.texts) == list(tables.TEXTS.columns)
-    assert list(ingested.ratings) == list(tables.RATINGS.columns)
+    assert list(ingested.sources) == list(SOURCES_TABLE.columns)
+    assert list(ingested.texts) == list(TEXTS_TABLE.columns)
+    assert list(ingested.ratings) == list(RATINGS_TABLE.columns)
     assert len(ingested.ratings) == 0
 
 

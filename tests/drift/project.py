@@ -12,7 +12,11 @@ from metassay.drift import asking
 from metassay.pairing.rows import pair_id
 from metassay.params import load
 from metassay.parquet import empty, write
-from metassay.tables import CRITERIA, JUDGMENTS, PAIRS, PARTS, UNITS
+from metassay.tables.criteria import CRITERIA
+from metassay.tables.judgments import JUDGMENTS
+from metassay.tables.pairs import PAIRS
+from metassay.tables.parts import PARTS
+from metassay.tables.units import UNITS
 from tests.judges.llm_setup import asked_in, reply_of
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
 

@@ -14,7 +14,8 @@ from metassay.drift.bridge import bridge
 from metassay.drift.fixing import fix
 from metassay.errors import BadInput
 from metassay.parquet import read, write
-from metassay.tables import BRIDGES, PAIRS
+from metassay.tables.pairs import PAIRS
+from metassay.tables.sentinel import BRIDGES
 from tests.drift.project import CLAIMS, TABLES, project, script, truth
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, whole
 

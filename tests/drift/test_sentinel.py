@@ -3,9 +3,12 @@
 import contextlib
 import datetime
 import shutil
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -16,7 +19,8 @@ from metassay.llm.budget import beginning_with, spending
 from metassay.llm.connection import ACCOUNT, LEDGER, SENTINEL
 from metassay.llm.ledger import Ledger
 from metassay.parquet import read, write
-from metassay.tables import ANCHORS, DRIFT, PAIRS
+from metassay.tables.pairs import PAIRS
+from metassay.tables.sentinel import ANCHORS, DRIFT
 from tests.drift.project import TABLES, Model, endpoint, project, script, truth
 from tests.llm.scripted_server import ScriptedServer, failed, whole
 
@@ -121,6 +125,27 @@ def test_each_check_is_fresh_kept_and_paid_for_by_itself(
     rows = read(DRIFT, files.drift_file("one"))
     assert rows["when"].tolist() == ["2026-11-30T06:00:00Z", "2026-12-07T06:00:00Z"]
     assert rows["changed"].tolist() == [0, 0]
+
+
+def test_a_second_check_waits_for_the_first_and_asks_anew(
+    here: Path, server: ScriptedServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    sent = server.requests.total()
+    first = checked()
+    once = server.requests.total() - sent
+    with ThreadPoolExecutor() as pool:
+        with files.alone("one"):
+            second = pool.submit(checked)
+            while "one: waiting for another check" not in caplog.text:
+                assert not second.done()
+                time.sleep(0.001)
+            files.append_drift(
+                "one", pd.DataFrame([first.row() | {"when": "2026-11-30T06:00:01Z"}])
+            )
+        second.result()
+    assert server.requests.total() - sent == 2 * once
+    rows = read(DRIFT, files.drift_file("one"))
+    assert rows["when"].tolist() == [f"2026-11-30T06:00:0{n}Z" for n in range(3)]
 
 
 def test_a_check_that_was_cut_off_pays_for_nothing_twice(

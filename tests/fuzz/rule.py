@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, settings
 from metassay.errors import BadInput
 
 EXAMPLES = int(os.environ.get("METASSAY_FUZZ", "15"))
-SECONDS = 20
+SECONDS = 60
 LONGEST = 2000
 CANARY = "Zanzibarquux"  # stands in texts alone, so no message may show it
 

@@ -17,7 +17,8 @@ from metassay.llm.failures import noted
 from metassay.llm.ledger import Entry, Ledger
 from metassay.llm.responses import export, import_
 from metassay.models.store import Store
-from metassay.tables import RESPONSES, SOURCES, TEXTS
+from metassay.tables.documents import SOURCES, TEXTS
+from metassay.tables.responses import RESPONSES
 from tests.fuzz.mutations import ACCIDENTS, ODD_TEXTS, damaged
 from tests.fuzz.rule import handled
 from tests.llm.batch_setup import request

@@ -10,7 +10,8 @@ from hypothesis import given
 from metassay import parquet
 from metassay.segment_tests.documents import SegmentTestOptions
 from metassay.segment_tests.ingest import ingest_sentences
-from metassay.tables import SENTENCES, TEXTS
+from metassay.tables.documents import TEXTS
+from metassay.tables.sentences import SENTENCES
 from tests.fuzz.mutations import ACCIDENTS, CHANGES, changed, damaged
 from tests.fuzz.rule import CANARY, handled
 from tests.fuzz.test_own_data import written

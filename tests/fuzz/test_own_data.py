@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 from metassay import parquet
 from metassay.datasets.ingest import ingest
 from metassay.options import Criterion
-from metassay.tables import CRITERIA as CRITERIA_TABLE
-from metassay.tables import MEASUREMENTS, RATINGS, SEGMENTS, SOURCES, TEXTS
+from metassay.tables.criteria import CRITERIA as CRITERIA_TABLE
+from metassay.tables.documents import SOURCES, TEXTS
+from metassay.tables.parts import SEGMENTS
+from metassay.tables.ratings import RATINGS
+from metassay.tables.scores import MEASUREMENTS
 from tests.fuzz.mutations import ACCIDENTS, CHANGES, changed, damaged
 from tests.fuzz.rule import CANARY, handled
 

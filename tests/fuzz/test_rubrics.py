@@ -13,7 +13,7 @@ from metassay.judges.protocol import Pair
 from metassay.rubrics.ask import expanded, question
 from metassay.rubrics.metrics import criteria_table, rubric_descriptions
 from metassay.rubrics.read import RUBRICS, load_rubric
-from metassay.tables import CRITERIA
+from metassay.tables.criteria import CRITERIA
 from tests.fuzz.mutations import ACCIDENTS, CHANGES, changed, damaged
 from tests.fuzz.rule import EXAMPLES, examples, handled
 

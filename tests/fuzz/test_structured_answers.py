@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
-from metassay.tables import UNITS, write
+from metassay.parquet import write
+from metassay.tables.units import UNITS
 from tests.fuzz.mutations import ACCIDENTS, CHANGES, changed, damaged
 from tests.fuzz.rule import handled
 from tests.judges.llm_setup import STYLES, Asked, judged, pair, reply_of

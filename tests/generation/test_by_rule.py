@@ -11,7 +11,7 @@ from metassay.generation.generate import write_texts
 from metassay.kinds import choose
 from metassay.needs import Resources
 from metassay.parquet import read, write
-from metassay.tables import SOURCES, TEXTS
+from metassay.tables.documents import SOURCES, TEXTS
 
 
 def sources(**passages: list[str]) -> pd.DataFrame:

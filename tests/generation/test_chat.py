@@ -18,7 +18,7 @@ from metassay.llm.prompts import Decoding, load
 from metassay.needs import Model, Resources, Use
 from metassay.options import parse
 from metassay.parquet import write
-from metassay.tables import TEXTS
+from metassay.tables.documents import TEXTS
 from metassay.text.citations import parse as parse_citations
 from metassay.text.headings import SECTIONS, section_heading
 

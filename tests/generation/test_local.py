@@ -14,7 +14,7 @@ from metassay.generation.seq2seq import Seq2SeqOptions, write_seq2seq
 from metassay.models import loading
 from metassay.options import parse
 from metassay.parquet import write
-from metassay.tables import TEXTS
+from metassay.tables.documents import TEXTS
 from metassay.text.headings import SECTIONS
 
 torch = pytest.importorskip("torch", reason="needs metassay[models]")

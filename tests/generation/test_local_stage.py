@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from metassay.parquet import read
-from metassay.tables import RESPONSES, TEXTS
+from metassay.tables.documents import TEXTS
+from metassay.tables.responses import RESPONSES
 from stages.doorway import BAD_INPUT
 from tests.stage_setup import run_stage, tiny_project
 

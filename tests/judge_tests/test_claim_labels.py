@@ -11,7 +11,8 @@ from metassay.judge_tests.ingest import IngestedItems, ingest_items
 from metassay.judge_tests.types import chosen_test as type_of
 from metassay.parquet import empty
 from metassay.reporting.views.judge_errors import errors_view
-from metassay.tables import JUDGMENTS, PAIRS
+from metassay.tables.judgments import JUDGMENTS
+from metassay.tables.pairs import PAIRS
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "data/sample_claims"

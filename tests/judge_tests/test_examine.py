@@ -7,16 +7,11 @@ import pytest
 from metassay.judge_tests.examine import Evidence, examine
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.parquet import as_written, empty
-from metassay.tables import (
-    CALIBRATION,
-    GIVEN_VERDICTS,
-    GOLD,
-    JUDGE_CARDS,
-    JUDGMENTS,
-    PAIRS,
-    RATINGS,
-    VERDICTS,
-)
+from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
+from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD, VERDICTS
+from metassay.tables.judgments import JUDGMENTS
+from metassay.tables.pairs import PAIRS
+from metassay.tables.ratings import RATINGS
 
 OPTIONS = MetaOptions(resamples=20, confidence=0.95, seed=1)
 ENTAILED, NOT, NEUTRAL, AGAINST = "entailed", "not_entailed", "neutral", "contradicted"

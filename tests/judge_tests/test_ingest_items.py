@@ -15,7 +15,9 @@ from metassay.judge_tests.select import chosen
 from metassay.judge_tests.types import TESTS, chosen_test, reader_problem
 from metassay.pairing.pairs import pair_id
 from metassay.parquet import as_written
-from metassay.tables import GIVEN_VERDICTS, GOLD, PAIRS, RATINGS
+from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD
+from metassay.tables.pairs import PAIRS
+from metassay.tables.ratings import RATINGS
 
 TWO = {"ways": 2, "subsets": [], "sample": None}
 SECRET = "the patient's own words"

@@ -6,7 +6,7 @@ import pytest
 from metassay.errors import BadInput
 from metassay.judge_tests.reduction import verdicts
 from metassay.parquet import empty
-from metassay.tables import VERDICTS
+from metassay.tables.judge_tests import VERDICTS
 
 NONE = None
 

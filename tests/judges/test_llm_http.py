@@ -8,6 +8,7 @@ claim and a cited statement; all else is answered truly.
 import json
 import re
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -251,11 +252,10 @@ MODEL = ModelOptions(endpoint="here", model="invented-1", seed=1, max_tokens=400
 
 
 def judge(
-    running: server.ScriptedServer, ledger: Ledger, style: str, visits: Visits
+    running: server.ScriptedServer, ledger: Ledger, style: str, visits: Visits, **changes: float
 ) -> pd.DataFrame:
-    endpoint = EndpointOptions(
-        kind="openai", base_url=running.base_url, concurrency=32, timeout=1.0, structured=True
-    )
+    block = {"kind": "openai", "base_url": running.base_url, "concurrency": 32, "structured": True}
+    endpoint = EndpointOptions.model_validate(block | {"timeout": 20.0} | changes)
     cleared = egress.check("public", "invented", "here", endpoint)
     budget = open_budget(ledger, "test", MODEL, None, where="test")
     ask = asker(cleared, MODEL, ledger, budget, Policy(attempts=2, first_wait=0.01))
@@ -275,15 +275,21 @@ def test_one_call_per_part_and_cited_statement_all_at_once_and_never_again(
     style: str, tmp_path: Path
 ) -> None:
     def script(call: server.Call) -> server.Answer:
-        return server.said(true_reply(call, style), delay=0.4)
+        return server.said(true_reply(call, style))
 
     visits = Visits(["visit-0"])
     with (
         server.ScriptedServer(script) as running,
         Ledger(tmp_path / "ledger.sqlite") as ledger,
+        ThreadPoolExecutor() as pool,
     ):
-        judgments = judge(running, ledger, style, visits)
-        assert running.requests.total() == running.most_at_once == CALLS
+        running.hold_after(0)
+        judging = pool.submit(judge, running, ledger, style, visits)
+        while running.holding < CALLS:
+            assert not judging.done(), judging.result()
+        running.let_go()
+        judgments = judging.result()
+        assert running.requests.total() == CALLS
         check(visits.scores(judgments)["visit-0"], TRUTH)
         assert set(judgments["status"]) == {"ok"}
         assert set(judgments["attempts"]) == {1}
@@ -317,9 +323,11 @@ def judged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     visits = Visits(list(VISITS))
     path = tmp_path_factory.mktemp("judged") / "ledger.sqlite"
     with server.ScriptedServer(script) as running, Ledger(path) as ledger:
-        judgments = judge(running, ledger, style, visits)
+        # Few at once, so that only what hangs is ever as late as this.
+        patience = {"concurrency": 8, "timeout": 1.0}
+        judgments = judge(running, ledger, style, visits, **patience)
         calls = list(running.calls)
-        again = judge(running, ledger, style, visits)
+        again = judge(running, ledger, style, visits, **patience)
         later = running.calls[len(calls) :]
     return Run(visits, judgments, visits.scores(judgments), calls, again, later)
 

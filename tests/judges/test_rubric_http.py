@@ -165,7 +165,7 @@ def judged(rubric: Rubric, tmp_path_factory: pytest.TempPathFactory) -> Run:
     path = tmp_path_factory.mktemp("judged") / "ledger.sqlite"
     with server.ScriptedServer(script) as running, Ledger(path) as ledger:
         endpoint = EndpointOptions(
-            kind="openai", base_url=running.base_url, concurrency=32, timeout=5.0, structured=True
+            kind="openai", base_url=running.base_url, concurrency=32, timeout=20.0, structured=True
         )
         cleared = egress.check("public", "invented", "here", endpoint)
         budget = open_budget(ledger, "test", MODEL, None, where="test")

@@ -7,12 +7,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from metassay import tables
+from metassay import parquet
 from metassay.errors import BadInput
 from metassay.judges.criteria import RUBRIC
 from metassay.judges.protocol import Judge, Judgment, Pair
 from metassay.judges.run import judge_pairs
 from metassay.pairing.pairs import pair_id
+from metassay.tables.judgments import JUDGMENTS
 from tests.judges.rubric_setup import BACKGROUND, FREE, SYMPTOMS, asks
 
 YES = Judgment("ok", "entailed", probability=0.9, explanation="it says so", tokens=12)
@@ -66,8 +67,8 @@ def test_each_question_is_asked_once_by_premise_and_settled_ones_not(tmp_path: P
     given = pairs(("b", "x"), ("a", "y"), (None, "z"), ("b", "x"), ("a", "x"))
     judgments = ask(given, judge)
     assert judge.heard == [[("a", "x"), ("a", "y"), ("b", "x")]]
-    tables.write(tables.JUDGMENTS, judgments, tmp_path / "judgments.parquet")
-    read = tables.read(tables.JUDGMENTS, tmp_path / "judgments.parquet").set_index("pair_id")
+    parquet.write(JUDGMENTS, judgments, tmp_path / "judgments.parquet")
+    read = parquet.read(JUDGMENTS, tmp_path / "judgments.parquet").set_index("pair_id")
     yes, no, lost = (
         read.loc[pair_id("entailment", *question)]
         for question in (("b", "x"), ("a", "y"), ("a", "x"))
@@ -136,7 +137,7 @@ def test_questions_on_one_statement_s_citations_come_together() -> None:
 
 def test_nothing_to_ask(tmp_path: Path) -> None:
     judgments = ask(pairs((None, "x")), Scripted({}))
-    tables.write(tables.JUDGMENTS, judgments, tmp_path / "judgments.parquet")
+    parquet.write(JUDGMENTS, judgments, tmp_path / "judgments.parquet")
     assert judgments.empty
 
 
@@ -180,8 +181,8 @@ def test_labels_and_grades_in_one_batch(tmp_path: Path) -> None:
     asked = pd.concat([pairs(("p", "h")), pairs(("p", "g"), instrument="support_grade")])
     asked["premise"] = asked["premise"].astype("category")
     judge = Scripted({("p", "h"): NO, ("p", "g"): Judgment("ok", grade=2)})
-    tables.write(tables.JUDGMENTS, ask(asked, judge), tmp_path / "judgments.parquet")
-    read = tables.read(tables.JUDGMENTS, tmp_path / "judgments.parquet").set_index("pair_id")
+    parquet.write(JUDGMENTS, ask(asked, judge), tmp_path / "judgments.parquet")
+    read = parquet.read(JUDGMENTS, tmp_path / "judgments.parquet").set_index("pair_id")
     assert read.loc[pair_id("entailment", "p", "h"), "label"] == "not_entailed"
     assert read.loc[pair_id("support_grade", "p", "g"), "grade"] == 2
 
@@ -241,8 +242,8 @@ def test_criteria_of_one_text_come_together_and_quotes_are_kept(tmp_path: Path) 
     judge = Saying(Judgment("ok", grade=2, quotes=("x", "y"), quote_starts=(0, -1)))
     rows = judge_pairs(of_rubric(*criteria, texts=["s", "t"]), "fake", judge, RUBRIC, batch=1)
     assert judge.heard == [["s"] * 3, ["t"] * 3]
-    tables.write(tables.JUDGMENTS, rows, tmp_path / "judgments.parquet")
-    read = tables.read(tables.JUDGMENTS, tmp_path / "judgments.parquet")
+    parquet.write(JUDGMENTS, rows, tmp_path / "judgments.parquet")
+    read = parquet.read(JUDGMENTS, tmp_path / "judgments.parquet")
     assert [list(one) for one in read["quotes"]] == [["x", "y"]] * 6
     assert [list(one) for one in read["quote_starts"]] == [[0, -1]] * 6
 

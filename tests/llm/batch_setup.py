@@ -29,7 +29,7 @@ ROOT = Path(__file__).parent.parent.parent
 PRICES = Prices(
     date=datetime.date(2026, 11, 1), input_per_million=2.5, output_per_million=10.0, currency="USD"
 )
-QUICK = Policy(first_wait=0.01, longest_wait=0.2, lease=1.0)
+QUICK = Policy(first_wait=0.01, longest_wait=0.2)
 
 
 def request(number: int | str, **changes: Any) -> ChatRequest:

@@ -122,8 +122,9 @@ def test_attempts_are_bounded_and_failures_are_not_kept(
     server: ScriptedServer, ledger: Ledger, fault: Fault, code: str
 ) -> None:
     server.script = lambda call: fault()
-    policy = Policy(attempts=3, first_wait=0.01, lease=5)
-    ask = asking(server.base_url, ledger, policy, timeout=0.3)
+    policy = Policy(attempts=3, first_wait=0.01)
+    timeout = 0.3 if code == "timeout" else 20.0
+    ask = asking(server.base_url, ledger, policy, timeout=timeout)
     replies = ask([request(1), request(2)])
     assert {(r.status, r.error, r.attempts, r.text) for r in replies} == {("error", code, 3, None)}
     assert missing(replies) == {code: 2}
@@ -131,6 +132,7 @@ def test_attempts_are_bounded_and_failures_are_not_kept(
     assert ledger.stats().holdings == []
     assert ledger.stats().attempts == {code: 6}
     server.script = echo
+    ask = asking(server.base_url, ledger, policy)
     assert {reply.status for reply in ask([request(1), request(2)])} == {"ok"}
 
 
@@ -196,15 +198,15 @@ def test_final_answers_of_every_kind_are_kept(server: ScriptedServer, ledger: Le
 
 @pytest.mark.parametrize("dated", [False, True])
 def test_retry_after_is_waited_for(server: ScriptedServer, ledger: Ledger, dated: bool) -> None:
-    asked = formatdate(time.time() + 2, usegmt=True) if dated else "1"
     times: list[float] = []
 
     def script(call: Call) -> Answer:
         times.append(time.monotonic())
+        asked = formatdate(time.time() + 2, usegmt=True) if dated else "1"
         return rate_limited(asked) if call.number == 1 else said("yes", delay=0.2)
 
     server.script = script
-    policy = Policy(first_wait=0.01, longest_wait=5)
+    policy = Policy(first_wait=0.01)
     ask = asking(server.base_url, ledger, policy, concurrency=2)
     assert {reply.status for reply in ask([request(number) for number in range(8)])} == {"ok"}
     # Everybody waits, not only the request that was turned away; one more may be under way then.
@@ -212,7 +214,7 @@ def test_retry_after_is_waited_for(server: ScriptedServer, ledger: Ledger, dated
     later = [at - times[0] for at in times[2:]]
     assert len(later) == 7
     assert min(later) >= (0.5 if dated else 0.95)
-    assert min(later) < 3
+    assert min(later) < 20  # and nobody waits for the longest wait of all, a minute
 
 
 def test_an_endless_retry_after_is_cut_short(server: ScriptedServer, ledger: Ledger) -> None:
@@ -220,7 +222,7 @@ def test_an_endless_retry_after_is_cut_short(server: ScriptedServer, ledger: Led
     start = time.monotonic()
     (reply,) = asking(server.base_url, ledger, QUICK)([request(1)])
     assert reply.status == "ok"
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < 60
 
 
 @pytest.mark.parametrize(
@@ -261,12 +263,12 @@ def test_a_dead_end_stops_everything_and_keeps_what_came(
 def test_a_dead_end_wakes_those_who_wait_for_their_turn(
     server: ScriptedServer, ledger: Ledger
 ) -> None:
-    server.script = lambda call: Answer(status=404, delay=0.1)
+    server.script = lambda call: Answer(status=404, delay=0.5)
     ask = asking(server.base_url, ledger, requests_per_minute=2, concurrency=8)
     start = time.monotonic()
     with pytest.raises(BadInput, match="20 of 20 answers are missing"):
         ask([request(number) for number in range(20)])
-    assert time.monotonic() - start < 10  # the second would have had its turn after a minute
+    assert time.monotonic() - start < 25  # the second would have had its turn after a minute
     assert server.requests.total() == 1
     assert ledger.stats().attempts == {"http_404": 1, "stopped": 7}
 
@@ -333,7 +335,7 @@ def test_a_drip_of_bytes_does_not_outlast_the_timeout(ledger: Ledger) -> None:
             connection, _ = listening.accept()
             with connection:
                 connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
-                for _ in range(100):
+                for _ in range(1200):  # a minute
                     time.sleep(0.05)
                     try:
                         connection.sendall(b" ")
@@ -346,7 +348,7 @@ def test_a_drip_of_bytes_does_not_outlast_the_timeout(ledger: Ledger) -> None:
         start = time.monotonic()
         (reply,) = asking(url, ledger, Policy(attempts=1), timeout=0.4)([request(1)])
         assert reply.error == "timeout"
-        assert time.monotonic() - start < 3
+        assert time.monotonic() - start < 30
         thread.join()
 
 
@@ -469,8 +471,8 @@ def test_a_clock_that_is_set_in_the_middle_changes_nothing(
 
 
 def test_a_slow_answer_keeps_its_claim(server: ScriptedServer, ledger: Ledger) -> None:
-    server.latency = 1.2
-    policy = Policy(lease=0.3)
+    server.latency = 1.6
+    policy = Policy(lease=1.0)
     found: list[str] = []
 
     def work() -> None:

@@ -120,15 +120,16 @@ def test_killed_in_the_middle_of_anything(
 def test_two_processes_ask_the_same_and_pay_once(
     server: ScriptedServer, ledger: Ledger, processes: tuple[Asker, Asker]
 ) -> None:
-    server.latency = 0.03
-    settings = {"ledger": str(ledger.path), "count": 200, "concurrency": 8, "lease": 5.0}
+    server.hold_after(0)
+    settings = {"ledger": str(ledger.path), "count": 200, "concurrency": 8, "lease": 15.0}
     first, second = processes
     for process in (first, second):
         process.start(base_url=server.base_url, **settings)
+    wait_until(lambda: server.holding == 16)  # they share the work, and do not wait for each other
+    server.let_go()
     assert first.result() == second.result() == {"ok": 200}
     assert len(server.requests) == 200
     assert set(server.requests.values()) == {1}
-    assert server.most_at_once > 8  # they shared the work instead of waiting for each other
 
 
 def test_the_questions_of_a_dead_process_are_asked_when_its_claims_expire(
@@ -146,7 +147,7 @@ def test_the_questions_of_a_dead_process_are_asked_when_its_claims_expire(
     server.let_go()
     assert second.result() == {"ok": 30}
     assert first.result() is None
-    assert time.monotonic() - died < 10
+    assert time.monotonic() - died < 40
     # Eight questions of the dead were asked a second time, and no other.
     assert sorted(server.requests.values()) == [1] * 22 + [2] * 8
 

@@ -16,7 +16,7 @@ from metassay.llm.connection import Connection
 from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.ledger import Ledger
 from metassay.params import load
-from metassay.tables import REFERENCE
+from metassay.tables.names import REFERENCE
 from metassay.text.sentences import sentences
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 from metassay.units.segment import segment

@@ -28,7 +28,7 @@ from metassay.needs import Resources
 from metassay.pairing.pairs import build_pairs
 from metassay.pairing.questions import Questions
 from metassay.params import load
-from metassay.tables import REFERENCE
+from metassay.tables.names import REFERENCE
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 from metassay.units.decompose import take_apart
 from tests.judges.llm_setup import asked_in, reply_of

@@ -24,7 +24,7 @@ from metassay.pairing.rubrics import rubric_pairs
 from metassay.params import load
 from metassay.rubrics.read import RUBRICS, load_rubric
 from metassay.rubrics.record import Rubric
-from metassay.tables import REFERENCE
+from metassay.tables.names import REFERENCE
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 from tests.judges.rubric_setup import asked_in, json_reply
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said

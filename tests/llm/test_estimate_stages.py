@@ -21,7 +21,7 @@ from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.estimate import Estimate
 from metassay.llm.ledger import Ledger
 from metassay.params import load
-from metassay.tables import REFERENCE
+from metassay.tables.names import REFERENCE
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 from metassay.units.decompose import take_apart
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said

@@ -12,7 +12,7 @@ from metassay.llm.ledger import Ledger
 from metassay.llm.messages import ChatRequest
 from metassay.llm.responses import export, import_, responses
 from metassay.parquet import read, write
-from metassay.tables import RESPONSES
+from metassay.tables.responses import RESPONSES
 from tests.llm.batch_setup import asking, endpoint, request
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, failed, said
 

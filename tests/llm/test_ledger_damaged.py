@@ -230,7 +230,7 @@ def test_tables_with_wrong_content_are_not_imported(
 
     from metassay.llm.failures import noted
     from metassay.parquet import read, write
-    from metassay.tables import RESPONSES
+    from metassay.tables.responses import RESPONSES
 
     with Ledger(shutil.copy(sound, tmp_path / "other.sqlite")) as other:
         export(other, tmp_path / "r.parquet")

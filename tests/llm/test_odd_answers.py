@@ -217,7 +217,7 @@ def test_an_odd_answer_costs_itself(name: str, runs: list[dict[str, Came]]) -> N
 def test_what_never_ends_has_an_end(server: ScriptedServer, ledger: Ledger) -> None:
     chunks = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"
     server.script = lambda call: Answer(raw=chunks) if "3?" in call.prompt else echo(call)
-    ask = asking(server.base_url, ledger, Policy(attempts=1), timeout=1.0)
+    ask = asking(server.base_url, ledger, Policy(attempts=1), timeout=2.0)
     replies = ask([request(number) for number in range(6)])
     assert [reply.error for reply in replies] == [None, None, None, "timeout", None, None]
 

@@ -209,7 +209,7 @@ def test_brackets_that_go_on_are_given_up_on(piece: str) -> None:
     start = time.monotonic()
     assert only_json(piece * 100_000) is None
     assert only_json(reply_of(sound([1])) + piece * 100_000) is None
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < 10
 
 
 READABLE = {

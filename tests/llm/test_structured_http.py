@@ -112,9 +112,9 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 MODEL = ModelOptions(endpoint="here", model="invented-1", seed=1, max_tokens=50)
 
 
-def connect(running: server.ScriptedServer, ledger: Ledger) -> Ask:
+def connect(running: server.ScriptedServer, ledger: Ledger, timeout: float = 20.0) -> Ask:
     endpoint = EndpointOptions(
-        kind="openai", base_url=running.base_url, concurrency=4, timeout=0.5, structured=True
+        kind="openai", base_url=running.base_url, concurrency=4, timeout=timeout, structured=True
     )
     cleared = egress.check("public", "invented", "here", endpoint)
     budget = open_budget(ledger, "test", MODEL, None, where="test")
@@ -147,7 +147,8 @@ def test_what_passes_leaves_no_trace(fault: str, ledger: Ledger) -> None:
         return PASSING[fault](call) if wrong else server.said(sound(call))
 
     with server.ScriptedServer(script) as running:
-        results = ask_all(connect(running, ledger))
+        timeout = 1.0 if fault == "hang" else 20.0
+        results = ask_all(connect(running, ledger, timeout))
         undisturbed = ask_all(connect(running, ledger))
         assert running.requests.total() == len(GROUPS) + 1
     check_values(results)

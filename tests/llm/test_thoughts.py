@@ -9,7 +9,7 @@ from metassay.llm.ledger import Ledger
 from metassay.llm.prompts import Decoding
 from metassay.llm.responses import responses
 from metassay.llm.thoughts import without_thoughts
-from metassay.tables import SOURCES, TEXTS
+from metassay.tables.documents import SOURCES, TEXTS
 from tests.llm.batch_setup import asking, model, request
 from tests.llm.scripted_server import Answer, ScriptedServer, cut, said
 

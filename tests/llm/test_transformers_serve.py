@@ -31,7 +31,7 @@ from metassay.llm.prompts import Decoding
 from metassay.llm.structured import Answer, Group, Item, ask_groups, numbered, schema_of
 from metassay.options import parse
 from metassay.parquet import write
-from metassay.tables import TEXTS
+from metassay.tables.documents import TEXTS
 from metassay.text.headings import SECTIONS
 from metassay.units.llm_claims import LlmClaimOptions, llm_claims
 from tests.judges.llm_setup import options, pair

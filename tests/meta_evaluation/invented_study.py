@@ -13,7 +13,8 @@ from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import studies
 from metassay.options import Criterion
 from metassay.reporting.sentences import certificates
-from metassay.tables import RATINGS, SCORES
+from metassay.tables.ratings import RATINGS
+from metassay.tables.scores import SCORES
 
 OPTIONS = MetaOptions(resamples=200, permutations=200, confidence=0.9, seed=0)
 CERTIFICATION = CertificationOptions()

@@ -11,7 +11,7 @@ from metassay.meta_evaluation.agreement import agreement
 from metassay.options import Criterion
 from metassay.parquet import write
 from metassay.reporting.views.agreement import agreement_section
-from metassay.tables import AGREEMENT
+from metassay.tables.raters import AGREEMENT
 from tests.meta_evaluation.invented_study import (
     CRITERIA,
     OPTIONS,

@@ -6,8 +6,8 @@ from metassay.meta_evaluation.components import components
 from metassay.parquet import empty, read, write
 from metassay.statistics.components import COMPONENTS, correlate_at, variance_components
 from metassay.statistics.jackknife import interval, left_out
-from metassay.tables import COMPONENTS as TABLE
-from metassay.tables import RATINGS
+from metassay.tables.correlations import COMPONENTS as TABLE
+from metassay.tables.ratings import RATINGS
 from tests.meta_evaluation.invented_study import OPTIONS, gathered, one, tables_of
 
 BETTER = {"m": "higher", "less": "lower", "words": "neither", "z": "higher"}

@@ -7,7 +7,8 @@ import scipy.stats
 
 from metassay.meta_evaluation.conflicts import conflicts, disagreements
 from metassay.parquet import empty, read, write
-from metassay.tables import CONFLICTS, DISAGREEMENTS, SCORES
+from metassay.tables.orderings import CONFLICTS, DISAGREEMENTS
+from metassay.tables.scores import SCORES
 from tests.meta_evaluation.invented_study import OPTIONS, one, scores_of
 
 COMPARED = OPTIONS.model_copy(update={"compared": ["a", "b", "less", "length"], "annotate": 1000})

@@ -10,7 +10,8 @@ from metassay.parquet import empty, read, write
 from metassay.statistics.correlation import LEVELS
 from metassay.statistics.jackknife import interval
 from metassay.statistics.partials import partial, partial_given_system
-from metassay.tables import CONFOUNDS, RATINGS
+from metassay.tables.confounds import CONFOUNDS
+from metassay.tables.ratings import RATINGS
 from tests.meta_evaluation.invented_study import (
     OPTIONS,
     gathered,

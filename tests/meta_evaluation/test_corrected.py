@@ -7,7 +7,8 @@ from metassay.meta_evaluation.corrected import corrected
 from metassay.options import Criterion
 from metassay.parquet import empty, write
 from metassay.statistics.prediction_powered import prediction_powered_mean
-from metassay.tables import CORRECTED, SCORES
+from metassay.tables.corrected import CORRECTED
+from metassay.tables.scores import SCORES
 from tests.meta_evaluation.invented_study import (
     CRITERIA,
     HIGHER,

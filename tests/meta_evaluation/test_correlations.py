@@ -6,7 +6,10 @@ from metassay.meta_evaluation.agreement import agreement
 from metassay.parquet import empty, read, write
 from metassay.statistics.correlation import correlate
 from metassay.statistics.jackknife import interval, left_out
-from metassay.tables import AGREEMENT, CORRELATIONS, RATINGS, SCORES
+from metassay.tables.correlations import CORRELATIONS
+from metassay.tables.raters import AGREEMENT
+from metassay.tables.ratings import RATINGS
+from metassay.tables.scores import SCORES
 from tests.meta_evaluation.invented_study import (
     CRITERIA,
     OPTIONS,

@@ -9,7 +9,10 @@ from metassay.meta_evaluation.evaluate import evaluate
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.parquet import empty, read, write
 from metassay.reporting.sentences import certificates
-from metassay.tables import CERTIFICATES, RATINGS, SCORES, TABLES
+from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.index import TABLES
+from metassay.tables.ratings import RATINGS
+from metassay.tables.scores import SCORES
 from tests.meta_evaluation.invented_study import CRITERIA, OPTIONS, rate, ratings_of, scores_of
 
 QUICK = OPTIONS.model_copy(
@@ -73,39 +76,43 @@ def _powered(made_tables):
     return made_tables["corrected"].query("method == 'prediction_powered'").reset_index(drop=True)
 
 
-slow_to_draw = settings(  # a tenth of a second each
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(given_tables=tables(), seed=st.integers(0, 99))
+def test_what_must_not_change_the_tables_does_not(tmp_path_factory, given_tables, seed):
+    """All on the same draws, whose tables take a tenth of a second each."""
+    expected = made(*given_tables)
+    the_order_of_rows_changes_nothing(expected, *given_tables, seed)
+    a_metric_times_a_positive_number_is_the_same_metric(expected, *given_tables)
+    the_negated_metric_is_the_same_if_less_is_better(expected, *given_tables)
+    the_negated_metric_has_the_negated_correlation(expected, *given_tables)
+    every_table_can_be_written(expected, tmp_path_factory.mktemp("tables"))
 
 
-@slow_to_draw
-@given(tables(), st.integers(0, 99))
-def test_the_order_of_rows_changes_nothing(given_tables, seed):
-    scores, ratings = given_tables
+def the_order_of_rows_changes_nothing(expected, scores, ratings, seed):
     shuffled = made(
         scores.sample(frac=1, random_state=seed), ratings.sample(frac=1, random_state=seed)
     )
-    same(shuffled, made(scores, ratings))
+    same(shuffled, expected)
 
 
-@slow_to_draw
-@given(tables())
-def test_a_metric_times_a_positive_number_is_the_same_metric(given_tables):
-    scores, ratings = given_tables
-    twice = scores.assign(value=scores["value"].where(scores["metric"] != "a", 4 * scores["value"]))
-    found, expected = made(twice, ratings), made(scores, ratings)
+def times(scores, factor):
+    """The scores, those of metric a times a factor."""
+    return scores.assign(
+        value=scores["value"].where(scores["metric"] != "a", factor * scores["value"])
+    )
+
+
+def a_metric_times_a_positive_number_is_the_same_metric(expected, scores, ratings):
+    found, expected = made(times(scores, 4), ratings), dict(expected)
     for tables_ in (found, expected):
         tables_["evidence"] = tables_["evidence"].drop(columns="epsilon")
         tables_["corrected"] = _powered(tables_).drop(columns=["metric_mean", "weight"])
     same(found, expected)
 
 
-@slow_to_draw
-@given(tables())
-def test_the_negated_metric_is_the_same_if_less_is_better(given_tables):
-    scores, ratings = given_tables
-    turned = scores.assign(value=scores["value"].where(scores["metric"] != "a", -scores["value"]))
-    found, expected = made(turned, ratings, {**BETTER, "a": "lower"}), made(scores, ratings)
+def the_negated_metric_is_the_same_if_less_is_better(expected, scores, ratings):
+    found = made(times(scores, -1), ratings, {**BETTER, "a": "lower"})
+    expected = dict(expected)
     for tables_ in (found, expected):
         tables_["corrected"] = _powered(tables_).drop(columns="metric_mean")
         # The true sign is in this table alone.
@@ -113,24 +120,16 @@ def test_the_negated_metric_is_the_same_if_less_is_better(given_tables):
     same(found, expected)
 
 
-@slow_to_draw
-@given(tables())
-def test_the_negated_metric_has_the_negated_correlation(given_tables):
-    scores, ratings = given_tables
-    turned = scores.assign(value=scores["value"].where(scores["metric"] != "a", -scores["value"]))
+def the_negated_metric_has_the_negated_correlation(expected, scores, ratings):
     mine = [
         tables_["correlations"].query("metric == 'a'").reset_index(drop=True)
-        for tables_ in (made(turned, ratings), made(scores, ratings))
+        for tables_ in (made(times(scores, -1), ratings), expected)
     ]
     ends = mine[0].rename(columns=OTHER_END)[list(mine[1].columns)]
     same({"c": ends}, {"c": mine[1]}, negated=("value", *OTHER_END))
 
 
-@slow_to_draw
-@given(tables())
-def test_every_table_can_be_written(tmp_path_factory, given_tables):
-    folder = tmp_path_factory.mktemp("tables")
-    tables_ = made(*given_tables)
+def every_table_can_be_written(tables_, folder):
     for name, frame in tables_.items():
         write(TABLES[name], frame, folder / f"{name}.parquet")
         assert len(read(TABLES[name], folder / f"{name}.parquet")) == len(frame)

@@ -9,7 +9,9 @@ from metassay.statistics.ceiling import against_rater
 from metassay.statistics.correlation import LEVELS
 from metassay.statistics.jackknife import interval, left_out
 from metassay.statistics.pairwise import calibrate, pairwise_accuracy
-from metassay.tables import CERTIFICATES, RATINGS, SCORES
+from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.ratings import RATINGS
+from metassay.tables.scores import SCORES
 from tests.meta_evaluation import invented_study
 from tests.meta_evaluation.invented_study import (
     CERTIFICATION,

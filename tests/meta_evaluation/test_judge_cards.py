@@ -5,7 +5,8 @@ import pytest
 from metassay.meta_evaluation.judge_cards import judge_cards
 from metassay.options import Criterion
 from metassay.parquet import empty, write
-from metassay.tables import CALIBRATION, JUDGE_CARDS, SCORES
+from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
+from metassay.tables.scores import SCORES
 from tests.meta_evaluation.invented_study import (
     HIGHER,
     OPTIONS,

@@ -7,7 +7,8 @@ import pytest
 from metassay.meta_evaluation.metric_correlations import metric_correlations
 from metassay.meta_evaluation.study import studies
 from metassay.options import Criterion
-from metassay.tables import METRIC_CORRELATIONS, write
+from metassay.parquet import write
+from metassay.tables.correlations import METRIC_CORRELATIONS
 
 CRITERIA = {
     "errors": Criterion(low=0, high=9, better="lower"),

@@ -6,7 +6,9 @@ from metassay.errors import BadInput
 from metassay.meta_evaluation.preferences import preferences
 from metassay.options import Criterion
 from metassay.parquet import empty, write
-from metassay.tables import PREFERENCES, RATINGS, SCORES
+from metassay.tables.orderings import PREFERENCES
+from metassay.tables.ratings import RATINGS
+from metassay.tables.scores import SCORES
 from tests.meta_evaluation.invented_study import (
     CRITERIA,
     HIGHER,

@@ -8,7 +8,8 @@ from metassay.errors import BadInput
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.rating_summaries import rating_summaries
 from metassay.options import Criterion
-from metassay.tables import RATING_SUMMARIES, write
+from metassay.parquet import write
+from metassay.tables.raters import RATING_SUMMARIES
 
 OPTIONS = MetaOptions(resamples=200, confidence=0.95, seed=3)
 CRITERIA = {"realism": Criterion(low=1, high=5, better="higher", scale="ordinal")}

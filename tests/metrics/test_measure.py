@@ -19,7 +19,8 @@ from metassay.metrics.lengths import LengthsOptions
 from metassay.metrics.measure import measure
 from metassay.metrics.rouge import RougeOptions
 from metassay.options import Options
-from metassay.tables import MEASUREMENTS, PARTS
+from metassay.tables.parts import PARTS
+from metassay.tables.scores import MEASUREMENTS
 from stages.doorway import DEFECT
 from tests.stage_setup import run_stage, tiny_project
 

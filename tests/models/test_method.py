@@ -24,7 +24,7 @@ COMPUTING = {
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding", "generation/causal", "generation/seq2seq"),
-        (1, "176ea512a6792e23"),
+        (1, "5fe834d9db0c1189"),
     ),
     "nli": (
         pair_scores.METHOD,

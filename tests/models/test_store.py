@@ -25,7 +25,8 @@ ROOT = Path(__file__).parents[2]
 TASK = Task("length", Identity("tiny#01", "0123"), "cpu", {"unit": "letters"}, ())
 TEXTS, BATCH = 60, 4
 
-# Computes the lengths of texts in batches, slowly, and notes each text that it computes.
+# Computes the lengths of texts in batches, slowly, and notes each text that it computes. It may be
+# told how many texts it notes before it stands still.
 COMPUTING = f"""
 import sys, time
 from pathlib import Path
@@ -39,7 +40,7 @@ def compute(missing):
         batch = missing[start : start + {BATCH}]
         with open(sys.argv[2], "a") as log:
             log.writelines(f"{{place}}\\n" for place in batch)
-        time.sleep(0.03)
+        time.sleep(60 if missing[0] == 0 and batch[-1] + 1 == int(sys.argv[3]) else 0.03)
         yield {{place: len(inputs[place][0]) for place in batch}}
 
 print(outputs(task, inputs, compute, store=Path(sys.argv[1])))
@@ -224,9 +225,9 @@ def test_a_damaged_output_is_computed_again(
     assert "1 damaged outputs are computed again" in caplog.text
 
 
-def start(store: Path, log: Path) -> subprocess.Popen[str]:
+def start(store: Path, log: Path, stop: int = 0) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", COMPUTING, str(store), str(log)],
+        [sys.executable, "-c", COMPUTING, str(store), str(log), str(stop)],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -246,14 +247,13 @@ def finish(process: subprocess.Popen[str]) -> None:
 
 def test_a_kill_loses_at_most_the_batch_in_hand(tmp_path: Path) -> None:
     store, log = tmp_path / "models.sqlite", tmp_path / "computed.txt"
-    killed = start(store, log)
-    deadline = time.monotonic() + 60
-    while len(computed(log)) < 5 * BATCH and time.monotonic() < deadline:
+    killed = start(store, log, stop=6 * BATCH)
+    while len(before := computed(log)) < 6 * BATCH:
+        assert killed.poll() is None
         time.sleep(0.005)
     os.kill(killed.pid, signal.SIGKILL)
     killed.communicate(timeout=60)
-    before = computed(log)
-    assert 5 * BATCH <= len(before) < TEXTS
+    assert before == list(range(6 * BATCH))
     finish(start(store, log))  # what the killed process held does not stop it
     times = Counter(computed(log))
     assert sorted(times) == list(range(TEXTS))

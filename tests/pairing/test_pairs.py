@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metassay import tables
+from metassay import parquet
 from metassay.errors import BadInput
 from metassay.pairing import documents
 from metassay.pairing.measures import MEASURES
 from metassay.pairing.pairs import build_pairs, pair_id
 from metassay.pairing.questions import Questions
+from metassay.tables.pairs import PAIRS
 
 DOCLENS = ("claim_recall", "claim_precision", "citation_recall", "citation_precision")
 ALL = (*DOCLENS, "faithfulness")
@@ -107,7 +108,7 @@ def test_without_reference_there_are_no_claim_questions() -> None:
     unit = units(("sys", "full", "claim", 0, "sys claim", []))
     pairs = build(sources("p"), parts({"sys": {"full": "sys note"}}), unit)
     assert pairs.empty
-    assert list(pairs.columns) == list(tables.PAIRS.columns)
+    assert list(pairs.columns) == list(PAIRS.columns)
 
 
 def test_without_source_nothing_is_asked_that_reads_it() -> None:
@@ -346,8 +347,8 @@ def test_equal_texts_are_held_once_and_the_table_is_valid(tmp_path: Path) -> Non
     assert list(pairs["repeats"].cat.categories) == [
         *("shown_to_lost shown_to_reference visits", "shown_to_reference shown_to_sys visits")
     ]
-    tables.write(tables.PAIRS, pairs, tmp_path / "pairs.parquet")
-    again = tables.read(tables.PAIRS, tmp_path / "pairs.parquet")
+    parquet.write(PAIRS, pairs, tmp_path / "pairs.parquet")
+    again = parquet.read(PAIRS, tmp_path / "pairs.parquet")
     assert len(again) == len(pairs) == 100
     assert (again["premise"].isna() == again["settled"].notna()).all()
 

@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from metassay import tables
 from metassay.errors import BadInput
 from metassay.kinds import choose
 from metassay.needs import Resources
@@ -17,6 +16,8 @@ from metassay.pairing.rubrics import rubric_pairs
 from metassay.parquet import empty, read, write
 from metassay.rubrics.read import RUBRICS, load_rubric
 from metassay.rubrics.record import Rubric
+from metassay.tables.pairs import PAIRS
+from metassay.tables.parts import SEGMENTS
 from metassay.units import SEGMENTATIONS
 from metassay.units.segment import segment
 
@@ -56,7 +57,7 @@ def asked(
 ) -> dict[tuple[str, str, int], tuple[Any, ...]]:
     """(author, measure, citation) -> premise, hypothesis, settled."""
     found = rubric_pairs(source(**attributes), parts(texts), rubric, FACETS)
-    assert not found.duplicated(list(tables.PAIRS.key)).any()
+    assert not found.duplicated(list(PAIRS.key)).any()
     return {
         (row.author, row.measure, row.citation): tuple(
             None if pd.isna(one) else one for one in (row.premise, row.hypothesis, row.settled)
@@ -75,8 +76,8 @@ def test_facets_are_held_against_the_same_facet_of_the_reference() -> None:
 
 def test_a_row_is_a_pair_of_the_contract(tmp_path: Path) -> None:
     frame = rubric_pairs(source(), parts({"reference": ALL, "s": ALL}), BMRC, FACETS)
-    write(tables.PAIRS, frame, tmp_path / "pairs.parquet")
-    row = read(tables.PAIRS, tmp_path / "pairs.parquet").set_index("measure").loc["bmrc_result"]
+    write(PAIRS, frame, tmp_path / "pairs.parquet")
+    row = read(PAIRS, tmp_path / "pairs.parquet").set_index("measure").loc["bmrc_result"]
     assert (row["instrument"], row["part"], row["position"]) == ("scale", "result", 2)
     assert row["repeats"] == "set shown_to_reference shown_to_s"
     said = json.loads(row["context"])
@@ -237,7 +238,7 @@ def test_notes_of_two_types_that_are_given_section_by_section() -> None:
     texts = pd.DataFrame(rows, columns=["doc_id", "author", "part", "text"])
     texts["status"] = texts["text"].notna().map({True: "ok", False: "refused"})
     soap = choose(SEGMENTATIONS, {"kind": "soap", "compat": "none"}, where="soap")
-    given = empty(tables.SEGMENTS)
+    given = empty(SEGMENTS)
     cut = segment(texts.assign(recipe="r"), sources, given, soap, Resources(Path("raw"))).parts
     type_1 = rubric_pairs(sources, cut, NOTE, ())
     unrelated = load_rubric(RUBRICS / "note_unrelated.yaml")

@@ -7,7 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from metassay.parquet import empty, write
-from metassay.tables import LEADERBOARD, TABLES
+from metassay.tables.index import TABLES
+from metassay.tables.leaderboard import LEADERBOARD
 
 ROOT = Path(__file__).parents[2]
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -12,14 +13,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from metassay.errors import BadInput
 from metassay.paper_figures.cells import Cells, cells_of
 from metassay.paper_figures.draw import Inputs, Outcome, draw_paper
 from metassay.paper_figures.names import FORMATS
 from metassay.paper_figures.record import Line, Numbers, Record
 from metassay.parquet import read
 from metassay.reporting.cells import read_printed
-from metassay.tables import TABLES
+from metassay.tables.index import TABLES
 from tests.paper_figures.invented import (
     BOARD,
     COLUMNS,
@@ -82,16 +82,6 @@ def test_a_weighted_sum_has_no_interval(inputs: Inputs) -> None:
     assert not cells(inputs, one).cells
 
 
-@pytest.mark.parametrize(("reduce", "value"), [("sum", 1.2512), ("mean", 0.6256), ("count", 2)])
-def test_many_rows_are_reduced_as_the_record_says(
-    reduce: str, value: float, inputs: Inputs
-) -> None:
-    numbers = Numbers("ward", "leaderboard", "macro", reduce=reduce)  # type: ignore[arg-type]
-    one = record(numbers=numbers, rows=(Line("All"),), columns=COLUMNS[:1], printed=())
-    (cell,) = cells(inputs, one).cells
-    assert (cell.ours, cell.n) == (pytest.approx(value), 2)
-
-
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -115,20 +105,72 @@ def test_many_rows_are_reduced_as_the_record_says(
             {"rows": (Line("x", ours={"author": "one"}),), "columns": COLUMNS[:1]},
             r"invented_table1\.csv: 3 rows meet quantity = Recall; add a condition",
         ),
-        ({"printed_where": {"table": "7"}}, r"no row is of this record; mend its printed_where"),
+        (
+            {"numbers": Numbers("ward", "leaderboard", "macro", n="n", n_undefined="n_gone")},
+            r"table leaderboard of ward: has no column 'n', 'n_gone'; it has part, ",
+        ),
         ({"numbers": Numbers("ward", "leaderbord", "macro")}, r"leaderbord: no such table; choose"),
         ({"printed": ("no.csv",)}, r"no\.csv does not exist; restore it"),
         ({"numbers": None}, r"names no numbers; mend the record"),
     ],
 )
-def test_a_record_that_is_wrong_is_told_and_nothing_is_lost(
+def test_a_record_that_is_wrong_is_told_and_the_others_are_drawn(
     changes: dict[str, object], said: str, tmp_path: Path, inputs: Inputs
 ) -> None:
-    drawn(tmp_path, inputs, record())
+    drawn(tmp_path, inputs, record(), record("table2"))
     before = digest(tmp_path / "out")
-    with pytest.raises(BadInput, match=said):
-        drawn(tmp_path, inputs, record(), record(**changes))  # type: ignore[arg-type]
+    outcome = drawn(tmp_path, inputs, record(), record("table2", **changes))
+    assert list(outcome.damaged) == ["table2"]
+    problems = "\n".join(outcome.damaged["table2"])
+    assert re.search(said.replace("table1:", "table2:"), problems), problems
+    of_first = {name: sha for name, sha in before.items() if name.startswith("table1.")}
+    assert digest(tmp_path / "out") == of_first
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"PAR1 and then nothing", "leaderboard: .*leaderboard.parquet.*"),
+        (None, "without 'macro'"),
+    ],
+)
+def test_a_damaged_table_stops_only_what_it_feeds(
+    content: bytes | None, said: str, tmp_path: Path, inputs: Inputs
+) -> None:
+    drawn(tmp_path, inputs, *TWO)
+    before = digest(tmp_path / "out")
+    board = inputs.table("ward", "leaderboard")
+    whole = board.read_bytes()
+    if content is None:
+        pd.read_parquet(board).drop(columns="macro").to_parquet(board)
+    else:
+        board.write_bytes(content)
+    outcome = drawn(tmp_path, inputs, *TWO)
+    assert (outcome.drawn, outcome.kept) == ([], ["table2"])
+    assert list(outcome.damaged) == ["table1"]
+    assert re.search(said, "".join(outcome.damaged["table1"]))
+    assert {name.split(".")[0] for name in digest(tmp_path / "out")} == {"table2"}
+    board.write_bytes(whole)
+    drawn(tmp_path, inputs, *TWO)
     assert digest(tmp_path / "out") == before
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\xff\xfe\x00", "is damaged; restore it"),
+        (b'paper,"table\n1,2,3', "is damaged; restore it"),
+        (None, "row 3: `value` is no number"),
+    ],
+)
+def test_a_damaged_print_stops_only_who_stands_beside_it(
+    content: bytes | None, said: str, tmp_path: Path, inputs: Inputs
+) -> None:
+    printed = inputs.printed(PRINTED)
+    printed.write_bytes(content or printed.read_bytes().replace(b"0.75", b"7a"))
+    outcome = drawn(tmp_path, inputs, *TWO)
+    assert outcome.drawn == ["table2"]
+    assert re.search(said, "".join(outcome.damaged["table1"]))
 
 
 # ---- files -----------------------------------------------------------------------------------
@@ -228,6 +270,34 @@ def test_another_record_print_or_code_is_drawn_again(tmp_path: Path, inputs: Inp
     assert drawn(tmp_path, inputs, *TWO, version="2").drawn == ["table1", "table2"]
 
 
+def test_a_killed_run_leaves_every_file_old_or_new(
+    tmp_path: Path, inputs: Inputs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn(tmp_path, inputs, *TWO)
+    before = digest(tmp_path / "out")
+    write_board(tmp_path, "clinic", {"one": 0.1, "two": 0.3})
+    replaced = Path.replace
+
+    def killed(made: Path, path: Path) -> Path:
+        if Path(path).name == "table2.csv":
+            raise KeyboardInterrupt
+        return replaced(made, path)
+
+    monkeypatch.setattr(Path, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        drawn(tmp_path, inputs, *TWO)
+    monkeypatch.undo()
+    half = digest(tmp_path / "out")
+    assert set(half) == set(before)
+    assert len({name for name in half if half[name] != before[name]}) == 2
+    (tmp_path / "out/.table2.csv.abc.unfinished").write_text("of a run that got no chance")
+    drawn(tmp_path, inputs, *TWO)
+    after = digest(tmp_path / "out")
+    assert {name for name in after if after[name] != before[name]} == {
+        *("table2.md", "table2.csv", "table2.tex")
+    }
+
+
 def test_a_damaged_drawing_is_drawn_again(tmp_path: Path, inputs: Inputs) -> None:
     drawn(tmp_path, inputs, record())
     first = digest(tmp_path / "out")
@@ -262,5 +332,5 @@ def test_formats_are_those_asked_for(tmp_path: Path, inputs: Inputs) -> None:
 
 def test_a_scatter_of_one_column_is_refused(tmp_path: Path, inputs: Inputs) -> None:
     one = record("fig1", "scatter", columns=COLUMNS[:1], numbers=BOARD)
-    with pytest.raises(BadInput, match="a scatter takes two columns, not 1"):
-        drawn(tmp_path, inputs, one)
+    outcome = drawn(tmp_path, inputs, one)
+    assert outcome.damaged == {"fig1": ("invented fig1: a scatter takes two columns, not 1",)}

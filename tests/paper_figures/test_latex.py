@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from metassay.paper_figures.as_table import to_latex
+from metassay.paper_figures.cells import Cell, Cells
 from metassay.paper_figures.draw import draw_paper
+from metassay.paper_figures.record import Record
 from tests.paper_figures.invented import every_form, project
 
 PDFLATEX = shutil.which("pdflatex")
@@ -33,6 +36,21 @@ def test_tables_compile_alone_and_inside_another_document(tmp_path: Path) -> Non
     compile_tex(out, "table1")
     (out / "other.tex").write_text(_OTHER, encoding="utf-8")
     compile_tex(out, "other")
+
+
+def test_what_is_too_wide_to_read_stands_in_blocks_of_columns() -> None:
+    columns = tuple(f"Criterion {place}" for place in range(6))
+    made = tuple(Cell("", "One", name, 0.25, 0.125, 0.5, 9, 0.25) for name in columns)
+    found = Cells(made, ("",), ("One",), columns)
+    given = Record("invented", "table1", "Wide", "table", decimals=3)
+    page = to_latex(given, found)
+    blocks = page.split(r"\begin{tabular}")[1:]
+    assert [block.split("}")[0] for block in blocks] == ["{lrrrrrrrrr"] * 2
+    for place, name in enumerate(columns):
+        assert [name in block for block in blocks] == [place < 3, place >= 3]
+    assert all("One & 0.250 {" in block for block in blocks)
+    narrow = to_latex(given, Cells(made[:3], ("",), ("One",), columns[:3]))
+    assert narrow.count(r"\begin{tabular}") == 1
 
 
 def compile_tex(folder: Path, name: str) -> None:

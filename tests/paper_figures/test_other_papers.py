@@ -1,4 +1,4 @@
-"""Records of the facet-aware metric, Adams, Ben Abacha and SimSUM: their numbers, counted anew.
+"""Records of all papers, of DocLens table 1 alone: their numbers, counted anew.
 
 Where the tables of a benchmark are here, each number is computed again with pandas and scipy alone,
 and the printed ones beside ours are counted.
@@ -20,18 +20,18 @@ from metassay.meta_evaluation.agreement import agreement
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.rating_summaries import rating_summaries
 from metassay.options import Criterion
-from metassay.paper_figures import adams, benabacha, fm, simsum
+from metassay.paper_figures import adams, benabacha, doclens, fm, simsum
 from metassay.paper_figures.cells import Cells, cells_of
 from metassay.paper_figures.inputs import PUBLISHED, inputs_in
 from metassay.paper_figures.made import MADE
 from metassay.reporting.cells import read_printed
 from metassay.reporting.published import ROUGE_VARIANTS
-from metassay.tables import TABLES
+from metassay.tables.index import TABLES
 
 ROOT = Path(__file__).parents[2]
 RECORDS = {
     (record.paper, record.name): record
-    for paper in (adams, benabacha, fm, simsum)
+    for paper in (adams, benabacha, doclens, fm, simsum)
     for record in paper.RECORDS
 }
 # Printed numbers, those beside ours, and the largest difference where both are of one thing.
@@ -254,3 +254,23 @@ def test_the_summary_of_simsum_is_drawn_once_there_is_a_benchmark() -> None:
     assert values["Clinical accuracy", "SD"] == pytest.approx(np.std([2, 3, 5]))
     assert values["Clinical accuracy", "Alpha"] == pytest.approx(1.0)
     assert values["Consistency with the prompt", "Alpha"] < 0
+
+
+def test_judges_of_doclens_are_right_as_often_as_counted_by_hand() -> None:
+    found = ours(shown("doclens", "table1"))
+    labels = table("wice_dev", "gold").set_index("item")["label"]
+    verdicts = table("wice_dev", "verdicts")
+    by_judge = verdicts.set_index(["item", "judge"])[["label", "probability"]].unstack("judge")
+    asked = by_judge.index[by_judge["probability", "t5_3b_anli"].notna()]
+    assert len(asked) == 100
+    passed = by_judge["probability", "t5_3b_anli"][asked] >= 0.5
+    right = passed == (labels[asked] == "entailed")
+    assert found["T5-3B tuned on ANLI, as released", "WiCE"] == pytest.approx(100 * right.mean())
+    right = by_judge["label", "lexical"][asked] == labels[asked]
+    assert found["Lexical", "WiCE"] == pytest.approx(100 * right.mean())
+    supported = 100 * (labels[asked] == "entailed").mean()
+    assert found["Supported", "WiCE"] == pytest.approx(supported)
+    edited = table("minimal_pairs_aci", "verdicts")
+    mine = edited[edited["judge"] == "semantic"].set_index("item")["label"]
+    right = mine == table("minimal_pairs_aci", "gold").set_index("item")["label"]
+    assert found["Semantic", "Changed sentences"] == pytest.approx(100 * right.mean())

@@ -12,7 +12,7 @@ import pytest
 
 from metassay.cli.main import main
 from metassay.parquet import read
-from metassay.tables import LEADERBOARD
+from metassay.tables.leaderboard import LEADERBOARD
 from tests.conftest import ROOT
 from tests.project.wheel import wheel
 

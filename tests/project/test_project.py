@@ -72,6 +72,9 @@ def test_a_project_from_spreadsheets_is_valid_and_private(own: Path, capsys) -> 
     assert "benchmarks/Koeln_Sued/params.yaml" in staged
     assert "code.yaml" in staged
     assert not [name for name in staged if name.startswith(("data/Koeln", ".work"))]
+    workflow = yaml.safe_load(Path(".github/workflows/metassay.yml").read_text("utf-8"))
+    kept = [step["with"]["path"] for step in workflow["jobs"]["reports"]["steps"][-1:]]
+    assert kept == ["benchmarks/*/headline.json"], "a page holds texts"
 
 
 def test_code_yaml_is_true_and_the_same_from_the_wheel(own: Path, tmp_path: Path) -> None:
@@ -293,6 +296,17 @@ def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(own: Path, capsy
     assert main(["upgrade"]) == 0
     again = capsys.readouterr().out.splitlines()
     assert [line for line in again if not line.startswith(("not brought back", "up to date"))] == []
+
+
+def test_an_upgrade_writes_nothing_where_a_folder_has_no_name(own: Path, capsys) -> None:
+    odd = own / "benchmarks/$(touch x)"
+    odd.mkdir()
+    shutil.copy(ROOT / "benchmarks/sample/params.yaml", odd)
+    record.FILE.unlink()
+    before = sorted(own.rglob("*")), Path(".github/workflows/metassay.yml").read_bytes()
+    assert main(["upgrade"]) == 2
+    assert "benchmarks/$(touch x): " in capsys.readouterr().err
+    assert (sorted(own.rglob("*")), Path(".github/workflows/metassay.yml").read_bytes()) == before
 
 
 def put_bytes(path: Path, content: bytes) -> None:

@@ -15,7 +15,7 @@ from metassay.reevaluation.history import append
 from metassay.reevaluation.outcome import Outcome, accepted_file, accepted_side
 from metassay.reevaluation.words import event, headline, lines, payload
 from metassay.reporting.changes import write_report
-from metassay.tables import CERTIFICATES
+from metassay.tables.certificates import CERTIFICATES
 from tests.test_reevaluate import leaderboard, scores
 
 
@@ -87,6 +87,19 @@ def test_prefect_is_told_numbers_and_no_documents() -> None:
     assert "d01" not in str(told)
 
 
+def test_a_key_that_may_be_somebodys_text_is_not_written_out(tmp_path: Path) -> None:
+    told = "She has had a cough for three weeks, worse at night."
+    found = outcome(worse=True)
+    assert found.compared is not None
+    documents = found.compared.documents.assign(doc_id=told)
+    found = replace(found, compared=found.compared._replace(documents=documents))
+    write_report(tmp_path, found, append(tmp_path, found))
+    files = (tmp_path / "reports/changes/one").glob("*.*")
+    said = "\n".join([*lines(found), *(file.read_text(encoding="utf-8") for file in files)])
+    assert "cough" not in said
+    assert f"{len(told)} characters, sha256" in said
+
+
 def test_a_system_that_went_is_named_though_no_number_regressed() -> None:
     before, after = side(worse=False), side(worse=False)
     gone = after.scores[after.scores["author"] != "plain"]
@@ -99,6 +112,29 @@ def test_a_system_that_went_is_named_though_no_number_regressed() -> None:
     assert "scored for the first time, so not compared: plain, rouge2." in headline(
         outcome(worse=False, compared=back)
     )
+
+
+def test_a_system_that_is_called_otherwise_now_is_no_open_question() -> None:
+    """One of whose texts has failed all along."""
+    before = side(worse=False)
+    rows = before.scores
+    lost = (rows["author"] == "plain") & (rows["doc_id"] == "d00")
+    before = replace(
+        before,
+        scores=rows.assign(value=rows["value"].mask(lost), n_failed=lost.astype(int), n_judged=1),
+    )
+    renamed = before.scores.assign(author=before.scores["author"].replace("plain", "plain_2"))
+    now = replace(before, scores=renamed, leaderboard=leaderboard(renamed))
+    found = differences(before, now, ComparisonOptions(permutations=500))
+    ended = outcome(worse=False, compared=found)
+    assert (ended.status, ended.unsettled, ended.counts["cannot tell"]) == (0, 0, 0)
+    lacking = found.changes.loc[found.changes["lacks_answers"], "author"]
+    assert set(lacking) == {"plain_2"}, "what is gone lacks nothing"
+    assert headline(ended)[:3] == [
+        "nothing regressed: 2 numbers compared with the accepted ones.",
+        "no longer scored, so not compared: plain.",
+        "scored for the first time, so not compared: plain_2.",
+    ]
 
 
 def test_means_that_another_command_made_are_kept(tmp_path: Path) -> None:

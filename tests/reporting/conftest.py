@@ -13,7 +13,7 @@ from metassay.options import Criterion
 from metassay.parquet import empty, read, write
 from metassay.reporting.report import ReportInput, write_report
 from metassay.reporting.resampled import Resampling
-from metassay.tables import TABLES
+from metassay.tables.index import TABLES
 from tests.reporting.invented_report import NAMES, PUBLISHED, SCRIPT, Frames, rows
 
 SCALES = {

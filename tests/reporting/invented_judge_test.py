@@ -11,7 +11,10 @@ import pandas as pd
 
 from metassay.judge_tests.examine import Evidence, examine
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.tables import GIVEN_VERDICTS, GOLD, JUDGMENTS, PAIRS, RATINGS
+from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD
+from metassay.tables.judgments import JUDGMENTS
+from metassay.tables.pairs import PAIRS
+from metassay.tables.ratings import RATINGS
 from tests.reporting.invented_report import SCRIPT
 
 YES, NO = "entailed", "not_entailed"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from metassay.tables import NO_JUDGE
+from metassay.tables.names import NO_JUDGE
 
 Rows = list[dict[str, Any]]
 

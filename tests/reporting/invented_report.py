@@ -7,7 +7,10 @@ import pandas as pd
 
 from metassay.parquet import empty
 from metassay.reporting.cells import Ours
-from metassay.tables import FACET_WEIGHTS, NO_JUDGE, RATINGS, SCORES
+from metassay.tables.facet_weights import FACET_WEIGHTS
+from metassay.tables.names import NO_JUDGE
+from metassay.tables.ratings import RATINGS
+from metassay.tables.scores import SCORES
 from tests.reporting import invented_meta
 from tests.reporting.invented_meta import SCRIPT
 

@@ -16,7 +16,7 @@ from metassay.reporting.views.asked import (
     missing_cells,
     missing_lines,
 )
-from metassay.tables import RESPONSES
+from metassay.tables.responses import RESPONSES
 
 Row = tuple[str, str, int | None, int | None]  # model, status or code, tokens read and written
 STATUSES = ("ok", "refused", "truncated")

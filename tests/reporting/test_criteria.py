@@ -14,7 +14,7 @@ from metassay.reporting.views.rubrics import rubrics_section
 from metassay.reporting.views.section import by_criterion
 from metassay.rubrics.metrics import criteria_table
 from metassay.rubrics.read import RUBRICS, load_rubric
-from metassay.tables import CORRELATIONS
+from metassay.tables.correlations import CORRELATIONS
 
 CRITERIA = pd.concat(
     criteria_table(load_rubric(RUBRICS / f"{name}.yaml"))

@@ -10,7 +10,9 @@ from metassay.params import load
 from metassay.parquet import empty, write
 from metassay.reporting.display import ShownAs
 from metassay.reporting.report import write_report
-from metassay.tables import NOTES, RESPONSES, TABLES
+from metassay.tables.index import TABLES
+from metassay.tables.notes import NOTES
+from metassay.tables.responses import RESPONSES
 
 SHOWN = ShownAs.of(
     {"plain": "openai/gpt-4o [β]", "lexical": "Word overlap", "other": "x"},

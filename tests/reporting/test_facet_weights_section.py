@@ -4,7 +4,7 @@ import pandas as pd
 
 from metassay.parquet import empty
 from metassay.reporting.views.facet_weights import facet_weights_section
-from metassay.tables import FACET_WEIGHTS
+from metassay.tables.facet_weights import FACET_WEIGHTS
 
 ROW = {
     **{"study": "s", "part": "full", "rubric": "bmrc", "method": "complete", "criterion": "aim"},

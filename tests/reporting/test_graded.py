@@ -7,7 +7,7 @@ import pandas as pd
 from metassay.reporting.views.answers import answers_table
 from metassay.reporting.views.judgments import blocks, judgments
 from metassay.reporting.views.lines import Block
-from metassay.tables import ALL_CITATIONS
+from metassay.tables.names import ALL_CITATIONS
 from tests.judges.rubric_setup import ADDED, BACKGROUND, FREE, SYMPTOMS, asks
 
 UNITS = pd.DataFrame(columns=["doc_id", "author", "kind", "part", "position", "text", "citations"])

@@ -10,7 +10,9 @@ from metassay.parquet import empty, write
 from metassay.reporting.display import ShownAs
 from metassay.reporting.headline import answers_of
 from metassay.reporting.headline_cards import card_artifacts, cards
-from metassay.tables import JUDGE_CARDS, NOTES, RESPONSES
+from metassay.tables.judge_cards import JUDGE_CARDS
+from metassay.tables.notes import NOTES
+from metassay.tables.responses import RESPONSES
 
 NAME = "wice_dev"
 

@@ -15,14 +15,12 @@ from metassay.reporting.headline_numbers import (
 )
 from metassay.reporting.numbers import rounded, shown
 from metassay.reporting.views.asked import COUNTS, asked_table, missing_lines
-from metassay.tables import (
-    CERTIFICATES,
-    CRITERIA,
-    JUDGE_CARDS,
-    LEADERBOARD,
-    RESPONSES,
-    SEGMENT_SCORES,
-)
+from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.criteria import CRITERIA
+from metassay.tables.judge_cards import JUDGE_CARDS
+from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.responses import RESPONSES
+from metassay.tables.segment_scores import SEGMENT_SCORES
 
 NOBODY = asked_table({}, {})
 

@@ -16,7 +16,7 @@ from metassay.reporting.views.judge_errors import errors_view, with_right_answer
 from metassay.reporting.views.judge_kinds import kinds_section, kinds_table
 from metassay.reporting.views.judge_numbers import numbers_section
 from metassay.reporting.views.judge_verdict import kinds_verdict, verdict
-from metassay.tables import NOTES
+from metassay.tables.notes import NOTES
 from tests.reporting import invented_judge_test
 from tests.reporting.html_tree import tree_of
 from tests.reporting.invented_report import PUBLISHED, SCRIPT

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from metassay.reporting.views.judged_metrics import judged_metrics_section
-from metassay.tables import NO_JUDGE
+from metassay.tables.names import NO_JUDGE
 
 VALUES = {
     ("claim_recall", "words"): 0.48,

@@ -6,7 +6,7 @@ import pytest
 from metassay.reporting.views.answers import COLUMNS, answers_section, answers_table
 from metassay.reporting.views.judgments import blocks, judgments
 from metassay.reporting.views.lines import Block
-from metassay.tables import ALL_CITATIONS, REFERENCE
+from metassay.tables.names import ALL_CITATIONS, REFERENCE
 
 AUTHOR = "lead"
 UNITS = pd.DataFrame(

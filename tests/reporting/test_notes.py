@@ -9,7 +9,7 @@ import pytest
 from metassay.parquet import empty
 from metassay.reporting.report import ReportInput, write_report
 from metassay.reporting.views.notes import OPEN, notes_section, notes_table
-from metassay.tables import NOTES
+from metassay.tables.notes import NOTES
 from tests.reporting.invented_report import SCRIPT
 
 

@@ -10,7 +10,9 @@ from metassay.parquet import empty
 from metassay.reporting.published import COMPARISONS, agrees, compare_all
 from metassay.reporting.published_judges import JUDGE_COMPARISONS
 from metassay.reporting.views.published import published_view
-from metassay.tables import CORRELATIONS, LEADERBOARD, NO_JUDGE
+from metassay.tables.correlations import CORRELATIONS
+from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.names import NO_JUDGE
 from tests.reporting.invented_report import PUBLISHED, ours_of
 
 CRITERIA = {

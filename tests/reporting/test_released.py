@@ -12,7 +12,10 @@ from metassay.parquet import empty
 from metassay.reporting.cells import Ours
 from metassay.reporting.published import compare_all
 from metassay.reporting.views.published import published_view
-from metassay.tables import CORRELATIONS, FACET_WEIGHTS, LEADERBOARD, NO_JUDGE
+from metassay.tables.correlations import CORRELATIONS
+from metassay.tables.facet_weights import FACET_WEIGHTS
+from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.names import NO_JUDGE
 from tests.reporting.invented_report import PUBLISHED, ours_of
 
 

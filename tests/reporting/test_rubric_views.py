@@ -10,7 +10,9 @@ from metassay.reporting.report import write_report
 from metassay.reporting.rubrics import rubric_tables
 from metassay.reporting.tables import records
 from metassay.reporting.views.filled import TEXTS, filled_in
-from metassay.tables import CRITERIA, JUDGMENTS, PAIRS
+from metassay.tables.criteria import CRITERIA
+from metassay.tables.judgments import JUDGMENTS
+from metassay.tables.pairs import PAIRS
 from tests.reporting.html_tree import section, tree_of
 from tests.reporting.invented_meta import SCRIPT
 from tests.reporting.invented_report import DOC, EVIL

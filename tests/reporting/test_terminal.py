@@ -14,7 +14,9 @@ from metassay.file_names import asking, noting
 from metassay.params import load
 from metassay.parquet import empty, read, write
 from metassay.reporting.headline import answers_of, artifacts, best_metrics, limits_of
-from metassay.tables import NOTES, RESPONSES, TABLES
+from metassay.tables.index import TABLES
+from metassay.tables.notes import NOTES
+from metassay.tables.responses import RESPONSES
 
 LONG = "unieval_understandability_of_the_whole"
 

@@ -9,8 +9,9 @@ from sklearn import metrics
 
 from metassay.errors import BadInput
 from metassay.meta_evaluation.options import MetaOptions
+from metassay.parquet import write
 from metassay.segment_tests.examine import Found, examine
-from metassay.tables import CONFUSIONS, SEGMENT_SCORES, write
+from metassay.tables.segment_scores import CONFUSIONS, SEGMENT_SCORES
 
 OPTIONS = MetaOptions(resamples=500, confidence=0.95, seed=7)
 B, M, R = "background", "method", "result"

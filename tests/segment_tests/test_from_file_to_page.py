@@ -13,7 +13,7 @@ from metassay.meta_evaluation.options import MetaOptions
 from metassay.reporting.segment_test import SegmentTestReport, write_segment_test
 from metassay.segment_tests.examine import examine
 from metassay.segment_tests.ingest import chosen_options, ingest_sentences
-from metassay.tables import NOTES
+from metassay.tables.notes import NOTES
 from tests.reporting.html_tree import tree_of
 from tests.reporting.invented_report import SCRIPT
 

@@ -16,7 +16,8 @@ from metassay.segment_tests.ingest import (
     reader_problem,
 )
 from metassay.segment_tests.released import of_rows
-from metassay.tables import SENTENCES, TEXTS
+from metassay.tables.documents import TEXTS
+from metassay.tables.sentences import SENTENCES
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "data/sample_facets"

@@ -12,7 +12,7 @@ from metassay.errors import BadInput
 from metassay.options import parse
 from metassay.params import SegmentTest, load
 from metassay.segment_tests.ingest import chosen_options, ingest_sentences, reader_problem
-from metassay.tables import SEGMENT_SCORES
+from metassay.tables.segment_scores import SEGMENT_SCORES
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/segmentation-tests.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from metassay.errors import BadInput
 from metassay.spreadsheets.read import Asked, read_all
 from metassay.spreadsheets.settings import settings_of
 from metassay.spreadsheets.summary import command, lines
-from metassay.tables import REFERENCE
+from metassay.tables.names import REFERENCE
 from tests.spreadsheets.sheets import (
     DOCS,
     LONG,

@@ -69,7 +69,7 @@ def test_german_headings_and_numbers(tmp_path: Path) -> None:
     one = read_all(Asked({"texts": put(tmp_path / "t.csv", texts, ";"), "scores": written}))
     assert {score.value for score in one.rows.scores} == {0.25, 0.45}
     assert {m.metric: m.better for m in one.rows.metrics}["Halluzinationsrate"] == "lower"
-    assert one.reference == ""
+    assert one.references == {}
     assert all(source.passages for source in one.rows.sources)
 
 

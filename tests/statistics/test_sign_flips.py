@@ -79,6 +79,32 @@ def test_the_documents_that_do_not_differ_change_nothing():
     assert one.adjusted == pytest.approx(other.adjusted)
 
 
+def test_reach_is_what_a_row_would_have_if_all_of_it_went_one_way():
+    rng = np.random.default_rng(6)
+    differences = rng.normal(0.3, 1.0, (6, 10))
+    differences[0, 6:] = differences[1, :3] = 0.0
+    differences[2] += 3.0
+    test = sign_flip_test(differences, n=10_000, rng=rng)
+    units = differences / np.sqrt((differences**2).sum(axis=1, keepdims=True))
+    found = np.abs(units @ np.array(list(product((1.0, -1.0), repeat=10))).T)
+    _, adjusted = every_sign(differences)
+    for row, most in enumerate(np.abs(units).sum(axis=1)):
+        below = found[:, 0] <= most + 1e-9
+        alone = (found[below].max(axis=0) >= most - 1e-9).mean()
+        assert test.reach[row] == pytest.approx(max([alone, *adjusted[~below]]))
+    assert (test.reach <= test.adjusted + 1e-12).all()
+    assert test.reach[2] == pytest.approx(test.adjusted[2])  # it went one way
+    assert test.reach[0] > test.smallest[0]  # among other rows its six documents are few
+
+
+def test_an_interval_needs_enough_that_differ_and_not_all_alike():
+    rows = np.zeros((4, 20))
+    rows[0, :6], rows[1, :5] = np.arange(1, 7), np.arange(1, 6)
+    rows[2] = 0.3
+    low, high = mean_interval(rows, confidence=0.95)
+    assert np.isnan(low).tolist() == np.isnan(high).tolist() == [False, True, True, True]
+
+
 def test_the_interval_is_students():
     values = np.random.default_rng(5).normal(1.0, 2.0, (2, 12))
     values[1, 5:] = NAN

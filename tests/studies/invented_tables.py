@@ -19,7 +19,12 @@ from metassay.studies.record import (
     Study,
     Target,
 )
-from metassay.tables import FULL, LEADERBOARD, PARTS, SCORES, SOURCES, UNITS
+from metassay.tables.documents import SOURCES
+from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.names import FULL
+from metassay.tables.parts import PARTS
+from metassay.tables.scores import SCORES
+from metassay.tables.units import UNITS
 
 DOCUMENTS = ("d1", "d2", "d3")
 SYSTEMS = ("alpha", "beta", "gamma")

@@ -10,7 +10,8 @@ from pathlib import Path
 import yaml
 
 from metassay.parquet import read
-from metassay.tables import CERTIFICATES, RATINGS
+from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.ratings import RATINGS
 from tests.studies.raters import fill_in
 
 PAGE = Path(__file__).parents[2] / "docs/studies.md"

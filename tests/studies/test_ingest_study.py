@@ -7,7 +7,7 @@ from metassay.datasets.study import ingest_study
 from metassay.errors import BadInput
 from metassay.options import Criterion
 from metassay.parquet import write
-from metassay.tables import RATINGS
+from metassay.tables.ratings import RATINGS
 from tests.studies.invented_tables import DOCUMENTS, SYSTEMS, sources
 
 CRITERIA = {"error": Criterion(low=0, high=1, better="lower")}

@@ -7,7 +7,7 @@ import pandas as pd
 from metassay.kinds import Chosen
 from metassay.needs import Resources
 from metassay.parquet import empty
-from metassay.tables import SEGMENTS
+from metassay.tables.parts import SEGMENTS
 from metassay.units.segment import segment
 
 RAW = Resources(Path("data/raw"))

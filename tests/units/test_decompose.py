@@ -11,7 +11,9 @@ from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.prompts import load
 from metassay.needs import Resources
 from metassay.parquet import empty, read, write
-from metassay.tables import PARTS, SOURCES, UNITS
+from metassay.tables.documents import SOURCES
+from metassay.tables.parts import PARTS
+from metassay.tables.units import UNITS
 from metassay.units import DECOMPOSITIONS
 from metassay.units.decompose import take_apart
 from metassay.units.recipes import recipe_of

@@ -17,7 +17,7 @@ from metassay.llm.prompts import Decoding, load
 from metassay.needs import Model, Resources, Use
 from metassay.options import parse
 from metassay.parquet import write
-from metassay.tables import UNITS
+from metassay.tables.units import UNITS
 from metassay.units.llm_claims import (
     KIND,
     LlmClaimOptions,
@@ -90,7 +90,7 @@ def claims(units: pd.DataFrame) -> list[tuple[str, str, int, str | None, str]]:
 
 
 def with_status() -> Any:
-    """tables.UNITS with a status, so that a part whose claims are unknown can say so."""
+    """UNITS with a status, so that a part whose claims are unknown can say so."""
     if "status" in UNITS.columns:
         return UNITS
     status = dataclasses.replace(

@@ -8,7 +8,8 @@ from metassay.datasets.ingest import ingest
 from metassay.errors import BadInput
 from metassay.kinds import choose
 from metassay.needs import Resources
-from metassay.tables import UNITS, read, write
+from metassay.parquet import read, write
+from metassay.tables.units import UNITS
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 from metassay.units.decompose import take_apart
 from tests.units.dividing import parts_of

@@ -10,7 +10,8 @@ from rouge_score import rouge_scorer
 from metassay.errors import BadInput
 from metassay.kinds import Chosen, choose
 from metassay.parquet import empty, read, write
-from metassay.tables import PARTS, SOURCES, TEXTS
+from metassay.tables.documents import SOURCES, TEXTS
+from metassay.tables.parts import PARTS
 from metassay.units import SEGMENTATIONS
 from tests.units.dividing import parts_of
 

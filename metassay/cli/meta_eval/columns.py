@@ -7,7 +7,7 @@ from metassay.cli.meta_eval.cells import REMEDY, Cells
 from metassay.cli.meta_eval.named import Named
 from metassay.datasets.rows import Findings
 from metassay.errors import shown
-from metassay.tables import FULL, NO_JUDGE
+from metassay.tables.names import FULL, NO_JUDGE
 
 UNIT = "unit"
 LISTED = 30  # names that a message lists

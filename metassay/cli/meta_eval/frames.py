@@ -20,11 +20,12 @@ from metassay.datasets.rows import Findings
 from metassay.errors import BadInput
 from metassay.meta_evaluation.agreement import agreement
 from metassay.meta_evaluation.evaluate import Progress, evaluate
+from metassay.meta_evaluation.made import MADE
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.parquet import as_written
 from metassay.reporting.numbers import counted
 from metassay.reporting.sentences import certificates
-from metassay.tables import TABLES
+from metassay.tables.certificates import CERTIFICATES
 
 Told = Callable[[str], Progress]
 
@@ -168,7 +169,7 @@ def evaluated(
     tables = {name: _joined(name, [piece[name] for piece in pieces]) for name in pieces[0]}
     if "evidence" in tables:  # its numbers all stand in the certificates
         made = certificates(tables.pop("evidence"), read.said.certification)
-        tables["certificates"] = as_written(TABLES["certificates"], made)
+        tables["certificates"] = as_written(CERTIFICATES, made)
     return MetaEvaluation(
         tables,
         tuple(warnings),
@@ -245,7 +246,7 @@ def _joined(name: str, pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
     if "study" in whole_one and others:
         filled = [piece for piece in pieces if len(piece)]
         whole_one = pd.concat(filled, ignore_index=True) if filled else whole_one
-    return as_written(TABLES[name], whole_one) if name in TABLES else whole_one
+    return as_written(MADE[name], whole_one) if name in MADE else whole_one
 
 
 def _counted(found: Overlap) -> str:

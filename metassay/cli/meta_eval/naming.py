@@ -12,7 +12,7 @@ from metassay.cli.meta_eval.cells import as_keys
 from metassay.cli.meta_eval.reading import TEXT, Given
 from metassay.errors import BadInput, shown
 from metassay.reporting.numbers import counted
-from metassay.tables import REFERENCE
+from metassay.tables.names import REFERENCE
 
 _EXAMPLES = 3  # ids that a message shows
 _LISTED = 10  # names that are told one by one

@@ -13,7 +13,7 @@ from metassay.cli.meta_eval.reading import EVERYBODY
 from metassay.meta_evaluation.agreement import ALL
 from metassay.reporting.numbers import shown, shown_interval
 from metassay.reporting.tables import records
-from metassay.tables import REFERENCE
+from metassay.tables.names import REFERENCE
 
 _STUDIED = ["study", "criterion", "part"]
 COLUMNS = [*_STUDIED, "rater", "author", "n", "mean", "sd"]

@@ -25,7 +25,8 @@ from metassay.datasets.rows import Findings
 from metassay.errors import BadInput, shown
 from metassay.meta_evaluation.study import NAMELESS
 from metassay.parquet import as_written
-from metassay.tables import RATINGS, SCORES
+from metassay.tables.ratings import RATINGS
+from metassay.tables.scores import SCORES
 
 TEXT = ["doc_id", "author", "part"]  # what one score, and one rater's rating, is of
 EVERYBODY = "(all)"  # what `raters` calls all raters or all systems together

@@ -16,7 +16,7 @@ from metassay.reporting.limits import limits
 from metassay.reporting.numbers import counted, missing, probability, short, short_interval
 from metassay.reporting.tables import records
 from metassay.reporting.words import COEFFICIENT_NAMES, DECISIONS
-from metassay.tables import FULL, metric_label
+from metassay.tables.names import FULL, metric_label
 
 SHOWN = 12  # metrics of one level that are printed
 NARROW = 72  # columns of a terminal below which there is no comparison with a rater

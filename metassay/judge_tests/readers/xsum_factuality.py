@@ -9,7 +9,7 @@ from pathlib import Path
 
 from metassay.datasets.xsum_hallucination import read as read_rows
 from metassay.judge_tests.items import ItemRow, Items, LabelRow, VerdictRow
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 
 JUDGE = "released_entailment"
 _CRITERION, _METRIC = "factuality", "xsum_entailment"

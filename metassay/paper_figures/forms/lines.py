@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from metassay.paper_figures.cells import Cell, Cells
-from metassay.paper_figures.look import MARKERS, SERIES, WIDTH, bare, moved_apart
+from metassay.paper_figures.look import GLYPHS, MARKERS, SERIES, WIDTH, bare, moved_apart
 from metassay.paper_figures.record import Record
 from metassay.reporting.figures.drawing import label
 
@@ -62,7 +62,8 @@ def _line(axes: Axes, cells: list[Cell], at: list[float], place: int) -> tuple[f
             color=colour,
             linewidth=0.9,
         )
-    return cells[-1].ours, label(cells[-1].row), colour
+    glyph = GLYPHS[place % len(GLYPHS)]
+    return cells[-1].ours, f"{glyph} {label(cells[-1].row)}", colour
 
 
 def _name(axes: Axes, ends: list[tuple[float, str, str]]) -> None:

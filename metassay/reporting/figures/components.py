@@ -12,7 +12,7 @@ from metassay.reporting.names import Metric, sorted_metrics
 from metassay.reporting.numbers import per_cent
 from metassay.reporting.views.section import Key, Row, by_criterion, titled
 from metassay.reporting.words import COEFFICIENT_NAMES, COMPONENTS
-from metassay.tables import metric_label
+from metassay.tables.names import metric_label
 
 AT_MOST = 6  # criteria
 

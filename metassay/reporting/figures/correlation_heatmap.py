@@ -11,7 +11,7 @@ from metassay.reporting.names import Metric, sorted_metrics
 from metassay.reporting.tables import rows
 from metassay.reporting.views.section import key_rank
 from metassay.reporting.words import LEVELS
-from metassay.tables import EACH_PART, FULL, metric_label
+from metassay.tables.names import EACH_PART, FULL, metric_label
 
 COEFFICIENT = "pearson"
 

@@ -12,7 +12,7 @@ from metassay.reporting.figures.drawing import ACCENT, FAINT, GREY, INK, label
 from metassay.reporting.numbers import short
 from metassay.reporting.views.section import Key, Row, by_criterion, titled
 from metassay.reporting.words import COEFFICIENT_NAMES
-from metassay.tables import metric_label
+from metassay.tables.names import metric_label
 
 LEVEL = "global"
 AT_MOST = 6  # criteria

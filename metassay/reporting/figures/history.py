@@ -11,7 +11,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from metassay.reporting.figures.drawing import FAINT, GREY, INK, label
 from metassay.reporting.names import ARROWS, Metric, headline_metrics, sorted_authors
 from metassay.reporting.tables import records
-from metassay.tables import metric_label
+from metassay.tables.names import metric_label
 
 _PER_ROW = 3
 # Paul Tol's bright colours, dark enough for lines, and markers for those who tell no colours apart.

@@ -16,7 +16,7 @@ from metassay.reporting.names import (
     sorted_parts,
 )
 from metassay.reporting.tables import rows
-from metassay.tables import metric_label
+from metassay.tables.names import metric_label
 
 _PER_ROW = 4
 

@@ -12,7 +12,7 @@ from metassay.reporting.figures.drawing import GREY, INK, label
 from metassay.reporting.numbers import short
 from metassay.reporting.tables import rows
 from metassay.reporting.words import COEFFICIENT_NAMES
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 
 COEFFICIENT = "pearson"
 AT_MOST = 2  # studies

@@ -10,7 +10,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from metassay.reporting.figures.drawing import ACCENT, FAINT, GREY, INK, label
 from metassay.reporting.names import sorted_authors
 from metassay.reporting.tables import records
-from metassay.tables import REFERENCE
+from metassay.tables.names import REFERENCE
 
 TITLES = {
     "words": "words per text",

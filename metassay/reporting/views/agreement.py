@@ -18,7 +18,7 @@ from metassay.reporting.views.section import (
     number,
     titled,
 )
-from metassay.tables import metric_label
+from metassay.tables.names import metric_label
 
 _EVERYBODY = ("all", "all")
 _SAYS = (

@@ -10,7 +10,7 @@ from metassay.pairing.record import Question
 from metassay.reporting.numbers import counted, per_cent, short
 from metassay.reporting.tables import records
 from metassay.reporting.views.section import Cell, Grid, Row, Section, count
-from metassay.tables import metric_label
+from metassay.tables.names import metric_label
 
 ENTAILED, NOT_ENTAILED = "entailed", "not entailed"
 GRADED, LABELLED = "graded", "labelled"  # answers to other instruments

@@ -30,7 +30,7 @@ from metassay.reporting.views.section import (
     titled,
 )
 from metassay.reporting.words import COEFFICIENT_NAMES, DECISIONS, RELATIONS
-from metassay.tables import metric_label
+from metassay.tables.names import metric_label
 
 _HEADING = "Which metric to trust"
 

@@ -17,7 +17,7 @@ from metassay.reporting.views.section import (
     titled,
 )
 from metassay.reporting.words import COEFFICIENT_NAMES, COMPONENTS
-from metassay.tables import metric_label
+from metassay.tables.names import metric_label
 
 
 def components_section(components: pd.DataFrame) -> Section | None:

@@ -6,7 +6,7 @@ from metassay.reporting.names import sorted_parts
 from metassay.reporting.numbers import counted, shown
 from metassay.reporting.tables import rows
 from metassay.reporting.views.section import Cell, Grid, Group, Section, best_first, count, number
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 
 _SAYS = (
     "Two texts of one document are in conflict if one metric prefers the one and another metric the"

@@ -19,7 +19,7 @@ from metassay.reporting.views.section import (
     titled,
 )
 from metassay.reporting.words import COEFFICIENT_NAMES, DECISIONS
-from metassay.tables import metric_label
+from metassay.tables.names import metric_label
 
 Plain = dict[tuple[Key, str, Metric], Row]  # a metric's certificate, by criterion and level
 

@@ -13,7 +13,7 @@ from metassay.reporting.views.section import (
     number,
     titled,
 )
-from metassay.tables import metric_label
+from metassay.tables.names import metric_label
 
 _METHODS = {"prediction_powered": "prediction-powered", "rogan_gladen": "Rogan-Gladen"}
 _HEADS = ["metric", "system", "metric’s mean", "people’s mean", "corrected", "by", "rests on"]

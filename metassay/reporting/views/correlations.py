@@ -9,7 +9,7 @@ from metassay.reporting.numbers import denominators, exact, shown, shown_interva
 from metassay.reporting.tables import rows
 from metassay.reporting.views.section import key_rank
 from metassay.reporting.words import COEFFICIENTS, LEVELS
-from metassay.tables import metric_label
+from metassay.tables.names import metric_label
 
 _FIELDS = (
     "metric",

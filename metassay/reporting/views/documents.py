@@ -19,7 +19,7 @@ from metassay.reporting.views.facets import marked_texts
 from metassay.reporting.views.judgments import Judgments, blocks
 from metassay.reporting.views.lines import Block
 from metassay.reporting.views.marked import Marked, plain
-from metassay.tables import FULL, metric_label
+from metassay.tables.names import FULL, metric_label
 
 
 class Passage(NamedTuple):

@@ -12,7 +12,7 @@ from metassay.reporting.tables import records, rows
 from metassay.reporting.views.marked import STYLES, Mark, Marked, runs
 from metassay.reporting.views.section import Row
 from metassay.rubrics.metrics import NO_REFERENCE_PART
-from metassay.tables import ALL_CITATIONS, FULL, is_reference
+from metassay.tables.names import ALL_CITATIONS, FULL, is_reference
 from metassay.text.spans import Span
 
 TEXTS = 12  # at most, each by each judge

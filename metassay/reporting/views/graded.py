@@ -18,7 +18,7 @@ from metassay.reporting.views.answers import (
     Judgment,
 )
 from metassay.reporting.views.lines import Block, Line, tally
-from metassay.tables import ALL_CITATIONS
+from metassay.tables.names import ALL_CITATIONS
 
 _SETTLED = {
     "no_evidence": Judgment(NO_EVIDENCE, "", "the text lacks the part"),

@@ -17,7 +17,7 @@ from metassay.reporting.views.section import (
     number,
     titled,
 )
-from metassay.tables import metric_label
+from metassay.tables.names import metric_label
 
 Card = dict[str, Row]  # by statistic
 

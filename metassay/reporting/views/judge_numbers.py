@@ -14,7 +14,7 @@ from metassay.reporting.views.section import (
     Terms,
     best_first,
 )
-from metassay.tables import ALL_SUBSETS, MEAN_OF_SUBSETS
+from metassay.tables.names import ALL_SUBSETS, MEAN_OF_SUBSETS
 
 COLUMNS = {
     "agreement": "accuracy",

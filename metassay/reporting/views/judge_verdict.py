@@ -8,7 +8,7 @@ from metassay.reporting.tables import records
 from metassay.reporting.views.judge_kinds import DETECTED, EVERY, FALSE_ALARMS
 from metassay.reporting.views.judge_numbers import COLUMNS
 from metassay.reporting.views.section import Row, best_first
-from metassay.tables import ALL_SUBSETS, MEAN_OF_SUBSETS
+from metassay.tables.names import ALL_SUBSETS, MEAN_OF_SUBSETS
 
 # What judges are ranked by: accuracy where the items were chosen one by one, and the paper does.
 FIRST = {"claim_labels": "agreement"}

@@ -17,7 +17,7 @@ from metassay.reporting.views.section import (
     titled,
 )
 from metassay.reporting.words import COEFFICIENT_NAMES, DECISIONS
-from metassay.tables import NO_JUDGE, metric_label
+from metassay.tables.names import NO_JUDGE, metric_label
 
 _FIRST = "best without a judge"
 _HEADING = "Judges side by side"

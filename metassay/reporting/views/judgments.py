@@ -19,7 +19,7 @@ from metassay.reporting.views.answers import (
 )
 from metassay.reporting.views.graded import Grades, graded_blocks, grades
 from metassay.reporting.views.lines import Block, Citation, Line, Single, tally
-from metassay.tables import ALL_CITATIONS, FULL, REFERENCE
+from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE
 
 
 class _Unit(NamedTuple):

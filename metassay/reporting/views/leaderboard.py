@@ -15,7 +15,7 @@ from metassay.reporting.names import (
 )
 from metassay.reporting.numbers import exact, shown, shown_interval
 from metassay.reporting.tables import rows
-from metassay.tables import REFERENCE, metric_label
+from metassay.tables.names import REFERENCE, metric_label
 
 _FIELDS = (
     "metric",

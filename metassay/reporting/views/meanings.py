@@ -21,7 +21,7 @@ from metassay.reporting.best import ranked
 from metassay.reporting.numbers import probability, short, shown, shown_interval
 from metassay.reporting.views.section import Key, Row, Term, Terms, key_rank, titled
 from metassay.reporting.words import DECISIONS
-from metassay.tables import metric_label
+from metassay.tables.names import metric_label
 
 
 class _Meaning(NamedTuple):

@@ -7,7 +7,7 @@ from metassay.reporting.numbers import shown
 from metassay.reporting.tables import records
 from metassay.reporting.views.section import Row, Section
 from metassay.reporting.words import COEFFICIENT_NAMES
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 
 _ALIKE = 3  # pairs of metrics that are named
 

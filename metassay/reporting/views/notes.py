@@ -7,7 +7,7 @@ import pandas as pd
 from metassay.parquet import empty
 from metassay.reporting.numbers import counted
 from metassay.reporting.views.section import Cell, Grid, Group, Section
-from metassay.tables import NOTES
+from metassay.tables.notes import NOTES
 
 OPEN = 5  # so many stand open on the page; more are behind a line that opens them
 

@@ -6,7 +6,7 @@ from metassay.reporting.names import sorted_authors
 from metassay.reporting.numbers import shown, shown_interval
 from metassay.reporting.tables import records
 from metassay.reporting.views.section import NOT_COMPUTED, Cell, Grid, Row, Section, number
-from metassay.tables import REFERENCE
+from metassay.tables.names import REFERENCE
 
 _NAMES = {"words": "words", "numbers": "numbers", "popularity": "popularity of words"}
 _MORE = {

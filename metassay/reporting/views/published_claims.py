@@ -9,7 +9,7 @@ from metassay.reporting.numbers import counted, equals, probability, short, show
 from metassay.reporting.published_claims import PRINTED, ClaimScores
 from metassay.reporting.tables import records
 from metassay.reporting.views.section import NOT_COMPUTED, Cell, Grid, Group, Row, Section, number
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 
 _HEADING = "Published claim scores"
 _POOLED = (

@@ -17,7 +17,7 @@ from metassay.reporting.views.section import (
     number,
 )
 from metassay.reporting.words import COEFFICIENT_NAMES
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 
 _COEFFICIENT = "spearman"  # grades are ranks: a level more is not always worth the same
 _LEVEL = "global"

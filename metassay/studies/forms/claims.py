@@ -17,7 +17,7 @@ from metassay.studies.record import (
     Target,
 )
 from metassay.studies.texts import Claim, units_of, written
-from metassay.tables import FULL, REFERENCE
+from metassay.tables.names import FULL, REFERENCE
 
 _SCALE = Criterion(low=0, high=1, better="higher", scale="ordinal")
 _CHOICES = (

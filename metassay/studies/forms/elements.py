@@ -22,7 +22,7 @@ from metassay.studies.record import (
     Target,
 )
 from metassay.studies.texts import Claim, inputs, units_of, written
-from metassay.tables import FULL
+from metassay.tables.names import FULL
 
 _CORRECT = 0.0
 _CATEGORIES = ("incorrect", "missing", "not_in_notes")

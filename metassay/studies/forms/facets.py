@@ -22,7 +22,7 @@ from metassay.studies.record import (
     Target,
 )
 from metassay.studies.texts import parts_of, written
-from metassay.tables import FULL, REFERENCE
+from metassay.tables.names import FULL, REFERENCE
 
 _WHOLE = "vanilla"  # the rubric of the direct overall rating
 _NONE = "(none was found)"

@@ -25,7 +25,9 @@ from metassay.studies.record import (
     Target,
 )
 from metassay.studies.texts import inputs, written
-from metassay.tables import FULL, LEADERBOARD, REFERENCE, SCORES, metric_label
+from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.names import FULL, REFERENCE, metric_label
+from metassay.tables.scores import SCORES
 
 _PREFERENCE, _COVERED = "preference", "covered"
 _INSTRUCTIONS = (

@@ -22,7 +22,7 @@ from metassay.studies.record import (
     Target,
 )
 from metassay.studies.texts import attributes, inputs, parts_of, written
-from metassay.tables import FULL, REFERENCE
+from metassay.tables.names import FULL, REFERENCE
 
 NO_END = 100  # the most penalties that a sheet takes where the rubric has no cap
 

@@ -21,8 +21,11 @@ from metassay.cli.meta_eval.slices import LARGEST as MOST_SLICES
 from metassay.errors import BadInput
 from metassay.meta_evaluation.evaluate import evaluate
 from metassay.options import Criterion
+from metassay.parquet import read, write
 from metassay.reporting.sentences import certificates
-from metassay.tables import RATINGS, SCORES, TABLES, read, write
+from metassay.tables.index import TABLES
+from metassay.tables.ratings import RATINGS
+from metassay.tables.scores import SCORES
 
 FEW: dict[str, Any] = {"resamples": 20, "permutations": 20}
 OPTIONS = ["--resamples", "20", "--permutations", "20"]

@@ -1,0 +1,32 @@
+"""Values of keys that have a meaning of their own, and what metrics are called."""
+
+NO_JUDGE = "none"  # scores.judge where no judge had a part in the number
+FULL = "full"  # the part that is the whole text
+REFERENCE = "reference"  # the author who is the reference writer
+ALL_CITATIONS = -1  # pairs.citation where the question is not about one citation alone
+EACH_PART = "each"  # correlations.part where the parts are groups
+ITEM = "item"  # pairs.author and ratings.author in a test of judges: nobody in particular
+VERDICT = "verdict"  # pairs.measure there, and the metric of its judges' cards
+# Of several test sets taken together, as items of one, and the plain mean of the sets' numbers.
+ALL_SUBSETS, MEAN_OF_SUBSETS = "all subsets", "mean of subsets"
+
+
+def reference_number(author: str) -> int:
+    """1 for `reference`, N for a further one, `reference:N`; 0 for who is none."""
+    name, mark, number = author.partition(":")
+    if name != REFERENCE or (mark and not (number.isascii() and number.isdigit())):
+        return 0
+    return int(number) if mark else 1
+
+
+def is_reference(author: str) -> bool:
+    """Whether an author is the reference writer, or a further one, `reference:2` and so on.
+
+    Further ones are there for rubrics alone: nothing else measures them or compares with them.
+    """
+    return reference_number(author) > 0
+
+
+def metric_label(metric: str, judge: str) -> str:
+    """What tables, pages and messages call a metric: its judge in brackets, if it has one."""
+    return metric if judge == NO_JUDGE else f"{metric} ({judge})"

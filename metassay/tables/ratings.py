@@ -1,0 +1,23 @@
+"""What people said."""
+
+from metassay.parquet import Table, real, text
+from metassay.tables.columns import AUTHOR, DOC, PART
+
+RATINGS = Table(
+    "ratings",
+    "one person's judgment of one thing; never averaged here",
+    ("study", "doc_id", "author", "part", "unit", "rater", "criterion"),
+    {
+        "study": text("the study the rating was made in"),
+        "doc_id": DOC,
+        "author": AUTHOR,
+        "part": PART,
+        "unit": text(
+            "`text`; `claim:N` for one claim; `statement:N` for one sentence of the author's text;"
+            " `versus:AUTHOR` for a preference"
+        ),
+        "rater": text("who judged"),
+        "criterion": text("what was judged; its scale is declared in params.yaml"),
+        "value": real("on the criterion's scale; null where the rater abstained", null=True),
+    },
+)

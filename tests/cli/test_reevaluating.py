@@ -1,0 +1,36 @@
+"""What `metassay reevaluate` refuses before any stage is run."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from metassay.cli.main import main
+from tests.stage_setup import CHAT, tiny_project
+
+ACCEPTED = "benchmarks/one/accepted.lock"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("schema: '2.0'\n<<<<<<< HEAD\nstages: {}\n", "the marks of a merge in line 2; take one"),
+        (
+            yaml.safe_dump({"stages": {"a": {"outs": [{"path": "data/tables/old", "md5": "0"}]}}}),
+            "names no scores of one",
+        ),
+    ],
+)
+def test_accepted_numbers_that_cannot_be_compared_are_told_before_the_run(
+    text: str,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    root = tiny_project(tmp_path, "http://127.0.0.1:9/v1", ["Nothing."], system=CHAT)
+    monkeypatch.chdir(root)
+    (root / ACCEPTED).write_text(text, encoding="utf-8")
+    assert main(["reevaluate", "one", "--no-prefect"]) == 2
+    assert f"{ACCEPTED}: " in (err := capsys.readouterr().err)
+    assert said in err
