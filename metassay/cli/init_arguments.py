@@ -7,9 +7,10 @@ from pathlib import Path
 INIT = """\
 Make a project for your own data in a new folder: params.yaml with comments, a benchmark, prompts, a
 workflow for CI; git and DVC are set up. Without data it holds an invented example, which runs at
-once. With --texts it is made from your spreadsheets (CSV, or the first page of an XLSX workbook),
-which stay as they are. What each column holds is guessed, shown, and confirmed by one question, or
-by --yes.
+once. With --texts it is made from your spreadsheets (CSV, or a page of an XLSX workbook: that
+called texts, ratings or scores, else the first), which stay as they are. What each column holds is
+guessed, shown, and confirmed by one question, or by --yes; where it can't be told, an option is
+asked for.
 
   texts    one row per text: document, system, text, and perhaps source and reference; or one row
            per document and one column per system

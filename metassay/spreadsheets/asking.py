@@ -15,6 +15,7 @@ from metassay.spreadsheets.guess import (
     share_of_numbers,
 )
 from metassay.spreadsheets.numbers import in_order
+from metassay.spreadsheets.sheet import absent
 from metassay.spreadsheets.wide import crossed
 from metassay.spreadsheets.words import (
     CRITERION,
@@ -24,7 +25,7 @@ from metassay.spreadsheets.words import (
     VALUE,
     beside,
     like_criterion,
-    plain,
+    may_be_rated_by,
 )
 
 _MIXED = 0.5  # the share of numbers from which a column seems to be meant as one of numbers
@@ -49,6 +50,22 @@ def settled(guess: Guess) -> bool:
                 f" {guess.kind}.{SPREADS[guess.kind][0]}=...",
             )
     return len(guess.problems.lines()) == asked
+
+
+def told_whose(guess: Guess) -> bool:
+    """Ask whose texts are where one column has several of a document; whether nothing was asked."""
+    doc = guess.roles.get(DOC)
+    if doc is None or len(guess.spread) != 1 or not guess.free:
+        return True
+    (text,) = guess.spread
+    texts = {(c[doc], c[text]) for _, c in guess.sheet.rows if not absent(c[text])}
+    told = len(texts) == len({key for key, _ in texts})
+    if not told:
+        guess.ask(
+            "documents have several texts, and no column could be told to say whose each is",
+            f"name it: --columns texts.{SYSTEM}=COLUMN, of {listed(guess.free)}",
+        )
+    return told
 
 
 def _ask_system(guess: Guess) -> None:
@@ -87,7 +104,7 @@ def _ask_rater(guess: Guess) -> None:
     thing = guess.roles.get(CRITERION, doc)
     texts = [(c[doc], c[system], c[thing]) for _, c in guess.sheet.rows]
     held = guess.sheet.cells(rater)
-    if plain(rater).endswith("_id") or len(set(texts)) < len(texts) or len(set(held)) == len(held):
+    if not may_be_rated_by(rater) or len(set(texts)) < len(texts) or len(set(held)) == len(held):
         return
     guess.ask(
         f"column {shown(rater)} may say who rated, or be a rating itself",

@@ -35,7 +35,7 @@ from metassay.tables.names import REFERENCE as REFERENCE_AUTHOR
 from metassay.text.sentences import sentences
 
 STUDY = "people"
-ONE_RATER, ONE_CRITERION, ONE_SYSTEM = "rater", "rating", "system"
+ONE_RATER, ONE_CRITERION, ONE_SYSTEM, ONE_METRIC = "rater", "rating", "system", "score"
 _SPEAKER = re.compile(r"([^\W\d_][\w .'-]{0,24}):\s+(?=\S)")
 _SPEAKERS = 6  # different ones in a dialogue, at most
 _SPOKEN = 0.8  # of the lines begin with a speaker in a dialogue
@@ -69,6 +69,11 @@ class Read(NamedTuple):
         """How the numbers of each column with values are written."""
         columns = self.columns.spread or [self.columns.roles[VALUE]]
         return {column: self.sheet.numbers(column) for column in columns}
+
+    @property
+    def one_metric(self) -> str:
+        """What the metric is called where nothing says which it is: as the column of its values."""
+        return self.columns.roles.get(VALUE, ONE_METRIC)
 
 
 def add_texts(read: Read, references_by: Mapping[str, str], rows: Rows, *, again: bool) -> int:
@@ -164,7 +169,8 @@ def add_scores(
     numbers = _sound(read, rows.problems)
     first: dict[str, MetricRow] = {}
     for at, found, column in read.spread(VALUE):
-        metric = called.get(found[METRIC], found[METRIC])
+        theirs = found.get(METRIC, read.one_metric)
+        metric = called.get(theirs, theirs)
         author = _author(found, only, references_by)
         said = {"doc_id": found[DOC], "author": author, "metric": metric}
         score = checked(Score, {**said, "value": found[VALUE]}, at, rows.problems)

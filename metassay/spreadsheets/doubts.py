@@ -18,7 +18,7 @@ _TEXTS = 10  # fewer say nothing
 _SURE = -2.6  # of the correlation times the root of the number of texts: one in 200 by chance
 # What studies write where nobody rated, beside grades that are few and far below or above.
 _CODES = (-1.0, -8.0, -9.0, -88.0, -99.0, -999.0, 77.0, 88.0, 99.0, 999.0, 9999.0)
-_GRADES = 10  # further apart, such values are part of a scale
+_GRADES = 10  # grades that are further apart, or so near to such a value, are of one scale with it
 Means = Mapping[tuple[str, str], float]  # by document and author
 
 
@@ -64,7 +64,7 @@ def _codes(held: Collection[float]) -> Iterator[float]:
     """Values that seem to say that there is none."""
     grades = [value for value in held if value not in _CODES]
     if grades and max(grades) - min(grades) <= _GRADES:
-        low, high = min(grades) - 1, max(grades) + 1
+        low, high = min(grades) - 1, max(grades) + _GRADES
         yield from (one for one in held if one in _CODES and not low <= one <= high)
 
 

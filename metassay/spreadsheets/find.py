@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from metassay.datasets.rows import Findings, Place
 from metassay.errors import shown
-from metassay.spreadsheets.asking import ask_rater_or_criterion, settled
+from metassay.spreadsheets.asking import ask_rater_or_criterion, settled, told_whose
 from metassay.spreadsheets.columns import (
     ROLES,
     SPREAD,
@@ -103,6 +103,8 @@ def _of_texts(guess: Guess) -> Columns | None:
         guess.take(TEXT, long[0])
     elif SYSTEM not in guess.roles and not guess.spread:
         _side_by_side(guess, long)
+        if not told_whose(guess):
+            return None
     return guess.columns(DOC, TEXT)
 
 

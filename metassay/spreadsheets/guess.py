@@ -7,7 +7,7 @@ from statistics import fmean
 from metassay.datasets.rows import Findings, Place
 from metassay.errors import shown
 from metassay.spreadsheets.columns import Columns, Keys
-from metassay.spreadsheets.numbers import seems_a_number
+from metassay.spreadsheets.numbers import in_order, seems_a_number
 from metassay.spreadsheets.sheet import Sheet
 from metassay.spreadsheets.wide import Named
 from metassay.spreadsheets.words import SYSTEM, TEXT, USUAL, VALUE, beside, plain
@@ -47,10 +47,12 @@ class Guess:
             self.take(role, next((known[n] for n in USUAL[role] if n in known), None))
 
     def thing_by_name(self, role: str) -> None:
-        """As `by_name`; but a column `quality` of numbers is a criterion, and names none."""
+        """As `by_name`; but a column `quality` of grades is a criterion, and names none."""
         free, numbers = self.free, numeric(self.sheet, self.free)
         named = {plain(column) for column in numbers} & set(USUAL[VALUE])
-        self.free = free if named else [column for column in free if column not in numbers]
+        rated = [column for column in free if in_order(self.sheet.cells(column))]
+        rated += [] if named else numbers
+        self.free = [column for column in free if column not in rated]
         self.by_name(role)
         self.free = [column for column in free if column != self.roles.get(role)]
 
@@ -87,6 +89,8 @@ class Guess:
             numbers = " of numbers" if role == VALUE else ""
             what = f"no column{numbers} could be told to hold the {role} of {self.kind}"
             fix = f"say which: --columns {self.kind}.{role}=COLUMN, of {listed(self.sheet.columns)}"
+            if role == VALUE and self.kind == "ratings":
+                fix += "; or, of grades in words, their order: --scale COLUMN=WORST<...<BEST"
             self.ask(what, fix)
         return None if lacks else Columns(self.roles, self.spread, self.pattern)
 

@@ -174,7 +174,7 @@ def _metrics(scores: Read) -> list[str]:
     if METRIC in scores.columns.each:
         return list(dict.fromkeys(one[METRIC] for one in scores.columns.spread.values()))
     column = scores.columns.get(METRIC)
-    return list(dict.fromkeys(scores.sheet.cells(column))) if column else []
+    return list(dict.fromkeys(scores.sheet.cells(column))) if column else [scores.one_metric]
 
 
 def _renamed(metrics: Sequence[str], read: Read, problems: Findings) -> dict[str, str]:
@@ -268,8 +268,10 @@ def _criteria(
     for name, held in values.items():
         better = _direction(asked, [name], at, rows.problems)
         if better == "neither":
-            what = f"--neither: {shown(name)} is a criterion, of which more or less is better"
-            rows.problems.add(at, what, "leave it out of --neither, or its column out of the file")
+            what = f"{shown(name)} is a criterion, and nothing tells whether more of it is better"
+            option = shlex.quote(name)
+            fix = f"say --higher {option} or --lower {option}, or leave its column out of the file"
+            rows.problems.add(at, what, fix)
         ends = said.get(name) or ends_in(name, held)
         found[name] = guessed_scale(held, ends, lower=better == "lower")
     return found

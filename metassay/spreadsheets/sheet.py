@@ -1,4 +1,4 @@
-"""One spreadsheet: CSV with any usual separator, or the first page of an XLSX workbook."""
+"""One spreadsheet: CSV with any usual separator, or a page of an XLSX workbook."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

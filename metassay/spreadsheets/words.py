@@ -10,8 +10,8 @@ _USUAL = {
     DOC: "doc_id doc document_id document docid id visit_id visit encounter_id encounter case_id"
     " case note_id item_id item sample_id sample example_id example instance_id record_id"
     " patient_id patient dokument fall fall_id fallnummer fall_nr",
-    SYSTEM: "system system_id author model model_name system_name method generator summarizer"
-    " modell",
+    SYSTEM: "system system_id author model model_id model_name system_name llm method generator"
+    " summarizer modell",
     TEXT: "text output system_output prediction generated generated_text summary response"
     " hypothesis candidate answer note generated_note generated_summary note_text summary_text"
     " zusammenfassung ausgabe",
@@ -28,7 +28,10 @@ _USUAL = {
 }
 USUAL = {role: words.split() for role, words in _USUAL.items()}
 
-A_RATER = r"(?:rater|annotator|expert|judge|coder|reviewer|evaluator|r|a)[ _.-]?\d+"
+A_RATER = (
+    r"(?:(?:rater|annotator|expert|judge|coder|reviewer|evaluator)(?:[ _.-]?\d+|[ _.-][a-z])"
+    r"|[ra][ _.-]?\d+)"
+)
 _OF_RATER = re.compile(A_RATER, re.IGNORECASE)
 
 # Columns of numbers that programs for forms and tables add, and what raters are asked about
@@ -36,7 +39,7 @@ _OF_RATER = re.compile(A_RATER, re.IGNORECASE)
 _BESIDE = re.compile(
     r"id|.*_id|.*_ids|unnamed_\d+|index|level_\d|row|row_\w+|nr|no|lfd_nr|seed|session|batch|trial"
     r"|n|.*_(sd|std|se|sem|stdev|variance)|(sd|std|se|sem)_.*"
-    r"|created_at|updated_at|timestamp|.*_timestamp|date|.*_date|redcap_\w+"
+    r"|created_at|updated_at|timestamp|.*_timestamp|date|(?!up_to_).*_date|redcap_\w+"
 )
 _BESIDE_RATINGS = re.compile(
     r"lead_time|duration|duration_\w+|progress|finished|status|location_?latitude"
@@ -86,6 +89,11 @@ def plain(name: str) -> str:
 def of_rater(name: str) -> bool:
     """Whether it is called as raters are who have numbers, `rater_1`."""
     return bool(_OF_RATER.fullmatch(name.strip()))
+
+
+def may_be_rated_by(name: str) -> bool:
+    """Whether a column of numbers may hold who rated, or what such a person gave."""
+    return plain(name) in ("expert", "judge", "reviewer", "evaluator", "reader", "user")
 
 
 def beside(name: str, *, ratings: bool, redcap: bool = False) -> bool:

@@ -276,3 +276,84 @@ def test_what_goes_against_people_is_warned_of(tmp_path: Path) -> None:
     assert "metric 'bad' goes against what people said" in line
     assert not read(tmp_path, tables, lower=["bad"]).rows.warnings
     assert not read(tmp_path, tables, higher=["bad"]).rows.warnings
+
+
+def test_texts_of_several_systems_whose_column_cannot_be_told(tmp_path: Path) -> None:
+    """It is asked for, and nothing else is said that only follows from it."""
+    head, *body = LONG
+    named = [["engine used" if name == "model" else name for name in head], *body]
+    told = refused(tmp_path, {"texts": named, "ratings": by_rater("fluency")})
+    assert "no column could be told to say whose each is" in told
+    assert "--columns texts.system=COLUMN" in told
+    assert "engine used" in told
+    assert "twice" not in told
+    found = read(tmp_path, {"texts": named}, "texts.system=engine used")
+    assert {one.author for one in found.rows.texts} == {*SYSTEMS, "reference"}
+
+
+def test_scores_of_one_metric_by_system_need_no_name(tmp_path: Path) -> None:
+    wide = [["visit_id", *SYSTEMS], *([doc, ".25", ".5"] for doc in DOCS)]
+    found = read(tmp_path, {"scores": wide})
+    first = {one.author: one.value for one in found.rows.scores if one.doc_id == DOCS[0]}
+    assert first == dict(zip(SYSTEMS, (0.25, 0.5), strict=True))
+    assert {one.metric for one in found.rows.scores} == {"score"}
+
+
+@pytest.mark.parametrize(
+    ("cells", "code"),
+    [("95 99 90 91 92 93 94 95 96 97", None), ("5 99 1 2 3 4 5 1 2 3", "99")],
+)
+def test_a_code_is_far_from_all_grades(tmp_path: Path, cells: str, code: str | None) -> None:
+    tables = {"ratings": by_rater("overall", cells=cells)}
+    if code is None:
+        assert len(read(tmp_path, tables).rows.ratings) == 10
+    else:
+        assert f"has the value {code}, far from all others" in refused(tmp_path, tables)
+
+
+def test_up_to_date_is_a_criterion_and_no_date(tmp_path: Path) -> None:
+    found = read(tmp_path, {"ratings": by_rater("up_to_date", "thorough")})
+    assert set(found.criteria) == {"up_to_date", "thorough"}
+
+
+def test_a_metric_whose_column_is_said_is_called_as_it(tmp_path: Path) -> None:
+    table = [["visit_id", "model", "align", "n"], *([d, s, ".5", "7"] for d, s in TEXTS)]
+    found = read(tmp_path, {"scores": table}, "scores.value=align")
+    assert {(one.metric, one.value) for one in found.rows.scores} == {("align", 0.5)}
+
+
+@pytest.mark.parametrize("name", ["rater", "annotator", "rater_id", "participant"])
+def test_numbered_raters_who_share_the_texts(tmp_path: Path, name: str) -> None:
+    table = [["visit_id", "model", name, "fluency"]]
+    table += [[d, s, str(n % 2), "4"] for n, (d, s) in enumerate(TEXTS)]
+    found = read(tmp_path, {"ratings": table})
+    assert {one.rater for one in found.rows.ratings} == {"0", "1"}
+    assert {*found.criteria} == {"fluency"}
+
+
+def test_raters_by_letter(tmp_path: Path) -> None:
+    found = read(tmp_path, {"ratings": by_text("Annotator A", "Annotator B")})
+    assert {one.rater for one in found.rows.ratings} == {"Annotator A", "Annotator B"}
+
+
+def test_a_criterion_called_as_an_amount_is_asked_for(tmp_path: Path) -> None:
+    told = refused(tmp_path, {"ratings": by_rater("Length")})
+    assert "say --higher Length or --lower Length" in told
+    assert "neither" not in told
+    assert read(tmp_path, {"ratings": by_rater("Length")}, higher=["Length"]).criteria
+
+
+def test_words_as_grades_of_quality_name_no_criteria(tmp_path: Path) -> None:
+    tables = {"ratings": by_rater("quality", cells="good|poor|fair|good|poor|good|fair|fair|ok|ok")}
+    assert "no column of numbers" in refused(tmp_path, tables)
+    tables = {"ratings": by_rater("quality", cells="good|poor|" * 4 + "fair|good")}
+    assert "--scale 'quality=poor<fair<good'" in refused(tmp_path, tables)
+    found = read(tmp_path, tables, scales=["quality=poor<fair<good"])
+    assert {one.value for one in found.rows.ratings} == {1, 2, 3}
+
+
+def test_grades_in_words_that_are_unknown(tmp_path: Path) -> None:
+    tables = {"ratings": by_rater("verdict", cells="pass|fail|" * 4 + "pass|fail")}
+    assert "--scale COLUMN=WORST<...<BEST" in refused(tmp_path, tables)
+    found = read(tmp_path, tables, scales=["verdict=fail<pass"])
+    assert [one.value for one in found.rows.ratings][:2] == [2, 1]
