@@ -42,8 +42,8 @@ class Grid(NamedTuple):
 
         Documents that lack the score of one side for want of answers count here, too. What both
         sides lack says nothing of a change: a document without either score is left out, and one
-        with the same score, for want of as many answers, has not changed. One whose missing answers
-        could be worth anything is left out; `unbounded` tells.
+        with the same score and bounds, for want of as many answers, has not changed. One whose
+        missing answers could be worth anything is left out; `unbounded` tells.
         """
         neither = np.isnan(self.before.value) & np.isnan(self.after.value)
         alike = self._alike()
@@ -63,9 +63,12 @@ class Grid(NamedTuple):
         return np.stack([(counts & least).sum(axis=1), (counts & most).sum(axis=1)])
 
     def _alike(self) -> npt.NDArray[np.bool_]:
-        """Where both sides have the same score, for want of as many answers."""
-        failed = (self.before.n_failed > 0) & (self.before.n_failed == self.after.n_failed)
-        alike: npt.NDArray[np.bool_] = failed & (self.change() == 0)
+        """Where both sides have the same score and bounds, for want of as many answers."""
+        alike: npt.NDArray[np.bool_]
+        alike = (self.before.n_failed > 0) & (self.before.n_failed == self.after.n_failed)
+        alike &= self.change() == 0
+        for before, after in zip(self.before[1:3], self.after[1:3], strict=True):
+            alike &= (_change(before, after) == 0) | (np.isnan(before) & np.isnan(after))
         return alike
 
 

@@ -208,7 +208,7 @@ def _sentinel(outcome: Outcome) -> Section | None:
 def _expected(expected: float | None, high: int | None) -> Cell:
     if expected is None or high is None:
         return Cell("–")
-    return Cell(shown(expected), (f"no alarm up to {high:,}",))
+    return Cell(shown(expected), (f"up to {high:,} may be chance",))
 
 
 def _history(history: History) -> Section:

@@ -31,7 +31,7 @@ class Flipped(NamedTuple):
     p: Array  # of the row alone
     adjusted: Array  # for all rows (step-down)
     smallest: Array  # no p of the row can be smaller, for so few documents differ in it
-    reach: Array  # what `adjusted` would be if all differences of the row had the same sign
+    reach: Array  # about what `adjusted` would be if all differences of the row had the same sign
     exact: bool  # whether all signs were tried
 
 
@@ -39,7 +39,9 @@ def sign_flip_test(differences: Array, *, n: int, rng: np.random.Generator) -> F
     """Test each row of `differences` (rows, documents); NaN where a row has no difference.
 
     The statistic is the sum, in units of its standard deviation over the signs. All signs are tried
-    where there are no more than `n`, else `n` in all, the data's own among them.
+    where there are no more than `n`, else `n` in all, the data's own among them. `reach` takes how
+    rows go together as it is, which other signs of a row would change a little: it may only say why
+    nothing is shown.
     """
     there = np.nan_to_num(differences)
     p = np.full(len(there), np.nan)

@@ -63,15 +63,15 @@ DRIFT = Table(
         "false_alarm": real("the stated rate of false alarms per check of one judge"),
         "changed": integer("verdicts that differ from the stored ones", null=True),
         "expected": real("how many would differ by repeated judging alone", null=True),
-        "high": integer("the most that raise no alarm", null=True),
+        "high": integer("the most that may be chance", null=True),
         "p_changed": real("chance of so many or more by repeated judging alone", null=True),
         "shift": integer(
             "verdicts that went up (towards the first label, such as entailed, or a higher grade)"
             " less those that went down",
             null=True,
         ),
-        "shift_low": integer("the least that raises no alarm", null=True),
-        "shift_high": integer("the greatest that raises no alarm", null=True),
+        "shift_low": integer("the least that may be chance", null=True),
+        "shift_high": integer("the greatest that may be chance", null=True),
         "p_shift": real("chance of such a shift, either way, by repeated judging alone", null=True),
         "spent": real("what the check can have cost at most; null without prices", null=True),
         "currency": text("of `spent`", null=True),
