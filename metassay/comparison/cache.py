@@ -56,7 +56,7 @@ def changed_files(root: Path, recorded: Mapping[str, str]) -> list[str]:
 
     `recorded`: their MD5 by path. What is not there is passed over: a clone may have the tables
     alone. DVC keeps the hashes of files whose size and time are as before, so that only what was
-    written since is read. None where DVC does not work, since it then does not say.
+    written since is read. An empty list, too, where DVC does not work: nothing is known then.
     """
     there = {path: md5 for path, md5 in recorded.items() if (root / path).exists()}
     if not there:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from metassay.spreadsheets.sheet import Sheet
-from metassay.spreadsheets.wide import Named
+from metassay.spreadsheets.wide import Named, told_by
 from metassay.spreadsheets.words import (
     CRITERION,
     DOC,
@@ -52,7 +52,7 @@ class Columns:
     @property
     def each(self) -> frozenset[str]:
         """What the names of the columns side by side say, by role."""
-        return frozenset(role for said in self.spread.values() for role in said)
+        return told_by(self.spread)
 
     def unread(self, sheet: Sheet) -> list[str]:
         """Columns that hold nothing of these."""

@@ -119,9 +119,8 @@ def _against(one: Means, other: Means) -> bool:
     x, y = ([means[text] for text in texts] for means in (one, other))
     if len(texts) < _TEXTS or min(len(set(x)), len(set(y))) < 2:
         return False
-    rho = float(
-        np.corrcoef(_ranks(x), _ranks(y))[0, 1]
-    )  # without SciPy, which takes a second to load
+    # Spearman's, without SciPy, which takes a second to load.
+    rho = float(np.corrcoef(_ranks(x), _ranks(y))[0, 1])
     return rho < _AGAINST and rho * len(texts) ** 0.5 < _SURE
 
 

@@ -1,7 +1,7 @@
 """Finds what each column holds: as its user says, by usual names, or by its cells."""
 
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from metassay.datasets.rows import Findings, Place
 from metassay.errors import shown
@@ -24,7 +24,7 @@ from metassay.spreadsheets.guess import (
     wordy,
 )
 from metassay.spreadsheets.sheet import Sheet
-from metassay.spreadsheets.wide import guessed_names, is_pattern, read_names
+from metassay.spreadsheets.wide import guessed_names, is_pattern, read_names, told_by
 from metassay.spreadsheets.words import (
     CRITERION,
     DOC,
@@ -125,9 +125,9 @@ def _side_by_side(guess: Guess, long: Sequence[str]) -> None:
 
 def _of_ratings(guess: Guess) -> Columns | None:
     _keys_of(guess)
-    if RATER not in _each(guess):
+    if RATER not in told_by(guess.spread):
         guess.by_name(RATER)
-    if CRITERION not in _each(guess):
+    if CRITERION not in told_by(guess.spread):
         guess.thing_by_name(CRITERION)
     if not guess.spread and VALUE not in guess.roles:
         _find_values(guess)
@@ -197,7 +197,3 @@ def _several(written: str, sheet: Sheet) -> list[str]:
         names.append(",".join(rest[:n]).strip())
         rest = rest[n:]
     return names
-
-
-def _each(guess: Guess) -> Collection[str]:
-    return {role for said in guess.spread.values() for role in said}

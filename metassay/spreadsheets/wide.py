@@ -17,6 +17,11 @@ def fields(pattern: str) -> list[str]:
     return _FIELD.findall(pattern)
 
 
+def told_by(named: Named) -> frozenset[str]:
+    """The roles of which the names say something."""
+    return frozenset(role for said in named.values() for role in said)
+
+
 def is_pattern(pattern: str, allowed: Collection[str]) -> bool:
     """Whether it tells something, nothing twice, and nothing but what is `allowed`."""
     told = fields(pattern)
