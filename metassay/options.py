@@ -57,6 +57,21 @@ class Criterion(Options):
     scale: Literal["nominal", "ordinal", "interval", "count"] = "interval"
 
 
+class Design(Options):
+    """Which documents and systems of a benchmark belong together, and what was planned.
+
+    `strata`, `cluster`: attributes of the sources; documents of one stratum are held against each
+    other alone, documents of one cluster (a patient, a topic) count as one; by `doc_id` each stands
+    for itself. `families`: systems -> what they are versions of. `primary`: the metric that was
+    named before anybody looked, by name or label; it is not adjusted for the others.
+    """
+
+    strata: str = ""
+    cluster: str = ""
+    families: dict[str, str] = Field(default_factory=dict)
+    primary: str | None = None
+
+
 def parse(model: type[AnyOptions], block: object, *, where: str) -> AnyOptions:
     """Check one mapping against its options class; `where` leads every message."""
     try:

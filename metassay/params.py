@@ -15,7 +15,17 @@ from metassay import strict_yaml
 from metassay.alike import folded
 from metassay.errors import BadInput
 from metassay.naming import FORM, name_problems, words_problem
-from metassay.options import BENCHMARKS, CHEAP, GIVEN, PARAMS, Block, Criterion, Options, parse
+from metassay.options import (
+    BENCHMARKS,
+    CHEAP,
+    GIVEN,
+    PARAMS,
+    Block,
+    Criterion,
+    Design,
+    Options,
+    parse,
+)
 
 # No benchmark may have these names: such folders lie beside reports/<benchmark>/.
 BESIDE_REPORTS = ("published", "figures", "changes", "bridges")
@@ -44,6 +54,7 @@ class Benchmark(Options):
     dataset: str  # a name in data/registry.yaml
     raw: str  # the folder of its raw files
     criteria: dict[str, Criterion]  # what its raters judged; {} where nobody did
+    design: Design  # which documents and systems belong together; {} where none do
     studies: dict[str, str]  # ratings that came back from people: study -> their file
     systems: list[str]  # what writes texts from the sources alone
     few_shot: dict[str, str]  # what is shown examples: system -> the folder of their raw files

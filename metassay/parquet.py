@@ -1,7 +1,8 @@
 """What a table is, and the only reader and writer of Parquet.
 
 Both ways validate. Rows are sorted by key, reals are rounded to 12 significant digits (so that
-another processor's order of summation cannot change the bytes), and a file is replaced whole or
+another processor's order of summation cannot change the bytes; what was read and not computed is
+kept as it is), and a file is replaced whole or
 not at all. Every page carries its checksum, without which one damaged file in nine was read as
 other numbers. Errors name the table, the column and the first offending key, never a
 text.
@@ -36,6 +37,7 @@ class Column:
     meaning: str
     null: bool = False
     choices: tuple[str, ...] = ()
+    exact: bool = False  # a real that is kept to its last digit
 
 
 @dataclass(frozen=True)
@@ -73,9 +75,12 @@ def integer(meaning: str, *, null: bool = False) -> Column:
     return Column(pa.int64(), meaning, null)
 
 
-def real(meaning: str, *, null: bool = False) -> Column:
-    """A double, rounded to 12 significant digits when written."""
-    return Column(pa.float64(), meaning, null)
+def real(meaning: str, *, null: bool = False, exact: bool = False) -> Column:
+    """A double, rounded to 12 significant digits when written.
+
+    `exact`: not so, as it was read from somebody's file; who computes such a value rounds it.
+    """
+    return Column(pa.float64(), meaning, null, exact=exact)
 
 
 def boolean(meaning: str) -> Column:
@@ -223,9 +228,10 @@ def _any_null(table: Table) -> pa.Schema:
 def _array(values: "pd.Series[Any]", column: Column) -> pa.Array:
     if column.type == pa.float64():
         numbers = pd.to_numeric(values).astype("float64").tolist()
-        return pa.array([_rounded(v) for v in numbers], column.type, from_pandas=True)
+        written = (v + 0.0 for v in numbers) if column.exact else map(rounded, numbers)
+        return pa.array(list(written), column.type, from_pandas=True)
     if column.type == pa.list_(pa.float64()):
-        lists = [[_rounded(v) for v in x] if _is_list(x) else None for x in values]
+        lists = [[rounded(v) for v in x] if _is_list(x) else None for x in values]
         return pa.array(lists, column.type)
     if pa.types.is_dictionary(column.type):
         # Sorted categories in use: the same rows give the same dictionary, hence the same bytes.
@@ -239,7 +245,8 @@ def _is_list(value: object) -> bool:  # a list, tuple or array, but no text and 
     return hasattr(value, "__iter__") and not isinstance(value, str)
 
 
-def _rounded(value: float) -> float:
+def rounded(value: float) -> float:
+    """To 12 significant digits: what sums in another order have in common."""
     number = float(f"{value:.{SIGNIFICANT_DIGITS}g}")
     return number + 0.0  # -0.0 and 0.0 are the same number and must be the same bytes
 

@@ -24,7 +24,8 @@ from metassay.meta_evaluation.evidence import evidence
 from metassay.meta_evaluation.gather import gather
 from metassay.statistics.components import Relation, value_at
 from metassay.statistics.independence import independence_test
-from metassay.statistics.jackknife import groups, left_out
+from metassay.statistics.jackknife import left_out, units_of
+from metassay.statistics.layout import plain
 from metassay.statistics.orders import document_orders, draw_orders
 from metassay.statistics.prepared import prepared
 from tests.calibration.verdicts import options, study_of
@@ -64,7 +65,7 @@ def test(metrics: Sequence[np.ndarray], human: np.ndarray, n: int) -> np.ndarray
 
 def one_by_one(metric: np.ndarray, human: np.ndarray, coefficient: str) -> np.ndarray:
     """The same leave-outs, each computed anew."""
-    group = groups(human.shape[1])
+    group = units_of(plain(human.shape)).document
     each = np.arange(len(human))
     rows = [value_at(metric[each != i], human[each != i], "global", coefficient) for i in each]
     columns = [

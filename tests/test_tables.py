@@ -11,6 +11,7 @@ import pytest
 from metassay.errors import BadInput
 from metassay.parquet import empty, read, write
 from metassay.reporting.contract_page import describe
+from metassay.tables.confounds import CONFOUNDS
 from metassay.tables.documents import TEXTS
 from metassay.tables.index import TABLES
 from metassay.tables.pairs import PAIRS
@@ -87,19 +88,21 @@ def test_same_rows_give_the_same_bytes_whatever_their_order_index_and_dtype(tmp_
 
 
 def test_reals_are_rounded_so_that_the_order_of_a_sum_cannot_change_the_bytes(tmp_path) -> None:
-    row = {
-        "study": "s",
-        "doc_id": "d",
-        "author": "a",
-        "part": "full",
-        "unit": "text",
-        "rater": "r",
-        "criterion": "c",
-    }
+    row = {name: None if c.null else 0 for name, c in CONFOUNDS.columns.items()}
+    row |= dict.fromkeys(("study", "criterion", "part", "metric", "judge", "confound"), "x")
+    row |= {"level": "global", "statistic": "partial", "coefficient": "pearson"}
     for name, value in (("a", 0.1 + 0.2), ("b", 0.3), ("z", -0.0), ("y", 0.0)):
-        write(RATINGS, pd.DataFrame([row | {"value": value}]), tmp_path / f"{name}.parquet")
+        write(CONFOUNDS, pd.DataFrame([row | {"value": value}]), tmp_path / f"{name}.parquet")
     assert digest(tmp_path / "a.parquet") == digest(tmp_path / "b.parquet")
     assert digest(tmp_path / "z.parquet") == digest(tmp_path / "y.parquet")
+
+
+def test_what_somebody_wrote_is_kept_to_the_last_digit(tmp_path) -> None:
+    row = dict.fromkeys(RATINGS.key, "x")
+    for value in (0.1 + 0.2, 1 / 3, -0.0):
+        write(RATINGS, pd.DataFrame([row | {"value": value}]), tmp_path / "r.parquet")
+        assert read(RATINGS, tmp_path / "r.parquet")["value"][0] == value
+    assert str(read(RATINGS, tmp_path / "r.parquet")["value"][0]) == "0.0"
 
 
 def test_nulls_stay_nulls(tmp_path: Path) -> None:

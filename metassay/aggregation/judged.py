@@ -41,7 +41,7 @@ from metassay.errors import BadInput, shown
 from metassay.pairing.instruments import Answers
 from metassay.pairing.questions import Questions, clashes, measures_of
 from metassay.pairing.record import Measure, Question
-from metassay.parquet import empty
+from metassay.parquet import empty, rounded
 from metassay.tables.scores import SCORES
 
 Reals = NDArray[np.float64]
@@ -121,7 +121,10 @@ def judged_scores(
                 rows = _scored(cells, losses[_counted_in(measure.counted)], measure, items)
                 recipe = _recipe(measure, signed, options, setup)
                 scores.append(rows.assign(judge=str(judge), recipe=recipe))
-    return pd.concat(scores, ignore_index=True) if scores else empty(SCORES)
+    if not scores:
+        return empty(SCORES)
+    found = pd.concat(scores, ignore_index=True)
+    return found.assign(value=found["value"].astype("float64").map(rounded))
 
 
 def _counted_in(question: Question) -> str:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from metassay.aggregation.cells import places_in
 from metassay.aggregation.judged import signature
 from metassay.errors import BadInput
-from metassay.parquet import empty
+from metassay.parquet import empty, rounded
 from metassay.statistics.subsets import least_maximum, least_mean, least_minimum, least_sum
 from metassay.tables.names import FULL
 from metassay.tables.scores import SCORES
@@ -125,7 +125,10 @@ def rubric_scores(
             )
     if problems:
         raise BadInput(problems)
-    return pd.concat(scores, ignore_index=True) if scores else empty(SCORES)
+    if not scores:
+        return empty(SCORES)
+    found = pd.concat(scores, ignore_index=True)
+    return found.assign(value=found["value"].astype("float64").map(rounded))
 
 
 def _scores(

@@ -25,11 +25,12 @@ from metassay.file_names import (
 )
 from metassay.params import Params
 from metassay.reporting.display import ShownAs
-from metassay.reporting.headline import answers_of, best_metrics, board, limits_of, notes_of
+from metassay.reporting.headline import answers_of, best_metrics, board, notes_of
 from metassay.reporting.headline_cards import HEADS as HEADS_OF_CARDS
 from metassay.reporting.headline_cards import cards
 from metassay.reporting.headline_segments import HEADS as HEADS_OF_SCORES
 from metassay.reporting.headline_segments import score_rows
+from metassay.reporting.limits import limits_of
 from metassay.reporting.numbers import counted
 from metassay.reporting.views.asked import HEADS, missing_cells, missing_lines
 

@@ -77,6 +77,7 @@ def _content(chosen: argparse.Namespace, name: str) -> Content | None:
         higher=chosen.higher,
         neither=chosen.neither,
         scales=chosen.scale,
+        primary=chosen.primary,
     )
     found = read_all(asked)
     for line in summary.lines(found, settings.settings_of(found.rows)):

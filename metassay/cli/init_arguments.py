@@ -46,9 +46,9 @@ def add_commands(
         action="extend",
         default=[],
         help="what columns hold: doc, system, text, source, reference, rater, criterion, metric,"
-        " value; of one file alone: ratings.doc=id; several side by side: systems=a,b (also"
-        " criteria, raters, metrics); the form of names that say several things:"
-        " ratings.wide={criterion}_{rater}",
+        " value; of texts, what belongs together: strata, cluster, family; of one file alone:"
+        " ratings.doc=id; several side by side: systems=a,b (also criteria, raters, metrics); the"
+        " form of names that say several things: ratings.wide={criterion}_{rater}",
     )
     say(
         "--reference", metavar="SYSTEM", help="who of the systems wrote the references ('': nobody)"
@@ -58,6 +58,8 @@ def add_commands(
     say("--higher", metavar="NAME", nargs="+", action="extend", default=[], help="of which more is")
     neither = "metrics that say what a text is like, not how good"
     say("--neither", metavar="NAME", nargs="+", action="extend", default=[], help=neither)
+    primary = "the one metric named before anybody looked, which is not adjusted for the others"
+    say("--primary", metavar="METRIC", help=primary)
     scale = (
         "a criterion's scale, such as fluency=1..5 (default: lowest to highest value), or its"
         " grades in words, of which the first counts 1, such as fluency=poor<fair<good"

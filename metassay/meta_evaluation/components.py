@@ -33,13 +33,12 @@ def _rows(found: Gathered, options: MetaOptions) -> Iterator[dict[str, object]]:
         shares = _shares(np.where(np.isfinite(study.human), one.values, np.nan))
         for component in COMPONENTS:
             sides = one.oriented, study.oriented
-            value = correlate_at(*sides, component, options.coefficient)
+            value = correlate_at(*sides, component, options.coefficient, study.layout)
             p = np.nan
             if component in tested.relations:
                 p = float(tested.p[place, tested.relations.index(component)])
-                ends = interval(
-                    left_out(*sides, component, options.coefficient), confidence=options.confidence
-                )
+                left = left_out(*sides, component, options.coefficient, study.layout)
+                ends = interval(left, confidence=options.confidence)
                 low, high = ends.low, ends.high
             else:
                 value, low, high = value._replace(value=np.nan, n=0), np.nan, np.nan

@@ -6,22 +6,25 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.meta_evaluation.gather import (
-    AtLevel,
-    Gathered,
-    directed_places,
-    holding,
-    run_test,
-    sides,
-)
-from metassay.meta_evaluation.options import MEASURED, SYSTEM, VANISHES, MetaOptions
+from metassay.meta_evaluation.gather import Gathered, directed_places, run_test
+from metassay.meta_evaluation.options import ANY_SHAPE, MEASURED, SYSTEM, VANISHES, MetaOptions
 from metassay.meta_evaluation.study import Measured, Study
 from metassay.parquet import empty
+from metassay.statistics.components import correlate_at
 from metassay.statistics.confounds import most_abstractive
-from metassay.statistics.correlation import LEVELS, Array, Level, correlate
+from metassay.statistics.correlation import LEVELS, Array, Level
 from metassay.statistics.ensembles import standardise
 from metassay.statistics.jackknife import LeftOut, interval, left_out
-from metassay.statistics.partials import partial, partial_given_system, residuals_first
+from metassay.statistics.layout import Layout
+from metassay.statistics.partials import (
+    Rests,
+    less_any_shape,
+    less_system,
+    partial,
+    partial_given_system,
+    residuals_first,
+    rests_of_any_shape,
+)
 from metassay.tables.confounds import CONFOUNDS
 from metassay.tables.names import NO_JUDGE
 
@@ -43,11 +46,17 @@ def confounds(found: Sequence[Gathered], options: MetaOptions) -> pd.DataFrame:
     are coverage, density, words, those that options.confounds names, and the system.
 
     - `metric`, `people`: the confound's correlation with each, at the level.
-    - `partial`: the metric with people, the confound held constant at that level (ranks first for
-      Spearman). Where half or more of the plain correlation goes, p says whether what is left is
-      more than chance: the exact test of the certificates on what is left of both sides, adjusted
-      for all metrics of the study.
+    - `partial`: the metric with people, the confound held constant at that level on a straight line
+      (ranks first for Spearman); of the system, both less the system's mean.
     - `partial_residuals_first`: with Spearman, the other way of making ranks partial.
+    - `partial_of_any_shape`: the metric with people when a curve of any shape in the confound is
+      taken out of both (`partials.less_any_shape`). A metric that saturates with length, beside
+      people who like length up to a point, has a `partial` and nothing here.
+
+    p says whether what is left is more than chance, where half or more of the plain correlation
+    goes: of `partial_of_any_shape`, and of `partial` given the system. It is the exact test of the
+    certificates on what is left of both sides, adjusted for all metrics of the study.
+
     - `added`, global alone: the mean of the standardised metric and confound against people; where
       it is higher than the metric's own, people see something in the confound that the metric does
       not.
@@ -76,10 +85,11 @@ def _of_study(found: Gathered, options: MetaOptions) -> Iterator[dict[str, objec
     if len(study.systems) > 1 and options.coefficient != "kendall_c":
         controls[SYSTEM] = None
     for name, control in controls.items():
+        rests = {} if control is None else _rests(study, control, options)
         for level in LEVELS:
             if control is None and level == SYSTEM:
                 continue
-            for measured, statistic, value in _at(found, level, name, control, options):
+            for measured, statistic, value in _at(found, level, name, control, rests, options):
                 complete = np.all(np.isfinite(value.needed), axis=0)
                 yield {
                     **study.key,
@@ -94,6 +104,14 @@ def _of_study(found: Gathered, options: MetaOptions) -> Iterator[dict[str, objec
                 }
 
 
+def _rests(study: Study, control: Array, options: MetaOptions) -> dict[int, Rests]:
+    """What the control leaves, by the metric's place; the same at every level."""
+    places = [place for place, _ in directed_places(study)]
+    each = [study.metrics[place].oriented for place in places]
+    found = rests_of_any_shape(each, study.oriented, control, options.coefficient, study.layout)
+    return dict(zip(places, found, strict=True))
+
+
 def _numbers(found: _Value, confidence: float) -> dict[str, object]:
     low = high = np.nan
     if found.left is not None:
@@ -102,56 +120,71 @@ def _numbers(found: _Value, confidence: float) -> dict[str, object]:
 
 
 def _at(
-    found: Gathered, level: Level, name: str, control: Array | None, options: MetaOptions
+    found: Gathered,
+    level: Level,
+    name: str,
+    control: Array | None,
+    rests: Mapping[int, Rests],
+    options: MetaOptions,
 ) -> Iterator[tuple[Measured, str, _Value]]:
-    study, at = found.study, found.levels[level]
-    partials: dict[int, _Value] = {}
+    study, layout = found.study, found.study.layout
+    people = (
+        None if control is None else _correlated(control, study.oriented, level, study, options)
+    )
+    left: dict[int, _Value] = {}  # what a verdict may rest on, by the metric's place
     for place, measured in directed_places(study):
         if measured.metric == name:
             continue  # a metric is no confound of itself
         metric, human = measured.oriented, study.oriented
-        if control is None:
-            given = partial_given_system(metric, human, level, options.coefficient)
+        if control is None or people is None:
+            given = partial_given_system(metric, human, level, options.coefficient, layout)
+            left[place] = _Value(given.value, given.n, (metric, human), given.left)
             needed: tuple[Array, ...] = (metric, human)
         else:
             needed = (metric, human, control)
-            for statistic, side in (("metric", metric), ("people", human)):
-                yield measured, statistic, _correlated(control, side, level, options)
+            yield measured, "metric", _correlated(control, metric, level, study, options)
+            yield measured, "people", people
             if level == "global":
-                for statistic, value in _pooled(metric, human, control, options):
+                for statistic, value in _pooled(metric, human, control, options, layout):
                     yield measured, statistic, value
+            rest = rests[place]
+            of_rest = left_out(rest.metric, rest.human, level, options.coefficient, layout)
+            left[place] = _Value(of_rest.value, rest.n, needed, of_rest)
             if options.coefficient == "kendall_c":
                 continue
-            given = partial(*needed, level, options.coefficient)
-        partials[place] = _Value(given.value, given.n, needed, given.left)
+            given = partial(*needed, level, options.coefficient, layout)
+            yield measured, "partial", _Value(given.value, given.n, needed, given.left)
         if options.coefficient == "spearman":
             other_way = residuals_first(metric, human, control, level)
             yield measured, "partial_residuals_first", _Value(other_way, given.n, needed)
-    p = _p_of_rest(study, at, level, control, partials, options)
-    for place, value in partials.items():
-        yield study.metrics[place], "partial", value._replace(p=p.get(place, np.nan))
+    p = _p_of_rest(found, level, control, left, options)
+    for place, value in left.items():
+        statistic = "partial" if control is None else ANY_SHAPE
+        yield study.metrics[place], statistic, value._replace(p=p.get(place, np.nan))
 
 
 def _p_of_rest(
-    study: Study,
-    at: AtLevel,
+    found: Gathered,
     level: Level,
     control: Array | None,
-    partials: Mapping[int, _Value],
+    left: Mapping[int, _Value],
     options: MetaOptions,
 ) -> dict[int, float]:
     """Adjusted p of what is left, if for any metric half or more goes; by the metric's place."""
-    plain = {place: at.left[place].value for place in partials}
-    gone = {
-        i for i in partials if partials[i].value * np.sign(plain[i]) <= VANISHES * abs(plain[i])
-    }
+    study, at = found.study, found.levels[level]
+    plain = {place: at.left[place].value for place in left}
+    gone = {i for i in left if left[i].value * np.sign(plain[i]) <= VANISHES * abs(plain[i])}
     if not gone:
         return {}
-    held = None if control is None else sides(study, control, level, options)
-    human = holding(sides(study, study.oriented, level, options), held)
-    places = list(partials)
-    each = [holding(sides(study, study.metrics[i].oriented, level, options), held) for i in places]
-    tested = run_test(study, each, human, level, options)
+
+    def rest(side: Array) -> Array:
+        if control is None:
+            return less_system(side)
+        return less_any_shape(side, control, options.coefficient, study.layout)
+
+    places = list(left)
+    each = [rest(study.metrics[place].oriented) for place in places]
+    tested = run_test(study, each, rest(study.oriented), level, options)
     if tested is None:
         return {}
     adjusted = tested.adjusted(np.ones(len(places), dtype=bool))
@@ -166,20 +199,25 @@ def _p_of_rest(
     }
 
 
-def _correlated(control: Array, side: Array, level: Level, options: MetaOptions) -> _Value:
-    left = left_out(control, side, level, options.coefficient)
-    n = correlate(control, side, level, options.coefficient).n
+def _correlated(
+    control: Array, side: Array, level: Level, study: Study, options: MetaOptions
+) -> _Value:
+    left = left_out(control, side, level, options.coefficient, study.layout)
+    n = correlate_at(control, side, level, options.coefficient, study.layout).n
     return _Value(left.value, n, (control, side), left)
 
 
 def _pooled(
-    metric: Array, human: Array, control: Array, options: MetaOptions
+    metric: Array, human: Array, control: Array, options: MetaOptions, layout: Layout
 ) -> Iterator[tuple[str, _Value]]:
     trio = metric, human, control
     there = np.all(np.isfinite(trio), axis=0)
-    both = np.mean(standardise(np.stack((metric[there], control[there]))), axis=0)
-    found = correlate(both[None], human[there][None], "global", options.coefficient)
+    both = np.full(human.shape, np.nan)
+    both[there] = np.mean(standardise(np.stack((metric[there], control[there]))), axis=0)
+    found = correlate_at(both, human, "global", options.coefficient, layout)
     yield "added", _Value(found.value, int(np.count_nonzero(there)), trio)
     for share in SHARES:
-        least = most_abstractive(*trio, "global", options.coefficient, share=share / 100)
+        least = most_abstractive(
+            *trio, "global", options.coefficient, share=share / 100, layout=layout
+        )
         yield f"lowest_{share}", _Value(least.value, least.n, trio)

@@ -10,7 +10,8 @@ from metassay.meta_evaluation.gather import Gathered
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, generator
 from metassay.parquet import empty
-from metassay.statistics.correlation import LEVELS, Array, Coefficient, correlate
+from metassay.statistics.components import correlate_at
+from metassay.statistics.correlation import LEVELS, Array, Coefficient
 from metassay.statistics.ensembles import percentiles
 from metassay.statistics.grouped import correlate_groups
 from metassay.statistics.jackknife import Over, interval, left_out_all
@@ -50,9 +51,11 @@ def correlations(
 def _rows(found: Gathered, place: int, options: MetaOptions) -> Iterator[dict[str, object]]:
     study, measured = found.study, found.study.metrics[place]
     for level in LEVELS:
-        lefts = left_out_all(measured.values, study.human, level)
+        sides = measured.values, study.human
+        lefts = left_out_all(*sides, level, study.layout)
+        # A side without differences has no coefficient of any kind: all have the same counts.
+        counts = correlate_at(*sides, level, options.coefficient, study.layout)
         for coefficient in get_args(Coefficient):
-            value = correlate(measured.values, study.human, level, coefficient)
             left = lefts[coefficient]
             chosen = coefficient == options.coefficient
             p = float(found.levels[level].p[place, 0]) if chosen else np.nan
@@ -65,7 +68,7 @@ def _rows(found: Gathered, place: int, options: MetaOptions) -> Iterator[dict[st
                 "judge": measured.judge,
                 "level": level,
                 "coefficient": coefficient,
-                **value._asdict(),
+                **counts._replace(value=left.value)._asdict(),
                 "low": ends["both"].low,
                 "high": ends["both"].high,
                 "low_these_systems": ends["documents"].low,
@@ -98,10 +101,11 @@ def _grouped(parts: Parts, options: MetaOptions) -> Iterator[dict[str, object]]:
     human = np.concatenate([part.human.ravel() for part, _ in parts])
     group = np.repeat(np.arange(len(parts)), [one.values.size for _, one in parts])
     draws = draw(
-        (len(study.systems), len(study.documents)),
+        study.shape,
         resample=options.resample,
         n=options.resamples,
         rng=generator(options.seed, *study.key.values()),
+        layout=study.layout,
     )
     for coefficient in get_args(Coefficient):
         value = correlate_groups(metric, human, group, coefficient)

@@ -31,8 +31,9 @@ def ensembles(
     Metrics and people are turned so that more is better; only texts with people and every compared
     metric take part. A metric that gives every text the same score has no scale and is left out.
     The best subset is chosen by Pearson's correlation, texts of one
-    document in one fold: there is no such row by another coefficient. Its value is null, and it
-    has no members if none could be chosen, where fewer documents are left than twice the folds.
+    document (or cluster of documents) in one fold: there is no such row by another coefficient. Its
+    value is null, and it has no members if none could be chosen, where fewer documents are left
+    than twice the folds.
     Studies with fewer than two compared metrics have no rows.
 
     Where a study has more of the compared metrics than `largest_ensemble`, the first of
@@ -61,8 +62,8 @@ def ensembles(
 
 
 def _of_study(study: Study, compared: Sequence[Measured], options: MetaOptions) -> Rows:
-    metrics = np.stack([one.oriented.ravel() for one in compared])
-    human = study.oriented.ravel()
+    metrics = np.stack([study.layout.less_strata(one.oriented).ravel() for one in compared])
+    human = study.layout.less_strata(study.oriented).ravel()
     rated, scored = np.isfinite(human), np.all(np.isfinite(metrics), axis=0)
     shared: dict[str, object] = {
         **study.key,
@@ -121,7 +122,7 @@ def _combined(
 def _best(
     study: Study, metrics: Array, human: Array, labels: Array, options: MetaOptions
 ) -> dict[str, object]:
-    document = np.broadcast_to(np.arange(len(study.documents)), study.human.shape).ravel()
+    document = np.broadcast_to(study.layout.cluster, study.human.shape).ravel()
     complete = np.all(np.isfinite(np.vstack((metrics, human))), axis=0)
     members: Mask = np.zeros(len(labels), dtype=bool)
     value, in_sample = np.nan, np.nan

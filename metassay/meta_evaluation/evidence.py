@@ -7,19 +7,26 @@ import numpy as np
 import pandas as pd
 
 from metassay.meta_evaluation.gather import AtLevel, Gathered, directed_places
-from metassay.meta_evaluation.options import VANISHES, MetaOptions
+from metassay.meta_evaluation.options import ANY_SHAPE, SYSTEM, VANISHES, MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, generator
+from metassay.meta_evaluation.verdicts import OF_NO_OTHERS
 from metassay.parquet import empty
 from metassay.statistics.arithmetic import Array
 from metassay.statistics.ceiling import AgainstRater, Known, against_rater
-from metassay.statistics.correlation import LEVELS, Level, correlate
+from metassay.statistics.components import correlate_at
+from metassay.statistics.correlation import LEVELS, Level, system_means
 from metassay.statistics.jackknife import Over, interval
+from metassay.statistics.layout import Layout
+from metassay.statistics.moderation import Moderate, between_systems, moderator
 from metassay.statistics.pairwise import calibrate, calibrated_chance, pairwise_accuracy
 from metassay.statistics.simultaneous import corrected_for_choice, deviations, joint_confidence
 from metassay.tables.evidence import EVIDENCE
 
 DEALINGS = 100  # of a metric's scores, for the accuracy that chance alone reaches
 DEALT_PAIRS = 20_000  # with so many pairs dealt in all, fewer dealings do
+NOTHING_KNOWN = (
+    3.9  # an interval of a difference of correlations, at most 4 wide, that says nothing
+)
 
 _NAMES = ("study", "criterion", "part", "metric", "judge")
 Partials = dict[tuple[str, ...], list[dict[str, Any]]]  # rows of `confounds` by names and level
@@ -30,9 +37,11 @@ class _Together(NamedTuple):
 
     places: list[int]  # of the directed metrics in Study.metrics
     confidence: float  # that each interval needs so that all hold at once
+    moderate: Moderate  # a variance between systems, by those of all metrics
     corrected: dict[int, float]  # by place
     against: dict[int, AgainstRater]  # by place; empty with one rater
     against_confidence: float
+    against_moderate: Moderate
 
 
 def evidence(
@@ -50,17 +59,25 @@ def evidence(
 
     - p: the exact test that puts systems and documents in other orders, adjusted for all metrics
       of the level; the level itself and its components are tested, and the smallest p in the
-      direction of the value is taken.
-    - low, high: for other systems and documents; low_these_systems: for these systems;
-      joint_low_these_systems: the same, so that it holds for all metrics of the level at once.
-    - variance_systems, variance_documents: what low and high are made of (`jackknife.interval`).
-    - confound: of coverage, density, words, options.confounds and the system, the one that leaves
-      least of the correlation at this level; named only if half or more goes.
+      direction of the value is taken. That of a primary metric is adjusted for its components
+      alone.
+    - low, high: for other systems and documents (for other documents alone, where the design has
+      one system or none); low_these_systems: for these systems.
+    - corrected_low, corrected_high: hold for all metrics of the level at once. There the variance
+      between systems is moderated by that of all metrics (`statistics.moderation`); they are never
+      narrower than low and high.
+    - variance_systems, variance_documents: of the correlation (`jackknife.interval`), unmoderated.
+    - confound: of coverage, density, words and options.confounds, the one that leaves least of the
+      correlation at this level when any shape of it is taken out; named only if half or more goes.
+      The system is none: whoever compares systems wants to know who writes better.
+    - within_systems: what is left with the system held constant, for whoever compares texts of one
+      system.
     - with_raters, rater: metric and one rater, both held against the mean of the other raters on
-      the same texts; null with one rater.
+      the same texts of the same documents; null with one rater.
     - accuracy: acc_eq of Deutsch et al. 2023 with the epsilon that suits these data best, beside
       what scores dealt at random reach with their own best epsilon; of texts of one document and
-      of systems, not of any two texts (n**2 / 2 pairs).
+      of systems of one stratum (the mean over documents, or strata), not of any two texts
+      (n**2 / 2 pairs).
 
     `progress(done, total)` is called after each metric, level and study.
     """
@@ -80,8 +97,10 @@ def evidence(
 
 
 def _partials(confounds: pd.DataFrame) -> Partials:
+    given_system = (confounds["confound"] == SYSTEM) & (confounds["statistic"] == "partial")
     by_key: Partials = {}
-    for row in confounds[confounds["statistic"] == "partial"].to_dict("records"):
+    rests = confounds[given_system | (confounds["statistic"] == ANY_SHAPE)]
+    for row in rests.to_dict("records"):
         key = tuple(str(row[name]) for name in (*_NAMES, "level"))
         by_key.setdefault(key, []).append({str(k): v for k, v in row.items()})
     return by_key
@@ -100,21 +119,25 @@ def _together(found: Gathered, level: Level, options: MetaOptions) -> _Together:
                 study.oriented_raters,
                 level,
                 options.coefficient,
+                layout=study.layout,
                 known=known,
             )
-    corrected: dict[int, float] = {}
-    confidence = against_confidence = options.confidence
-    if defined:
-        rng = generator(options.seed, "together", *study.key.values(), level)
-        moves = deviations([at.left[i] for i in defined], fisher=True)
-        confidence = joint_confidence(moves, confidence=options.confidence, rng=rng)
-        values = np.array([at.left[i].value for i in defined])
-        found_values = corrected_for_choice(values, moves)
-        corrected = {i: float(v) for i, v in zip(defined, found_values, strict=True)}
-        if against:
-            moves = deviations([against[i].difference for i in defined], fisher=False)
-            against_confidence = joint_confidence(moves, confidence=options.confidence, rng=rng)
-    return _Together(places, confidence, corrected, against, against_confidence)
+    rng = generator(options.seed, "together", *study.key.values(), level)
+    lefts = [at.left[i] for i in defined]
+    moves = deviations(lefts)
+    confidence = joint_confidence(moves, confidence=options.confidence, rng=rng)
+    corrected = corrected_for_choice(np.array([one.value for one in lefts]), moves)
+    differences = [against[i].difference for i in defined if i in against]
+    gaps = deviations(differences, difference=True)
+    return _Together(
+        places,
+        confidence,
+        moderator([between_systems(one) for one in lefts], moves),
+        {i: float(value) for i, value in zip(defined, corrected, strict=True)},
+        against,
+        joint_confidence(gaps, confidence=options.confidence, rng=rng),
+        moderator([between_systems(one, difference=True) for one in differences], gaps),
+    )
 
 
 def _row(
@@ -128,68 +151,85 @@ def _row(
     study, at = found.study, found.levels[level]
     one = study.metrics[place]
     name = (study.study, study.criterion, study.part, one.metric, one.judge)
+    # A metric that was named before anybody looked is not the best of many.
+    primary = options.is_primary(one.metric, one.label)
+    rests = partials.get((*name, level), [])
     return {
         **dict(zip(_NAMES, name, strict=True)),
         "level": level,
         "better": study.better,
         "coefficient": options.coefficient,
         "confidence": options.confidence,
+        "primary": primary,
         **_counts(study, one, level, options),
-        **_intervals(study, at, place, together, options),
+        **_intervals(found, place, level, together, options),
         **_shown(at, place),
         **_accuracy(study, one, level, options),
-        **_against(together.against.get(place), together.against_confidence),
-        **_confound(partials.get((*name, level), []), at.left[place].value),
+        **_against(together, place, options.confidence if primary else together.against_confidence),
+        **_confound(rests, at.left[place].value),
+        **_within_systems(rests),
         "recipe": one.recipe,
     }
 
 
 def _counts(study: Study, one: Measured, level: Level, options: MetaOptions) -> dict[str, object]:
-    counted = correlate(one.oriented, study.oriented, level, options.coefficient)
+    layout = study.layout
+    counted = correlate_at(one.oriented, study.oriented, level, options.coefficient, layout)
     present = np.isfinite(one.values) & np.isfinite(study.human)
+    systems, documents = present.any(axis=1), present.any(axis=0)
     return {
         "value": counted.value,
         "n": counted.n,
         "n_undefined": counted.n_undefined,
+        "n_tied": _tied(one.values, study.human) if level == "document" else 0,
         "n_missing": counted.n_missing,
-        "n_systems": int(np.count_nonzero(present.any(axis=1))),
-        "n_documents": int(np.count_nonzero(present.any(axis=0))),
-        "design": _design(study),
+        "n_systems": int(np.count_nonzero(systems)),
+        "n_families": np.unique(layout.family[systems]).size,
+        "n_documents": int(np.count_nonzero(documents)),
+        "n_clusters": np.unique(layout.cluster[documents]).size,
+        "n_strata": layout.n_strata,
+        "design": study.design,
     }
 
 
-def _design(study: Study) -> str:
-    if study.nameless:
-        return "no systems"
-    if len(study.systems) == 1:
-        return "one system"
-    return "nested" if study.nested else "crossed"
+def _tied(metric: Array, human: Array) -> int:
+    """Documents whose texts people tell apart and the metric does not."""
+    present = np.isfinite(metric) & np.isfinite(human)
+    differs = []
+    for side in (metric, human):
+        most = np.where(present, side, -np.inf).max(axis=0)
+        differs.append(most > np.where(present, side, np.inf).min(axis=0))
+    return int(np.count_nonzero(~differs[0] & differs[1]))
 
 
 def _intervals(
-    study: Study, at: AtLevel, place: int, together: _Together, options: MetaOptions
+    found: Gathered, place: int, level: Level, together: _Together, options: MetaOptions
 ) -> dict[str, object]:
-    left = at.left[place]
-    # Texts that no systems wrote are a sample of documents and nothing else.
-    over: Over = "documents" if study.nameless else "both"
-    whole = interval(left, confidence=options.confidence)
-    both = interval(left, confidence=options.confidence, over=over)
-    these = interval(left, confidence=options.confidence, over="documents")
-    joint = interval(left, confidence=together.confidence, over=over)
-    corrected = together.corrected.get(place, np.nan)
+    study, left = found.study, found.levels[level].left[place]
+    one = study.metrics[place]
+    primary = options.is_primary(one.metric, one.label)
+    # Where there are no other systems to speak of, texts are a sample of documents.
+    over: Over = "documents" if study.design in OF_NO_OTHERS else "both"
+    sure = options.confidence
+    whole = interval(left, confidence=sure)
+    own = interval(left, confidence=sure, over=over)
+    these = interval(left, confidence=sure, over="documents")
+    corrected = left.value
+    if not primary:
+        sure = together.confidence
+        corrected = together.corrected.get(place, np.nan)
+    joint = interval(left, confidence=sure, over=over, moderate=together.moderate)
     return {
-        "low": both.low,
-        "high": both.high,
+        "low": own.low,
+        "high": own.high,
         "low_these_systems": these.low,
         "high_these_systems": these.high,
-        "joint_low_these_systems": interval(
-            left, confidence=together.confidence, over="documents"
-        ).low,
         "variance_systems": whole.of_systems,
         "variance_documents": whole.of_documents,
+        "joint_confidence": sure,
         "corrected": corrected,
-        "corrected_low": float(np.minimum(joint.low, corrected)),
-        "corrected_high": float(np.maximum(joint.high, corrected)),
+        "corrected_low": float(np.minimum(np.minimum(joint.low, own.low), corrected)),
+        "corrected_high": float(np.maximum(np.maximum(joint.high, own.high), corrected)),
     }
 
 
@@ -209,6 +249,8 @@ def _accuracy(study: Study, one: Measured, level: Level, options: MetaOptions) -
     if level == "global":
         return {"accuracy": np.nan, "chance": np.nan, "epsilon": np.nan, "n_pairs": 0}
     metric, human = one.oriented, study.oriented
+    if level == "system" and study.layout.n_strata > 1:
+        metric, human, level = *_means_by_stratum(metric, human, study.layout), "document"
     epsilon = calibrate(metric, human, level)
     found = pairwise_accuracy(metric, human, level, epsilon=epsilon)
     # The same random numbers for every metric: another one changes nothing.
@@ -225,37 +267,59 @@ def _accuracy(study: Study, one: Measured, level: Level, options: MetaOptions) -
     }
 
 
+def _means_by_stratum(metric: Array, human: Array, layout: Layout) -> tuple[Array, Array]:
+    """(systems, strata): only systems of one stratum are compared, as texts of one document are."""
+    columns = []
+    for number in range(layout.n_strata):
+        mine = layout.stratum == number
+        sides = system_means(metric[:, mine], human[:, mine], np.ones((1, np.sum(mine))))
+        columns.append([side[0] for side in sides])
+    of_metric, of_human = (np.column_stack(side) for side in zip(*columns, strict=True))
+    return of_metric, of_human
+
+
 def _pairs(both: Array, level: Level) -> int:
     present = np.isfinite(both)
     counts = present.sum(axis=0) if level == "document" else np.array([present.any(axis=1).sum()])
     return int(np.sum(counts * (counts - 1) // 2))
 
 
-def _against(found: AgainstRater | None, confidence: float) -> dict[str, object]:
+def _against(together: _Together, place: int, confidence: float) -> dict[str, object]:
+    found = together.against.get(place)
     if found is None:
         nothing = ("with_raters", "rater", "against_rater", "against_rater_low")
-        return {**dict.fromkeys((*nothing, "against_rater_high"), np.nan), "n_raters": 0}
-    ends = interval(found.difference, confidence=confidence, fisher=False)
+        numbers = dict.fromkeys((*nothing, "against_rater_high"), np.nan)
+        return {**numbers, "n_raters": 0, "n_against_rater": 0}
+    moderate = together.against_moderate
+    ends = interval(found.difference, confidence=confidence, difference=True, moderate=moderate)
+    known = ends.high - ends.low < NOTHING_KNOWN
     return {
         "with_raters": found.metric.value,
         "rater": found.rater.value,
         "against_rater": found.difference.value,
-        "against_rater_low": ends.low,
-        "against_rater_high": ends.high,
+        "against_rater_low": ends.low if known else np.nan,
+        "against_rater_high": ends.high if known else np.nan,
         "n_raters": found.n,
+        "n_against_rater": found.n_compared,
     }
 
 
-def _confound(partials: list[dict[str, Any]], plain: float) -> dict[str, object]:
+def _confound(rests: list[dict[str, Any]], plain: float) -> dict[str, object]:
     """The confound that leaves least, if it takes half or more of a correlation above 0."""
-    known = [row for row in partials if not np.isnan(row["value"])]
+    known = [r for r in rests if r["statistic"] == ANY_SHAPE and not np.isnan(r["value"])]
     least = min(known, key=lambda row: (row["value"], row["confound"]), default=None)
     if least is None or not plain > 0 or least["value"] > VANISHES * plain:
-        nothing = ("given_confound", "given_confound_p", "given_confound_high")
-        return {"confound": None, **dict.fromkeys(nothing, np.nan)}
+        return {"confound": None, "given_confound": np.nan, "given_confound_p": np.nan}
     return {
         "confound": least["confound"],
         "given_confound": least["value"],
         "given_confound_p": least["p"],
-        "given_confound_high": least["high"],
     }
+
+
+def _within_systems(rests: list[dict[str, Any]]) -> dict[str, object]:
+    """What is left with the system held constant, and its p where half or more goes."""
+    for row in rests:
+        if row["confound"] == SYSTEM:
+            return {"within_systems": row["value"], "within_systems_p": row["p"]}
+    return {"within_systems": np.nan, "within_systems_p": np.nan}

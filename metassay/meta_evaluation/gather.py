@@ -1,23 +1,26 @@
 """What every table of verdicts rests on: each metric's correlations, leave-outs and exact tests."""
 
 from collections.abc import Callable, Sequence
-from math import factorial
+from functools import partial
+from math import factorial, prod
 from typing import NamedTuple
 
 import numpy as np
 
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, generator
-from metassay.statistics.arithmetic import Array
-from metassay.statistics.components import PARTS_OF_LEVEL, Relation
+from metassay.statistics.arithmetic import Array, Mask
+from metassay.statistics.components import BETWEEN, PARTS_OF_LEVEL, Relation, rests_on
 from metassay.statistics.correlation import LEVELS, Level
 from metassay.statistics.independence import (
     Independence,
-    Side,
     independence_test,
     nested_test,
+    stratified,
 )
 from metassay.statistics.jackknife import LeftOut, left_out
+from metassay.statistics.layout import Index, Part, exchangeable, family_means
+from metassay.statistics.orders import Orders, draw_orders_within
 from metassay.statistics.prepared import prepared
 
 
@@ -51,7 +54,7 @@ def gather(
     for place, study in enumerate(found):
         levels: dict[Level, AtLevel] = {}
         for step, level in enumerate(LEVELS):
-            levels[level] = _at(study, level, options)
+            levels[level] = gather_level(study, level, options)
             if progress is not None:
                 progress(place * len(LEVELS) + step + 1, total)
         gathered.append(Gathered(study, levels))
@@ -66,64 +69,126 @@ def relations_of(study: Study, level: Level) -> tuple[Relation, ...]:
     return (level, *parts)
 
 
-def sides(study: Study, values: Array, level: Level, options: MetaOptions) -> Side:
-    """One matrix prepared for the relations of a level.
-
-    Where nothing is crossed, scores of texts that nobody rated take no part: each document is its
-    one text.
-    """
-    if study.nested:
-        values = np.where(np.isfinite(study.human), values, np.nan)
-    return {
-        relation: prepared(values, relation, options.coefficient)
-        for relation in relations_of(study, level)
-    }
-
-
 def run_test(
-    study: Study, metrics: Sequence[Side], human: Side, level: Level, options: MetaOptions
+    study: Study, metrics: Sequence[Array], human: Array, level: Level, options: MetaOptions
 ) -> Independence | None:
-    """The test of a study's design; None where there is nothing to put in another order."""
-    if not metrics or (study.nested and level == "document"):
+    """The test of a study's design; None where there is nothing to put in another order.
+
+    `metrics`, `human`: (systems, documents), turned so that more is better. Strata are tested each
+    by its own orders, families by their means.
+    """
+    if not metrics:
         return None
-    # The same orders for every metric and confound: another one changes nothing.
+    layout = study.layout
+    parts = layout.parts(np.isfinite(study.human))
+    if layout.n_strata == 1:
+        # The same orders for every metric and confound: another one changes nothing.
+        rng = generator(options.seed, "orders", *study.key.values(), level)
+        return _test_part(study, parts[0], (metrics, human), level, options, rng)
+    sets = exchangeable(parts, layout.n_families)
     rng = generator(options.seed, "orders", *study.key.values(), level)
-    shape = (len(study.systems), len(study.documents))
-    if study.nested and level == "global":
-        system = np.argmax(np.isfinite(study.human), axis=0)
-        return nested_test(metrics, human, system, shape[0], n=options.permutations, rng=rng)
-    return independence_test(metrics, human, shape, n=options.permutations, rng=rng)
+    rows = draw_orders_within(sets, options.permutations, rng).systems
+    tested, weights = [], []
+    for place, part in enumerate(parts):
+        rng = generator(options.seed, "orders", *study.key.values(), level, f"stratum {place}")
+        orders = Orders(_within_part(rows, part), len(rows), False)
+        one = _test_part(study, part, (metrics, human), level, options, rng, orders)
+        if one is not None:
+            tested.append(one)
+            present = np.isfinite(part.of(study.human))
+            weights.append([_weight(present, which) for which in relations_of(study, level)])
+    return stratified(tested, np.array(weights)) if tested else None
 
 
-def _at(study: Study, level: Level, options: MetaOptions) -> AtLevel:
+def _within_part(rows: Index, part: Part) -> Index:
+    """Orders of all families as orders of a stratum's; they take each other's places only."""
+    place = np.full(rows.shape[1], -1, dtype=np.intp)
+    place[part.families] = np.arange(part.families.size)
+    moved: Index = place[rows[:, part.families]]
+    return moved
+
+
+def _weight(present: Mask, relation: Relation) -> float:
+    """What a stratum's statistic counts: its texts, documents with two texts, or means less 1."""
+    n = rests_on(present, relation)
+    return float(max(0, n - 1) if relation in BETWEEN else n)
+
+
+def _test_part(
+    study: Study,
+    part: Part,
+    scores: tuple[Sequence[Array], Array],
+    level: Level,
+    options: MetaOptions,
+    rng: np.random.Generator,
+    orders: Orders | None = None,
+) -> Independence | None:
+    """The test of one stratum; its families' means stand for their systems."""
+    family = part.layout.family
+    metrics = [family_means(part.of(one), family) for one in scores[0]]
+    human = family_means(part.of(scores[1]), family)
+    present = np.isfinite(human)
+    nested = bool(np.all(present.sum(axis=0) <= 1))
+    if nested and level == "document":
+        return None
+    if nested:
+        # Scores of texts that nobody rated take no part: each document is its one text.
+        metrics = [np.where(present, one, np.nan) for one in metrics]
+    relations = [
+        one for one in relations_of(study, level) if not (nested and one == "between_documents")
+    ]
+    sides = [
+        {relation: prepared(one, relation, options.coefficient) for relation in relations}
+        for one in (*metrics, human)
+    ]
+    each, people = sides[:-1], sides[-1]
+    if nested and level == "global":
+        system = np.argmax(present, axis=0)
+        test = partial(nested_test, each, people, system, len(human))
+    else:
+        test = partial(independence_test, each, people, (len(human), human.shape[1]))
+    cluster = part.layout.cluster if part.layout.clustered else None
+    tested = test(n=options.permutations, rng=rng, cluster=cluster, orders=orders)
+    wanted = relations_of(study, level)
+    return tested.of_relations([relations.index(r) if r in relations else -1 for r in wanted])
+
+
+def gather_level(study: Study, level: Level, options: MetaOptions) -> AtLevel:
+    """One level of one study."""
     relations = relations_of(study, level)
-    human = sides(study, study.oriented, level, options)
-    each = [sides(study, one.oriented, level, options) for one in study.metrics]
+    each = [one.oriented for one in study.metrics]
     left = tuple(
-        left_out(one.oriented, study.oriented, level, options.coefficient) for one in study.metrics
+        left_out(one, study.oriented, level, options.coefficient, study.layout) for one in each
     )
-    tested = run_test(study, each, human, level, options)
+    tested = run_test(study, each, study.oriented, level, options)
     shape = (len(study.metrics), len(relations))
     if tested is None:
         nothing = np.full(shape, np.nan)
         return AtLevel(relations, left, nothing, nothing, nothing, np.nan)
-    directed = np.array([one.better != "neither" for one in study.metrics], dtype=bool)
     adjusted = np.full(shape, np.nan)
+    directed = np.array([one.better != "neither" for one in study.metrics], dtype=bool)
+    primary = np.array([options.is_primary(one.metric, one.label) for one in study.metrics])
     if directed.any():
         adjusted[directed] = tested.adjusted(directed)
-    orders = float(factorial(min(len(study.systems), 20)))
-    if level != "system":
-        orders *= factorial(min(len(study.documents), 20))
-    smallest = 2.0 / min(tested.n_orders, orders)
+    for place in np.flatnonzero(directed & primary):
+        alone = np.arange(len(directed)) == place
+        adjusted[alone] = tested.adjusted(alone)
+    smallest = 2.0 / min(tested.n_orders, _orders_there_are(study, level))
     return AtLevel(relations, left, tested.p, adjusted, tested.signs, min(1.0, smallest))
 
 
-def holding(side: Side, control: Side | None) -> Side:
-    """A prepared side with a control, or the system (None), held constant in each relation."""
-    return {
-        relation: one.less_row_means() if control is None else one.without(control[relation])
-        for relation, one in side.items()
-    }
+def _orders_there_are(study: Study, level: Level) -> float:
+    """In how many orders systems and documents, or signs of clusters, can be; up to 20! of each."""
+    layout = study.layout
+    parts = layout.parts(np.isfinite(study.human))
+    sets = np.bincount(exchangeable(parts, layout.n_families))
+    orders = float(prod(factorial(min(int(n), 20)) for n in sets))
+    if level == "system":
+        return orders
+    for part in parts:
+        n, clustered = part.layout.n_clusters, part.layout.clustered
+        orders *= 2.0 ** min(n, 60) if clustered else factorial(min(n, 20))
+    return orders
 
 
 def directed_places(study: Study) -> list[tuple[int, Measured]]:

@@ -10,6 +10,7 @@ from metassay.statistics.sizes import LARGEST
 # Confounds, also for pages, which would otherwise load the statistics for these words.
 MEASURED = ("coverage", "density", "words")  # metrics that are confounds of the others
 SYSTEM = "system"  # the confound that is no metric: who wrote the text
+ANY_SHAPE = "partial_of_any_shape"  # the statistic of `confounds` that verdicts rest on
 BELOW_OTHERS = "spearman_below_others"  # the coefficient that names raters who agree less
 VANISHES = 0.5  # what is left is tested where so much of a correlation goes with a confound
 
@@ -24,6 +25,8 @@ class MetaOptions(Options):
     exact tests of the certificates try; with too few of them no p can stay small when it is
     adjusted for all the others. `resample`: what those tests of metric against metric exchange.
     `confounds`: further metrics that may be behind a correlation.
+    `digits`: the significant digits that scores and ratings have; with 17 they count as written,
+    with 12 those are ties that differ only by how a computer rounds.
     `threshold`: the probability of passing from which a judge's card counts a text as passed.
     `label_width`: the width of an interval for which the card says how many labels it takes.
     """
@@ -36,12 +39,18 @@ class MetaOptions(Options):
     coefficient: Literal["pearson", "spearman", "kendall", "kendall_c"] = "pearson"
     confounds: list[str] = Field(default_factory=list)
     compared: list[str] = Field(default_factory=list)
+    primary: str | None = None
     largest_ensemble: int = Field(default=LARGEST, ge=1, le=LARGEST)
+    digits: int = Field(default=17, ge=1, le=17)
     folds: int = Field(default=5, ge=2)
     threshold: Share = 0.5
     label_width: Share = 0.1
     annotate: int = Field(default=20, ge=0)
     draw: Literal["largest", "uniform"] = "largest"
+
+    def is_primary(self, metric: str, label: str) -> bool:
+        """Whether it was named before anybody looked; `label` has its judge too."""
+        return self.primary is not None and self.primary in (metric, label)
 
     def compares(self, metric: str, label: str) -> bool:
         """Whether a metric is to be compared with others; `label` has its judge too."""

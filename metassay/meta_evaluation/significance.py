@@ -10,14 +10,15 @@ from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, generator
 from metassay.parquet import empty
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, Array, Coefficient, Level
-from metassay.statistics.permutation import Swaps, common, draw_swaps, permutation_test
-from metassay.statistics.resampling import draw
+from metassay.statistics.permutation import Swaps, Trio, common, draw_swaps, permutation_test
+from metassay.statistics.resampling import Draws, draw
 from metassay.statistics.significance import (
     Sampled,
     benjamini_hochberg,
     holm,
     paired,
     sampled,
+    sampled_by_document,
     williams,
 )
 from metassay.tables.correlations import SIGNIFICANCE
@@ -29,11 +30,11 @@ def significance(found: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
     """One row per level, test and pair of the compared metrics, the smaller label first.
 
     Metrics and people are turned so that more is better: a positive difference says that metric a
-    is closer to people. Only texts that have both metrics and people take part. n counts, at
-    document level, the documents in which both metrics correlate with people. Williams' test takes
-    what it compares for independent: it has rows at system level alone, for 20 systems or more. All
-    pairs of a family share their permutations or
-    resamples, which hang on the study alone: another metric changes no p, only the corrected ones.
+    is closer to people. Only texts that have both metrics and people take part, and at document
+    level only documents in which both metrics correlate with people: n counts them. Williams' test
+    takes what it compares for independent: it has rows at system level alone, for 20 systems or
+    more. All pairs of a family share their permutations or resamples, which hang on the study
+    alone: another metric changes no p, only the corrected ones.
     Permutations and resamples are `permutations` in number; with n of them no p is below 1 / (n +
     1), or 2 / (n + 1) by bootstrap, before it is corrected for the number of pairs.
     """
@@ -88,10 +89,11 @@ def _tested(
         swaps = None
         if test.startswith("permutation"):
             swaps = draw_swaps(
-                (len(study.systems), len(study.documents)),
+                study.shape,
                 resample=options.resample,
                 n=options.permutations,
                 rng=_generator(study, level, test, options),
+                layout=study.layout,
             )
         results = (_one(study, pair, level, swaps, options) for pair in pairs)
     for (a, b), values in zip(pairs, results, strict=True):
@@ -122,6 +124,7 @@ def _one(
         n=options.permutations,
         rng=np.random.default_rng(options.seed),
         swaps=swaps,
+        layout=study.layout,
     )
     return permuted._asdict()
 
@@ -131,24 +134,38 @@ def _bootstrapped(
 ) -> Iterator[dict[str, float]]:
     """Each metric is resampled once for all of its pairs in which the same texts take part."""
     draws = draw(
-        (len(study.systems), len(study.documents)),
+        study.shape,
         resample=options.resample,
         n=options.permutations,
         rng=_generator(study, level, test, options),
+        layout=study.layout,
     )
+    trios = [common(a.oriented, b.oriented, study.oriented) for a, b in pairs]
+    if level == "document":
+        differences = iter(sampled_by_document(trios, options.coefficient, draws))
+    else:
+        differences = _differences(study, pairs, trios, level, draws, options)
+    for trio, found in zip(trios, differences, strict=True):
+        yield paired(found, trio, confidence=options.confidence)._asdict()
+
+
+def _differences(
+    study: Study,
+    pairs: Pairs,
+    trios: Sequence[Trio],
+    level: Level,
+    draws: Draws,
+    options: MetaOptions,
+) -> Iterator[Sampled]:
     known: dict[tuple[str, bytes], Sampled] = {}
-    for a, b in pairs:
-        trio = common(a.oriented, b.oriented, study.oriented)
+    for (a, b), trio in zip(pairs, trios, strict=True):
         cells = trio.present.tobytes()
         for one, scores in ((a, trio.a), (b, trio.b)):
             if (one.label, cells) not in known:
                 known[one.label, cells] = sampled(
-                    scores, trio.human, level, options.coefficient, draws
+                    scores, trio.human, level, options.coefficient, draws, study.layout
                 )
-        found = paired(
-            known[a.label, cells], known[b.label, cells], trio, confidence=options.confidence
-        )
-        yield found._asdict()
+        yield known[a.label, cells].less(known[b.label, cells])
 
 
 def _rests_on(a: Array, b: Array, human: Array, level: Level, coefficient: Coefficient) -> int:

@@ -4,20 +4,24 @@ People are scorers too: a rating becomes a matrix as a metric does. All alignmen
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from metassay.errors import BadInput, shown
+from metassay.meta_evaluation.layouts import NO_GROUPS, Found, Groups, layout_of
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.options import Criterion
 from metassay.statistics.correlation import TIE, Array, tied
+from metassay.statistics.layout import Layout
 from metassay.tables.names import REFERENCE, metric_label
 
 VERSUS = "versus:"
 NAMELESS = "system"  # who wrote all texts, where nobody says who did
+
+AS_WRITTEN = 17  # digits that tell any two doubles apart
 
 _STUDIED = ["study", "criterion", "part"]
 _TEXT = ["doc_id", "author"]
@@ -62,11 +66,22 @@ class Study(NamedTuple):
     human: Array  # the raters' mean, as rated; NaN where nobody rated
     raters: Array  # (raters, systems, documents): each rater's own
     metrics: tuple[Measured, ...]  # sorted by metric and judge
+    found: Found  # which systems and documents belong together
 
     @property
     def key(self) -> dict[str, str]:
         """The key columns that every table here begins with."""
         return {"study": self.study, "criterion": self.criterion, "part": self.part}
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Systems and documents."""
+        return len(self.systems), len(self.documents)
+
+    @property
+    def layout(self) -> Layout:
+        """Which systems and documents belong together."""
+        return self.found.layout
 
     @property
     def nested(self) -> bool:
@@ -77,6 +92,15 @@ class Study(NamedTuple):
     def nameless(self) -> bool:
         """Whether there are no systems, only texts."""
         return list(self.systems) == [NAMELESS]
+
+    @property
+    def design(self) -> str:
+        """How systems and documents meet: a value of `evidence.design`."""
+        if self.nameless:
+            return "no systems"
+        if len(self.systems) == 1:
+            return "one system"
+        return "nested" if self.nested else "crossed"
 
     @property
     def oriented(self) -> Array:
@@ -104,16 +128,23 @@ def studies(
     ratings: pd.DataFrame,
     criteria: Mapping[str, Criterion],
     better: Mapping[str, Better],
+    groups: Groups = NO_GROUPS,
+    digits: int = AS_WRITTEN,
 ) -> list[Study]:
     """Every (study, criterion, part) with the metrics of the same part, in the order of its key.
 
     `scores`, `ratings`: the tables of those names; `better`: each metric's direction. Only texts
     of systems and documents that the study rated by this criterion take part, and never the
-    reference.
+    reference. `groups`: which of them belong together, as far as the user knows. `digits`: the
+    significant digits that scores and ratings have; by `AS_WRITTEN` all that they were read with.
 
     Raises BadInput for ratings by an undeclared criterion, and for scores of several recipes under
     one metric and judge.
     """
+    if digits < AS_WRITTEN:
+        scores, ratings = (
+            table.assign(value=_to_digits(table["value"], digits)) for table in (scores, ratings)
+        )
     of_raters = _rater_scores(ratings, criteria)
     of_part = dict(list(scores.groupby("part", sort=True)))
     found = []
@@ -122,6 +153,17 @@ def studies(
         systems = pd.Index(sorted(group["author"].unique()))
         documents = pd.Index(sorted(group["doc_id"].unique()))
         mine = of_raters[(of_raters[_STUDIED] == list(key)).all(axis=1)]
+        human = _matrix(group, systems, documents)
+        human = even(human) if group["several"].any() else steady(human)
+        metrics = _measured(of_part.get(part), part, systems, documents, better)
+        layout = layout_of(
+            list(systems),
+            list(documents),
+            human,
+            [one.values for one in metrics],
+            groups,
+            generator(0, "layout", study, criterion, part),
+        )
         found.append(
             Study(
                 study,
@@ -130,9 +172,10 @@ def studies(
                 criteria[criterion].better,
                 systems,
                 documents,
-                even(_matrix(group, systems, documents)),
+                human,
                 _each_rater(mine, systems, documents),
-                _measured(of_part.get(part), part, systems, documents, better),
+                metrics,
+                layout,
             )
         )
     return found
@@ -145,10 +188,13 @@ def human_scores(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd
     so that a rater counts once per text, however many of its claims they got through. In a
     comparison the other author has the mirrored value (1 - value on a scale of 0 to 1), which
     makes the mean a rate of wins, ties half. Abstentions and the reference's own scores are left
-    out. Raises BadInput for an undeclared criterion.
+    out. Column `several`: whether the value is a mean, and not one rating as it was given. Raises
+    BadInput for an undeclared criterion.
     """
-    each = _rater_scores(ratings, criteria)
-    return each.groupby([*_STUDIED, *_TEXT], sort=True)["value"].mean().reset_index()
+    each = _rater_scores(ratings, criteria).groupby([*_STUDIED, *_TEXT], sort=True)
+    found = each["value"].mean().to_frame()
+    found["several"] = (each.size() > 1) | each["several"].any()
+    return found.reset_index()
 
 
 def check_criteria(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> None:
@@ -181,11 +227,36 @@ def generator(seed: int, *key: str) -> np.random.Generator:
 
 
 def even(values: Array) -> Array:
-    """Means of the same ratings in another order, or mirrored, tied: not a rounding error apart."""
+    """Means of the same ratings in another order, or mirrored, tied: not a rounding error apart.
+
+    What was read and not computed is ranked as it was written.
+    """
     if not np.isfinite(values).any():
         return values
     tolerance = TIE * float(np.nanmax(np.abs(values)))
     return tied(values.ravel(), tolerance=tolerance).reshape(values.shape)
+
+
+def steady(values: Array) -> Array:
+    """Numbers as written, but those that are all the same but for rounding made equal."""
+    tied_values = even(values)
+    same = np.unique(tied_values[np.isfinite(tied_values)]).size < 2
+    return tied_values if same else values
+
+
+def rounding(study: Study) -> Iterator[str]:
+    """What differs by no more than computers round, and counts as different all the same."""
+    for name, values in (
+        (study.criterion, study.human),
+        *((one.label, one.values) for one in study.metrics),
+    ):
+        known = values[np.isfinite(values)]
+        written, apart = np.unique(known).size, np.unique(even(known)).size
+        if written > apart:
+            yield (
+                f"{name}: {written:,} different values, {apart:,} if rounded to 12 digits. They are"
+                " ranked as they were written; with the option digits 12 they are rounded"
+            )
 
 
 def one_recipe(scores: pd.DataFrame, metric: str, judge: str, part: str) -> str:
@@ -204,12 +275,20 @@ def _rater_scores(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> p
     seen = pd.concat([ratings, mirrored(ratings, criteria)], ignore_index=True)
     seen = seen[seen["value"].notna() & (seen["author"] != REFERENCE)]
     by = [*_STUDIED, *_TEXT, "rater"]
-    return seen.groupby(by, sort=True)["value"].mean().reset_index()
+    units = seen.groupby(by, sort=True)
+    found = units["value"].mean().to_frame()
+    # A comparison that is mirrored is computed, too.
+    found["several"] = (units.size() > 1) | units["unit"].first().str.startswith(VERSUS)
+    return found.reset_index()
 
 
 def _each_rater(rows: pd.DataFrame, systems: pd.Index, documents: pd.Index) -> Array:
     each = [_matrix(mine, systems, documents) for _, mine in rows.groupby("rater", sort=True)]
-    return even(np.stack(each))
+    return even(np.stack(each)) if rows["several"].any() else np.stack(each)
+
+
+def _to_digits(values: "pd.Series[float]", digits: int) -> "pd.Series[float]":
+    return values.map(lambda value: float(f"{value:.{digits}g}"))
 
 
 def _measured(
@@ -225,7 +304,7 @@ def _measured(
     for (metric, judge), mine in scores.groupby(["metric", "judge"], sort=True):
         rated = mine[mine["author"].isin(systems) & mine["doc_id"].isin(documents)]
         recipe = one_recipe(rated if len(rated) else mine, str(metric), str(judge), part)
-        values = even(_matrix(rated, systems, documents))
+        values = steady(_matrix(rated, systems, documents))
         found.append(Measured(str(metric), str(judge), better[str(metric)], recipe, values))
     return tuple(found)
 

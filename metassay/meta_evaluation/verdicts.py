@@ -7,61 +7,87 @@ import numpy as np
 
 from metassay.meta_evaluation.options import CertificationOptions
 
-AS_A_RATER: Final = "as good as a rater"
-HOLDS: Final = "holds"
-WEAK: Final = "weak"
+USE: Final = "use"
 THESE_SYSTEMS: Final = "these systems only"
-EXPLAINED: Final = "explained by"  # and the confound's name
+PROMISING: Final = "promising"
 CANNOT_TELL: Final = "cannot tell"
-NO_USE: Final = "no use"
+TOO_WEAK: Final = "too weak"
+EXPLAINED: Final = "explained by"  # and the confound's name
 CONTRARY: Final = "contrary"
 UNDEFINED: Final = "undefined"
 
 # From the one to trust to the one of which nothing is known; pages and terminals keep this order.
 VERDICTS: Final = (
-    AS_A_RATER,
-    HOLDS,
-    WEAK,
+    USE,
     THESE_SYSTEMS,
-    EXPLAINED,
+    PROMISING,
     CANNOT_TELL,
-    NO_USE,
+    EXPLAINED,
+    TOO_WEAK,
     CONTRARY,
     UNDEFINED,
 )
-ONE_SYSTEM: Final = "one system"  # evidence.design, where nothing can be said of other systems
-TRUSTED: Final = (AS_A_RATER, HOLDS)
+TRUSTED: Final = (USE, THESE_SYSTEMS)
+FEWEST_SYSTEMS: Final = 6  # with fewer, nothing is claimed of other systems
+OF_NO_OTHERS: Final = ("one system", "no systems")  # designs that show no other systems
 
 
-def verdict(row: Mapping[str, Any], options: CertificationOptions) -> str:
+def verdict(  # noqa: PLR0911 - one return per rung of the ladder
+    row: Mapping[str, Any], options: CertificationOptions
+) -> str:
     """The verdict on one metric, criterion and level.
 
-    `row`: a row of the table `evidence`, of which it takes value, low, high, p, confidence,
-    against_rater_low, confound, given_confound_p, given_confound_high, joint_low_these_systems and
-    design; NaN, or None for confound, where unknown. Unknown is never counted in a metric's favour.
+    `row`: a row of the table `evidence`, of which it takes value, high, p, confidence,
+    corrected_low, confound, given_confound, given_confound_p, n, n_tied, n_families and design;
+    NaN, or None for confound, where unknown. Unknown is never counted in a metric's favour.
+
+    With the same value, a wider interval never gives a better verdict; with an interval as wide, a
+    larger value never gives a worse one. `use` and `these systems only` are best, then comes
+    `promising`; the others are told apart by what to do, not by how good they are.
     """
     if np.isnan(row["value"]):
         return UNDEFINED
-    if _below(row["p"], row["confidence"]):
-        return CONTRARY if row["value"] < 0 else _related(row, options)
+    if shown(row) and row["value"] < 0:
+        return CONTRARY
     if row["high"] < options.useful:
-        return NO_USE
-    return THESE_SYSTEMS if row["joint_low_these_systems"] > 0 else CANNOT_TELL
-
-
-def _related(row: Mapping[str, Any], options: CertificationOptions) -> str:
-    """The verdict where p shows that the metric and people have something in common."""
-    rest_holds = (
-        _below(row["given_confound_p"], row["confidence"])
-        and row["given_confound_high"] >= options.useful
-    )
-    if row["confound"] is not None and not rest_holds:
+        return TOO_WEAK
+    if not shown(row):
+        return CANNOT_TELL
+    explained = row["confound"] is not None
+    rest = row["given_confound"], row["given_confound_p"]
+    if explained and not promising(*rest, row["confidence"], options):
         return f"{EXPLAINED} {row['confound']}"
-    if row["high"] < options.useful:
-        return WEAK
-    if row["design"] == ONE_SYSTEM or np.isnan(row["high"]):
-        return THESE_SYSTEMS
-    return AS_A_RATER if row["against_rater_low"] > -options.margin else HOLDS
+    if not explained and _sure(row, options):
+        if row["design"] in OF_NO_OTHERS:
+            return THESE_SYSTEMS
+        if row["n_families"] >= FEWEST_SYSTEMS:
+            return USE
+    return PROMISING if row["value"] >= options.useful else CANNOT_TELL
+
+
+def shown(row: Mapping[str, Any]) -> bool:
+    """Whether the metric is shown to have something in common with people."""
+    return _below(row["p"], row["confidence"])
+
+
+def as_good_as_rater(row: Mapping[str, Any], options: CertificationOptions) -> bool:
+    """Whether the metric agrees with raters as well as a rater does, or at most `margin` less.
+
+    The lower end counts, for other systems and documents and all metrics at once; and only of a
+    metric whose verdict is `promising` or better.
+    """
+    enough = verdict(row, options) in (*TRUSTED, PROMISING)
+    return enough and bool(row["against_rater_low"] > -options.margin)
+
+
+def _sure(row: Mapping[str, Any], options: CertificationOptions) -> bool:
+    """Whether the lower end reaches what is useful, of a metric that tells most texts apart."""
+    return bool(row["corrected_low"] >= options.useful and row["n"] >= row["n_tied"])
+
+
+def promising(value: float, p: float, confidence: float, options: CertificationOptions) -> bool:
+    """Whether a correlation is shown, and its value useful."""
+    return _below(p, confidence) and bool(value >= options.useful)
 
 
 def _below(p: float, confidence: float) -> bool:

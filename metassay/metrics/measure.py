@@ -12,7 +12,7 @@ from metassay.kinds import Chosen
 from metassay.metrics.describe import UNDEFINED, Description, Measured
 from metassay.metrics.record import Metric
 from metassay.options import Options
-from metassay.parquet import empty
+from metassay.parquet import empty, rounded
 from metassay.tables.names import FULL, NO_JUDGE, REFERENCE
 from metassay.tables.scores import MEASUREMENTS
 from metassay.text.citations import strip_citations
@@ -76,6 +76,7 @@ def measure(
         rows += _rows(metric, metric.recipe(options), cases, measured, segmentation)
         warnings += _cut(kind, complete, measured)
     frame = pd.DataFrame(rows, columns=list(MEASUREMENTS.columns)) if rows else empty(MEASUREMENTS)
+    frame["value"] = frame["value"].astype("float64").map(rounded)
     return Measurements(frame, tuple(warnings))
 
 

@@ -6,7 +6,7 @@ changed; keys that params.yaml must have now and lacks are added at its end, as 
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from metassay.project.make import filled
 
 _BESIDE = ".new"
 _KEY = re.compile(r"^(\w+):", re.MULTILINE)
+_NEW_KEYS = ("design",)  # of evaluations: older ones lack them, and what ours has changes nothing
 
 
 @dataclass
@@ -123,17 +124,27 @@ def _add_lines(root: Path, name: str, done: Changes) -> None:
 
 
 def _add_keys(root: Path, done: Changes) -> None:
-    """Keys that the root's params.yaml must have and lacks, with the comments that ours have."""
-    path = root / PARAMS
-    own = strict_yaml.load(path)
+    """Keys that params.yaml must have and lacks, the root's and those of evaluations."""
     needed = [name for name, one in Shared.model_fields.items() if one.is_required()]
+    _add_to(root, PARAMS, needed, kit.file(str(PARAMS)).decode("utf-8"), done)
+    for name in _names(root):
+        file = BENCHMARKS / name / PARAMS.name
+        own = strict_yaml.load(root / file)
+        if isinstance(own, dict) and "test" not in own:
+            _add_to(root, file, _NEW_KEYS, kit.example_params(), done)
+
+
+def _add_to(root: Path, file: Path, needed: Sequence[str], ours: str, done: Changes) -> None:
+    """What a params.yaml lacks of the needed keys, at its end, with the comments that ours has."""
+    path = root / file
+    own = strict_yaml.load(path)
     lacking = [name for name in needed if isinstance(own, dict) and name not in own]
     if not lacking:
         return
-    ours = dict(_blocks(kit.file(str(PARAMS)).decode("utf-8")))
+    blocks = dict(_blocks(ours))
     text = path.read_text(encoding="utf-8").rstrip() + "\n\n"
-    _put(path, (text + "".join(ours[name] for name in lacking)).encode("utf-8"))
-    done.changed[str(PARAMS)] = f"{', '.join(lacking)} added"
+    _put(path, (text + "".join(blocks[name] for name in lacking)).encode("utf-8"))
+    done.changed[str(file)] = f"{', '.join(lacking)} added"
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str]]:

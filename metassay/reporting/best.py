@@ -10,11 +10,11 @@ Row = dict[str, Any]
 
 
 class Best(NamedTuple):
-    """The best of one criterion's and level's metrics; it may not hold, then none does."""
+    """The best of one criterion's and level's metrics; where it is not to be used, none is."""
 
     row: Row
     n_metrics: int
-    verdicts: str  # how often each was given: `2 holds, 5 cannot tell`
+    verdicts: str  # how often each was given: `2 use, 5 cannot tell`
 
     @property
     def metric(self) -> str:
@@ -41,7 +41,7 @@ def best(rows: list[Row]) -> Best | None:
 
 
 def verdict_counts(rows: list[Row]) -> str:
-    """`2 holds, 5 cannot tell`: how often each verdict was given, the best first."""
+    """`2 use, 5 cannot tell`: how often each verdict was given, the best first."""
     said = [kind_of(row["verdict"]) for row in rows]
     named = verdict_names().items()
     return ", ".join(f"{said.count(kind):,} {name}" for kind, name in named if kind in said)

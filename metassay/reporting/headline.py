@@ -11,7 +11,6 @@ from metassay.llm.endpoints import ModelOptions
 from metassay.parquet import read
 from metassay.reporting.best import Best, best
 from metassay.reporting.display import NONE, ShownAs
-from metassay.reporting.limits import limits
 from metassay.reporting.names import described, headline_metrics, sorted_authors
 from metassay.reporting.numbers import short, short_interval
 from metassay.reporting.tables import records
@@ -66,16 +65,12 @@ def means_of(leaderboard: pd.DataFrame, criteria: pd.DataFrame) -> dict[str, dic
     return found
 
 
-def limits_of(folder: Path, confidence: float) -> list[str]:
-    """What the benchmark's people, systems and texts are too few for."""
-    return limits(read(CERTIFICATES, folder / "certificates.parquet"), confidence)
-
-
 def best_metrics(folder: Path, shown_as: ShownAs = NONE) -> list[list[str]]:
     """Per study, criterion and decision the metric to trust, of the whole texts.
 
     Criterion, decision, metric, corrected correlation with its interval, verdict. Where no metric
-    holds: that, the first candidate and its correlation, and how often which verdict was given.
+    may be used: that, the first candidate and its correlation, what to do, and how often which
+    verdict was given.
     """
     found = shown_as.frame(read(CERTIFICATES, folder / "certificates.parquet"))
     return [[name, DECISIONS[level], *_chosen(chosen)] for name, level, chosen in best_of(found)]
@@ -127,10 +122,10 @@ def _chosen(found: Best) -> list[str]:
     row = found.row
     ends = short_interval(row["corrected_low"], row["corrected_high"])
     value = f"{short(row['corrected'])} {ends}".strip()
-    if row["holds"]:
+    if row["trusted"]:
         return [found.metric, value, f"{row['verdict']}, {found.of}"]
-    first = f"none holds; first is {found.metric}" if value else "none holds"
-    return [first, value, found.verdicts]
+    first = f"none; first is {found.metric}" if value else "none"
+    return [first, value, f"{row['advice']}: {found.verdicts}"]
 
 
 def _leaderboard(folder: Path) -> pd.DataFrame:

@@ -36,7 +36,8 @@ def evaluation_numbers(
     """Of an evaluation: certificates per verdict, the best metric per decision, systems' means.
 
     `best` has, per criterion and level, the metric that comes first, its verdict, whether it may be
-    trusted (`holds`), its correlation with people (`value`) and the one corrected for raters' noise
+    trusted (`trusted`), what to do about it (`advice`), its correlation with people
+    (`value`) and the one corrected for luck
     with its interval. `leaderboard` has macro means of whole texts by headline metric and author.
     """
     kinds = [kind_of(verdict) for verdict in certificates["verdict"]]
@@ -44,8 +45,8 @@ def evaluation_numbers(
     for criterion, level, chosen in best_of(certificates):
         said = {"metric": chosen.metric, "verdict": chosen.row["verdict"]}
         numbers = {name: rounded(chosen.row[name]) for name in _BEST}
-        holds = {"holds": bool(chosen.row["holds"])}
-        best.setdefault(criterion, {})[level] = {**said, **holds, **numbers}
+        trusted = {"trusted": bool(chosen.row["trusted"]), "advice": chosen.row["advice"]}
+        best.setdefault(criterion, {})[level] = {**said, **trusted, **numbers}
     means = means_of(leaderboard, criteria)
     return {
         "certificates": {name: kinds.count(kind) for kind, name in verdict_names().items()},

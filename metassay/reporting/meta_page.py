@@ -50,13 +50,16 @@ def write_meta_page(
     figures = write_figures(tables, options, folder / "figures")
     tested = "certificates" in tables
     below = evaluation_sections(tables) if tested else [agreement_section(tables["agreement"])]
+    lines = limits(tables["certificates"], tables["designs"], confidence) if tested else []
     page = MetaPage(
         title,
         warnings,
         notes,
-        limits(tables["certificates"], confidence) if tested else [],
+        lines,
         best_metrics(tables["certificates"]) if tested else None,
-        certificates_section(tables["certificates"], options, confidence) if tested else None,
+        certificates_section(tables["certificates"], options, confidence, lines)
+        if tested
+        else None,
         correlation_view(tables["correlations"]) if tested else [],
         [*below, raters_section(tables["raters"])],
     )

@@ -48,6 +48,8 @@ DRAWN = ["draws"]  # columns for figures alone: long lists that no file has
 TABLES = (
     "leaderboard",
     "certificates",
+    "designs",
+    "strata",
     "correlations",
     "components",
     "significance",
@@ -98,6 +100,8 @@ class ReportInput:
     components: pd.DataFrame
     agreement: pd.DataFrame
     certificates: pd.DataFrame
+    designs: pd.DataFrame
+    strata: pd.DataFrame
     significance: pd.DataFrame
     preferences: pd.DataFrame
     ensembles: pd.DataFrame
@@ -172,6 +176,7 @@ def _write_all(report: ReportInput, compared: list[Compared | ClaimScores], fold
     report = with_names_shown(report, report.shown_as)
     tables = {name: report.shown_as.frame(frame) for name, frame in files.items()}
     inlined = write_figures(tables, report.certification, folder / "figures")
+    small = limits(report.certificates, report.designs, report.resampling.confidence)
     page = Page(
         benchmark=report.benchmark,
         title=report.title,
@@ -181,13 +186,16 @@ def _write_all(report: ReportInput, compared: list[Compared | ClaimScores], fold
         counts=_counts(report),
         lexical_judges=_lexical_judges(report.judgments),
         figures=inlined,
-        limits=limits(report.certificates, report.resampling.confidence),
+        limits=small,
         best=best_metrics(report.certificates),
         leaderboard=leaderboard_view(report.leaderboard),
         recipes=recipes(report.leaderboard),
         correlations=correlation_view(report.correlations),
         trust=certificates_section(
-            report.certificates, report.certification, report.resampling.confidence
+            report.certificates,
+            report.certification,
+            report.resampling.confidence,
+            small,
         ),
         sections=[
             *evaluation_sections(tables),

@@ -37,6 +37,7 @@ from metassay.reporting.views.profile import profile_section
 from metassay.reporting.views.ranks import ranks_section
 from metassay.reporting.views.section import Section
 from metassay.reporting.views.significance import significance_section
+from metassay.reporting.views.strata import strata_section
 
 
 class Drawing(NamedTuple):
@@ -123,6 +124,7 @@ SEGMENT_FIGURES = {
 def evaluation_sections(tables: Mapping[str, pd.DataFrame]) -> list[Section]:
     """What stands below the correlations: of `tables`, by name, those that have anything to say."""
     made = [
+        strata_section(tables["strata"]),
         judged_metrics_section(tables["certificates"]),
         components_section(tables["components"]),
         significance_section(tables["significance"]),

@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 from metassay.spreadsheets.sheet import Sheet
 from metassay.spreadsheets.wide import Named, told_by
 from metassay.spreadsheets.words import (
+    CLUSTER,
     CRITERION,
     DOC,
+    FAMILY,
     METRIC,
     RATER,
     REFERENCE,
     SOURCE,
+    STRATA,
     SYSTEM,
     TEXT,
     VALUE,
@@ -19,7 +22,7 @@ from metassay.spreadsheets.words import (
 
 # What a column may hold, in each of the three files.
 ROLES = {
-    "texts": (DOC, SYSTEM, SOURCE, REFERENCE, TEXT),
+    "texts": (DOC, SYSTEM, SOURCE, REFERENCE, TEXT, STRATA, CLUSTER, FAMILY),
     "ratings": (DOC, SYSTEM, RATER, CRITERION, VALUE),
     "scores": (DOC, SYSTEM, METRIC, VALUE),
 }

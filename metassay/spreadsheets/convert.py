@@ -14,18 +14,22 @@ from metassay.datasets.rows import (
     ScoreRow,
     SourceRow,
     TextRow,
+    canonical,
 )
 from metassay.errors import shown
 from metassay.spreadsheets.columns import Columns
 from metassay.spreadsheets.numbers import Numbers, numbers_of
 from metassay.spreadsheets.sheet import Sheet, absent
 from metassay.spreadsheets.words import (
+    CLUSTER,
     CRITERION,
     DOC,
+    FAMILY,
     METRIC,
     RATER,
     REFERENCE,
     SOURCE,
+    STRATA,
     SYSTEM,
     TEXT,
     VALUE,
@@ -76,8 +80,15 @@ class Read(NamedTuple):
         return self.columns.roles.get(VALUE, ONE_METRIC)
 
 
-def add_texts(read: Read, references_by: Mapping[str, str], rows: Rows, *, again: bool) -> int:
-    """Add sources and texts; returns how many texts are empty, which count as failed.
+class Texts(NamedTuple):
+    """What is worth knowing of texts beside their rows."""
+
+    n_empty: int  # which count as failed
+    families: dict[str, str]  # systems -> what they are versions of
+
+
+def add_texts(read: Read, references_by: Mapping[str, str], rows: Rows, *, again: bool) -> Texts:
+    """Add sources, with the strata and clusters of documents as attributes, and texts.
 
     `references_by`: who wrote references, and what each is called here. What stands in a column of
     references is one, too. The source of a document, and its reference, may stand in each of its
@@ -86,12 +97,18 @@ def add_texts(read: Read, references_by: Mapping[str, str], rows: Rows, *, again
     """
     sources: dict[str, tuple[Place, str]] = {}
     references: dict[str, tuple[Place, str]] = {}
+    families: dict[str, tuple[Place, str]] = {}
+    labels: dict[str, dict[str, tuple[Place, str]]] = {STRATA: {}, CLUSTER: {}}
     n_empty = 0
     for at, found in read.cells():
         doc = found[DOC]
         sources.setdefault(doc, (at, ""))
         _once(at, doc, found.get(SOURCE, ""), SOURCE, sources, rows.problems)
         _once(at, doc, found.get(REFERENCE, ""), REFERENCE, references, rows.problems)
+        for name, known in labels.items():
+            _once(at, doc, found.get(name, ""), name, known, rows.problems)
+        system = found.get(SYSTEM, ONE_SYSTEM)
+        _once(at, system, found.get(FAMILY, ""), FAMILY, families, rows.problems)
     seen: set[tuple[str, str, str]] = set()
     for at, found, _ in read.spread(TEXT):
         author = found.get(SYSTEM, ONE_SYSTEM)
@@ -111,8 +128,10 @@ def add_texts(read: Read, references_by: Mapping[str, str], rows: Rows, *, again
             texts = [one.text for one in source.passages]
             speakers = [one.speaker for one in source.passages]
             groups = [one.group for one in source.passages]
-            rows.sources.append(SourceRow(at, doc, source.task, texts, speakers, groups))
-    return n_empty
+            said = {name: known[doc][1] for name, known in labels.items() if doc in known}
+            more = canonical(said) if said else None
+            rows.sources.append(SourceRow(at, doc, source.task, texts, speakers, groups, more))
+    return Texts(n_empty, {name: family for name, (_, family) in families.items()})
 
 
 def add_ratings(
@@ -215,20 +234,21 @@ def _system_told(read: Read, only: str, problems: Findings) -> bool:
 
 def _once(
     at: Place,
-    doc: str,
+    key: str,
     written: str,
     what: str,
     found: dict[str, tuple[Place, str]],
     problems: Findings,
 ) -> None:
-    """Keep what is written once of a document, wherever it stands first."""
+    """Keep what is written once of a document or system, wherever it stands first."""
     if absent(written):
         return
-    place, before = found.get(doc, (at, ""))
+    place, before = found.get(key, (at, ""))
     if not before:
-        found[doc] = (at, written)
+        found[key] = (at, written)
     elif before != written:
-        where = f"doc {shown(doc)}, {place.kind} {place.row}"
+        whose = "system" if what == FAMILY else "doc"
+        where = f"{whose} {shown(key)}, {place.kind} {place.row}"
         problems.add(at, f"the {what} differs from an earlier row's", "make them equal", where)
 
 

@@ -26,12 +26,15 @@ from metassay.spreadsheets.guess import (
 from metassay.spreadsheets.sheet import Sheet
 from metassay.spreadsheets.wide import guessed_names, is_pattern, read_names, told_by
 from metassay.spreadsheets.words import (
+    CLUSTER,
     CRITERION,
     DOC,
+    FAMILY,
     METRIC,
     RATER,
     REFERENCE,
     SOURCE,
+    STRATA,
     SYSTEM,
     TEXT,
     USUAL,
@@ -85,8 +88,8 @@ def _said_wide(guess: Guess, pattern: str) -> bool:
 
 
 def _of_texts(guess: Guess) -> Columns | None:
-    for role in (DOC, SYSTEM, REFERENCE, SOURCE):
-        if not (role == SYSTEM and guess.spread):
+    for role in (DOC, SYSTEM, REFERENCE, SOURCE, STRATA, CLUSTER, FAMILY):
+        if not (role in (SYSTEM, FAMILY) and guess.spread):
             guess.by_name(role)
     if not guess.spread:
         guess.by_name(TEXT)

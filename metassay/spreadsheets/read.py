@@ -14,7 +14,7 @@ from metassay.errors import BadInput, shown
 from metassay.metrics.catalogue import descriptions
 from metassay.metrics.describe import RELEASED
 from metassay.naming import LONGEST, name_problem
-from metassay.options import Criterion
+from metassay.options import Criterion, Design
 from metassay.params import bad_criteria
 from metassay.project.make import in_letters
 from metassay.spreadsheets.columns import ROLES, SPREADS, Columns, Keys
@@ -23,7 +23,15 @@ from metassay.spreadsheets.doubts import ask, warn
 from metassay.spreadsheets.find import find_columns
 from metassay.spreadsheets.scales import ends_in, guessed_direction, guessed_scale
 from metassay.spreadsheets.sheet import Sheet, read_sheet
-from metassay.spreadsheets.words import DOC, METRIC, SYSTEM, called_reference, like_reference
+from metassay.spreadsheets.words import (
+    CLUSTER,
+    DOC,
+    METRIC,
+    STRATA,
+    SYSTEM,
+    called_reference,
+    like_reference,
+)
 from metassay.spreadsheets.words import REFERENCE as REFERENCE_COLUMN
 from metassay.tables.names import REFERENCE
 
@@ -43,6 +51,7 @@ class Asked(NamedTuple):
     higher: Sequence[str] = ()  # those of which more is better
     neither: Sequence[str] = ()  # metrics that say nothing of how good a text is
     scales: Sequence[str] = ()  # "fluency=1..5", "clarity=poor<fair<good"
+    primary: str | None = None  # the metric that was named before anybody looked
 
 
 class Found(NamedTuple):
@@ -54,6 +63,7 @@ class Found(NamedTuple):
     references: Mapping[str, str]  # who wrote them in the file -> what they are called here
     renamed: Mapping[str, str]  # metrics: as the file calls them -> as they are called here
     empty: Mapping[str, int]  # by kind, cells without a text or number
+    design: Design
 
 
 def read_all(asked: Asked) -> Found:
@@ -75,7 +85,8 @@ def read_all(asked: Asked) -> Found:
     references = _references(asked.reference, systems, rows.problems, reads["texts"])
     paths = [path.resolve() for path in asked.files.values()]
     again = paths.count(asked.files["texts"].resolve()) > 1
-    empty = {"texts": add_texts(reads["texts"], references, rows, again=again)}
+    texts = add_texts(reads["texts"], references, rows, again=again)
+    empty = {"texts": texts.n_empty}
     column = reads["texts"].columns.get(REFERENCE_COLUMN)
     by = {**references, **({column: REFERENCE} if column else {})}
     if "ratings" in reads:
@@ -95,7 +106,17 @@ def read_all(asked: Asked) -> Found:
     told = {*asked.lower, *asked.higher, *asked.neither}
     guessed = {*criteria, *(name for one, name in renamed.items() if one not in told)} - told
     warn(rows, criteria, guessed, sheets["texts"].name)
-    return Found(reads, rows, criteria, references, renamed, empty)
+    design = _design(reads["texts"].columns, texts.families, asked.primary, renamed)
+    return Found(reads, rows, criteria, references, renamed, empty, design)
+
+
+def _design(
+    columns: Columns, families: Mapping[str, str], primary: str | None, renamed: Mapping[str, str]
+) -> Design:
+    """What belongs together: documents by attributes of their sources, systems by name."""
+    labels = {role: role if role in columns.roles else "" for role in (STRATA, CLUSTER)}
+    main = renamed.get(primary, primary) if primary else None
+    return Design(**labels, families=dict(families), primary=main)
 
 
 def _said(asked: Asked) -> dict[str, dict[str, str]]:

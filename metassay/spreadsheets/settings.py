@@ -62,7 +62,7 @@ def project_of(name: str, found: Found, files: Iterable[str]) -> Content:
     return Content(
         name=name,
         params=_shared(sorted(found.renamed.values())),
-        benchmark=_benchmark(name, folder, found.criteria, settings_of(found.rows)),
+        benchmark=_benchmark(name, folder, found, settings_of(found.rows)),
         registry=registry(f"  {name}:\n{written}"),
         data={f"{folder}/{file}": held for file, held in _files(found.rows).items()},
         ignored=(f"/{folder}/",),
@@ -81,9 +81,7 @@ def _shared(metrics: list[str]) -> str:
     return made
 
 
-def _benchmark(
-    name: str, folder: str, criteria: Mapping[str, Criterion], settings: Settings
-) -> str:
+def _benchmark(name: str, folder: str, found: Found, settings: Settings) -> str:
     """The example's params.yaml with what is this benchmark's."""
     text = kit.example_params()
     values: dict[str, Any] = {"name": name, "dataset": name, "raw": folder, "systems": []}
@@ -91,9 +89,12 @@ def _benchmark(
         text = _set(text, key, f"{key}: {json.dumps(value)}\n")
     scales = "".join(
         f"  {json.dumps(one, ensure_ascii=False)}: {_scale(scale)}\n"
-        for one, scale in criteria.items()
+        for one, scale in found.criteria.items()
     )
-    text = _set(text, "criteria", f"criteria:\n{scales}" if criteria else "criteria: {}\n")
+    text = _set(text, "criteria", f"criteria:\n{scales}" if scales else "criteria: {}\n")
+    said = found.design.model_dump(exclude_defaults=True)
+    if said:
+        text = _set(text, "design", f"design: {json.dumps(said, ensure_ascii=False)}\n")
     _, _, body = text.partition("\n")
     return f"# Own data: docs/own-project.md says what each line does.\n{body}"
 
@@ -120,6 +121,7 @@ def _files(rows: Rows) -> dict[str, bytes]:
                     for text, speaker in zip(one.passages, one.speaker, strict=True)
                 ],
             }
+            | ({"attributes": json.loads(one.attributes)} if one.attributes else {})
             for one in rows.sources
         ),
         TEXTS_FILE: _json_lines(

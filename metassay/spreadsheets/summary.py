@@ -36,6 +36,7 @@ def lines(found: Found, settings: Settings) -> Iterator[str]:
     yield f"  metrics: {_listed(settings.metrics)}"
     asked = f"{settings.questions[0]}, by judge lexical" if settings.questions else "none"
     yield f"  questions to judges: {asked}{_why(found)}"
+    yield from _design(found)
     yield "  private: git ignores the data, and no text leaves this machine"
     for line in found.rows.warnings.lines():
         yield f"warning: {line}"
@@ -54,6 +55,8 @@ def command(folder: Path, asked: Asked, found: Found, more: Iterable[str]) -> st
     better += [(called[one.metric], one.better) for one in found.rows.metrics]
     for which in ("lower", "higher", "neither"):
         words += _words(f"--{which}", dict.fromkeys(name for name, b in better if b == which))
+    if asked.primary is not None:
+        words += _words("--primary", [asked.primary])
     words += _words("--scale", [f"{name}={_ends(found, name)}" for name in found.criteria])
     return shlex.join([*words, *more, "--yes"])
 
@@ -163,6 +166,20 @@ def _scores(found: Found) -> Iterator[str]:
             yield f"  {said}: {', '.join(names)}"
     if found.empty["scores"]:
         yield f"  {counted(found.empty['scores'], 'score')} empty: the metric is undefined there"
+
+
+def _design(found: Found) -> Iterator[str]:
+    """What belongs together, and what was named before anybody looked."""
+    roles, design = found.reads["texts"].columns.roles, found.design
+    if design.strata:
+        yield f"  documents of one {shown(roles['strata'])} are held against each other alone"
+    if design.cluster:
+        yield f"  documents of one {shown(roles['cluster'])} count as one"
+    if design.families:
+        n = len(set(design.families.values()))
+        yield f"  {counted(len(design.families), 'system')} of {n} families, which count as one"
+    if design.primary:
+        yield f"  primary metric: {shown(design.primary)}"
 
 
 def _called(metric: MetricRow, found: Found) -> str:

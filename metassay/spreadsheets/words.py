@@ -4,6 +4,8 @@ import re
 
 DOC, SYSTEM, TEXT, SOURCE, REFERENCE = "doc", "system", "text", "source", "reference"
 RATER, CRITERION, METRIC, VALUE = "rater", "criterion", "metric", "value"
+# What documents, and systems, belong to.
+STRATA, CLUSTER, FAMILY = "strata", "cluster", "family"
 
 # In English, and what German spreadsheets write.
 _USUAL = {
@@ -24,6 +26,9 @@ _USUAL = {
     " gutachter",
     CRITERION: "criterion dimension aspect question quality category criteria kriterium",
     METRIC: "metric metric_name measure",
+    STRATA: "strata stratum",
+    CLUSTER: "cluster cluster_id",
+    FAMILY: "family system_family model_family",
     VALUE: "value score rating grade label judgment judgement wert bewertung",
 }
 USUAL = {role: words.split() for role, words in _USUAL.items()}

@@ -5,6 +5,7 @@ level plus a rest that belongs to the one text: a metric that only knows who wro
 with people between systems and nowhere else.
 """
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -21,10 +22,12 @@ from metassay.statistics.correlation import (
     matrices,
     tied,
 )
+from metassay.statistics.layout import FEWEST, Layout
 
 Component = Literal["between_systems", "between_documents", "within"]
 Relation = Level | Component  # all that can be correlated between two such arrays
 
+BETWEEN: tuple[Relation, ...] = ("system", "between_systems", "between_documents")  # of means
 COMPONENTS: tuple[Component, ...] = ("between_systems", "between_documents", "within")
 # What a level is made of: texts of one document differ by system and by text, not by document.
 PARTS_OF_LEVEL: dict[Level, tuple[Component, ...]] = {
@@ -50,18 +53,84 @@ class VarianceComponents(NamedTuple):
 
 
 def correlate_at(
-    metric: ArrayLike, human: ArrayLike, relation: Relation, coefficient: Coefficient
+    metric: ArrayLike,
+    human: ArrayLike,
+    relation: Relation,
+    coefficient: Coefficient,
+    layout: Layout | None = None,
 ) -> Correlation:
-    """`correlate` at a level, or of one component.
+    """`correlate` at a level, or of one component; with strata the mean of the strata's.
 
     - between_systems: of the systems' means, as at system level.
     - between_documents: of the documents' means.
     - within: of what is left of each text's score less its system's and its document's level, all
       texts pooled; Spearman ranks what is left.
+
+    Strata count by what they rest on: texts (global, within), documents that have a coefficient
+    (document), systems less 1 or documents less 1 (between their means; a stratum of fewer than
+    `FEWEST` does not count there beside larger ones). n is the sum over the strata that count.
     """
-    if relation in ("global", "document", "system"):
-        return correlate(metric, human, relation, coefficient)
     a, b, present = matrices(metric, human)
+    if layout is None or layout.n_strata == 1:
+        return _correlate_at(a, b, present, relation, coefficient)
+    each = [
+        _correlate_at(part.of(a), part.of(b), part.of(present), relation, coefficient)
+        for part in layout.parts(present)
+    ]
+    weights = strata_weights(relation, [one.n for one in each], [one.value for one in each])
+    used = weights > 0
+    total = float(weights.sum())
+    value = sum(w * one.value for w, one in zip(weights, each, strict=True) if w > 0)
+    return Correlation(
+        value / total if total > 0 else np.nan,
+        sum(one.n for one, counts in zip(each, used, strict=True) if counts),
+        sum(one.n_undefined for one in each),
+        int(np.sum(np.isfinite(a) != np.isfinite(b))),
+    )
+
+
+def strata_weights(relation: Relation, n: Sequence[int], values: ArrayLike) -> Array:
+    """What each stratum's coefficient counts; 0 where it is undefined. See `correlate_at`."""
+    defined = ~np.isnan(np.asarray(values, dtype=np.float64))
+    return weights_of(relation, np.where(defined, n, 0))
+
+
+def weights_of(relation: Relation, n: ArrayLike) -> Array:
+    """What strata count that rest on `n` texts, documents or systems; 0 with none."""
+    weights = np.asarray(n, dtype=np.float64)
+    if relation not in BETWEEN:
+        return weights
+    enough = weights >= FEWEST
+    return np.where(enough if enough.any() else weights > 1, weights - 1.0, 0.0)
+
+
+def mean_over_strata(each: Sequence[Array], weights: Array) -> Array:
+    """Of the strata's values (n,) each; NaN counts nothing, and is the mean of nothing."""
+    total, weight = np.zeros((2, each[0].size))
+    for values, of_stratum in zip(each, weights, strict=True):
+        known = ~np.isnan(values)
+        total += np.where(known, values, 0.0) * of_stratum
+        weight += known * of_stratum
+    mean: Array = np.divide(total, weight, out=np.full(total.size, np.nan), where=weight > 0)
+    return mean
+
+
+def rests_on(present: Mask, relation: Relation) -> int:
+    """How many texts, documents or systems there are to correlate, whatever their scores."""
+    if relation in ("system", "between_systems"):
+        return int(np.count_nonzero(present.any(axis=1)))
+    if relation == "between_documents":
+        return int(np.count_nonzero(present.any(axis=0)))
+    if relation == "document":
+        return int(np.count_nonzero(present.sum(axis=0) > 1))
+    return int(np.count_nonzero(present))
+
+
+def _correlate_at(
+    a: Array, b: Array, present: Mask, relation: Relation, coefficient: Coefficient
+) -> Correlation:
+    if relation in ("global", "document", "system"):
+        return correlate(a, b, relation, coefficient)
     if relation == "between_systems":
         return correlate(a, b, "system", coefficient)
     if relation == "between_documents":

@@ -8,13 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metassay.statistics.arithmetic import NOISE
-from metassay.statistics.correlation import (
-    Coefficient,
-    Correlation,
-    Level,
-    correlate,
-    matrices,
-)
+from metassay.statistics.components import correlate_at
+from metassay.statistics.correlation import Coefficient, Correlation, Level, matrices
+from metassay.statistics.layout import Layout
 
 
 def most_abstractive(
@@ -25,8 +21,9 @@ def most_abstractive(
     coefficient: Coefficient,
     *,
     share: float,
+    layout: Layout | None = None,
 ) -> Correlation:
-    """`correlate` on the `share` (0 to 1] of the items that copy least, by coverage.
+    """`correlate_at` on the `share` (0 to 1] of the items that copy least, by coverage.
 
     The share is of the items that have metric, human and coverage; items that tie with the last
     one taken are taken too, so that n can be larger. Source: Adams et al. 2023, A meta-evaluation
@@ -42,6 +39,7 @@ def most_abstractive(
     taken = int(np.ceil(share * known.size - 1e-9))
     most = known[taken - 1] if taken else -np.inf
     kept = present & (np.where(present, copied, np.inf) <= most + NOISE * abs(most))
-    found = correlate(np.where(kept, a, np.nan), np.where(kept, b, np.nan), level, coefficient)
+    kept_a, kept_b = (np.where(kept, side, np.nan) for side in (a, b))
+    found = correlate_at(kept_a, kept_b, level, coefficient, layout)
     some = np.isfinite(a) | np.isfinite(b)
     return found._replace(n_missing=int(np.count_nonzero(some & ~present)))

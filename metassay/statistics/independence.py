@@ -23,6 +23,7 @@ from metassay.statistics.arithmetic import Array, Mask
 from metassay.statistics.components import Relation
 from metassay.statistics.orders import (
     Orders,
+    cluster_signs,
     document_orders,
     draw_orders,
     moved_rows,
@@ -57,6 +58,17 @@ class Independence(NamedTuple):
         """Orders tried, the data's own included."""
         return int(self.statistics.shape[-1])
 
+    def of_relations(self, places: Sequence[int]) -> "Independence":
+        """The same with the relations at these places; -1 is one that nothing is known of."""
+        if list(places) == list(range(self.p.shape[1])):
+            return self
+        shape = (len(self.statistics), len(places), self.n_orders)
+        p, statistics = np.full(shape[:2], np.nan), np.zeros(shape)
+        for new, old in enumerate(places):
+            if old >= 0:
+                p[:, new], statistics[:, new] = self.p[:, old], self.statistics[:, old]
+        return Independence(p, statistics, self.exact)
+
     def adjusted(self, family: Mask) -> Array:
         """(metrics in the family, relations): p adjusted for all of these (step-down max-T)."""
         some = self.statistics[family]
@@ -70,12 +82,15 @@ def independence_test(
     *,
     n: int,
     rng: np.random.Generator,
+    cluster: Index | None = None,
+    orders: Orders | None = None,
 ) -> Independence:
     """Test metrics against people, for all relations that `human` was prepared for.
 
     `shape`: (systems, documents). All orders of the systems are tried where they are few (up to 4
     systems; up to 7 where documents play no part), else random ones; documents are put in random
-    orders, `n` orders in all, of which at least 500 of the documents.
+    orders, `n` orders in all, of which at least 500 of the documents. `orders`: those to try
+    instead (each with one of documents).
 
     The statistic is the sum of products; where it is of texts or documents, it is divided by the
     root of the sum of squared products (and of the number of texts that both sides have): exact
@@ -84,27 +99,37 @@ def independence_test(
     correlation and regression coefficients). Statistics are held against their own mean and
     standard deviation over the orders, so that relations resting on few systems and on many texts
     can stand in one family.
+
+    `cluster` (documents,): documents of one cluster are alike, and cannot be put in other orders
+    one by one; nor can clusters of unequal size. Then what lies between systems is tested by
+    orders of the systems, and what is left by giving each cluster's contribution a random sign:
+    under the null it is as likely below 0 as above (in large samples; docs/calibration.md has how
+    often few clusters mislead). With k clusters there are 2**k signs.
     """
     systems, documents = shape
     alone = all(one.values.shape[1] == 1 for one in human.values())
-    orders = draw_orders(shape, n, rng, alone=alone)
+    orders = orders or draw_orders(shape, n, rng, alone=alone)
     found = {
         relation: np.zeros(
             (len(metrics), len(orders.systems) if orders.grid else 1, orders.documents)
         )
         for relation in human
     }
-    each = {relation: [side[relation] for side in metrics] for relation in human}
+    each = {relation: _stacked([side[relation] for side in metrics]) for relation in human}
     widest = max(one.values.shape[0] for one in human.values())
     for some in order_blocks(orders.documents, documents * max(1, widest)):
-        ordered = document_orders(documents, some, rng)
+        moved = _Moved(orders, some)
+        if cluster is None:
+            moved = moved._replace(documents=document_orders(documents, some, rng))
+        else:
+            moved = moved._replace(signs=cluster_signs(cluster, some, rng))
         for relation, people in human.items():
-            found[relation][:, :, some] = _statistics(each[relation], people, orders, ordered, some)
+            found[relation][:, :, some] = _statistics(each[relation], people, moved)
     exact = alone and len(orders.systems) == factorial(min(systems, 20))
     return _tested([one.reshape(len(metrics), -1) for one in found.values()], exact=exact)
 
 
-def nested_test(
+def nested_test(  # noqa: PLR0913 - two sides, the design, what is put in other orders
     metrics: Sequence[Side],
     human: Side,
     system: Index,
@@ -112,44 +137,67 @@ def nested_test(
     *,
     n: int,
     rng: np.random.Generator,
+    cluster: Index | None = None,
+    orders: Orders | None = None,
 ) -> Independence:
     """The same where each document has one system's text only, so that nothing is crossed.
 
-    `system` (documents,): whose text it is. Documents are exchanged within their system, and the
-    systems' levels among the systems. Relations: `between_systems` (or `system`), `within`, and
-    `global`, which is the two together.
+    `system` (documents,): whose text it is. Documents are exchanged within their system, or the
+    signs of clusters drawn, and the systems' levels exchanged among the systems. Relations:
+    `between_systems` (or `system`), `within`, and `global`, which is the two together.
     """
-    orders = draw_orders((systems, system.size), n, rng, alone=False)
+    orders = orders or draw_orders((systems, system.size), n, rng, alone=False)
     found: dict[Relation, Array] = {}
     shape = (len(metrics), len(orders.systems) if orders.grid else 1, orders.documents)
-    own = np.arange(1)[None]
     rests: dict[Relation, tuple[Array, Array]] = {}
     squares: dict[Relation, Array] = {}
     for relation, people in human.items():
-        each = [side[relation] for side in metrics]
+        each = _stacked([side[relation] for side in metrics])
         if relation in ("system", "between_systems"):
-            every = slice(0, orders.documents)
-            found[relation] = np.broadcast_to(_statistics(each, people, orders, own, every), shape)
+            every = _Moved(orders, slice(0, orders.documents))
+            found[relation] = np.broadcast_to(_statistics(each, people, every), shape)
             continue
-        scores = np.stack([one.values.sum(axis=0) for one in each])
+        scores = each.values.sum(axis=1)
         rated = people.values.sum(axis=0)
-        level = np.bincount(system, rated, systems) / np.bincount(system, minlength=systems)
-        rests[relation] = scores, rated - level[system]
+        count = np.maximum(np.bincount(system, minlength=systems), 1)
+        level = np.bincount(system, rated, systems) / count
         of_system = np.stack([np.bincount(system, one, systems) for one in scores])
+        if cluster is not None:
+            scores = scores - (of_system / count)[:, system]
+        rests[relation] = scores, rated - level[system]
         by_order = of_system @ level[orders.systems].T
         of_systems = by_order[:, :, None] if orders.grid else by_order[:, None]
         found[relation] = np.broadcast_to(of_systems, shape).copy()
         squares[relation] = np.ones(shape)
     for some in order_blocks(orders.documents, system.size):
-        ordered = orders_within(system, some, rng)
+        if cluster is None:
+            ordered, signs = orders_within(system, some, rng), None
+        else:
+            ordered, signs = np.arange(system.size)[None], cluster_signs(cluster, some, rng)
         for relation, (scores, rest) in rests.items():
-            found[relation][:, :, some] += (scores @ rest[ordered].T)[:, None]
-            if relation == "within":
-                squares[relation][:, :, some] = (scores**2 @ (rest**2)[ordered].T)[:, None]
+            drawn = rest[ordered] if signs is None else rest * signs
+            found[relation][:, :, some] += (scores @ drawn.T)[:, None]
+            if relation == "within" and signs is None:
+                squares[relation][:, :, some] = (scores**2 @ (drawn**2).T)[:, None]
     for relation, size in squares.items():
         found[relation] = _over_root(found[relation], size)
     relations = list(human)
     return _tested([found[one].reshape(len(metrics), -1) for one in relations], exact=False)
+
+
+def stratified(found: Sequence[Independence], weights: Array) -> Independence:
+    """The test of all strata together, from tests whose orders go together one by one.
+
+    `weights` (strata, relations): what each stratum counts; each statistic enters in units of its
+    standard deviation over the orders, times the root of its weight.
+    """
+    total: Array = np.zeros_like(found[0].statistics)
+    for one, weight in zip(found, weights, strict=True):
+        off = one.statistics - one.statistics.mean(axis=-1, keepdims=True)
+        spread = one.statistics.std(axis=-1, keepdims=True)
+        scaled = np.divide(off, spread, out=np.zeros_like(off), where=spread > STILL)
+        total += np.sqrt(weight)[None, :, None] * scaled
+    return _tested([total[:, place] for place in range(total.shape[1])], exact=False)
 
 
 def _tested(found: Sequence[Array], *, exact: bool) -> Independence:
@@ -193,26 +241,78 @@ def _one_sided(scaled: Array) -> tuple[Array, Array]:
     return p, adjusted
 
 
-def _statistics(
-    metrics: Sequence[Prepared], human: Prepared, orders: Orders, documents: Index, some: slice
-) -> Array:
+class _Moved(NamedTuple):
+    """Orders of systems, and for each what happens to the documents; None: nothing."""
+
+    orders: Orders
+    some: slice  # which orders (of the documents, where they go in a grid)
+    documents: Index | None = None  # (these, documents) another order
+    signs: Array | None = None  # (these, documents) 1 or -1
+
+    def rows(self, human: Prepared) -> tuple[Index, Array]:
+        """What each row becomes, and its sign."""
+        to, sign = moved_rows(self.orders.systems, human)
+        return (to, sign) if self.orders.grid else (to[self.some], sign[self.some])
+
+
+def _stacked(metrics: Sequence[Prepared]) -> Prepared:
+    """The metrics' matrices of one relation above each other: (metrics, rows, columns)."""
+    return Prepared(
+        np.stack([one.values for one in metrics]),
+        np.stack([one.present for one in metrics]),
+        metrics[0].of_pairs,
+    )
+
+
+def _statistics(metrics: Prepared, human: Prepared, moved: _Moved) -> Array:
     """(metrics, orders of systems, these orders of documents); pairs: (metrics, 1, these)."""
     if not human.values.size:
-        return np.zeros((len(metrics), 1, 1))
-    scores = np.stack([one.values for one in metrics])
-    to, sign = moved_rows(orders.systems, human)
-    if not orders.grid:
-        to, sign = to[some], sign[some]
-    found = _products(scores, human.values, to, sign, documents, grid=orders.grid)
+        return np.zeros((len(metrics.values), 1, 1))
+    to, sign = moved.rows(human)
+    grid = moved.orders.grid
     if human.values.shape[1] == 1:
-        return found
+        return _by_row(metrics.values, human.values, to, sign, grid=grid)
+    if moved.signs is not None:
+        return _by_signs(metrics, human, moved)
+    drawn = np.ascontiguousarray(human.values.T)[moved.documents]
+    found = _products(metrics.values, drawn, to, sign, grid=grid)
     # Divided by its own spread: systems or documents that are noisy for both sides say nothing.
     turned = np.abs(sign)
-    squares = _products(scores**2, human.values**2, to, turned, documents, grid=orders.grid)
-    if not human.present.all() and not all(one.present.all() for one in metrics):
-        there = np.stack([one.present for one in metrics])
-        squares *= _products(there, human.present, to, turned, documents, grid=orders.grid)
+    squares = _products(metrics.values**2, drawn**2, to, turned, grid=grid)
+    if not human.present.all() and not metrics.present.all():
+        there = np.ascontiguousarray(human.present.T)[moved.documents]
+        squares *= _products(metrics.present, there, to, turned, grid=grid)
     return _over_root(found, squares)
+
+
+def _by_signs(metrics: Prepared, human: Prepared, moved: _Moved) -> Array:
+    """What lies between rows in the orders of rows, and the clusters' rests by their signs."""
+    to, sign = moved.rows(human)
+    grid = moved.orders.grid
+    levels, rests = human.row_means, human.rests
+    between = _by_row(
+        np.stack([one.row_means.values for one in _each(metrics)]),
+        levels.values,
+        to,
+        sign,
+        grid=grid,
+    )
+    scores = np.stack([one.rests.values for one in _each(metrics)])
+    assert moved.signs is not None
+    drawn = rests.values.T * moved.signs[:, :, None]
+    found = between + _products(scores, drawn, to, sign, grid=grid)
+    still = human.values.T[None] ** 2
+    if not grid:
+        still = np.broadcast_to(still, (len(to), *still.shape[1:]))
+    squares = _products(metrics.values**2, still, to, np.abs(sign), grid=grid)
+    return _over_root(found, np.broadcast_to(squares, found.shape))
+
+
+def _each(metrics: Prepared) -> list[Prepared]:
+    return [
+        Prepared(values, present, metrics.of_pairs)
+        for values, present in zip(metrics.values, metrics.present, strict=True)
+    ]
 
 
 def _over_root(found: Array, squares: Array) -> Array:
@@ -221,26 +321,26 @@ def _over_root(found: Array, squares: Array) -> Array:
     return scaled
 
 
-def _products(
-    scores: Array, human: Array, to: Index, sign: Array, documents: Index, *, grid: bool
-) -> Array:
-    rows, columns = human.shape
-    if columns == 1:
-        by_order: Array = np.einsum("kr,or->ko", scores[:, :, 0], sign * human[to, 0])
-        return by_order[:, :, None] if grid else by_order[:, None]
+def _by_row(scores: Array, human: Array, to: Index, sign: Array, *, grid: bool) -> Array:
+    by_order: Array = np.einsum("kr,or->ko", scores[:, :, 0], sign * human[to, 0])
+    return by_order[:, :, None] if grid else by_order[:, None]
+
+
+def _products(scores: Array, drawn: Array, to: Index, sign: Array, *, grid: bool) -> Array:
+    """`drawn` (these, documents, rows): people's matrix with its documents moved."""
+    rows, columns = scores.shape[1:]
     if rows == 1:
         turned = sign if grid else sign.T  # (orders, 1): each with all of these, or one with one
-        alone: Array = (scores[:, 0] @ human[0, documents].T)[:, None] * turned[None]
+        alone: Array = (scores[:, 0] @ drawn[:, :, 0].T)[:, None] * turned[None]
         return alone
-    moved = np.ascontiguousarray(human.T)[documents]  # (these, documents, rows)
     if not grid:
-        moved = np.take_along_axis(moved, to[:, None], axis=2) * sign[:, None]
+        drawn = np.take_along_axis(drawn, to[:, None], axis=2) * sign[:, None]
         by_document = np.ascontiguousarray(scores.transpose(0, 2, 1)).reshape(len(scores), -1)
-        in_pairs: Array = (by_document @ moved.reshape(len(moved), -1).T)[:, None]
+        in_pairs: Array = (by_document @ drawn.reshape(len(drawn), -1).T)[:, None]
         return in_pairs
     # Every row of the one against every row of the other: any order of rows is a sum of these.
-    each = (scores.reshape(-1, columns) @ moved).reshape(len(moved), len(scores), rows, rows)
-    found = np.zeros((len(scores), len(to), len(moved)))
+    each = (scores.reshape(-1, columns) @ drawn).reshape(len(drawn), len(scores), rows, rows)
+    found = np.zeros((len(scores), len(to), len(drawn)))
     for row in range(rows):
         found += sign[None, :, row, None] * each[:, :, row, to[:, row]].transpose(1, 2, 0)
     return found

@@ -46,6 +46,12 @@ def draw_orders(shape: tuple[int, int], n: int, rng: np.random.Generator, *, alo
     return Orders(rows, 1 if alone else n + 1, alone)
 
 
+def draw_orders_within(group: Index, n: int, rng: np.random.Generator) -> Orders:
+    """n orders in which systems stay within their group, each with one order of documents."""
+    rows = [orders_within(group, some, rng) for some in order_blocks(n + 1, group.size)]
+    return Orders(np.concatenate(rows), n + 1, False)
+
+
 def order_blocks(n: int, width: int) -> Iterator[slice]:
     """Slices of n orders, `width` numbers each, that fit into memory."""
     return (slice(one.start, min(one.stop, n)) for one in blocks(n, width, numbers=HELD))
@@ -67,6 +73,14 @@ def orders_within(group: Index, some: slice, rng: np.random.Generator) -> Index:
         drawn = np.lexsort((rng.random(group.size), group))
         row[place] = drawn if number else place
     return rows
+
+
+def cluster_signs(cluster: Index, some: slice, rng: np.random.Generator) -> Array:
+    """(these, documents) 1 or -1, one for all documents of a cluster; row 0 of all is 1."""
+    signs = np.empty((some.stop - some.start, int(cluster.max(initial=-1)) + 1))
+    for number, row in enumerate(signs, start=some.start):
+        row[:] = 2.0 * rng.integers(0, 2, row.size) - 1.0 if number else 1.0
+    return signs[:, cluster]
 
 
 def moved_rows(systems: Index, human: Prepared) -> tuple[Index, Array]:

@@ -5,15 +5,18 @@ Rank correlations can be made partial in two ways that differ: ranks first (rank
 constant) and residuals first (hold constant, then rank). Pearson has one.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import scipy.special
 from numpy.typing import ArrayLike
 
 from metassay.statistics.arithmetic import NOISE, Array, ranked
 from metassay.statistics.components import value_at
 from metassay.statistics.correlation import Coefficient, Level, matrices, system_means
 from metassay.statistics.jackknife import LeftOut, left_out
+from metassay.statistics.layout import Layout
 
 
 class Partial(NamedTuple):
@@ -30,7 +33,12 @@ class Partial(NamedTuple):
 
 
 def partial(
-    metric: ArrayLike, human: ArrayLike, control: ArrayLike, level: Level, coefficient: Coefficient
+    metric: ArrayLike,
+    human: ArrayLike,
+    control: ArrayLike,
+    level: Level,
+    coefficient: Coefficient,
+    layout: Layout | None = None,
 ) -> Partial:
     """Ranks-first partial correlation given a number per text (coverage, length), at a level.
 
@@ -41,15 +49,18 @@ def partial(
     if coefficient == "kendall_c":
         raise ValueError("tau-c has no partial correlation; ask for kendall")
     a, b, c, n, missing = _trio(metric, human, control)
-    found = [left_out(x, y, level, coefficient) for x, y in ((a, b), (a, c), (b, c))]
-    parts = [
-        _given(*(np.asarray(one[place]) for one in found)) for place in range(len(LeftOut._fields))
-    ]
-    return Partial(LeftOut(float(parts[0]), parts[1], parts[2]), n, missing)
+    found = [left_out(x, y, level, coefficient, layout) for x, y in ((a, b), (a, c), (b, c))]
+    value, systems, documents = (_given(*(np.asarray(one[i]) for one in found)) for i in range(3))
+    left = found[0]._replace(value=float(value), systems=systems, documents=documents)
+    return Partial(left, n, missing)
 
 
 def partial_given_system(
-    metric: ArrayLike, human: ArrayLike, level: Level, coefficient: Coefficient
+    metric: ArrayLike,
+    human: ArrayLike,
+    level: Level,
+    coefficient: Coefficient,
+    layout: Layout | None = None,
 ) -> Partial:
     """What is left given who wrote the text: both sides less their system's mean.
 
@@ -66,7 +77,97 @@ def partial_given_system(
     used = coefficient
     if coefficient == "spearman":
         a, b, used = _ranked(a, level), _ranked(b, level), "pearson"
-    return Partial(left_out(less_system(a), less_system(b), level, used), n, missing)
+    return Partial(left_out(less_system(a), less_system(b), level, used, layout), n, missing)
+
+
+class Rests(NamedTuple):
+    """What a control leaves of metric and people, on the texts that have all three."""
+
+    metric: Array
+    human: Array
+    n: int  # texts
+
+
+def rests_of_any_shape(
+    metrics: Sequence[Array],
+    human: Array,
+    control: Array,
+    coefficient: Coefficient,
+    layout: Layout,
+) -> list[Rests]:
+    """What `less_any_shape` leaves of each metric, and of people beside it.
+
+    Where metric and people each follow the control, whatever the shapes, and have nothing else in
+    common, their rests correlate 0 but for chance, at every level. Leave-outs are of the rests: the
+    shapes are not fitted again. Rank coefficients take the shape out of the ranks of all texts.
+    """
+    of_people: dict[bytes, Array] = {}  # the same for all metrics that have the same texts
+    found = []
+    for metric in metrics:
+        there = np.isfinite(metric) & np.isfinite(human) & np.isfinite(control)
+        mask = there.tobytes()
+        if mask not in of_people:
+            known = np.where(there, human, np.nan)
+            of_people[mask] = less_any_shape(known, control, coefficient, layout)
+        rest = less_any_shape(np.where(there, metric, np.nan), control, coefficient, layout)
+        found.append(Rests(rest, of_people[mask], int(np.count_nonzero(there))))
+    return found
+
+
+def less_any_shape(
+    side: ArrayLike, control: ArrayLike, coefficient: Coefficient, layout: Layout
+) -> Array:
+    """Each score less what the control says of it, by a curve of any shape; per stratum.
+
+    First the best monotone steps, up or down, are taken out (isotonic regression); then of what is
+    left a natural cubic spline, five degrees of freedom, of the control's normal scores. The steps
+    find thresholds and saturation, whatever the scale of the control; the spline finds a U. NaN
+    where side or control is missing. Sources: Barlow et al. 1972, Statistical inference under order
+    restrictions; Hastie et al. 2009, The elements of statistical learning, 5.2.1.
+    """
+    y, c, present = matrices(side, control)
+    left = np.full(y.shape, np.nan)
+    for part in layout.parts(present):
+        there = part.of(present)
+        given, known = part.of(c)[there], part.of(y)[there]
+        if not known.size:
+            continue
+        if coefficient != "pearson":
+            known = ranked(known)
+        rest = np.full(there.shape, np.nan)
+        rest[there] = _cleaned(_less_curve(known - np.mean(known), given), known)
+        left[part.rows[:, None], part.columns] = rest
+    return left
+
+
+def _less_curve(values: Array, control: Array) -> Array:
+    from scipy.optimize import isotonic_regression  # slow to import, as in arithmetic.ranked
+
+    _, level, count = np.unique(control, return_inverse=True, return_counts=True)
+    means = np.bincount(level, values) / count
+    curves = [
+        isotonic_regression(means, weights=count, increasing=up).x[level] for up in (True, False)
+    ]
+    left = min((values - one for one in curves), key=lambda rest: float(np.sum(rest**2)))
+    basis = _natural_spline(scipy.special.ndtri((ranked(control) - 0.5) / control.size))
+    fitted = basis @ np.linalg.lstsq(basis, left, rcond=None)[0]
+    rest: Array = left - fitted
+    return rest
+
+
+def _natural_spline(x: Array) -> Array:
+    """(n, 6): a constant and five functions that are cubic between six quantiles."""
+    knots = np.quantile(x, np.linspace(0.0, 1.0, 6))
+    last, before = knots[-1], knots[-2]
+
+    def bend(knot: float) -> Array:
+        if last <= knot:
+            return np.zeros_like(x)
+        cubes = np.maximum(x - knot, 0.0) ** 3 - np.maximum(x - last, 0.0) ** 3
+        bent: Array = cubes / (last - knot)
+        return bent
+
+    return np.stack([np.ones_like(x), x, *(bend(k) - bend(before) for k in knots[:-2])], axis=1)
 
 
 def residuals_first(

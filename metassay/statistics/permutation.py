@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metassay.statistics.arithmetic import Array, Mask, blocks, deviations, ratio, weighted_sums
+from metassay.statistics.components import mean_over_strata, rests_on, weights_of
 from metassay.statistics.correlation import (
     EVERY_COEFFICIENT,
     TIE,
@@ -21,6 +22,7 @@ from metassay.statistics.correlation import (
     matrices,
     tied,
 )
+from metassay.statistics.layout import Layout, plain
 from metassay.statistics.resampling import HELD, Resample
 from metassay.statistics.weighted import CANCELS
 
@@ -40,7 +42,7 @@ class Swaps(NamedTuple):
 class PermutationTest(NamedTuple):
     """The difference of two metrics' correlations, and how often chance makes one as large."""
 
-    difference: float  # correlation of a less that of b, true signs; NaN if undefined
+    difference: float  # correlation of a less that of b, on the same texts and documents
     p: float  # of no difference; NaN if undefined, or in most permutations
     n: int  # cells that have a, b and human
     n_undefined: int  # permutations without a difference
@@ -69,20 +71,24 @@ def permutation_test(  # noqa: PLR0913 - the data, the question, the resampling
     rng: np.random.Generator,
     alternative: Alternative = "two-sided",
     swaps: Swaps | None = None,
+    layout: Layout | None = None,
 ) -> PermutationTest:
     """Test whether metrics a and b correlate equally with people, by n random permutations.
 
     `greater` asks whether a's correlation is the larger one, signs counted: negate a metric of
     which less is better. p counts the data as one permutation more (Phipson and Smyth 2010), so
     that it is never 0. `swaps` are drawn if not given. Only cells that have all three scores take
-    part. Raises ValueError unless the three are system x document arrays of one shape.
+    part, and at document level only documents in which both metrics have a coefficient. With a
+    `layout`, families and clusters swap as a whole, and each stratum has its own difference.
+    Raises ValueError unless the three are system x document arrays of one shape.
     """
     trio = common(a, b, human)
     shape = (trio.a.shape[0], trio.a.shape[1])
-    swaps = swaps or draw_swaps(shape, resample=resample, n=n, rng=rng)
+    layout = layout or plain(shape)
+    swaps = swaps or draw_swaps(shape, resample=resample, n=n, rng=rng, layout=layout)
     none = Swaps(*(np.zeros((1, size), dtype=bool) for size in shape))
-    observed = float(permuted(trio, level, coefficient, none, "documents")[0])
-    values = permuted(trio, level, coefficient, swaps, resample)
+    observed = float(_in_strata(trio, level, coefficient, none, "documents", layout)[0])
+    values = _in_strata(trio, level, coefficient, swaps, resample, layout)
     defined, p = values[~np.isnan(values)], np.nan
     if not np.isnan(observed) and 2 * defined.size >= values.size:
         p = (1 + _as_extreme(defined, observed, alternative)) / (1 + defined.size)
@@ -90,16 +96,55 @@ def permutation_test(  # noqa: PLR0913 - the data, the question, the resampling
     return PermutationTest(observed, p, int(trio.present.sum()), n_undefined, trio.n_missing)
 
 
+def _in_strata(
+    trio: Trio,
+    level: Level,
+    coefficient: Coefficient,
+    swaps: Swaps,
+    resample: Resample,
+    layout: Layout,
+) -> Array:
+    """`permuted`; where there are strata the mean of theirs, as `correlate_at` has it."""
+    if layout.n_strata == 1 or level == "document":  # documents count alike in any stratum
+        return permuted(trio, level, coefficient, swaps, resample)
+    parts = layout.parts(trio.present)
+    if not parts:
+        return np.full(len(swaps.systems), np.nan)
+    each = [
+        permuted(
+            common(part.of(trio.a), part.of(trio.b), part.of(trio.human)),
+            level,
+            coefficient,
+            Swaps(swaps.systems[:, part.rows], swaps.documents[:, part.columns]),
+            resample,
+        )
+        for part in parts
+    ]
+    n = [rests_on(part.of(trio.present), level) for part in parts]
+    return mean_over_strata(each, weights_of(level, n))
+
+
 def draw_swaps(
-    shape: tuple[int, int], *, resample: Resample, n: int, rng: np.random.Generator
+    shape: tuple[int, int],
+    *,
+    resample: Resample,
+    n: int,
+    rng: np.random.Generator,
+    layout: Layout | None = None,
 ) -> Swaps:
-    """n permutations of a (systems, documents) matrix: each named thing swaps by a fair coin."""
-    systems: Mask = np.zeros((n, shape[0]), dtype=bool)
-    documents: Mask = np.zeros((n, shape[1]), dtype=bool)
+    """n permutations of a (systems, documents) matrix: each thing swaps by a fair coin.
+
+    With a `layout`, whole families of systems and whole clusters of documents do.
+    """
+    layout = layout or plain(shape)
+    systems: Mask = np.zeros((n, layout.n_families), dtype=bool)
+    documents: Mask = np.zeros((n, layout.n_clusters), dtype=bool)
     for coins in [systems] * (resample != "documents") + [documents] * (resample != "systems"):
         for rows in blocks(n, coins.shape[1], numbers=HELD):
             coins[rows] = rng.random(coins[rows].shape) < 0.5
-    return Swaps(systems, documents)
+    if systems.shape[1] < shape[0]:
+        systems = systems[:, layout.family]
+    return Swaps(systems, documents[:, layout.cluster] if layout.clustered else documents)
 
 
 def common(a: ArrayLike, b: ArrayLike, human: ArrayLike) -> Trio:
@@ -171,29 +216,32 @@ def _swapped(values: Array, swaps: Swaps) -> Array:
 def _within_documents(
     trio: Trio, coefficient: Coefficient, swaps: Swaps, resample: Resample
 ) -> Array:
+    # The mean over the documents in which both metrics have a coefficient: the same for both.
     n = len(swaps.systems)
+    totals, defined = np.zeros((2, n))
     if resample == "documents":  # whole documents change sides: their correlations stay
-        of = EVERY_COEFFICIENT[coefficient]
-        fixed = np.stack([of(metric.T, trio.human.T) for metric in (trio.a, trio.b)])
-        values = np.empty(n)
-        for rows in blocks(n, 4 * fixed.shape[1]):
-            both = np.where(swaps.documents[rows], fixed[::-1, None], fixed[:, None])
-            values[rows] = _difference(np.nansum(both, 2), np.sum(~np.isnan(both), 2))
-        return values
-    totals, defined = np.zeros((2, n)), np.zeros((2, n))
+        differences = paired_differences(trio, coefficient)
+        known = ~np.isnan(differences)
+        if not known.any():
+            return np.full(n, np.nan)
+        for rows in blocks(n, int(known.sum())):
+            swapped = swaps.documents[rows][:, known]
+            totals[rows] = np.where(swapped, -differences[known], differences[known]).sum(axis=1)
+        return np.asarray(totals / known.sum())
     for d, there in enumerate(trio.present.T):
         x, y, z = (v[there, d] for v in (trio.a, trio.b, trio.human))
         both = _one_document(x, y, z, coefficient, swaps.systems[:, there])
-        both = np.where(swaps.documents[:, d], both[::-1], both)
-        totals += np.nan_to_num(both)
-        defined += ~np.isnan(both)
-    return _difference(totals, defined)
+        difference = np.where(swaps.documents[:, d], -1.0, 1.0) * (both[0] - both[1])
+        known = ~np.isnan(difference)
+        totals += np.where(known, difference, 0.0)
+        defined += known
+    return np.asarray(np.divide(totals, defined, out=np.full(n, np.nan), where=defined > 0))
 
 
-def _difference(totals: Array, defined: Array) -> Array:
-    means = np.divide(totals, defined, out=np.full_like(totals, np.nan), where=defined > 0)
-    difference: Array = means[0] - means[1]
-    return difference
+def paired_differences(trio: Trio, coefficient: Coefficient) -> Array:
+    """(documents,) the correlation of a less that of b; NaN where one of the two has none."""
+    of = EVERY_COEFFICIENT[coefficient]
+    return of(trio.a.T, trio.human.T) - of(trio.b.T, trio.human.T)
 
 
 def _one_document(x: Array, y: Array, z: Array, coefficient: Coefficient, swap: Mask) -> Array:

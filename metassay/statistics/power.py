@@ -1,4 +1,4 @@
-"""How large a study would have to be to settle whether a metric is of use."""
+"""How large a study would have to be to settle what a metric is worth."""
 
 import numpy as np
 import scipy.special
@@ -11,28 +11,30 @@ POWER = 0.8  # four times in five
 def needed(
     variances: tuple[float, float],
     shape: tuple[int, int],
-    useful: float,
+    target: float,
     *,
     confidence: float,
     level: Level,
 ) -> tuple[float, float]:
-    """How many systems and documents would settle whether a correlation reaches `useful`.
+    """How many systems and documents would tell correlations apart that differ by `target`.
 
-    variances: of the correlation (Fisher's scale) from new systems and from new documents, in a
-    study of `shape` (systems, documents). Each shrinks with the number of its own. Wanted is an
-    interval so narrow that a metric with no correlation has `useful` excluded, and one with
-    `useful` has 0 excluded, four times in five; of all such pairs the one with the fewest texts.
+    variances: of the correlation from new systems and from new documents, in a study of `shape`
+    (systems, documents that count by themselves). Each shrinks with the number of its own. They
+    and `target` are on Fisher's z scale. Wanted is an interval so narrow that its end lies beyond
+    what is so far away, four times in five; of all such pairs the one with the fewest texts.
     At system level, and without variances (NaN), by Fisher's transform for the systems alone. NaN
-    where more of both would not do within a hundred times the study. A rough guide: the variances
-    are estimates.
+    where more of both would not do within a hundred times the study, and for a target of 0 or less.
+    A rough guide: the variances are estimates.
     """
+    if not target > 0:
+        return np.nan, np.nan
     systems, documents = shape
     of_systems, of_documents = variances
-    target = float(np.arctanh(useful))
     tail = (1.0 + confidence) / 2.0
     if level == "system" or np.isnan(of_systems) or np.isnan(of_documents):
         reach = float(scipy.special.ndtri(tail) + scipy.special.ndtri(POWER)) / target
-        return float(max(systems, np.ceil(reach**2 + 3))), float(documents)
+        enough = float(max(systems, np.ceil(reach**2 + 3)))
+        return (enough, float(documents)) if enough <= 100 * systems else (np.nan, np.nan)
     best = (np.nan, np.nan)
     for wanted in _steps(systems, 100 * systems):
         for many in _steps(documents, 100 * documents):

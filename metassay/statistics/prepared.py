@@ -23,22 +23,20 @@ class Prepared(NamedTuple):
     present: Array  # (rows, columns) 1 where there was a score, else 0
     of_pairs: bool = False  # whether rows are pairs of systems, in the order of `row_pairs`
 
-    def without(self, control: "Prepared") -> "Prepared":
-        """What is left when `control` is held constant: the rest of a regression on it."""
-        size = float(np.sum(control.values**2))
-        if size == 0.0:
-            return self
-        slope = float(np.sum(self.values * control.values)) / size
-        left = self.values - slope * control.values
-        left[np.abs(left) <= 10 * NOISE] = 0.0
-        return self._replace(values=_unit(left))
+    @property
+    def row_means(self) -> "Prepared":
+        """Each row's mean, as one column: squares sum to what the rows' levels explain."""
+        count = self.present.sum(axis=1, keepdims=True)
+        total = self.values.sum(axis=1, keepdims=True)
+        means = np.divide(total, np.sqrt(count), out=np.zeros_like(total), where=count > 0)
+        return Prepared(_zeroed(means), (count > 0).astype(np.float64), self.of_pairs)
 
-    def less_row_means(self) -> "Prepared":
-        """What is left when the row (the system) is held constant."""
+    @property
+    def rests(self) -> "Prepared":
+        """What is left of each cell less its row's mean."""
         count = np.maximum(self.present.sum(axis=1, keepdims=True), 1)
         left = self.values - self.present * self.values.sum(axis=1, keepdims=True) / count
-        left[np.abs(left) <= 10 * NOISE] = 0.0
-        return self._replace(values=_unit(left))
+        return self._replace(values=_zeroed(left))
 
 
 def prepared(scores: Array, relation: Relation, coefficient: Coefficient) -> Prepared:
@@ -111,6 +109,11 @@ def _deviations(rows: Array, present: Mask) -> Array:
     left = np.where(present, rows - mean, 0.0)
     spread = np.max(np.abs(left), axis=1, keepdims=True, initial=0.0)
     return np.where(spread <= NOISE * np.abs(mean), 0.0, left)
+
+
+def _zeroed(left: Array) -> Array:
+    # What differs from 0 by rounding alone, of values whose squares sum to 1.
+    return np.where(np.abs(left) <= 10 * NOISE, 0.0, left)
 
 
 def _unit(values: Array) -> Array:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metassay.statistics import weighted
 from metassay.statistics.arithmetic import Array, Mask, blocks
+from metassay.statistics.components import mean_over_strata, rests_on, weights_of
 from metassay.statistics.correlation import (
     EVERY_COEFFICIENT,
     Coefficient,
@@ -24,6 +25,7 @@ from metassay.statistics.correlation import (
     matrices,
     system_means,
 )
+from metassay.statistics.layout import Layout, Part, numbered, plain
 
 Counts = NDArray[np.int32]
 Resample = Literal["documents", "systems", "both"]
@@ -38,6 +40,10 @@ class Draws(NamedTuple):
     systems: Counts  # (resamples, systems)
     documents: Counts  # (resamples, documents)
 
+    def of(self, part: Part) -> "Draws":
+        """Those of one stratum."""
+        return Draws(self.resample, self.systems[:, part.rows], self.documents[:, part.columns])
+
 
 class Interval(NamedTuple):
     """A bootstrap interval and the number of resamples that it rests on."""
@@ -48,32 +54,76 @@ class Interval(NamedTuple):
     n_undefined: int  # resamples in which it was not
 
 
-def draw(shape: tuple[int, int], *, resample: Resample, n: int, rng: np.random.Generator) -> Draws:
+def draw(
+    shape: tuple[int, int],
+    *,
+    resample: Resample,
+    n: int,
+    rng: np.random.Generator,
+    layout: Layout | None = None,
+) -> Draws:
     """Draw n resamples, with replacement, of a (systems, documents) matrix.
 
-    Metrics scored on the same matrix may share them: then their intervals differ by the metrics
-    alone, and not by luck.
+    With a `layout`, whole families of systems and whole clusters of documents are drawn, each
+    stratum's documents among themselves. Metrics scored on the same matrix may share the draws:
+    then their intervals differ by the metrics alone, and not by luck.
     """
+    layout = layout or plain(shape)
     once = np.ones((n, 1), dtype=np.int32)
-    systems = np.broadcast_to(once, (n, shape[0]))
-    documents = np.broadcast_to(once, (n, shape[1]))
+    systems = np.broadcast_to(once, (n, layout.family.size))
+    documents = np.broadcast_to(once, (n, layout.cluster.size))
     if resample != "documents":
-        systems = _counts(n, shape[0], rng)
+        systems = _counts(n, layout.n_families, rng)
+        if layout.n_families < layout.family.size:
+            systems = systems[:, layout.family]
     if resample != "systems":
-        documents = _counts(n, shape[1], rng)
+        documents = _drawn_documents(layout, n, rng)
     return Draws(resample, systems, documents)
 
 
+def _drawn_documents(layout: Layout, n: int, rng: np.random.Generator) -> Counts:
+    if layout.n_strata == 1:
+        counts = _counts(n, layout.n_clusters, rng)
+        return counts[:, layout.cluster] if layout.clustered else counts
+    counts = np.empty((n, layout.cluster.size), dtype=np.int32)
+    for one in range(layout.n_strata):
+        mine = np.flatnonzero(layout.stratum == one)
+        cluster = numbered(layout.cluster[mine])
+        counts[:, mine] = _counts(n, int(cluster.max(initial=-1)) + 1, rng)[:, cluster]
+    return counts
+
+
 def resampled(
-    metric: ArrayLike, human: ArrayLike, level: Level, coefficient: Coefficient, draws: Draws
+    metric: ArrayLike,
+    human: ArrayLike,
+    level: Level,
+    coefficient: Coefficient,
+    draws: Draws,
+    layout: Layout | None = None,
 ) -> Array:
-    """The coefficient in each resample: (resamples,), NaN where it is undefined."""
+    """The coefficient in each resample: (resamples,), NaN where it is undefined.
+
+    Where there are strata, the mean of theirs, as `correlate_at` has it.
+    """
     a, b, present = matrices(metric, human)
+    if layout is not None and layout.n_strata > 1 and level != "document":
+        return _in_strata(a, b, level, coefficient, draws, layout)
     if level == "global":
         return _pooled(a, b, present, coefficient, draws)
     if level == "document":
         return _within_documents(a, b, present, coefficient, draws)
     return _of_system_means(a, b, coefficient, draws)
+
+
+def _in_strata(
+    a: Array, b: Array, level: Level, coefficient: Coefficient, draws: Draws, layout: Layout
+) -> Array:
+    parts = layout.parts(np.isfinite(a) & np.isfinite(b))
+    if not parts:
+        return np.full(len(draws.systems), np.nan)
+    n = [rests_on(np.isfinite(part.of(a + b)), level) for part in parts]
+    each = [resampled(part.of(a), part.of(b), level, coefficient, draws.of(part)) for part in parts]
+    return mean_over_strata(each, weights_of(level, n))
 
 
 def varied(

@@ -4,15 +4,19 @@ All three-way comparisons use only cells that have both metrics and people, and 
 a metric of which less is better. NaN is undefined.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import scipy.special
 from numpy.typing import ArrayLike, NDArray
 
+from metassay.statistics import weighted
 from metassay.statistics.arithmetic import Array
+from metassay.statistics.components import correlate_at
 from metassay.statistics.correlation import Coefficient, Level, correlate
-from metassay.statistics.permutation import Alternative, Trio, common
+from metassay.statistics.layout import Layout
+from metassay.statistics.permutation import EQUAL, Alternative, Trio, common, paired_differences
 from metassay.statistics.resampling import Draws, resampled, varied
 
 
@@ -88,41 +92,100 @@ def williams(
 
 
 class Sampled(NamedTuple):
-    """One metric's correlation with people, in the data and in each resample."""
+    """A correlation, or a difference of two, in the data and in each resample."""
 
     value: float
     samples: Array  # (resamples,), NaN where undefined
     told: bool  # whether the resamples differ in anything that could be correlated
 
+    def less(self, other: "Sampled") -> "Sampled":
+        """The difference of two metrics' correlations, resampled by the same draws."""
+        told = self.told and other.told
+        return Sampled(self.value - other.value, self.samples - other.samples, told)
+
 
 def sampled(
-    metric: Array, human: Array, level: Level, coefficient: Coefficient, draws: Draws
+    metric: Array,
+    human: Array,
+    level: Level,
+    coefficient: Coefficient,
+    draws: Draws,
+    layout: Layout | None = None,
 ) -> Sampled:
-    """What `paired` needs of one metric; metrics with the same missing cells can share theirs."""
+    """One metric's correlation; metrics with the same missing cells can share theirs."""
     return Sampled(
-        correlate(metric, human, level, coefficient).value,
-        resampled(metric, human, level, coefficient, draws),
+        correlate_at(metric, human, level, coefficient, layout).value,
+        resampled(metric, human, level, coefficient, draws, layout),
         varied(metric, human, level, coefficient, draws),
     )
 
 
-def paired(a: Sampled, b: Sampled, trio: Trio, *, confidence: float) -> PairedBootstrap:
+def sampled_by_document(
+    trios: Sequence[Trio], coefficient: Coefficient, draws: Draws
+) -> list[Sampled]:
+    """Of each two metrics the mean difference over the documents in which both have a coefficient.
+
+    The trios are of one study, so that a metric that several have is computed once per document.
+    """
+    n, n_documents = draws.documents.shape
+    fixed = [paired_differences(trio, coefficient) for trio in trios]
+    totals, counts = np.zeros((2, len(trios), n))
+    for place in range(n_documents):
+        drawn = draws.documents[:, place]
+        columns: dict[bytes, Array] = {}
+        for number, trio in enumerate(trios):
+            if draws.resample == "documents":
+                difference = np.broadcast_to(fixed[number][place], n)
+            else:
+                difference = _drawn_difference(trio, place, coefficient, draws, columns)
+            known = ~np.isnan(difference)
+            totals[number] += np.where(known, difference, 0.0) * drawn
+            counts[number] += known * drawn
+    means = np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)
+    found = []
+    for trio, differences, samples in zip(trios, fixed, means, strict=True):
+        there = ~np.isnan(differences)
+        value = float(np.mean(differences[there])) if there.any() else np.nan
+        systems = trio.present[:, there].any(axis=1).sum() > 1
+        told = bool(systems if draws.resample == "systems" else there.sum() > 1)
+        found.append(Sampled(value, samples, told and (draws.resample != "both" or bool(systems))))
+    return found
+
+
+def _drawn_difference(
+    trio: Trio, place: int, coefficient: Coefficient, draws: Draws, columns: dict[bytes, Array]
+) -> Array:
+    there = np.flatnonzero(trio.present[:, place])
+    human = trio.human[there, place]
+    both = []
+    for metric in (trio.a, trio.b):
+        scores = metric[there, place]
+        key = there.tobytes() + scores.tobytes()
+        if key not in columns:
+            weights = draws.systems.astype(np.float64)
+            columns[key] = weighted.COEFFICIENTS[coefficient](scores, human, there, weights)
+        both.append(columns[key])
+    difference: Array = both[0] - both[1]
+    return difference
+
+
+def paired(found: Sampled, trio: Trio, *, confidence: float) -> PairedBootstrap:
     """Percentile interval of how much more a correlates with people than b, and its p.
 
-    Both metrics were resampled by the same draws in `trio`'s cells. p is twice the smaller share of
-    resamples on either side of 0 (0 itself counts on both), the data counted as one resample more.
-    All NaN but the difference if fewer than half of the resamples have one, or if only one of the
-    documents (or systems) that are drawn has anything to correlate.
+    p is twice the smaller share of resamples on either side of 0 (0 itself counts on both), the
+    data counted as one resample more. All NaN but the difference if fewer than half of the
+    resamples have one, or if only one of the documents (or systems) that are drawn has anything to
+    correlate.
     """
-    difference, values = a.value - b.value, a.samples - b.samples
+    difference, values = found.value, found.samples
     defined = values[~np.isnan(values)]
     n_cells, undefined = int(np.count_nonzero(trio.present)), values.size - defined.size
-    if np.isnan(difference) or 2 * defined.size < values.size or not (a.told and b.told):
+    if np.isnan(difference) or 2 * defined.size < values.size or not found.told:
         nothing = (np.nan, np.nan, np.nan, n_cells, undefined, trio.n_missing)
         return PairedBootstrap(difference, *nothing)
     tail = (1.0 - confidence) / 2.0
     low, high = np.quantile(defined, (tail, 1.0 - tail))
-    side = min(np.count_nonzero(defined <= 0), np.count_nonzero(defined >= 0))
+    side = min(np.count_nonzero(defined <= EQUAL), np.count_nonzero(defined >= -EQUAL))
     p = min(1.0, 2.0 * (1 + side) / (1 + defined.size))
     ends = (float(low), float(high), p, n_cells, undefined, trio.n_missing)
     return PairedBootstrap(difference, *ends)

@@ -1,5 +1,7 @@
 """The best of many: intervals that hold for all metrics at once, values corrected for choice."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.special
 
@@ -12,23 +14,23 @@ ROUNDS = 300  # of fitting it
 LEAST = 1e-6  # smallest standard error on the scale of Fisher's z
 
 
-def deviations(left: list[LeftOut], *, fisher: bool) -> Array:
+def deviations(left: Sequence[LeftOut], *, difference: bool = False) -> Array:
     """(metrics, leave-outs): how each leave-out moves each metric; squares sum to its variance.
 
-    NaN counts as no move. `fisher` takes z, as `jackknife.interval` does.
+    NaN counts as no move. The scale is that of `jackknife.interval`.
     """
     rows = []
     for one in left:
         row = []
-        for values in (one.systems, one.documents):
-            moved = fisher_z(values) if fisher else values
+        for values, of in one.sources:
+            moved = fisher_z(values / 2.0 if difference else values)
             known = ~np.isnan(moved)
-            n = int(np.count_nonzero(known))
-            centre = np.mean(moved[known]) if n else 0.0
-            scale = np.sqrt((n - 1) / n) if n > 1 else 0.0
-            row.append(np.where(known, moved - centre, 0.0) * scale)
+            n = np.bincount(of[known], minlength=int(of.max(initial=0)) + 1)
+            centre = np.bincount(of[known], moved[known], minlength=n.size) / np.maximum(n, 1)
+            scale = np.sqrt(np.maximum(n - 1, 0) / np.maximum(n, 1))
+            row.append(np.where(known, moved - centre[of], 0.0) * scale[of])
         rows.append(np.concatenate(row))
-    return np.stack(rows)
+    return np.stack(rows) if rows else np.empty((0, 0))
 
 
 def joint_confidence(moves: Array, *, confidence: float, rng: np.random.Generator) -> float:

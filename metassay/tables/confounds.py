@@ -31,27 +31,32 @@ CONFOUNDS = Table(
             "people",
             "partial",
             "partial_residuals_first",
+            "partial_of_any_shape",
             "added",
             "lowest_25",
             "lowest_50",
             "lowest_75",
             "lowest_100",
             meaning="what is correlated: the confound with the `metric`, or with `people`; or the"
-            " metric with people, either with the confound held constant (`partial`; by Spearman"
-            " also `partial_residuals_first`), or with the confound `added` to the metric, or on"
-            " the texts that have least of the confound (`lowest_`, per cent)",
+            " metric with people, either with the confound held constant (`partial`, on a straight"
+            " line; by Spearman also `partial_residuals_first`; `partial_of_any_shape`, by a curve"
+            " of any shape, on which verdicts rest), or with the confound `added` to the metric, or"
+            " on the texts that have least of the confound (`lowest_`, per cent)",
         ),
         "coefficient": COEFFICIENT,
         "value": real(f"the correlation. {ORIENTED}", null=True),
-        "low": real(f"{OTHERS}; only of `metric`, `people` and `partial`", null=True),
+        "low": real(
+            f"{OTHERS}; only of `metric`, `people`, `partial` and `partial_of_any_shape`", null=True
+        ),
         "high": UPPER,
         "p": real(
             "a small p shows that a relation is left. It is adjusted for all metrics. Only"
-            " `partial` has one, where half or more of the plain correlation goes",
+            " `partial_of_any_shape` has one, and `partial` of the system, where half or more of"
+            " the plain correlation goes",
             null=True,
         ),
         "n": integer(
-            "what it rests on: texts, documents or systems, by the level; of `partial` texts"
+            "what it rests on: texts, documents or systems, by the level; of what is partial, texts"
         ),
         "n_missing": integer("texts of the study that lack a number that it needs"),
     },

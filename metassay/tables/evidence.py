@@ -1,6 +1,6 @@
 """The numbers that verdicts on metrics rest on."""
 
-from metassay.parquet import Table, choice, integer, real, text
+from metassay.parquet import Table, boolean, choice, integer, real, text
 from metassay.tables.columns import (
     COEFFICIENT,
     CRITERION,
@@ -37,6 +37,10 @@ EVIDENCE = Table(
         "confidence": real(
             "the confidence of the intervals; the tests have 1 less this as their level"
         ),
+        "primary": boolean(
+            "whether the metric was named as the primary one before anybody looked; it is then not"
+            " adjusted for the others"
+        ),
         "value": real(f"the correlation; null if undefined. {ORIENTED}", null=True),
         "low": real(OTHERS, null=True),
         "high": UPPER,
@@ -44,10 +48,6 @@ EVIDENCE = Table(
             "lower end of the interval for these systems and other documents", null=True
         ),
         "high_these_systems": UPPER,
-        "joint_low_these_systems": real(
-            "lower end of the interval for these systems that holds for all metrics at once",
-            null=True,
-        ),
         "variance_systems": real(
             "variance of the correlation, on Fisher's z scale, between sets of systems", null=True
         ),
@@ -74,8 +74,14 @@ EVIDENCE = Table(
         ),
         "n": integer("what the value rests on: texts, documents or systems, by the level"),
         "n_systems": integer("systems that have texts with a score and a rating"),
+        "n_families": integer("the same, families of systems counted as one"),
         "n_documents": integer("documents that have such texts"),
+        "n_clusters": integer("the same, clusters of documents counted as one"),
+        "n_strata": integer("strata; correlations are of what varies within each"),
         "n_undefined": integer("documents that have no correlation; 0 at other levels"),
+        "n_tied": integer(
+            "documents whose texts people tell apart and the metric does not; 0 at other levels"
+        ),
         "n_missing": ONE_SIDED,
         "design": choice(
             "crossed",
@@ -86,6 +92,10 @@ EVIDENCE = Table(
             " text of one system, so that the test exchanges documents within a system only. One"
             " system: nothing can be said of other systems. No systems: nobody says who wrote the"
             " texts",
+        ),
+        "joint_confidence": real(
+            "the confidence of corrected_low and corrected_high, at which the intervals of all"
+            " metrics of the level hold at once"
         ),
         "corrected": real(
             "the value, corrected for luck: the best of many metrics is partly the luckiest",
@@ -112,13 +122,17 @@ EVIDENCE = Table(
         "against_rater": real("`with_raters` less `rater`", null=True),
         "against_rater_low": real(
             "lower end of its interval for other systems and documents; it holds for all metrics"
-            " at once",
+            " at once. Null where next to nothing is known",
             null=True,
         ),
         "against_rater_high": UPPER,
         "n_raters": integer("how many raters were left out in turn"),
+        "n_against_rater": integer(
+            "texts, documents or systems, by the level, on which metric and rater are compared; the"
+            " fewest of any rater"
+        ),
         "confound": text(
-            "`system` or another metric: half or more of the correlation goes if it is held"
+            "another metric: half or more of the correlation goes if it is held"
             " constant; null if there is none such",
             null=True,
         ),
@@ -126,7 +140,15 @@ EVIDENCE = Table(
         "given_confound_p": real(
             "a small p shows that what is left is a relation; adjusted", null=True
         ),
-        "given_confound_high": real("upper end of the interval of what is left", null=True),
+        "within_systems": real(
+            "the correlation with the system held constant: of texts by one system. Null at system"
+            " level",
+            null=True,
+        ),
+        "within_systems_p": real(
+            "a small p shows that this is a relation; adjusted. Null where more than half is left",
+            null=True,
+        ),
         "recipe": RECIPE,
     },
 )

@@ -8,6 +8,7 @@ from metassay.tables.confounds import CONFOUNDS
 from metassay.tables.corrected import CORRECTED
 from metassay.tables.correlations import COMPONENTS, CORRELATIONS, METRIC_CORRELATIONS, SIGNIFICANCE
 from metassay.tables.criteria import CRITERIA
+from metassay.tables.designs import DESIGNS, STRATA
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.ensembles import ENSEMBLES
 from metassay.tables.evidence import EVIDENCE
@@ -48,6 +49,8 @@ TABLES: dict[str, Table] = {
         SCORES,
         LEADERBOARD,
         RATINGS,
+        DESIGNS,
+        STRATA,
         CORRELATIONS,
         COMPONENTS,
         SIGNIFICANCE,

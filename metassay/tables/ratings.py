@@ -18,6 +18,10 @@ RATINGS = Table(
         ),
         "rater": text("who judged"),
         "criterion": text("what was judged; its scale is declared in params.yaml"),
-        "value": real("on the criterion's scale; null where the rater abstained", null=True),
+        "value": real(
+            "on the criterion's scale, to the last digit; null where the rater abstained",
+            null=True,
+            exact=True,
+        ),
     },
 )

@@ -11,7 +11,11 @@ _SCORE_COLUMNS = {
     "part": PART,
     "metric": text("the metric's name in docs/metrics.md"),
     "judge": text("the judge's name in params.yaml; `none` for metrics that need no judge"),
-    "value": real("the score; null if it is undefined", null=True),
+    "value": real(
+        "the score; null if it is undefined. What came with the data is kept to the last digit",
+        null=True,
+        exact=True,
+    ),
     "n_expected": integer(
         "how many answers there should be: the denominator if none fails. 1 for metrics without a"
         " judge"

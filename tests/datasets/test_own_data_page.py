@@ -96,7 +96,7 @@ def test_the_doclens_example_is_ingested(tmp_path: Path, reader: str) -> None:
 def test_sheets_of_raters_are_ingested(tmp_path: Path) -> None:
     for rater in ("ann", "ben"):
         (tmp_path / f"{rater}.csv").write_text(block("csv", 2), encoding="utf-8")
-    written = yaml.safe_load(block("yaml", 2))["criteria"]
+    written = yaml.safe_load(block("yaml", 3))["criteria"]
     criteria = {name: Criterion.model_validate(scale) for name, scale in written.items()}
     found = ingest("simsum", tmp_path, criteria)
     assert len(found.ratings) == 2 * 2 * 6

@@ -6,6 +6,7 @@ import scipy.stats
 import statsmodels.formula.api as models
 
 from metassay.meta_evaluation.confounds import confounds
+from metassay.meta_evaluation.options import ANY_SHAPE
 from metassay.parquet import empty, read, write
 from metassay.statistics.correlation import LEVELS
 from metassay.statistics.jackknife import interval
@@ -90,7 +91,8 @@ def test_by_hand():
     assert np.isnan(values["lowest_25"])
     counts = found.set_index("statistic")["n"].to_dict()
     shares = {"lowest_25": 1, "lowest_50": 3, "lowest_75": 3, "lowest_100": 4}
-    assert counts == shares | dict.fromkeys(("metric", "people", "partial", "added"), 4)
+    of_all = ("metric", "people", "partial", "partial_of_any_shape", "added")
+    assert counts == shares | dict.fromkeys(of_all, 4)
     # Standardised: m (-3, 1, -1, 3) / sqrt(5); coverage (-.25, -.15, -.15, .55) / sqrt(.1025).
     # The sums are w -2.12, x -.02, y -.92, z 3.06: x and y are reversed.
     assert values["added"] == pytest.approx(4 / 6)
@@ -120,7 +122,8 @@ def test_against_scipy(coefficient):
         for statistic, (value, _) in expected.items():
             assert mine.loc[statistic, "value"] == pytest.approx(value, abs=1e-9)
         has_interval = mine.index[mine["low"].notna()]
-        assert set(has_interval) == {"metric", "people", "partial"} & set(mine.index)
+        whole = {"metric", "people", "partial", "partial_of_any_shape"}
+        assert set(has_interval) == whole & set(mine.index)
         assert ("partial" in mine.index) == (coefficient != "kendall_c")
     assert (found["coefficient"] == coefficient).all()
     assert (found["n_missing"] == 0).all()
@@ -179,13 +182,14 @@ def test_what_is_left_is_tested_where_half_or_more_goes():
         "words": noise[3],
     }
     found = confounded(*tables_of([human], metrics))
-    rows = found[(found["statistic"] == "partial") & (found["level"] == "document")]
+    rows = found[(found["statistic"] == ANY_SHAPE) & (found["level"] == "document")]
     p = rows.set_index(["metric", "confound"])["p"]
     assert p["m", "coverage"] < 0.05  # it still knows the rest
-    assert p["less", "coverage"] > 0.1  # and this one does not
+    assert p["less", "coverage"] > 0.05  # and this one does not
     assert p[:, "words"].isna().all()  # which takes nothing away, so that nothing is asked
-    # Intervals are of the partials and of the confound's own correlations alone.
-    assert found["p"][found["statistic"] != "partial"].isna().all()
+    # Of what is partial only this has a p, and what is left given the system.
+    others = (found["statistic"] != ANY_SHAPE) & (found["confound"] != "system")
+    assert found["p"][others].isna().all()
 
 
 def test_metrics_and_people_are_turned_and_confounds_are_not():
@@ -273,7 +277,7 @@ def test_nothing_hangs_on_order_or_company(tmp_path):
     write(CONFOUNDS, alone.assign(p=np.nan), tmp_path / "alone.parquet")
     write(CONFOUNDS, mine.assign(p=np.nan), tmp_path / "mine.parquet")
     assert (tmp_path / "alone.parquet").read_bytes() == (tmp_path / "mine.parquet").read_bytes()
-    assert len(read(CONFOUNDS, tmp_path / "mine.parquet")) == 2 * (8 + 3 + 3) + 2
+    assert len(read(CONFOUNDS, tmp_path / "mine.parquet")) == 2 * (9 + 4 + 4) + 2
     empty_one = confounded(company, empty(RATINGS))
     assert len(empty_one) == 0
     write(CONFOUNDS, empty_one, tmp_path / "empty.parquet")

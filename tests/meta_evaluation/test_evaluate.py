@@ -145,7 +145,10 @@ def every_table_can_be_written(tables_, folder):
 def test_without_ratings_or_scores_every_table_is_empty_but_conflicts(tmp_path):
     ratings = ratings_of(rate("grade", "s0", "d0", "amy", 1), rate("grade", "s1", "d0", "amy", 2))
     scores = scores_of({("d0", "s0"): 1.0, ("d0", "s1"): 2.0}, metric="a")
-    for found in (made(scores, empty(RATINGS)), made(empty(SCORES), ratings)):
+    without_ratings, without_scores = made(scores, empty(RATINGS)), made(empty(SCORES), ratings)
+    # Who was rated on what is known without any score.
+    assert len(without_scores.pop("designs")) == 1
+    for found in (without_ratings, without_scores):
         for name, frame in found.items():
             write(TABLES[name], frame, tmp_path / f"{name}.parquet")
             assert len(frame) == 0, name

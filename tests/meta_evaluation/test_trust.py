@@ -6,7 +6,7 @@ import pytest
 from metassay.meta_evaluation.evaluate import evaluate
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import NAMELESS
-from metassay.meta_evaluation.verdicts import TRUSTED, kind_of
+from metassay.meta_evaluation.verdicts import TRUSTED
 from metassay.reporting.sentences import certificates
 from tests.meta_evaluation import invented_study
 from tests.meta_evaluation.invented_study import (
@@ -25,7 +25,7 @@ def certified(raters, metrics, systems=None, **more):
     options = OPTIONS.model_copy(update=more)
     numbers = evaluate(scores, ratings, CRITERIA, HIGHER, options)["evidence"]
     found = certificates(numbers, CERTIFICATION)
-    assert (found["holds"] == found["verdict"].isin(TRUSTED)).all()
+    assert (found["trusted"] == found["verdict"].isin(TRUSTED)).all()
     return found
 
 
@@ -46,36 +46,43 @@ def test_a_metric_that_only_knows_systems():
     quality, seen = world(rng, 16, 30)
     level = quality.mean(axis=1, keepdims=True)
     found = certified(seen, {"m": level + 0.3 * rng.normal(size=quality.shape)})
-    assert one(found, level="document")["verdict"] == "explained by system"
-    assert one(found, level="document")["value"] > 0.3
-    assert one(found, level="global")["verdict"] == "explained by system"
+    # Whoever compares systems is helped; whoever compares texts of one system is told.
+    for level in ("document", "global"):
+        row = one(found, level=level)
+        assert row["value"] > 0.3
+        assert row["verdict"] in ("use", "promising")
+        assert row["only_between_systems"]
+        assert "It tells systems apart, not two texts of one system." in row["sentence"]
     row = one(found, level="system")
-    assert (row["verdict"], row["shown_by"]) == ("holds", "system")
+    assert (row["verdict"], row["shown_by"]) == ("use", "system")
+    assert not row["only_between_systems"]
 
 
 @pytest.mark.parametrize("coefficient", ["pearson", "spearman", "kendall", "kendall_c"])
-def test_a_good_metric_holds_where_texts_are_compared(coefficient):
+def test_a_good_metric_is_used_where_texts_are_compared(coefficient):
     rng = np.random.default_rng(1)
-    quality, seen = world(rng, 5, 40, of_system=0.3)
-    metrics = {"m": quality + 0.5 * rng.normal(size=quality.shape)}
+    quality, seen = world(rng, 10, 40, of_system=0.3)
+    metrics = {"m": quality + 0.3 * rng.normal(size=quality.shape)}
     metrics |= {f"noise {i}": noise(rng, quality.shape) for i in range(4)}
     found = certified(seen, metrics, coefficient=coefficient)
     for level in ("global", "document"):
         row = one(found, metric="m", level=level)
-        assert row["verdict"] == "holds"
-        assert row["corrected_low"] > 0
-    assert not found["holds"][found["metric"] != "m"].any()
+        assert row["verdict"] == "use"
+        assert row["corrected_low"] >= 0.3
+    assert not found["trusted"][found["metric"] != "m"].any()
+    assert (found["verdict"][found["metric"] != "m"] != "promising").all()
 
 
 def test_as_good_as_a_rater_and_not_quite():
     rng = np.random.default_rng(2)
-    quality, seen = world(rng, 6, 60, raters=3, of_system=0.5)
+    quality, seen = world(rng, 8, 60, raters=3, of_system=0.5)
     near = quality + 0.3 * rng.normal(size=quality.shape)
     far = quality + 2.5 * rng.normal(size=quality.shape)
     found = certified(seen, {"near": near, "far": far})
-    assert one(found, metric="near", level="document")["verdict"] == "as good as a rater"
+    row = one(found, metric="near", level="document")
+    assert (row["verdict"], row["as_good_as_rater"]) == ("use", True)
     row = one(found, metric="far", level="document")
-    assert row["verdict"] in ("holds", "weak")
+    assert not row["as_good_as_rater"]
     assert row["against_rater_high"] < 0
 
 
@@ -88,7 +95,7 @@ def test_noise_is_not_trusted():
         _, seen = world(rng, systems, documents)
         metrics = {f"noise {i}": noise(rng, (systems, documents)) for i in range(10)}
         table = invented_study.certified(*tables_of(seen, metrics), options=options)
-        trusted += table["holds"].any()
+        trusted += table["verdict"].isin([*TRUSTED, "promising"]).any()
     # Of 8 studies with three levels fewer than 1.2 are expected, 4 or more 2 % of the time.
     assert trusted <= 3
 
@@ -100,9 +107,9 @@ def test_three_systems_certify_nothing_between_systems():
     row = one(found, level="system")
     assert row["smallest_p"] == pytest.approx(1 / 3)
     assert row["p"] >= 1 / 3 - 1e-9
-    assert kind_of(row["verdict"]) in ("these systems only", "cannot tell")
-    # Text by text, 300 of them tell.
-    assert one(found, level="document")["holds"]
+    assert row["verdict"] == "cannot tell"
+    # Text by text, 300 of them tell, though not of other systems.
+    assert one(found, level="document")["verdict"] == "promising"
     assert one(found, level="document")["shown_by"] in ("document", "within")
 
 
@@ -114,9 +121,10 @@ def test_one_named_system_speaks_for_itself_alone():
     assert row["verdict"] == "these systems only"
     assert row["p"] < 0.05
     # Where there are no systems, only texts, documents are all that may be others.
+    alone = row
     row = one(certified(seen, metric, systems=[NAMELESS]), level="global")
-    assert row["verdict"] == "holds"
-    assert row["low"] == row["low_these_systems"] > 0
+    assert row["verdict"] == "these systems only"
+    assert row["low"] == row["low_these_systems"] == alone["low"] > 0.3
 
 
 def test_texts_of_other_documents_each():
@@ -134,7 +142,7 @@ def test_texts_of_other_documents_each():
     columns = ["value", "low", "high", "p", "verdict", "design"]
     assert found[columns].equals(everywhere[columns])
     assert set(found["design"]) == {"nested"}
-    assert one(found, metric="m", level="global")["holds"]
+    assert one(found, metric="m", level="global")["verdict"] == "promising"
     row = one(found, metric="systems", level="global")
     assert row["value"] > 0.5
-    assert not row["holds"]
+    assert row["verdict"] == "cannot tell"

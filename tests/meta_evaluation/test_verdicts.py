@@ -1,67 +1,67 @@
-"""The verdict on every kind of numbers."""
-
-from itertools import product
+"""The verdict on every kind of numbers, and how verdicts move when the numbers do."""
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from metassay.meta_evaluation.evidence import _confound
 from metassay.meta_evaluation.options import CertificationOptions
-from metassay.meta_evaluation.verdicts import TRUSTED, VERDICTS, kind_of, verdict
+from metassay.meta_evaluation.verdicts import TRUSTED, VERDICTS, as_good_as_rater, kind_of, verdict
 
 NAN = np.nan
 GIVEN = CertificationOptions(useful=0.3, margin=0.05)
 
-# Nothing against it: shown, useful, systems enough, and no confound.
+# Nothing against it: shown, useful elsewhere, systems enough, and no confound.
 GOOD = {
     "value": 0.6,
     "low": 0.4,
     "high": 0.8,
+    "corrected_low": 0.35,
     "p": 0.001,
     "against_rater_low": NAN,
     "confound": None,
+    "given_confound": NAN,
     "given_confound_p": NAN,
-    "given_confound_high": NAN,
-    "joint_low_these_systems": 0.45,
     "confidence": 0.95,
     "design": "crossed",
+    "n": 40,
+    "n_tied": 0,
+    "n_families": 8,
 }
-CONFOUNDED = {"confound": "words"}
-SHOWN_REST = {**CONFOUNDED, "given_confound_p": 0.01, "given_confound_high": 0.4}
+CONFOUNDED = {"confound": "words", "given_confound": 0.1}
+SHOWN_REST = {"confound": "words", "given_confound": 0.3, "given_confound_p": 0.01}
+ALONE = {"design": "one system", "n_families": 1}
 CASES = [
-    ("holds", {}),
-    ("holds", {"low": NAN}),
-    ("holds", {"high": 0.3}),  # just useful
-    ("holds", {"against_rater_low": -0.05}),  # the margin itself is not within it
-    ("holds", SHOWN_REST),
-    ("as good as a rater", {"against_rater_low": -0.049}),
-    ("as good as a rater", {"against_rater_low": 0.1}),
-    ("as good as a rater", {**SHOWN_REST, "against_rater_low": 0.1}),
-    ("weak", {"high": 0.29}),
-    ("weak", {"high": 0.29, "design": "one system"}),
-    ("weak", {"high": 0.29, "against_rater_low": 0.1}),
-    ("these systems only", {"design": "one system"}),
-    ("these systems only", {"design": "one system", "against_rater_low": 0.1}),
-    ("these systems only", {"low": NAN, "high": NAN}),  # shown, but nobody knows how far it goes
-    ("these systems only", {"p": 0.2}),
-    ("these systems only", {"p": NAN}),
-    ("these systems only", {"p": 0.2, **CONFOUNDED}),
+    ("use", {}),
+    ("use", {"corrected_low": 0.3, "n_families": 6}),  # just useful, just enough
+    ("use", {"n": 20, "n_tied": 20}),
+    ("these systems only", ALONE),
+    ("these systems only", {"design": "no systems", "n_families": 1}),
+    ("promising", {"n_families": 5}),
+    ("promising", {"corrected_low": 0.29}),
+    ("promising", {"corrected_low": 0.29, **ALONE}),
+    ("promising", {"low": NAN, "high": NAN, "corrected_low": NAN}),  # shown, and no interval
+    ("promising", {"n": 19, "n_tied": 20}),  # it ties the texts of most documents
+    ("promising", {"value": 0.3, "corrected_low": -0.8}),
+    ("promising", SHOWN_REST),
     ("explained by words", CONFOUNDED),
-    ("explained by words", {**SHOWN_REST, "given_confound_p": 0.06}),
+    ("explained by words", {**SHOWN_REST, "given_confound_p": 0.05}),
     ("explained by words", {**SHOWN_REST, "given_confound_p": NAN}),
-    ("explained by words", {**SHOWN_REST, "given_confound_high": 0.2}),
-    ("explained by words", {**SHOWN_REST, "given_confound_high": NAN}),
-    ("explained by words", {**CONFOUNDED, "high": 0.2, "design": "one system"}),
-    ("cannot tell", {"p": 0.2, "joint_low_these_systems": -0.1}),
-    ("cannot tell", {"p": 0.2, "joint_low_these_systems": 0.0}),
-    ("cannot tell", {"p": 0.2, "joint_low_these_systems": NAN, "high": NAN}),
-    ("cannot tell", {"p": NAN, "joint_low_these_systems": NAN, "low": NAN, "high": NAN}),
-    ("no use", {"p": 0.2, "high": 0.29}),
-    ("no use", {"p": NAN, "high": -0.1, "value": -0.3}),
-    ("contrary", {"value": -0.4, "high": -0.1}),
-    ("contrary", {"value": -0.4, "high": NAN, **CONFOUNDED}),
+    ("explained by words", {**SHOWN_REST, "given_confound": 0.29}),
+    ("explained by words", {**SHOWN_REST, "given_confound": NAN}),
+    ("explained by words", {**CONFOUNDED, **ALONE}),
+    ("cannot tell", {"p": 0.2}),
+    ("cannot tell", {"p": NAN}),
+    ("cannot tell", {"p": NAN, "low": NAN, "high": NAN, "corrected_low": NAN}),
+    ("cannot tell", {"p": 0.2, **CONFOUNDED}),
+    ("cannot tell", {"value": 0.29, "corrected_low": -0.1}),  # related, perhaps too weakly
+    ("too weak", {"value": 0.2, "high": 0.29, "corrected_low": 0.1}),
+    ("too weak", {"value": 0.2, "high": 0.29, "corrected_low": 0.1, **CONFOUNDED}),
+    ("too weak", {"value": -0.3, "high": -0.1, "corrected_low": -0.5, "p": NAN}),
+    ("contrary", {"value": -0.4, "high": -0.1, "corrected_low": -0.6}),
+    ("contrary", {"value": -0.4, "high": NAN, "corrected_low": NAN, **CONFOUNDED}),
     ("undefined", {"value": NAN}),
-    ("undefined", dict.fromkeys(GOOD, NAN) | {"confound": None, "design": "one system"}),
 ]
 
 
@@ -72,40 +72,91 @@ def test_each_verdict(said, numbers):
 
 def test_every_verdict_is_among_the_cases_and_two_are_trusted():
     assert {kind_of(said) for said, _ in CASES} == set(VERDICTS)
-    assert TRUSTED == ("as good as a rater", "holds") == VERDICTS[:2]
+    assert TRUSTED == ("use", "these systems only") == VERDICTS[:2]
 
 
-def test_what_is_unknown_never_raises_a_verdict():
-    """Whatever number is taken away, the verdict comes no higher in the list."""
-    rank = {said: place for place, said in enumerate(VERDICTS)}
-    unknown = ["p", "against_rater_low", "given_confound_p", "given_confound_high"]
-    unknown.append("joint_low_these_systems")
-    for (_, numbers), name in product(CASES, unknown):
-        row = GOOD | numbers
-        known = rank[kind_of(verdict(row, GIVEN))]
-        less = rank[kind_of(verdict(row | {name: NAN}, GIVEN))]
-        # What goes with a confound, or against people, and then is not shown at all is no finding
-        # either way.
-        if kind_of(verdict(row, GIVEN)) not in ("explained by", "contrary", "weak"):
-            assert less >= known, (row, name)
-        assert less >= min(known, len(TRUSTED))
+def worth(row):
+    """What a verdict lets its reader do: rely on the metric, look further into it, or neither."""
+    said = verdict(row, GIVEN)
+    return 2 if said in TRUSTED else int(said == "promising")
+
+
+@st.composite
+def rows(draw):
+    """Evidence as studies give it: the value between the ends, the wider interval around both."""
+    shares = st.floats(0, 1)
+    value = draw(st.floats(-1, 1))
+    low, high = value - draw(shares), value + draw(shares)
+    confound = draw(st.sampled_from([None, "words"]))
+    return {
+        "value": value,
+        "low": low,
+        "high": high,
+        "corrected_low": low - draw(shares) / 2,
+        "p": draw(st.sampled_from([0.001, 0.049, 0.05, 0.4, NAN])),
+        "against_rater_low": draw(st.floats(-1, 1) | st.just(NAN)),
+        "confound": confound,
+        "given_confound": draw(st.floats(-1, 1)) if confound else NAN,
+        "given_confound_p": draw(st.sampled_from([0.001, 0.2, NAN])) if confound else NAN,
+        "confidence": 0.95,
+        "design": draw(st.sampled_from(["crossed", "nested", "one system", "no systems"])),
+        "n": draw(st.integers(1, 50)),
+        "n_tied": draw(st.integers(0, 50)),
+        "n_families": draw(st.integers(1, 12)),
+    }
+
+
+@settings(deadline=None, derandomize=True, max_examples=1500)
+@given(rows(), st.floats(0, 1), st.floats(0, 1))
+def test_a_wider_interval_is_never_a_better_verdict(row, below, above):
+    wider = {"low": row["low"] - below, "high": row["high"] + above}
+    wider["corrected_low"] = row["corrected_low"] - below
+    assert worth(row | wider) <= worth(row)
+    assert not (
+        as_good_as_rater(row | {"against_rater_low": row["against_rater_low"] - below}, GIVEN)
+        and not as_good_as_rater(row, GIVEN)
+    )
+
+
+@settings(deadline=None, derandomize=True, max_examples=1500)
+@given(rows(), st.floats(0, 1))
+def test_a_higher_value_is_never_a_worse_verdict(row, more):
+    moved = {name: row[name] + more for name in ("value", "low", "high", "corrected_low")}
+    assert worth(row | moved) >= worth(row)
+
+
+@settings(deadline=None, derandomize=True, max_examples=1500)
+@given(rows(), st.sampled_from(["low", "high", "corrected_low", "p", "given_confound_p"]))
+def test_what_is_unknown_never_makes_a_better_verdict(row, name):
+    assert worth(row | {name: NAN}) <= worth(row)
+
+
+def test_as_good_as_a_rater_is_said_of_what_may_be_used():
+    near = {"against_rater_low": -0.049}
+    assert as_good_as_rater(GOOD | near, GIVEN)
+    assert as_good_as_rater(GOOD | near | {"n_families": 4}, GIVEN)
+    # The margin itself is not within it; nor is what nobody knows.
+    assert not as_good_as_rater(GOOD | {"against_rater_low": -0.05}, GIVEN)
+    assert not as_good_as_rater(GOOD, GIVEN)
+    # As good as a rater who knows little is of no use.
+    for less in ({"p": 0.2}, {"value": 0.2, "high": 0.25, "corrected_low": 0.1}, CONFOUNDED):
+        assert not as_good_as_rater(GOOD | near | less, GIVEN)
 
 
 def partials(**values):
     return [
-        {"confound": name, "value": value, "p": 0.2, "high": 0.5} for name, value in values.items()
+        {"confound": name, "statistic": "partial_of_any_shape", "value": value, "p": 0.2}
+        for name, value in values.items()
     ]
 
 
 def test_a_confound_is_named_if_half_goes_with_it():
     named = _confound(partials(coverage=0.2, words=0.1, density=NAN), 0.4)
-    assert named == {
-        "confound": "words",
-        "given_confound": 0.1,
-        "given_confound_p": 0.2,
-        "given_confound_high": 0.5,
-    }
+    assert named == {"confound": "words", "given_confound": 0.1, "given_confound_p": 0.2}
     assert _confound(partials(coverage=0.2), 0.4)["confound"] == "coverage"
+    # The system is no confound: better systems write better texts.
+    system = {"confound": "system", "statistic": "partial", "value": 0.0, "p": NAN}
+    assert _confound([*partials(words=0.3), system], 0.4)["confound"] is None
     # More than half is left, more comes out, nothing is known, or there was nothing to explain.
     for values, plain in (
         ({"coverage": 0.21, "words": 0.6}, 0.4),

@@ -15,6 +15,7 @@ from metassay.code_version import recorded, versions
 from metassay.datasets.files import given_metrics
 from metassay.datasets.registry import load_registry
 from metassay.errors import BadInput
+from metassay.options import Design
 from metassay.params import load
 from metassay.project import kit, make, record
 from metassay.project.make import name_of
@@ -251,6 +252,9 @@ def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(own: Path, capsy
     params = Path("params.yaml")
     text = params.read_text("utf-8").replace("threshold: 0.6", "threshold: 0.7")
     params.write_text(text.replace("shown_as: {}\n", ""), encoding="utf-8")
+    older = next(Path("benchmarks").glob("*/params.yaml"))
+    lines = older.read_text("utf-8").splitlines(keepends=True)
+    older.write_text("".join(line for line in lines if not line.startswith("design:")), "utf-8")
     sort = Path("benchmarks/tried")
     sort.mkdir()
     shutil.copy(ROOT / "benchmarks/sample_facets/params.yaml", sort)
@@ -278,6 +282,7 @@ def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(own: Path, capsy
     assert "\n/dist/\n" in ignored.read_text("utf-8")
     assert "threshold: 0.7" in params.read_text("utf-8")
     assert load().shown_as == {}
+    assert load().benchmarks[older.parent.name].design == Design()
     assert "# What reports call a system" in params.read_text("utf-8")
     assert (sort / "dvc.yaml").read_bytes() == (
         ROOT / "benchmarks/sample_facets/dvc.yaml"
@@ -289,6 +294,7 @@ def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(own: Path, capsy
         "added: benchmarks/tried/dvc.yaml",
         "1 lines added: .gitignore",
         "shown_as added: params.yaml",
+        f"design added: {older}",
         "not brought back, since you removed it: rubrics/bmrc.yaml",
     ):
         assert line in said, said

@@ -10,22 +10,25 @@ SCRIPT = "<script>alert(1)</script>"
 HOSTILE = f"metric {SCRIPT}"
 KEY = {"study": "invented", "criterion": "completeness", "part": "full"}
 ODD = {**KEY, "criterion": f"odd {SCRIPT}"}
-SENTENCE = "Holds: over all texts, claim_recall follows completeness."
+SENTENCE = "Use: for any two texts, claim_recall follows completeness."
+FOUND = "2 of 25 documents have exactly the scores of another one."
 
 
 def certificates() -> Rows:
     """Per criterion three metrics at every level; the hostile one is undefined.
 
-    Of four systems, so that at system level 2 / 4! = .083 is the smallest p and nothing holds.
+    Of eight systems; two of the 25 documents are equal.
     """
     blank = (
         *("value", "low", "high", "low_these_systems", "high_these_systems", "p", "shown_by"),
         *("corrected", "corrected_low", "corrected_high", "accuracy", "chance", "epsilon"),
         *("with_raters", "rater", "against_rater", "against_rater_low", "against_rater_high"),
         *("confound", "given_confound", "given_confound_p", "needed_systems", "needed_documents"),
+        *("within_systems", "within_systems_p"),
     )
     strong = {
-        **{"verdict": "holds", "holds": True, "value": 0.52, "low": 0.31, "high": 0.69},
+        **{"verdict": "use", "advice": "use it", "trusted": True},
+        **{"value": 0.52, "low": 0.31, "high": 0.69},
         **{"low_these_systems": 0.41, "high_these_systems": 0.62, "p": 0.0001},
         **{"shown_by": "within", "accuracy": 0.71, "chance": 0.41, "epsilon": 0.025},
         **{"corrected": 0.47, "corrected_low": 0.2004, "corrected_high": 0.71},
@@ -34,23 +37,28 @@ def certificates() -> Rows:
         "sentence": SENTENCE,
     }
     weak = {
-        **{"verdict": "cannot tell", "holds": False, "value": 0.13, "low": -0.08, "high": 0.33},
+        **{"verdict": "cannot tell", "advice": "rate more systems", "trusted": False},
+        **{"value": 0.13, "low": -0.08, "high": 0.33},
         **{"low_these_systems": -0.0002, "high_these_systems": 0.25, "p": 0.25},
         **{"shown_by": "between_systems", "accuracy": 0.44, "chance": 0.4, "epsilon": 0.0},
         **{"corrected": 0.19, "corrected_low": -0.2, "corrected_high": 0.5},
         **{"confound": "words", "given_confound": 0.02, "given_confound_p": 0.8},
         **{"needed_systems": 12, "needed_documents": 1200, "sentence": f"Weak. {SCRIPT}"},
     }
-    undefined = {"verdict": "undefined", "holds": False, "sentence": "It is constant."}
-    unsure = {"verdict": "these systems only", "holds": False, "p": 0.0833}
+    undefined = {"verdict": "undefined", "trusted": False, "sentence": "It is constant."}
+    undefined["advice"] = "nothing to compare"
+    unsure = {"verdict": "promising", "trusted": False, "p": 0.0833, "needed_systems": 20}
+    unsure |= {"advice": "rate more systems", "needed_documents": 25}
     metrics = (("claim_recall", "lexical", strong), ("bleu", NO_JUDGE, weak))
     return [
         {
             **key,
             **{"metric": metric, "judge": judge, "level": level, "coefficient": "pearson"},
             **{"n": 97, "n_undefined": 4 if level == "document" else 0, "n_missing": 3},
-            **{"n_systems": 4, "n_documents": 25, "n_pairs": 1234, "n_raters": 3},
-            **{"design": "crossed", "smallest_p": 0.0833 if level == "system" else 0.0004},
+            **{"n_systems": 8, "n_families": 8, "n_documents": 25, "n_clusters": 24},
+            **{"n_strata": 1, "n_pairs": 1234, "n_raters": 3, "n_against_rater": 80},
+            **{"n_tied": 0, "design": "crossed", "smallest_p": 0.0004, "primary": False},
+            **{"as_good_as_rater": False, "only_between_systems": False},
             **dict.fromkeys(blank),
             **values,
             **(unsure if level == "system" and values is strong else {}),
@@ -59,6 +67,28 @@ def certificates() -> Rows:
         for key in (KEY, ODD)
         for metric, judge, values in (*metrics, (HOSTILE, NO_JUDGE, undefined))
         for level in ("global", "document", "system")
+    ]
+
+
+def designs() -> Rows:
+    """Both criteria are of one study, whose documents have two doubles."""
+    counts = {"n_systems": 8, "n_families": 8, "n_documents": 25, "n_clusters": 24, "n_strata": 1}
+    more = {"design": "crossed", "given": "", "found": FOUND, "suspected": ""}
+    return [{**key, **counts, **more} for key in (KEY, ODD)]
+
+
+def strata() -> Rows:
+    """Two strata, of which a name is hostile; the metric is of use in one."""
+    values = (("news", 0.7, 0.5, 0.8, 4), (SCRIPT, -0.1, None, None, 2))
+    names = ("stratum", "value", "low", "high", "n")
+    return [
+        {
+            **{**KEY, "metric": "bleu", "judge": NO_JUDGE, "level": level},
+            **{**dict(zip(names, row, strict=True)), "coefficient": "pearson"},
+            **{"n_undefined": 0, "n_missing": 1},
+        }
+        for level in ("global", "document", "system")
+        for row in values
     ]
 
 
@@ -179,11 +209,12 @@ def confounds() -> Rows:
     found = (
         ("words", "global", "metric", 0.8, None, None, None),
         ("words", "global", "people", 0.4, None, None, None),
-        ("words", "global", "partial", 0.02, -0.2, 0.24, 0.75),
+        ("words", "global", "partial", 0.03, -0.2, 0.24, None),
+        ("words", "global", "partial_of_any_shape", 0.02, -0.2, 0.24, 0.75),
         ("words", "global", "lowest_100", 0.35, None, None, None),
-        ("zeal", "global", "partial", 0.12, -0.1, 0.3, None),
+        ("zeal", "global", "partial_of_any_shape", 0.12, -0.1, 0.3, None),
         ("system", "global", "partial", None, None, None, None),
-        ("words", "system", "partial", 0.5, -1.0, 1.0, None),
+        ("words", "system", "partial_of_any_shape", 0.5, -1.0, 1.0, None),
     )
     names = ("confound", "level", "statistic", "value", "low", "high", "p")
     return [
@@ -316,7 +347,8 @@ def facet_weights() -> Rows:
 def rows() -> dict[str, Rows]:
     """Every table's rows, before any check."""
     tables = (
-        *(certificates, components, significance, agreement, preferences, ensembles),
+        *(certificates, designs, strata, components, significance, agreement),
+        *(preferences, ensembles),
         *(conflicts, disagreements, confounds, corrected, judge_cards, calibration),
         *(rating_summaries, metric_correlations, facet_weights),
     )

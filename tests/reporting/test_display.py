@@ -68,7 +68,7 @@ def test_the_closing_tables_say_other_words(frames, tmp_path, monkeypatch, capsy
     own = params.benchmarks["sample"].model_copy(update={"systems": ["plain"]})
     shown_as = {"plain": "openai/gpt-4o [b]", "lexical": "Word overlap"}
     changed = params.model_copy(update={"benchmarks": {"sample": own}, "shown_as": shown_as})
-    for name in ("leaderboard", "certificates"):
+    for name in ("leaderboard", "certificates", "designs"):
         write(TABLES[name], frames[name], tmp_path / f"data/tables/sample/{name}.parquet")
     for table, names in (
         (NOTES, noting(["plain"], ["lexical"], [])),

@@ -140,7 +140,7 @@ def forest_figure(frames):
         return forest.draw(frames["certificates"], useful=0.3)
 
 
-def test_forest_fills_what_holds_and_draws_both_intervals_and_the_rater(forest_figure):
+def test_forest_fills_what_is_to_be_used_and_draws_both_intervals_and_the_rater(forest_figure):
     axes = forest_figure.axes[0]
     labels = [t.get_text() for t in axes.get_yticklabels()]
     assert labels == ["claim_recall (lexical)", "bleu", HOSTILE]

@@ -34,7 +34,8 @@ def frame(table, *rows):
 def certificate(metric, level, verdict, corrected, **changes):
     key = {"study": "pilot", "criterion": "completeness", "part": "full", "judge": "none"}
     numbers = {"value": 0.71251, "corrected": corrected, "corrected_low": None}
-    row = {"metric": metric, "level": level, "verdict": verdict, "holds": verdict == "holds"}
+    row = {"metric": metric, "level": level, "verdict": verdict, "trusted": verdict == "use"}
+    row["advice"] = "use it" if row["trusted"] else "do not"
     return key | numbers | row | changes
 
 
@@ -46,7 +47,7 @@ def leader(author, metric, macro):
 CERTIFIED = frame(
     CERTIFICATES,
     certificate("bleu", "document", "cannot tell", 0.9),
-    certificate("rouge1_fmeasure", "document", "holds", 0.61234, corrected_high=1.0),
+    certificate("rouge1_fmeasure", "document", "use", 0.61234, corrected_high=1.0),
     certificate("bleu", "system", "explained by length", None, value=None),
 )
 LEADERS = frame(
@@ -60,16 +61,18 @@ LEADERS = frame(
 
 def test_of_an_evaluation_it_has_verdicts_best_metrics_and_means():
     found = evaluation_numbers(LEADERS, CERTIFIED, empty(CRITERIA), NOBODY)
-    assert found["certificates"]["holds"] == 1
+    assert found["certificates"]["use"] == 1
     assert found["certificates"]["explained by a confound"] == 1
     assert sum(found["certificates"].values()) == len(CERTIFIED)
     assert found["best"]["completeness"] == {
         "document": {
-            **{"metric": "rouge1_fmeasure", "verdict": "holds", "holds": True, "value": 0.713},
+            **{"metric": "rouge1_fmeasure", "verdict": "use", "advice": "use it"},
+            **{"trusted": True, "value": 0.713},
             **{"corrected": 0.612, "corrected_low": None, "corrected_high": 1.0},
         },
         "system": {
-            **{"metric": "bleu", "verdict": "explained by length", "holds": False},
+            **{"metric": "bleu", "verdict": "explained by length", "advice": "do not"},
+            "trusted": False,
             **dict.fromkeys(("value", "corrected", "corrected_low", "corrected_high")),
         },
     }

@@ -21,7 +21,7 @@ def certificates(values, *, level="global"):
             **{"metric": metric, "judge": judge, "coefficient": "pearson", "value": value},
             **{"low": None if value is None else value - 0.1},
             **{"high": None if value is None else value + 0.1},
-            "verdict": "undefined" if value is None else "holds",
+            "verdict": "undefined" if value is None else "use",
         }
         for (metric, judge), value in values.items()
     ]
@@ -38,11 +38,11 @@ def test_every_judge_stands_below_the_best_metric_without_one():
     assert rows == {
         "best without a judge": (
             ".53",
-            ("rouge1_recall", "of 2 metrics", "[.43, .63]", "holds"),
+            ("rouge1_recall", "of 2 metrics", "[.43, .63]", "use"),
             "",
         ),
-        "claim_recall (meaning)": (".60", ("[.50, .70]", "holds"), "best"),
-        "claim_recall (words)": (".48", ("[.38, .58]", "holds"), ""),
+        "claim_recall (meaning)": (".60", ("[.50, .70]", "use"), "best"),
+        "claim_recall (words)": (".48", ("[.38, .58]", "use"), ""),
     }
 
 

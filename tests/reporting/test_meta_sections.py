@@ -11,10 +11,18 @@ from metassay.reporting.views.certificates import best_metrics, certificates_sec
 from metassay.reporting.views.significance import significance_section
 from tests.reporting.conftest import CERTIFICATION
 from tests.reporting.html_tree import section, tree_of
-from tests.reporting.invented_meta import HOSTILE, SCRIPT, SENTENCE
+from tests.reporting.invented_meta import FOUND, HOSTILE, SCRIPT, SENTENCE
 
 NAMES = ("completeness", f"odd {SCRIPT}")
-SECTIONS = ["judged_metrics", "components", "significance", "agreement", "preferences", "ensembles"]
+SECTIONS = [
+    "strata",
+    "judged_metrics",
+    "components",
+    "significance",
+    "agreement",
+    "preferences",
+    "ensembles",
+]
 SECTIONS += ["conflicts", "confounds", "corrected", "judge_cards"]
 SECTIONS += ["matrix", "people", "weights", "ranks", "profile"]
 
@@ -64,9 +72,9 @@ def test_best_metric_per_criterion_and_decision(tree):
         "two systems (system level)",
     ]
     name = "claim_recall (lexical)"
-    best = [name, "holds", "corrected 0.470 [0.200, 0.710]", "best of 3 metrics"]
-    none = ["none holds", "1 these systems only, 1 cannot tell, 1 undefined"]
-    none += [f"first: {name}, these systems only", *best[2:]]
+    best = [name, "use", "corrected 0.470 [0.200, 0.710]", "best of 3 metrics"]
+    none = ["none", "1 promising, 1 cannot tell, 1 undefined"]
+    none += [f"first: {name}, promising", "rate more systems", *best[2:]]
     assert lines(table) == {name: [["invented"], best, best, none] for name in NAMES}
 
 
@@ -74,10 +82,16 @@ def test_what_cannot_be_shown_is_said_before_any_table(tree):
     for name in ("headline", "trust"):
         made = section(tree, name)
         first = next(e for e in made.children if e.tag in ("ul", "div", "details", "dl"))
-        assert [li.text() for li in first.all("li")] == [
-            "At system level no metric can hold: with 4 systems no p can be below .083."
-            " It takes at least 5."
-        ]
+        assert [li.text() for li in first.all("li")] == [FOUND]
+
+
+def test_each_stratum_is_shown_by_itself(tree):
+    made = section(tree, "strata")
+    first, *others = made.all("table")
+    assert len(others) == 2  # a table per level
+    assert heads(first) == ["metric", SCRIPT, "news"]
+    alone = [["−0.100", "n = 2, 1 missing"], ["0.700", "[0.500, 0.800]", "n = 4, 1 missing"]]
+    assert lines(first) == {"bleu": alone}
 
 
 def test_a_certificate_is_shown_whole_the_best_verdict_first(tree):
@@ -90,17 +104,17 @@ def test_a_certificate_is_shown_whole_the_best_verdict_first(tree):
     strong, weak, undefined = lines(table).values()
     counts = "n = 97, 4 undefined, 3 missing"
     assert strong == [
-        ["holds"],
+        ["use", "use it"],
         [SENTENCE],
         ["0.520", "[0.310, 0.690]", "these systems: [0.410, 0.620]", counts],
         ["<.001", "text by text"],
         ["0.710", "chance 0.410", "1,234 pairs", "tie within 0.025"],
-        ["−0.049", "[−0.150, 0.070]", "metric 0.510", "rater 0.560"],
+        ["−0.049", "[−0.150, 0.070]", "metric 0.510", "rater 0.560", "n = 80"],
         ["none found"],
         ["–"],
     ]
     assert weak == [
-        ["cannot tell"],
+        ["cannot tell", "rate more systems"],
         [f"Weak. {SCRIPT}"],
         ["0.130", "[−0.080, 0.330]", "these systems: [>−0.001, 0.250]", counts],
         [".250", "between systems"],
@@ -110,7 +124,7 @@ def test_a_certificate_is_shown_whole_the_best_verdict_first(tree):
         ["~ 12 systems", "1,200 documents"],
     ]
     assert undefined == [
-        ["undefined"],
+        ["undefined", "nothing to compare"],
         ["It is constant."],
         ["undefined", counts],
         *([["–"]] * 5),
@@ -131,7 +145,7 @@ def test_the_rater_s_number_less_the_metric_s_is_the_difference_that_is_printed(
     grid = certificates_section(some, CERTIFICATION, 0.95).groups[0].groups[0].grids[0]
     place = grid.heads.index("against a rater") - 1
     for _, cells in grid.rows:
-        texts = (cells[place].text, *cells[place].notes[1:])
+        texts = (cells[place].text, *cells[place].notes[1:3])
         difference, metric, rater = (
             float(re.sub(r"[^\d.−]", "", text).replace("−", "-")) for text in texts
         )
@@ -153,15 +167,15 @@ def test_every_verdict_is_explained_with_an_example_of_the_page(tree):
     examples = dict(zip(words, (dd.all("small")[0].text() for dd in terms.all("dd")), strict=True))
     said = {word: example for word, example in examples.items() if example != "none here"}
     assert said == {
-        "holds": "here: claim_recall (lexical) for completeness, any two texts",
-        "these systems only": "here: claim_recall (lexical) for completeness, two systems",
+        "use": "here: claim_recall (lexical) for completeness, any two texts",
+        "promising": "here: claim_recall (lexical) for completeness, two systems",
         "cannot tell": "here: bleu for completeness, any two texts",
         "undefined": f"here: {HOSTILE} for completeness, any two texts",
     }
     meanings = " ".join(dd.text() for dd in terms.all("dd"))
     assert "p < .05" in meanings
-    assert ".30 or more is excluded" in meanings
-    assert "at worst .05 less" in meanings
+    assert "still .30 or more" in meanings
+    assert "at most .05 less" in section(tree, "trust").all("dl")[1].text()
 
 
 def test_every_column_is_explained_with_the_page_s_first_number(tree):
@@ -189,10 +203,10 @@ def test_verdicts_are_marked_with_more_than_colour(tree, page):
         if td.attributes.get("class", "")[:2] == "v "
     }
     assert marked == {
-        "v holds": "holds",
-        "v these": "these systems only",
-        "v cannot": "cannot tell",
-        "v undefined": "undefined",
+        "v use": "use use it",
+        "v promising": "promising rate more systems",
+        "v cannot": "cannot tell rate more systems",
+        "v undefined": "undefined nothing to compare",
     }
     every = [dt.attributes["class"] for dt in section(tree, "trust").all("dl")[0].all("dt")]
     signs = [re.search(rf"\.v\.{css[2:]}::before {{ content: \"(.)\"", page) for css in every]
@@ -211,7 +225,8 @@ def test_what_explains_a_metric_is_loud_only_where_it_is_the_verdict(frames):
 
 def test_no_word_of_the_earlier_verdicts_is_left(page):
     text = re.sub(r"\s+", " ", page)
-    for word in ("told from", "told apart", "not shown", "like a rater", "ceiling", "detectable"):
+    words = ("told from", "told apart", "like a rater", "ceiling", "detectable", "none holds")
+    for word in (*words, "no use", "can hold"):
         assert word not in text, word
 
 
@@ -225,14 +240,14 @@ def test_best_is_by_verdict_then_by_the_corrected_value(frames):
     rows = frames["certificates"].copy()
     bleu = rows["metric"] == "bleu"
     rows.loc[bleu & (rows["level"] == "system"), "corrected"] = 0.9  # its verdict is worse
-    rows.loc[bleu & (rows["level"] == "document"), ["verdict", "holds"]] = ["holds", True]
+    rows.loc[bleu & (rows["level"] == "document"), ["verdict", "trusted"]] = ["use", True]
     best = best_metrics(rows).rows[0][1]
-    assert [c.text for c in best[1:]] == ["claim_recall (lexical)"] * 2 + ["none holds"]
+    assert [c.text for c in best[1:]] == ["claim_recall (lexical)"] * 2 + ["none"]
     rows.loc[bleu & (rows["level"] == "document"), "corrected"] = 0.471
     assert best_metrics(rows).rows[0][1][2].text == "bleu"
-    undefined = rows.assign(value=None, corrected=None, verdict="undefined", holds=False)
+    undefined = rows.assign(value=None, corrected=None, verdict="undefined", trusted=False)
     none = best_metrics(undefined).rows[0][1]
-    assert [(c.text, c.notes) for c in none[1:]] == [("none holds", ("3 undefined",))] * 3
+    assert [(c.text, c.notes) for c in none[1:]] == [("none", ("3 undefined",))] * 3
 
 
 def test_components_stand_beside_each_other_under_people_s_shares(tree):

@@ -13,10 +13,12 @@ from metassay.cli.project import list_all
 from metassay.file_names import asking, noting
 from metassay.params import load
 from metassay.parquet import empty, read, write
-from metassay.reporting.headline import answers_of, artifacts, best_metrics, limits_of
+from metassay.reporting.headline import answers_of, artifacts, best_metrics
+from metassay.reporting.limits import limits_of
 from metassay.tables.index import TABLES
 from metassay.tables.notes import NOTES
 from metassay.tables.responses import RESPONSES
+from tests.reporting.invented_meta import FOUND
 
 LONG = "unieval_understandability_of_the_whole"
 
@@ -38,7 +40,8 @@ def tables(frames):
     explained = renamed["verdict"].where(
         renamed["metric"] != LONG, "explained by words_and_more_words"
     )
-    return {"certificates": renamed.assign(verdict=explained), "agreement": frames["agreement"]}
+    more = {name: frames[name] for name in ("agreement", "designs")}
+    return {"certificates": renamed.assign(verdict=explained), **more}
 
 
 @pytest.mark.parametrize("width", [60, 80])
@@ -47,7 +50,7 @@ def test_nothing_is_cut_at_either_width(tables, width):
     lines = said.splitlines()
     assert max(map(len, lines)) <= width
     assert "…" not in said
-    for words in ("these systems only", ".52 [.31, .69]", "<.001", "holds"):
+    for words in ("promising", ".52 [.31, .69]", "<.001", "use"):
         assert words.split()[0] in said, words
     first = said[said.index("any two texts") : said.index("two texts of one document")]
     folded = {"metric": "", "verdict": ""}
@@ -70,15 +73,16 @@ def test_the_comparison_with_a_rater_gives_way_first(tables):
 
 def test_limits_stand_before_the_tables_and_sentences_after_them(tables):
     said = _said(tables, 100)
-    limit = said.index("At system level no metric can hold: with 4 systems no p can be below .083.")
+    limit = said.index(FOUND)
     table = said.index("any two texts (global level)")
-    sentence = said.index("Holds: over all texts, claim_recall follows completeness.")
+    sentence = said.index("Use: for any two texts, claim_recall follows completeness.")
     assert limit < table < sentence
     squeezed = " ".join(said.split())
     assert "Corrected as best of 3 metrics: .47 [.20, .71]." in squeezed
     assert (
-        "None holds for two systems: 1 these systems only, 1 explained by a confound, 1 undefined."
-        " First is claim_recall (lexical), corrected as best of 3 metrics: .47 [.20, .71]."
+        "For two systems there is no metric to use yet: 1 promising, 1 explained by a confound, 1"
+        " undefined. First is claim_recall (lexical) (promising: rate more systems), corrected as"
+        " best of 3 metrics: .47 [.20, .71]."
     ) in squeezed
     assert "Krippendorff's alpha (interval) .65 [.50, .75], 6 texts" in squeezed
 
@@ -86,21 +90,21 @@ def test_limits_stand_before_the_tables_and_sentences_after_them(tables):
 def test_of_many_metrics_the_first_are_printed(frames):
     one = frames["certificates"].iloc[[0]]
     many = pd.concat([one.assign(metric=f"m{k:02}", value=1 - k / 100) for k in range(SHOWN + 2)])
-    said = _said({"certificates": many, "agreement": frames["agreement"]}, 80)
+    said = _said({**frames, "certificates": many}, 80)
     assert f"m{SHOWN - 1:02}" in said
     assert f"m{SHOWN:02}" not in said
     assert "and 2 more metrics: --out writes all" in said
 
 
 def test_nothing_to_certify(nothing):
-    said = _said({"certificates": nothing["certificates"], "agreement": nothing["agreement"]}, 80)
+    said = _said(nothing, 80)
     assert "nothing to certify" in said
 
 
 @pytest.fixture
 def folder(frames, tmp_path):
     made = tmp_path / "data/tables/sample"
-    for name in ("certificates", "leaderboard"):
+    for name in ("certificates", "leaderboard", "designs"):
         write(TABLES[name], frames[name], made / f"{name}.parquet")
     sample = load().benchmarks["sample"]
     for stage in asking(sample.writers, sample.judges):
@@ -110,20 +114,20 @@ def folder(frames, tmp_path):
     return made
 
 
-def test_headline_has_the_best_of_each_decision_corrected_or_that_none_holds(folder):
+def test_headline_has_the_best_of_each_decision_corrected_or_what_to_do(folder):
     name = "claim_recall (lexical)"
     found = best_metrics(folder)
-    best = [name, ".47 [.20, .71]", "holds, best of 3 metrics"]
+    best = [name, ".47 [.20, .71]", "use, best of 3 metrics"]
     assert found[:3] == [
         ["completeness", "any two texts", *best],
         ["completeness", "two texts of one document", *best],
         [
-            *("completeness", "two systems", f"none holds; first is {name}", ".47 [.20, .71]"),
-            "1 these systems only, 1 cannot tell, 1 undefined",
+            *("completeness", "two systems", f"none; first is {name}", ".47 [.20, .71]"),
+            "rate more systems: 1 promising, 1 cannot tell, 1 undefined",
         ],
     ]
     assert len(found) == 6
-    assert len(limits_of(folder, 0.95)) == 1
+    assert limits_of(folder, 0.95) == [FOUND]
 
 
 def test_artifacts_hold_numbers_and_names_but_no_sentence(folder, frames):
@@ -168,7 +172,7 @@ def test_the_closing_tables_of_a_run_cut_no_name(folder, monkeypatch, capsys, wi
     report = said.rindex("report: ")
     assert max(len(line) for line in said[:report].splitlines()) <= width
     assert "…" not in said
-    assert said.index("no metric can hold") < said.index("closest to people")
+    assert said.index(FOUND) < said.index("closest to people")
     rows = said[said.index("decision") :].splitlines()
     start = rows[0].index("metric")
     end = next(row.index(".47") for row in rows if ".47" in row)

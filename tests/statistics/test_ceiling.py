@@ -54,7 +54,7 @@ def test_a_rater_copied_is_at_the_ceiling_and_truth_above(level):
 
     def ends(metric):
         found = against_rater(metric, ratings, level, "pearson")
-        return interval(found.difference, confidence=0.95, fisher=False)
+        return interval(found.difference, confidence=0.95, difference=True)
 
     at = ends(truth + rng.normal(size=truth.shape))
     assert at.low < 0 < at.high

@@ -6,7 +6,13 @@ import scipy.stats
 
 from metassay.statistics.components import COMPONENTS, value_at
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS
-from metassay.statistics.independence import independence_test, nested_test, step_down
+from metassay.statistics.independence import (
+    Independence,
+    independence_test,
+    nested_test,
+    step_down,
+    stratified,
+)
 from metassay.statistics.orders import document_orders, draw_orders
 from metassay.statistics.prepared import prepared
 
@@ -266,3 +272,97 @@ def test_nested_designs_do_not_take_favourites_for_knowledge():
     for column in (0, 2):
         assert np.mean(p[:, column] < 0.05) < 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / 200)
     assert scipy.stats.kstest(p[:, 2], "uniform").pvalue > 0.01
+
+
+def by_signs(metric, human, relation, coefficient, cluster):
+    """The statistic in every order of systems and under every sign of the clusters, by loops."""
+    one, other = (prepared(side, relation, coefficient) for side in (metric, human))
+    a, b = one.values, other.values
+    mean_a, mean_b = a.mean(axis=1, keepdims=True), b.mean(axis=1, keepdims=True)
+    found = []
+    orders = permutations(range(len(human))) if len(b) > 1 else [(0,)]
+    for order in map(list, orders):
+        for signs in product([1, -1], repeat=cluster.max() + 1):
+            e = np.array(signs)[cluster]
+            total = 0.0
+            for row, to in enumerate(order):
+                total += a.shape[1] * float(mean_a[row, 0] * mean_b[to, 0])
+                rests = (a - mean_a)[row] * (b - mean_b)[to]
+                total += float(np.sum(e * rests))
+            found.append(total / np.sqrt(np.sum(a**2 * b[order] ** 2)))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("relation", ["global", "document", "within", "between_documents"])
+@pytest.mark.parametrize("coefficient", ["pearson", "spearman"])
+def test_clusters_are_tested_by_every_order_of_systems_and_every_sign(relation, coefficient):
+    metric, human = world((3, 8), seed=4)
+    cluster = np.array([0, 0, 1, 1, 1, 2, 2, 3])
+    every = by_signs(metric, human, relation, coefficient, cluster)
+    one, other = ([sides(x, coefficient, [relation])] for x in (metric, human))
+    rng = np.random.default_rng(0)
+    found = independence_test(one, other[0], (3, 8), n=12_000, rng=rng, cluster=cluster)
+    assert found.statistics[0, 0, 0] == pytest.approx(every[0])
+    drawn = np.unique(np.round(found.statistics[0, 0], 9))
+    np.testing.assert_allclose(drawn, np.unique(np.round(every, 9)), atol=1e-9)
+    up = np.mean(every >= every[0] - 1e-9)
+    down = np.mean(every <= every[0] + 1e-9)
+    assert found.p[0, 0] == pytest.approx(min(1, 2 * min(up, down)), abs=0.02)
+
+
+def test_between_systems_clusters_play_no_part():
+    metric, human = world((5, 8))
+    each = [sides(metric, "pearson", ["system"])]
+    other = sides(human, "pearson", ["system"])
+    found = [
+        independence_test(
+            each, other, (5, 8), n=9, rng=np.random.default_rng(0), cluster=cluster
+        ).p[0, 0]
+        for cluster in (None, np.arange(8) // 4)
+    ]
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_topics_are_no_knowledge(nested):
+    """Both sides find some of five topics easier: orders of documents mislead, signs do not."""
+    topic = np.repeat(np.arange(5), 12)
+    wrong = {False: 0, True: 0}
+    relations = ["global", "between_systems", "within"]
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        system = rng.integers(0, 4, 60)
+        metric, human = (
+            rng.normal(size=(4, 1)) + rng.normal(size=5)[topic] + rng.normal(size=(4, 60))
+            for _ in range(2)
+        )
+        if nested:
+            away = np.arange(4)[:, None] != system
+            metric, human = (np.where(away, NAN, side) for side in (metric, human))
+        else:
+            relations = ["global", "between_systems", "between_documents", "within"]
+        one, other = (sides(side, "pearson", relations) for side in (metric, human))
+        for clustered in wrong:
+            more = {"n": 300, "rng": rng, "cluster": topic if clustered else None}
+            if nested:
+                tested = nested_test([one], other, system, 4, **more)
+            else:
+                tested = independence_test([one], other, (4, 60), **more)
+            wrong[clustered] += bool(np.nanmin(tested.adjusted(np.ones(1, dtype=bool))) < 0.05)
+    assert wrong[False] >= 10  # of 60
+    assert wrong[True] <= 7
+
+
+def test_strata_add_up_in_units_of_their_own_spread():
+    draw = np.random.default_rng(3)
+    statistics = draw.normal(size=(2, 3, 2, 50))  # two strata, three metrics, two relations
+    statistics[1] = 10 * statistics[1] + 5
+    each = [Independence(np.full((3, 2), NAN), one, False) for one in statistics]
+    weights = np.array([[4.0, 1.0], [9.0, 0.0]])
+    found = stratified(each, weights).statistics
+    z = [(one - one.mean(-1, keepdims=True)) / one.std(-1, keepdims=True) for one in statistics]
+    np.testing.assert_allclose(found[:, 0], 2 * z[0][:, 0] + 3 * z[1][:, 0])
+    np.testing.assert_allclose(found[:, 1], z[0][:, 1])
+    # What no order moves in a stratum says nothing there.
+    still = each[1]._replace(statistics=np.ones((3, 2, 50)))
+    np.testing.assert_allclose(stratified([each[0], still], weights).statistics[:, 1], z[0][:, 1])

@@ -4,10 +4,16 @@ import scipy.stats
 
 from metassay.statistics.components import COMPONENTS, correlate_at
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS
-from metassay.statistics.jackknife import LeftOut, groups, interval, left_out
+from metassay.statistics.jackknife import LeftOut, interval, left_out, units_of
+from metassay.statistics.layout import Layout, plain
 
 NAN = np.nan
 NOTHING = np.empty(0)
+
+
+def of_z(z):
+    """A difference whose place on the scale of its interval is z."""
+    return 2 * np.tanh(z)
 
 
 def world(shape, gaps, seed=0):
@@ -46,35 +52,102 @@ def test_every_leave_out_is_that_of_the_smaller_study(relation, coefficient, sha
     assert found.documents == pytest.approx(documents, nan_ok=True, abs=1e-9)
 
 
+def groups(documents):
+    return units_of(plain((1, documents))).document
+
+
 def test_groups_are_alike_and_in_order():
     assert groups(3).tolist() == [0, 1, 2]
     assert np.bincount(groups(45)).tolist() == [3, 2, 2, 2] * 5
     assert groups(0).size == 0
 
 
+@pytest.mark.parametrize("relation", [*LEVELS, *COMPONENTS])
+@pytest.mark.parametrize("coefficient", EVERY_COEFFICIENT)
+def test_families_clusters_and_strata_are_left_out_whole(relation, coefficient):
+    metric, human = world((8, 12), True, seed=3)
+    stratum = np.repeat([0, 1], 6)
+    metric[:4, 6:] = metric[4:, :6] = NAN  # each stratum has four systems of its own
+    metric[[0, 5], :] += 3  # families are no more alike than others: that is not the question
+    layout = Layout(
+        stratum,
+        cluster=np.array([0, 0, 1, 2, 3, 4, 5, 6, 6, 7, 8, 9]),
+        family=np.array([0, 0, 1, 2, 3, 4, 4, 5]),
+    )
+
+    def mean(without_family=None, without_cluster=None):
+        """The strata's coefficients, each weighted by what it rests on in the whole study."""
+        values, weights = [], []
+        for one in (0, 1):
+            whole = [side[4 * one : 4 * one + 4][:, stratum == one] for side in (metric, human)]
+            found = correlate_at(*whole, relation, coefficient)
+            weights.append(found.n - (relation not in ("global", "document", "within")))
+            rows = layout.family[4 * one : 4 * one + 4] != without_family
+            columns = layout.cluster[stratum == one] != without_cluster
+            part = (side[rows][:, columns] for side in whole)
+            values.append(correlate_at(*part, relation, coefficient).value)
+        return np.average(values, weights=weights)
+
+    found = left_out(metric, human, relation, coefficient, layout)
+    assert found.value == pytest.approx(mean())
+    assert correlate_at(metric, human, relation, coefficient, layout).value == found.value
+    known = ~np.isnan(found.systems)
+    expected = np.array([mean(without_family=i) for i in range(6)])
+    assert found.systems[known] == pytest.approx(expected[known])
+    # Three families to a stratum: too few for an interval between their means.
+    assert relation == "within" or known.all() == (relation not in ("system", "between_systems"))
+    expected = np.array([mean(without_cluster=i) for i in range(10)])
+    known = ~np.isnan(found.documents)
+    assert found.documents[known] == pytest.approx(expected[known])
+    assert known.sum() >= 6
+    assert found.system_set.tolist() == [0, 0, 0, 1, 1, 1]
+
+
 def test_an_interval_by_hand():
     # Means 1 and 2 of left-out systems: (n - 1) / n * ((1 - 1.5)**2 + .5**2) = .25, one degree of
     # freedom. Documents 1, 2, 3: 2 / 3 * 2 = 4 / 3, two degrees. Total 19 / 12.
-    left = LeftOut(1.5, np.array([1.0, 2.0]), np.array([1.0, 2.0, 3.0]))
-    found = interval(left, confidence=0.9, fisher=False)
+    # All that on the scale of a difference, which is 2 tanh of these.
+    left = LeftOut(*(of_z(z) for z in (1.5, np.array([1.0, 2.0]), np.array([1.0, 2.0, 3.0]))))
+    found = interval(left, confidence=0.9, difference=True)
     total = 1 / 4 + 4 / 3
     freedom = total**2 / ((1 / 4) ** 2 / 1 + (4 / 3) ** 2 / 2)
     reach = scipy.stats.t.ppf(0.95, freedom) * np.sqrt(total)
-    assert found == pytest.approx((1.5 - reach, 1.5 + reach, 1 / 4, 4 / 3, freedom))
-    over = interval(left, confidence=0.9, fisher=False, over="documents")
+    ends = of_z(1.5 - reach), of_z(1.5 + reach)
+    assert found == pytest.approx((*ends, 1 / 4, 4 / 3, freedom))
+    over = interval(left, confidence=0.9, difference=True, over="documents")
     reach = scipy.stats.t.ppf(0.95, 2) * np.sqrt(4 / 3)
-    assert over == pytest.approx((1.5 - reach, 1.5 + reach, 0, 4 / 3, 2))
-    over = interval(left, confidence=0.9, fisher=False, over="systems")
+    assert over == pytest.approx((of_z(1.5 - reach), of_z(1.5 + reach), 0, 4 / 3, 2))
+    over = interval(left, confidence=0.9, difference=True, over="systems")
     assert (over.of_systems, over.of_documents, over.freedom) == pytest.approx((1 / 4, 0, 1))
 
 
 def test_the_interval_of_a_mean_is_the_t_interval():
     """Left-out means of independent numbers: the jackknife is Student's own interval."""
-    x = np.random.default_rng(0).normal(size=9)
-    left = LeftOut(x.mean(), NOTHING, np.array([np.delete(x, i).mean() for i in range(9)]))
-    found = interval(left, confidence=0.95, over="documents", fisher=False)
+    x = np.random.default_rng(0).normal(size=9) / 4
+    without = np.array([np.delete(x, i).mean() for i in range(9)])
+    left = LeftOut(of_z(x.mean()), NOTHING, of_z(without))
+    found = interval(left, confidence=0.95, over="documents", difference=True)
     expected = scipy.stats.t.interval(0.95, 8, x.mean(), scipy.stats.sem(x))
-    assert found[:2] == pytest.approx(expected)
+    assert found[:2] == pytest.approx([of_z(end) for end in expected])
+
+
+def test_a_difference_stays_where_differences_can_be():
+    wild = np.array([-1.9, 1.9, 0.3, 1.2])
+    found = interval(LeftOut(0.4, wild, wild), confidence=0.99, difference=True)
+    assert -2 <= found.low < 0.4 < found.high <= 2
+
+
+def test_strata_add_their_variances():
+    """Sets of leave-outs are centred each by itself: what parts them is no doubt."""
+    a, b = np.array([0.1, 0.3, 0.2]), np.array([0.5, 0.55])
+    sets = np.array([0, 0, 0, 1, 1])
+    left = LeftOut(0.3, np.concatenate((a, b)), a, sets)
+    found = interval(left, confidence=0.9)
+    alone = [interval(LeftOut(0.3, one, a), confidence=0.9, over="systems") for one in (a, b)]
+    assert found.of_systems == pytest.approx(sum(one.of_systems for one in alone))
+    # One of a set says nothing of others of its kind.
+    lonely = LeftOut(0.3, np.array([0.1, 0.3, 0.2]), a, np.array([0, 0, 1]))
+    assert np.isnan(interval(lonely, confidence=0.9).low)
 
 
 def test_fishers_scale_keeps_within_one():

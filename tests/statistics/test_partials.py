@@ -5,8 +5,18 @@ import pytest
 import scipy.stats
 import statsmodels.formula.api as models
 
+from metassay.statistics.components import value_at
 from metassay.statistics.correlation import LEVELS, correlate
-from metassay.statistics.partials import partial, partial_given_system, residuals_first
+from metassay.statistics.jackknife import left_out
+from metassay.statistics.layout import Layout
+from metassay.statistics.layout import plain as plain_layout
+from metassay.statistics.partials import (
+    less_any_shape,
+    partial,
+    partial_given_system,
+    residuals_first,
+    rests_of_any_shape,
+)
 
 NAN = np.nan
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # inside pingouin
@@ -172,3 +182,83 @@ def test_given_system_is_nothing_at_system_level():
     metric, human = by_system()
     assert np.isnan(partial_given_system(metric, human, "system", "pearson").value)
     assert np.isnan(residuals_first(metric, human, None, "system"))
+
+
+SHAPES = {
+    "straight": lambda u: u,
+    "square": lambda u: (u + 1.5) ** 2,
+    "exponential": np.exp,
+    "threshold": lambda u: (u > 0.4).astype(float),
+    "two steps": lambda u: (u > -0.7).astype(float) + (u > 0.9),
+    "saturating": lambda u: np.minimum(u, 0.0),
+    "U": np.abs,
+}
+
+
+def seen_through(of, seed, shape=(8, 40)):
+    """A metric and people who see one confound through a curve and have nothing else in common."""
+    rng = np.random.default_rng(seed)
+    u = (rng.normal(size=(shape[0], 1)) + rng.normal(size=shape)) / np.sqrt(2)
+    shared = (of(u) - of(u).mean()) / of(u).std()
+    metric, human = shared + 0.6 * rng.normal(size=(2, *shape))
+    return metric, human, np.exp(5 + 0.8 * u)
+
+
+def any_shape(metric, human, control, level, coefficient, layout=None):
+    layout = layout or plain_layout(metric.shape)
+    (rest,) = rests_of_any_shape([metric], human, control, coefficient, layout)
+    return left_out(rest.metric, rest.human, level, coefficient, layout)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("coefficient", ["pearson", "spearman", "kendall"])
+@pytest.mark.parametrize("level", ["global", "document"])
+def test_nothing_is_left_of_a_curve_of_any_shape(name, coefficient, level):
+    plain, left, straight = [], [], []
+    for seed in range(12):
+        metric, human, length = seen_through(SHAPES[name], seed)
+        plain.append(value_at(metric, human, level, coefficient))
+        found = any_shape(metric, human, length, level, coefficient)
+        left.append(found.value)
+        straight.append(partial(metric, human, length, level, coefficient).value)
+    assert np.mean(plain) > 0.3
+    # .06 is about four standard errors of a mean of 12 studies of 320 texts.
+    assert abs(np.mean(left)) < 0.06
+    if name in ("U", "threshold"):
+        assert np.mean(straight) > 0.2  # on a straight line most of it is left
+
+
+def test_what_a_curve_does_not_explain_is_left():
+    rng = np.random.default_rng(3)
+    quality, u = rng.normal(size=(2, 8, 60))
+    metric, human = quality + 0.5 * np.exp(u) + 0.7 * rng.normal(size=(2, 8, 60))
+    found = any_shape(metric, human, u, "global", "pearson")
+    expected = 1 / (1 + 0.7**2)
+    assert found.value == pytest.approx(expected, abs=0.08)
+    assert found.systems.size == 8
+    # A confound that nobody sees takes nothing.
+    found = any_shape(metric, human, rng.normal(size=(8, 60)), "global", "pearson")
+    assert found.value == pytest.approx(value_at(metric, human, "global", "pearson"), abs=0.04)
+
+
+def test_any_shape_by_hand():
+    # With two values the curve is the mean of each: 1, 3 and 6, 10 leave -1, 1, -2, 2.
+    side = np.array([[1.0, 3.0, 6.0, 10.0]])
+    control = np.array([[0.0, 0.0, 5.0, 5.0]])
+    left = less_any_shape(side, control, "pearson", plain_layout((1, 4)))
+    assert left == pytest.approx(np.array([[-1.0, 1, -2, 2]]))
+    # Of one with as many values as texts a rising side leaves nothing, and what is missing stays.
+    side, control = np.array([[1.0, 2, 4, NAN]]), np.array([[1.0, 2, 3, 4]])
+    left = less_any_shape(side, control, "pearson", plain_layout((1, 4)))
+    np.testing.assert_array_equal(left, [[0, 0, 0, NAN]])
+
+
+def test_each_stratum_has_a_curve_of_its_own():
+    rng = np.random.default_rng(4)
+    u = rng.normal(size=(6, 80))
+    stratum = np.repeat([0, 1], 40)
+    seen = np.where(stratum == 0, u, -u)  # in the second set people dislike length
+    layout = Layout(stratum, np.arange(80), np.arange(6))
+    metric, human = seen + 0.4 * rng.normal(size=(2, 6, 80))
+    found = any_shape(metric, human, u, "global", "pearson", layout)
+    assert abs(found.value) < 0.1

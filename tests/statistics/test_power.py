@@ -8,7 +8,7 @@ NONE = np.nan, np.nan
 
 
 def asked(variances, shape=(4, 10), useful=0.3, level="document"):
-    return needed(variances, shape, useful, confidence=0.95, level=level)
+    return needed(variances, shape, np.arctanh(useful), confidence=0.95, level=level)
 
 
 def test_more_variance_needs_more():
@@ -44,5 +44,7 @@ def test_needed_by_fisher_and_not_at_all():
     assert asked(NONE, shape=(120, 10), level="system") == (120, 10)
     # Not within a hundred times the study.
     assert np.isnan(asked((50.0, 50.0))).all()
+    assert np.isnan(asked(NONE, useful=0.01, level="system")).all()
+    assert np.isnan(asked((0.02, 0.02), useful=0.0)).all()  # nothing to tell apart
     # Enough already.
     assert asked((1e-4, 1e-4)) == (4, 10)

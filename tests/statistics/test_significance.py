@@ -10,15 +10,17 @@ from statsmodels.stats.multitest import multipletests
 
 from metassay.statistics.correlation import COEFFICIENTS, LEVELS, correlate
 from metassay.statistics.permutation import common
-from metassay.statistics.resampling import draw, resampled
+from metassay.statistics.resampling import draw
 from metassay.statistics.significance import (
     benjamini_hochberg,
     holm,
     paired,
     sampled,
+    sampled_by_document,
     williams,
     williams_test,
 )
+from tests.statistics import slow_pairs
 
 NAN = np.nan
 PUBLISHED = json.loads((Path(__file__).parent / "correlations_with_ties.json").read_text("utf-8"))
@@ -87,24 +89,34 @@ def test_williams_counts_gaps():
 def paired_bootstrap(a, b, human, level, coefficient, *, resample, n, confidence, rng):
     trio = common(a, b, human)
     draws = draw(trio.a.shape, resample=resample, n=n, rng=rng)
-    each = [sampled(one, trio.human, level, coefficient, draws) for one in (trio.a, trio.b)]
-    return paired(*each, trio, confidence=confidence)
+    if level == "document":
+        (found,) = sampled_by_document([trio], coefficient, draws)
+    else:
+        each = [sampled(one, trio.human, level, coefficient, draws) for one in (trio.a, trio.b)]
+        found = each[0].less(each[1])
+    return paired(found, trio, confidence=confidence)
 
 
+@pytest.mark.parametrize("resample", ["documents", "systems", "both"])
 @pytest.mark.parametrize("level", LEVELS)
-def test_paired_bootstrap(level):
+def test_paired_bootstrap(level, resample):
     a, b, human = three(np.random.default_rng(3))
-    how = {"resample": "both", "n": 400, "confidence": 0.9}
+    a[0, :3] = a[:, 4] = b[:, 5] = 1.0  # two documents in which one of the two tells nothing apart
+    how = {"resample": resample, "n": 100, "confidence": 0.9}
     found = paired_bootstrap(a, b, human, level, "spearman", **how, rng=np.random.default_rng(4))
-    draws = draw(a.shape, resample="both", n=400, rng=np.random.default_rng(4))
-    values = resampled(a, human, level, "spearman", draws) - resampled(
-        b, human, level, "spearman", draws
-    )
-    values = values[~np.isnan(values)]
+    draws = draw(a.shape, resample=resample, n=100, rng=np.random.default_rng(4))
+    values = []
+    for systems, documents in zip(draws.systems, draws.documents, strict=True):
+        drawn = np.ix_(np.repeat(np.arange(6), systems), np.repeat(np.arange(15), documents))
+        matrices = [one[drawn].tolist() for one in (a, b, human)]
+        values.append(slow_pairs.difference(*matrices, level, "spearman")[0])
+    values = np.array(values)[~np.isnan(values)]
+    expected, _ = slow_pairs.difference(a.tolist(), b.tolist(), human.tolist(), level, "spearman")
+    assert found.difference == pytest.approx(expected, abs=1e-12)
     assert found[1:3] == pytest.approx(tuple(np.percentile(values, [5, 95])), abs=1e-12)
-    side = min(np.sum(values <= 0), np.sum(values >= 0))
+    side = min(np.sum(values <= 1e-12), np.sum(values >= -1e-12))
     assert found.p == pytest.approx(min(1, 2 * (side + 1) / (values.size + 1)))
-    assert found.n_undefined == 400 - values.size
+    assert found.n_undefined == 100 - values.size
     turned = paired_bootstrap(b, a, human, level, "spearman", **how, rng=np.random.default_rng(4))
     assert turned[:4] == pytest.approx((-found[0], -found[2], -found[1], found[3]), abs=1e-12)
 

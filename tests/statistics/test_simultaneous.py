@@ -13,9 +13,9 @@ def rng():
 
 def test_squared_deviations_sum_to_the_intervals_variance():
     left = LeftOut(0.4, np.array([0.1, 0.5, NAN]), np.array([0.3, 0.2, 0.9]))
-    for fisher in (True, False):
-        ends = interval(left, confidence=0.9, fisher=fisher)
-        moves = deviations([left, left], fisher=fisher)
+    for difference in (True, False):
+        ends = interval(left, confidence=0.9, difference=difference)
+        moves = deviations([left, left], difference=difference)
         assert moves.shape == (2, 6)
         assert np.sum(moves**2, axis=1) == pytest.approx([ends.of_systems + ends.of_documents] * 2)
         assert moves[0, 2] == 0  # an undefined leave-out moves nothing

@@ -43,12 +43,18 @@ NUMBERS: dict[str, tuple[float, str]] = {
     "confidence": (0.95, "confidence of the intervals; tests have 1 less this as their level"),
     "useful": (0.3, "the smallest correlation that is of use"),
     "margin": (0.05, "how far below a rater a metric may lie and still be as good"),
+    "digits": (17, "digits that scores and ratings have; 12 ties what differs by rounding alone"),
     "seed": (0, "seed of all random numbers"),
 }
 _COLUMNS = {
     "doc": "the column with documents",
     "system": "the column with systems, if it is neither `system` nor `author`",
     "rater": "the column with raters",
+}
+_GROUPS = {
+    "strata": "the column that parts documents into sets which are never compared",
+    "cluster": "the column with what documents have in common: a patient, a topic, a source",
+    "family": "the column with what systems are versions of",
 }
 _SEVERAL = {
     "by": ("COLUMN", "slice the texts by this column; each slice is evaluated by itself too"),
@@ -69,6 +75,10 @@ def add_commands(add: Add) -> None:
     for name, what in _COLUMNS.items():
         default = Named._field_defaults[name]
         new.add_argument(f"--{name}", metavar="NAME", default=default, help=what + usual)
+    for name, what in _GROUPS.items():
+        new.add_argument(f"--{name}", metavar="COLUMN", default="", help=what)
+    primary = "the one metric named before anybody looked, which is not adjusted for the others"
+    new.add_argument("--primary", metavar="METRIC", help=primary)
     for name, (several, what) in _SEVERAL.items():
         new.add_argument(
             f"--{name}", metavar=f"{several},...", type=_between_commas, action="extend", help=what

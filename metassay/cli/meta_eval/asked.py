@@ -108,6 +108,8 @@ def _misfits(metrics: Sequence[str], criteria: Sequence[str], wanted: Wanted) ->
         if kind not in SCALES
     ]
     problems += _unknown(confounds, wanted.confounds, metrics)
+    primary = wanted.settings.get("primary")
+    problems += _unknown(f"{mark}primary", [primary] if primary else [], metrics)
     problems += [
         f"{confounds} {name}: is named in {mark}lower too; a confound is neither better nor worse,"
         " so remove one of the two"

@@ -29,7 +29,7 @@ class Columns(NamedTuple):
 
     keys: dict[str, str]  # each key as tables call it, with the column's name in the file
     values: list[str]  # those with numbers
-    by: list[str]  # those that slice
+    labels: list[str]  # those that slice, or say what belongs together
 
 
 def find_columns(
@@ -50,15 +50,15 @@ def find_columns(
     if long and "value" not in header:
         faults.add(cells.head, "column 'value' is missing", f"name it in the header; {REMEDY}")
     keys.update({key: key for key in shape.optional if key in header and key not in keys})
-    by = [name for name in named.by if name in header]
-    _check_by(cells, keys, by, shape, faults)
+    labels = [name for name in named.labels if name in header]
+    _check_labels(cells, keys, labels, shape, faults)
     if long:
-        return Columns(keys | {shape.what: shape.what}, ["value"], by)
-    values = [name for name in header if name not in {*keys.values(), *by}]
+        return Columns(keys | {shape.what: shape.what}, ["value"], labels)
+    values = [name for name in header if name not in {*keys.values(), *labels}]
     if not values:
         named_so = f"name it in the header; {REMEDY}"
         faults.add(cells.head, f"no column is a {shape.what}", named_so)
-    return Columns(keys, values, by)
+    return Columns(keys, values, labels)
 
 
 def check_named(
@@ -68,6 +68,8 @@ def check_named(
     files = [cells for cells in (scores, ratings) if cells is not None]
     asked = [("doc", named.doc, files), ("system", named.system, files)]
     asked += [("rater", named.rater, [ratings]), *(("by", name, files) for name in named.by)]
+    for option in ("strata", "cluster", "family"):
+        asked += [(option, name, files) for name in [getattr(named, option)] if name]
     standard = Named()._asdict()
     for option, name, where in asked:
         if name == standard[option] or any(name in cells.frame for cells in where):
@@ -119,10 +121,10 @@ def _check_needed(
         faults.add(cells.head, f"column {named.system!r} is missing", fix)
 
 
-def _check_by(
-    cells: Cells, keys: dict[str, str], by: Sequence[str], shape: Shape, faults: Findings
+def _check_labels(
+    cells: Cells, keys: dict[str, str], labels: Sequence[str], shape: Shape, faults: Findings
 ) -> None:
-    for name in by:
+    for name in labels:
         if name in {*keys.values(), shape.what} or (shape.what in cells.frame and name == "value"):
-            what = f"column {shown(name)} is a key or a number, by which nothing is sliced"
-            faults.add(cells.head, what, "slice by another column")
+            what = f"column {shown(name)} is a key or a number, and labels no texts"
+            faults.add(cells.head, what, "name another column")

@@ -59,9 +59,9 @@ def _print(found: MetaEvaluation, console: Console) -> None:
         show(dict(found.tables), found.options.confidence, console)
     else:
         show_raters(dict(found.tables), console)
-    for line in found.warnings:
+    for line in found.of_names:
         console.print(f"WARNING: {line}", markup=False, highlight=False, style="bold yellow")
-    if found.warnings:
+    if found.of_names:
         console.print()
     for line in found.notes:
         console.print(line, markup=False, highlight=False)
@@ -74,17 +74,27 @@ def _wanted(chosen: argparse.Namespace) -> Wanted:
         for one in scales
         if "=" not in one
     ]
-    if len(chosen.files) == 1 and (chosen.compared or chosen.confound):
-        problems.append("--compared, --confound: are about metrics; name SCORES before RATINGS")
+    if len(chosen.files) == 1 and (chosen.compared or chosen.confound or chosen.primary):
+        problems.append(
+            "--compared, --confound, --primary: are about metrics; name SCORES before RATINGS"
+        )
     if problems:
         raise BadInput(problems)
     return Wanted(
-        Named(chosen.doc, chosen.system, chosen.rater, tuple(dict.fromkeys(chosen.by or []))),
+        Named(
+            chosen.doc,
+            chosen.system,
+            chosen.rater,
+            tuple(dict.fromkeys(chosen.by or [])),
+            chosen.strata,
+            chosen.cluster,
+            chosen.family,
+        ),
         chosen.lower or [],
         dict(one.rpartition("=")[::2] for one in scales),
         chosen.compared,
         chosen.confound or [],
-        {name: getattr(chosen, name) for name in (*CHOICES, *NUMBERS)},
+        {name: getattr(chosen, name) for name in (*CHOICES, *NUMBERS, "primary")},
         "--",
     )
 

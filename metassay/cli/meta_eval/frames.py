@@ -15,17 +15,19 @@ from metassay.cli.meta_eval.named import Named
 from metassay.cli.meta_eval.naming import Overlap, alike_within, misnamed, overlap
 from metassay.cli.meta_eval.raters import rater_means
 from metassay.cli.meta_eval.reading import Given, read_both
-from metassay.cli.meta_eval.slices import Slice, sliced
+from metassay.cli.meta_eval.slices import Slice, grouped, sliced
 from metassay.datasets.rows import Findings
 from metassay.errors import BadInput
 from metassay.meta_evaluation.agreement import agreement
 from metassay.meta_evaluation.evaluate import Progress, evaluate
+from metassay.meta_evaluation.layouts import NO_GROUPS, Groups
 from metassay.meta_evaluation.made import MADE
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
-from metassay.parquet import as_written
+from metassay.parquet import as_written, empty
 from metassay.reporting.numbers import counted
 from metassay.reporting.sentences import certificates
 from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.designs import DESIGNS
 
 Told = Callable[[str], Progress]
 
@@ -37,6 +39,7 @@ class _Read(NamedTuple):
     ratings: Given
     said: Asked
     slices: list[Slice]
+    groups: Groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +47,9 @@ class MetaEvaluation:
     """What scores and ratings say; each table is an attribute: `.certificates`, `.agreement`, ...
 
     `tables` holds them by name, with columns and rounding as docs/tables.md says, and `raters`
-    beside them. `warnings` are names that only one side has, or that look alike; `notes` what was
-    assumed, counted and left out. `choices`: all that the numbers depend on beside scores and
-    ratings.
+    beside them. `warnings` are what belongs together as the data show it, and names that only one
+    side has or that look alike; `notes` what was assumed, counted and left out. `choices`: all that
+    the numbers depend on beside scores and ratings.
     """
 
     tables: Mapping[str, pd.DataFrame] = field(repr=False)
@@ -66,6 +69,11 @@ class MetaEvaluation:
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.tables]
+
+    @property
+    def of_names(self) -> tuple[str, ...]:
+        """The warnings without those of the design, which pages and terminals say elsewhere."""
+        return tuple(one for one in self.warnings if one not in _of_design(self.tables))
 
     def save(self, folder: str | Path) -> None:
         """Write the page `index.html`, every table as CSV, `choices.json` and `notes.txt`.
@@ -89,7 +97,7 @@ class MetaEvaluation:
             options=self.certification,
             confidence=self.options.confidence,
             title=" and ".join(names),
-            warnings=self.warnings,
+            warnings=self.of_names,
             notes=self.notes,
         )
 
@@ -102,6 +110,10 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
     system: str = "system",
     rater: str = "rater",
     by: str | Sequence[str] = (),
+    strata: str = "",
+    cluster: str = "",
+    family: str = "",
+    primary: str | None = None,
     lower: str | Sequence[str] = (),
     scale: Mapping[str, str] | None = None,
     compared: str | Sequence[str] | None = None,
@@ -117,7 +129,11 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
     are by one system. Missing (None, NaN, pd.NA, "", "NA") is left out and counted, never 0.
 
     `by`: columns of either whose values slice the texts; each slice is evaluated by itself as a
-    study `STUDY, column=value` beside the whole. `lower`: metrics and criteria of which less is
+    study `STUDY, column=value` beside the whole. `strata`, `cluster`, `family`: columns of either
+    that say what belongs together: documents of one stratum are held against each other alone,
+    documents of one cluster (a patient, a topic) and systems of one family (versions) count as one.
+    `primary`: the one metric that was named before anybody looked; it is not adjusted for the
+    others. `lower`: metrics and criteria of which less is
     better. `scale`: of criteria: nominal, ordinal, interval (default) or count. `compared`: metrics
     to hold against each other (default: all, if at most 12). `confounds`: columns of `scores` that
     may explain a metric and are not ranked. `options`: other fields of MetaOptions (`resamples`
@@ -138,12 +154,12 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
     if faults or of_ratings is None:
         raise BadInput(faults.lines())
     wanted = Wanted(
-        Named(doc, system, rater, _several(by)),
+        Named(doc, system, rater, _several(by), strata, cluster, family),
         _several(lower),
         dict(scale or {}),
         None if compared is None else _several(compared),
         _several(confounds),
-        options,
+        {**options, "primary": primary},
     )
     return evaluated(of_scores, of_ratings, wanted)
 
@@ -159,7 +175,7 @@ def evaluated(
         notes.append(_counted(overlap(read.scores, read.ratings)))
         warnings = [*alike_within(read.scores), *misnamed(read.scores, read.ratings)]
     warnings += alike_within(read.ratings)
-    pieces = [_tables(read, read.scores, read.ratings, progress)]
+    pieces = [_tables(read, read.scores, read.ratings, notes, progress)]
     for one in read.slices:
         found = _of_slice(read, one, progress)
         if found is None:
@@ -172,7 +188,7 @@ def evaluated(
         tables["certificates"] = as_written(CERTIFICATES, made)
     return MetaEvaluation(
         tables,
-        tuple(warnings),
+        (*_of_design(tables), *warnings),
         (*notes, *_notes(read, wanted)),
         read.said.options,
         read.said.certification,
@@ -190,7 +206,9 @@ def _read(scores: Cells | None, ratings: Cells, wanted: Wanted) -> _Read:
     problems: list[str] = []
     said: Asked | None = None
     slices: list[Slice] = []
+    groups = NO_GROUPS
     notes: list[str] = []
+    more: list[str] = []
     try:
         said = asked(of_scores, of_ratings, wanted)
     except BadInput as error:
@@ -198,22 +216,36 @@ def _read(scores: Cells | None, ratings: Cells, wanted: Wanted) -> _Read:
     try:
         given = [one for one in (of_scores, of_ratings) if one is not None]
         slices, notes = sliced(given, wanted.named.by)
+        groups, more = grouped(given, wanted.named)
     except BadInput as error:
         problems += error.problems
     if said is None or problems:
         raise BadInput(problems)
-    return _Read(of_scores, of_ratings, said._replace(notes=[*notes, *said.notes]), slices)
+    said = said._replace(notes=[*notes, *more, *said.notes])
+    return _Read(of_scores, of_ratings, said, slices, groups)
 
 
 def _tables(
-    read: _Read, scores: Given | None, ratings: Given, progress: Told | None, what: str = ""
+    read: _Read,
+    scores: Given | None,
+    ratings: Given,
+    notes: list[str],
+    progress: Told | None,
+    what: str = "",
 ) -> dict[str, pd.DataFrame]:
     said = read.said
     rated = ratings.table
     told = None if progress is None else lambda table: progress(f"{what}{table}")
     if scores is not None:
         made = evaluate(
-            scores.table, rated, said.criteria, said.better, said.options, progress=told
+            scores.table,
+            rated,
+            said.criteria,
+            said.better,
+            said.options,
+            groups=read.groups,
+            progress=told,
+            note=notes.append,
         )
     else:
         made = {"agreement": agreement(rated, said.criteria, said.options)}
@@ -234,7 +266,7 @@ def _of_slice(read: _Read, one: Slice, progress: Told | None) -> dict[str, pd.Da
             return None
     if rated.empty:
         return None
-    return _tables(read, scores, ratings, progress, f"{one.name}: ")
+    return _tables(read, scores, ratings, [], progress, f"{one.name}: ")
 
 
 def _joined(name: str, pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -247,6 +279,13 @@ def _joined(name: str, pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
         filled = [piece for piece in pieces if len(piece)]
         whole_one = pd.concat(filled, ignore_index=True) if filled else whole_one
     return as_written(MADE[name], whole_one) if name in MADE else whole_one
+
+
+def _of_design(tables: Mapping[str, pd.DataFrame]) -> list[str]:
+    """What was found or suspected to belong together, each line once."""
+    found = tables["designs"] if "designs" in tables else empty(DESIGNS)
+    said = (text for name in ("found", "suspected") for text in found[name])
+    return list(dict.fromkeys(line for text in said for line in text.splitlines()))
 
 
 def _counted(found: Overlap) -> str:

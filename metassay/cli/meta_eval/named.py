@@ -4,9 +4,24 @@ from typing import NamedTuple
 
 
 class Named(NamedTuple):
-    """What columns are called, and those that slice the texts."""
+    """What columns are called: keys, those that slice the texts, and what belongs together."""
 
     doc: str = "doc_id"
     system: str = "system"  # `author` may stand for it, unless another name is asked for
     rater: str = "rater"
     by: tuple[str, ...] = ()
+    strata: str = ""
+    cluster: str = ""
+    family: str = ""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Every column that labels texts, once; keys label none."""
+        grouping = [self.strata]
+        grouping += [getattr(self, one) for one in ("cluster", "family") if not self.alone(one)]
+        return tuple(dict.fromkeys([*self.by, *filter(None, grouping)]))
+
+    def alone(self, option: str) -> bool:
+        """Whether each document is its own cluster, or each system its own family."""
+        said = {"cluster": self.cluster == self.doc, "family": self.family == self.system}
+        return said.get(option, False)

@@ -45,7 +45,9 @@ class Given(NamedTuple):
     names: list[str]  # metrics or criteria, in the file's order
     notes: list[str]
     cells: Cells
-    texts: pd.DataFrame  # of each row of `cells`: doc_id, author, part, and the columns that slice
+    texts: (
+        pd.DataFrame
+    )  # of each row of `cells`: doc_id, author, part, and the columns that label it
     keys: dict[str, str]  # each key that is there, with the column's name in the file
 
 
@@ -126,8 +128,8 @@ def _keyed(cells: Cells, columns: Columns) -> pd.DataFrame:
 
 def _texts(rows: pd.DataFrame, cells: Cells, columns: Columns) -> pd.DataFrame:
     held = {key: rows[key] if key in rows else _held(key) for key in TEXT}
-    slicing = {name: as_keys(cells.frame[name]).str.strip() for name in columns.by}
-    return pd.DataFrame(held | slicing)
+    labels = {name: as_keys(cells.frame[name]).str.strip() for name in columns.labels}
+    return pd.DataFrame(held | labels)
 
 
 def _held(key: str) -> str:
@@ -151,7 +153,7 @@ def _stacked(
 def _unread(cells: Cells, columns: Columns, shape: Shape) -> list[str]:
     if shape.what not in columns.keys:
         return []
-    read = {*columns.keys.values(), *columns.by, "value"}
+    read = {*columns.keys.values(), *columns.labels, "value"}
     return [str(name) for name in cells.frame if name not in read]
 
 

@@ -1,15 +1,18 @@
-"""Parts of the texts, each to be evaluated by itself: `--by COLUMN`."""
+"""What columns say of texts: slices (`--by`), and what belongs together (`--cluster` ...)."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import pandas as pd
 
+from metassay.cli.meta_eval.named import Named
 from metassay.cli.meta_eval.naming import texts_of
 from metassay.cli.meta_eval.reading import MISSING, TEXT, Given
 from metassay.datasets.rows import Findings
 from metassay.errors import BadInput, shown
+from metassay.meta_evaluation.layouts import Groups
 from metassay.reporting.numbers import counted
+from metassay.tables.names import REFERENCE
 
 LARGEST = 50  # values of one column: more are hardly slices, and take very long
 
@@ -61,6 +64,46 @@ def sliced(given: Sequence[Given], by: Sequence[str]) -> tuple[list[Slice], list
     return slices, notes
 
 
+def grouped(given: Sequence[Given], named: Named) -> tuple[Groups, list[str]]:
+    """The documents of each stratum and cluster, the systems of each family; and what to say.
+
+    Where the column is that of the documents, or systems, each stands for itself. Raises BadInput
+    where a document has two strata or clusters, or a system two families.
+    """
+    faults = Findings()
+    found: list[dict[str, str]] = []
+    notes: list[str] = []
+    for option, key in (("strata", "doc_id"), ("cluster", "doc_id"), ("family", "author")):
+        column = getattr(named, option)
+        systems = (one.table[one.table["author"] != REFERENCE] for one in given)
+        every = {name for rows in systems for name in rows[key]}
+        if named.alone(option):
+            found.append({name: name for name in every})
+            continue
+        labels = _of_keys(given, column, key, faults) if column else {}
+        found.append(labels)
+        if column:
+            what = "document" if key == "doc_id" else "system"
+            sizes = f"{len(set(labels.values())):,} for {counted(len(every), what)}"
+            notes.append(f"{option} by {column}: {sizes}, {len(every - set(labels)):,} without one")
+    if faults:
+        raise BadInput(faults.lines())
+    return Groups(*found), notes
+
+
+def _of_keys(given: Sequence[Given], column: str, key: str, faults: Findings) -> dict[str, str]:
+    """The label of each document or system; a fault where it has two."""
+    known = _rows(given, column)
+    known = known[known[column] != ""]
+    first = known.groupby(key)[column].transform("first")
+    for at in known[known[column] != first].to_dict("records"):
+        cells = given[int(at["file"])].cells
+        whose = "document" if key == "doc_id" else "system"
+        what = f"{shown(column)} is not what another row says of the same {whose}"
+        faults.add(cells.at(int(at["row"])), what, f"give each {whose} one value", shown(at[key]))
+    return dict(zip(known[key], first, strict=True))
+
+
 def _of_texts(given: Sequence[Given], column: str, faults: Findings) -> "pd.Series[str]":
     """The value of every text, as the index has them; missing where there is none."""
     known = _known(given, column, faults)
@@ -86,13 +129,7 @@ def _by_systems(given: Sequence[Given]) -> pd.MultiIndex:
 
 def _known(given: Sequence[Given], column: str, faults: Findings) -> pd.DataFrame:
     """Each row's text and value; a fault where a text has two values."""
-    frames = []
-    for number, one in enumerate(given):
-        if column in one.texts:
-            mine = one.texts[[*TEXT, column]].reset_index(drop=True)
-            frames.append(mine.assign(file=number, row=mine.index))
-    found = pd.concat(frames, ignore_index=True)
-    found[column] = found[column].where(~found[column].str.lower().isin(_MISSING), "")
+    found = _rows(given, column)
     filled = found[found[column] != ""]
     first = filled.groupby(TEXT)[column].transform("first")
     for at in filled[filled[column] != first].to_dict("records"):
@@ -108,3 +145,15 @@ def _notes(column: str, slices: Sequence[Slice], missing: int) -> Iterator[str]:
     yield f"slices by {column}, with their texts: {', '.join(each) or 'none'}"
     if missing:
         yield f"{counted(missing, 'text')} without {column}: in the whole, in none of its slices"
+
+
+def _rows(given: Sequence[Given], column: str) -> pd.DataFrame:
+    """Each row's text, file, place and value; "" where that is missing."""
+    frames = []
+    for number, one in enumerate(given):
+        if column in one.texts:
+            mine = one.texts[[*TEXT, column]].reset_index(drop=True)
+            frames.append(mine.assign(file=number, row=mine.index))
+    found = pd.concat(frames, ignore_index=True)
+    found[column] = found[column].where(~found[column].str.lower().isin(_MISSING), "")
+    return found

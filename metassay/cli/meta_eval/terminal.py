@@ -40,7 +40,9 @@ def show(tables: dict[str, pd.DataFrame], confidence: float, console: Console) -
     for key, mine in found.groupby(_STUDIED, sort=True):
         study, criterion, part = (str(name) for name in key)
         console.print(Text(_title(found, study, criterion, part), style="bold", overflow="fold"))
-        for line in limits(mine, confidence):
+        designs = tables["designs"]
+        here = designs[(designs[_STUDIED] == list(key)).all(axis=1)]
+        for line in limits(mine, here, confidence):
             console.print(_indented(line))
         by_level = {level: ranked(records(mine[mine["level"] == level])) for level in DECISIONS}
         for level, rows in by_level.items():
@@ -103,24 +105,25 @@ def _cells(row: Row, *, compared: bool) -> Iterator[Text]:
     if compared:
         known = row["rater"] is not None
         yield Text(f"{short(row['with_raters'])} / {short(row['rater'])}" if known else "")
-    yield Text(row["verdict"], style="bold" if row["holds"] else "")
+    yield Text(row["verdict"], style="bold" if row["trusted"] else "")
 
 
 def _headline(rows: list[Row], level: str) -> str:
-    """The best metric's sentence with its corrected value, or that none holds."""
+    """The best metric's sentence with its corrected value, or that there is none to use."""
     chosen = best(rows)
     if chosen is None:
         return ""
     row = chosen.row
     ends = short_interval(row["corrected_low"], row["corrected_high"])
     corrected = f"{short(row['corrected'])} {ends}".strip()
-    if row["holds"]:
+    if row["trusted"]:
         many = f" Corrected as {chosen.of}: {corrected}." if len(rows) > 1 else ""
         return f"{row['sentence']}{many}"
-    none = f"None holds for {DECISIONS[level]}: {chosen.verdicts}."
+    none = f"For {DECISIONS[level]} there is no metric to use yet: {chosen.verdicts}."
     if row["corrected"] is None:
         return none
-    return f"{none} First is {chosen.metric}, corrected as {chosen.of}: {corrected}."
+    first = f"First is {chosen.metric} ({row['verdict']}: {row['advice']})"
+    return f"{none} {first}, corrected as {chosen.of}: {corrected}."
 
 
 def _alphas(agreement: pd.DataFrame) -> dict[tuple[str, str], str]:

@@ -1,6 +1,7 @@
 """Forest plot: each metric's correlation with people, its intervals, and one rater's own."""
 
 import math
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -25,10 +26,10 @@ _RATER = "#a8650f"
 def draw(certificates: pd.DataFrame, *, useful: float) -> Figure | None:
     """One panel per criterion, at LEVEL, the best verdict on top; None without a row there.
 
-    Dots are `value`, filled where the metric holds; pale bars `low` to `high`, dark lines the
-    interval for these systems. A line stands at the rater's own correlation, from the row that
-    rests on most texts where they differ, a dotted one at `useful`. An undefined metric has a cross
-    in the margin. Criteria after the first AT_MOST are left out.
+    Dots are `value`, filled where the metric may be used, half where it is promising; pale bars
+    `low` to `high`, dark lines the interval for these systems. A line stands at the rater's own
+    correlation, from the row that rests on most texts where they differ, a dotted one at `useful`.
+    An undefined metric has a cross in the margin. Criteria after the first AT_MOST are left out.
     """
     every = by_criterion(certificates[certificates["level"] == LEVEL])
     if not every:
@@ -66,8 +67,8 @@ def _title(key: Key, *, several: bool) -> str:
 def _note(criteria: list[tuple[Key, list[Row]]], n_criteria: int, useful: float) -> str:
     found = {COEFFICIENT_NAMES[row["coefficient"]] for _, mine in criteria for row in mine}
     lines = [
-        f"dot: {' or '.join(sorted(found))} over all texts; filled dot: the metric holds;"
-        " x: undefined",
+        f"dot: {' or '.join(sorted(found))} over all texts; filled dot: a metric to use;"
+        " half-filled: promising; x: undefined",
         "pale bar: interval for other systems and documents; dark line: interval for these systems",
     ]
     marks = f"dotted: {short(useful)}, a useful correlation"
@@ -95,8 +96,7 @@ def _panel(axes: Axes, mine: list[Row], most: int, useful: float) -> None:
             axes.plot(wide, [y, y], "-", color=_PALE, linewidth=4.0, solid_capstyle="butt")
         if None not in these:
             axes.plot(these, [y, y], "-", color=ACCENT, linewidth=1.1)
-        face = ACCENT if row["holds"] else "white"
-        axes.plot([value], [y], "o", color=ACCENT, markerfacecolor=face, markersize=4.8)
+        axes.plot([value], [y], "o", color=ACCENT, markersize=4.8, **_fill(row))
     axes.set_yticks(range(len(mine)), labels=[label(_label(row)) for row in mine])
     axes.set_ylim(most - 0.5, -0.5)  # equal lines in every panel
     axes.set_xlim(-1.03, 1.03)
@@ -107,6 +107,14 @@ def _panel(axes: Axes, mine: list[Row], most: int, useful: float) -> None:
     axes.tick_params(axis="x", labelbottom=True)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
+
+
+def _fill(row: Row) -> dict[str, Any]:
+    if row["trusted"]:
+        return {"markerfacecolor": ACCENT}
+    style = "left" if row["verdict"] == "promising" else "full"
+    face = ACCENT if style == "left" else "white"
+    return {"fillstyle": style, "markerfacecolor": face, "markerfacecoloralt": "white"}
 
 
 def _rater(axes: Axes, mine: list[Row]) -> None:

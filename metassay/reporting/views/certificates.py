@@ -1,13 +1,12 @@
 """Which metric to trust for which decision: the certificates, best verdict first."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.meta_evaluation.verdicts import EXPLAINED, kind_of
 from metassay.reporting.best import Best, best, ranked, verdict_counts
-from metassay.reporting.limits import limits
 from metassay.reporting.numbers import (
     counted,
     denominators,
@@ -48,9 +47,15 @@ def best_metrics(certificates: pd.DataFrame) -> Grid | None:
 
 
 def certificates_section(
-    certificates: pd.DataFrame, options: CertificationOptions, confidence: float
+    certificates: pd.DataFrame,
+    options: CertificationOptions,
+    confidence: float,
+    lines: Sequence[str] = (),
 ) -> Section:
-    """Every certificate, the best verdict of each criterion and level first."""
+    """Every certificate, the best verdict of each criterion and level first.
+
+    `lines`: of `limits`, which stand above all.
+    """
     files = ["certificates"]
     if certificates.empty:
         says = "No metric could be tested: there are no texts with both scores and ratings."
@@ -72,8 +77,8 @@ def certificates_section(
             for place, (key, mine) in enumerate(criteria)
         ],
         "forest",
-        limits(certificates, confidence),
-        [verdict_terms(rows, options, confidence), column_terms(rows, confidence)],
+        list(lines),
+        [verdict_terms(rows, options, confidence), column_terms(rows, options, confidence)],
     )
 
 
@@ -122,22 +127,23 @@ def _grid(rows: list[Row]) -> Grid:
 
 
 def _best(found: Best | None) -> Cell:
-    """The metric to trust; where none holds that, and the best candidate below it."""
+    """The metric to use; where there is none that, and the best candidate below it."""
     if found is None:
         return NOT_COMPUTED
     row = found.row
     ends = shown_interval(row["corrected_low"], row["corrected_high"])
     corrected = f"corrected {shown(row['corrected'])} {ends}".strip()
-    if row["holds"]:
+    if row["trusted"]:
         return Cell(found.metric, (row["verdict"], corrected, found.of), css="best wrap")
     if row["corrected"] is None:
-        return Cell("none holds", (found.verdicts,), css="wrap")
+        return Cell("none", (found.verdicts,), css="wrap")
     first = f"first: {found.metric}, {row['verdict']}"
-    return Cell("none holds", (found.verdicts, first, corrected, found.of), css="wrap")
+    return Cell("none", (found.verdicts, first, row["advice"], corrected, found.of), css="wrap")
 
 
 def _verdict(row: Row) -> Cell:
-    return Cell(row["verdict"], css=css_of(row["verdict"]))
+    notes = (row["advice"], "primary metric" if row["primary"] else "")
+    return Cell(row["verdict"], tuple(note for note in notes if note), css=css_of(row["verdict"]))
 
 
 def _correlation(row: Row) -> Cell:
@@ -177,6 +183,8 @@ def _against_rater(row: Row) -> Cell:
         row["against_rater"],
         f"metric {shown(row['with_raters'])}",
         f"rater {shown(row['rater'])}",
+        f"n = {row['n_against_rater']:,}",
+        "as good" if row["as_good_as_rater"] else "",
         low=row["against_rater_low"],
         high=row["against_rater_high"],
     )

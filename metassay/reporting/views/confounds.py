@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from metassay.meta_evaluation.options import MEASURED, SYSTEM, VANISHES
+from metassay.meta_evaluation.options import ANY_SHAPE, MEASURED, SYSTEM, VANISHES
 from metassay.reporting.names import Metric, sorted_metrics
 from metassay.reporting.numbers import counted, denominators, equals, shown
 from metassay.reporting.tables import records
@@ -37,14 +37,15 @@ def confounds_section(confounds: pd.DataFrame, certificates: pd.DataFrame) -> Se
         "What else metrics see",
         [
             "Compare each metric’s plain correlation with people with what is left of it when a"
-            " confound is held constant. Where little is left, the metric mostly measures how much"
-            " is copied (coverage, density), how long the text is (words), or who wrote it"
-            f" (system). “!” marks where {100 * VANISHES:.0f} % or more goes. There a small p says"
-            " that what is left is still a relation.",
+            " confound is held constant, whatever the shape of its effect. Where little is left,"
+            " the metric mostly measures how much is copied (coverage, density) or how long the"
+            " text is (words). Where little is left given the system, it tells systems apart, and"
+            f" not two texts of one system. “!” marks where {100 * VANISHES:.0f} % or more goes."
+            " There a small p says that what is left is still a relation.",
             f"In brackets stand intervals for other systems and documents.{_itself(confounds)} The"
-            " file has three more numbers: how the confound itself correlates with people, how the"
-            " metric does with the confound added, and how it does on the texts with least of the"
-            " confound.",
+            " file has more numbers: what is left on a straight line, how the confound itself"
+            " correlates with people, how the metric does with the confound added, and how it does"
+            " on the texts with least of the confound.",
         ],
         ["confounds"],
         groups=[
@@ -121,7 +122,8 @@ def _plain(row: Row | None) -> Cell:
 
 
 def _given(mine: dict[tuple[str, str], Row], confound: str, plain: Row | None) -> Cell:
-    given = mine.get((confound, "partial"))
+    # Of the system there is no curve.
+    given = mine.get((confound, "partial" if confound == SYSTEM else ANY_SHAPE))
     if given is None or given["metric"] == confound:  # nothing is left of itself
         return NOT_COMPUTED
     goes = _goes(given["value"], plain)

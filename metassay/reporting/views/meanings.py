@@ -5,16 +5,16 @@ from typing import NamedTuple
 
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.meta_evaluation.verdicts import (
-    AS_A_RATER,
     CANNOT_TELL,
     CONTRARY,
     EXPLAINED,
-    HOLDS,
-    NO_USE,
+    FEWEST_SYSTEMS,
+    PROMISING,
     THESE_SYSTEMS,
+    TOO_WEAK,
     UNDEFINED,
+    USE,
     VERDICTS,
-    WEAK,
     kind_of,
 )
 from metassay.reporting.best import ranked
@@ -30,33 +30,34 @@ class _Meaning(NamedTuple):
 
 
 _MEANINGS = {
-    AS_A_RATER: _Meaning(
-        "rater",
-        "Holds, and agrees with the raters as well as one of them does, or at worst {margin} less.",
+    USE: _Meaning(
+        "use",
+        "Rely on it. With other systems and documents the correlation is still {useful} or more,"
+        " though the best of all metrics was looked for; {fewest} systems or more show it.",
     ),
-    HOLDS: _Meaning(
-        "holds", "Correlates significantly above 0 (p < {alpha}); {useful} or more is possible."
-    ),
-    WEAK: _Meaning("weak", "Correlates significantly above 0, but by less than {useful}."),
     THESE_SYSTEMS: _Meaning(
         "these",
-        "Correlates above 0 for these systems. Nothing says that it does for other systems.",
+        "Rely on it for texts of this system. Other systems were not rated.",
+    ),
+    PROMISING: _Meaning(
+        "promising",
+        "Confirm it first. The correlation is shown (p < {alpha}) and {useful} or more here; with"
+        " other systems and documents it may be less.",
+    ),
+    CANNOT_TELL: _Meaning(
+        "cannot",
+        "Rate more. The correlation is not shown, or is below {useful} here; {useful} or more is"
+        " possible.",
     ),
     EXPLAINED: _Meaning(
         "explained",
-        "Correlates significantly above 0. But half or more of that goes when a confound is held"
-        " constant, and what is left does not hold.",
+        "Do not use it. Half or more of the correlation goes among texts that are equal in a"
+        " confound, and what is left is not promising.",
     ),
-    CANNOT_TELL: _Meaning(
-        "cannot", "Is not significantly above 0, but may well be {useful} or more: rate more texts."
-    ),
-    NO_USE: _Meaning(
-        "useless",
-        "Is not significantly above 0, and a correlation of {useful} or more is excluded.",
-    ),
-    CONTRARY: _Meaning("contrary", "Correlates significantly below 0."),
+    TOO_WEAK: _Meaning("weak", "Do not use it. The correlation is less than {useful}."),
+    CONTRARY: _Meaning("contrary", "Check its direction. It prefers what people reject."),
     UNDEFINED: _Meaning(
-        "undefined", "Has no correlation to compute, as where every score is the same."
+        "undefined", "There is no correlation to compute, as where every score is the same."
     ),
 }
 
@@ -71,7 +72,7 @@ def verdict_terms(rows: list[Row], options: CertificationOptions, confidence: fl
     numbers = {
         "alpha": short(1.0 - confidence),
         "useful": short(options.useful),
-        "margin": short(options.margin),
+        "fewest": str(FEWEST_SYSTEMS),
     }
     first: dict[str, Row] = {}
     for row in sorted(ranked(rows), key=_place):
@@ -88,7 +89,7 @@ def verdict_terms(rows: list[Row], options: CertificationOptions, confidence: fl
     return Terms("What the verdicts say", found)
 
 
-def column_terms(rows: list[Row], confidence: float) -> Terms:
+def column_terms(rows: list[Row], options: CertificationOptions, confidence: float) -> Terms:
     """Every column of the certificates, with the first number of the page that stands in it."""
     certain = f"{100 * confidence:g} %"
     ordered = sorted(ranked(rows), key=_place)
@@ -114,19 +115,20 @@ def column_terms(rows: list[Row], confidence: float) -> Terms:
         ),
         (
             "against a rater",
-            "Metric and one rater are each correlated with the mean of the other raters. The number"
-            " is the metric’s correlation less the rater’s.",
+            "Metric and one rater are each correlated with the mean of the other raters, on the"
+            " same texts. The number is the metric’s correlation less the rater’s. “As good” says"
+            f" that with other systems and documents it is at most {short(options.margin)} less.",
             _first(ordered, "against_rater", _against_rater),
         ),
         (
             "confound",
-            "What takes half or more of the correlation with it when it is held constant. Below it"
-            " stands what is left.",
+            "What takes half or more of the correlation with it: among texts that are equal in it,"
+            " only what stands below is left.",
             _first(ordered, "confound", lambda row: f"{row['confound']}"),
         ),
         (
             "to settle it",
-            "About how many systems and documents a study needs where this one cannot tell.",
+            "About how many systems and documents a study needs for another verdict.",
             _first(ordered, "needed_systems", lambda row: f"{row['needed_systems']:,.0f} systems"),
         ),
     )

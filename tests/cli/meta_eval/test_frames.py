@@ -190,7 +190,7 @@ def test_tables_are_attributes(found) -> None:
     assert found.certificates is found.tables["certificates"]
     assert "raters" in dir(found)
     with pytest.raises(
-        AttributeError, match="no table is called 'certificate' here; there are: co"
+        AttributeError, match="no table is called 'certificate' here; there are: de"
     ):
         _ = found.certificate
     with pytest.raises(AttributeError, match="has no attribute 'meta_evaluate'"):

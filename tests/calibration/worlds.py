@@ -1,0 +1,196 @@
+"""Studies with a known truth: how scores and ratings come about, and the verdicts they get.
+
+Sizes are standard deviations; that of the text's own quality is 1.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from metassay.meta_evaluation import evidence
+from metassay.meta_evaluation.gather import Gathered, gather_level
+from metassay.meta_evaluation.layouts import NO_GROUPS, Groups, layout_of
+from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
+from metassay.meta_evaluation.study import Measured, Study, even
+from metassay.meta_evaluation.verdicts import as_good_as_rater, verdict
+from metassay.statistics.components import value_at
+
+N_METRICS = 20
+USEFUL = CertificationOptions().useful
+
+
+@dataclass(frozen=True)
+class World:
+    """How the numbers of a study come about."""
+
+    name: str
+    raters: int = 3
+    of_system: float = 0.7
+    of_document: float = 0.5
+    scale: str = "continuous"  # of people's ratings: continuous, binary, tied (5 steps), ceiling
+    noise: str = "normal"  # heavy: Student's t with 2.5 degrees; unequal: by system, each its own
+    # (`shared`: the same systems and documents are noisy for metrics and for people)
+    missing: float = 0.0  # share of ratings that are not there, and of scores of the same texts
+    holes: float = 0.0  # share of each metric's scores that are not there, each its own
+    groups: int = 0  # near-copies of so many metrics; 0: each metric has noise of its own
+    moods: float = 0.0  # by how much the metrics' noise differs between systems, on a log scale
+
+
+PLAIN = World("continuous, 3 raters")
+WORLDS = (
+    PLAIN,
+    World("0/1, 1 rater", raters=1, scale="binary"),
+    World("5 steps, 3 raters", scale="tied"),
+    World("10 % missing, 1 rater", raters=1, missing=0.1),
+    World("noisy for both: systems, documents", noise="shared"),
+    World("heavy tails, biased raters", noise="heavy"),
+    World("systems of unequal variance", noise="unequal", of_system=1.5),
+    World("ceiling, 3 raters", scale="ceiling"),
+)
+HOLES = World("30 % of each metric's scores missing", holes=0.3)
+COPIES = World("metrics in 4 groups of near-copies", groups=4)
+MOODS = World("systems in whose texts metrics are more or less noisy", moods=0.5)
+
+
+def scales(rng, shape, world):
+    """How noisy each text of a study is, for metrics and people alike."""
+    if world.noise != "shared":
+        return 1.0
+    return np.exp(0.7 * rng.normal(size=(shape[0], 1)) + 0.4 * rng.normal(size=(1, shape[1])))
+
+
+def effects(rng, shape, world, scale=1.0):
+    """System, document and text effects, summed: (systems, documents)."""
+
+    def draw_of(size):
+        if world.noise == "heavy":
+            return rng.standard_t(2.5, size) / np.sqrt(5)
+        return rng.normal(size=size)
+
+    own = scale * draw_of(shape)
+    if world.noise == "unequal":
+        own = own * np.exp(0.7 * rng.normal(size=(shape[0], 1)))
+    by_system = world.of_system * draw_of((shape[0], 1))
+    return by_system + world.of_document * draw_of((1, shape[1])) + own
+
+
+def noises(rng, shape, world, n=N_METRICS):
+    """What `n` metrics see that has nothing to do with people."""
+    if not world.groups:
+        found = [effects(rng, shape, world) for _ in range(n)]
+    else:
+        shared = [effects(rng, shape, world) for _ in range(world.groups)]
+        found = [
+            np.sqrt(0.95) * shared[k % world.groups] + np.sqrt(0.05) * effects(rng, shape, world)
+            for k in range(n)
+        ]
+    if world.moods:
+        found = [one * np.exp(world.moods * rng.normal(size=(shape[0], 1))) for one in found]
+    return found
+
+
+def rated(rng, quality, world):
+    """(raters, systems, documents): quality with each rater's bias and noise, on the scale."""
+    bias = 0.5 * rng.normal(size=(world.raters, 1, 1))
+    seen = quality + bias + 0.7 * rng.normal(size=(world.raters, *quality.shape))
+    if world.scale == "binary":
+        seen = np.where(np.isnan(seen), np.nan, seen > 0)
+    elif world.scale == "tied":
+        seen = np.clip(np.rint(seen), -2, 2)
+    elif world.scale == "ceiling":
+        seen = np.minimum(seen, 0.2)
+    return np.where(rng.random(seen.shape) < world.missing, np.nan, seen)
+
+
+def scored(rng, metrics, ratings, world):
+    """The metrics as the study has them: not of unrated texts, and with holes of their own."""
+    unrated = np.isnan(ratings).all(axis=0)
+    return [
+        np.where(unrated | (rng.random(one.shape) < world.holes), np.nan, one) for one in metrics
+    ]
+
+
+def study_of(
+    metrics: Sequence[np.ndarray], ratings: np.ndarray, *, seed: int = 0, groups: Groups = NO_GROUPS
+) -> Study:
+    """A study as `meta_evaluation.study.studies` makes it of tables, what is found included."""
+    count = np.sum(np.isfinite(ratings), axis=0)
+    human = np.where(count > 0, np.nansum(ratings, axis=0) / np.maximum(count, 1), np.nan)
+    some = np.isfinite(human)
+    rows, columns = some.any(axis=1), some.any(axis=0)
+    human, ratings = even(human[rows][:, columns]), ratings[:, rows][:, :, columns]
+    values = [metric[rows][:, columns] for metric in metrics]
+    systems = [f"s{i:02d}" for i in np.flatnonzero(rows)]
+    documents = [f"d{i:05d}" for i in np.flatnonzero(columns)]
+    rng = np.random.default_rng(seed)
+    return Study(
+        f"study {seed}", "quality", "full", "higher",
+        pd.Index(systems), pd.Index(documents), human, even(ratings),
+        tuple(
+            Measured(f"m{k:02d}", "none", "higher", "simulated", one)
+            for k, one in enumerate(values)
+        ),
+        layout_of(systems, documents, human, values, groups, rng),
+    )  # fmt: skip
+
+
+def options(**more) -> MetaOptions:
+    return MetaOptions(
+        **{"resamples": 1, "permutations": 400, "confidence": 0.95, "seed": 0, **more}
+    )
+
+
+def certified(study, chosen, levels, *, raters=False):
+    """Level -> the metrics' rows of evidence with their verdicts, confounds and accuracy apart.
+
+    `raters`: whether metrics are held against the raters, too.
+    """
+    found = {}
+    asked = study if raters else study._replace(raters=study.raters[:1])
+    for level in levels:
+        gathered = Gathered(asked, {level: gather_level(asked, level, chosen)})
+        together = evidence._together(gathered, level, chosen)
+        rows = []
+        for place in together.places:
+            row = {
+                "confidence": chosen.confidence,
+                "level": level,
+                **evidence._counts(study, study.metrics[place], level, chosen),
+                **evidence._intervals(gathered, place, level, together, chosen),
+                **evidence._shown(gathered.levels[level], place),
+                **evidence._against(together, place, together.against_confidence),
+                **evidence._confound([], np.nan),
+            }
+            row["verdict"] = verdict(row, CertificationOptions())
+            row["as_good_as_rater"] = as_good_as_rater(row, CertificationOptions())
+            rows.append(row)
+        found[level] = rows
+    return found
+
+
+@cache
+def noise_for(wanted, shape, level, world, coefficient="pearson"):
+    """The noise with which a metric correlates so much with people, on average over studies."""
+    rng = np.random.default_rng(5)
+    drawn = []
+    for _ in range(200):
+        quality = effects(rng, shape, world, scale := scales(rng, shape, world))
+        human = np.nanmean(rated(rng, quality, world), axis=0)
+        (own,) = noises(rng, shape, world, 1)
+        drawn.append((quality, human, own * scale))
+
+    def too_high(noise):
+        found = [value_at(q + noise * own, human, level, coefficient) for q, human, own in drawn]
+        return float(np.nanmean(found)) > wanted
+
+    return bisect(too_high, 0.0, 30.0)
+
+
+def bisect(too_low: Callable[[float], bool], low: float, high: float) -> float:
+    for _ in range(25):
+        middle = (low + high) / 2
+        low, high = (middle, high) if too_low(middle) else (low, middle)
+    return high

@@ -1,0 +1,111 @@
+"""What is compared is compared on the same texts of the same documents.
+
+`METASSAY_FUZZ=200 python -m pytest tests/meta_evaluation/test_pairs.py` holds 200 random studies
+against a slow computation.
+"""
+
+import os
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from metassay.meta_evaluation.evidence import evidence
+from metassay.meta_evaluation.gather import gather
+from metassay.meta_evaluation.significance import significance
+from metassay.statistics.ceiling import against_rater
+from metassay.statistics.correlation import LEVELS
+from tests.meta_evaluation.invented_study import OPTIONS, confounds, one, studied, tables_of
+from tests.statistics import slow_pairs
+
+NAN = np.nan
+METRICS = ("coarse", "fine", "rare")
+STUDIES = int(os.environ.get("METASSAY_FUZZ", "24"))
+
+
+def random_study(seed):
+    """Three raters and three metrics with holes; one flags few texts, one has three values."""
+    rng = np.random.default_rng(seed)
+    shape = int(rng.integers(2, 7)), int(rng.integers(3, 9))
+    quality = rng.normal(size=(shape[0], 1)) + rng.normal(size=shape)
+    raters = np.clip(np.rint(quality + rng.normal(size=(3, *shape))), -2, 2) + 3
+    metrics = {
+        "fine": quality + rng.normal(size=shape),
+        "coarse": np.clip(np.rint(quality + rng.normal(size=shape)), -1, 1),
+        "rare": (quality < -1.2).astype(float),
+    }
+    raters[rng.random(raters.shape) < rng.choice([0.0, 0.3])] = NAN
+    holed = {
+        name: np.where(rng.random(shape) < rng.choice([0.0, 0.25]), NAN, values)
+        for name, values in metrics.items()
+    }
+    return raters, holed, ("pearson", "spearman", "kendall")[seed % 3]
+
+
+def test_differences_between_metrics_are_paired():
+    compared = 0
+    for seed in range(STUDIES):
+        raters, metrics, coefficient = random_study(seed)
+        more = {"coefficient": coefficient, "compared": [*METRICS], "permutations": 9}
+        options = OPTIONS.model_copy(update=more)
+        (study,) = studied(*tables_of(raters, metrics))
+        found = significance([study], options)
+        matrices = {measured.metric: measured.values.tolist() for measured in study.metrics}
+        for level in LEVELS:
+            for a, b in combinations(METRICS, 2):
+                expected, n = slow_pairs.difference(
+                    matrices[a], matrices[b], study.human.tolist(), level, coefficient
+                )
+                for test in ("permutation_documents", "bootstrap_documents"):
+                    row = one(found, level=level, test=test, metric_a=a, metric_b=b)
+                    assert row["difference"] == pytest.approx(expected, abs=1e-9, nan_ok=True)
+                    assert row["n"] == n
+                compared += not np.isnan(expected)
+    assert compared > 4 * STUDIES
+
+
+def test_metric_and_rater_are_compared_on_the_same_documents():
+    compared = 0
+    for seed in range(STUDIES):
+        raters, metrics, coefficient = random_study(seed)
+        for level in LEVELS:
+            for values in metrics.values():
+                found = against_rater(values, raters, level, coefficient)
+                mine, rater, n = slow_pairs.against_rater(
+                    values.tolist(), raters.tolist(), level, coefficient
+                )
+                assert found.n == n
+                assert found.metric.value == pytest.approx(mine, abs=1e-9, nan_ok=True)
+                assert found.rater.value == pytest.approx(rater, abs=1e-9, nan_ok=True)
+                compared += n > 0
+    assert compared > 6 * STUDIES
+
+
+def test_a_flag_of_a_rare_fault_does_not_pass_for_its_share():
+    """Where it fires it is right; in nearly all documents it says nothing, and a rater does."""
+    rng = np.random.default_rng(1)
+    quality = rng.normal(size=(8, 60))
+    raters = quality + 0.6 * rng.normal(size=(3, 8, 60))
+    flag = -(quality < -2.2).astype(float)
+    found = gather(studied(*tables_of(raters, {"flag": flag})), OPTIONS)
+    row = one(evidence(found, confounds(found, OPTIONS), OPTIONS), level="document")
+    assert row["n"] + row["n_tied"] == 60 == row["n_against_rater"]
+    assert row["n"] < row["n_tied"]
+    # Over the documents where it fires it does as well as a rater or better; over all, far worse.
+    assert row["value"] > 0.5
+    assert row["with_raters"] == pytest.approx(row["n"] / 60 * 0.55, abs=0.06)
+    assert row["against_rater_high"] < -0.2
+
+
+def test_intervals_of_differences_lie_where_differences_can_be():
+    for seed in range(12):
+        raters, metrics, coefficient = random_study(seed)
+        options = OPTIONS.model_copy(update={"coefficient": coefficient})
+        found = gather(studied(*tables_of(raters, metrics)), options)
+        rows = evidence(found, confounds(found, options), options)
+        known = rows.dropna(subset=["against_rater_low"])
+        assert (known["against_rater_low"] >= -2).all()
+        assert (known["against_rater_high"] <= 2).all()
+        assert (known["against_rater_low"] <= known["against_rater"]).all()
+        # Where nearly everything is possible, nothing is said.
+        assert (known["against_rater_high"] - known["against_rater_low"] < 3.9).all()
