@@ -36,7 +36,12 @@ def strata_section(strata: pd.DataFrame) -> Section | None:
             ),
             [],
             [
-                Group(DECISIONS[level].capitalize(), f"{level} level", [_grid(mine, level)])
+                Group(
+                    DECISIONS[level].capitalize(),
+                    f"{level} level",
+                    [_grid(mine, level)],
+                    open=level == "global",
+                )
                 for level in DECISIONS
             ],
             open=place == 0,
