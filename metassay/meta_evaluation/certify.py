@@ -29,7 +29,7 @@ _TEXTS = ("shown_by", "confound")  # may be null
 
 MORE_SYSTEMS: Final = "rate more systems"
 MORE_DOCUMENTS: Final = "rate more documents"
-MORE_OF_BOTH: Final = "rate more of both"
+MORE_OF_BOTH: Final = "rate more systems and documents"
 _ADVICE: Final = {
     USE: "use it",
     THESE_SYSTEMS: "use here only",

@@ -24,8 +24,9 @@ from metassay.statistics.layout import Index, Layout, blocks_of, joined, numbere
 SURE, SUSPICIOUS = 5.0, 3.5  # standard deviations by which documents clump beyond chance
 CHANCE = 0.01  # of names that begin alike and mean nothing
 _ASK = (
-    "If you know which documents are of one topic, source or patient, give a column `cluster` that"
-    " says so. If each stands for itself, name the documents' own column."
+    "If you know which documents are of one topic, source or patient, say so by `cluster`: it names"
+    " a column of a file, or an attribute of a benchmark's sources. If each document stands for"
+    " itself, name their own column, `doc_id`."
 )
 _DIGITS = re.compile(r"(\d+)")
 _LAST_NUMBER = re.compile(r"[\W_]*\d+$")
@@ -149,8 +150,8 @@ def _families(
         )
         told.dealt_with.append(
             f"Systems go up and down with the same documents, as versions of one system do:"
-            f" {listed}. They count as one. If they are not versions of one system, give a column"
-            " `family` that says so; the systems' own, if each stands for itself."
+            f" {listed}. They count as one. If each stands for itself, say so by `family`, which"
+            " names a column of a file (the systems' own), or by a benchmark's `families`."
         )
     return joined(alike, equal)
 

@@ -70,10 +70,10 @@ def test_sentences_word_for_word():
     assert "among texts of equal ROUGE-L only .35 is left" in said(
         "promising", confound="ROUGE-L", given_confound=0.35
     )
-    assert said("cannot tell", p=0.2, advice="rate more of both") == (
+    assert said("cannot tell", p=0.2, advice="rate more systems and documents") == (
         f"Cannot tell: {where}, m and low errors are not shown to be related (Pearson .60 [.40,"
-        " .80], adjusted p .200), but a useful .30 is possible. Rate more of both: about 12,000"
-        " systems and 3,400 documents would settle it."
+        " .80], adjusted p .200), but a useful .30 is possible. Rate more systems and"
+        " documents: about 12,000 systems and 3,400 documents would settle it."
     )
     assert said("cannot tell", value=0.2, needed_systems=NAN).endswith(
         "are related, perhaps too weakly to be of use (Pearson .20 [.40, .80], adjusted p .001)."

@@ -209,7 +209,7 @@ def test_what_seems_to_belong_together_can_be_said_to_stand_alone() -> None:
     scores, ratings = (pd.concat(two) for two in zip((scores, ratings), more, strict=True))
     plain = metassay.meta_eval(scores, ratings, **FEW)
     assert (plain.designs["n_families"] == 4).all()
-    assert "give a column `family` that says so" in plain.designs["found"].iloc[0]
+    assert "say so by `family`" in plain.designs["found"].iloc[0]
     alone = metassay.meta_eval(scores, ratings, family="system", cluster="doc_id", **FEW)
     assert (alone.designs["n_families"] == 8).all()
     assert (alone.designs["n_clusters"] == 12).all()
