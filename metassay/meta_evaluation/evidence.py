@@ -129,14 +129,17 @@ def _together(found: Gathered, level: Level, options: MetaOptions) -> _Together:
     corrected = corrected_for_choice(np.array([one.value for one in lefts]), moves)
     differences = [against[i].difference for i in defined if i in against]
     gaps = deviations(differences, difference=True)
+    alone = level == "system"
     return _Together(
         places,
         confidence,
-        moderator([between_systems(one) for one in lefts], moves),
+        moderator([between_systems(one) for one in lefts], moves, alone=alone),
         {i: float(value) for i, value in zip(defined, corrected, strict=True)},
         against,
         joint_confidence(gaps, confidence=options.confidence, rng=rng),
-        moderator([between_systems(one, difference=True) for one in differences], gaps),
+        moderator(
+            [between_systems(one, difference=True) for one in differences], gaps, alone=alone
+        ),
     )
 
 

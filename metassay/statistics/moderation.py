@@ -25,12 +25,14 @@ def between_systems(left: LeftOut, *, difference: bool = False) -> Spread | None
     return spread(fisher_z(values / 2.0 if difference else values), of)
 
 
-def moderator(found: Sequence[Spread | None], moves: Array) -> Moderate:
+def moderator(found: Sequence[Spread | None], moves: Array, *, alone: bool = False) -> Moderate:
     """What `jackknife.interval` does to a variance, from those of all metrics.
 
     `moves` (metrics, leave-outs): of `simultaneous.deviations`. The larger of the variance and the
     moderated one is taken. Metrics that move alike count as fewer: degrees of freedom never exceed
-    those of so many independent ones. With fewer than three metrics nothing changes.
+    those of so many independent ones. `alone`: the interval rests on systems alone, and the metric
+    keeps its own degrees of freedom, because with more of them too many lower ends are too high
+    (`docs/calibration.md`). With fewer than three metrics nothing changes.
     """
     known = [one for one in found if one is not None and one.variance > 0]
     if len(known) < 3:
@@ -49,7 +51,7 @@ def moderator(found: Sequence[Spread | None], moves: Array) -> Moderate:
     def moderate(one: Spread) -> Spread:
         total = prior + one.freedom
         shrunk = (prior * common + one.freedom * one.variance) / total
-        return Spread(max(one.variance, float(shrunk)), total)
+        return Spread(max(one.variance, float(shrunk)), one.freedom if alone else total)
 
     return moderate
 

@@ -33,6 +33,9 @@ def test_by_hand():
     e = np.log(0.1) - scipy.special.digamma(half) + np.log(half)
     common = np.exp(e + scipy.special.digamma(prior / 2) - np.log(prior / 2))
     assert moderated.variance == pytest.approx((prior * common + 4 * 0.02) / 12)
+    # Where an interval rests on systems alone, they keep their own degrees of freedom.
+    alone = moderator(found, np.eye(3), alone=True)(Spread(0.02, 4.0))
+    assert alone == Spread(moderated.variance, 4.0)
     # A variance above what all have in common stays.
     assert moderator(found, np.eye(3))(Spread(3.0, 4.0)).variance == 3.0
 
