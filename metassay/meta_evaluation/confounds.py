@@ -18,6 +18,7 @@ from metassay.statistics.jackknife import LeftOut, interval, left_out
 from metassay.statistics.layout import Layout
 from metassay.statistics.partials import (
     Rests,
+    given_control,
     less_any_shape,
     less_system,
     partial,
@@ -112,6 +113,12 @@ def _rests(study: Study, control: Array, options: MetaOptions) -> dict[int, Rest
     return dict(zip(places, found, strict=True))
 
 
+def _same_texts(metric: Array, human: Array, control: Array) -> bool:
+    """Whether each two of the three have numbers of the same texts."""
+    a, b, c = (np.isfinite(side) for side in (metric, human, control))
+    return bool(np.array_equal(a & b, b & c) and np.array_equal(a & b, a & c))
+
+
 def _numbers(found: _Value, confidence: float) -> dict[str, object]:
     low = high = np.nan
     if found.left is not None:
@@ -142,7 +149,8 @@ def _at(
             needed: tuple[Array, ...] = (metric, human)
         else:
             needed = (metric, human, control)
-            yield measured, "metric", _correlated(control, metric, level, study, options)
+            of_metric = _correlated(control, metric, level, study, options)
+            yield measured, "metric", of_metric
             yield measured, "people", people
             if level == "global":
                 for statistic, value in _pooled(metric, human, control, options, layout):
@@ -152,11 +160,14 @@ def _at(
             left[place] = _Value(of_rest.value, rest.n, needed, of_rest)
             if options.coefficient == "kendall_c":
                 continue
-            given = partial(*needed, level, options.coefficient, layout)
-            yield measured, "partial", _Value(given.value, given.n, needed, given.left)
+            if of_metric.left is not None and people.left is not None and _same_texts(*needed):
+                known = given_control(found.levels[level].left[place], of_metric.left, people.left)
+            else:
+                known = partial(*needed, level, options.coefficient, layout).left
+            yield measured, "partial", _Value(known.value, rest.n, needed, known)
         if options.coefficient == "spearman":
             other_way = residuals_first(metric, human, control, level)
-            yield measured, "partial_residuals_first", _Value(other_way, given.n, needed)
+            yield measured, "partial_residuals_first", _Value(other_way, left[place].n, needed)
     p = _p_of_rest(found, level, control, left, options)
     for place, value in left.items():
         statistic = "partial" if control is None else ANY_SHAPE

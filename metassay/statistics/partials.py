@@ -49,10 +49,15 @@ def partial(
     if coefficient == "kendall_c":
         raise ValueError("tau-c has no partial correlation; ask for kendall")
     a, b, c, n, missing = _trio(metric, human, control)
-    found = [left_out(x, y, level, coefficient, layout) for x, y in ((a, b), (a, c), (b, c))]
-    value, systems, documents = (_given(*(np.asarray(one[i]) for one in found)) for i in range(3))
-    left = found[0]._replace(value=float(value), systems=systems, documents=documents)
-    return Partial(left, n, missing)
+    three = (left_out(x, y, level, coefficient, layout) for x, y in ((a, b), (a, c), (b, c)))
+    return Partial(given_control(*three), n, missing)
+
+
+def given_control(of_both: LeftOut, of_metric: LeftOut, of_human: LeftOut) -> LeftOut:
+    """`partial` of three correlations on the same texts: of both, and of each with the control."""
+    three = of_both, of_metric, of_human
+    value, systems, documents = (_given(*(np.asarray(one[i]) for one in three)) for i in range(3))
+    return of_both._replace(value=float(value), systems=systems, documents=documents)
 
 
 def partial_given_system(
