@@ -120,7 +120,7 @@ def _needed(
 
 
 def _advice(said: str, row: Mapping[str, Any], systems: float, documents: float) -> str:
-    """What to do, in two or three words."""
+    """What to do, in a few words."""
     if said not in (CANNOT_TELL, PROMISING):
         return _ADVICE.get(said, DO_NOT_USE)
     if said == PROMISING and row["confound"] is not None:
