@@ -291,9 +291,10 @@ def _alike(found: dict) -> list[str]:
     return [
         "## Documents and systems that are not alike",
         "",
-        f"{PROMISED} studies a row. People and all {N_METRICS} metrics find some topics easier, or"
-        " like one data set more, each its own (standard deviation .7, or 1 between data sets; the"
-        " text's own quality has 1), and have nothing else in common. The promise is the same.",
+        f"{PROMISED} studies a row, by ranks half as many. People and all {N_METRICS} metrics find"
+        " some topics easier, or like one data set more, each its own (standard deviation .7, or 1"
+        " between data sets; the text's own quality has 1), and have nothing else in common. The"
+        " promise is the same.",
         "",
         "The user says what belongs together (`cluster`, `family`, `strata`):",
         "",
@@ -301,8 +302,9 @@ def _alike(found: dict) -> list[str]:
         "The data show it; the last column says in how many studies they do:",
         "",
         *_table([*heads, "found"], seen),
-        "Topics that nobody names. They are found by like scores, as there are 20 metrics; of a few"
-        " metrics they often are not, and then a metric can look good that only knows the topic:",
+        "Topics that nobody names. They are found by similar scores, as there are 20 metrics; of"
+        " few metrics they often are not, and then a metric can look good that only knows the"
+        " topic:",
         "",
         *_table([*heads, "found"], rows_of("unsaid")),
         f"Where all are alike, something is found or suspected in {_percent(np.mean(noticed))} of"
