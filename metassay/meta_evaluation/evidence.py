@@ -24,9 +24,8 @@ from metassay.tables.evidence import EVIDENCE
 
 DEALINGS = 100  # of a metric's scores, for the accuracy that chance alone reaches
 DEALT_PAIRS = 20_000  # with so many pairs dealt in all, fewer dealings do
-NOTHING_KNOWN = (
-    3.9  # an interval of a difference of correlations, at most 4 wide, that says nothing
-)
+# An interval of a difference of correlations, at most 4 wide, that says nothing.
+NOTHING_KNOWN = 3.9
 
 _NAMES = ("study", "criterion", "part", "metric", "judge")
 Partials = dict[tuple[str, ...], list[dict[str, Any]]]  # rows of `confounds` by names and level

@@ -145,7 +145,7 @@ def _families(
     alike = near_copies([human, *scores])
     if np.unique(alike).size < np.unique(equal).size:
         listed = "; ".join(
-            " and ".join(systems[i] for i in np.flatnonzero(alike == one))
+            " and ".join(shown(systems[i]) for i in np.flatnonzero(alike == one))
             for one in np.flatnonzero(np.bincount(alike) > 1)
         )
         told.dealt_with.append(
@@ -239,7 +239,7 @@ def _say_equal(names: Sequence[str], number: Index, what: str, told: _Told) -> N
         first = [names[i] for i in np.flatnonzero(number == np.flatnonzero(again > 1)[0])[:2]]
         told.dealt_with.append(
             f"{n:,} of {len(names):,} {what} have exactly the scores of another one, such as"
-            f" {' and '.join(first)}. Those with equal scores count as one."
+            f" {' and '.join(map(shown, first))}. Those with equal scores count as one."
         )
 
 

@@ -14,9 +14,8 @@ from metassay.statistics.arithmetic import Array, Mask, ranked
 from metassay.statistics.layout import Index, numbered
 
 BY_CHANCE = 0.1  # so many equal ones may be expected by chance of what is called a double
-ALIKE = (
-    0.5  # correlation of two systems' scores, documents' levels apart, from which they are copies
-)
+# Two systems' scores, documents' levels apart, that correlate so much are copies.
+ALIKE = 0.5
 FALSE = 0.01  # false near-copies, or orders, per study
 AXES = 6  # principal components in which documents may clump
 CLUMPS = (2, 3, 4, 5, 6, 8, 10)  # numbers of clumps that are looked for

@@ -18,7 +18,7 @@ CERTIFICATES = Table(
             "`use`, `these systems only`, `promising`, `cannot tell`, `explained by` a confound,"
             " `too weak`, `contrary` or `undefined`; docs/meta-evaluation.md says when"
         ),
-        "advice": text("what to do about the metric, in two or three words"),
+        "advice": text("what to do about the metric, in a few words"),
         "trusted": boolean("true exactly for `use` and `these systems only`"),
         "as_good_as_rater": boolean(
             "whether the metric agrees with raters as well as a rater does, or at most `margin`"

@@ -72,7 +72,7 @@ def test_equal_documents_and_systems_count_as_one_though_their_ratings_differ():
     assert one.layout.n_clusters == 39
     assert one.layout.family.tolist() == [0, 1, 2, 3, 1, 4]
     systems, documents = one.dealt_with
-    assert systems.startswith("2 of 6 systems have exactly the scores of another one, such as s1")
+    assert systems.startswith("2 of 6 systems have exactly the scores of another one, such as 's1'")
     assert documents.startswith("2 of 40 documents have exactly the scores of another one")
     # They do so, too, where the user says what else belongs together.
     said = Groups({}, {f"d{i}": str(i // 10) for i in range(40)}, {"s0": "a", "s2": "a"})
@@ -89,7 +89,7 @@ def test_near_copies_are_a_family_unless_the_user_says_otherwise():
         side[3] = side[2] + 0.2 * rng.normal(size=40)
     one = found(sides)
     assert one.layout.family.tolist() == [0, 1, 2, 2, 3, 4]
-    assert "s2 and s3" in one.dealt_with[0]
+    assert "'s2' and 's3'" in one.dealt_with[0]
     assert "`family`" in one.dealt_with[0]
     apart = Groups({}, {}, {f"s{i}": str(i) for i in range(6)})
     assert found(sides, apart).layout.n_families == 6

@@ -69,7 +69,9 @@ def check_named(
     asked = [("doc", named.doc, files), ("system", named.system, files)]
     asked += [("rater", named.rater, [ratings]), *(("by", name, files) for name in named.by)]
     for option in ("strata", "cluster", "family"):
-        asked += [(option, name, files) for name in [getattr(named, option)] if name]
+        name = getattr(named, option)
+        if name and not named.alone(option):
+            asked.append((option, name, files))
     standard = Named()._asdict()
     for option, name, where in asked:
         if name == standard[option] or any(name in cells.frame for cells in where):

@@ -22,6 +22,9 @@ class Named(NamedTuple):
         return tuple(dict.fromkeys([*self.by, *filter(None, grouping)]))
 
     def alone(self, option: str) -> bool:
-        """Whether each document is its own cluster, or each system its own family."""
-        said = {"cluster": self.cluster == self.doc, "family": self.family == self.system}
-        return said.get(option, False)
+        """Whether each document is its own cluster, or each system its own family.
+
+        The standard names say so whatever the file calls the column.
+        """
+        keys = {"cluster": (self.doc, "doc_id"), "family": (self.system, "system", "author")}
+        return getattr(self, option) in keys.get(option, ())

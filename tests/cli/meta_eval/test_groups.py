@@ -201,6 +201,21 @@ def test_what_columns_and_names_must_be(two, tmp_path: Path, monkeypatch, capsys
         metassay.meta_eval(*two, strata="dataset", digits=0)
 
 
+def test_findings_hold_no_text_that_stands_for_a_key() -> None:
+    """Equal systems and documents are named; a note in the place of a name is not shown."""
+    scores, ratings = study("ab", 16, "d", 7)
+    for column, place in (("system", "b"), ("doc_id", "d3")):
+        secret = f"The patient {column} is from Zanzibar and has taken ten tablets of doxycycline."
+        copies = [
+            frame[frame[column] == place].assign(**{column: secret}) for frame in (scores, ratings)
+        ]
+        twice = [pd.concat(two) for two in zip((scores, ratings), copies, strict=True)]
+        found = metassay.meta_eval(*twice, **FEW).designs["found"].item()
+        assert "have exactly the scores of another one" in found
+        assert "sha256" in found
+        assert "Zanzibar" not in found
+
+
 def test_what_seems_to_belong_together_can_be_said_to_stand_alone() -> None:
     """Each text is there twice, by two systems and in two documents that are called alike."""
     scores, ratings = study("abcd", 12, "d", 5)
@@ -214,6 +229,13 @@ def test_what_seems_to_belong_together_can_be_said_to_stand_alone() -> None:
     assert (alone.designs["n_families"] == 8).all()
     assert (alone.designs["n_clusters"] == 12).all()
     assert (alone.designs["found"] == "").all()
+    # By the standard names as well, where the files call the columns otherwise.
+    other = {"doc_id": "note", "system": "maker"}
+    again = metassay.meta_eval(
+        *(frame.rename(columns=other) for frame in (scores, ratings)),
+        **{"doc": "note", "system": "maker", "cluster": "doc_id", "family": "system", **FEW},
+    )
+    pd.testing.assert_frame_equal(again.certificates, alone.certificates)
     with pytest.raises(BadInput, match="'doc_id' is a key or a number"):
         metassay.meta_eval(scores, ratings, strata="doc_id", **FEW)
 
