@@ -34,6 +34,8 @@ LAYERS = (
         "code_reading",
         "code_closure",
         "text",
+        "vocabulary",
+        "edits",
         "statistics",
         "__init__",
     },

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import AfterValidator, Field
 
 from metassay.datasets.rows import Place, Rows, TextRow
-from metassay.judge_tests.edits import FLIPS, KINDS, edits
+from metassay.edits.make import FLIPS, KINDS, edits
 from metassay.judge_tests.items import ENTAILED, NOT_ENTAILED, ItemRow, Items
 from metassay.judge_tests.record import JudgeTestKind
 from metassay.options import Options, Seed

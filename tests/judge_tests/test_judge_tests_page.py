@@ -8,8 +8,8 @@ import yaml
 
 from metassay.datasets.readers import ITEM_READERS
 from metassay.datasets.registry import Dataset
+from metassay.edits.make import FLIPS, KEEPS, KINDS
 from metassay.errors import BadInput
-from metassay.judge_tests.edits import FLIPS, KEEPS, KINDS
 from metassay.judge_tests.ingest import ingest_items
 from metassay.judge_tests.minimal_pairs import MinimalPairsOptions
 from metassay.judge_tests.types import chosen_test as type_of
@@ -85,6 +85,6 @@ def test_the_examples_of_kinds_are_made_by_the_rules() -> None:
     kind = ""
     for name, sentence, made in rows:
         kind = name or kind
-        assert made in list((FLIPS | KEEPS)[kind](sentence)), kind
+        assert made in list((FLIPS | KEEPS)[kind](sentence, "test")), kind
     (options,) = [yaml.safe_load(one) for one in blocks("yaml") if "sentences:" in one]
     assert parse(MinimalPairsOptions, options["options"], where="the page").sentences == 200

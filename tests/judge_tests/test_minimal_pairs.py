@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from metassay.datasets.rows import Place, Rows, TextRow
+from metassay.edits.make import FLIPS
 from metassay.errors import BadInput
-from metassay.judge_tests.edits import FLIPS
 from metassay.judge_tests.ingest import ingest_items
 from metassay.judge_tests.items import Items
 from metassay.judge_tests.minimal_pairs import MinimalPairsOptions, make

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from metassay.judge_tests.edits_wording import alternatives, any_of, listed, replaced
+from metassay.edits.wording import alternatives, any_of, listed, replaced
 
 _LONGER = {
     "second": "minute",
@@ -77,11 +77,17 @@ _NO_ORDER = re.compile(
 )
 _DAYS = listed("Monday Tuesday Wednesday Thursday Friday Saturday Sunday")
 _MONTHS = listed("""
-    January February March April June July August September October November December
-""")  # without May, which may be a verb
+    January February March April May June July August September October November December
+""")
 _NAMED = {day: _DAYS[(n + 3) % 7] for n, day in enumerate(_DAYS)}
-_NAMED |= {month: _MONTHS[(n + 4) % 11] for n, month in enumerate(_MONTHS)}
-_CALENDAR = re.compile(rf"\b(?:{alternatives(_NAMED)})(?=s?\b)")
+_NAMED |= {month: _MONTHS[(n + 2) % 12] for n, month in enumerate(_MONTHS)}
+_CALENDAR = re.compile(
+    rf"\b(?!May\b|March\b)(?:{alternatives(_NAMED)})(?=s?\b)"
+    # May and March may be verbs: a month behind these words, or before a number
+    r"|(?<=\b[Ii]n )(?:May|March)\b|(?<=\b(?:of|by) )(?:May|March)\b|(?<=\bsince )(?:May|March)\b"
+    r"|(?<=\b(?:last|next|this|late) )(?:May|March)\b|(?<=\b(?:early|until) )(?:May|March)\b"
+    r"|\b(?:May|March)(?= \d)"
+)
 _YEAR = re.compile(
     r"(?<=\bin )(?:19|20)\d\d\b|(?<=\d/)(?:19|20)\d\d\b|(?<=\bsince )(?:19|20)\d\d\b"
 )

@@ -2,7 +2,11 @@
 
 import pytest
 
-from metassay.judge_tests.edits import FLIPS, KEEPS, KINDS, Edit, edits, states
+from metassay.edits.exchange import find
+from metassay.edits.make import FLIPS, KEEPS, KINDS, Edit, edits, states
+from metassay.vocabulary import Half, groups, half
+
+HALVES: tuple[Half, Half] = ("train", "test")
 
 # kind, sentence, everything that the rule may make of it
 MADE = [
@@ -57,6 +61,7 @@ MADE = [
     ("time", "It is worse in the morning.", ["It is worse in the evening."]),
     ("time", "It began after the fall.", ["It began before the fall."]),
     ("time", "Seen on Monday.", ["Seen on Thursday."]),
+    ("time", "It began in May.", ["It began in July."]),
     ("time", "Surgery in 2019 went well.", ["Surgery in 2016 went well."]),
     ("person", "His mother has gout.", ["He has gout."]),
     ("person", "She has gout.", ["Her mother has gout.", "Her sister has gout."]),
@@ -69,14 +74,41 @@ MADE = [
     ("course", "The cough has resolved.", ["The cough has persisted."]),
     ("course", "He is no longer dizzy.", ["He is still dizzy."]),
     ("course", "She continues to take it.", ["She stopped taking it."]),
-    ("course", "Continue taking the drops.", ["Stop taking the drops."]),
+    ("course", "Continue taking the drops.", ["Discontinue taking the drops."]),
+    ("course", "Her weight increased.", ["Her weight decreased."]),
+    ("course", "The dose has been increased.", ["The dose has been decreased."]),
+    ("course", "The ulcer is worsening.", ["The ulcer is improving."]),
+    # opposites, in the form of the word
+    ("opposite", "The fraction rose to 40.", ["The fraction fell to 40."]),
+    ("opposite", "The fraction had risen to 40.", ["The fraction had fallen to 40."]),
+    ("opposite", "The pupils are dilated.", ["The pupils are constricted."]),
+    ("opposite", "The fragment is non-displaced.", ["The fragment is displaced."]),
+    ("opposite", "They accepted the offer.", ["They rejected the offer."]),
     ("course", "His gout is well controlled.", ["His gout is poorly controlled."]),
     # what keeps the truth
     ("identity", "No fever.", ["No fever."]),
     ("abbreviation", "He has hypertension.", ["He has HTN."]),
     ("abbreviation", "Seen by the PCP.", ["Seen by the primary care physician."]),
     ("abbreviation", "An EKG was done.", ["An electrocardiogram was done."]),
+    ("abbreviation", "Two UTIs this year.", ["Two urinary tract infections this year."]),
     ("list_order", "He denies fever, cough, or rash.", ["He denies cough, fever, or rash."]),
+    ("clause_order", "On exam, the knee is warm.", ["The knee is warm on exam."]),
+    (
+        "clause_order",
+        "The knee is warm and the hip is cold.",
+        ["The hip is cold and the knee is warm."],
+    ),
+    ("clause_order", "When he walks, his foot hurts.", ["His foot hurts when he walks."]),
+    ("clause_order", "His foot hurts because he fell.", ["Because he fell, his foot hurts."]),
+    ("list_part", "He has nausea and fatigue.", ["He has nausea.", "He has fatigue."]),
+    ("list_part", "He denies nausea or fatigue.", ["He denies nausea.", "He denies fatigue."]),
+    (
+        "list_part",
+        "He takes metoprolol 50 mg twice daily and amlodipine 2.5 mg daily.",
+        ["He takes metoprolol 50 mg twice daily.", "He takes amlodipine 2.5 mg daily."],
+    ),
+    ("list_part", "No rash, warmth, or pus.", ["No rash.", "No warmth."]),
+    ("list_part", "He has neck and back pain.", ["He has back pain."]),
     ("numeral", "It began 2 weeks ago.", ["It began two weeks ago."]),
     ("numeral", "Three views were taken.", ["3 views were taken."]),
     ("unit_spelling", "Take 20 mg.", ["Take 20 milligrams.", "Take 20mg."]),
@@ -87,9 +119,16 @@ MADE = [
     ("voice", "We will order an MRI today.", ["An MRI will be ordered today."]),
     ("voice", "I recommended a splint.", ["A splint was recommended."]),
     ("synonym", "Use it prior to meals.", ["Use it before meals."]),
+    ("synonym", "She utilizes a cane.", ["She uses a cane."]),
+    ("synonym", "She took Lasix.", ["She took furosemide."]),
     ("dropped_detail", "He fell down, but he got up.", ["He fell down."]),
     ("dropped_detail", "No rash, warmth, or pus.", ["No rash or pus."]),
     ("dropped_detail", "She was seen today.", ["She was seen."]),
+    ("dropped_detail", "She takes aspirin 81 mg daily.", ["She takes aspirin."]),
+    ("dropped_detail", "There is a small effusion.", ["There is an effusion."]),
+    ("dropped_detail", "The node (2 cm) is firm.", ["The node is firm."]),
+    ("dropped_detail", "On exam, the knee is warm.", ["The knee is warm."]),
+    ("dropped_detail", "He has had a cough for 3 days.", ["He has had a cough."]),
     ("form", "No Fever.", ["No Fever", "no fever.", "NO FEVER."]),
 ]
 
@@ -117,11 +156,28 @@ LEFT = [
     ("dose", "Take up to 20 mg."),
     ("unit", "Pressure 120/80 mm Hg."),
     ("unit", "Take 20 of it."),
-    ("drug", "She takes vitamins."),
     ("time", "It took less than 3 minutes."),
     ("time", "He goes 4 to 5 times per visit."),
     ("time", "As before, he is well."),
     ("time", "He is 3 years old."),
+    ("time", "It may improve, and they march on."),
+    ("drug", "She takes vitamins."),
+    ("anatomy", "His heart rate is up, and he will come back to see us."),
+    ("anatomy", "On the other hand, it may wait."),
+    ("anatomy", "He has a bone marrow biopsy."),  # a bone is no bone marrow
+    ("diagnosis", "She has arthritis."),  # too wide a word: many diagnoses are arthritis
+    ("opposite", "She has low back pain after a hot flash."),
+    ("opposite", "It is warm or cool."),  # both sides
+    ("opposite", "A 60 year old man."),
+    ("abbreviation", "He had to pad the wall."),  # no PAD
+    ("synonym", "His faint pulse was felt."),  # no verb
+    ("clause_order", "The knee is warm and it is red."),  # "it" would be nothing
+    ("clause_order", "On exam, there is no rash."),
+    ("list_part", "He has pain with flexion and swelling of it."),  # whose "with" is unclear
+    ("list_part", "He is between jobs and homes."),
+    ("list_part", "He does not have pus and fever."),  # perhaps one of them
+    ("list_part", "No acute fracture or effusion."),  # "acute" may belong to both
+    ("dropped_detail", "No mild swelling (2 cm)."),
     ("person", "His mother has driven him here."),  # the patient is spoken of as well
     ("person", "The patient is a 30-year-old man."),
     ("course", "She is in no acute distress."),
@@ -140,29 +196,66 @@ LEFT = [
 ]
 
 
+def made_of(kind: str, sentence: str) -> list[str]:
+    """Everything that the rule makes of the sentence, with words of either half."""
+    return list(
+        dict.fromkeys(text for half in HALVES for text in (FLIPS | KEEPS)[kind](sentence, half))
+    )
+
+
 @pytest.mark.parametrize(("kind", "sentence", "made"), MADE)
 def test_a_rule_makes(kind: str, sentence: str, made: list[str]) -> None:
-    assert list(dict.fromkeys((FLIPS | KEEPS)[kind](sentence))) == made
+    assert made_of(kind, sentence) == made
 
 
 @pytest.mark.parametrize(("kind", "sentence"), LEFT)
 def test_a_rule_leaves(kind: str, sentence: str) -> None:
-    assert list((FLIPS | KEEPS)[kind](sentence)) == []
+    assert made_of(kind, sentence) == []
+
+
+EXCHANGED = ("drug", "anatomy", "diagnosis")  # each for any of many
 
 
 def test_every_kind_is_tried_above() -> None:
-    assert {kind for kind, *_ in MADE} | {"drug"} == set(KINDS)
+    assert {kind for kind, *_ in MADE} | {*EXCHANGED} == set(KINDS)
     assert set(FLIPS).isdisjoint(KEEPS)
 
 
 def test_a_drug_is_swapped_for_another_class_of_its_form() -> None:
-    tablets = set(FLIPS["drug"]("She takes metformin."))
-    assert {"She takes warfarin.", "She takes atorvastatin."} <= tablets
-    assert not {"She takes metformin.", "She takes albuterol."} & tablets  # itself, an inhaler
-    brands = set(FLIPS["drug"]("He asked for an Advil."))
-    assert "He asked for a Zocor." in brands
+    tablets = set(FLIPS["drug"]("She takes metformin.", "train"))
+    assert {"She takes warfarin.", "She takes lovastatin."} <= tablets
+    assert not {"She takes metformin.", "She takes glipizide."} & tablets  # itself, its class
+    assert not {"She takes lisinopril.", "She takes albuterol."} & tablets  # the other half
+    assert list(FLIPS["drug"]("She takes metformin.", "test")) == []
+    brands = set(FLIPS["drug"]("He asked for an Advil.", "train"))
+    assert "He asked for a Coumadin." in brands
     assert not {"He asked for a Motrin.", "He asked for an ibuprofen."} & brands
-    assert "She takes aspirin and aspirin." not in FLIPS["drug"]("She takes aspirin and warfarin.")
+    both = FLIPS["drug"]("She takes metformin and warfarin.", "train")
+    assert "She takes warfarin and warfarin." not in both
+
+
+def test_a_site_is_swapped_in_its_form() -> None:
+    assert "Both feet hurt." not in FLIPS["anatomy"]("Both knees hurt.", "train")
+    assert "Both elbows hurt." in FLIPS["anatomy"]("Both knees hurt.", "test")
+    assert "An elbow hurts." in FLIPS["anatomy"]("A knee hurts.", "test")
+    assert "Hepatic failure." in FLIPS["anatomy"]("Splenic failure.", half("spleen"))
+
+
+def test_a_diagnosis_is_swapped_whole() -> None:
+    for of in HALVES:
+        made = list(FLIPS["diagnosis"]("She has rheumatoid arthritis.", of))
+        assert bool(made) == (of == half("rheumatoid arthritis"))
+        assert not [text for text in made if "rheumatoid" in text or "has arthritis" in text]
+
+
+def test_only_words_of_the_half_are_put() -> None:
+    for kind in ("drug", "anatomy", "diagnosis"):
+        for of in HALVES:
+            known = {group for group in groups(kind, of)}
+            for group in list(known)[:20]:
+                sentence = f"There is {group.sides[0][0]} today."
+                for text in FLIPS[kind](sentence, of):
+                    assert {one.group for one in find(kind, text)} <= known, text
 
 
 def test_at_most_one_edit_of_each_kind_in_their_order() -> None:
@@ -176,9 +269,10 @@ def test_at_most_one_edit_of_each_kind_in_their_order() -> None:
 
 
 def test_the_seed_alone_chooses() -> None:
-    sentence = "She takes metformin."
+    sentence = "She takes lisinopril."
     once = [edits(sentence, ["drug"], seed) for seed in range(8)]
-    assert once == [edits(sentence, KINDS[::-1], seed)[1:2] for seed in range(8)]
+    every = [edits(sentence, KINDS[::-1], seed) for seed in range(8)]
+    assert once == [[edit for edit in some if edit.kind == "drug"] for some in every]
     assert len({edit.text for (edit,) in once}) > 1
 
 
@@ -207,3 +301,18 @@ def test_a_negation_that_goes_is_a_new_word() -> None:
     assert states("He reports fever at night.", "He reports fever.", "He denies fever.")
     assert not states("No fever was seen.", "He reports fever.", "He denies fever.")
     assert states("No fever was seen.", "He denies fever.", "He reports fever.")
+
+
+def test_a_diagnosis_that_the_text_has_by_another_name_is_not_put() -> None:
+    sentence = "He has hypertension."
+    free = {edits(sentence, ["diagnosis"], seed)[0].text for seed in range(40)}
+    assert "He has diabetes." in free
+    other = ["Diabetes mellitus was found."]
+    said = {edits(sentence, ["diagnosis"], seed, other)[0].text for seed in range(40)}
+    assert "He has diabetes." not in said
+
+
+def test_a_half_makes_no_edit_of_the_other_ones_words() -> None:
+    sentence = "She takes metformin."
+    assert [edit.kind for edit in edits(sentence, ["drug"], 1, half="train")] == ["drug"]
+    assert edits(sentence, ["drug"], 1) == []

@@ -8,8 +8,8 @@ becomes of them is not clear, or no English.
 import re
 from collections.abc import Iterator
 
-from metassay.judge_tests.edits_verbs import BASE_OF, PAST, PRESENT
-from metassay.judge_tests.edits_wording import any_of, in_case_of, replaced, tidy
+from metassay.edits.verbs import BASE_OF, PAST, PRESENT
+from metassay.edits.wording import any_of, in_case_of, replaced, tidy
 
 CUE = re.compile(
     r"\b(?:"

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Callable, Iterator
 
-# A sentence to all edits of one kind that fit it, perhaps none.
-Rule = Callable[[str], Iterator[str]]
+from metassay.vocabulary import Half
+
+# A sentence to all edits of one kind that fit it, with words of one half; perhaps none.
+Rule = Callable[[str, Half], Iterator[str]]
 
 _ARTICLE = re.compile(r"\b([Aa])n?(\s+)\Z")
 _VOWEL_LETTERS = "AEFHILMNORSX"  # letters whose names begin with a vowel: an MRI, an X-ray
@@ -14,6 +16,11 @@ _INITIALS = re.compile(r"[A-Z](?:[A-Z]|[-\d]|\b)")
 _LEAD_IN = re.compile(r"\A[A-Z][A-Za-z/ ]{2,40}: (?=[A-Z])")
 _BLANKS = re.compile(r"[ \t]{2,}")
 _BLANK_BEFORE = re.compile(r"[ \t]+([.,;:?!](?:\s|\Z))")
+
+
+def closed(rule: Callable[[str], Iterator[str]]) -> Rule:
+    """A rule whose few words belong to both halves."""
+    return lambda sentence, _half: rule(sentence)
 
 
 def listed(words: str) -> tuple[str, ...]:

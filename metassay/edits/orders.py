@@ -1,17 +1,17 @@
-"""The same said in another order or voice, with or without its subject, or with a part left out."""
+"""The same said in another order or voice, with or without its subject."""
 
 import re
 from collections.abc import Iterator
 
-from metassay.judge_tests.edits_negation import CUE
-from metassay.judge_tests.edits_wording import any_of, in_case_of, replaced, tidy
+from metassay.edits.negations import CUE
+from metassay.edits.wording import any_of, in_case_of, replaced
 
 _LIST = re.compile(  # of three items or more, behind a word that opens a list
     r"(?:\b(?:(?:denies|denied|deny|denying) (?:any )?|reports |endorses |including |for |without "
     r"|history of |symptoms of )|(?:\A|(?<=: ))No )"
     r"(?P<one>[^,.;:]+), (?P<two>[^,.;:]+)(?P<rest>(?:, [^,.;:]+)*,? (?:and|or) [^,]+?)\Z"
 )
-_SHARED = re.compile(  # these may belong to the whole list, or are no part of an item
+SHARED = re.compile(  # these may belong to the whole list, or are no part of an item
     r"\A(?:"
     + any_of("""
         an? the his her acute significant known recent bilateral severe mild moderate other new
@@ -63,32 +63,87 @@ _ACTIVE = re.compile(
     r"(?P<rest>(?: (?:to|for|today|in|at|with)\b(?!.* and )[^,;:]*)?\.?)\Z"
 )
 
-_IF = re.compile(r"\b(?:if|unless|whether|should you|until)\b", re.IGNORECASE)
-_LATER = re.compile(r"\b(?:hold|defer|delay|wait|postpone)\w*\b", re.IGNORECASE)
+
+_NOUN = (
+    r"(?:(?:[Tt]he|[Hh]is|[Hh]er|[Tt]here|[Aa]n?|[Bb]lood pressure|[Pp]ulse)\b"
+    r"[^,;:]*?)"
+)
+_STATE = r"(?:is|are|was|were|has|have|had|takes|shows|showed|reveals|revealed)"
+_NO_CLAUSE = re.compile(  # what a clause may owe to the other one, or to its place
+    r"\b(?:"
+    + any_of(r"""
+        that which who whom whether if when while because since before after until unless though
+        although but then so therefore also this these those both other another same latter former
+        either each reports? reported states? stated notes says said denies denied believes thinks
+        feels felt told explained hopes? between not no never none neither nor without it they them
+    """)
+    + r")\b",
+    re.IGNORECASE,
+)
+_TWO = re.compile(
+    rf"\A(?P<one>{_NOUN} {_STATE} [^,;:]+?),? and (?P<two>{_NOUN} {_STATE} [^,;:]+?)(?P<stop>\.?)\Z"
+)
+_BOTH_STATES = re.compile(rf"\b{_STATE}\b")
+_LEAD = re.compile(
+    r"\A(?P<lead>(?:On|Upon|During|In|At|After|Since|For|Over) [^,;:]{3,40}), (?P<main>[^,;:]+?)"
+    r"(?P<stop>\.?)\Z"
+)
+_LEAD_CLAUSE = re.compile(
+    r"\A(?P<lead>(?:When|Although|Because|While|After|Before|Since|Though) [^,;:]+),"
+    r" (?P<main>[^,;:]+?)(?P<stop>\.?)\Z"
+)
 _LAST_CLAUSE = re.compile(
-    r"(?:, (?:but|which|although|so)\b|, and (?=(?:he|she|I|we|they|the patient)\b)"
-    r"|[,;] however,?|;) [^;:]+?(?=\.?\Z)"
+    r"\A(?P<main>[^,;:]+?),? (?P<lead>(?:because|although|though) [^,;:]+?)(?P<stop>\.?)\Z"
 )
-_ADVERBIAL = re.compile(
-    r",? (?:today|in the (?:clinic|office)(?: today)?|at this time|recently|lately"
-    r"|(?:because|secondary to|due to) [^;:]+?)(?=\.?\Z)"
+_TWO_PARTS = re.compile(r"\b(?:and|or|but|that|which|who|because|if|when|where)\b", re.IGNORECASE)
+_NAME = re.compile(r"(?:I\b|[A-Z]+\b|[A-Z][a-z]+ [A-Z]|(?:Mr|Ms|Mrs|Dr)\b)")
+_FINITE = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|will|can|could|would|should|did|does|do|\w{3,}ed|\w{3,}s"
+    r"|felt|took|went|began|fell|saw)\b"
 )
-_DEGREE = re.compile(r"\b(?:really|very|pleasant|extremely) (?P<next>[\w-]+)")
+
+
+def clause_order(sentence: str) -> Iterator[str]:
+    """The sentence with two clauses, or an adverbial and its clause, in the other order."""
+    two = _TWO.match(sentence)
+    if two and not _NO_CLAUSE.search(sentence) and len(_BOTH_STATES.findall(sentence)) == 2:
+        yield f"{_first(two['two'])} and {_later(two['one'])}{two['stop']}"
+    for pattern in (_LEAD, _LEAD_CLAUSE):
+        match = pattern.match(sentence)
+        if match and _alone(match["main"]) and not CUE.search(sentence):
+            yield f"{_first(match['main'])} {_later(match['lead'])}{match['stop']}"
+    last = _LAST_CLAUSE.match(sentence)
+    if last and _alone(last["main"]) and not CUE.search(sentence):
+        yield f"{_first(last['lead'])}, {_later(last['main'])}{last['stop']}"
+
+
+def _alone(main: str) -> bool:
+    """Whether it is one clause, so that what follows it can only belong to it."""
+    return bool(_FINITE.search(main)) and not _TWO_PARTS.search(main)
+
+
+def _first(clause: str) -> str:
+    return clause[0].upper() + clause[1:]
+
+
+def _later(clause: str) -> str:
+    return clause if _NAME.match(clause) else clause[0].lower() + clause[1:]
 
 
 def list_order(sentence: str) -> Iterator[str]:
     """The sentence with the first two items of a list of three or more in the other order."""
-    for match in _lists(sentence):
+    for match in lists(sentence):
         swapped = f"{match['two']}, {match['one']}"
         yield sentence[: match.start("one")] + swapped + sentence[match.start("rest") :]
 
 
-def _lists(sentence: str) -> Iterator[re.Match[str]]:
+def lists(sentence: str) -> Iterator[re.Match[str]]:
+    """The list of three items or more that a sentence ends in, if its first two stand alone."""
     match = _LIST.search(sentence)
     if match is None:
         return
     items = (match["one"], match["two"])
-    if not any(_SHARED.search(item) or len(item.split()) > _LONGEST_ITEM for item in items):
+    if not any(SHARED.search(item) or len(item.split()) > _LONGEST_ITEM for item in items):
         yield match
 
 
@@ -114,24 +169,3 @@ def voice(sentence: str) -> Iterator[str]:
     done = f"will be {_PASSIVES[match['will']]}" if match["will"] else f"was {match['did']}"
     what = in_case_of("A", match["what"])
     yield f"{sentence[: match.start()]}{what} {done}{match['rest']}"
-
-
-def dropped_detail(sentence: str) -> Iterator[str]:
-    """The sentence without a part that it also says: a clause, a listed item, a detail.
-
-    Details are not left out under a negation or a condition, where less may say more.
-    """
-    if _IF.search(sentence):
-        return
-    clause = _LAST_CLAUSE.search(sentence)
-    if clause and len(sentence[: clause.start()].split()) > 2:
-        yield sentence[: clause.start()] + sentence[clause.end() :]
-    for match in _lists(sentence):
-        rest = re.sub(r"\A,(?= (?:and|or) )", "", match["rest"])
-        yield sentence[: match.end("one")] + rest
-    if CUE.search(sentence) or _LATER.search(sentence):
-        return
-    for match in _ADVERBIAL.finditer(sentence):
-        yield tidy(sentence[: match.start()] + sentence[match.end() :], like=sentence)
-    for match in _DEGREE.finditer(sentence):
-        yield replaced(sentence, *match.span(), match["next"])

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from metassay.judge_tests.edits_wording import VALUES, WORDS, any_of, listed, replaced
+from metassay.edits.wording import VALUES, WORDS, any_of, listed, replaced
 
 _NUMBER = r"\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?"
 _VALUE = re.compile(

@@ -11,17 +11,18 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from metassay.judge_tests.edits_course import course
-from metassay.judge_tests.edits_drugs import drug
-from metassay.judge_tests.edits_negation import negation
-from metassay.judge_tests.edits_parts import dropped_detail, list_order, subject, voice
-from metassay.judge_tests.edits_persons import person
-from metassay.judge_tests.edits_sides import laterality
-from metassay.judge_tests.edits_synonyms import abbreviation, form, numeral, synonym, unit_spelling
-from metassay.judge_tests.edits_time import time
-from metassay.judge_tests.edits_values import dose, number, unit
-from metassay.judge_tests.edits_wording import Rule, listed
+from metassay.edits.exchange import anatomy, course, diagnosis, drug, find, opposite
+from metassay.edits.negations import negation
+from metassay.edits.orders import clause_order, list_order, subject, voice
+from metassay.edits.paraphrases import abbreviation, form, numeral, synonym, unit_spelling
+from metassay.edits.parts import dropped_detail, list_part
+from metassay.edits.persons import person
+from metassay.edits.sides import laterality
+from metassay.edits.times import time
+from metassay.edits.values import dose, number, unit
+from metassay.edits.wording import Rule, closed, listed
 from metassay.text.tokens import content_tokens
+from metassay.vocabulary import Group, Half
 
 
 def identity(sentence: str) -> Iterator[str]:
@@ -30,27 +31,32 @@ def identity(sentence: str) -> Iterator[str]:
 
 
 FLIPS: dict[str, Rule] = {  # kinds after which the sentence is not entailed
-    "negation": negation,
-    "laterality": laterality,
-    "number": number,
-    "dose": dose,
-    "unit": unit,
+    "negation": closed(negation),
+    "laterality": closed(laterality),
+    "number": closed(number),
+    "dose": closed(dose),
+    "unit": closed(unit),
     "drug": drug,
-    "time": time,
-    "person": person,
+    "anatomy": anatomy,
+    "diagnosis": diagnosis,
+    "opposite": opposite,
+    "time": closed(time),
+    "person": closed(person),
     "course": course,
 }
 KEEPS: dict[str, Rule] = {  # kinds after which it is entailed as before
-    "identity": identity,
+    "identity": closed(identity),
     "abbreviation": abbreviation,
-    "list_order": list_order,
-    "numeral": numeral,
-    "unit_spelling": unit_spelling,
-    "subject": subject,
-    "voice": voice,
+    "list_order": closed(list_order),
+    "clause_order": closed(clause_order),
+    "numeral": closed(numeral),
+    "unit_spelling": closed(unit_spelling),
+    "subject": closed(subject),
+    "voice": closed(voice),
     "synonym": synonym,
-    "dropped_detail": dropped_detail,
-    "form": form,
+    "dropped_detail": closed(dropped_detail),
+    "list_part": closed(list_part),
+    "form": closed(form),
 }
 KINDS = (*FLIPS, *KEEPS)
 
@@ -64,6 +70,7 @@ _NEGATIONS = frozenset(
     no not never none without deny denied cannot negative absent nor neither
 """)
 )
+_NAMED = ("drug", "diagnosis")
 _STATED = 0.5  # share of the other words that another sentence must have to be about the same
 
 
@@ -77,9 +84,16 @@ class Edit:
 
 
 def edits(
-    sentence: str, kinds: Collection[str], seed: int, others: Sequence[str] = ()
+    sentence: str,
+    kinds: Collection[str],
+    seed: int,
+    others: Sequence[str] = (),
+    *,
+    half: Half = "test",
 ) -> list[Edit]:
     """At most one edit of each of the kinds, in order of KINDS; none of a question.
+
+    Words that are exchanged, and those put in their place, are of this half of the vocabulary.
 
     Of several that fit, seed, kind and sentence choose one, so that no other sentence or kind has a
     say in it. `others`: the other sentences of the text where that is the premise; an edit that one
@@ -93,7 +107,9 @@ def edits(
             continue
         rule = FLIPS.get(kind) or KEEPS[kind]
         fitting = [
-            text for text in dict.fromkeys(rule(sentence)) if _fits(kind, text, sentence, others)
+            text
+            for text in dict.fromkeys(rule(sentence, half))
+            if _fits(kind, text, sentence, others)
         ]
         if fitting:
             found.append(
@@ -107,6 +123,10 @@ def _fits(kind: str, text: str, sentence: str, others: Sequence[str]) -> bool:
         return bool(text) and (kind == "identity" or text != sentence)
     if _plain(text) == _plain(sentence):
         return False
+    if kind in _NAMED and others:  # by whatever name the text has it
+        new = _named(kind, text) - _named(kind, sentence)
+        if any(new & _named(kind, other) for other in others):
+            return False
     return not any(states(other, text, sentence) for other in others)
 
 
@@ -124,6 +144,11 @@ def states(other: str, text: str, sentence: str) -> bool:
     if not new and bool(ours & _NEGATIONS) != bool(theirs & _NEGATIONS):
         return False
     return len(kept & theirs) >= _STATED * len(kept)
+
+
+@lru_cache(maxsize=8192)
+def _named(kind: str, sentence: str) -> frozenset[Group]:
+    return frozenset(one.group for one in find(kind, sentence))
 
 
 @lru_cache(maxsize=8192)  # the sentences of a text come back with each of its edits

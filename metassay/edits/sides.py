@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from metassay.judge_tests.edits_negation import CUE
-from metassay.judge_tests.edits_wording import replaced
+from metassay.edits.negations import CUE
+from metassay.edits.wording import replaced
 
 _PART = (
     r"(?:\w+ )?(?:sided?|hand(?:ed)?|arms?|legs?|knees?|ankles?|foot|feet|elbows?|wrists?"

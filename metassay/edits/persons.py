@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from metassay.judge_tests.edits_wording import any_of, replaced
+from metassay.edits.wording import any_of, replaced
 
 _RELATIVE = any_of("""
     mother father sister brother wife husband son daughter grandmother grandfather aunt uncle

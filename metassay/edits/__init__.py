@@ -1,0 +1,1 @@
+"""Edits of sentences by rule, some of which change what is true: for tests, and for training."""
