@@ -40,6 +40,7 @@ _AUXILIARY = re.compile(
     r"(?:\s\w+ly|\snot|\salso|\ssince|\snow)?\s\Z",
     re.IGNORECASE,
 )
+_WHO = re.compile(r"\b(?:he|she|they|I|we|who|falls?|fell|falling)\s\Z", re.IGNORECASE)
 _PHRASES = {  # what follows a word in phrases that are no use of it
     "low": "back|lying",
     "high": "school|chair|five",
@@ -63,6 +64,8 @@ _PHRASES = {  # what follows a word in phrases that are no use of it
     "regular": "insulin|strength",
     "deep": "vein|venous|tendon|breath|breaths",
     "oral": "and|exam",
+    "mild": "to",
+    "severe": "to",
 }
 _NO_COURSE = re.compile(r" (?:asthma|distress|fracture|care|than|with|on|kidney|to (?!\d))")
 _CONTINUES = re.compile(r"\b(?P<now>continues|has continued) to (?P<verb>[a-z]+)", re.IGNORECASE)
@@ -122,6 +125,8 @@ def anatomy(sentence: str, of: Half) -> Iterator[str]:
 def diagnosis(sentence: str, of: Half) -> Iterator[str]:
     """The sentence with another diagnosis for one that it names."""
     for one, form in _of_half("diagnosis", sentence, of):
+        if sentence[: one.start].endswith("("):  # its abbreviation: the name itself would stay
+            continue
         for group in _beside(one.group, of):
             side = min(form.side, len(group.sides) - 1)
             forms = group.rows(side)[0]
@@ -167,6 +172,12 @@ def find(kind: str, sentence: str) -> list[Found]:
     return made
 
 
+def has(sentence: str, one: Found, new: str) -> bool:
+    """Whether a sentence has a new word already, beside the one whose place it is to take."""
+    others = f"{sentence[: one.start]} {sentence[one.end :]}"
+    return bool(re.search(rf"(?<!\w){re.escape(new)}(?!\w)", others, re.IGNORECASE))
+
+
 def is_verb(before: str, form: Term) -> bool:
     """Whether a form of a verb is one behind these words; its base may be a noun elsewhere."""
     return form.slot not in (BASE, THIRD) or bool(_SUBJECT.search(before))
@@ -193,18 +204,19 @@ def _opposites(kind: str, sentence: str, of: Half) -> Iterator[str]:
             noun = kind == "course" and form.group.sides[0][0] == "increase"
             fits = noun or is_verb(before, form)
         else:
-            phrase = _PHRASES.get(sentence[one.start : one.end].lower())
+            word = sentence[one.start : one.end].lower()
+            phrase = _PHRASES.get(word)
             fits = not (phrase and re.match(rf"[ -](?:{phrase})\b", behind, re.IGNORECASE))
             fits = fits and not _OPEN.search(before)
+            fits = fits and (" " in word or not _WHO.search(before))
         if fits and not (kind == "course" and _NO_COURSE.match(behind)):
             yield from _put(sentence, one, form.group.rows(1 - form.side)[0][form.slot])
 
 
 def _put(sentence: str, one: Found, new: str) -> Iterator[str]:
     """The sentence with a new word in place of one, unless it has that one already."""
-    others = f"{sentence[: one.start]} {sentence[one.end :]}"
-    if not re.search(rf"(?<!\w){re.escape(new)}(?!\w)", others, re.IGNORECASE):
-        short = one.terms[0].side == 1 and one.group.kind == "diagnosis"
+    if not has(sentence, one, new):
+        short = sentence[one.start : one.end].isupper()
         yield replaced(sentence, one.start, one.end, new, as_written=short)
 
 

@@ -69,21 +69,26 @@ _NOUN = (
     r"[^,;:]*?)"
 )
 _STATE = r"(?:is|are|was|were|has|have|had|takes|shows|showed|reveals|revealed)"
-_NO_CLAUSE = re.compile(  # what a clause may owe to the other one, or to its place
+REPORTED = re.compile(  # what holds of both clauses, or makes one depend on the other
     r"\b(?:"
     + any_of(r"""
         that which who whom whether if when while because since before after until unless though
-        although but then so therefore also this these those both other another same latter former
-        either each reports? reported states? stated notes says said denies denied believes thinks
-        feels felt told explained hopes? between not no never none neither nor without it they them
+        although reports? reported states? stated notes says said denies denied believes thinks
+        feels felt told explained hopes? between either neither each
     """)
     + r")\b",
     re.IGNORECASE,
 )
-_TWO = re.compile(
-    rf"\A(?P<one>{_NOUN} {_STATE} [^,;:]+?),? and (?P<two>{_NOUN} {_STATE} [^,;:]+?)(?P<stop>\.?)\Z"
+OWING = re.compile(  # what a clause may owe to the one before it
+    rf"\b(?:{any_of('it they them then so therefore also this these those both other another')}"
+    r"|same latter former not no never none nor without)\b",
+    re.IGNORECASE,
 )
-_BOTH_STATES = re.compile(rf"\b{_STATE}\b")
+STATES = re.compile(rf"\b{_STATE}\b")
+TWO_CLAUSES = re.compile(
+    rf"\A(?P<one>{_NOUN} {_STATE} [^,;:]+?),? (?:and|but)"
+    rf" (?P<two>{_NOUN} {_STATE} [^,;:]+?)(?P<stop>\.?)\Z"
+)
 _LEAD = re.compile(
     r"\A(?P<lead>(?:On|Upon|During|In|At|After|Since|For|Over) [^,;:]{3,40}), (?P<main>[^,;:]+?)"
     r"(?P<stop>\.?)\Z"
@@ -96,6 +101,7 @@ _LAST_CLAUSE = re.compile(
     r"\A(?P<main>[^,;:]+?),? (?P<lead>(?:because|although|though) [^,;:]+?)(?P<stop>\.?)\Z"
 )
 _TWO_PARTS = re.compile(r"\b(?:and|or|but|that|which|who|because|if|when|where)\b", re.IGNORECASE)
+_THIS = re.compile(r"(?:this|it|these|those|that)\b", re.IGNORECASE)
 _NAME = re.compile(r"(?:I\b|[A-Z]+\b|[A-Z][a-z]+ [A-Z]|(?:Mr|Ms|Mrs|Dr)\b)")
 _FINITE = re.compile(
     r"\b(?:is|are|was|were|has|have|had|will|can|could|would|should|did|does|do|\w{3,}ed|\w{3,}s"
@@ -105,21 +111,22 @@ _FINITE = re.compile(
 
 def clause_order(sentence: str) -> Iterator[str]:
     """The sentence with two clauses, or an adverbial and its clause, in the other order."""
-    two = _TWO.match(sentence)
-    if two and not _NO_CLAUSE.search(sentence) and len(_BOTH_STATES.findall(sentence)) == 2:
+    two = TWO_CLAUSES.match(sentence)
+    free = not (REPORTED.search(sentence) or OWING.search(sentence) or " but " in sentence)
+    if two and free and len(STATES.findall(sentence)) == 2:
         yield f"{_first(two['two'])} and {_later(two['one'])}{two['stop']}"
     for pattern in (_LEAD, _LEAD_CLAUSE):
         match = pattern.match(sentence)
         if match and _alone(match["main"]) and not CUE.search(sentence):
             yield f"{_first(match['main'])} {_later(match['lead'])}{match['stop']}"
     last = _LAST_CLAUSE.match(sentence)
-    if last and _alone(last["main"]) and not CUE.search(sentence):
+    if last and _alone(last["main"]) and not (CUE.search(sentence) or " and " in last["lead"]):
         yield f"{_first(last['lead'])}, {_later(last['main'])}{last['stop']}"
 
 
 def _alone(main: str) -> bool:
     """Whether it is one clause, so that what follows it can only belong to it."""
-    return bool(_FINITE.search(main)) and not _TWO_PARTS.search(main)
+    return bool(_FINITE.search(main)) and not _TWO_PARTS.search(main) and not _THIS.match(main)
 
 
 def _first(clause: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from metassay.edits.exchange import Found, find, is_verb
+from metassay.edits.exchange import Found, find, has, is_verb
 from metassay.edits.wording import (
     VALUES,
     WORDS,
@@ -59,7 +59,7 @@ def abbreviation(sentence: str, of: Half) -> Iterator[str]:
             if len(form.group.sides) > 1 and not before.endswith(" to "):
                 rows = form.group.rows(1 - form.side)
                 for row in rows if form.side == 0 else rows[:1]:
-                    yield _put(sentence, one, form, row)
+                    yield from _put(sentence, one, form, row)
 
 
 def numeral(sentence: str) -> Iterator[str]:
@@ -92,7 +92,7 @@ def synonym(sentence: str, of: Half) -> Iterator[str]:
         yield from _others(sentence, one, form)
     for one, form, _ in _of_half("drug", sentence, of):
         if form.side == 1:
-            yield _put(sentence, one, form, form.group.rows(0)[0])
+            yield from _put(sentence, one, form, form.group.rows(0)[0])
 
 
 def _of_half(kind: str, sentence: str, of: Half) -> Iterator[tuple[Found, Term, str]]:
@@ -106,13 +106,14 @@ def _others(sentence: str, one: Found, form: Term) -> Iterator[str]:
     """With each other name on the same side, if that side is of names."""
     for number, row in enumerate(form.group.rows(0)):
         if form.side == 0 and number != form.row:
-            yield _put(sentence, one, form, row)
+            yield from _put(sentence, one, form, row)
 
 
-def _put(sentence: str, one: Found, form: Term, row: tuple[str, ...]) -> str:
+def _put(sentence: str, one: Found, form: Term, row: tuple[str, ...]) -> Iterator[str]:
     new = row[min(form.slot, len(row) - 1)]
     short = form.side == 1 or as_key(new) != new.lower()  # no capital of theirs is the word's own
-    return replaced(sentence, one.start, one.end, new, as_written=short)
+    if not has(sentence, one, new):
+        yield replaced(sentence, one.start, one.end, new, as_written=short)
 
 
 def form(sentence: str) -> Iterator[str]:

@@ -8,22 +8,25 @@ from collections.abc import Iterator
 
 from metassay.edits.exchange import find
 from metassay.edits.negations import CUE
-from metassay.edits.orders import SHARED, lists
+from metassay.edits.orders import OWING, REPORTED, SHARED, STATES, TWO_CLAUSES, lists
 from metassay.edits.wording import any_of, listed, replaced, tidy
 
 _IF = re.compile(r"\b(?:if|unless|whether|should you|until)\b", re.IGNORECASE)
 _LATER = re.compile(r"\b(?:hold|defer|delay|wait|postpone)\w*\b", re.IGNORECASE)
 _LAST_CLAUSE = re.compile(
-    r"(?:, (?:but|which|although|so)\b|, and (?=(?:he|she|I|we|they|the patient)\b)"
+    r"(?:, (?:which|although)\b(?=[^,]+\Z)|, (?:but|so)\b"
+    r"|, and (?=(?:he|she|I|we|they|the patient)\b)"
     r"|[,;] however,?|;) [^;:]+?(?=\.?\Z)"
 )
 _ADVERBIAL = re.compile(
     r",? (?:today|in the (?:clinic|office)(?: today)?|at this time|recently|lately"
     r"|for (?:the (?:past|last) )?(?:several|many|\d+|[a-z]+) (?:day|week|month|year)s"
-    r"|(?:several|many|\d+|two|three|four|five|six) (?:day|week|month|year)s ago"
+    r"|(?:(?:approximately|about|around|almost) )?"
+    r"(?:several|many|\d+|two|three|four|five|six) (?:day|week|month|year)s ago"
     r"|since (?:yesterday|last \w+|[A-Z][a-z]+|\d{4})"
     r"|(?:because|secondary to|due to) [^;:]+?)(?=\.?\Z)"
 )
+_WHEN = re.compile(r"\b(?:when|while|whenever)\b", re.IGNORECASE)
 _DEGREE = re.compile(r"\b(?:really|very|pleasant|extremely) (?P<next>[\w-]+)")
 _LEAD = re.compile(
     r"\A(?:Today|Yesterday|Currently|Recently|On (?:physical )?exam(?:ination)?(?: today)?"
@@ -34,8 +37,9 @@ _APPOSITION = re.compile(
     r"(?<=\w), (?:an? [\w-]+(?: [\w-]+){1,6}|(?:who|which) [^,;:]+),(?= [a-z])"
 )
 _SEVERITY = re.compile(
-    r"\b(?P<both>(?:mild|moderate|severe|slight|significant|intermittent|occasional|scattered"
-    r"|small|large|persistent|mildly|slightly|moderately|severely) (?P<next>[a-z]{3,}))\b"
+    r"(?<!\bonly )(?<!\bto )(?<!\bor )(?<!\band )(?<!-)\b(?P<both>(?:mild|moderate|severe|slight"
+    r"|significant|intermittent|occasional|scattered|small|large|persistent|mildly|slightly"
+    r"|moderately|severely) (?P<next>[a-z]{3,}))\b"
     r"(?! (?:to|or)\b)"
 )
 _NO_NOUN = frozenset(listed("and but for the with who that cell intestine bowel distress amount"))
@@ -67,6 +71,12 @@ _NO_ITEM = re.compile(  # what may belong to both, or to more than an item
     + r")\b|\d",
     re.IGNORECASE,
 )
+_NOUN = re.compile(
+    r"(?:(?<!ou)s|ness|ia|itis|[ts]ion|ment|nea|ema|ache|fever|cough|pain|rash|warmth|depression"
+    r"|redness|loss|use|[A-Z]{2,}|asthma|gout|stroke|dysuria|pus|ing)\Z"
+)
+_ELLIPSIS = re.compile(r"\b(?:is|are|was|were|has|had|not|n't|too|either)\Z")
+_DOING = re.compile(r"\w+ing \w")
 _TOGETHER = re.compile(
     r"\b(?:"
     + any_of(r"""
@@ -83,7 +93,11 @@ def dropped_detail(sentence: str) -> Iterator[str]:
     if _IF.search(sentence):
         return
     clause = _LAST_CLAUSE.search(sentence)
-    if clause and len(sentence[: clause.start()].split()) > 2:
+    if (
+        clause
+        and not _WHEN.search(sentence[: clause.start()])
+        and len(sentence[: clause.start()].split()) > 2
+    ):
         yield sentence[: clause.start()] + sentence[clause.end() :]
     for match in lists(sentence):
         rest = re.sub(r"\A,(?= (?:and|or) )", "", match["rest"])
@@ -113,8 +127,10 @@ def list_part(sentence: str) -> Iterator[str]:
     """The sentence with one of the items that it lists, alone."""
     for match in lists(sentence):
         stop = "." if sentence.endswith(".") else ""
-        yield sentence[: match.end("one")] + stop
-        yield sentence[: match.start("one")] + match["two"] + stop
+        if _is_noun(match["one"]) and _is_noun(match["two"]):
+            yield sentence[: match.end("one")] + stop
+            yield sentence[: match.start("one")] + match["two"] + stop
+    yield from _clauses(sentence)
     pair = _TWO.search(sentence)
     if pair is None or _TOGETHER.search(sentence) or _IF.search(sentence):
         return
@@ -126,6 +142,21 @@ def list_part(sentence: str) -> Iterator[str]:
         yield sentence[: pair.end("one")] + pair["stop"]
     if drugs or not pair["half"]:
         yield sentence[: pair.start("one")] + two + pair["stop"]
+
+
+def _clauses(sentence: str) -> Iterator[str]:
+    """Each of two clauses alone, if it owes nothing to the other one."""
+    both = TWO_CLAUSES.match(sentence)
+    if both is None or REPORTED.search(sentence) or len(STATES.findall(sentence)) != 2:
+        return
+    yield both["one"] + both["stop"]
+    if not (_ELLIPSIS.search(both["two"]) or OWING.search(both["two"])):
+        yield both["two"][0].upper() + both["two"][1:] + both["stop"]
+
+
+def _is_noun(item: str) -> bool:
+    """Whether an item can be no adjective of a noun that follows later: by its ending."""
+    return bool(_NOUN.search(item)) and not _DOING.match(item)
 
 
 def _is_dose(item: str) -> bool:

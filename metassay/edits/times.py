@@ -68,7 +68,7 @@ _WHEN = {
     "prior to": "after",
     "after": "before",
 }
-_WHENS = re.compile(rf"(?<![\w-])(?:{alternatives(_WHEN)})(?![\w-])", re.IGNORECASE)
+_WHENS = re.compile(rf"(?<![\w-])(?:{alternatives(_WHEN)})(?![\w-])(?! living)", re.IGNORECASE)
 _NO_ORDER = re.compile(
     r"\b(?:"
     + any_of("as than ever even look\\w* named and or is never was")

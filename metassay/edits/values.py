@@ -155,7 +155,7 @@ def number(sentence: str) -> Iterator[str]:
 
 def _counts(value: Value) -> bool:
     """Whether it is neither dose, time nor year; nor 1, whose noun is in the singular."""
-    year = value.unit == "" and re.fullmatch(r"(?:19|20)\d\d", value.low)
+    year = value.unit not in _OTHER_UNITS and re.fullmatch(r"(?:19|20)\d\d", value.low)
     singular = value.low == "1" and value.unit != "" and value.unit not in _OTHER_UNITS
     return not (year or singular or value.unit in _DOSES or value.unit in _TIMES)
 

@@ -108,6 +108,12 @@ MADE = [
         ["He takes metoprolol 50 mg twice daily.", "He takes amlodipine 2.5 mg daily."],
     ),
     ("list_part", "No rash, warmth, or pus.", ["No rash.", "No warmth."]),
+    ("list_part", "The knee is swollen and the hip is not.", ["The knee is swollen."]),
+    (
+        "list_part",
+        "Blood pressure was 146/82 mmHg and the pulse was 104.",
+        ["Blood pressure was 146/82 mmHg.", "The pulse was 104."],
+    ),
     ("list_part", "He has neck and back pain.", ["He has back pain."]),
     ("numeral", "It began 2 weeks ago.", ["It began two weeks ago."]),
     ("numeral", "Three views were taken.", ["3 views were taken."]),
@@ -150,6 +156,7 @@ LEFT = [
     ("laterality", "No edema bilaterally."),  # "no edema on the left only" says two things
     ("number", "Less than 3 seconds passed, and he is 2nd in line at L4 with COVID-19."),
     ("number", "Call 911."),
+    ("number", "He stopped in May 2019 after it."),  # a year
     ("number", "Grade 2 sprain."),
     ("number", "Take 20 mg every 6 hours for 3 days."),  # doses and times have kinds of their own
     ("number", "Up to 4 naps."),
@@ -177,6 +184,9 @@ LEFT = [
     ("list_part", "He is between jobs and homes."),
     ("list_part", "He does not have pus and fever."),  # perhaps one of them
     ("list_part", "No acute fracture or effusion."),  # "acute" may belong to both
+    ("dropped_detail", "Mild to moderate stenosis."),
+    ("list_part", "No axillary, cervical, or supraclavicular nodes."),  # "no axillary" is nothing
+    ("list_part", "He reports the knee is warm and the hip is cold."),
     ("dropped_detail", "No mild swelling (2 cm)."),
     ("person", "His mother has driven him here."),  # the patient is spoken of as well
     ("person", "The patient is a 30-year-old man."),
