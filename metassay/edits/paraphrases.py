@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from metassay.edits.exchange import Found, find, has, is_verb
 from metassay.edits.wording import (
@@ -11,7 +12,7 @@ from metassay.edits.wording import (
     any_of,
     replaced,
 )
-from metassay.vocabulary import Half, Term, as_key
+from metassay.vocabulary import CLOSED, Half, Term, as_key
 from metassay.vocabulary.inflection import ING
 
 _DOING = re.compile(r"\b(?:am|is|are|was|were|been|be|by|while|when)\s\Z", re.IGNORECASE)
@@ -54,7 +55,7 @@ _ONE = re.compile(r"(?<![\w-])one(?= (?:day|week|month|year|hour|minute)\b)", re
 
 def abbreviation(sentence: str, of: Half) -> Iterator[str]:
     """The sentence with a term abbreviated, or an abbreviation written out."""
-    for kind in ("diagnosis", "synonym"):
+    for kind in ("diagnosis", "synonym", CLOSED):
         for one, form, before in _of_half(kind, sentence, of):
             if len(form.group.sides) > 1 and not before.endswith(" to "):
                 rows = form.group.rows(1 - form.side)
@@ -84,7 +85,8 @@ def unit_spelling(sentence: str) -> Iterator[str]:
 
 def synonym(sentence: str, of: Half) -> Iterator[str]:
     """The sentence with one term for another that means the same, or a drug for its brand."""
-    for one, form, before in _of_half("synonym", sentence, of):
+    both = (_of_half(kind, sentence, of) for kind in ("synonym", CLOSED))
+    for one, form, before in chain.from_iterable(both):
         verbs = form.group.section == "verbs"
         if not verbs or (is_verb(before, form) and (form.slot != ING or _DOING.search(before))):
             yield from _others(sentence, one, form)
@@ -98,7 +100,7 @@ def synonym(sentence: str, of: Half) -> Iterator[str]:
 def _of_half(kind: str, sentence: str, of: Half) -> Iterator[tuple[Found, Term, str]]:
     for one in find(kind, sentence):
         before = sentence[: one.start]
-        if one.group.half == of:
+        if kind == CLOSED or one.group.half == of:
             yield one, one.term(before), before
 
 

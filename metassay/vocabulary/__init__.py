@@ -2,8 +2,9 @@
 
 A judge whose rules and training know the very words that its test exchanges is tested on what it
 was taught. So each group of words (a drug with its brands, a pair of opposites, names of the same
-thing) is of one half, for good: `train` may be known to judges, `test` is for tests alone. Kinds
-with too few words to be parted (`closed.py`) may be known to both.
+thing) is of one half, for good: `train` may be known to judges, `test` is for tests alone. What
+has too few words to be parted is closed, of both halves, and judges may know it: negations, sides
+and directions, numbers, units, times, persons, verbs of reporting, frequencies (`closed.txt`).
 
 The words are in text files beside this one: a section in brackets, entries parted by semicolons,
 the sides of an entry by a bar, the names of a side by an equals sign. A name with a tilde is
@@ -22,7 +23,8 @@ from metassay.vocabulary.inflection import plural, verb_forms
 Half = Literal["train", "test"]
 SEED = 67  # the first that parts every kind evenly; kept by tests/vocabulary, for good
 SPLIT = ("drug", "anatomy", "diagnosis", "opposite", "course", "synonym")
-_FILES = ("drugs", "anatomy", "diagnoses", "opposites", "synonyms")
+CLOSED = "closed"
+_FILES = ("drugs", "anatomy", "diagnoses", "opposites", "synonyms", CLOSED)
 _KINDS = {"drugs": "drug", "diagnoses": "diagnosis", "synonyms": "synonym"}
 _HERE = Path(__file__).parent
 
