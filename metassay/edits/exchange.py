@@ -9,14 +9,15 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from metassay.edits.wording import any_of, in_case_of, replaced, tidy
+from metassay.edits.wording import LEAD_IN, any_of, in_case_of, replaced, tidy
 from metassay.vocabulary import Group, Half, Term, as_key, groups, half, terms
 from metassay.vocabulary.inflection import BASE, ING, PARTICIPLE, PAST, THIRD, verb_forms
 
 _TOKEN = re.compile(r"[^\W_](?:[\w'\u2019/&.-]*[^\W_])?")
 _NO_SITE = re.compile(  # phrases in which a site is none
-    r"\b(?:(?:face|hand) to\b|hand (?:hygiene|washing|out)|(?:heart|pulse) (?:rates?|rhythm|sounds?"
-    r"|attacks?|beats?|healthy|failure)\b|sinus (?:rhythm|tachy|brady)\w*|eye contact|bone marrow"
+    r"\b(?:(?:face|hand) to\b|breast ?fe\w+|hand (?:hygiene|washing|out)"
+    r"|(?:heart|pulse) (?:rates?|rhythm|sounds?|attacks?|beats?|healthy|failure)\b"
+    r"|sinus (?:rhythm|tachy|brady)\w*|eye contact|bone marrow"
     r"|back (?!pain|spasm|ache|injur|surger|strain|problem|brace|muscle|issue))",
     re.IGNORECASE,
 )
@@ -41,6 +42,7 @@ _AUXILIARY = re.compile(
     re.IGNORECASE,
 )
 _WHO = re.compile(r"\b(?:he|she|they|I|we|who|falls?|fell|falling)\s\Z", re.IGNORECASE)
+_TYPE = re.compile(r",? type\b", re.IGNORECASE)
 _PHRASES = {  # what follows a word in phrases that are no use of it
     "low": "back|lying",
     "high": "school|chair|five",
@@ -64,6 +66,7 @@ _PHRASES = {  # what follows a word in phrases that are no use of it
     "regular": "insulin|strength",
     "deep": "vein|venous|tendon|breath|breaths",
     "oral": "and|exam",
+    "solid": "foods?",
     "mild": "to",
     "severe": "to",
 }
@@ -125,7 +128,8 @@ def anatomy(sentence: str, of: Half) -> Iterator[str]:
 def diagnosis(sentence: str, of: Half) -> Iterator[str]:
     """The sentence with another diagnosis for one that it names."""
     for one, form in _of_half("diagnosis", sentence, of):
-        if sentence[: one.start].endswith("("):  # its abbreviation: the name itself would stay
+        # its abbreviation, where the name itself would stay; or a part of "diabetes type II"
+        if sentence[: one.start].endswith("(") or _TYPE.match(sentence, one.end):
             continue
         for group in _beside(one.group, of):
             side = min(form.side, len(group.sides) - 1)
@@ -184,8 +188,9 @@ def is_verb(before: str, form: Term) -> bool:
 
 
 def _of_half(kind: str, sentence: str, of: Half) -> Iterator[tuple[Found, Term]]:
+    lead_in = LEAD_IN.match(sentence)  # "Ears, nose: " says nothing by itself
     for one in find(kind, sentence):
-        if one.group.half == of:
+        if one.group.half == of and one.start >= (lead_in.end() if lead_in else 0):
             yield one, one.term(sentence[: one.start])
 
 

@@ -19,6 +19,7 @@ _LAST_CLAUSE = re.compile(
     r"|[,;] however,?|;) [^;:]+?(?=\.?\Z)"
 )
 _ADVERBIAL = re.compile(
+    r"(?<!\bover)(?<!\bto)(?<!\bor)(?<!\bthan)"
     r",? (?:today|in the (?:clinic|office)(?: today)?|at this time|recently|lately"
     r"|for (?:the (?:past|last) )?(?:several|many|\d+|[a-z]+) (?:day|week|month|year)s"
     r"|(?:(?:approximately|about|around|almost) )?"
@@ -42,7 +43,9 @@ _SEVERITY = re.compile(
     r"|moderately|severely) (?P<next>[a-z]{3,}))\b"
     r"(?! (?:to|or)\b)"
 )
-_NO_NOUN = frozenset(listed("and but for the with who that cell intestine bowel distress amount"))
+_NO_NOUN = frozenset(
+    listed("and but for the with who that cell intestine bowel distress amount amounts")
+)
 _DOSED = re.compile(
     r" \d[\d.,]* ?(?:mg|mcg|units?|milligrams?|micrograms?|grams?|g|ml|puffs?)"
     r"(?: (?:once daily|twice daily|daily|nightly|weekly|once a day|twice a day|every day"

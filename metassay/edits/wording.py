@@ -13,7 +13,7 @@ _VOWEL_LETTERS = "AEFHILMNORSX"  # letters whose names begin with a vowel: an MR
 _LIKE_A_CONSONANT = re.compile(r"one\b|once|uni(?!n)|us[aeiu]|eu|ur[ie]", re.IGNORECASE)
 _LIKE_A_VOWEL = re.compile(r"[aeiou]|hour|honest|8|11(?!\d)|18(?!\d)", re.IGNORECASE)
 _INITIALS = re.compile(r"[A-Z](?:[A-Z]|[-\d]|\b)")
-_LEAD_IN = re.compile(r"\A[A-Z][A-Za-z/ ]{2,40}: (?=[A-Z])")
+LEAD_IN = re.compile(r"\A[A-Z][A-Za-z/, ]{2,50}: (?=[A-Z])")
 _BLANKS = re.compile(r"[ \t]{2,}")
 _BLANK_BEFORE = re.compile(r"[ \t]+([.,;:?!](?:\s|\Z))")
 
@@ -62,7 +62,7 @@ def in_case_of(old: str, new: str) -> str:
 def tidy(text: str, *, like: str) -> str:
     """Without double blanks, and with capitals where `like` has them: first, and after "Exam: "."""
     text = _BLANK_BEFORE.sub(r"\1", _BLANKS.sub(" ", text)).strip()
-    lead_in = _LEAD_IN.match(like)
+    lead_in = LEAD_IN.match(like)
     at = lead_in.end() if lead_in and text.startswith(lead_in[0]) else 0
     capital = bool(lead_in) or like[:1].isupper() or like[:1].isdigit()
     return text[:at] + text[at : at + 1].upper() + text[at + 1 :] if capital else text

@@ -170,6 +170,7 @@ LEFT = [
     ("time", "It may improve, and they march on."),
     ("drug", "She takes vitamins."),
     ("anatomy", "His heart rate is up, and he will come back to see us."),
+    ("anatomy", "Ears, nose, and throat: Clear."),  # a heading
     ("anatomy", "On the other hand, it may wait."),
     ("anatomy", "He has a bone marrow biopsy."),  # a bone is no bone marrow
     ("diagnosis", "She has arthritis."),  # too wide a word: many diagnoses are arthritis
@@ -185,6 +186,7 @@ LEFT = [
     ("list_part", "He does not have pus and fever."),  # perhaps one of them
     ("list_part", "No acute fracture or effusion."),  # "acute" may belong to both
     ("dropped_detail", "Mild to moderate stenosis."),
+    ("dropped_detail", "He had it 4 to 5 weeks ago."),
     ("list_part", "No axillary, cervical, or supraclavicular nodes."),  # "no axillary" is nothing
     ("list_part", "He reports the knee is warm and the hip is cold."),
     ("dropped_detail", "No mild swelling (2 cm)."),

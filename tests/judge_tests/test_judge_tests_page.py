@@ -16,6 +16,7 @@ from metassay.judge_tests.types import chosen_test as type_of
 from metassay.judge_tests.types import reader_problem
 from metassay.options import parse
 from metassay.params import JudgeTest
+from metassay.vocabulary import SPLIT, groups, words
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/judge-tests.md").read_text(encoding="utf-8")
@@ -76,6 +77,15 @@ def test_the_messages_on_the_page_are_the_real_ones(tmp_path: Path) -> None:
         ingest_items(test, "claim_labels", folder, dataset="mine", judges=["lexical"])
     (messages,) = blocks("")
     assert messages.splitlines() == list(caught.value.problems)
+
+
+def test_the_page_counts_the_words_as_they_are() -> None:
+    rows = re.findall(r"^\| `(\w+)`[^|]* \| (\d+) \| (\d+) \| (.+); (.+) \|$", PAGE, re.MULTILINE)
+    assert [kind for kind, *_ in rows] == list(SPLIT)
+    for kind, every, tests, trained, tested in rows:
+        assert (int(every), int(tests)) == (len(groups(kind)), len(groups(kind, "test"))), kind
+        assert set(trained.split(" and ")) <= words(kind, "train"), kind
+        assert set(tested.split(" and ")) <= words(kind, "test"), kind
 
 
 def test_the_examples_of_kinds_are_made_by_the_rules() -> None:
