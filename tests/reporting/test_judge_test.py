@@ -42,7 +42,14 @@ def make(frames) -> Callable[..., JudgeTestReport]:
     def made(**changes: object) -> JudgeTestReport:
         report = JudgeTestReport(
             **{"benchmark": "tiny", "test": "nli", "options": {}, "title": f"Tiny {SCRIPT}"},
-            **{"licence": "CC0", "citation": "", "invented": True, "responses": {}, "notes": {}},
+            **{
+                "licence": "CC0",
+                "citation": "",
+                "invented": True,
+                "seen": ["words: unseen"],
+                "responses": {},
+                "notes": {},
+            },
             **{"models": {}, "published": ["doclens_table4"], "published_folder": PUBLISHED},
             **{"confidence": 0.95, **frames},
         )

@@ -51,7 +51,14 @@ def make() -> Callable[..., SegmentTestReport]:
     )
     report = SegmentTestReport(
         **{"benchmark": "tiny", "segmentations": NAMES, "title": f"Tiny {SCRIPT}"},
-        **{"licence": "CC0", "citation": "", "invented": True, "responses": {}, "models": {}},
+        **{
+            "licence": "CC0",
+            "citation": "",
+            "invented": True,
+            "seen": ["words: unseen"],
+            "responses": {},
+            "models": {},
+        },
         **{"notes": {"examine_segmentations": notes}, "texts": given.texts},
         **{"sentences": given.sentences, "segmented": segmented},
         **{"segment_scores": found.scores, "confusions": found.confusions},
