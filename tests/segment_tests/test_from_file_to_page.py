@@ -105,6 +105,7 @@ def test_the_headline_says_how_many_are_right_and_what_failed(make, tree) -> Non
 
 
 def test_sections_and_their_order(tree) -> None:
+    assert "words: unseen" in [fact.text() for fact in tree.all("dd")]
     ids = [e.attributes["id"] for e in tree.all("section")]
     assert ids == [
         *("headline", "numbers", "labels", "confusions", "places", "texts"),
