@@ -5,11 +5,12 @@ benchmark. A block with a `kind` (a judge, a metric, ...) is checked against the
 that kind by `metassay.kinds.choose`, so that this file imports none of them.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from metassay import strict_yaml
 from metassay.alike import folded
@@ -36,11 +37,22 @@ _TAKEN = {
     "judges": [GIVEN, "none"],
     "costly_metrics": [GIVEN, CHEAP],
 }
+_LOOK = re.compile(r"(unseen|looked at|fitted)(: \S.*)?")
 SEGMENTATION: Final = "segmentation"  # the test that is not of judges
 _NAMED = (
     *("segmentations", "decompositions", "alignments", "questions", "systems", "judges"),
     *("metrics", "costly_metrics", "endpoints", "models"),
 )
+
+
+def _look(said: str) -> str:
+    if not _LOOK.fullmatch(said) or words_problem(said):
+        raise ValueError("must begin with unseen, looked at or fitted; ': ' and words may follow")
+    return said
+
+
+# Whether choices saw these data, in the making of a judge or a segmentation: its name -> how.
+Seen = dict[str, Annotated[str, AfterValidator(_look)]]
 
 
 class Benchmark(Options):
@@ -53,6 +65,7 @@ class Benchmark(Options):
     name: str  # that of the folder
     dataset: str  # a name in data/registry.yaml
     raw: str  # the folder of its raw files
+    seen: Seen
     criteria: dict[str, Criterion]  # what its raters judged; {} where nobody did
     design: Design  # which documents and systems belong together; {} where none do
     studies: dict[str, str]  # ratings that came back from people: study -> their file
@@ -91,6 +104,7 @@ class JudgeTest(Options):
     test: str  # a name in metassay/judge_tests/types.py
     dataset: str  # a name in data/registry.yaml
     raw: str  # the folder of its raw files
+    seen: Seen
     options: Block  # those of the type of test
     judges: list[str]
     published: list[str]  # tables in reports/published/ that the report compares with
@@ -106,6 +120,7 @@ class SegmentTest(Options):
     test: Literal["segmentation"]
     dataset: str  # a name in data/registry.yaml
     raw: str  # the folder of its raw files
+    seen: Seen
     options: Block  # metassay/segment_tests/documents.py has them
     segmentations: Annotated[list[str], Field(min_length=1)]
 
@@ -214,6 +229,9 @@ def _inside(one: Folder, folder: str) -> Iterator[str]:
         named = getattr(one, key, [])
         twice = sorted({name for name in named if named.count(name) > 1})
         yield from (f"{key}: {name!r} is named twice; name it once" for name in twice)
+    mine = one.segmentations if isinstance(one, SegmentTest) else one.judges
+    for name in sorted(set(one.seen) - set(mine)):
+        yield f"seen: {name!r} is not among what it tries: {mine}; remove it, or correct its name"
     if isinstance(one, Benchmark):
         yield from _inside_benchmark(one)
 

@@ -6,7 +6,7 @@ from metassay.llm.endpoints import parse_models
 from metassay.meta_evaluation.made import MADE
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.options import GIVEN, parse
-from metassay.reporting.display import ShownAs
+from metassay.reporting.display import ShownAs, looks
 from metassay.reporting.headline_numbers import evaluation_numbers, write_numbers
 from metassay.reporting.report import ReportInput, write_report
 from metassay.reporting.resampled import Resampling
@@ -48,6 +48,7 @@ def main(given: Given) -> None:
         licence=dataset.licence,
         citation=dataset.citation,
         invented=dataset.invented,
+        seen=looks(given.own("seen"), judges, given.shared("shown_as")),
         published=given.own("published"),
         published_folder=given.path("reports/published"),
         responses=given.read_each(RESPONSES, asking(writers, judges)),

@@ -4,7 +4,7 @@ from metassay.datasets.registry import Dataset
 from metassay.file_names import asking_in_test, noting_in_test
 from metassay.llm.endpoints import parse_models
 from metassay.options import GIVEN, parse
-from metassay.reporting.display import ShownAs
+from metassay.reporting.display import ShownAs, looks
 from metassay.reporting.headline_numbers import judge_numbers, write_numbers
 from metassay.reporting.judge_test import JudgeTestReport, write_judge_test
 from metassay.reporting.views.asked import asked_table
@@ -32,6 +32,7 @@ def main(given: Given) -> None:
         licence=dataset.licence,
         citation=dataset.citation,
         invented=dataset.invented,
+        seen=looks(given.own("seen"), judges, given.shared("shown_as")),
         pairs=given.read(PAIRS, [GIVEN]),
         judgments=given.read(JUDGMENTS, [GIVEN, *judges]),
         responses=given.read_each(RESPONSES, asking_in_test(judges)),

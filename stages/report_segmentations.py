@@ -4,6 +4,7 @@ from metassay.datasets.registry import Dataset
 from metassay.file_names import asking_segmentations, noting_segmentations
 from metassay.llm.endpoints import parse_models
 from metassay.options import GIVEN, parse
+from metassay.reporting.display import looks
 from metassay.reporting.headline_numbers import segmentation_numbers, write_numbers
 from metassay.reporting.segment_test import SegmentTestReport, write_segment_test
 from metassay.reporting.views.asked import asked_table
@@ -28,6 +29,7 @@ def main(given: Given) -> None:
         licence=dataset.licence,
         citation=dataset.citation,
         invented=dataset.invented,
+        seen=looks(given.own("seen"), segmentations, {}),
         texts=given.read(TEXTS, [GIVEN]),
         segmented=given.read(SEGMENTED, segmentations),
         responses=given.read_each(RESPONSES, asking_segmentations(segmentations)),

@@ -82,6 +82,7 @@ THREE = {
     "options": {"ways": 2, "subsets": [], "sample": None},
     "judges": ["lexical"],
     "published": [],
+    "seen": {"lexical": "unseen"},
 }
 FOUR = {
     "name": "four",
@@ -90,6 +91,7 @@ FOUR = {
     "raw": "data/raw/abstracts",
     "options": {"labels": {}, "sample": None},
     "segmentations": ["whole"],
+    "seen": {},
 }
 ITEMS = (
     ("The knee hurts since May.", "The knee hurts.", "entailment"),

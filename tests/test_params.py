@@ -87,6 +87,7 @@ def test_a_folder_with_a_test_is_checked_as_a_test_of_judges(tmp_path: Path) -> 
     path = root / "benchmarks/mine/params.yaml"
     path.parent.mkdir()
     mine = {"name": "my", "test": "nli", "dataset": "d", "raw": "r", "options": {"ways": 2}}
+    mine |= {"seen": {}}
     path.write_text(yaml.safe_dump(mine | {"judges": ["gpt"] * 2, "published": []}), "utf-8")
     where = "benchmarks/mine/params.yaml > "
     assert problems(root)[:2] == [
@@ -105,11 +106,27 @@ def test_a_folder_with_a_test_is_checked_as_a_test_of_judges(tmp_path: Path) -> 
     assert list(found.every) == ["mine", "sample"]
 
 
+def test_what_choices_saw_is_said_of_judges_that_are_tried(tmp_path: Path) -> None:
+    said = {"lexical": "fitted: half of it", "semantic": "looked at"}
+    where = "benchmarks/sample/params.yaml > seen"
+    assert problems(project(tmp_path, seen=said)) == [
+        f"{where}: 'semantic' is not among what it tries: ['lexical']; remove it, or correct its"
+        " name"
+    ]
+    for wrong in ("no", "fittedness", "fitted:", "unseen: a\nb", ""):
+        (found,) = problems(project(tmp_path, seen={"lexical": wrong}))
+        assert found.startswith(f"{where} > lexical: ")
+        assert "must begin with unseen, looked at or fitted" in found
+    assert load(project(tmp_path, seen={"lexical": "fitted: half of it"}))
+    assert problems(project(tmp_path, seen=...)) == [f"{where}: missing; add it"]
+
+
 def test_a_test_of_segmentations_is_one_of_its_own(tmp_path: Path) -> None:
     root = project(tmp_path)
     path = root / "benchmarks/mine/params.yaml"
     path.parent.mkdir()
     mine = {"name": "mine", "test": "segmentation", "dataset": "d", "raw": "r", "options": {}}
+    mine |= {"seen": {}}
     path.write_text(yaml.safe_dump(mine | {"segmentations": ["gpt"], "judges": []}), "utf-8")
     where = "benchmarks/mine/params.yaml > "
     assert problems(root) == [f"{where}judges: unknown key; remove it or correct its spelling"]

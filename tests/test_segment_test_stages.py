@@ -72,6 +72,7 @@ def project(root: Path, base_url: str, access: str = "public") -> Path:
     own = {
         **{"name": "one", "test": "segmentation", "dataset": "one", "raw": "data/raw/one"},
         **{"options": {"labels": {}, "sample": None}, "segmentations": ["mini", "whole"]},
+        **{"seen": {"whole": "fitted: to nothing, and that is invented"}},
     }
     change(root / OWN, lambda _: own)
     change(
@@ -178,6 +179,8 @@ def test_a_folder_that_is_wrong_is_told(
     assert "segmentations: List should have at least 1 item" in said_of(segmentations=[])
     assert "'nope' is not in params.yaml > segmentations" in said_of(segmentations=["nope"])
     assert "'mini' is named twice" in said_of(segmentations=["mini", "mini"])
+    assert "seen: 'lexical' is not among what it tries" in said_of(seen={"lexical": "unseen"})
+    own["seen"] = {}
     judging = {"test": "segmenting", "judges": [], "published": []}
     del own["segmentations"]
     assert "test: 'segmenting' is not known; choose from" in said_of(**judging)

@@ -1,12 +1,32 @@
-"""Some of the items: subsets by name, and a sample that is the same whatever the order."""
+"""Some of the items: halves, subsets by name, a sample; the same ones whatever the order."""
 
 import hashlib
+import zlib
 from collections.abc import Sequence
 
 from metassay.datasets.rows import Place
 from metassay.errors import shown
 from metassay.judge_tests.items import ItemRow, Items
 from metassay.judge_tests.record import Sample
+
+HALVES = ("fitted", "held_out")
+
+
+def half_of(cluster: str, seed: int) -> str:
+    """The half that all items of a cluster are in: `fitted`, which choices may see, or `held_out`.
+
+    It depends on the cluster's name and the seed alone, whatever else the data hold.
+    """
+    return HALVES[zlib.crc32(f"{seed} {cluster}".encode()) % 2]
+
+
+def in_halves(read: Items, seed: int) -> Items:
+    """The same items; each subset is cut in two by clusters, `dev` in dev_fitted, dev_held_out."""
+    rows = [
+        row._replace(subset=f"{row.subset}_{half_of(row.cluster or row.item, seed)}")
+        for row in read.items
+    ]
+    return Items(rows, read.verdicts, read.labels, read.problems, read.warnings)
 
 
 def chosen(read: Items, subsets: Sequence[str], sample: Sample | None) -> Items:
@@ -47,5 +67,5 @@ def _sampled(rows: Sequence[ItemRow], sample: Sample) -> list[ItemRow]:
     return [row for row in rows if id(row) in taken]
 
 
-def _rank(seed: int, item: str) -> str:
-    return hashlib.sha256(f"{seed}\x1f{item}".encode()).hexdigest()
+def _rank(seed: int, name: str) -> str:
+    return hashlib.sha256(f"{seed}\x1f{name}".encode()).hexdigest()

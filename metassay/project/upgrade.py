@@ -23,7 +23,8 @@ from metassay.project.make import filled
 
 _BESIDE = ".new"
 _KEY = re.compile(r"^(\w+):", re.MULTILINE)
-_NEW_KEYS = ("design",)  # of evaluations: older ones lack them, and what ours has changes nothing
+# Older params.yaml in benchmarks/ lack them, and what our example has changes no number.
+_NEW_KEYS, _NEW_KEYS_OF_TESTS = ("design", "seen"), ("seen",)
 
 
 @dataclass
@@ -124,14 +125,15 @@ def _add_lines(root: Path, name: str, done: Changes) -> None:
 
 
 def _add_keys(root: Path, done: Changes) -> None:
-    """Keys that params.yaml must have and lacks, the root's and those of evaluations."""
+    """Keys that params.yaml must have and lacks, the root's and those of benchmarks/."""
     needed = [name for name, one in Shared.model_fields.items() if one.is_required()]
     _add_to(root, PARAMS, needed, kit.file(str(PARAMS)).decode("utf-8"), done)
     for name in _names(root):
         file = BENCHMARKS / name / PARAMS.name
         own = strict_yaml.load(root / file)
-        if isinstance(own, dict) and "test" not in own:
-            _add_to(root, file, _NEW_KEYS, kit.example_params(), done)
+        if isinstance(own, dict):
+            keys = _NEW_KEYS_OF_TESTS if "test" in own else _NEW_KEYS
+            _add_to(root, file, keys, kit.example_params(), done)
 
 
 def _add_to(root: Path, file: Path, needed: Sequence[str], ours: str, done: Changes) -> None:

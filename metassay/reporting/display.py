@@ -69,6 +69,11 @@ class ShownAs(NamedTuple):
         return re.sub(rf"\(({keys})\)(?= \+ |$)", lambda m: f"({self.judges[m[1]]})", label)
 
 
+def looks(seen: Mapping[str, str], names: Iterable[str], shown_as: Mapping[str, str]) -> list[str]:
+    """For each judge or segmentation whether choices saw the data, as params.yaml > seen says."""
+    return [f"{shown_as.get(name, name)}: {seen.get(name, 'not stated')}" for name in names]
+
+
 NONE = ShownAs({}, {})  # every name is shown as it is
 
 Record = TypeVar("Record")

@@ -37,7 +37,8 @@ from metassay.tables.names import FULL, MEAN_OF_SUBSETS
 class JudgeTestReport:
     """What the report is made from: the dataset's particulars and the test's tables.
 
-    `test` is its type and `options` what params.yaml says of it. `published` names tables in
+    `test` is its type and `options` what params.yaml says of it. `seen` says of each judge whether
+    choices saw these data. `published` names tables in
     `published_folder` to compare with. `responses` are what language models answered and `notes`
     what stages said about the data, by stage; `models` those of params.yaml, for their prices.
     `confidence` is that of the intervals. `shown_as` has other words for names of judges.
@@ -50,6 +51,7 @@ class JudgeTestReport:
     licence: str
     citation: str
     invented: bool
+    seen: Sequence[str]
     pairs: pd.DataFrame
     judgments: pd.DataFrame
     gold: pd.DataFrame
@@ -76,6 +78,7 @@ class JudgeTestPage:
     citation: str
     invented: bool
     counts: list[str]
+    seen: Sequence[str]
     missing: list[str]
     verdict: list[str]
     sections: list[Section]
@@ -166,6 +169,7 @@ def _page(
         report.citation,
         report.invented,
         _counts(report),
+        report.seen,
         missing_lines(asked),
         [*kinds_verdict(test, kinds), *verdict(test, first)],
         [section for section in sections if section is not None],

@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -53,6 +53,7 @@ class Page:
     citation: str
     invented: bool
     counts: list[str]
+    seen: Sequence[str]
     lexical_judges: list[str]
     figures: Mapping[str, str]
     limits: list[str]

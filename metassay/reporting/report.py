@@ -73,7 +73,8 @@ class ReportInput:
     """What a report is made from: the dataset's particulars and the benchmark's tables.
 
     `published` names comparisons of `published.COMPARISONS`; their tables are in
-    `published_folder`. `invented` puts up a banner that the data are made up. With `alignments`
+    `published_folder`. `invented` puts up a banner that the data are made up; `seen` says of
+    each judge whether choices saw them. With `alignments`
     each statement names the passages that its faithfulness was judged against. `responses` are what
     language models answered, by stage; `models` those of params.yaml, for their prices. `notes` are
     what stages did about the data that its owner should know, by stage.
@@ -87,6 +88,7 @@ class ReportInput:
     licence: str
     citation: str
     invented: bool
+    seen: Sequence[str]
     sources: pd.DataFrame
     texts: pd.DataFrame
     parts: pd.DataFrame
@@ -184,6 +186,7 @@ def _write_all(report: ReportInput, compared: list[Compared | ClaimScores], fold
         citation=report.citation,
         invented=report.invented,
         counts=_counts(report),
+        seen=report.seen,
         lexical_judges=_lexical_judges(report.judgments),
         figures=inlined,
         limits=small,

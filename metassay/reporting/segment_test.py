@@ -33,8 +33,9 @@ _KEY = ["doc_id", "author", "position"]
 class SegmentTestReport:
     """What the report is made from: the dataset's particulars and the test's tables.
 
-    `segmentations` in the order of params.yaml. `responses` are what language models answered and
-    `notes` what stages said about the data, by stage; `models` those of params.yaml, for prices.
+    `segmentations` in the order of params.yaml; `seen` says of each whether choices saw the data.
+    `responses` are what language models answered and `notes` what stages said about the data, by
+    stage; `models` those of params.yaml, for prices.
     """
 
     benchmark: str
@@ -43,6 +44,7 @@ class SegmentTestReport:
     licence: str
     citation: str
     invented: bool
+    seen: Sequence[str]
     texts: pd.DataFrame
     sentences: pd.DataFrame
     segmented: pd.DataFrame
@@ -63,6 +65,7 @@ class SegmentTestPage:
     citation: str
     invented: bool
     counts: list[str]
+    seen: Sequence[str]
     missing: list[str]
     verdict: list[str]
     sections: list[Section]
@@ -149,6 +152,7 @@ def _page(
         report.citation,
         report.invented,
         _counts(report),
+        report.seen,
         missing_lines(asked),
         verdict(scores, most),
         [section for section in sections if section is not None],

@@ -1,5 +1,6 @@
 """Readers of test sets for judges, on invented files and, with a mirror, on WiCE itself."""
 
+import hashlib
 import json
 from collections import Counter
 from pathlib import Path
@@ -7,10 +8,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from metassay.datasets.rows import Place
 from metassay.judge_tests.ingest import ingest_items
 from metassay.judge_tests.items import ItemRow, Items
 from metassay.judge_tests.readers import anli, llm_aggrefact, snli, wice
+from metassay.judge_tests.select import half_of, in_halves
 from metassay.judge_tests.types import chosen_test
+from metassay.params import load as load_params
 from metassay.statistics.auroc import auroc
 
 SECRET = "what nobody may read"
@@ -216,3 +220,43 @@ def test_wice_as_released(mirror: Path) -> None:
     right = both["label_gold"] == "entailed"
     found = auroc(both["probability"], right, confidence=0.95)
     assert found.value == pytest.approx(0.81, abs=0.005)
+
+
+def crc(data: bytes) -> int:
+    """CRC-32 bit by bit, as its polynomial defines it."""
+    value = 0xFFFFFFFF
+    for byte in data:
+        value ^= byte
+        for _ in range(8):
+            value = (value >> 1) ^ (0xEDB88320 if value & 1 else 0)
+    return value ^ 0xFFFFFFFF
+
+
+def test_halves_are_cut_by_article_whatever_else_is_there() -> None:
+    made = [
+        ItemRow(Place("f", n), f"{title}{n}", ["P."], "H.", "entailed", "dev", cluster=title)
+        for n, title in enumerate(["A", "A", "B", "C", "D", "", "Émile"])
+    ]
+    cut = in_halves(Items(made), 21).items
+    odd = [bool(crc(f"21 {one.cluster or one.item}".encode()) % 2) for one in made]
+    assert [one.subset for one in cut] == ["dev_held_out" if one else "dev_fitted" for one in odd]
+    assert {True, False} == set(odd)
+    assert in_halves(Items(made[::-1]), 21).items == cut[::-1]
+    assert {half_of("A", seed) for seed in range(8)} == {"fitted", "held_out"}
+
+
+def test_the_held_out_half_of_wice_is_the_same_on_every_machine(mirror: Path) -> None:
+    """The seed is kept: another half would be one that something was fitted to."""
+    own = load_params().judge_tests["wice_heldout"]
+    test = chosen_test(own.test, own.options, where="x")
+    made = ingest_items(test, "wice", mirror / "wice_dev", dataset="wice_dev")
+    whole = wice.read(mirror / "wice_dev").items
+    held = set(made.gold["item"])
+    assert (own.options["halves"], len(held), len(whole)) == (21, 187, 349)
+    assert Counter(made.gold["label"]) == {"entailed": 61, "not_entailed": 126}
+    assert set(made.gold["subset"]) == {"dev_held_out"}
+    titles = {one.cluster for one in whole if one.item in held}
+    assert titles.isdisjoint(one.cluster for one in whole if one.item not in held)
+    assert len(made.verdicts) == 53
+    names = "\n".join(sorted(held)).encode()
+    assert hashlib.sha256(names).hexdigest()[:16] == "b00b59387c73ddca"

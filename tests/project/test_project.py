@@ -254,11 +254,13 @@ def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(own: Path, capsy
     params.write_text(text.replace("shown_as: {}\n", ""), encoding="utf-8")
     older = next(Path("benchmarks").glob("*/params.yaml"))
     lines = older.read_text("utf-8").splitlines(keepends=True)
-    older.write_text("".join(line for line in lines if not line.startswith("design:")), "utf-8")
+    older.write_text(
+        "".join(line for line in lines if not line.startswith(("design:", "seen:"))), "utf-8"
+    )
     sort = Path("benchmarks/tried")
     sort.mkdir()
     shutil.copy(ROOT / "benchmarks/sample_facets/params.yaml", sort)
-    settings = (sort / "params.yaml").read_text("utf-8")
+    settings = (sort / "params.yaml").read_text("utf-8").partition("seen:")[0]
     (sort / "params.yaml").write_text(
         settings.replace("name: sample_facets", "name: tried"), "utf-8"
     )
@@ -281,7 +283,7 @@ def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(own: Path, capsy
     assert ignored.read_text("utf-8").startswith("/mine/\n")
     assert "\n/dist/\n" in ignored.read_text("utf-8")
     assert "threshold: 0.7" in params.read_text("utf-8")
-    assert load().shown_as == {}
+    assert load().shown_as == load().segment_tests["tried"].seen == {}
     assert load().benchmarks[older.parent.name].design == Design()
     assert "# What reports call a system" in params.read_text("utf-8")
     assert (sort / "dvc.yaml").read_bytes() == (
@@ -294,7 +296,8 @@ def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(own: Path, capsy
         "added: benchmarks/tried/dvc.yaml",
         "1 lines added: .gitignore",
         "shown_as added: params.yaml",
-        f"design added: {older}",
+        f"design, seen added: {older}",
+        f"seen added: {sort / 'params.yaml'}",
         "not brought back, since you removed it: rubrics/bmrc.yaml",
     ):
         assert line in said, said

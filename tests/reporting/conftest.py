@@ -45,6 +45,7 @@ def report_of(frames: Frames, **changes: Any) -> ReportInput:
         licence="CC0 & none",
         citation="Nobody 2026, https://example.org/tiny",
         invented=True,
+        seen=["words: looked at & noted"],
         scales=SCALES,
         published=[],
         published_folder=PUBLISHED,

@@ -8,7 +8,7 @@ from metassay.errors import BadInput
 from metassay.file_names import asking, noting
 from metassay.params import load
 from metassay.parquet import empty, write
-from metassay.reporting.display import ShownAs
+from metassay.reporting.display import ShownAs, looks
 from metassay.reporting.report import write_report
 from metassay.tables.index import TABLES
 from metassay.tables.notes import NOTES
@@ -83,3 +83,8 @@ def test_the_closing_tables_say_other_words(frames, tmp_path, monkeypatch, capsy
     assert "openai/gpt-4o [b]" in said
     assert "Word overlap" in said
     assert "lexical" not in said
+
+
+def test_of_each_name_it_is_said_what_choices_saw() -> None:
+    said = looks({"mini": "unseen"}, ["mini", "words"], {"mini": "GPT mini"})
+    assert said == ["GPT mini: unseen", "words: not stated"]

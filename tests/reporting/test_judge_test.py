@@ -42,7 +42,14 @@ def make(frames) -> Callable[..., JudgeTestReport]:
     def made(**changes: object) -> JudgeTestReport:
         report = JudgeTestReport(
             **{"benchmark": "tiny", "test": "nli", "options": {}, "title": f"Tiny {SCRIPT}"},
-            **{"licence": "CC0", "citation": "", "invented": True, "responses": {}, "notes": {}},
+            **{
+                "licence": "CC0",
+                "citation": "",
+                "invented": True,
+                "seen": ["words: unseen"],
+                "responses": {},
+                "notes": {},
+            },
             **{"models": {}, "published": ["doclens_table4"], "published_folder": PUBLISHED},
             **{"confidence": 0.95, **frames},
         )
@@ -151,6 +158,16 @@ def test_kinds_are_shares_detected_and_false_alarms(known):
     assert said[0].startswith("meaning detects .67 [")
     assert ", and gives false alarms on 0 [" in said[0]
     assert said[0].endswith("] of 2 items without 1 that it abstained of or failed.")
+    groups = kinds_section(known, table).groups
+    whole = [group for group in groups if group.open]
+    assert [group.title for group in whole] == [
+        "Share detected of what is not entailed",
+        "Share of false alarms on what is entailed",
+    ]
+    assert groups[:2] == whole
+    assert {group.title.rpartition(": ")[2] for group in groups[2:]} == (
+        set(table["study"]) - {"all subsets"}
+    )
 
 
 def test_the_surest_errors_come_first_with_what_was_read(frames):
@@ -233,6 +250,8 @@ def test_the_page_says_the_verdict_first_and_escapes_every_text(tree, written):
     assert links == ids
     paragraphs = [p.text() for p in tree.all("section")[0].all("p")]
     assert paragraphs[0].startswith("meaning detects")
+    facts = dict(zip(*([e.text() for e in tree.all(tag)] for tag in ("dt", "dd")), strict=True))
+    assert facts["Seen by choices"] == "words: unseen"
     assert SCRIPT not in (written / "index.html").read_text(encoding="utf-8")
     assert len(tree.all("script")) == 1
     kinds, reliability = (svg.text() for svg in tree.all("svg"))

@@ -59,6 +59,11 @@ def test_hostile_texts_read_as_they_were_written(tree, text):
     assert text in tree.text()
 
 
+def test_what_choices_saw_is_said_before_any_number(tree):
+    facts = dict(zip(*([e.text() for e in tree.all(tag)] for tag in ("dt", "dd")), strict=True))
+    assert facts["Seen by choices"] == "words: looked at & noted"
+
+
 def test_labels_inside_figures_are_escaped_and_no_formulas(tree):
     """`$x_1$` would be set as a formula, and lose its dollars, if labels were parsed."""
     drawn = " ".join(svg.text() for svg in tree.all("svg"))

@@ -51,7 +51,14 @@ def make() -> Callable[..., SegmentTestReport]:
     )
     report = SegmentTestReport(
         **{"benchmark": "tiny", "segmentations": NAMES, "title": f"Tiny {SCRIPT}"},
-        **{"licence": "CC0", "citation": "", "invented": True, "responses": {}, "models": {}},
+        **{
+            "licence": "CC0",
+            "citation": "",
+            "invented": True,
+            "seen": ["words: unseen"],
+            "responses": {},
+            "models": {},
+        },
         **{"notes": {"examine_segmentations": notes}, "texts": given.texts},
         **{"sentences": given.sentences, "segmented": segmented},
         **{"segment_scores": found.scores, "confusions": found.confusions},
@@ -98,6 +105,7 @@ def test_the_headline_says_how_many_are_right_and_what_failed(make, tree) -> Non
 
 
 def test_sections_and_their_order(tree) -> None:
+    assert "words: unseen" in [fact.text() for fact in tree.all("dd")]
     ids = [e.attributes["id"] for e in tree.all("section")]
     assert ids == [
         *("headline", "numbers", "labels", "confusions", "places", "texts"),

@@ -62,18 +62,21 @@ def _shares(card: Card) -> list[list[object]]:
 
 
 def kinds_section(test: Cards, table: pd.DataFrame) -> Section | None:
-    """The kinds of all items, and how they look; None where there are none."""
-    mine = [row for row in records(table) if row["study"] == test.pooled]
-    if not mine:
-        return None
+    """The kinds of all items and of each study, and how they look; None where there are none."""
+    rows = records(table)
+    studies = sorted({row["study"] for row in rows}, key=lambda one: (one != test.pooled, one))
     groups = [
-        Group(title, "", [_grid(test, found)], open=True)
+        Group(title if whole else f"{title}: {study}", "", [_grid(test, found)], open=whole)
+        for study in studies
         for measure, title in (
             (DETECTED, "Share detected of what is not entailed"),
             (FALSE_ALARMS, "Share of false alarms on what is entailed"),
         )
-        if (found := [row for row in mine if row["measure"] == measure])
+        if (found := [r for r in rows if (r["study"], r["measure"]) == (study, measure)])
+        for whole in [study == test.pooled]
     ]
+    if not groups:
+        return None
     return Section("kinds", "Kind by kind", [_SAYS], ["kinds"], groups=groups, figure=_FIGURE)
 
 

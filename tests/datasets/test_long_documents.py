@@ -1,0 +1,148 @@
+"""LongEval and LongSciVerify: invented files worked out by hand, and the real ones."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.long_documents import CORPORA, SCORES, SYSTEMS, TEXTS
+from metassay.errors import BadInput
+from metassay.params import load
+
+ROOT = Path(__file__).parents[2]
+SECRET = "what nobody may read"
+STORIES = {
+    "article_3_human": {"source_doc": "A b .<br /> <br />C d .", "summary": "<pad> own words"},
+    "article_3_longt5": {"source_doc": "A b .<br />C d .", "summary": "<pad> a <unk> b </S>"},
+}
+MARKS = [f"model_{n}_sent_{s}_factuality" for n in SYSTEMS for s in (1, 2, 3)]
+
+
+def read(reader: str, folder: Path) -> Ingested:
+    criteria = load(ROOT).benchmarks[reader + "_pubmed" * (reader == "longeval")].criteria
+    return ingest(reader, folder, criteria, dataset="d")
+
+
+def problems(reader: str, folder: Path) -> list[str]:
+    with pytest.raises(BadInput) as caught:
+        read(reader, folder)
+    assert SECRET not in str(caught.value)
+    return list(caught.value.problems)
+
+
+def put_longeval(folder: Path, stories: Any = STORIES, scores: Any = ()) -> Path:
+    (folder / TEXTS).write_text(json.dumps(stories), encoding="utf-8")
+    (folder / SCORES).write_text(json.dumps(list(scores)), encoding="utf-8")
+    return folder
+
+
+def test_longeval_has_a_rating_of_each_rater(tmp_path: Path) -> None:
+    scores = [{"story": "article_3_longt5", "score": [50.0, 100.0, 0.0]}]
+    made = read("longeval", put_longeval(tmp_path, scores=scores))
+    (source,) = made.sources.to_dict("records")
+    assert (source["doc_id"], source["passages"]) == ("article_03", ["A b .", "C d ."])
+    texts = made.texts.set_index("author")["text"].to_dict()
+    assert texts == {"reference": "own words", "longt5": "a <unk> b"}
+    rated = made.ratings.set_index("rater")["value"].to_dict()
+    assert rated == {"rater_1": 50, "rater_2": 100, "rater_3": 0}
+    assert set(made.ratings["author"]) == {"longt5"}
+
+
+def test_what_is_wrong_with_longeval_is_told_without_texts(tmp_path: Path) -> None:
+    stories = STORIES | {
+        "article_3_led": {"source_doc": SECRET, "summary": SECRET},
+        "notes_1": {"source_doc": SECRET, "summary": SECRET},
+        "article_4_led": {"source_doc": SECRET},
+    }
+    scores = [{"story": "x", "score": [1.0]}, {"story": "article_3_longt5", "score": "1"}]
+    again = "fetch the file again"
+    assert problems("longeval", put_longeval(tmp_path, stories, scores)) == [
+        f"{TEXTS}: record 3: the article is not that of its first record (article_03); {again}",
+        f"{TEXTS}: record 4: names no article and system (story 'notes_1'); {again}",
+        f"{TEXTS}: record 5: 'summary' is missing; add it",
+        f"{SCORES}: record 1: names no article and system (story 'x'); {again}",
+        f"{SCORES}: record 2: 'score' is wrong: input should be a valid list; correct it",
+    ]
+    (tmp_path / TEXTS).write_text("[]", encoding="utf-8")
+    said = problems("longeval", tmp_path)
+    assert said[0] == f"{TEXTS}: does not hold what it did when it was released; {again}"
+
+
+def put_longsciverify(folder: Path, article: str, reviewed: str, marks: str) -> Path:
+    """One article of PubMed and one of arXiv; `marks` are the nine of its first reviewer."""
+    for corpus in CORPORA:
+        one = {"article_id": article, "article_text": ["A b .", " "], "sections": []}
+        one["abstract_text"] = ["<S> own </S>", "<S> words </S>"]
+        (folder / f"{corpus}_test.json").write_text(json.dumps([one]), encoding="utf-8")
+        columns = ["id", *(column for column, _ in SYSTEMS.values()), *MARKS]
+        for rater in (1, 2, 3):
+            said = marks if rater == 1 else "1,1,1,0,0,0,1,0,0"
+            lines = [",".join(columns), f"{reviewed},of one,of two,of three,{said}"]
+            path = folder / f"{corpus}_reviewer_{rater}.csv"
+            path.write_text("\n".join(lines), encoding="utf-8")
+    return folder
+
+
+def test_longsciverify_has_the_share_of_true_sentences(tmp_path: Path) -> None:
+    """A spreadsheet took the zeros off the article's number, and one sentence has no mark."""
+    folder = put_longsciverify(tmp_path, "0706.0120", "706.012 ", "1,0,1,0,0,0,1.0,0.0,")
+    made = read("longsciverify", folder)
+    assert sorted(made.sources["doc_id"]) == ["arxiv_0706.0120", "pubmed_0706.0120"]
+    assert set(made.sources["attributes"]) == {'{"corpus":"arxiv"}', '{"corpus":"pubmed"}'}
+    mine = made.texts[made.texts["doc_id"] == "arxiv_0706.0120"].set_index("author")["text"]
+    assert mine.to_dict() == {
+        **{"reference": "own words", "gencomparesum_abs": "of one", "dancersumm": "of two"},
+        "zonesumm": "of three",
+    }
+    rated = made.ratings[made.ratings["doc_id"] == "pubmed_0706.0120"]
+    shares = rated.pivot_table(index="rater", columns="author", values="value")
+    assert shares.loc["rater_1"].to_dict() == pytest.approx(
+        {"gencomparesum_abs": 2 / 3, "dancersumm": 0, "zonesumm": 1 / 2}
+    )
+    assert shares.loc["rater_2"].to_dict() == pytest.approx(
+        {"gencomparesum_abs": 1, "dancersumm": 0, "zonesumm": 1 / 3}
+    )
+
+
+def test_what_is_wrong_with_longsciverify_is_told(tmp_path: Path) -> None:
+    made = problems("longsciverify", put_longsciverify(tmp_path, "a1", "a1", "2,0,1,0,0,0,1,0,0"))
+    what = "line 2: a sentence is marked neither 0 nor 1; fetch the file again"
+    assert made == [f"{corpus}_reviewer_1.csv: {what}" for corpus in CORPORA]
+    made = problems("longsciverify", put_longsciverify(tmp_path, "a1", "a2", "1,0,1,0,0,0,1,0,0"))
+    assert (
+        "arxiv_reviewer_1.csv: line 2: the article is not there (id 'a2'); fetch the file"
+        in made[0]
+    )
+
+
+def alpha(values: np.ndarray) -> float:
+    """Krippendorff's alpha for intervals, all raters having rated everything; (items, raters)."""
+    within = values.var(axis=1, ddof=1).mean()
+    return float(1 - within / values.var(ddof=1))
+
+
+def test_longeval_as_released(mirror: Path) -> None:
+    made = read("longeval", mirror / "longeval_pubmed")
+    assert not made.warnings
+    assert len(made.sources) == 20
+    assert Counter(made.texts["author"]) == {"reference": 20, "longt5": 20, "bigbird_pegasus": 20}
+    wide = made.ratings.pivot_table(index=["doc_id", "author"], columns="rater", values="value")
+    assert wide.shape == (40, 3)
+    assert alpha(wide.to_numpy()) == pytest.approx(0.606, abs=0.0005)
+
+
+def test_longsciverify_as_released(mirror: Path) -> None:
+    """How often all three raters agree is recounted from the shares of a summary: 0 or 1 by all."""
+    made = read("longsciverify", mirror / "longsciverify")
+    assert not made.warnings
+    assert len(made.sources) == 30
+    assert len(made.texts) == 30 * 4
+    assert len(made.ratings) == 30 * 3 * 3
+    thirds = made.ratings["value"] * 6
+    assert (thirds.round(9) % 1 == 0).all()  # of three sentences, or of two
+    halves = made.ratings[made.ratings["value"] == 0.5]
+    assert set(halves["doc_id"]) <= {"arxiv_0806.4325", "arxiv_quant-ph9808055"}
