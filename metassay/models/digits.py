@@ -1,0 +1,21 @@
+"""The digits of a number that hold on every processor.
+
+Processors and numbers of threads add up in different orders, so a network's numbers differ in their
+last digits from one machine to the next, and a choice between near ties makes a large difference of
+a small one. docs/models.md says how large the differences are by dtype. In float64 they are so
+small that numbers which are rounded to a far coarser grid are the same everywhere.
+
+A grid's step is a power of two. So products of rounded numbers, and sums of them, are exact in
+float64 (as long as they have at most 53 bits), in whatever order they are added up.
+"""
+
+from typing import Any
+
+VECTORS = 16  # bits: an encoder's vectors are multiples of 2**-16, about 0.000015
+UNITS = 20  # bits: so are vectors of length 1 of 2**-20; float32 holds them exactly
+
+
+def on_grid(values: Any, bits: int) -> Any:
+    """The closest multiples of 2**-bits: of arrays of numpy or torch, which are copied."""
+    scale = 2.0**bits
+    return (values * scale).round() / scale + 0.0  # no -0.0, whose bytes are others
