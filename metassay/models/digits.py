@@ -11,7 +11,7 @@ float64 (as long as they have at most 53 bits), in whatever order they are added
 
 from typing import Any
 
-VECTORS = 16  # bits: an encoder's vectors are multiples of 2**-16, about 0.000015
+VECTORS = 18  # bits: an encoder's vectors are multiples of 2**-18, about 0.000004
 UNITS = 20  # bits: so are vectors of length 1 of 2**-20; float32 holds them exactly
 
 

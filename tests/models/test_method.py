@@ -19,7 +19,7 @@ COMPUTING = {
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (1, "26d9d09f22e4b114"),
+        (2, "3fd6be393f715515"),
     ),
     "decoding": (
         decoding.METHOD,
@@ -44,7 +44,7 @@ COMPUTING = {
             "judges/reading",
             *(f"judges/semantic/{name}" for name in SEMANTIC),
         ),
-        (4, "6b276e9da3c4152e"),
+        (4, "2bdebd4a649133f9"),
     ),
 }
 
