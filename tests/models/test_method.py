@@ -19,7 +19,7 @@ COMPUTING = {
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (2, "3fd6be393f715515"),
+        (2, "dd2d424911450e17"),
     ),
     "decoding": (
         decoding.METHOD,
@@ -44,7 +44,7 @@ COMPUTING = {
             "judges/reading",
             *(f"judges/semantic/{name}" for name in SEMANTIC),
         ),
-        (4, "2bdebd4a649133f9"),
+        (4, "aa9a6936b16056e3"),
     ),
 }
 
