@@ -17,6 +17,8 @@ from metassay.judges.nli_answers import (
     NEUTRAL,
     NOT_ENTAILED,
     THREE,
+    Shares,
+    hangs,
     labels_of,
     shares,
     three_way,
@@ -29,6 +31,7 @@ from metassay.judges.protocol import Judgment, Pair
 from metassay.judges.record import JudgeKind
 from metassay.judges.windows import pieces, windows
 from metassay.models import extra
+from metassay.models.digits import PROBABILITY
 from metassay.models.loading import identify
 from metassay.models.outputs import Task, device_kind, outputs
 from metassay.models.pair_inputs import Wording
@@ -58,8 +61,10 @@ class NliJudge:
     that can change them, and a second run loads no model. The threshold and what is made of
     several windows can change without computing anything again. Of an input that is too long for
     the model the end of the premise, or of an over-long hypothesis, is left out, and `notes` says
-    how often. A blank hypothesis, and a pair for which the model gives no finite number, have
-    status error; an answer that was generated and is none of the words is unparsed.
+    how often. It says, too, how many labels another processor may give otherwise: those that would
+    change if probabilities were off by as much as their dtype lets them be. A blank hypothesis, and
+    a pair for which the model gives no finite number, have status error; an answer that was
+    generated and is none of the words is unparsed.
     """
 
     def __init__(self, options: NliOptions, *, store: Path = STORE) -> None:
@@ -67,13 +72,15 @@ class NliJudge:
         self._store = store
         self._loaded = functools.cache(lambda: _load(options))
         self._words = _words(options)
-        self._judged = self._premises_cut = self._hypotheses_cut = 0
+        self._digits = PROBABILITY[options.dtype]
+        self._judged = self._premises_cut = self._hypotheses_cut = self._hanging = 0
 
     @property
     def signature(self) -> str:
         """What makes the judgments, a model's folder by its content."""
         options = self._options
         settings = {name: getattr(options, name) for name in sorted(type(options).model_fields)}
+        settings["digits"] = self._digits.kept
         for name in ("model", "revision", "device", "batch_tokens", "form"):
             del settings[name]
         said = {name: value for name, value in settings.items() if value is not None}
@@ -84,16 +91,28 @@ class NliJudge:
 
     @property
     def notes(self) -> list[str]:
-        """How many questions were not read whole."""
-        premises, hypotheses = self._premises_cut, self._hypotheses_cut
-        if not premises + hypotheses:
-            return []
-        return [
-            f"{identify(self._options).name}: of {self._judged:,} questions {premises:,} have a"
-            f" premise and {hypotheses:,} a hypothesis whose end was not read, since the model"
-            " reads no more at once; set a smaller `window` (or a larger `max_tokens`, if the"
-            " model can read more)"
-        ]
+        """How many questions were not read whole, and how many labels hang on last digits."""
+        premises, hypotheses, options = self._premises_cut, self._hypotheses_cut, self._options
+        asked = f"{identify(options).name}: of {self._judged:,} questions"
+        found = []
+        if premises + hypotheses:
+            found.append(
+                f"{asked} {premises:,} have a premise and {hypotheses:,} a hypothesis whose end was"
+                " not read, since the model reads no more at once; set a smaller `window` (or a"
+                " larger `max_tokens`, if the model can read more)"
+            )
+        if self._hanging:
+            found.append(
+                f"{asked} {self._hanging:,} have a label that another processor may give otherwise:"
+                f" in {options.dtype} probabilities can be {self._digits.off:g} off; set a finer"
+                " `dtype`, or count with as many that differ"
+            )
+        if options.read == "generated" and self._judged:
+            found.append(
+                f"{asked} how many have a label that another processor may give otherwise is not"
+                " known, since the answers were written; with `read: probability` they are counted"
+            )
+        return found
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         """One judgment per pair, in the order of the pairs; None for what is not needed.
@@ -136,10 +155,15 @@ class NliJudge:
                 return written(said, (CONTRADICTED, NEUTRAL))
             others = [w if w in (ENTAILED, None) else NOT_ENTAILED for w in said]
             return written(others, (NOT_ENTAILED,))
-        parts = [shares(row, labels) for row in finite]
-        if instrument == THREE_WAY.name:
-            return three_way(parts, self._options.abstain)
-        return two_way(parts, self._options.threshold, self._options.abstain)
+        parts = [shares(row, labels, self._digits.kept) for row in finite]
+
+        def decide(parts: Sequence[Shares]) -> Judgment:
+            if instrument == THREE_WAY.name:
+                return three_way(parts, self._options.abstain)
+            return two_way(parts, self._options.threshold, self._options.abstain)
+
+        self._hanging += hangs(parts, self._digits.off, decide)
+        return decide(parts)
 
     def _labels(self) -> tuple[str, ...]:
         """The label of each number that the model gives."""

@@ -1,12 +1,13 @@
 """What the numbers of an NLI model mean: its classes by name, and the answers of its windows."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from metassay.errors import BadInput
 from metassay.judges.protocol import Judgment
+from metassay.models.digits import kept
 
 ENTAILED, NOT_ENTAILED = "entailed", "not_entailed"
 NEUTRAL, CONTRADICTED = "neutral", "contradicted"
@@ -51,10 +52,11 @@ def labels_of(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(known)
 
 
-def shares(numbers: Sequence[float], labels: Sequence[str]) -> dict[str, float]:
+def shares(numbers: Sequence[float], labels: Sequence[str], digits: int) -> dict[str, float]:
     """Probability of each label: softmax over the numbers; of a single one the logistic function.
 
     `labels` has a label per number; numbers of one label (spellings of a word) are added up.
+    `digits` are kept, as `digits.kept` keeps them.
     """
     if len(numbers) != len(labels):
         raise BadInput(f"the model has {len(numbers)} classes, `labels` has {len(labels)}")
@@ -64,7 +66,20 @@ def shares(numbers: Sequence[float], labels: Sequence[str]) -> dict[str, float]:
     found = dict.fromkeys(labels, 0.0)
     for label, part in zip(labels, parts.tolist(), strict=False):
         found[label] += part
-    return found
+    return {label: kept(share, digits) for label, share in found.items()}
+
+
+def hangs(
+    windows: Sequence[Shares], off: float, decide: Callable[[Sequence[Shares]], Judgment]
+) -> bool:
+    """Whether another status or label is decided if a label's probabilities are so much off."""
+    shifted = (
+        decide([{**window, label: window[label] + by} for window in windows])
+        for label in windows[0]
+        for by in (-off, off)
+    )
+    own = decide(windows)
+    return any((each.status, each.label) != (own.status, own.label) for each in shifted)
 
 
 def two_way(

@@ -2,7 +2,8 @@
 
 Tokens, layers, weights and baselines are those of the package bert-score, and so are the values,
 but for this: there, where a pair shares its batch with a longer one, a token that is like none
-(cosine below 0) counts 0, as if it matched the padding. Here no pair depends on another.
+(cosine below 0) counts 0, as if it matched the padding. Here no pair depends on another, and values
+have eight decimals, which with dtype float64 are the same on every processor.
 
 Each distinct text is encoded once, beside others of about its length. What was computed is in the
 store of model outputs (metassay.models), and a second run loads no model.
@@ -25,7 +26,7 @@ from metassay.models.matching import Match, matches, without
 from metassay.models.outputs import Task, device_kind, outputs, text_hash
 from metassay.models.store import STORE
 
-METHOD = 1  # part of the store's keys; whoever changes what a match is raises it
+METHOD = 2  # part of the store's keys; whoever changes what a match is raises it
 _PACKAGES = ("bert-score", "transformers", "torch")
 _Three = Annotated[list[Annotated[float, Field(lt=1)]], Field(min_length=3, max_length=3)]
 

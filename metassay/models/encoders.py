@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from metassay.errors import BadInput
 from metassay.models import extra
 from metassay.models.batches import by_length, padded
+from metassay.models.digits import VECTORS, on_grid
 from metassay.models.loading import NetworkOptions, load
 
 _NO_LIMIT = 10**6  # tokenizers that know no limit say 10**30, which they cannot cut at
@@ -65,7 +66,7 @@ def tokens(encoder: Encoder, texts: Sequence[str]) -> list[Tokens]:
 
 
 def vectors(encoder: Encoder, rows: Sequence[Sequence[int]], batch_tokens: int) -> list[Any]:
-    """For each row of tokens its vectors (torch, float32, on the device): tokens x dimensions.
+    """For each row of tokens its vectors (torch, on the device, see `held`): tokens x dimensions.
 
     Rows are encoded in batches of about one length, of at most `batch_tokens` with their padding.
     """
@@ -80,8 +81,19 @@ def vectors(encoder: Encoder, rows: Sequence[Sequence[int]], batch_tokens: int) 
             )[0]
             for row, place in zip(encoded, batch, strict=True):
                 # A copy: a view would keep the whole batch with its padding.
-                found[place] = row[: len(rows[place])].float().clone()
+                found[place] = held(row[: len(rows[place])]).clone()
     return found
+
+
+def held(states: Any) -> Any:
+    """What a network gave, to the digits that hold: of float64 on a grid, else as float32.
+
+    On the grid (metassay/models/digits.py) vectors are the same for every processor, number of
+    threads and batch; as float32 they differ by about 1e-6.
+    """
+    if states.dtype == extra.module("torch").float64:
+        return on_grid(states, VECTORS)
+    return states.float()
 
 
 def _keep_first(weights: Any, layers: int, model: str) -> None:

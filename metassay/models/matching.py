@@ -9,6 +9,7 @@ from metassay.models import extra
 from metassay.models.encoders import Encoder, Tokens, tokens, vectors
 
 BLOCK = 16_384  # tokens of the texts whose vectors are in memory at once
+PLACES = 8  # decimals of precision and recall: in float64 they hold, in float32 about five do
 
 Pair = tuple[str, str]  # a candidate and its reference
 Weigh = Callable[[Tokens], list[float]]
@@ -126,7 +127,8 @@ def _precisions_and_recalls(
     rows = vectors(encoder, [read[text].numbers for text in texts], batch_tokens)
     with torch.inference_mode():
         units = [row / row.norm(dim=-1, keepdim=True) for row in rows]
-        weights = [torch.tensor(weigh(read[text]), device=encoder.device) for text in texts]
+        kind = {"device": encoder.device, "dtype": rows[0].dtype}
+        weights = [torch.tensor(weigh(read[text]), **kind) for text in texts]
         side = dict(zip(texts, zip(units, weights, strict=True), strict=True))
         scores = []
         for one, other in pairs:
@@ -137,4 +139,4 @@ def _precisions_and_recalls(
 
 
 def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value
+    return None if math.isnan(value) else round(value, PLACES)

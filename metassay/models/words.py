@@ -1,7 +1,8 @@
 """Vectors of words: what layers of an encoder make of each word of a text, in its context.
 
-A word's vector is the mean of those of the pieces that it overlaps, brought to length 1. The first
-"layer" is the encoder's table of pieces itself, which knows no context and no place.
+A word's vector is the mean of those of the pieces that it overlaps, brought to length 1 and to a
+grid (metassay/models/digits.py). The first "layer" is the encoder's table of pieces itself, which
+knows no context and no place.
 """
 
 import re
@@ -12,7 +13,8 @@ import numpy as np
 
 from metassay.models import extra
 from metassay.models.batches import by_length, padded
-from metassay.models.encoders import Encoder
+from metassay.models.digits import UNITS, on_grid
+from metassay.models.encoders import Encoder, held
 
 # Numbers stay whole (7.2, 120/80, 1,000), a unit written against one is apart (20mg, 5-cm).
 _WORD = re.compile(r"\d+(?:[.,/:]\d+)*|[^\W\d_][^\W_]*(?:['\u2019][^\W\d_]+)*|%")
@@ -30,8 +32,9 @@ class Word(NamedTuple):
 class Text(NamedTuple):
     """A text as an encoder sees it, with n words.
 
-    `vectors`: layers x n x dimensions, float32, each of length 1. `rarity`: n values, the
-    logarithm of the place of a word's rarest piece in the vocabulary, which has frequent pieces
+    `vectors`: layers x n x dimensions, float32, each of length 1, on a grid: products in float64
+    are exact. Of an encoder in float64 they are the same on every processor. `rarity`: n values,
+    the logarithm of the place of a word's rarest piece in the vocabulary, which has frequent pieces
     first. `cut`: words that the encoder could not read: longer than it reads at once, or of
     characters that its tokenizer drops.
     """
@@ -110,14 +113,14 @@ def _states(encoder: Encoder, rows: Sequence[Sequence[int]], batch_tokens: int) 
             if first.shape != hidden[0].shape:  # ALBERT's table has vectors of another size
                 first = hidden[0]
             layers = (first, hidden[len(hidden) // 2], hidden[-1])
-            stacked = torch.stack([layer.float() for layer in layers], 1).cpu().numpy()
+            stacked = held(torch.stack(layers, 1)).cpu().numpy()
             for row, place in zip(stacked, batch, strict=True):
                 found[place] = row[:, : len(rows[place])].copy()
     return found
 
 
 def _text(its: Sequence[Word], parts: Sequence[tuple[_Piece, Any]], size: int) -> Text:
-    sums = np.zeros((LAYERS, len(its), size), np.float32)
+    sums = np.zeros((LAYERS, len(its), size))
     rarity, seen = np.zeros(len(its)), np.zeros(len(its), bool)
     at = 0
     for piece, state in parts:
@@ -133,9 +136,10 @@ def _text(its: Sequence[Word], parts: Sequence[tuple[_Piece, Any]], size: int) -
                     sums[:, word] += state[:, token]
                     rarity[word] = max(rarity[word], np.log1p(piece.numbers[token]))
                     seen[word] = True
-    return Text(tuple(its), _unit(sums), rarity, int((~seen).sum()))
+    return Text(tuple(its), _unit(sums), on_grid(rarity, UNITS), int((~seen).sum()))
 
 
 def _unit(vectors: Any) -> Any:
     norm = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.divide(vectors, norm, out=np.zeros_like(vectors), where=norm > 0)
+    units = np.divide(vectors, norm, out=np.zeros_like(vectors), where=norm > 0)
+    return on_grid(units, UNITS).astype(np.float32)

@@ -36,7 +36,7 @@ PAIRS = [Pair(f"p{n}", "entailment", *texts) for n, texts in enumerate(TEXTS)]
 MNLI = ("entailment", "neutral", "contradiction")
 TEMPLATE = "premise: {premise} hypothesis: {hypothesis}"
 WORDS = {"entailed": "1", "not_entailed": "0"}
-CLOSE = 2e-6
+CLOSE = 1e-5  # five digits are kept of float32
 
 Models = Callable[..., Path]
 
@@ -309,6 +309,21 @@ def test_what_does_not_fit_is_cut_and_counted(models: Models) -> None:
     again = judge(model)
     answered(again, [Pair("p", "entailment", *texts[0])])
     assert "of 1 questions 1 have a premise and 0 a hypothesis" in again.notes[0]
+
+
+def test_labels_that_hang_on_last_digits_are_counted(models: Models) -> None:
+    """With a threshold that is the first pair's own probability, and with one far from all."""
+    block: dict[str, Any] = {"model": models("bert", places=128)}
+    own, *others = probabilities(judge(**block))
+    assert min(abs(own - other) for other in others) > 1e-3
+    asked = judge(**block, threshold=own)
+    answered(asked, PAIRS)
+    (note,) = asked.notes
+    assert "of 5 questions 1 have a label that another processor may give otherwise" in note
+    assert "in float32 probabilities can be 5e-05 off" in note
+    clear = judge(**block, threshold=(own + max(own, *others)) / 2 + 1e-3)
+    answered(clear, PAIRS)
+    assert clear.notes == []
 
 
 def test_a_limit_is_as_long_as_the_model_allows(models: Models) -> None:

@@ -6,7 +6,15 @@ from typing import Any
 import pytest
 
 from metassay.errors import BadInput
-from metassay.judges.nli_answers import labels_of, meaning, shares, three_way, two_way, written
+from metassay.judges.nli_answers import (
+    hangs,
+    labels_of,
+    meaning,
+    shares,
+    three_way,
+    two_way,
+    written,
+)
 from metassay.judges.nli_options import NliOptions
 from metassay.options import parse
 
@@ -55,10 +63,40 @@ def test_names_that_do_not_tell_are_refused(names: list[str]) -> None:
 def test_numbers_become_probabilities() -> None:
     """Softmax of log 6, log 3, log 1 is .6, .3, .1; the logistic function of log 3 is .75."""
     logs = [math.log(6), math.log(3), math.log(1)]
-    assert shares(logs, (C, E, N)) == pytest.approx({C: 0.6, E: 0.3, N: 0.1})
-    assert shares(logs, (E, E, C)) == pytest.approx({E: 0.9, C: 0.1})
-    assert shares([math.log(3)], (E,)) == pytest.approx({E: 0.75})
-    assert shares([1000.0, -1000.0], (E, C)) == {E: 1.0, C: 0.0}
+    assert shares(logs, (C, E, N), 6) == pytest.approx({C: 0.6, E: 0.3, N: 0.1})
+    assert shares(logs, (E, E, C), 6) == pytest.approx({E: 0.9, C: 0.1})
+    assert shares([math.log(3)], (E,), 6) == pytest.approx({E: 0.75})
+    assert shares([1000.0, -1000.0], (E, C), 6) == {E: 1.0, C: 0.0}
+
+
+def test_what_holds_of_a_probability_is_kept_at_either_end() -> None:
+    """Logistic function of log 2 is 2/3; of log 1/7000 it is 1/7001, of its inverse the rest."""
+    assert shares([math.log(2)], (E,), 3) == {E: 0.667}
+    assert shares([-math.log(7000)], (E,), 2) == {E: 0.00014}
+    assert shares([math.log(7000)], (E,), 2) == {E: 0.99986}
+
+
+@pytest.mark.parametrize(
+    ("windows", "band", "expected"),
+    [
+        ([{E: 0.4996}], None, True),  # .5006 would be entailed
+        ([{E: 0.4989}], None, False),
+        ([{E: 0.1}, {E: 0.5}], None, True),  # .499 would not
+        ([{E: 0.5}], [0.4, 0.6], False),  # abstained either way
+        ([{E: 0.4005}], [0.4, 0.6], True),  # .3995 would be a label
+        ([{E: 0.6}], [0.4, 0.6], True),  # .599 would be none
+    ],
+)
+def test_a_label_that_a_last_digit_decides_hangs(
+    windows: list[dict[str, float]], band: list[float] | None, expected: bool
+) -> None:
+    assert hangs(windows, 0.001, lambda shifted: two_way(shifted, 0.5, band)) is expected
+
+
+def test_the_likeliest_label_hangs_where_another_is_about_as_likely() -> None:
+    close, clear = {E: 0.3, N: 0.3505, C: 0.3495}, {E: 0.3, N: 0.36, C: 0.34}
+    assert hangs([close], 0.002, lambda shifted: three_way(shifted, None))
+    assert not hangs([clear], 0.002, lambda shifted: three_way(shifted, None))
 
 
 def test_one_window_that_entails_is_enough() -> None:

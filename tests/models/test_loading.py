@@ -86,6 +86,19 @@ def test_half_precision_gives_single(bert: Path) -> None:
     assert str(encoded.dtype) == "torch.float32"
 
 
+def test_vectors_of_double_precision_are_on_a_grid(bert: Path) -> None:
+    row = [1, *range(5, 50), 2]
+    loaded = load_encoder(options(bert, dtype="float64"))
+    alone, *_ = vectors(loaded, [row], 100)
+    beside, *_ = vectors(loaded, [row, [1, 5, 2]], 1000)
+    steps = alone * 2**18
+    assert str(alone.dtype) == "torch.float64"
+    assert bool((steps == steps.round()).all())
+    assert bool((alone == beside).all())
+    (single,) = vectors(load_encoder(options(bert)), [row], 100)
+    assert float((alone - single).abs().max()) < 1e-5  # half a step is 0.2e-5
+
+
 def test_a_package_carries_a_model_that_is_known_by_its_weights(
     bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

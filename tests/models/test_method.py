@@ -18,24 +18,25 @@ SEMANTIC = ("judge", "reader", "texts", "tokens", "clashes", "drugs", "claims", 
 COMPUTING = {
     "bertscore": (
         bertscore.METHOD,
-        (*SHARED, "metrics/bertscore", "models/encoders", "models/matching"),
-        (1, "e1b04ccdcadab8df"),
+        (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
+        (2, "dd2d424911450e17"),
     ),
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding", "generation/causal", "generation/seq2seq"),
-        (1, "5fe834d9db0c1189"),
+        (1, "233e302389d3ceab"),
     ),
     "nli": (
         pair_scores.METHOD,
         (*SHARED, "models/pair_inputs", "models/pair_scores"),
-        (1, "f7886dccdab62c93"),
+        (1, "6150e93a61c66378"),
     ),
     "semantic": (
         semantic.METHOD,
         (
             *SHARED,
             "models/encoders",
+            "models/digits",
             "models/words",
             "text/tokens",
             "text/boundaries",
@@ -43,7 +44,7 @@ COMPUTING = {
             "judges/reading",
             *(f"judges/semantic/{name}" for name in SEMANTIC),
         ),
-        (3, "b3f2411f63850ba9"),
+        (4, "aa9a6936b16056e3"),
     ),
 }
 

@@ -1,5 +1,6 @@
 """Vectors of words against the encoder asked directly."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,15 @@ def test_a_word_is_the_mean_of_its_pieces(tmp_path: Path, kind: str) -> None:
     assert alone.rarity[2] == pytest.approx(np.log1p(rarest))
     assert alone.vectors.shape[:2] == (LAYERS, len(alone.words))
     assert np.linalg.norm(again.vectors, axis=-1) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_products_of_word_vectors_are_exact(tmp_path: Path) -> None:
+    model = loaded(tmp_path / "bert", "bert")
+    (read,) = encode(model, [TEXT], 64)
+    steps = read.vectors.astype(float) * 2**20
+    assert np.array_equal(steps, steps.round())
+    one, other = read.vectors[2, 0].astype(float), read.vectors[2, 1].astype(float)
+    assert one @ other == math.fsum(float(a) * float(b) for a, b in zip(one, other, strict=True))
 
 
 def test_long_texts_are_read_in_parts_and_only_a_long_word_is_cut(tmp_path: Path) -> None:

@@ -37,6 +37,9 @@ FOLDS = 5
 # How little coefficients are held back (scikit-learn's C), chosen by cross-validation.
 FREEDOM = {WORDS: 2.0, VECTORS: 0.0005, SECOND: 0.1}
 ROUNDS = 2000  # of the optimizer, at most
+# How steep the optimum may be: there, Newton's steps differ less between processors than what is
+# kept of coefficients.
+TOLERANCE = 1e-11
 
 
 class Labelled(NamedTuple):
@@ -60,7 +63,7 @@ class _Set(NamedTuple):
 def train(
     texts: Sequence[Labelled], files: Sequence[Path], encoder: NetworkOptions | None
 ) -> Model:
-    """Fit a model; the same texts, encoder and processor give the same one.
+    """Fit a model; the same texts and encoder (in float64) give the same one on every processor.
 
     `files` are those that the texts were read from, for the recipe. Texts with the same first
     sentence are never on both sides of the cross-validation. Raises BadInput if a label has no
@@ -121,7 +124,7 @@ def _fit(step: str, matrix: Any, data: _Set, among: Any = None) -> Any:
         middle, spread = own.mean(0), np.maximum(own.std(0), 1e-6)
         own = (own - middle) / spread
     fitted = extra.module("sklearn.linear_model").LogisticRegression(
-        C=FREEDOM[step], max_iter=ROUNDS, tol=1e-4
+        C=FREEDOM[step], max_iter=ROUNDS, tol=TOLERANCE, solver="newton-cg"
     )
     weights = data.weights[use]
     fitted.fit(own, data.labels[use], weights / weights.mean())

@@ -23,7 +23,7 @@ BATCH_TOKENS = 4096
 def vectors(options: NetworkOptions, sentences: Sequence[str]) -> Iterator[Mapping[int, Any]]:
     """By place: the mean of a sentence's pieces, the largest, and the mean of the first ones.
 
-    Each is 3 x the encoder's dimensions, float32, in one row. Yields some sentences at a time. What
+    Each is 3 x the encoder's dimensions, in one row. Yields some sentences at a time. What
     is past the encoder's limit is not read. Raises BadInput if the encoder cannot be loaded.
     """
     encoder = encoders.load_encoder(options, LAYERS)
