@@ -13,8 +13,8 @@ import numpy as np
 from metassay.errors import BadInput
 from metassay.llm import tokens
 from metassay.llm.budget import Billed, Budget
-from metassay.llm.egress import Cleared
-from metassay.llm.endpoints import ModelOptions
+from metassay.llm.egress import Cleared, Secrets
+from metassay.llm.endpoints import ModelOptions, sends_schemas
 from metassay.llm.ledger import Entry, Ledger
 from metassay.llm.limits import Gate, Policy
 from metassay.llm.messages import ChatRequest, Reply
@@ -94,11 +94,11 @@ class Asking:
         self._stopped = asyncio.Event()
         self._one_at_a_time = asyncio.Lock()
 
-    async def run(self, secret: str | None) -> dict[str, Reply]:
+    async def run(self, secrets: Secrets) -> dict[str, Reply]:
         """Ask everything; BadInput if the endpoint can answer nobody."""
         from metassay.llm import http  # the openai package takes a second to import
 
-        async with http.clients(self._endpoint.options, secret) as clients:
+        async with http.clients(self._endpoint.options, secrets) as clients:
             beat = asyncio.create_task(self._keep_claims())
             try:
                 while (self._queue or self._with_others) and not self._dead_end:
@@ -234,7 +234,7 @@ class Asking:
     def _tokens(self, request: ChatRequest) -> float:
         if not self._gate.counts_tokens:
             return 0.0
-        structured = self._endpoint.options.structured
+        structured = sends_schemas(self._endpoint.options, self._model)
         return tokens.of_request(request, structured=structured) + request.max_tokens
 
     async def _pause(self, key: str, attempt: int, outcome: "Outcome") -> None:

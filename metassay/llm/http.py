@@ -23,6 +23,7 @@ import openai
 from metassay import __version__
 from metassay.llm.budget import Billed
 from metassay.llm.completion import answer
+from metassay.llm.egress import Secrets
 from metassay.llm.endpoints import EndpointOptions
 from metassay.llm.ledger import Entry
 from metassay.llm.limits import retry_after
@@ -74,14 +75,14 @@ class Outcome:
 
 @contextlib.asynccontextmanager
 async def clients(
-    endpoint: EndpointOptions, key: str | None
+    endpoint: EndpointOptions, secrets: Secrets
 ) -> AsyncIterator[list[openai.AsyncOpenAI]]:
     """Clients that share the load. Environment proxies and redirects are not followed."""
     transport_log = logging.getLogger("httpx2")
     if transport_log.level == logging.NOTSET:  # a line per request, unless somebody asks for it
         transport_log.setLevel(logging.WARNING)
     number = min(CLIENTS, endpoint.concurrency)
-    made = [_client(endpoint, key) for _ in range(number)]
+    made = [_client(endpoint, secrets) for _ in range(number)]
     try:
         yield made
     finally:
@@ -104,7 +105,7 @@ async def send(
                 _path(request, endpoint),
                 cast_to=httpx2.Response,
                 # Bytes, not a mapping: the package would copy and check that for a quarter of a ms.
-                content=_body(request, limit, structured=endpoint.structured),
+                content=body(request, endpoint, limit),
             )
     except (TimeoutError, openai.APITimeoutError) as error:
         return Outcome(error="timeout", again=True, billed=_if_it_went_out(error))
@@ -123,9 +124,9 @@ async def send(
     return Outcome(entry=entry, billed="yes", latency=latency)
 
 
-def _client(endpoint: EndpointOptions, key: str | None) -> openai.AsyncOpenAI:
+def _client(endpoint: EndpointOptions, secrets: Secrets) -> openai.AsyncOpenAI:
     transport = httpx2.AsyncClient(
-        transport=_Bounded(endpoint),
+        transport=_Bounded(endpoint, secrets),
         trust_env=False,
         follow_redirects=False,
         timeout=httpx2.Timeout(endpoint.timeout, connect=CONNECT_SECONDS),
@@ -134,7 +135,7 @@ def _client(endpoint: EndpointOptions, key: str | None) -> openai.AsyncOpenAI:
     headers["User-Agent"] = f"metassay/{__version__}"
     common: dict[str, Any] = {
         # Never None: the package would take a key from the environment, and send it to this server.
-        "api_key": key or "none",
+        "api_key": secrets.key or "none",
         "max_retries": 0,
         "timeout": httpx2.Timeout(endpoint.timeout, connect=CONNECT_SECONDS),
         "default_headers": headers,
@@ -154,11 +155,15 @@ class _TooLarge(httpx2.RequestError):
 class _Bounded(httpx2.AsyncBaseTransport):
     """Reads a response whole, but no more than LARGEST_BODY of it, also when it is unpacked.
 
-    Of its headers only those come through that are read here: what a body's `charset` says would
-    crash the package, which decodes the bodies of errors by it.
+    The endpoint's own headers are set here, in place of any that the package sets or logs. Of the
+    response's headers only those come through that are read here: what a body's `charset` says
+    would crash the package, which decodes the bodies of errors by it.
     """
 
-    def __init__(self, endpoint: EndpointOptions) -> None:
+    def __init__(self, endpoint: EndpointOptions, secrets: Secrets) -> None:
+        self._headers = {**endpoint.headers, **secrets.headers}
+        # Without a key the package sends one that is none, but one of the headers says who asks.
+        self._unset = ("authorization", "api-key") if secrets.headers and not secrets.key else ()
         self._inner = httpx2.AsyncHTTPTransport(
             verify=_certificates(),
             trust_env=False,
@@ -167,6 +172,9 @@ class _Bounded(httpx2.AsyncBaseTransport):
         )
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        for name in self._unset:
+            request.headers.pop(name, None)
+        request.headers.update(self._headers)
         response = await self._inner.handle_async_request(request)
         body = bytearray()
         try:
@@ -202,19 +210,27 @@ def _certificates() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
-def _body(request: ChatRequest, limit: str, *, structured: bool) -> bytes:
-    body: dict[str, Any] = {
+def body(request: ChatRequest, endpoint: EndpointOptions, limit: str) -> bytes:
+    """What is sent: the body of the request, as JSON in UTF-8."""
+    said: dict[str, Any] = {
         "model": request.model,
         "messages": [{"role": m.role, "content": m.content} for m in request.messages],
-        "temperature": request.temperature,
-        limit: request.max_tokens,
     }
+    if request.temperature is not None:
+        said["temperature"] = request.temperature
+    said[limit] = request.max_tokens
     if request.seed is not None:
-        body["seed"] = request.seed
-    if request.schema is not None and structured:
+        said["seed"] = request.seed
+    form = request.structured or endpoint.structured
+    if request.schema is not None and form == "json_schema":
         schema = {"name": "answer", "schema": json.loads(request.schema), "strict": True}
-        body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+        said["response_format"] = {"type": "json_schema", "json_schema": schema}
+    elif request.schema is not None and form == "json_object":
+        said["response_format"] = {"type": "json_object"}
+    if request.logprobs is not None:
+        said |= {"logprobs": True, "top_logprobs": request.logprobs}
+    said |= json.loads(request.extra or "{}")
+    return json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
 
 
 def _path(request: ChatRequest, endpoint: EndpointOptions) -> str:

@@ -384,6 +384,55 @@ def test_what_is_sent(
     assert call.headers["user-agent"].startswith("metassay/")
 
 
+def test_newer_parameters_are_sent_and_those_left_out_are_not(
+    server: ScriptedServer, ledger: Ledger
+) -> None:
+    extra = '{"chat_template_kwargs":{"enable_thinking":false},"reasoning_effort":"low"}'
+    asked = request(
+        *(1,), schema="{}", temperature=None, structured="json_object", extra=extra, logprobs=5
+    )
+    asking(server.base_url, ledger, structured=True)([asked])
+    (call,) = server.calls
+    del call.body["messages"]
+    assert call.body == {
+        "model": "m-1",
+        "max_tokens": 40,
+        "response_format": {"type": "json_object"},
+        "logprobs": True,
+        "top_logprobs": 5,
+        "chat_template_kwargs": {"enable_thinking": False},
+        "reasoning_effort": "low",
+    }
+
+
+def test_headers_are_sent_and_secrets_of_the_environment_are_nowhere_else(
+    server: ScriptedServer,
+    ledger: Ledger,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("DEBUG")
+    monkeypatch.setenv("METASSAY_TEST_HEADER", "h-secret-1")
+    server.script = lambda call: rate_limited("0") if call.attempt == 1 else echo(call)
+    ask = asking(
+        server.base_url,
+        ledger,
+        headers={"OpenRouter-Title": "metassay"},
+        header_env={"api-key": "METASSAY_TEST_HEADER"},
+    )
+    assert ask([request(1)])[0].status == "ok"
+    for call in server.calls:
+        assert call.headers["openrouter-title"] == "metassay"
+        assert call.headers["api-key"] == "h-secret-1"
+        assert "authorization" not in call.headers  # the header says who asks
+    assert "h-secret-1" not in caplog.text
+    ledger.database.checkpoint()
+    assert b"h-secret-1" not in ledger.path.read_bytes()
+    monkeypatch.delenv("METASSAY_TEST_HEADER")
+    with pytest.raises(BadInput, match=r"METASSAY_TEST_HEADER .*here > header_env > api-key"):
+        ask([request(2)])
+
+
 def test_a_schema_is_not_sent_where_nobody_understands_it(
     server: ScriptedServer, ledger: Ledger
 ) -> None:
@@ -404,6 +453,21 @@ def test_azure_has_its_own_addresses_and_header(
     assert call.path == "/openai/deployments/m-1/chat/completions?api-version=2024-10-21"
     assert call.headers["api-key"] == "azure-key"
     assert "from-the-environment" not in str(call.headers)
+
+
+def test_a_header_of_ones_own_takes_the_place_of_azures(
+    server: ScriptedServer, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("METASSAY_TEST_HEADER", "own")
+    url = server.base_url.removesuffix("/v1")
+    ask = asking(
+        *(url, ledger),
+        kind="azure",
+        api_version="2024-10-21",
+        header_env={"Api-Key": "METASSAY_TEST_HEADER"},
+    )
+    assert ask([request(1)])[0].status == "ok"
+    assert server.calls[0].headers["api-key"] == "own"
 
 
 def test_it_works_in_a_thread_and_inside_a_running_loop(
