@@ -5,6 +5,7 @@ from typing import Any
 
 from metassay.llm import tokens
 from metassay.llm.ledger import UNREADABLE, Entry, EntryStatus
+from metassay.llm.logprobs import logprobs_of, to_json
 from metassay.llm.messages import ChatRequest
 
 _FINISHED: dict[str, EntryStatus] = {"length": "truncated", "content_filter": "refused"}
@@ -32,7 +33,9 @@ def answer(content: bytes, request: ChatRequest, key: str) -> Entry | None:
     status = "refused" if refusal else _FINISHED.get(reason or "", "ok")
     if status == "ok" and not sound:
         reason = UNREADABLE
-    return Entry(key, status, reason, *_counts(body.get("usage"), request), text)
+    tokens = None if request.logprobs is None else logprobs_of(choice, text)
+    counts = _counts(body.get("usage"), request)
+    return Entry(key, status, reason, *counts, text, to_json(tokens) if tokens else None)
 
 
 def _text(said: Any) -> tuple[str, bool]:
