@@ -251,7 +251,7 @@ def _failed(error: openai.APIStatusError, request: ChatRequest, key: str) -> Out
         return Outcome(error=code, stop="it has no such model", retired=True)
     if status in _STOPPING or error.code in _NO_QUOTA:
         return Outcome(error=code, stop=_STOPPING.get(status, "the account has no quota left"))
-    if error.code == "content_filter":
+    if _declined(error):
         return Outcome(entry=Entry(key, "refused", "content_filter", None, None, None))
     if status in _RETRIED or status >= 500:
         billed: Billed = "perhaps" if status in _PERHAPS_BILLED else "no"
@@ -259,6 +259,17 @@ def _failed(error: openai.APIStatusError, request: ChatRequest, key: str) -> Out
         return Outcome(error=code, again=True, wait=wait, billed=billed)
     long = error.code == "context_length_exceeded" or _says_too_long(error.body)
     return Outcome(error="context_length" if long else code)
+
+
+def _declined(error: openai.APIStatusError) -> bool:
+    """Whether a filter would not take the prompt, as Azure, OpenAI and OpenRouter say it."""
+    body = error.body if isinstance(error.body, Mapping) else {}
+    about = body.get("metadata")
+    return (
+        error.code in ("content_filter", "content_policy_violation")
+        or (error.code == "invalid_prompt" and "flagged" in str(body.get("message")))
+        or (isinstance(about, Mapping) and "flagged_input" in about)
+    )
 
 
 def _says_too_long(body: object) -> bool:
