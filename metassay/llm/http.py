@@ -29,6 +29,7 @@ from metassay.llm.ledger import Entry
 from metassay.llm.limits import retry_after
 from metassay.llm.messages import ChatRequest
 from metassay.llm.retired import is_retired
+from metassay.llm.server_words import words
 
 # The connection pool of one client scans all its connections for every request: at 128 of them
 # that costs more than the request. Eight clients of sixteen connections do not notice.
@@ -43,7 +44,11 @@ _SILENCED = (
     *("OpenAI-Organization", "OpenAI-Project"),
 )
 _TOO_LONG = ("maximum context length", "context window", "context length")
-_STOPPING = {401: "it does not accept the key", 404: "it knows no such path or model"}
+_STOPPING = {
+    401: "it does not accept the key",
+    402: "the account has no credit left",
+    404: "it knows no such path or model",
+}
 _NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached")
 _RETRIED = frozenset({408, 409, 429})
 _READ_HEADERS = (b"retry-after", b"retry-after-ms", b"date")
@@ -55,7 +60,8 @@ class Outcome:
     """What one sent request came to: an `entry` for the ledger, or an `error` code.
 
     `again`: it may succeed another time, after `wait` seconds if the server said so. `stop`: no
-    request to this endpoint can succeed, and why; `retired`: to this model there.
+    request to this endpoint can succeed, and why; `retired`: to this model there. `said` are the
+    words of a server that refuses this one for good, and `kind` its own code.
     """
 
     entry: Entry | None = None
@@ -64,6 +70,8 @@ class Outcome:
     wait: float | None = None
     stop: str | None = None
     retired: bool = False
+    said: str | None = None
+    kind: str | None = None
     billed: Billed = "no"
     latency: float | None = None
 
@@ -98,14 +106,14 @@ async def send(
     limit: str,
 ) -> Outcome:
     """Send a request once and say what came of it. `limit` names the parameter for max_tokens."""
-    start = time.monotonic()
+    start, sent = time.monotonic(), body(request, endpoint, limit)
     try:
         async with asyncio.timeout(endpoint.timeout):
             response = await client.post(
                 _path(request, endpoint),
                 cast_to=httpx2.Response,
                 # Bytes, not a mapping: the package would copy and check that for a quarter of a ms.
-                content=body(request, endpoint, limit),
+                content=sent,
             )
     except (TimeoutError, openai.APITimeoutError) as error:
         return Outcome(error="timeout", again=True, billed=_if_it_went_out(error))
@@ -114,7 +122,8 @@ async def send(
         code = "too_large" if large else "connection"
         return Outcome(error=code, again=not large, billed=_if_it_went_out(error))
     except openai.APIStatusError as error:
-        return _failed(error, request, key)
+        secrets = [client.api_key, *map(str, client.default_headers.values())]
+        return _failed(error, request, key, sent, secrets)
     except openai.OpenAIError:
         return Outcome(error="client")
     latency = time.monotonic() - start
@@ -244,7 +253,9 @@ def _if_it_went_out(error: BaseException) -> Billed:
     return "no" if isinstance(error.__cause__, before) else "perhaps"
 
 
-def _failed(error: openai.APIStatusError, request: ChatRequest, key: str) -> Outcome:
+def _failed(
+    error: openai.APIStatusError, request: ChatRequest, key: str, sent: bytes, secrets: list[str]
+) -> Outcome:
     """What an HTTP status means: https://platform.openai.com/docs/guides/error-codes."""
     status, code = error.status_code, f"http_{error.status_code}"
     if is_retired(status, error.body, request.model):
@@ -257,8 +268,10 @@ def _failed(error: openai.APIStatusError, request: ChatRequest, key: str) -> Out
         billed: Billed = "perhaps" if status in _PERHAPS_BILLED else "no"
         wait = retry_after(error.response.headers)
         return Outcome(error=code, again=True, wait=wait, billed=billed)
-    long = error.code == "context_length_exceeded" or _says_too_long(error.body)
-    return Outcome(error="context_length" if long else code)
+    if error.code == "context_length_exceeded" or _says_too_long(error.body):
+        return Outcome(error="context_length")
+    said = words(status, error.body, sent, secrets)
+    return Outcome(error=code, said=said, kind=str(error.code))
 
 
 def _declined(error: openai.APIStatusError) -> bool:

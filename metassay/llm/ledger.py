@@ -51,6 +51,9 @@ _FORM_3 = """
 CREATE TABLE logprobs (
   key TEXT PRIMARY KEY, logprobs TEXT NOT NULL
 );
+CREATE TABLE tried (
+  block TEXT PRIMARY KEY
+) WITHOUT ROWID;
 """
 _ANSWERS = "answers LEFT JOIN logprobs USING (key)"
 _COUNT = "(typeof({0}) IN ('integer', 'null') AND coalesce({0} >= 0, 1))"
@@ -75,6 +78,7 @@ _SOUND = {
     ),
     "failures": "typeof(key) = 'text' AND typeof(code) = 'text' AND typeof(request) = 'text'",
     "logprobs": "typeof(key) = 'text' AND typeof(logprobs) = 'text'",
+    "tried": "typeof(block) = 'text'",
 }
 FORM = Form(
     0x4D544C47,  # "MTLG", so that any tool can tell whose file it is
@@ -239,6 +243,20 @@ class Ledger:
                     connection.execute(more, (entry.key, entry.logprobs))
                 return entry
             return self.lookup([entry.key])[entry.key]
+
+    def tried(self, blocks: Iterable[str]) -> set[str]:
+        """Those of the blocks (module `refusals`) that ever had an answer."""
+        found: set[str] = set()
+        for batch in batches(blocks):
+            with self.database.reading() as connection:
+                query = f"SELECT block FROM tried WHERE block IN ({', '.join('?' * len(batch))})"
+                found.update(row[0] for row in connection.execute(query, batch))
+        return found
+
+    def note_tried(self, block: str) -> None:
+        """Keep that a block had an answer."""
+        with self.database.transaction() as connection:
+            connection.execute("INSERT OR IGNORE INTO tried VALUES (?)", (block,))
 
     def forget(self, key: str) -> None:
         """Drop one answer, to make place for another."""

@@ -263,14 +263,15 @@ def test_a_dead_end_stops_everything_and_keeps_what_came(
 def test_a_dead_end_wakes_those_who_wait_for_their_turn(
     server: ScriptedServer, ledger: Ledger
 ) -> None:
+    asking(server.base_url, ledger)([request("first")])
     server.script = lambda call: Answer(status=404, delay=0.5)
     ask = asking(server.base_url, ledger, requests_per_minute=2, concurrency=8)
     start = time.monotonic()
     with pytest.raises(BadInput, match="20 of 20 answers are missing"):
         ask([request(number) for number in range(20)])
     assert time.monotonic() - start < 25  # the second would have had its turn after a minute
-    assert server.requests.total() == 1
-    assert ledger.stats().attempts == {"http_404": 1, "stopped": 7}
+    assert server.requests.total() == 2
+    assert ledger.stats().attempts == {"ok": 1, "http_404": 1, "stopped": 7}
 
 
 def test_another_models_question_is_a_bug(server: ScriptedServer, ledger: Ledger) -> None:
@@ -300,7 +301,18 @@ def test_a_missing_or_broken_key_stops_before_anything_is_sent(
     assert not server.calls
 
 
+def test_an_endpoint_that_never_answered_is_given_up_on_sooner(
+    server: ScriptedServer, ledger: Ledger
+) -> None:
+    server.script = lambda call: too_long() if "7?" in call.prompt else failed(500)
+    ask = asking(server.base_url, ledger, Policy(attempts=2, first_wait=0.001), concurrency=4)
+    codes = missing(ask([request(number) for number in range(6, 20)]))
+    assert codes == {"context_length": 1, "http_500": 3, "endpoint_down": 10}
+    assert server.most_at_once == 1
+
+
 def test_an_endpoint_that_is_down_is_given_up_on(server: ScriptedServer, ledger: Ledger) -> None:
+    asking(server.base_url, ledger)([request("first")])
     server.script = lambda call: failed(500)
     policy = Policy(attempts=2, first_wait=0.001)
     ask = asking(server.base_url, ledger, policy, concurrency=4)
