@@ -19,7 +19,7 @@ COMPUTING = {
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/matching"),
-        (1, "e1b04ccdcadab8df"),
+        (1, "7d552ecfb07f24e7"),
     ),
     "decoding": (
         decoding.METHOD,
@@ -43,7 +43,7 @@ COMPUTING = {
             "judges/reading",
             *(f"judges/semantic/{name}" for name in SEMANTIC),
         ),
-        (3, "b3f2411f63850ba9"),
+        (3, "5527fe213e9606f0"),
     ),
 }
 

@@ -5,6 +5,7 @@ the claim's of them; and what the closest sentences say otherwise (another numbe
 counts against it. docs/semantic.md says what it was trained on and what it cannot see.
 """
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -140,11 +141,11 @@ class SemanticJudge:
             "dtype": options.dtype,
         }
         task = Task("semantic", identify(options), options.device, settings, PACKAGES)
+        encoder = functools.cache(lambda: encoders.load_encoder(options))
 
         def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Any]]:
-            encoder = encoders.load_encoder(options)
             here = [questions[place] for place in missing]
-            for block in read_pairs(encoder, here, options.batch_tokens):
+            for block in read_pairs(encoder(), here, options.batch_tokens):
                 yield {missing[at]: self._output(read) for at, read in block.items()}
 
         return outputs(task, questions, compute, store=self._store) if questions else []
