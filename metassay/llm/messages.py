@@ -9,6 +9,7 @@ from json.encoder import encode_basestring
 from typing import Literal, NamedTuple, Protocol
 
 Status = Literal["ok", "refused", "truncated", "error"]
+Structured = Literal["json_schema", "json_object", "none"]
 
 # The characters that JSON escapes: the usual ones, and the rest of them.
 _ESCAPES = ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n"), (b"\t", b"\\t"), (b"\r", b"\\r"))
@@ -28,7 +29,11 @@ class Message:
 class ChatRequest:
     """One question to one model, with everything that can change the answer.
 
-    `schema` is the canonical JSON of a JSON schema the answer must follow, or None for free text.
+    `schema` is the canonical JSON of a JSON schema the answer must follow, or None for free text;
+    `structured` how the endpoint is told so, None if its block alone says that. `temperature` None
+    is left out of what is sent. `extra` is the canonical JSON of further members of what is sent
+    (`top_p`, `reasoning_effort`, ...). `logprobs`: with each token of the answer the logarithm of
+    its probability is wanted, and of so many of the likeliest tokens in its place.
     `model` is the model's identifier at its provider, not its name in params.yaml, and `repeat`
     tells deliberate repetitions of the same question apart (0 for the first).
     """
@@ -36,14 +41,21 @@ class ChatRequest:
     model: str
     messages: tuple[Message, ...]
     schema: str | None
-    temperature: float
+    temperature: float | None
     seed: int | None
     max_tokens: int
     repeat: int = 0
+    structured: Structured | None = None
+    extra: str | None = None
+    logprobs: int | None = None
 
     @property
     def canonical(self) -> str:
-        """The question as canonical JSON (sorted keys, no spaces), as the ledger keeps it, too."""
+        """The question as canonical JSON (sorted keys, no spaces), as the ledger keeps it, too.
+
+        What came later (the last three fields) is in it only where it is set: the questions of old
+        ledgers keep their keys.
+        """
         return self._canonical.decode("utf-8")
 
     @functools.cached_property  # every stage compares the keys of requests and replies again
@@ -57,12 +69,15 @@ class ChatRequest:
         messages = b",".join(
             [b"[%b,%b]" % (_quoted(m.role), _quoted(m.content)) for m in self.messages]
         )
+        extra = b"" if self.extra is None else b'"extra":%b,' % _quoted(self.extra)
+        logprobs = b"" if self.logprobs is None else b'"logprobs":%d,' % self.logprobs
         schema = b"null" if self.schema is None else _quoted(self.schema)
-        seed = "null" if self.seed is None else self.seed
-        return b'{"kind":"chat","max_tokens":%d,"messages":[%b],"model":%b,"repeat":%d,%b}' % (
-            *(self.max_tokens, messages, _quoted(self.model), self.repeat),
-            b'"schema":%b,%b'
-            % (schema, f'"seed":{seed},"temperature":{self.temperature!r}'.encode()),
+        seed = b"null" if self.seed is None else b"%d" % self.seed
+        form = b"" if self.structured is None else b'"structured":%b,' % _quoted(self.structured)
+        heat = b"null" if self.temperature is None else repr(self.temperature).encode()
+        return b'{%b"kind":"chat",%b"max_tokens":%d,"messages":[%b],"model":%b,"repeat":%d,%b}' % (
+            *(extra, logprobs, self.max_tokens, messages, _quoted(self.model), self.repeat),
+            b'"schema":%b,"seed":%b,%b"temperature":%b' % (schema, seed, form, heat),
         )
 
 
@@ -83,12 +98,25 @@ def read_request(canonical: str, key: str) -> ChatRequest | None:
         return None
 
 
+class TokenLogprobs(NamedTuple):
+    """One token of an answer and the natural logarithm of its probability (at least -9999).
+
+    `top` has the likeliest tokens in its place with theirs, as many as the endpoint gave.
+    """
+
+    token: str
+    logprob: float
+    top: tuple[tuple[str, float], ...]
+
+
 class Reply(NamedTuple):
     """What came of a request: an answer, or the status that says why there is none.
 
     `text` is None, too, of an answer that is no text (finish_reason `unreadable`).
     `error` is a short code (`http_500`, `timeout`, `content_filter`, `over_budget`), never a text.
     `attempts` counts the requests that were sent for it, 0 if the ledger had the answer.
+    `logprobs` are the tokens of the answer, without those of thoughts before it, and maybe with one
+    that ended it; None where the endpoint gave none, or nobody asked for them.
     """
 
     key: str
@@ -99,6 +127,7 @@ class Reply(NamedTuple):
     completion_tokens: int | None
     attempts: int
     error: str | None = None
+    logprobs: tuple[TokenLogprobs, ...] | None = None
 
 
 class Ask(Protocol):
