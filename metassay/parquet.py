@@ -31,13 +31,17 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its Arrow type, what it says, whether it may be null, the values it may take."""
+    """One column: its Arrow type, what it says, whether it may be null, the values it may take.
+
+    One that came `later` is left out of a file in which it is null throughout, as older files do.
+    """
 
     type: pa.DataType
     meaning: str
     null: bool = False
     choices: tuple[str, ...] = ()
     exact: bool = False  # a real that is kept to its last digit
+    later: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,9 +59,9 @@ class Table:
         return pa.schema([pa.field(n, c.type, nullable=c.null) for n, c in self.columns.items()])
 
 
-def text(meaning: str, *, null: bool = False) -> Column:
+def text(meaning: str, *, null: bool = False, later: bool = False) -> Column:
     """Text of any length."""
-    return Column(pa.string(), meaning, null)
+    return Column(pa.string(), meaning, null, later=later)
 
 
 def repeated_text(meaning: str, *, null: bool = False) -> Column:
@@ -115,6 +119,8 @@ def write(table: Table, frame: pd.DataFrame, path: Path) -> None:
     """
     rows = _validated(table, _to_arrow(table, frame, str(path)), str(path))
     rows = rows.sort_by([(name, "ascending") for name in table.key])
+    without = [n for n, c in table.columns.items() if c.later and rows[n].null_count == len(rows)]
+    rows = rows.drop_columns(without)
     with whole_file(path) as file:
         pq.write_table(
             rows.replace_schema_metadata(None),
@@ -177,6 +183,10 @@ def _read_one(table: Table, file: Path) -> pa.Table:
         rows = load(file, [n for n, c in table.columns.items() if pa.types.is_dictionary(c.type)])
     except BadInput as error:
         raise BadInput(f"{problem}; {_AGAIN}" for problem in error.problems) from error
+    for name, column in table.columns.items():
+        if column.later and name not in rows.column_names:
+            at = list(table.columns).index(name)
+            rows = rows.add_column(at, name, pa.nulls(len(rows), column.type))
     differs = _difference(rows.schema, table)
     if differs:
         raise BadInput(f"{file} is of another version: {differs}; {_AGAIN}")
@@ -197,6 +207,8 @@ def _difference(found: pa.Schema, table: Table) -> str:
 
 
 def _to_arrow(table: Table, frame: pd.DataFrame, where: str) -> pa.Table:
+    later = [name for name, column in table.columns.items() if column.later]
+    frame = frame.assign(**{name: None for name in later if name not in frame.columns})
     absent = [name for name in table.columns if name not in frame.columns]
     unknown = [str(name) for name in frame.columns if name not in table.columns]
     problems = [f"{table.name}: {where}: column {n!r} is missing; add it" for n in absent]

@@ -11,7 +11,7 @@ from metassay.datasets.registry import Dataset, find
 from metassay.generation import SYSTEMS
 from metassay.judges import JUDGES
 from metassay.kinds import Chosen, choose
-from metassay.llm.endpoints import Models, find_model, parse_models
+from metassay.llm.endpoints import Models, find_model, parse_models, sends_schemas
 from metassay.llm.estimate import Estimate, estimate
 from metassay.llm.ledger import Ledger
 from metassay.llm.prompts import Decoding
@@ -118,7 +118,7 @@ def estimated(
         asked.requests,
         ledger,
         model,
-        structured=models.endpoints[model.endpoint].structured,
+        structured=sends_schemas(models.endpoints[model.endpoint], model),
         completion_tokens=min(mean * asked.answer_length, use.max_tokens or model.max_tokens),
         most=asked.most,
         longer=asked.longer,

@@ -13,11 +13,12 @@ import numpy as np
 from metassay.errors import BadInput
 from metassay.llm import tokens
 from metassay.llm.budget import Billed, Budget
-from metassay.llm.egress import Cleared
-from metassay.llm.endpoints import ModelOptions
+from metassay.llm.egress import Cleared, Secrets
+from metassay.llm.endpoints import ModelOptions, sends_schemas
 from metassay.llm.ledger import Entry, Ledger
 from metassay.llm.limits import Gate, Policy
 from metassay.llm.messages import ChatRequest, Reply
+from metassay.llm.refusals import Refusals
 from metassay.llm.retired import Retired, before, explained
 
 if TYPE_CHECKING:
@@ -28,10 +29,13 @@ if TYPE_CHECKING:
 log = logging.getLogger("metassay.llm")
 
 POLL_SECONDS = 0.2  # between two looks at what others have under way
+FIRST_ONES = 3  # with a block that never had an answer: given up on, all of it is
 DOWN_AFTER = 32  # requests given up on in a row; below that a document may just be hard
 
+_NOT_THE_BLOCKS = ("context_length", "over_budget")  # errors that say nothing of the parameters
 _REMEDIES = {
     401: "check the environment variable {key_env} (params.yaml > endpoints > {name} > key_env)",
+    402: "add credit to it",
     404: "check params.yaml > endpoints > {name} > base_url",
     429: "wait for its reset or raise it",
 }
@@ -92,15 +96,17 @@ class Asking:
         self._dead_end: str | None = None
         self._kind: type[BadInput] = BadInput  # of the dead end
         self._stopped = asyncio.Event()
+        self._refusals = Refusals(ledger, endpoint, model.limit, requests, budget.where)
         self._one_at_a_time = asyncio.Lock()
 
-    async def run(self, secret: str | None) -> dict[str, Reply]:
+    async def run(self, secrets: Secrets) -> dict[str, Reply]:
         """Ask everything; BadInput if the endpoint can answer nobody."""
         from metassay.llm import http  # the openai package takes a second to import
 
-        async with http.clients(self._endpoint.options, secret) as clients:
+        async with http.clients(self._endpoint.options, secrets) as clients:
             beat = asyncio.create_task(self._keep_claims())
             try:
+                await self._ask_first(clients[0])
                 while (self._queue or self._with_others) and not self._dead_end:
                     await self._work_together(clients)
                     await self._look_at_others()
@@ -116,6 +122,26 @@ class Asking:
             missing = len(self._requests) - answered
             raise self._kind(f"{self._dead_end} ({missing} of {self._total} answers are missing)")
         return self._replies
+
+    async def _ask_first(self, client: "openai.AsyncOpenAI") -> None:
+        """Ask one question with each block that never had an answer, and more until one has.
+
+        Where nothing comes back, however often a few of them are asked, the rest is not asked.
+        """
+        for keys in self._refusals.first_ones():
+            failed = 0
+            for key in keys:
+                if self._dead_end or not self._refusals.is_untried(key):
+                    break
+                self._queue.remove(key)
+                if failed == FIRST_ONES:
+                    self._note(failure(key, "endpoint_down", attempts=0))
+                elif self._ledger.claim(key, self._owner, self._policy.lease):
+                    reply = await self._answer(client, key)
+                    failed += reply.status == "error" and reply.error not in _NOT_THE_BLOCKS
+                    self._note(reply)
+                else:
+                    self._with_others.append(key)
 
     async def _work_together(self, clients: "list[openai.AsyncOpenAI]") -> None:
         workers = min(self._endpoint.options.concurrency, len(self._queue))
@@ -171,6 +197,8 @@ class Asking:
                 self._failures_in_a_row = 0
                 return entry.reply(attempt)
             code = outcome.code
+            if outcome.said is not None and not self._dead_end:
+                self._stop(self._refusals.refused(key, outcome))
             if not outcome.again or attempt == self._policy.attempts or self._dead_end:
                 self._failures_in_a_row += outcome.again or code == "http_403"
                 break
@@ -198,10 +226,8 @@ class Asking:
         """Write down what came, the answer before anything else; both or neither are written."""
         entry = outcome.entry
         if outcome.stop and not self._dead_end:
-            self._dead_end = self._explain(outcome)
             self._kind = Retired if outcome.retired else BadInput
-            self._stopped.set()
-            self._gate.abandon()
+            self._stop(self._explain(outcome))
         with self._ledger.database.transaction():
             if entry is None:
                 self._budget.settle(number, outcome.code, outcome.billed)
@@ -217,8 +243,16 @@ class Asking:
             counts = (entry.prompt_tokens, entry.completion_tokens)
             self._budget.settle(number, outcome.code, outcome.billed, *counts)
             self._uncounted += outcome.billed == "yes" and None in counts
+            self._refusals.answered(key)
             self._ledger.release(self._owner, key)
         return kept
+
+    def _stop(self, why: str | None) -> None:
+        """Ask nothing more, if there is a reason why."""
+        if why is not None:
+            self._dead_end = why
+            self._stopped.set()
+            self._gate.abandon()
 
     async def _reserve(self, key: str) -> int | None:
         while not self._dead_end:
@@ -234,7 +268,7 @@ class Asking:
     def _tokens(self, request: ChatRequest) -> float:
         if not self._gate.counts_tokens:
             return 0.0
-        structured = self._endpoint.options.structured
+        structured = sends_schemas(self._endpoint.options, self._model)
         return tokens.of_request(request, structured=structured) + request.max_tokens
 
     async def _pause(self, key: str, attempt: int, outcome: "Outcome") -> None:

@@ -44,13 +44,14 @@ class Spending(NamedTuple):
 
 @dataclass(frozen=True)
 class Budget:
-    """One model's calls on one account. Made by `open_budget`."""
+    """One model's calls on one account. Made by `open_budget`; `where` is the model's block."""
 
     ledger: Ledger
     account: str
     model: str
     prices: Prices | None
     max_cost: float | None
+    where: str
 
     def reserve(self, request: ChatRequest, key: str, owner: str) -> int | Literal["wait", "over"]:
         """Note an attempt and reserve the most it can cost; returns the attempt's number.
@@ -177,7 +178,7 @@ def open_budget(
             f"{where} > prices: missing, so max_cost cannot be kept; add them (0 for a model of"
             " your own), or remove max_cost"
         )
-    budget = Budget(ledger, account, model.model, prices, max_cost)
+    budget = Budget(ledger, account, model.model, prices, max_cost, where)
     with ledger.database.transaction() as connection:
         connection.execute("INSERT OR IGNORE INTO accounts (account) VALUES (?)", (account,))
         query = "SELECT currency FROM accounts WHERE account = ?"

@@ -10,14 +10,13 @@ moment goes on where it stopped. No text of a request or an answer is in any log
 
 import asyncio
 import concurrent.futures
-import os
 from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
 from metassay.errors import BadInput
 from metassay.llm.batch import Asking, Progress, Tally, failure
 from metassay.llm.budget import Budget
-from metassay.llm.egress import Cleared
+from metassay.llm.egress import Cleared, Secrets, secrets_of
 from metassay.llm.endpoints import ModelOptions
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
@@ -58,11 +57,11 @@ def asker(
         if progress is not None:
             progress(Tally(len(distinct), len(found), 0, 0, 0, 0))
         if missing:
-            secret = _secret(endpoint, len(missing), len(distinct))
+            secrets = _secrets(endpoint, len(missing), len(distinct))
             asking = Asking(
                 endpoint, model, ledger, budget, policy or Policy(), missing, len(found), progress
             )
-            replies.update(_finish(asking.run(secret)))
+            replies.update(_finish(asking.run(secrets)))
         return [replies[key] for key in keys]
 
     return ask
@@ -82,21 +81,12 @@ def replayer(ledger: Ledger) -> Ask:
     return ask
 
 
-def _secret(endpoint: Cleared, missing: int, total: int) -> str | None:
-    """The key, or None where none is wanted; it is read now and kept nowhere."""
-    name = endpoint.options.key_env
-    if name is None:
-        return None
-    secret = os.environ.get(name, "").strip()
-    where = f"params.yaml > endpoints > {endpoint.name} > key_env"
-    if not secret:
-        raise BadInput(
-            f"{missing} of {total} answers are not in the ledger, and the environment variable"
-            f" {name} ({where}) is not set; set it, or import the responses of a finished run"
-        )
-    if not (secret.isascii() and secret.isprintable()):
-        raise BadInput(f"the environment variable {name} ({where}) holds no key; set it again")
-    return secret
+def _secrets(endpoint: Cleared, missing: int, total: int) -> Secrets:
+    try:
+        return secrets_of(endpoint)
+    except BadInput as error:
+        said = f"{missing} of {total} answers are not in the ledger, and"
+        raise BadInput(f"{said} {problem}" for problem in error.problems) from None
 
 
 def _finish(work: Coroutine[Any, Any, Result]) -> Result:

@@ -5,14 +5,24 @@ from typing import Any
 
 from metassay.llm import tokens
 from metassay.llm.ledger import UNREADABLE, Entry, EntryStatus
+from metassay.llm.logprobs import logprobs_of, to_json
 from metassay.llm.messages import ChatRequest
 
-_FINISHED: dict[str, EntryStatus] = {"length": "truncated", "content_filter": "refused"}
+# OpenAI's words first; then those of Anthropic, Mistral and Gemini, which gateways pass on.
+_FINISHED: dict[str, EntryStatus] = {
+    **dict.fromkeys(("length", "max_tokens", "model_length"), "truncated"),
+    "model_context_window_exceeded": "truncated",
+    **dict.fromkeys(("content_filter", "refusal", "safety"), "refused"),
+}
+_BROKEN = ("error", "abort")  # OpenRouter and vLLM: it ended before there was an answer
+_THOUGHTS = ("thinking", "reasoning")  # parts of a message that are none of the answer
 _LONGEST_REASON = 64  # characters; it is one word of an API's few
 
 
 def answer(content: bytes, request: ChatRequest, key: str) -> Entry | None:
     """Read the body of a response; None if no answer is in it.
+
+    What a model thought (`reasoning_content`, `reasoning`, parts that say so) is no answer.
 
     A count of tokens that cannot be true is null. An answer that is no text, or that no file can
     hold, was paid for all the same: it is kept as ASCII, marked, and nobody reads it.
@@ -24,15 +34,19 @@ def answer(content: bytes, request: ChatRequest, key: str) -> Entry | None:
         if body.get("error") or choice.get("error"):
             return None
         message, reason = choice["message"], choice.get("finish_reason")
+        if reason in _BROKEN:
+            return None
         refusal = message.get("refusal")
         text, sound = _text(refusal or message.get("content"))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
     reason = _ascii(reason)[:_LONGEST_REASON] if isinstance(reason, str) else None
-    status = "refused" if refusal else _FINISHED.get(reason or "", "ok")
+    status = "refused" if refusal else _FINISHED.get((reason or "").lower(), "ok")
     if status == "ok" and not sound:
         reason = UNREADABLE
-    return Entry(key, status, reason, *_counts(body.get("usage"), request), text)
+    tokens = None if request.logprobs is None else logprobs_of(choice, text)
+    counts = _counts(body.get("usage"), request)
+    return Entry(key, status, reason, *counts, text, to_json(tokens) if tokens else None)
 
 
 def _text(said: Any) -> tuple[str, bool]:
@@ -49,7 +63,10 @@ def _text(said: Any) -> tuple[str, bool]:
 
 def _joined(parts: list[Any]) -> Any:
     """The text of `[{"type": "text", "text": "..."}, ...]`, in which some servers answer."""
-    texts = [p.get("text") for p in parts if isinstance(p, dict) and p.get("type") == "text"]
+    said = [p for p in parts if not (isinstance(p, dict) and p.get("type") in _THOUGHTS)]
+    if not said:
+        return None
+    texts = [p.get("text") for p in said if isinstance(p, dict) and p.get("type") == "text"]
     sound = [text for text in texts if isinstance(text, str)]
     return "".join(sound) if sound and len(sound) == len(texts) else parts
 

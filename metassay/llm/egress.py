@@ -1,7 +1,9 @@
-"""Whose text may go where: it is decided before the first request."""
+"""Whose text may go where, and with which keys: it is decided before the first request."""
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from metassay.errors import BadInput
 from metassay.llm.endpoints import EndpointOptions
@@ -16,6 +18,38 @@ class Cleared:
     name: str
     options: EndpointOptions
     dataset: str
+
+
+class Secrets(NamedTuple):
+    """What says who asks: the key, if one is wanted, and headers. Kept nowhere but in memory."""
+
+    key: str | None
+    headers: dict[str, str]
+
+
+def variables(endpoint: EndpointOptions) -> dict[str, str]:
+    """The environment variables that hold an endpoint's secrets, by the key that names each."""
+    found = {} if endpoint.key_env is None else {"key_env": endpoint.key_env}
+    return found | {f"header_env > {name}": of for name, of in endpoint.header_env.items()}
+
+
+def secrets_of(endpoint: Cleared) -> Secrets:
+    """Read the endpoint's secrets now; BadInput names each variable without one."""
+    problems: list[str] = []
+    found: dict[str, str] = {}
+    for key, name in variables(endpoint.options).items():
+        found[key] = os.environ.get(name, "").strip()
+        said = (
+            f"the environment variable {name} (params.yaml > endpoints > {endpoint.name} > {key})"
+        )
+        if not found[key]:
+            problems.append(f"{said} is not set; set it, or import the responses of a finished run")
+        elif not (found[key].isascii() and found[key].isprintable()):
+            problems.append(f"{said} holds no key; set it again")
+    if problems:
+        raise BadInput(problems)
+    headers = {name: found[f"header_env > {name}"] for name in endpoint.options.header_env}
+    return Secrets(found.get("key_env"), headers)
 
 
 def check(access: str, dataset: str, name: str, endpoint: EndpointOptions) -> Cleared:

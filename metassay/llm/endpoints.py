@@ -1,40 +1,93 @@
 """Where language models answer, and on what terms: the blocks `endpoints` and `models`."""
 
 import datetime
+import json
 import re
 from collections.abc import Mapping
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from metassay.errors import BadInput
+from metassay.llm.messages import Structured
 from metassay.options import Block, Options, Words, parse
 
 # What is beyond is a slip, and would not stay finite when it is multiplied.
 Count = Annotated[int, Field(gt=0, le=10_000_000_000)]
 Price = Annotated[float, Field(ge=0, le=1_000_000)]
 Seed = Annotated[int, Field(ge=-(2**31), lt=2**31)]  # all servers hold so many
+# The name of an environment variable, never the key itself.
+Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+HeaderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]+$")]
+HeaderValue = Annotated[str, Field(pattern=r"^[!-~]([ -~]*[!-~])?$")]
+
+# Set by Metassay, by the client, or once for a connection.
+_OWN_HEADERS = frozenset(
+    {"accept", "accept-encoding", "connection", "content-length", "content-type", "cookie", "host"}
+    | {"proxy-authorization", "te", "transfer-encoding", "upgrade", "user-agent"}
+)
+_SECRET = re.compile(r"auth|cookie|credential|(^|-)key($|-)|passw|secret|token", re.IGNORECASE)
+# What an answer's key has in fields of its own, or would make the answer another than is read.
+_OWN_MEMBERS = {
+    **dict.fromkeys(("model", "messages"), "Metassay sets it"),
+    **dict.fromkeys(("max_tokens", "max_completion_tokens"), "set max_tokens and limit"),
+    **dict.fromkeys(("temperature", "seed", "top_p", "reasoning_effort"), "set the model's own"),
+    "chat_template_kwargs": "set the model's own",
+    "response_format": "set structured",
+    **dict.fromkeys(("logprobs", "top_logprobs"), "who asks says whether it wants them"),
+    **dict.fromkeys(("stream", "n"), "one whole answer is read"),
+}
+
+
+def _form(value: object) -> object:
+    """Older files say true or false."""
+    return {True: "json_schema", False: "none"}[value] if isinstance(value, bool) else value
+
+
+Form = Annotated[Structured, BeforeValidator(_form)]
+
+
+def _plain(members: dict[str, Any]) -> dict[str, Any]:
+    try:
+        written = _json(members)
+        written.encode("utf-8")
+        if json.loads(written) == members:
+            return members
+    except (TypeError, ValueError, RecursionError):
+        pass
+    raise ValueError("holds what JSON cannot say; write texts, finite numbers, lists, mappings")
+
+
+def _json(members: object) -> str:
+    return json.dumps(
+        members, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
+    )
+
+
+Members = Annotated[dict[str, Any], AfterValidator(_plain)]
 
 
 class EndpointOptions(Options):
     """A server that speaks the OpenAI chat protocol: OpenAI itself, Azure, vLLM, Ollama, ...
 
     `azure` is for Azure's dated API (`api_version`, deployments); everything else is `openai`.
-    `sends` names the access classes beyond `public` whose text may go there. `structured`: the
-    server understands JSON schemas. `timeout` is for one whole answer, in seconds.
+    `sends` names the access classes beyond `public` whose text may go there. `structured`: how the
+    server is told the form of an answer. `timeout` is for one whole answer, in seconds. `headers`
+    go with every request, as do those of `header_env`, whose values are environment variables.
     """
 
     kind: Literal["openai", "azure"]
     base_url: Annotated[str, Field(pattern=r"^https?://[^\s/@?#]+(/[^\s?#]*)?$")]
-    # The name of an environment variable, never the key itself.
-    key_env: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
+    key_env: Variable | None = None
+    headers: dict[HeaderName, HeaderValue] = Field(default_factory=dict)
+    header_env: dict[HeaderName, Variable] = Field(default_factory=dict)
     api_version: Annotated[str, Field(pattern=r"^[A-Za-z0-9.-]+$")] | None = None
     concurrency: Annotated[int, Field(gt=0, le=1024)] = 8
     requests_per_minute: Count | None = None
     tokens_per_minute: Count | None = None
     timeout: Annotated[float, Field(gt=0, le=86_400)] = 120.0
-    structured: bool = False
+    structured: Form = "none"
     sends: list[Literal["credentialed", "private"]] = Field(default_factory=list)
     # The environment's proxies are ignored: text goes where this says.
     proxy: Annotated[str, Field(pattern=r"^https?://[^\s/?#]+/?$")] | None = None
@@ -65,18 +118,36 @@ class ModelOptions(Options):
     """A model at an endpoint, and how it is asked.
 
     `model` is the provider's identifier (on Azure the deployment). `tokenizer` is a local folder
-    with the model's tokenizer.json, for exact estimates. OpenAI's reasoning models want
-    `limit: max_completion_tokens` and `temperature: 1`; everybody else knows `max_tokens`.
+    with the model's tokenizer.json, for exact estimates. `temperature: null` leaves it out, for
+    models that refuse it; OpenAI's reasoning models want `limit: max_completion_tokens`, too.
+    `structured` is said here where the model is unlike its endpoint. `extra_body` has what else
+    goes into a request.
     """
 
     endpoint: str
     model: Words
-    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = 0.0
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
     seed: Seed | None = None
+    reasoning_effort: Words | None = None
     max_tokens: Count
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    structured: Form | None = None
+    chat_template_kwargs: Members = Field(default_factory=dict)
+    extra_body: Members = Field(default_factory=dict)
     prices: Prices | None = None
     tokenizer: str | None = None
+
+    @property
+    def extra(self) -> str | None:
+        """Canonical JSON of what a request has besides the fields of ChatRequest; None if empty."""
+        own = {
+            "top_p": self.top_p,
+            "reasoning_effort": self.reasoning_effort,
+            "chat_template_kwargs": self.chat_template_kwargs or None,
+        }
+        said = {name: value for name, value in own.items() if value is not None} | self.extra_body
+        return _json(said) if said else None
 
 
 class Models(NamedTuple):
@@ -106,7 +177,16 @@ def parse_models(
         except BadInput as error:
             problems += error.problems
             continue
+        endpoint = found.endpoints.get(model.endpoint)
+        if endpoint and endpoint.structured == "json_object" and model.structured is None:
+            # Other than the two forms that are as old as the ledger, it is part of a question.
+            model = model.model_copy(update={"structured": "json_object"})
         found.models[name] = model
+        problems += [
+            f"{where} > models > {name} > extra_body > {member}: {_OWN_MEMBERS[member]}; remove it"
+            for member in model.extra_body
+            if member in _OWN_MEMBERS
+        ]
         if model.endpoint not in endpoints:
             problems.append(
                 f"{where} > models > {name} > endpoint: {model.endpoint!r} is not in endpoints;"
@@ -125,8 +205,24 @@ def find_model(models: Models, name: str) -> ModelOptions:
     return models.models[name]
 
 
+def sends_schemas(endpoint: EndpointOptions, model: ModelOptions) -> bool:
+    """Whether the answer's JSON schema goes along with a question that has one."""
+    return (model.structured or endpoint.structured) == "json_schema"
+
+
 def _problems(endpoint: EndpointOptions, where: str) -> list[str]:
     problems = []
+    for key in ("headers", "header_env"):
+        for header in getattr(endpoint, key):
+            at = f"{where} > {key} > {header}"
+            if header.lower() in _OWN_HEADERS:
+                problems.append(f"{at}: is not yours to set; remove it")
+            elif key == "headers" and _SECRET.search(header):
+                remedy = "name the environment variable that holds it under header_env instead"
+                problems.append(f"{at}: reads like a secret, which no file may hold; {remedy}")
+    names = [name.lower() for name in (*endpoint.headers, *endpoint.header_env)]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    problems += [f"{where} > headers: {name} is there twice; remove one" for name in twice]
     if (endpoint.kind == "azure") != (endpoint.api_version is not None):
         remedy = "kind azure needs it, openai does not know it; change one of them"
         problems.append(f"{where} > api_version: {remedy}")

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from metassay.database import batches
+from metassay.llm.egress import variables
 from metassay.llm.endpoints import EndpointOptions
 from metassay.llm.ledger import Ledger
 
@@ -45,9 +46,10 @@ def noted(ledger: Ledger, keys: Iterable[str] | None = None) -> dict[str, Failur
 
 
 def can_ask(endpoint: EndpointOptions) -> bool:
-    """Whether an endpoint could be asked now: its key is set, or, if it wants none, it is there."""
-    if endpoint.key_env is not None:
-        return bool(os.environ.get(endpoint.key_env, "").strip())
+    """Whether an endpoint could be asked now: its keys are set, or it wants none and is there."""
+    names = variables(endpoint)
+    if names:
+        return all(os.environ.get(name, "").strip() for name in names.values())
     address = urlsplit(endpoint.proxy or endpoint.base_url)
     port = address.port or (443 if address.scheme == "https" else 80)
     try:

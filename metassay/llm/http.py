@@ -23,11 +23,13 @@ import openai
 from metassay import __version__
 from metassay.llm.budget import Billed
 from metassay.llm.completion import answer
+from metassay.llm.egress import Secrets
 from metassay.llm.endpoints import EndpointOptions
 from metassay.llm.ledger import Entry
 from metassay.llm.limits import retry_after
 from metassay.llm.messages import ChatRequest
 from metassay.llm.retired import is_retired
+from metassay.llm.server_words import words
 
 # The connection pool of one client scans all its connections for every request: at 128 of them
 # that costs more than the request. Eight clients of sixteen connections do not notice.
@@ -42,7 +44,11 @@ _SILENCED = (
     *("OpenAI-Organization", "OpenAI-Project"),
 )
 _TOO_LONG = ("maximum context length", "context window", "context length")
-_STOPPING = {401: "it does not accept the key", 404: "it knows no such path or model"}
+_STOPPING = {
+    401: "it does not accept the key",
+    402: "the account has no credit left",
+    404: "it knows no such path or model",
+}
 _NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached")
 _RETRIED = frozenset({408, 409, 429})
 _READ_HEADERS = (b"retry-after", b"retry-after-ms", b"date")
@@ -54,7 +60,8 @@ class Outcome:
     """What one sent request came to: an `entry` for the ledger, or an `error` code.
 
     `again`: it may succeed another time, after `wait` seconds if the server said so. `stop`: no
-    request to this endpoint can succeed, and why; `retired`: to this model there.
+    request to this endpoint can succeed, and why; `retired`: to this model there. `said` are the
+    words of a server that refuses this one for good, and `kind` its own code.
     """
 
     entry: Entry | None = None
@@ -63,6 +70,8 @@ class Outcome:
     wait: float | None = None
     stop: str | None = None
     retired: bool = False
+    said: str | None = None
+    kind: str | None = None
     billed: Billed = "no"
     latency: float | None = None
 
@@ -74,14 +83,14 @@ class Outcome:
 
 @contextlib.asynccontextmanager
 async def clients(
-    endpoint: EndpointOptions, key: str | None
+    endpoint: EndpointOptions, secrets: Secrets
 ) -> AsyncIterator[list[openai.AsyncOpenAI]]:
     """Clients that share the load. Environment proxies and redirects are not followed."""
     transport_log = logging.getLogger("httpx2")
     if transport_log.level == logging.NOTSET:  # a line per request, unless somebody asks for it
         transport_log.setLevel(logging.WARNING)
     number = min(CLIENTS, endpoint.concurrency)
-    made = [_client(endpoint, key) for _ in range(number)]
+    made = [_client(endpoint, secrets) for _ in range(number)]
     try:
         yield made
     finally:
@@ -97,14 +106,14 @@ async def send(
     limit: str,
 ) -> Outcome:
     """Send a request once and say what came of it. `limit` names the parameter for max_tokens."""
-    start = time.monotonic()
+    start, sent = time.monotonic(), body(request, endpoint, limit)
     try:
         async with asyncio.timeout(endpoint.timeout):
             response = await client.post(
                 _path(request, endpoint),
                 cast_to=httpx2.Response,
                 # Bytes, not a mapping: the package would copy and check that for a quarter of a ms.
-                content=_body(request, limit, structured=endpoint.structured),
+                content=sent,
             )
     except (TimeoutError, openai.APITimeoutError) as error:
         return Outcome(error="timeout", again=True, billed=_if_it_went_out(error))
@@ -113,7 +122,8 @@ async def send(
         code = "too_large" if large else "connection"
         return Outcome(error=code, again=not large, billed=_if_it_went_out(error))
     except openai.APIStatusError as error:
-        return _failed(error, request, key)
+        secrets = [client.api_key, *map(str, client.default_headers.values())]
+        return _failed(error, request, key, sent, secrets)
     except openai.OpenAIError:
         return Outcome(error="client")
     latency = time.monotonic() - start
@@ -123,9 +133,9 @@ async def send(
     return Outcome(entry=entry, billed="yes", latency=latency)
 
 
-def _client(endpoint: EndpointOptions, key: str | None) -> openai.AsyncOpenAI:
+def _client(endpoint: EndpointOptions, secrets: Secrets) -> openai.AsyncOpenAI:
     transport = httpx2.AsyncClient(
-        transport=_Bounded(endpoint),
+        transport=_Bounded(endpoint, secrets),
         trust_env=False,
         follow_redirects=False,
         timeout=httpx2.Timeout(endpoint.timeout, connect=CONNECT_SECONDS),
@@ -134,7 +144,7 @@ def _client(endpoint: EndpointOptions, key: str | None) -> openai.AsyncOpenAI:
     headers["User-Agent"] = f"metassay/{__version__}"
     common: dict[str, Any] = {
         # Never None: the package would take a key from the environment, and send it to this server.
-        "api_key": key or "none",
+        "api_key": secrets.key or "none",
         "max_retries": 0,
         "timeout": httpx2.Timeout(endpoint.timeout, connect=CONNECT_SECONDS),
         "default_headers": headers,
@@ -154,11 +164,15 @@ class _TooLarge(httpx2.RequestError):
 class _Bounded(httpx2.AsyncBaseTransport):
     """Reads a response whole, but no more than LARGEST_BODY of it, also when it is unpacked.
 
-    Of its headers only those come through that are read here: what a body's `charset` says would
-    crash the package, which decodes the bodies of errors by it.
+    The endpoint's own headers are set here, in place of any that the package sets or logs. Of the
+    response's headers only those come through that are read here: what a body's `charset` says
+    would crash the package, which decodes the bodies of errors by it.
     """
 
-    def __init__(self, endpoint: EndpointOptions) -> None:
+    def __init__(self, endpoint: EndpointOptions, secrets: Secrets) -> None:
+        self._headers = {**endpoint.headers, **secrets.headers}
+        # Without a key the package sends one that is none, but one of the headers says who asks.
+        self._unset = ("authorization", "api-key") if secrets.headers and not secrets.key else ()
         self._inner = httpx2.AsyncHTTPTransport(
             verify=_certificates(),
             trust_env=False,
@@ -167,6 +181,9 @@ class _Bounded(httpx2.AsyncBaseTransport):
         )
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        for name in self._unset:
+            request.headers.pop(name, None)
+        request.headers.update(self._headers)
         response = await self._inner.handle_async_request(request)
         body = bytearray()
         try:
@@ -202,19 +219,27 @@ def _certificates() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
-def _body(request: ChatRequest, limit: str, *, structured: bool) -> bytes:
-    body: dict[str, Any] = {
+def body(request: ChatRequest, endpoint: EndpointOptions, limit: str) -> bytes:
+    """What is sent: the body of the request, as JSON in UTF-8."""
+    said: dict[str, Any] = {
         "model": request.model,
         "messages": [{"role": m.role, "content": m.content} for m in request.messages],
-        "temperature": request.temperature,
-        limit: request.max_tokens,
     }
+    if request.temperature is not None:
+        said["temperature"] = request.temperature
+    said[limit] = request.max_tokens
     if request.seed is not None:
-        body["seed"] = request.seed
-    if request.schema is not None and structured:
+        said["seed"] = request.seed
+    form = request.structured or endpoint.structured
+    if request.schema is not None and form == "json_schema":
         schema = {"name": "answer", "schema": json.loads(request.schema), "strict": True}
-        body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+        said["response_format"] = {"type": "json_schema", "json_schema": schema}
+    elif request.schema is not None and form == "json_object":
+        said["response_format"] = {"type": "json_object"}
+    if request.logprobs is not None:
+        said |= {"logprobs": True, "top_logprobs": request.logprobs}
+    said |= json.loads(request.extra or "{}")
+    return json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
 
 
 def _path(request: ChatRequest, endpoint: EndpointOptions) -> str:
@@ -228,21 +253,36 @@ def _if_it_went_out(error: BaseException) -> Billed:
     return "no" if isinstance(error.__cause__, before) else "perhaps"
 
 
-def _failed(error: openai.APIStatusError, request: ChatRequest, key: str) -> Outcome:
+def _failed(
+    error: openai.APIStatusError, request: ChatRequest, key: str, sent: bytes, secrets: list[str]
+) -> Outcome:
     """What an HTTP status means: https://platform.openai.com/docs/guides/error-codes."""
     status, code = error.status_code, f"http_{error.status_code}"
     if is_retired(status, error.body, request.model):
         return Outcome(error=code, stop="it has no such model", retired=True)
     if status in _STOPPING or error.code in _NO_QUOTA:
         return Outcome(error=code, stop=_STOPPING.get(status, "the account has no quota left"))
-    if error.code == "content_filter":
+    if _declined(error):
         return Outcome(entry=Entry(key, "refused", "content_filter", None, None, None))
     if status in _RETRIED or status >= 500:
         billed: Billed = "perhaps" if status in _PERHAPS_BILLED else "no"
         wait = retry_after(error.response.headers)
         return Outcome(error=code, again=True, wait=wait, billed=billed)
-    long = error.code == "context_length_exceeded" or _says_too_long(error.body)
-    return Outcome(error="context_length" if long else code)
+    if error.code == "context_length_exceeded" or _says_too_long(error.body):
+        return Outcome(error="context_length")
+    said = words(status, error.body, sent, secrets)
+    return Outcome(error=code, said=said, kind=str(error.code))
+
+
+def _declined(error: openai.APIStatusError) -> bool:
+    """Whether a filter would not take the prompt, as Azure, OpenAI and OpenRouter say it."""
+    body = error.body if isinstance(error.body, Mapping) else {}
+    about = body.get("metadata")
+    return (
+        error.code in ("content_filter", "content_policy_violation")
+        or (error.code == "invalid_prompt" and "flagged" in str(body.get("message")))
+        or (isinstance(about, Mapping) and "flagged_input" in about)
+    )
 
 
 def _says_too_long(body: object) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from metassay.database import Database, Form, batches
+from metassay.llm.logprobs import from_json
 from metassay.llm.messages import ChatRequest, Reply, belongs, read_request
 from metassay.llm.thoughts import without_thoughts
 
@@ -46,6 +47,15 @@ CREATE TABLE failures (
   key TEXT PRIMARY KEY, code TEXT NOT NULL, request TEXT NOT NULL
 );
 """
+_FORM_3 = """
+CREATE TABLE logprobs (
+  key TEXT PRIMARY KEY, logprobs TEXT NOT NULL
+);
+CREATE TABLE tried (
+  block TEXT PRIMARY KEY
+) WITHOUT ROWID;
+"""
+_ANSWERS = "answers LEFT JOIN logprobs USING (key)"
 _COUNT = "(typeof({0}) IN ('integer', 'null') AND coalesce({0} >= 0, 1))"
 _SOUND = {
     "answers": (
@@ -67,10 +77,12 @@ _SOUND = {
         )
     ),
     "failures": "typeof(key) = 'text' AND typeof(code) = 'text' AND typeof(request) = 'text'",
+    "logprobs": "typeof(key) = 'text' AND typeof(logprobs) = 'text'",
+    "tried": "typeof(block) = 'text'",
 }
 FORM = Form(
     0x4D544C47,  # "MTLG", so that any tool can tell whose file it is
-    (_FORM_1, _FORM_2),
+    (_FORM_1, _FORM_2, _FORM_3),
     "ledger",
     "import the tables of responses of your finished runs (`metassay ledger import`)",
     _SOUND,
@@ -89,7 +101,10 @@ def alive() -> tuple[float, float]:
 
 
 class Entry(NamedTuple):
-    """One final answer, as it came; `text` of a refusal holds its words, if there were any."""
+    """One final answer, as it came; `text` of a refusal holds its words, if there were any.
+
+    `logprobs` are those of its tokens, as module `logprobs` writes them.
+    """
 
     key: str
     status: EntryStatus
@@ -97,6 +112,7 @@ class Entry(NamedTuple):
     prompt_tokens: int | None
     completion_tokens: int | None
     text: str | None
+    logprobs: str | None = None
 
     def reply(self, attempts: int = 0) -> Reply:
         """The answer as the asker gets it: a refusal has no text, and thoughts are no answer.
@@ -104,14 +120,15 @@ class Entry(NamedTuple):
         An answer that ends within its thoughts is truncated, whatever the endpoint says. One that
         is no text is none to its asker.
         """
-        key, status, reason, prompt, completion, text = self
+        key, status, reason, prompt, completion, text, logprobs = self
         if reason == UNREADABLE:
             return Reply(key, status, None, reason, prompt, completion, attempts)
         if status != "refused":
             said = without_thoughts(text or "")
             if said is None:
                 status = "truncated"
-            return Reply(key, status, said, reason, prompt, completion, attempts)
+            tokens = None if logprobs is None or said is None else from_json(logprobs)
+            return Reply(key, status, said, reason, prompt, completion, attempts, None, tokens)
         error = "content_filter" if reason == "content_filter" else "refusal"
         return Reply(key, status, None, reason, prompt, completion, attempts, error)
 
@@ -154,7 +171,7 @@ class Ledger:
 
     def lookup(self, keys: Iterable[str]) -> dict[str, Entry]:
         """The answers that are there, by key."""
-        columns = "key, status, finish_reason, prompt_tokens, completion_tokens, text"
+        columns = ", ".join(Entry._fields)
         return {row[0]: Entry._make(row) for row in self.rows(columns, sorted(set(keys)))}
 
     def claim(self, key: str, owner: str, seconds: float) -> bool:
@@ -221,13 +238,31 @@ class Ledger:
         with self.database.transaction() as connection:
             insert = f"INSERT INTO answers VALUES ({marks}) ON CONFLICT (key) DO NOTHING"
             if connection.execute(insert, row).rowcount == 1:
+                if entry.logprobs is not None:
+                    more = "INSERT OR REPLACE INTO logprobs VALUES (?, ?)"
+                    connection.execute(more, (entry.key, entry.logprobs))
                 return entry
             return self.lookup([entry.key])[entry.key]
+
+    def tried(self, blocks: Iterable[str]) -> set[str]:
+        """Those of the blocks (module `refusals`) that ever had an answer."""
+        found: set[str] = set()
+        for batch in batches(blocks):
+            with self.database.reading() as connection:
+                query = f"SELECT block FROM tried WHERE block IN ({', '.join('?' * len(batch))})"
+                found.update(row[0] for row in connection.execute(query, batch))
+        return found
+
+    def note_tried(self, block: str) -> None:
+        """Keep that a block had an answer."""
+        with self.database.transaction() as connection:
+            connection.execute("INSERT OR IGNORE INTO tried VALUES (?)", (block,))
 
     def forget(self, key: str) -> None:
         """Drop one answer, to make place for another."""
         with self.database.transaction() as connection:
-            connection.execute("DELETE FROM answers WHERE key = ?", (key,))
+            for table in ("answers", "logprobs"):
+                connection.execute(f"DELETE FROM {table} WHERE key = ?", (key,))
 
     def stats(self) -> Stats:
         """Count what is there."""
@@ -266,12 +301,12 @@ class Ledger:
         """The named columns of these answers, or of all, in no particular order."""
         if keys is None:
             with self.database.reading() as connection:
-                yield from connection.execute(f"SELECT {columns} FROM answers").fetchall()
+                yield from connection.execute(f"SELECT {columns} FROM {_ANSWERS}").fetchall()
             return
         for batch in batches(keys):
             with self.database.reading() as connection:
                 marks = ", ".join("?" * len(batch))
-                query = f"SELECT {columns} FROM answers WHERE key IN ({marks})"
+                query = f"SELECT {columns} FROM {_ANSWERS} WHERE key IN ({marks})"
                 found = connection.execute(query, batch).fetchall()
             yield from found
 

@@ -21,7 +21,7 @@ from pydantic import Field
 from metassay import strict_yaml
 from metassay.errors import BadInput
 from metassay.llm.endpoints import ModelOptions
-from metassay.llm.messages import ChatRequest, Message
+from metassay.llm.messages import ChatRequest, Message, Structured
 from metassay.naming import name_problem
 from metassay.options import Options, parse
 
@@ -65,26 +65,34 @@ class Prompt:
 
 
 class Decoding(NamedTuple):
-    """The model, by its identifier at its provider, and how its answer is drawn."""
+    """The model, by its identifier at its provider, and how its answer is drawn.
+
+    `extra` and `structured` are those of ChatRequest.
+    """
 
     model: str
-    temperature: float
+    temperature: float | None
     seed: int | None
     max_tokens: int
+    extra: str | None = None
+    structured: Structured | None = None
 
     @property
     def signature(self) -> str:
         """All of it as recipes print it."""
+        heat = "none" if self.temperature is None else f"{self.temperature:g}"
         seed = "none" if self.seed is None else self.seed
-        return (
-            f"model:{self.model}|temperature:{self.temperature:g}|seed:{seed}"
-            f"|max_tokens:{self.max_tokens}"
-        )
+        said = f"model:{self.model}|temperature:{heat}|seed:{seed}|max_tokens:{self.max_tokens}"
+        if self.structured is not None:
+            said += f"|structured:{self.structured}"
+        # A bar parts what recipes say; within JSON it is the same when it is escaped.
+        return said if self.extra is None else said + "|extra:" + self.extra.replace("|", "\\u007c")
 
     @classmethod
     def of(cls, model: ModelOptions, max_tokens: int | None = None) -> Self:
         """As params.yaml > models says, unless an answer may be of another length here."""
-        return cls(model.model, model.temperature, model.seed, max_tokens or model.max_tokens)
+        drawn = (model.model, model.temperature, model.seed, max_tokens or model.max_tokens)
+        return cls(*drawn, model.extra, model.structured)
 
     def request(self, messages: Sequence[Message], schema: str | None = None) -> ChatRequest:
         """The request that puts these messages."""
@@ -95,6 +103,8 @@ class Decoding(NamedTuple):
             temperature=self.temperature,
             seed=self.seed,
             max_tokens=self.max_tokens,
+            extra=self.extra,
+            structured=None if schema is None else self.structured,
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from metassay.errors import BadInput
+from metassay.llm import logprobs
 from metassay.llm.failures import Failure, note, noted
 from metassay.llm.ledger import Entry, Ledger
 from metassay.llm.messages import read_request
@@ -47,7 +48,8 @@ def responses(
             f"{ledger.path}: {len(asked) - len(rows)} of {len(asked)} answers are not in the"
             f" ledger, the first is {first}; ask for them before exporting"
         )
-    rows += [(f.key, f.request, "error", f.code, None, None, None) for f in known.values()]
+    nothing = (None,) * (len(RESPONSES.columns) - 4)
+    rows += [(f.key, f.request, "error", f.code, *nothing) for f in known.values()]
     ledger.check_questions((row[0], row[1]) for row in rows)
     frame = pd.DataFrame(rows, columns=list(RESPONSES.columns), dtype=object)
     return frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"})
@@ -89,6 +91,11 @@ def _read(path: Path) -> list[dict[Any, Any]]:
             for row in rows
             for name in ("prompt_tokens", "completion_tokens")
             if pd.notna(row[name]) and not 0 <= row[name] <= _MOST_TOKENS
+        ],
+        "answers have log-probabilities that cannot be read": [
+            row["key"]
+            for row in rows
+            if pd.notna(row["logprobs"]) and logprobs.from_json(row["logprobs"]) is None
         ],
     }
     problems = [
@@ -162,4 +169,5 @@ def _entry(row: dict[Any, Any]) -> Entry:
         prompt_tokens=None if prompt is None else int(prompt),
         completion_tokens=None if completion is None else int(completion),
         text=plain["text"],
+        logprobs=plain["logprobs"],
     )

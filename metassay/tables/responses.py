@@ -23,5 +23,11 @@ RESPONSES = Table(
         ),
         "completion_tokens": integer("tokens written, likewise", null=True),
         "text": text("the answer, or the words of a refusal; null of an error", null=True),
+        "logprobs": text(
+            "JSON of the answer's tokens: each with the logarithm of its probability, and the"
+            " likeliest in its place with theirs; null where none were asked for, or none came",
+            null=True,
+            later=True,
+        ),
     },
 )

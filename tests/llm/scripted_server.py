@@ -61,8 +61,8 @@ class Call:
 
     @property
     def prompt_tokens(self) -> int:
-        format_ = self.body.get("response_format")
-        schema = json.dumps(format_["json_schema"]["schema"]) if format_ else ""
+        format_ = self.body.get("response_format") or {}
+        schema = json.dumps(format_["json_schema"]["schema"]) if "json_schema" in format_ else ""
         messages = self.body["messages"]
         return 3 + sum(4 + count(m["content"]) for m in messages) + count(schema)
 

@@ -263,14 +263,15 @@ def test_a_dead_end_stops_everything_and_keeps_what_came(
 def test_a_dead_end_wakes_those_who_wait_for_their_turn(
     server: ScriptedServer, ledger: Ledger
 ) -> None:
+    asking(server.base_url, ledger)([request("first")])
     server.script = lambda call: Answer(status=404, delay=0.5)
     ask = asking(server.base_url, ledger, requests_per_minute=2, concurrency=8)
     start = time.monotonic()
     with pytest.raises(BadInput, match="20 of 20 answers are missing"):
         ask([request(number) for number in range(20)])
     assert time.monotonic() - start < 25  # the second would have had its turn after a minute
-    assert server.requests.total() == 1
-    assert ledger.stats().attempts == {"http_404": 1, "stopped": 7}
+    assert server.requests.total() == 2
+    assert ledger.stats().attempts == {"ok": 1, "http_404": 1, "stopped": 7}
 
 
 def test_another_models_question_is_a_bug(server: ScriptedServer, ledger: Ledger) -> None:
@@ -300,7 +301,18 @@ def test_a_missing_or_broken_key_stops_before_anything_is_sent(
     assert not server.calls
 
 
+def test_an_endpoint_that_never_answered_is_given_up_on_sooner(
+    server: ScriptedServer, ledger: Ledger
+) -> None:
+    server.script = lambda call: too_long() if "7?" in call.prompt else failed(500)
+    ask = asking(server.base_url, ledger, Policy(attempts=2, first_wait=0.001), concurrency=4)
+    codes = missing(ask([request(number) for number in range(6, 20)]))
+    assert codes == {"context_length": 1, "http_500": 3, "endpoint_down": 10}
+    assert server.most_at_once == 1
+
+
 def test_an_endpoint_that_is_down_is_given_up_on(server: ScriptedServer, ledger: Ledger) -> None:
+    asking(server.base_url, ledger)([request("first")])
     server.script = lambda call: failed(500)
     policy = Policy(attempts=2, first_wait=0.001)
     ask = asking(server.base_url, ledger, policy, concurrency=4)
@@ -384,6 +396,55 @@ def test_what_is_sent(
     assert call.headers["user-agent"].startswith("metassay/")
 
 
+def test_newer_parameters_are_sent_and_those_left_out_are_not(
+    server: ScriptedServer, ledger: Ledger
+) -> None:
+    extra = '{"chat_template_kwargs":{"enable_thinking":false},"reasoning_effort":"low"}'
+    asked = request(
+        *(1,), schema="{}", temperature=None, structured="json_object", extra=extra, logprobs=5
+    )
+    asking(server.base_url, ledger, structured=True)([asked])
+    (call,) = server.calls
+    del call.body["messages"]
+    assert call.body == {
+        "model": "m-1",
+        "max_tokens": 40,
+        "response_format": {"type": "json_object"},
+        "logprobs": True,
+        "top_logprobs": 5,
+        "chat_template_kwargs": {"enable_thinking": False},
+        "reasoning_effort": "low",
+    }
+
+
+def test_headers_are_sent_and_secrets_of_the_environment_are_nowhere_else(
+    server: ScriptedServer,
+    ledger: Ledger,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("DEBUG")
+    monkeypatch.setenv("METASSAY_TEST_HEADER", "h-secret-1")
+    server.script = lambda call: rate_limited("0") if call.attempt == 1 else echo(call)
+    ask = asking(
+        server.base_url,
+        ledger,
+        headers={"OpenRouter-Title": "metassay"},
+        header_env={"api-key": "METASSAY_TEST_HEADER"},
+    )
+    assert ask([request(1)])[0].status == "ok"
+    for call in server.calls:
+        assert call.headers["openrouter-title"] == "metassay"
+        assert call.headers["api-key"] == "h-secret-1"
+        assert "authorization" not in call.headers  # the header says who asks
+    assert "h-secret-1" not in caplog.text
+    ledger.database.checkpoint()
+    assert b"h-secret-1" not in ledger.path.read_bytes()
+    monkeypatch.delenv("METASSAY_TEST_HEADER")
+    with pytest.raises(BadInput, match=r"METASSAY_TEST_HEADER .*here > header_env > api-key"):
+        ask([request(2)])
+
+
 def test_a_schema_is_not_sent_where_nobody_understands_it(
     server: ScriptedServer, ledger: Ledger
 ) -> None:
@@ -404,6 +465,21 @@ def test_azure_has_its_own_addresses_and_header(
     assert call.path == "/openai/deployments/m-1/chat/completions?api-version=2024-10-21"
     assert call.headers["api-key"] == "azure-key"
     assert "from-the-environment" not in str(call.headers)
+
+
+def test_a_header_of_ones_own_takes_the_place_of_azures(
+    server: ScriptedServer, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("METASSAY_TEST_HEADER", "own")
+    url = server.base_url.removesuffix("/v1")
+    ask = asking(
+        *(url, ledger),
+        kind="azure",
+        api_version="2024-10-21",
+        header_env={"Api-Key": "METASSAY_TEST_HEADER"},
+    )
+    assert ask([request(1)])[0].status == "ok"
+    assert server.calls[0].headers["api-key"] == "own"
 
 
 def test_it_works_in_a_thread_and_inside_a_running_loop(

@@ -108,7 +108,8 @@ def test_a_ledger_from_before_failures_were_kept_is_brought_up_to_date(
     with Ledger(path) as ledger:
         asking(server.base_url, ledger)([FIRST])
     with sqlite3.connect(path) as connection:
-        connection.execute("DROP TABLE failures")
+        for later in ("failures", "logprobs", "tried"):
+            connection.execute(f"DROP TABLE {later}")
         connection.execute("PRAGMA user_version = 1")
     connection.close()
     with Ledger(path) as ledger:

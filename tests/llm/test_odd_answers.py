@@ -122,6 +122,68 @@ FAULTS = {
     "nothing": bad(b""),
     "a mark before it": Fault(whole(b"\xef\xbb\xbf" + SOUND)),
     "parts": kept(content=[{"type": "text", "text": "ye"}, {"type": "text", "text": "s"}]),
+    "parts and thoughts": kept(
+        content=[
+            {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+            {"type": "reasoning", "text": "hm"},
+            {"type": "text", "text": "yes"},
+        ]
+    ),
+    "nothing but thoughts": Fault(
+        whole(completion([{"type": "thinking", "thinking": "hm"}])), text="", reason="stop"
+    ),
+    "thoughts in fields of their own": kept(
+        choices=[
+            {
+                "message": {"content": "yes", "reasoning": "no", "reasoning_content": "no"},
+                "finish_reason": "stop",
+            }
+        ]
+    ),
+    "thoughts that leave no room": Fault(
+        whole(
+            completion(
+                choices=[
+                    {"message": {"content": None, "reasoning": "no"}, "finish_reason": "length"}
+                ]
+            )
+        ),
+        *("truncated", "", "length"),
+    ),
+    **{
+        f"ended by {reason}": Fault(
+            whole(completion("ye", reason=reason)), *("truncated", "ye", reason)
+        )
+        for reason in ("max_tokens", "MAX_TOKENS", "model_length", "model_context_window_exceeded")
+    },
+    **{
+        f"ended by {reason}": Fault(
+            whole(completion("ye", reason=reason)), "refused", None, reason, "refusal"
+        )
+        for reason in ("refusal", "SAFETY")
+    },
+    "ended by an error": bad(completion("ye", reason="error")),
+    "ended by nobody": bad(completion("ye", reason="abort")),
+    "a flagged prompt": Fault(
+        whole(
+            {"error": {"message": "Your prompt was flagged.", "code": "invalid_prompt"}},
+            status="400 x",
+        ),
+        *("refused", None, "content_filter", "content_filter"),
+        counts=(None, None),
+    ),
+    "a moderated prompt": Fault(
+        whole(
+            {"error": {"code": 403, "message": "x", "metadata": {"flagged_input": "y"}}},
+            status="403 x",
+        ),
+        *("refused", None, "content_filter", "content_filter"),
+        counts=(None, None),
+    ),
+    "an invalid prompt": failed(
+        whole({"error": {"message": "No messages.", "code": "invalid_prompt"}}, status="400 x"),
+        "http_400",
+    ),
     "parts of another kind": unreadable([{"type": "image", "url": "x"}]),
     "a number": unreadable(5),
     "an object": unreadable({"a": 1}),

@@ -216,6 +216,27 @@ def test_decoding_makes_a_request_that_carries_all_of_it() -> None:
     assert decoding._replace(seed=None).signature.endswith("|seed:none|max_tokens:100")
 
 
+def test_decoding_has_the_newer_parameters_only_where_they_are_set() -> None:
+    model = ModelOptions(
+        endpoint="here",
+        model="some-model",
+        temperature=None,
+        max_tokens=100,
+        structured="json_object",
+        extra_body={"stop": ["a|b"], "examples": "|examples:secret"},
+    )
+    decoding = Decoding.of(model)
+    assert decoding.signature == (
+        "model:some-model|temperature:none|seed:none|max_tokens:100|structured:json_object"
+        '|extra:{"examples":"\\u007cexamples:secret","stop":["a\\u007cb"]}'
+    )
+    said = [Message("user", "Hello")]
+    with_schema, without = decoding.request(said, "{}"), decoding.request(said)
+    assert (with_schema.structured, without.structured) == ("json_object", None)
+    assert with_schema.extra == without.extra == model.extra
+    assert without.temperature is None
+
+
 if __name__ == "__main__":
     for known in NAMES:
         SNAPSHOTS.mkdir(exist_ok=True)
