@@ -61,7 +61,7 @@ class Jury:
     probabilities, by `majority` a count, which nothing calibrates. A grade is the median of the
     members' grades (`majority`) or their mean; `margin` has no part in it. Its quotes are those of
     the members whose grades are nearest to it. The explanation has who voted for what. `tokens` are
-    those of all members, `attempts` the most of any.
+    those of all members, `attempts` the most of any; it is `repaired` if a vote is.
 
     Of single citations the jury asks what its own answers need: a member whose own answers need
     less, and that left a citation out, is asked about that one by itself.
@@ -116,6 +116,7 @@ class Jury:
             explanation=explanation,
             tokens=paid(given.values()),
             attempts=max((one.attempts for one in given.values()), default=1),
+            repaired=found.status == "ok" and any(one.repaired for one in votes.values()),
         )
 
     def _label(

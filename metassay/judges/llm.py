@@ -21,6 +21,7 @@ from metassay.judges.llm_criteria import CriteriaCall, criteria_calls
 from metassay.judges.llm_wording import Wording, prompt_files
 from metassay.judges.protocol import Judgment, Pair
 from metassay.judges.record import JudgeKind
+from metassay.llm.again import Again, Tally
 from metassay.llm.endpoints import Count
 from metassay.llm.messages import Ask, ChatRequest
 from metassay.llm.prompts import PROMPTS, Decoding
@@ -84,6 +85,8 @@ class LlmJudge:
         self._decoding = decoding
         self._wording = _wording(options, prompts)
         self._found = Found()
+        self._again = Again(prompts)
+        self._tally = Tally(options.rounds)
 
     @property
     def signature(self) -> str:
@@ -92,20 +95,26 @@ class LlmJudge:
         most = "" if options.most is None else f"|most:{options.most}"
         return (
             f"llm({self._decoding.signature}|style:{options.style}|prompts:{self._wording.hash}"
-            f"|per_call:{options.per_call}{most}|shots:{options.shots}|rounds:{options.rounds})"
+            f"|per_call:{options.per_call}{most}|shots:{options.shots}"
+            f"|{self._again.signature(options.rounds)})"
         )
 
     @property
     def notes(self) -> Sequence[str]:
-        """How many quotes were made up; what is missing or failed is counted by who asks."""
-        return self._found.notes
+        """What asking again won, what was repaired, and how many quotes were made up.
+
+        What is missing or failed is counted by who asks.
+        """
+        return [*self._tally.notes, *self._found.notes]
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         """One judgment per pair; all calls go out at once."""
         calls, groups = _groups(pairs, self._options, self._decoding, self._wording)
-        answered = ask_groups(self._ask, groups, rounds=self._options.rounds)
+        rounds = self._options.rounds
+        answered = ask_groups(self._ask, groups, rounds=rounds, again=self._again)
         found: dict[str, Judgment] = {}
         for call, results in zip(calls, answered, strict=True):
+            self._tally.add(results)
             for place, (own, result) in enumerate(zip(call.pairs, results, strict=True)):
                 if isinstance(call, CriteriaCall):
                     found[own[0].pair_id] = self._graded(call, place, result)
@@ -115,7 +124,7 @@ class LlmJudge:
 
     def _graded(self, call: CriteriaCall, place: int, result: ItemResult[Answer]) -> Judgment:
         """The grade of one criterion, and where its evidence is in the text."""
-        counts: dict[str, Any] = {"tokens": result.tokens, "attempts": result.attempts}
+        counts = _counts(result)
         if result.value is None:
             return Judgment(result.status, **counts)
         said = llm_criteria.graded(call.criteria[place], result.value.model_dump())
@@ -137,7 +146,7 @@ def requests(
     questions = sum(len(group.items) for group in groups)
     share = of_criteria / questions if questions else 0.0
     length = (1 - share) * ANSWER_LENGTH[options.style] + share * GRADE_LENGTH[options.style]
-    return Requests(first_requests(groups), most, length)
+    return Requests(first_requests(groups), most, length, Again(prompts).longest)
 
 
 def _wording(options: LlmOptions, prompts: Path) -> Wording:
@@ -193,7 +202,7 @@ def _judgments(
     share, more = divmod(result.tokens or 0, len(pairs))
     for place, pair in enumerate(pairs):
         tokens = None if result.tokens is None else share + (place < more)
-        counts: dict[str, Any] = {"tokens": tokens, "attempts": result.attempts}
+        counts = _counts(result) | {"tokens": tokens}
         if result.value is None:
             yield pair.pair_id, Judgment(result.status, **counts)
             continue
@@ -206,6 +215,10 @@ def _judgments(
         if call.form.passages:
             label = attributed(call, pair, label, said["passages"])
         yield pair.pair_id, Judgment("ok", label, **counts)
+
+
+def _counts(result: ItemResult[Answer]) -> dict[str, Any]:
+    return {"tokens": result.tokens, "attempts": result.attempts, "repaired": result.repaired}
 
 
 KIND = JudgeKind(
