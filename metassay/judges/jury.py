@@ -116,7 +116,7 @@ class Jury:
             explanation=explanation,
             tokens=paid(given.values()),
             attempts=max((one.attempts for one in given.values()), default=1),
-            repaired=found.status == "ok" and any(one.repaired for one in votes.values()),
+            repaired=any(one.repaired for one in votes.values()),
         )
 
     def _label(
