@@ -359,11 +359,19 @@ def _heat(samples: Samples) -> str:
     return "the model's temperature" if heat is None else f"temperature {heat:g}"
 
 
+def _likely_for(options: LlmOptions) -> list[str]:
+    """The instruments whose answers have a probability."""
+    forms = [form for form in FORMS if form.field == "label" and options.probability != "none"]
+    return [name for form in forms for name in form.instruments]
+
+
 KIND = JudgeKind(
     options=LlmOptions,
     make=lambda options, resources, _: LlmJudge(options, *resources.asked()),
     instruments=(*(name for form in FORMS for name in form.instruments), *RUBRIC),
     batch=BATCH,
+    likely=_likely_for,
+    abstains=lambda options: () if options.abstain is None else _likely_for(options),
     requests=requests,
     model=lambda options: Use(options.model, options.max_tokens),
     files=lambda options: prompt_files(options.style),
