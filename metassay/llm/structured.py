@@ -109,7 +109,8 @@ class ItemResult(Generic[AnyAnswer]):
     `attempts` counts the requests that asked about it, whether the ledger had their answers or not.
     `tokens` is its share of the tokens of these requests, prompt and answer, as far as the endpoint
     reported them: the shares of a request's items add up to it. None if none was reported.
-    `repaired`: the answer was not in just the form that was asked for.
+    `repaired`: the answer was not in just the form that was asked for. `reply` is the one that
+    answered it, None if none did.
     """
 
     status: Status
@@ -117,6 +118,7 @@ class ItemResult(Generic[AnyAnswer]):
     attempts: int
     tokens: int | None
     repaired: bool = False
+    reply: Reply | None = None
 
 
 @dataclass
@@ -128,6 +130,7 @@ class _State(Generic[AnyAnswer]):
     attempts: int = 0
     tokens: int | None = None
     repaired: bool = False
+    reply: Reply | None = None
 
 
 class _Batch(NamedTuple):
@@ -204,7 +207,10 @@ def ask_groups(
             left = [batch for batch in left if batch.status != "unparsed"]
         batches = left
     return [
-        [ItemResult(s.status, s.value, s.attempts, s.tokens, s.repaired) for s in known.values()]
+        [
+            ItemResult(s.status, s.value, s.attempts, s.tokens, s.repaired, s.reply)
+            for s in known.values()
+        ]
         for known in states
     ]
 
@@ -244,6 +250,7 @@ def _take(
         state = states[item.number]
         state.value, state.repaired = answers.get(item.number, (None, False))
         state.status = status if state.value is None else "ok"
+        state.reply = None if state.value is None else reply
         state.attempts += 1
         if tokens is not None:
             state.tokens = (state.tokens or 0) + tokens

@@ -39,7 +39,7 @@ JUDGMENTS = Table(
         "attempts": integer("how often the judge was asked"),
         "repaired": boolean(
             "the answer was not in just the form that was asked for (a bullet, other case, a number"
-            " as text), but can mean one thing only; false if status is not ok"
+            " as text), but can mean one thing only"
         ),
         "recipe": text("the judge's signature: its model, prompt and settings"),
     },

@@ -187,13 +187,14 @@ def _explain(hypothesis: str, output: Mapping[str, Any]) -> str:
     return "; ".join(said)
 
 
+_LABELS = (ENTAILMENT.name, ATTRIBUTION.name, ATTRIBUTION_ALONE.name, ATTRIBUTION_REST.name)
+
 KIND = JudgeKind(
     options=SemanticOptions,
     make=lambda options, _resources, _members: SemanticJudge(options),
-    instruments=(
-        *(ENTAILMENT.name, ATTRIBUTION.name, ATTRIBUTION_ALONE.name, ATTRIBUTION_REST.name),
-        *RUBRIC,
-    ),
+    instruments=(*_LABELS, *RUBRIC),
+    likely=lambda _: _LABELS,
+    abstains=lambda options: (*(_LABELS if options.abstain is not None else ()), *RUBRIC),
     batch=16_384,  # the encoder is loaded once for each
     files=lambda options: (PromptFile(Path(options.coefficients), None),),
 )
