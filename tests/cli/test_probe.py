@@ -258,6 +258,18 @@ def test_every_member_of_a_jury_is_asked_once(
     assert "sent to model n at" in shown
 
 
+def test_of_several_samples_one_is_drawn(
+    project: dict[str, Any], server: ScriptedServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    samples = {"probability": "samples", "samples": {"k": 3, "temperature": 0.7}}
+    project["judges"]["j"] |= samples
+    assert probed(project, "j") == 0
+    (call,) = server.calls
+    assert call.body["temperature"] == 0.7
+    shown = capsys.readouterr().out
+    assert "a run would ask 3 times; this answer stood for all of them\n" in shown
+
+
 def test_a_judge_on_this_machine_and_a_cascade_that_asks_nobody(
     project: dict[str, Any], server: ScriptedServer, capsys: pytest.CaptureFixture[str]
 ) -> None:

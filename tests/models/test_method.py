@@ -43,7 +43,7 @@ COMPUTING = {
             "judges/reading",
             *(f"judges/semantic/{name}" for name in SEMANTIC),
         ),
-        (3, "5527fe213e9606f0"),
+        (3, "375b6f1e91307ef0"),
     ),
 }
 
