@@ -299,9 +299,8 @@ def _read(
     entries = [e for e in group.entries(text, lenient=lenient) if isinstance(e, dict)]
     alone = min(asked) if lenient and len(asked) == len(entries) == 1 else None
     for entry in entries:
-        number = entry.get("number", alone)
-        number = whole(number) if lenient else number
-        if type(number) is int:
+        number = whole(entry.get("number", alone))
+        if number is not None:
             found.setdefault(number, []).append(entry | {"number": number} if lenient else entry)
     if not found.keys() <= asked:
         return _Read({}, dict.fromkeys(asked, "numbers"))
