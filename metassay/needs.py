@@ -61,11 +61,13 @@ class Requests(NamedTuple):
 
     `most`: how many requests each of them becomes at most, if what cannot be read is asked again.
     `answer_length`: tokens of an answer per token of the text that it is about, or per question.
+    `longer`: how many bytes what is asked again is longer by at most.
     """
 
     requests: "list[ChatRequest]"
     most: list[int]
     answer_length: float = 1.0
+    longer: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

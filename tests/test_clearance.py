@@ -166,9 +166,11 @@ def test_a_judge_gets_no_text_that_repeats_private_examples_or_claims(
     params = yaml.safe_load((written / "params.yaml").read_text(encoding="utf-8"))
     kinds = {"clauses": {"kind": "clauses"}, "released": {"kind": "doclens_claims"}}
     decompositions = params["decompositions"] | kinds
-    # The one that asks is deep inside: what the lexical judge gives no probability for is its.
+    # The one that asks is deep inside: where there are no log-probabilities, all is its.
     words, reader = params["judges"]["lexical"], params["judges"]["reader"]
-    steps = {"kind": "cascade", "unsure": [0, 1], "members": {"first": words, "then": reader}}
+    unlikely = reader | {"probability": "logprobs"}
+    members = {"first": unlikely, "then": reader}
+    steps = {"kind": "cascade", "unsure": [0, 1], "members": members}
     panel = {"kind": "jury", "by": "majority", "members": {"words": words, "steps": steps}}
     judges = params["judges"] | {"reader": panel}
     edit(written, Path("params.yaml"), decompositions=decompositions, judges=judges)

@@ -18,6 +18,11 @@ NAMES = {
         "find benchmarks -mindepth 2 -maxdepth 2 -name params.yaml 2>/dev/null"
         " | sed -n 's|^benchmarks/\\([A-Za-z0-9][A-Za-z0-9_-]*\\)/params.yaml$|\\1|p' | sort"
     ),
+    "JUDGE|MODEL|ENDPOINT": (
+        "awk '/^[^ #]/ {block = $1} block ~ /^(judges|models|endpoints):$/"
+        ' && /^  [A-Za-z0-9][A-Za-z0-9_-]*:/ {sub(/:.*/, ""); print $1}\' params.yaml'
+        " 2>/dev/null | sort -u"
+    ),
     "DATASET": (
         "sed -n '/^datasets:/,/^[^ #]/s/^  \\([A-Za-z0-9][A-Za-z0-9_-]*\\):.*/\\1/p'"
         " data/registry.yaml 2>/dev/null"
@@ -68,7 +73,7 @@ def _completed(action: argparse.Action) -> dict[str, object] | None:
 
 
 def _names(metavar: str) -> dict[str, object]:
-    function, listing = f"_metassay_{metavar.lower()}", NAMES[metavar]
+    function, listing = f"_metassay_{metavar.lower().replace('|', '_')}", NAMES[metavar]
     return {
         "bash": function,
         "zsh": function,

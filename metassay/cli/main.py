@@ -104,6 +104,15 @@ max_cost caps them too: it caps what all runs of the project cost together; the 
 is left.
 """
 
+PROBE = """\
+Ask a judge, model or endpoint of params.yaml one question, about a made-up text, and show all that
+is sent (no key) and all that comes back, what it cost, and what was read. Of a parameter that the
+server refuses it says what to write instead. It really asks, within max_cost; the ledger has no
+answer to it. Of an endpoint the first model is asked. A name that several blocks have is a judge
+before a model before an endpoint; models.NAME and endpoints.NAME mean the others. A judge on this
+machine judges, and says how long it took and whether a model had to be loaded. Exit code 1: no
+sound answer came."""
+
 LEDGER_ABOUT = """\
 The ledger (.work/ledger.sqlite) holds every answer ever paid for. `stats` says what is in it, and
 what was paid and saved; `export` writes it as a table `responses`; `import` adds such tables, for
@@ -191,6 +200,11 @@ def parser() -> argparse.ArgumentParser:
     predicted = "estimate what the next run would ask of language models, and its price"
     costing = add("cost", _piped("cost", "money", "cost"), predicted, COST)
     costing.add_argument("name", metavar="BENCHMARK", help=BENCHMARK)
+    asking = "ask one question, and show what is sent and what comes back"
+    probing = add("probe", _piped("probe", "probe", "probe"), asking, PROBE)
+    what = "a name of params.yaml"
+    probing.add_argument("name", metavar="JUDGE|MODEL|ENDPOINT", help=what)
+    probing.add_argument("--logprobs", action="store_true", help="ask for log-probabilities, too")
     _add_ledger(add)
     meta_eval.add_commands(add)
     refresh = _piped("refresh", "refresh", "refresh_code")

@@ -58,7 +58,7 @@ def _asked(judge: Chosen, pairs: pd.DataFrame, models: Models) -> tuple[Requests
     if not requests:
         return Requests([], []), 0.0
     distinct, most = zip(*requests.values(), strict=True)
-    found = Requests([*distinct], [*most], tokens / questions)
+    found = Requests([*distinct], [*most], tokens / questions, asked.longer)
     return found, questions / len(distinct)
 
 

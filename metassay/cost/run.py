@@ -121,4 +121,5 @@ def estimated(
         structured=sends_schemas(models.endpoints[model.endpoint], model),
         completion_tokens=min(mean * asked.answer_length, use.max_tokens or model.max_tokens),
         most=asked.most,
+        longer=asked.longer,
     )

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
+from metassay.errors import BadInput
 from metassay.judges.inside import Member, chosen_members, own_notes, paid
+from metassay.judges.make import instruments_of
 from metassay.judges.pairwise import question_of
 from metassay.judges.protocol import Judge, Judgment, Pair
 from metassay.judges.record import JudgeKind
@@ -175,7 +177,33 @@ def _decoding(one: Chosen) -> "Decoding":
 
 
 def _members(options: CascadeOptions) -> dict[str, Chosen]:
-    return chosen_members({FIRST: options.members.first, THEN: options.members.then})
+    """Both judges; BadInput also where the first is never unsure, or of no label ever sure."""
+    members = chosen_members({FIRST: options.members.first, THEN: options.members.then})
+    first = members[FIRST]
+    both = set(instruments_of(first)) & set(instruments_of(members[THEN]))
+    name = f"members > {FIRST}: kind {first.kind!r}"
+    if options.unsure is None and not both.intersection(first.record.abstains(first.options)):
+        raise BadInput(
+            f"{name} never abstains as it is set, so the judge {THEN!r} would be asked nothing;"
+            " give it a band (abstain) or the cascade one (unsure), or choose another judge"
+        )
+    if options.unsure is not None and not both.intersection(first.record.likely(first.options)):
+        raise BadInput(
+            f"{name} gives no probability as it is set, so with unsure the judge {THEN!r} would be"
+            " asked for every label; set unsure to null, or choose a judge that gives one"
+        )
+    return members
+
+
+def _likely(options: CascadeOptions) -> set[str]:
+    both = _members(options).values()
+    return {name for one in both for name in one.record.likely(one.options)}
+
+
+def _abstains(options: CascadeOptions) -> Collection[str]:
+    then = _members(options)[THEN]
+    found: Collection[str] = then.record.abstains(then.options)
+    return found
 
 
 def _make(
@@ -191,5 +219,7 @@ KIND = JudgeKind(
     make=_make,
     instruments=tuple(INSTRUMENTS),
     members=_members,
+    likely=_likely,
+    abstains=_abstains,
     batch=8192,  # a second judge that asks an endpoint has enough to ask at once
 )

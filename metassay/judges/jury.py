@@ -20,6 +20,9 @@ from metassay.pairing.instruments import INSTRUMENTS, Labels
 
 _GRAVITY: tuple[Status, ...] = get_args(Status)  # from ok to error
 _ROUNDING = 1e-9
+_NAMES = {n: one.answer.names for n, one in INSTRUMENTS.items() if isinstance(one.answer, Labels)}
+_LABELS = tuple(_NAMES)
+_OF_MORE = [name for name, labels in _NAMES.items() if len(labels) > 2]
 
 Said = Mapping[str, Judgment | None]  # by member; None: it was not needed
 
@@ -61,7 +64,7 @@ class Jury:
     probabilities, by `majority` a count, which nothing calibrates. A grade is the median of the
     members' grades (`majority`) or their mean; `margin` has no part in it. Its quotes are those of
     the members whose grades are nearest to it. The explanation has who voted for what. `tokens` are
-    those of all members, `attempts` the most of any.
+    those of all members, `attempts` the most of any; it is `repaired` if a vote is.
 
     Of single citations the jury asks what its own answers need: a member whose own answers need
     less, and that left a citation out, is asked about that one by itself.
@@ -116,6 +119,7 @@ class Jury:
             explanation=explanation,
             tokens=paid(given.values()),
             attempts=max((one.attempts for one in given.values()), default=1),
+            repaired=any(one.repaired for one in votes.values()),
         )
 
     def _label(
@@ -175,10 +179,25 @@ def _make(options: JuryOptions, resources: Resources, members: Sequence[Judge]) 
     return Jury(options, members)
 
 
+def _may_abstain(options: JuryOptions) -> list[str]:
+    """Where there can be a tie, or too few votes; of grades where no member gives one."""
+    members = chosen_members(options.members).values()
+    each = [frozenset(member.record.abstains(member.options)) for member in members]
+    open_ = options.margin > 0 or len(each) % 2 == 0
+    return [
+        name
+        for name in INSTRUMENTS
+        if all(name in one for one in each)
+        or (name in _LABELS and (open_ or name in _OF_MORE or any(name in one for one in each)))
+    ]
+
+
 KIND = JudgeKind(
     options=JuryOptions,
     make=_make,
     instruments=tuple(INSTRUMENTS),
     members=lambda options: chosen_members(options.members),
+    likely=lambda _: _LABELS,
+    abstains=_may_abstain,
     batch=8192,  # members that ask an endpoint have enough to ask at once
 )

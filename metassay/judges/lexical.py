@@ -272,4 +272,6 @@ KIND = JudgeKind(
     options=LexicalOptions,
     make=lambda options, _resources, _members: LexicalJudge(options),
     instruments=(*_ANSWERS, *RUBRIC),
+    likely=lambda _: (),
+    abstains=lambda _: RUBRIC,
 )

@@ -3,12 +3,15 @@ part, one for a cited statement, which also says which of its citations it rests
 criteria by which a text is graded, with quotes as evidence.
 
 What cannot be read is asked again, that question alone, and then has a status: it never counts as
-not entailed. A model gives no probability.
+not entailed. A label's probability is that of its tokens, or its share among several answers, if
+the options want one.
 """
 
+import dataclasses
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -16,11 +19,22 @@ from metassay.judges import llm_criteria
 from metassay.judges.criteria import RUBRIC
 from metassay.judges.evidence import Found
 from metassay.judges.llm_answers import JSON_STYLES, Style, answer_model, entries_of
-from metassay.judges.llm_calls import FORMS, Call, PerCall, attributed, calls_of
+from metassay.judges.llm_calls import FORMS, Call, PerCall, attributed, calls_of, is_whole
 from metassay.judges.llm_criteria import CriteriaCall, criteria_calls
+from metassay.judges.llm_probability import (
+    NOT_FOUND,
+    Probability,
+    Samples,
+    Shares,
+    by_samples,
+    by_tokens,
+    decided,
+    starts_of,
+)
 from metassay.judges.llm_wording import Wording, prompt_files
-from metassay.judges.protocol import Judgment, Pair
+from metassay.judges.protocol import Judgment, Pair, Status
 from metassay.judges.record import JudgeKind
+from metassay.llm.again import Again, Tally
 from metassay.llm.endpoints import Count
 from metassay.llm.messages import Ask, ChatRequest
 from metassay.llm.prompts import PROMPTS, Decoding
@@ -47,6 +61,9 @@ ANSWER_LENGTH: Mapping[Style, float] = {"plain": 5, "json": 14, "cot": 24, "json
 GRADE_LENGTH: Mapping[Style, float] = {"plain": 5, "json": 26, "cot": 34, "json_cot": 51}
 
 
+_Share = Annotated[float, Field(ge=0, le=1)]
+
+
 class LlmOptions(Options):
     """A chat model (a name in params.yaml > models) that judges.
 
@@ -55,6 +72,11 @@ class LlmOptions(Options):
     number; or each `claim` by itself. `shots`: so many of the prompt's solved examples are shown
     first, or of each criterion of a rubric. `rounds`: how often it is asked again for what cannot
     be read. `max_tokens`: how long an answer may be; null for what is said of the model.
+
+    `probability` of labels: `none`; `logprobs`, of the tokens that they are written in, if the
+    endpoint gives them with `top_logprobs` likely others; or `samples`, the share of the answers
+    that say so. `threshold`: the probability from which the first of two labels is the answer.
+    `abstain`: [low, high], between which the judge is not sure enough.
     """
 
     model: str
@@ -64,12 +86,35 @@ class LlmOptions(Options):
     shots: int = Field(ge=0)
     rounds: int = Field(ge=0, le=20)
     max_tokens: Count | None = None
+    probability: Probability = "none"
+    top_logprobs: int = Field(default=20, ge=1, le=20)
+    samples: Samples = Samples()
+    threshold: _Share = 0.5
+    abstain: Annotated[list[_Share], Field(min_length=2, max_length=2)] | None = None
 
     @model_validator(mode="after")
-    def _one_limit(self) -> Self:
+    def _fit(self) -> Self:
         if self.per_call == "claim" and self.most is not None:
             raise ValueError("most is for calls per part; remove it, or set per_call to part")
+        for name, needed in (("top_logprobs", "logprobs"), ("samples", "samples")):
+            if name in self.model_fields_set and self.probability != needed:
+                raise ValueError(f"{name} is for probability: {needed}; take it out, or set that")
+        if self.probability == "none" and {"threshold", "abstain"} & self.model_fields_set:
+            raise ValueError(
+                "threshold and abstain need probabilities; set probability to logprobs or samples"
+            )
+        if self.abstain is not None and not self.abstain[0] <= self.threshold <= self.abstain[1]:
+            raise ValueError("abstain must be [low, high] around the threshold")
         return self
+
+
+class _Said(NamedTuple):
+    """What the answers to a question come to: no fields without an answer."""
+
+    status: Status
+    fields: Mapping[str, Any]
+    probability: float | None
+    counts: dict[str, Any]
 
 
 class LlmJudge:
@@ -84,6 +129,10 @@ class LlmJudge:
         self._decoding = decoding
         self._wording = _wording(options, prompts)
         self._found = Found()
+        self._again = Again(prompts)
+        self._tally = Tally(options.rounds)
+        self._labelled = 0
+        self._without: Counter[str] = Counter()  # labels without a probability, by why
 
     @property
     def signature(self) -> str:
@@ -92,30 +141,92 @@ class LlmJudge:
         most = "" if options.most is None else f"|most:{options.most}"
         return (
             f"llm({self._decoding.signature}|style:{options.style}|prompts:{self._wording.hash}"
-            f"|per_call:{options.per_call}{most}|shots:{options.shots}|rounds:{options.rounds})"
+            f"|per_call:{options.per_call}{most}|shots:{options.shots}"
+            f"|{self._again.signature(options.rounds)}{_drawn(options)})"
         )
 
     @property
     def notes(self) -> Sequence[str]:
-        """How many quotes were made up; what is missing or failed is counted by who asks."""
-        return self._found.notes
+        """What asking again won, was repaired, has no probability, or was quoted and isn't there.
+
+        What is missing or failed is counted by who asks.
+        """
+        lacking = [
+            f"{count:,} of {self._labelled:,} labels have no probability: {why}"
+            for why, count in sorted(self._without.items())
+        ]
+        drawn, options = [], self._options
+        if self._labelled and options.probability == "samples":
+            drawn = [
+                f"probabilities are the shares of {options.samples.k} answers to each question"
+                f" ({_heat(options.samples)})"
+            ]
+        return [*self._tally.notes, *drawn, *lacking, *self._found.notes]
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         """One judgment per pair; all calls go out at once."""
         calls, groups = _groups(pairs, self._options, self._decoding, self._wording)
-        answered = ask_groups(self._ask, groups, rounds=self._options.rounds)
+        flat = [group for own in groups for group in own]
+        rounds = self._options.rounds
+        answered = iter(ask_groups(self._ask, flat, rounds=rounds, again=self._again))
         found: dict[str, Judgment] = {}
-        for call, results in zip(calls, answered, strict=True):
-            for place, (own, result) in enumerate(zip(call.pairs, results, strict=True)):
+        for call, own in zip(calls, groups, strict=True):
+            results = [next(answered) for _ in own]
+            for one in results:
+                self._tally.add(one)
+            for place, asked in enumerate(call.pairs):
+                here = [one[place] for one in results]
                 if isinstance(call, CriteriaCall):
-                    found[own[0].pair_id] = self._graded(call, place, result)
+                    found[asked[0].pair_id] = self._graded(call, place, here[0])
                 else:
-                    found.update(_judgments(call, own, result))
+                    found.update(_judgments(call, asked, self._said(call, place + 1, here)))
         return [found[pair.pair_id] for pair in pairs]
+
+    def _said(self, call: Call, number: int, results: Sequence[ItemResult[Answer]]) -> _Said:
+        """What one answer, or several to the same question, come to."""
+        options, labels = self._options, [str(value) for value in call.form.values]
+        fields = [one.value.model_dump() for one in results if one.value is not None]
+        if len(fields) < len(results) / 2 or not fields:  # of a few, shares would mean little
+            failed = next(one.status for one in results if one.value is None)
+            return _Said(failed, {}, None, _counts(results))
+        shares = None
+        if call.form.field == "label" and options.probability != "none":
+            self._labelled += 1
+            said = [str(one["label"]) for one in fields]
+            shares = (
+                by_samples(said, labels)
+                if options.probability == "samples"
+                else self._likely(results[0], number, labels)
+            )
+        if shares is None:
+            return _Said("ok", fields[0], None, _counts(results))
+        label = fields[0]["label"] if len(results) == 1 else max(labels, key=shares.__getitem__)
+        status, label, p = decided(shares, label, options.threshold, options.abstain)
+        # Where the threshold decides otherwise than all answers, these named nothing for it.
+        like = next((one for one in fields if one["label"] == label), None)
+        unnamed = fields[0] | {"label": label} | ({"passages": []} if call.form.passages else {})
+        return _Said(status, like or unnamed, p, _counts(results))
+
+    def _likely(
+        self, result: ItemResult[Answer], number: int, labels: Sequence[str]
+    ) -> Shares | None:
+        """Each label's probability by the answer's tokens; None where it has none: counted why."""
+        reply, answer = result.reply, result.value
+        if answer is None or reply is None or reply.logprobs is None:
+            self._without["the endpoint gave no log-probabilities"] += 1
+            return None
+        starts = starts_of(reply, self._options.style)
+        start = starts.get(number, starts.get(None))
+        label = answer.model_dump()["label"]
+        found = NOT_FOUND if start is None else by_tokens(reply.logprobs, start, labels, label)
+        if isinstance(found, str):
+            self._without[found] += 1
+            return None
+        return found
 
     def _graded(self, call: CriteriaCall, place: int, result: ItemResult[Answer]) -> Judgment:
         """The grade of one criterion, and where its evidence is in the text."""
-        counts: dict[str, Any] = {"tokens": result.tokens, "attempts": result.attempts}
+        counts = _counts([result])
         if result.value is None:
             return Judgment(result.status, **counts)
         said = llm_criteria.graded(call.criteria[place], result.value.model_dump())
@@ -131,13 +242,15 @@ def requests(
 
     `answer_length` is per question.
     """
-    calls, groups = _groups(pairs, options, decoding, _wording(options, prompts))
+    calls, nested = _groups(pairs, options, decoding, _wording(options, prompts))
+    groups = [group for own in nested for group in own]
     most = most_requests(groups, options.rounds)
     of_criteria = sum(len(call.criteria) for call in calls if isinstance(call, CriteriaCall))
-    questions = sum(len(group.items) for group in groups)
+    questions = sum(len(own[0].items) for own in nested)
     share = of_criteria / questions if questions else 0.0
     length = (1 - share) * ANSWER_LENGTH[options.style] + share * GRADE_LENGTH[options.style]
-    return Requests(first_requests(groups), most, length)
+    each = sum(len(group.items) for group in groups) / questions if questions else 1.0
+    return Requests(first_requests(groups), most, length * each, Again(prompts).longest)
 
 
 def _wording(options: LlmOptions, prompts: Path) -> Wording:
@@ -147,23 +260,35 @@ def _wording(options: LlmOptions, prompts: Path) -> Wording:
 
 def _groups(
     pairs: Sequence[Pair], options: LlmOptions, decoding: Decoding, wording: Wording
-) -> tuple[list[Call | CriteriaCall], list[Group[Answer]]]:
+) -> tuple[list[Call | CriteriaCall], list[list[Group[Answer]]]]:
+    """The calls, and for each the groups that ask it: one, or one for each sample."""
     most = 1 if options.per_call == "claim" else options.most
     calls: list[Call | CriteriaCall] = [*calls_of(pairs, most), *criteria_calls(pairs, most)]
     return calls, [
-        _group_of_criteria(call, options.style, decoding, wording)
+        [_group_of_criteria(call, options.style, decoding, wording)]
         if isinstance(call, CriteriaCall)
-        else _group(call, options.style, decoding, wording)
+        else [_group(call, options, one, wording) for one in _decodings(call, options, decoding)]
         for call in calls
     ]
 
 
-def _group(call: Call, style: Style, decoding: Decoding, wording: Wording) -> Group[Answer]:
+def _decodings(call: Call, options: LlmOptions, decoding: Decoding) -> list[Decoding]:
+    """How each of the answers to a call is drawn."""
+    if call.form.field == "grade" or options.probability != "samples":
+        return [decoding]
+    drawn = decoding._replace(temperature=options.samples.temperature)
+    return [drawn._replace(seed=(decoding.seed or 0) + n) for n in range(options.samples.k)]
+
+
+def _group(call: Call, options: LlmOptions, decoding: Decoding, wording: Wording) -> Group[Answer]:
+    style = options.style
     answer = answer_model(call.form, style, len(call.passages))
     schema = schema_of(answer) if style in JSON_STYLES else None
+    likely = call.form.field == "label" and options.probability == "logprobs"
 
     def build(items: list[Item]) -> ChatRequest:
-        return decoding.request(wording.messages(call, items), schema)
+        request = decoding.request(wording.messages(call, items), schema)
+        return dataclasses.replace(request, logprobs=options.top_logprobs) if likely else request
 
     return Group(numbered(call.questions), build, answer, entries_of(call.form, style))
 
@@ -186,26 +311,58 @@ def _group_of_criteria(
     return Group(asked, build, Answer, llm_criteria.entries_of(style), models)
 
 
-def _judgments(
-    call: Call, pairs: Sequence[Pair], result: ItemResult[Answer]
-) -> Iterator[tuple[str, Judgment]]:
-    """What one answer says of the pairs that it is about; its tokens are shared among them."""
-    share, more = divmod(result.tokens or 0, len(pairs))
+def _judgments(call: Call, pairs: Sequence[Pair], said: _Said) -> Iterator[tuple[str, Judgment]]:
+    """What an answer says of the pairs that it is about; its tokens are shared among them."""
+    tokens = said.counts["tokens"]
+    share, more = divmod(tokens or 0, len(pairs))
     for place, pair in enumerate(pairs):
-        tokens = None if result.tokens is None else share + (place < more)
-        counts: dict[str, Any] = {"tokens": tokens, "attempts": result.attempts}
-        if result.value is None:
-            yield pair.pair_id, Judgment(result.status, **counts)
+        counts = said.counts | {"tokens": None if tokens is None else share + (place < more)}
+        fields = said.fields
+        if not fields:
+            yield pair.pair_id, Judgment(said.status, **counts)
             continue
-        said = result.value.model_dump()
-        counts["explanation"] = said.get("reason")
+        counts["explanation"] = fields.get("reason")
         if call.form.field == "grade":
-            yield pair.pair_id, Judgment("ok", grade=float(said["grade"]), **counts)
+            yield pair.pair_id, Judgment("ok", grade=float(fields["grade"]), **counts)
             continue
-        label = said["label"]
-        if call.form.passages:
-            label = attributed(call, pair, label, said["passages"])
-        yield pair.pair_id, Judgment("ok", label, **counts)
+        # What an answer says of single citations rests on its label, but has no probability.
+        itself = not call.form.passages or is_whole(call, pair)
+        label = fields["label"]
+        if not itself and label is not None:
+            label = attributed(call, pair, label, fields["passages"])
+        p = said.probability if itself else None
+        yield pair.pair_id, Judgment(said.status, label, p, **counts)
+
+
+def _counts(results: Sequence[ItemResult[Answer]]) -> dict[str, Any]:
+    known = [result.tokens for result in results if result.tokens is not None]
+    return {
+        "tokens": sum(known) if known else None,
+        "attempts": sum(result.attempts for result in results),
+        "repaired": any(result.repaired for result in results),
+    }
+
+
+def _drawn(options: LlmOptions) -> str:
+    """How labels get a probability, and what it decides, as recipes print it."""
+    if options.probability == "none":
+        return ""
+    how = f"logprobs:{options.top_logprobs}"
+    if options.probability == "samples":
+        how = f"samples:{options.samples.k},{_heat(options.samples)}"
+    band = "never" if options.abstain is None else "-".join(f"{v:g}" for v in options.abstain)
+    return f"|{how}|threshold:{options.threshold:g}|abstain:{band}"
+
+
+def _heat(samples: Samples) -> str:
+    heat = samples.temperature
+    return "the model's temperature" if heat is None else f"temperature {heat:g}"
+
+
+def _likely_for(options: LlmOptions) -> list[str]:
+    """The instruments whose answers have a probability."""
+    forms = [form for form in FORMS if form.field == "label" and options.probability != "none"]
+    return [name for form in forms for name in form.instruments]
 
 
 KIND = JudgeKind(
@@ -213,6 +370,8 @@ KIND = JudgeKind(
     make=lambda options, resources, _: LlmJudge(options, *resources.asked()),
     instruments=(*(name for form in FORMS for name in form.instruments), *RUBRIC),
     batch=BATCH,
+    likely=_likely_for,
+    abstains=lambda options: () if options.abstain is None else _likely_for(options),
     requests=requests,
     model=lambda options: Use(options.model, options.max_tokens),
     files=lambda options: prompt_files(options.style),

@@ -106,7 +106,7 @@ def sample(form: Form, style: Style) -> str:
     return written(form, style, answers)
 
 
-def _read(form: Form, said: str) -> Mapping[str, Any]:
+def _read(form: Form, said: str) -> dict[str, Any]:
     """The fields of a line; what is none of the form's values stays a text, and so is not valid."""
     if form.field == "grade":
         return {"grade": int(said) if said in map(str, form.values) else said}

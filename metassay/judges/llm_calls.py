@@ -70,12 +70,17 @@ def attributed(call: Call, pair: Pair, label: str, named: Collection[int]) -> st
     A passage alone counts as entailing if the passages together do and it is named; the others
     without it, if those together do and it is not named.
     """
-    if pair.instrument == TOGETHER or call.passages == (pair.premise,):
+    if is_whole(call, pair):
         return label
     # Where passages hold line breaks, one text can lack this passage or that one.
     is_named = all(place in named for place in _about(pair, call.passages))
     holds = label == ENTAILED and is_named == (pair.instrument == ALONE)
     return ENTAILED if holds else NOT_ENTAILED
+
+
+def is_whole(call: Call, pair: Pair) -> bool:
+    """Whether a pair asks about all passages that its statement cites."""
+    return pair.instrument == TOGETHER or call.passages == (pair.premise,)
 
 
 def _order(pair: Pair) -> tuple[str, ...]:

@@ -177,7 +177,7 @@ def _name(violation: Any) -> int | str:
     return f"{what}\n{violation.quote}" if what else ""
 
 
-def _read(said: str) -> Mapping[str, Any]:
+def _read(said: str) -> dict[str, Any]:
     """The fields of a line; what is no answer stays a text, and so is not valid."""
     named = _ITEMS.fullmatch(said)
     if named:

@@ -15,6 +15,7 @@ from metassay.judges import llm_criteria
 from metassay.judges.llm_answers import Style, answer_model, sample, written
 from metassay.judges.llm_calls import FORMS, Call, Form, numbered_passages
 from metassay.judges.llm_criteria import CriteriaCall
+from metassay.llm import again
 from metassay.llm.messages import Message
 from metassay.llm.prompts import PROMPTS, Kind, Prompt, file_of, join, load, render
 from metassay.llm.structured import Answer, Item
@@ -28,7 +29,8 @@ def prompt_files(style: Style) -> list[PromptFile]:
     """The prompts that a judge of this style can use, whatever it is asked."""
     found = [PromptFile(file_of(form.prompt), _filled(form)) for form in FORMS]
     found += [PromptFile(file_of(name), _OF_CRITERIA) for name in llm_criteria.PROMPTS.values()]
-    return [*found, PromptFile(file_of(_answer_prompt(style)), _ANSWER_FORM)]
+    found += [PromptFile(file_of(_answer_prompt(style)), _ANSWER_FORM)]
+    return [*found, PromptFile(again.FILE, again.FILLED)]
 
 
 class Wording:

@@ -254,4 +254,6 @@ KIND = JudgeKind(
     options=NliOptions,
     make=lambda options, _resources, _members: NliJudge(options),
     instruments=tuple(one.name for one in _INSTRUMENTS),
+    likely=lambda options: () if options.read == "generated" else [i.name for i in _INSTRUMENTS],
+    abstains=lambda options: () if options.abstain is None else [i.name for i in _INSTRUMENTS],
 )

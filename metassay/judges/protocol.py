@@ -35,7 +35,8 @@ class Judgment:
     is neither. A judge that is not sure enough has `abstained`. `probability` is that of the
     positive label, 0 to 1, also where it abstained. A judge that has no probability, explanation or
     token count leaves it None. `quotes` are its evidence, word by word, and `quote_starts` where
-    each starts in the hypothesis, -1 where it is not there.
+    each starts in the hypothesis, -1 where it is not there. `repaired`: the answer was not in just
+    the form that was asked for, and could be read all the same.
     """
 
     status: Status
@@ -47,6 +48,7 @@ class Judgment:
     attempts: int = 1
     quotes: tuple[str, ...] = ()
     quote_starts: tuple[int, ...] = ()
+    repaired: bool = False
 
 
 class Judge(Protocol):

@@ -1,12 +1,13 @@
 """What a kind of judge is: one frozen record per module of this folder, exported as `KIND`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from metassay.judges.protocol import Judge, Pair
 from metassay.needs import Needs, Requests, Resources
 from metassay.options import Options
+from metassay.pairing.instruments import INSTRUMENTS
 
 if TYPE_CHECKING:
     from metassay.llm.prompts import Decoding
@@ -22,11 +23,15 @@ class JudgeKind(Needs):
     are inside it, in that order. It can answer the `instruments` of these names (keys of
     `metassay.pairing.instruments.INSTRUMENTS`), as far as its members can. `batch`: how many pairs
     it is handed at once, more where a group is longer. `requests(pairs, options, decoding)` says
-    what it would ask a language model at first; None: it asks none.
+    what it would ask a language model at first; None: it asks none. `likely(options)` are the
+    instruments whose answers have a probability, `abstains(options)` those where it may abstain:
+    all that it may be asked, where a record doesn't say.
     """
 
     options: type[Options]
     make: Callable[[Any, Resources, Sequence[Judge]], Judge]
     instruments: tuple[str, ...]
     batch: int = BATCH
+    likely: Callable[[Any], Collection[str]] = lambda _: INSTRUMENTS
+    abstains: Callable[[Any], Collection[str]] = lambda _: INSTRUMENTS
     requests: "Callable[[Sequence[Pair], Any, Decoding], Requests] | None" = None

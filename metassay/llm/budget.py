@@ -195,6 +195,14 @@ def open_budget(
     return budget
 
 
+def booked(ledger: Ledger, key: str) -> float:
+    """What all attempts at a question are booked at, in the currency of their account."""
+    with ledger.database.reading() as connection:
+        query = "SELECT coalesce(sum(cost), 0) FROM attempts WHERE key = ?"
+        cost: int = connection.execute(query, (key,)).fetchone()[0]
+    return cost / _UNIT
+
+
 def beginning_with(ledger: Ledger, name: str) -> dict[str, float]:
     """What all accounts whose names begin so can have spent at most, by currency."""
     with ledger.database.reading() as connection:

@@ -17,6 +17,7 @@ from metassay.llm.egress import Cleared, check_all
 from metassay.llm.endpoints import EndpointOptions, ModelOptions, Models, find_model
 from metassay.llm.failures import Failure, can_ask, note, noted
 from metassay.llm.ledger import Ledger
+from metassay.llm.limits import Policy
 from metassay.llm.messages import ChatRequest, Reply
 from metassay.llm.missing import kept, mendable, missing, unfinished
 from metassay.llm.prompts import Decoding, load
@@ -43,7 +44,7 @@ class Asked(NamedTuple):
 class Connection:
     """The way of one stage to the models that it asks; the ledger is opened with the first one."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each thing that a stage or a command says
         self,
         models: Models,
         max_cost: MaxCost | None,
@@ -53,6 +54,7 @@ class Connection:
         max_missing: float = 0.0,
         raw: Path = Path("data/raw"),
         ledger: Path = LEDGER,
+        policy: Policy | None = None,
     ) -> None:
         """Connect for text of `datasets`; `access` gives each registered dataset its class.
 
@@ -67,6 +69,7 @@ class Connection:
         self._max_missing = max_missing
         self._raw = raw
         self._path = ledger
+        self._policy = policy
         self._ledger: Ledger | None = None
         self._asked: dict[str, str] = {}  # the model's name in params.yaml, by question
         self._failed: dict[str, Failure] = {}
@@ -126,7 +129,7 @@ class Connection:
         cap = cap_of(self._max_cost, model, where)
         ledger = self._ledger = self._ledger or Ledger(self._path)
         budget = open_budget(ledger, ACCOUNT, model, cap, where=where)
-        ask = asker(cleared, model, ledger, budget)
+        ask = asker(cleared, model, ledger, budget, self._policy)
 
         def keeping(requests: Sequence[ChatRequest]) -> list[Reply]:
             repeated = _repeated(ledger, cleared.options, requests)

@@ -52,13 +52,14 @@ def estimate(
     structured: bool,
     completion_tokens: float,
     most: Sequence[int] | None = None,
+    longer: int = 0,
 ) -> Estimate:
     """Estimate what asking these questions would cost.
 
     `structured`: the endpoint is sent schemas. `completion_tokens` is what an answer is expected to
     take, unless 20 or more past answers to the same first message and schema say how many it takes
     for so much material. `most`: how many requests each becomes at most, if answers that cannot be
-    read are asked for again; None: one each.
+    read are asked for again; None: one each. `longer`: by how many bytes at most these are longer.
 
     Of more than 1,000 requests every n-th is counted, the others go by their length in characters.
     Raises BadInput if the model names a tokenizer that is not there.
@@ -72,7 +73,8 @@ def estimate(
     wrote, expected = _written(past, open_, completion_tokens)
     prompt = round(_total(open_, count, structured=structured) * ratio)
     written = round(wrote)
-    prompt_most = sum(times.get(each.key, 1) * tokens.at_most(each) for each in open_)
+    more = longer * sum(times.get(each.key, 1) - 1 for each in open_)
+    prompt_most = more + sum(times.get(each.key, 1) * tokens.at_most(each) for each in open_)
     written_most = sum(times.get(each.key, 1) * each.max_tokens for each in open_)
     return Estimate(
         calls=len(distinct),

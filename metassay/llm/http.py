@@ -25,6 +25,7 @@ from metassay.llm.budget import Billed
 from metassay.llm.completion import answer
 from metassay.llm.egress import Secrets
 from metassay.llm.endpoints import EndpointOptions
+from metassay.llm.exchange import WATCHED, Exchange
 from metassay.llm.ledger import Entry
 from metassay.llm.limits import QUOTAS, quota_pause, retry_after
 from metassay.llm.messages import ChatRequest
@@ -190,6 +191,7 @@ class _Bounded(httpx2.AsyncBaseTransport):
         for name in self._unset:
             request.headers.pop(name, None)
         request.headers.update(self._headers)
+        start = time.monotonic()
         response = await self._inner.handle_async_request(request)
         body = bytearray()
         try:
@@ -201,6 +203,10 @@ class _Bounded(httpx2.AsyncBaseTransport):
             await response.aclose()
         packed = response.headers.get("content-encoding", "").strip().lower()
         content = _unpacked(body) if packed in {"gzip", "x-gzip", "deflate"} else bytes(body)
+        watched = WATCHED.get()
+        if watched is not None:
+            seconds = time.monotonic() - start
+            watched.append(Exchange(request, response, content, seconds))
         headers = [one for one in response.headers.raw if one[0].lower() in _READ_HEADERS]
         return httpx2.Response(response.status_code, headers=headers, content=content)
 

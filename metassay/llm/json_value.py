@@ -7,17 +7,22 @@ from typing import Any
 _START = re.compile(r"\{|\[\s*\{")
 _STARTS = 1000  # places where a value begins but is none; each costs as much as the text before it
 _BRACKETS = {"]": "[", "}": "{"}
+_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*[}\]])', re.DOTALL)  # strings are kept
 _QUOTES = ('"', "'", "\u2018", "\u201c", "\u00ab")
 
 
-def only_json(text: str) -> Any:
+def only_json(text: str, *, lenient: bool = False) -> Any:
     """The one JSON object, or list that begins with one, in a reply; prose may stand around it.
+
+    `lenient`: a comma may stand before a closing bracket, and the value there more than once.
 
     None if there is none, if there are two, if it stands in quotation marks, or if the brackets
     before or after it do not match by themselves: so JSON that a reply quotes is not taken for its
     answer, nor the sound part of a broken answer for the whole. An object in which a key is there
     twice, NaN and infinities come as values that validate as nothing.
     """
+    if lenient:
+        text = _COMMA.sub(lambda match: match[1] or "", text)
     try:
         found = _first_value(text, 0)
         if found is None:
@@ -26,7 +31,10 @@ def only_json(text: str) -> Any:
         before, after = text[:start], text[end:]
         if before.endswith(_QUOTES) or not (_balanced(before) and _balanced(after)):
             return None
-        return None if _first_value(text, end) else value
+        more = _first_value(text, end)
+        while lenient and more and more[0] == value:
+            more = _first_value(text, more[2])
+        return None if more else value
     except RecursionError:  # a thousand brackets within each other, or broken ones in a row
         return None
 

@@ -57,7 +57,7 @@ def words(status: int, body: object, sent: bytes, secrets: Iterable[str]) -> str
     quotable = _plain("\n".join([*texts, *secrets]))
     shown: list[str] = []
     hidden = False
-    for name, said in dict.fromkeys(_strings(body)):
+    for name, said in dict.fromkeys(strings(body)):
         if not said.strip() or said == str(status):
             continue
         if _quotes(said, quotable, own):
@@ -84,7 +84,7 @@ def _plain(text: str) -> str:
     return "".join(c for c in parted if not unicodedata.combining(c))
 
 
-def _strings(body: object, name: str = "message", depth: int = 0) -> Iterator[tuple[str, str]]:
+def strings(body: object, name: str = "message", depth: int = 0) -> Iterator[tuple[str, str]]:
     """The strings that say what is wrong, each with the name of its member, names before words."""
     if name == "raw":  # OpenRouter passes on what the provider said
         body, name = _parsed(body), "message"
@@ -93,12 +93,12 @@ def _strings(body: object, name: str = "message", depth: int = 0) -> Iterator[tu
     if isinstance(body, Mapping):
         for member in (*_NAMED, *_INSIDE):
             if member in body:
-                yield from _strings(body[member], member, depth + 1)
+                yield from strings(body[member], member, depth + 1)
     elif isinstance(body, list) and name == "loc":
         yield name, ".".join(map(str, body))
     elif isinstance(body, list):
         for one in body:
-            yield from _strings(one, name, depth + 1)
+            yield from strings(one, name, depth + 1)
     elif isinstance(body, str | int) and not str(body).lstrip().startswith("<"):  # a page of HTML
         yield name, str(body)
 

@@ -2,21 +2,23 @@
 
 A value is only ever read from a validated field of the one JSON value in a reply (or the one list
 of lines: module `lines`), under the number of an item that was asked about. Nothing is guessed from
-prose, and no type is converted: "1" is not 1, and true is not 1. What cannot be read is asked
-again, a bounded number of times, and then has a status. Every item gets exactly one result.
+prose. What is not in just the form that was asked for is read all the same where it can mean one
+thing only (module `repair`), and is then marked as repaired. What cannot be read is asked again, a
+bounded number of times, and then has a status. Every item gets exactly one result.
 """
 
-import dataclasses
 import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, NamedTuple, TypeVar, Union
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, Union
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from metassay.llm.again import ENOUGH, Again, Fault
 from metassay.llm.json_value import only_json
 from metassay.llm.messages import Ask, ChatRequest, Reply
+from metassay.llm.repair import repaired, whole
 
 Status = Literal["ok", "unparsed", "refused", "truncated", "error"]
 
@@ -44,15 +46,45 @@ class Item(NamedTuple):
 
 
 Build = Callable[[list[Item]], ChatRequest]
-Entries = Callable[[str], Sequence[Any]]
 
 
-def json_entries(text: str) -> Sequence[Any]:
-    """The entries of a reply that is `{"items": [...]}`, or the list alone; none of any other."""
-    value = only_json(text)
+class Entries(Protocol):
+    """What finds the entries of a reply: in just the form asked for, or leniently in others too."""
+
+    def __call__(self, text: str, *, lenient: bool = False) -> Sequence[Any]:
+        """What is said of each item; of a single one maybe without a number, if lenient."""
+
+
+def json_entries(text: str, *, lenient: bool = False) -> Sequence[Any]:
+    """The entries of a reply that is `{"items": [...]}`, or the list alone; none of any other.
+
+    Lenient: the objects with a number, however deep they are; or the only one that there is.
+    """
+    value = only_json(text, lenient=lenient)
+    if lenient:
+        return _numbered_objects(value) or _only_object(value)
     if isinstance(value, dict) and list(value) == ["items"]:
         value = value["items"]
     return value if isinstance(value, list) else []
+
+
+def _numbered_objects(value: Any) -> list[Any]:
+    found, left = [], [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict) and "number" in one:
+            found.append(one)
+        elif isinstance(one, dict | list):
+            inside = list(one.values() if isinstance(one, dict) else one)
+            left += reversed(inside)
+    return found
+
+
+def _only_object(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        value = value.get("items", value)
+    listed = value if isinstance(value, list) else [value]
+    return listed if len(listed) == 1 and isinstance(listed[0], dict) else []
 
 
 @dataclass(frozen=True)
@@ -77,12 +109,16 @@ class ItemResult(Generic[AnyAnswer]):
     `attempts` counts the requests that asked about it, whether the ledger had their answers or not.
     `tokens` is its share of the tokens of these requests, prompt and answer, as far as the endpoint
     reported them: the shares of a request's items add up to it. None if none was reported.
+    `repaired`: the answer was not in just the form that was asked for. `reply` is the one that
+    answered it, None if none did.
     """
 
     status: Status
     value: AnyAnswer | None
     attempts: int
     tokens: int | None
+    repaired: bool = False
+    reply: Reply | None = None
 
 
 @dataclass
@@ -93,13 +129,24 @@ class _State(Generic[AnyAnswer]):
     value: AnyAnswer | None = None
     attempts: int = 0
     tokens: int | None = None
+    repaired: bool = False
+    reply: Reply | None = None
 
 
 class _Batch(NamedTuple):
-    """Items of one group that go into one request."""
+    """Items of one group that go into one request; of a repeated one what went wrong before."""
 
     group: int
     items: list[Item]
+    status: Status = "ok"
+    faults: Mapping[int, Fault | None] = {}
+
+
+class _Read(NamedTuple, Generic[AnyAnswer]):
+    """What a reply gives: answers by number, whether each was repaired, and what else is wrong."""
+
+    answers: dict[int, tuple[AnyAnswer, bool]]
+    faults: dict[int, Fault | None]
 
 
 def numbered(contents: Sequence[Any]) -> list[Item]:
@@ -121,16 +168,17 @@ def schema_of(*item_models: type[Answer]) -> str:
 
 
 def ask_groups(
-    ask: Ask, groups: Sequence[Group[AnyAnswer]], *, rounds: int
+    ask: Ask, groups: Sequence[Group[AnyAnswer]], *, rounds: int, again: Again
 ) -> list[list[ItemResult[AnyAnswer]]]:
     """Ask about the items of many groups, at most 1 + `rounds` times; all groups at once each time.
 
     Returns one result per item, in the order of groups and items. At first a group is one request.
     Items whose answer is missing, there twice or not valid are asked about again without the
     others; a reply that gives no item at all (no list, a number nobody asked about, a refusal, cut
-    off) is asked about again in two halves. A single item that was refused or cut off, and every
-    error, stays what it is: the client has tried again where that can help. Repetitions are
-    requests of their own (`repeat`), so that a ledger doesn't answer them with the same reply.
+    off) is asked about again in two halves, and told what was wrong (`again`). A single item that
+    was refused or cut off, and every error, stays what it is: the client has tried again where that
+    can help. Once a round has won none of ENOUGH or more items that could not be read, such items
+    are not asked about again.
 
     Raises ValueError if numbers repeat within a group, RuntimeError if `ask` breaks its contract.
     """
@@ -142,13 +190,27 @@ def ask_groups(
             raise ValueError("numbers of items must be unique within a group")
     batches = [_Batch(at, list(group.items)) for at, group in enumerate(groups) if group.items]
     for turn in range(1 + rounds):
-        again: list[_Batch] = []
-        requests = [_request(groups[batch.group], batch, turn) for batch in batches]
+        left: list[_Batch] = []
+        requests = [
+            again.request(groups[batch.group].build(list(batch.items)), batch.faults, turn)
+            for batch in batches
+        ]
         for batch, reply in zip(batches, _replies(ask, requests), strict=True):
-            again += _take(batch, reply, states[batch.group], groups[batch.group])
-        batches = again
+            left += _take(batch, reply, states[batch.group], groups[batch.group])
+        unread = [
+            states[batch.group][item.number]
+            for batch in batches
+            for item in batch.items
+            if batch.status == "unparsed"
+        ]
+        if len(unread) >= ENOUGH and all(state.value is None for state in unread):
+            left = [batch for batch in left if batch.status != "unparsed"]
+        batches = left
     return [
-        [ItemResult(s.status, s.value, s.attempts, s.tokens) for s in known.values()]
+        [
+            ItemResult(s.status, s.value, s.attempts, s.tokens, s.repaired, s.reply)
+            for s in known.values()
+        ]
         for known in states
     ]
 
@@ -159,7 +221,9 @@ def first_requests(groups: Sequence[Group[Any]]) -> list[ChatRequest]:
 
 
 def most_requests(groups: Sequence[Group[Any]], rounds: int) -> list[int]:
-    """How many requests each of the `first_requests` becomes at most: none longer than it is.
+    """How many requests each of the `first_requests` becomes at most.
+
+    None is longer than it is, but for what `Again` says.
 
     With every round their number can double, until each is about a single item.
     """
@@ -167,10 +231,6 @@ def most_requests(groups: Sequence[Group[Any]], rounds: int) -> list[int]:
     return [
         sum(min(2**turn, len(group.items)) for turn in turns) for group in groups if group.items
     ]
-
-
-def _request(group: Group[Any], batch: _Batch, turn: int) -> ChatRequest:
-    return dataclasses.replace(group.build(list(batch.items)), repeat=turn)
 
 
 def _replies(ask: Ask, requests: list[ChatRequest]) -> list[Reply]:
@@ -184,24 +244,27 @@ def _take(
     batch: _Batch, reply: Reply, states: dict[int, _State[AnyAnswer]], group: Group[AnyAnswer]
 ) -> list[_Batch]:
     """Note what a reply says about its items; returns what is to be asked again."""
-    answers = _answers(reply, {item.number for item in batch.items}, group)
+    answers, faults = _answers(reply, {item.number for item in batch.items}, group)
     status: Status = "unparsed" if reply.status == "ok" else reply.status
     for item, tokens in zip(batch.items, _shares(reply, len(batch.items)), strict=True):
         state = states[item.number]
-        state.value = answers.get(item.number)
+        state.value, state.repaired = answers.get(item.number, (None, False))
         state.status = status if state.value is None else "ok"
+        state.reply = None if state.value is None else reply
         state.attempts += 1
         if tokens is not None:
             state.tokens = (state.tokens or 0) + tokens
     left = [item for item in batch.items if item.number not in answers]
     if not left or status == "error":
         return []
-    if len(left) < len(batch.items):
-        return [_Batch(batch.group, left)]
-    if len(left) == 1:
-        return [_Batch(batch.group, left)] if status == "unparsed" else []
-    middle = (len(left) + 1) // 2
-    return [_Batch(batch.group, left[:middle]), _Batch(batch.group, left[middle:])]
+    if len(left) == 1 and status in ("refused", "truncated"):
+        return []
+    middle = len(left) if answers else (len(left) + 1) // 2
+    return [
+        _Batch(batch.group, half, status, {item.number: faults.get(item.number) for item in half})
+        for half in (left[:middle], left[middle:])
+        if half
+    ]
 
 
 def _shares(reply: Reply, count: int) -> list[int | None]:
@@ -212,27 +275,45 @@ def _shares(reply: Reply, count: int) -> list[int | None]:
     return [share + (at < more) for at in range(count)]
 
 
-def _answers(reply: Reply, asked: set[int], group: Group[AnyAnswer]) -> dict[int, AnyAnswer]:
-    """The valid answers by number.
+def _answers(reply: Reply, asked: set[int], group: Group[AnyAnswer]) -> _Read[AnyAnswer]:
+    """What a reply gives; what is wrong is None where the model is to be told nothing."""
+    if reply.status != "ok" or reply.text is None:
+        known: Mapping[str, Fault] = {"truncated": "truncated", "ok": "form"}
+        return _Read({}, dict.fromkeys(asked, known.get(reply.status)))
+    strict = _read(reply.text, asked, group)
+    if len(strict.answers) == len(asked):
+        return strict
+    lenient = _read(reply.text, asked, group, lenient=True)
+    return _Read(lenient.answers | strict.answers, lenient.faults)
+
+
+def _read(
+    text: str, asked: set[int], group: Group[AnyAnswer], *, lenient: bool = False
+) -> _Read[AnyAnswer]:
+    """The valid answers; what a reply says of a number twice is none, unless leniently if equal.
 
     None at all if a number is there that nobody asked about: then the reply numbers the items in
     its own way, and its other numbers cannot be trusted either.
     """
-    if reply.status != "ok" or reply.text is None:
-        return {}
     found: dict[int, list[Any]] = {}
-    for entry in group.entries(reply.text):
-        number = entry.get("number") if isinstance(entry, dict) else None
-        if type(number) is int:
-            found.setdefault(number, []).append(entry)
+    entries = [e for e in group.entries(text, lenient=lenient) if isinstance(e, dict)]
+    alone = min(asked) if lenient and len(asked) == len(entries) == 1 else None
+    for entry in entries:
+        number = whole(entry.get("number", alone))
+        if number is not None:
+            found.setdefault(number, []).append(entry | {"number": number} if lenient else entry)
     if not found.keys() <= asked:
-        return {}
-    read = {
-        n: _valid(entries[0], group.own.get(n, group.answer))
-        for n, entries in found.items()
-        if len(entries) == 1
-    }
-    return {number: answer for number, answer in read.items() if answer is not None}
+        return _Read({}, dict.fromkeys(asked, "numbers"))
+    answers: dict[int, tuple[AnyAnswer, bool]] = {}
+    faults: dict[int, Fault | None] = dict.fromkeys(asked, "missing" if found else "form")
+    for number, said in found.items():
+        model = group.own.get(number, group.answer)
+        values = [_valid(repaired(one, model) if lenient else one, model) for one in said]
+        several = len(values) > 1 and not (lenient and all(v == values[0] for v in values))
+        faults[number] = "twice" if several else "value"
+        if not several and values[0] is not None:
+            answers[number] = (values[0], lenient)
+    return _Read(answers, faults)
 
 
 def _valid(entry: Any, model: type[AnyAnswer]) -> AnyAnswer | None:

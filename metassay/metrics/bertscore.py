@@ -10,6 +10,7 @@ store of model outputs (metassay.models), and a second run loads no model.
 """
 
 import csv
+import functools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,7 +23,7 @@ from metassay.metrics.describe import OVERLAP, Description, Measured
 from metassay.metrics.record import Metric
 from metassay.models import encoders, extra
 from metassay.models.loading import NetworkOptions, identify
-from metassay.models.matching import Match, matches, without
+from metassay.models.matching import Match, Weigh, matches, weighing, without
 from metassay.models.outputs import Task, device_kind, outputs, text_hash
 from metassay.models.store import STORE
 
@@ -157,10 +158,15 @@ def _matches(
     }
     task = Task("bertscore", identify(options), options.device, settings, _PACKAGES)
 
-    def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Any]]:
+    @functools.cache
+    def loaded() -> tuple[encoders.Encoder, Weigh]:
         encoder = encoders.load_encoder(options, _layers(options))
+        return encoder, weighing(encoder, references)
+
+    def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Any]]:
+        encoder, weigh = loaded()
         here = [pairs[place] for place in missing]
-        for block in matches(encoder, here, references, options.batch_tokens):
+        for block in matches(encoder, here, weigh, options.batch_tokens):
             yield {missing[at]: match for at, match in block.items()}
 
     return [Match(*match) for match in outputs(task, pairs, compute, store=store)]

@@ -36,19 +36,17 @@ def without(candidate: object, reference: object) -> Match:
 def matches(
     encoder: Encoder,
     pairs: Sequence[Pair],
-    references: Mapping[str, int] | None,
+    weigh: Weigh,
     batch_tokens: int,
 ) -> Iterator[dict[int, Match]]:
     """Match every pair (of texts that are not empty); by its place, block by block.
 
-    Tokens weigh the same, or, where `references` says how often each reference there is, by inverse
-    document frequency in these: log((references + 1) / (those with the token + 1)). A block holds
-    the vectors of its texts, each encoded once; `batch_tokens` is explained in `encoders.vectors`.
+    A block holds the vectors of its texts, each encoded once; `batch_tokens` is explained in
+    `encoders.vectors`.
     """
-    texts = dict.fromkeys(text for pair in pairs for text in pair) | dict.fromkeys(references or ())
-    read = dict(zip(texts, tokens(encoder, list(texts)), strict=True))
-    special = {encoder.tokenizer.cls_token_id, encoder.tokenizer.sep_token_id}
-    weigh = _weighing(special, read, references)
+    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+    read = dict(zip(texts, tokens(encoder, texts), strict=True))
+    special = _special(encoder)
     for block in _blocks(pairs, read):
         here = [pairs[place] for place in block]
         found = _precisions_and_recalls(encoder, here, read, weigh, batch_tokens)
@@ -75,20 +73,28 @@ def match(candidate: Any, reference: Any, weights: Any, reference_weights: Any) 
     return extra.module("torch").stack([precision, recall])
 
 
-def _weighing(
-    special: set[int], read: Mapping[str, Tokens], references: Mapping[str, int] | None
-) -> Weigh:
+def weighing(encoder: Encoder, references: Mapping[str, int] | None) -> Weigh:
+    """How much the tokens of a text weigh: the same, or by inverse document frequency.
+
+    That is log((references + 1) / (those with the token + 1)), where `references` says how often
+    each reference there is.
+    """
     if references is None:
+        special = _special(encoder)
         return lambda tokens: [float(number not in special) for number in tokens.numbers]
     having: Counter[int] = Counter()
-    for text, times in references.items():
-        having.update(dict.fromkeys(read[text].numbers, times))
+    for read, times in zip(tokens(encoder, list(references)), references.values(), strict=True):
+        having.update(dict.fromkeys(read.numbers, times))
     total = sum(references.values())
 
     def weigh(tokens: Tokens) -> list[float]:
         return [math.log((total + 1) / (having[number] + 1)) for number in tokens.numbers]
 
     return weigh
+
+
+def _special(encoder: Encoder) -> set[int]:
+    return {encoder.tokenizer.cls_token_id, encoder.tokenizer.sep_token_id}
 
 
 def _blocks(pairs: Sequence[Pair], read: Mapping[str, Tokens]) -> Iterator[list[int]]:

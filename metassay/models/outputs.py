@@ -3,11 +3,10 @@
 An output is known by all that can change it: the model's content, the task, its settings, the kind
 of device, the versions of the packages that compute, and the input's texts (as hashes). Which other
 texts shared its batch is not part of that: it can change the last digits of an output, and so,
-rarely, a written word. The same inputs in an empty store give the same batches, also after a kill.
+rarely, a written word. The same inputs in an empty store give the same batches, also after a kill,
+or if several processes share them.
 """
 
-import contextlib
-import fcntl
 import hashlib
 import json
 import logging
@@ -16,12 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from metassay.errors import BadInput
 from metassay.models import extra
+from metassay.models.claims import Claims
 from metassay.models.loading import Identity
 from metassay.models.store import STORE, Store
 
 log = logging.getLogger("metassay.models")
+
+# A process takes so many inputs for itself at once, and more if they have fewer characters.
+_INPUTS, _CHARACTERS = 256, 2**16
 
 # Handed places of inputs, it yields outputs by place, batch by batch, each place once.
 Compute = Callable[[Sequence[int]], Iterator[Mapping[int, Any]]]
@@ -46,28 +48,71 @@ def outputs(
 ) -> list[Any]:
     """The output of the task for each input, which is one text or several.
 
-    `compute` is called only if some outputs are not in the store, with the place of each (equal
-    inputs count once), and it alone loads the model. What it yields is JSON without NaN, and is
-    committed batch by batch. Processes that use the same model on the same device take turns, so
-    that the second finds what the first has computed. Raises BadInput if a package is missing or
-    the store is not sound, and what `compute` raises.
+    `compute` is called for one block of inputs after another, with the places of those whose output
+    is not in the store (equal inputs count once), and it alone loads the model, which it keeps for
+    the next block. What it yields is JSON without NaN, and is committed batch by batch. A block
+    that another process computes is passed over, and waited for if nothing else is left. Raises
+    BadInput if a package is missing or the store is not sound, and what `compute` raises.
     """
     keys = _keys(task, inputs)
     places = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))  # the first of each
     with Store(store) as kept:
         found = kept.lookup(keys)
         if len(found) < len(places):
-            with _alone(store, task):
-                found |= kept.lookup(places.keys() - found.keys())  # by whoever was before us
-                missing = sorted(place for key, place in places.items() if key not in found)
-                if missing:
-                    for batch in compute(missing):
-                        values = {keys[place]: value for place, value in batch.items()}
-                        found |= kept.keep(values, model=task.model.name, task=task.name)
+            with Claims(store) as claims:
+                _complete(task, list(_blocks(inputs, places)), compute, kept, claims, found)
     lost = sum(key not in found for key in places)
     if lost:
         raise RuntimeError(f"{task.name}: {lost} of {len(places)} outputs were not computed")
     return [found[key] for key in keys]
+
+
+def _complete(
+    task: Task,
+    blocks: list[dict[str, int]],
+    compute: Compute,
+    kept: Store,
+    claims: Claims,
+    found: dict[str, Any],
+) -> None:
+    """Add to `found` what is missing of blocks, each of places by key."""
+    while blocks:
+        theirs = []
+        for block in blocks:
+            mine = set(claims.take(key for key in block if key not in found))
+            found |= kept.lookup(block.keys() - found.keys())  # by whoever was before us
+            keys = {block[key]: key for key in mine - found.keys()}
+            if keys:
+                for batch in compute(sorted(keys)):
+                    values = {keys[place]: value for place, value in batch.items()}
+                    found |= kept.keep(values, model=task.model.name, task=task.name)
+            claims.drop()
+            left = {key: block[key] for key in block.keys() - mine - found.keys()}
+            if left:
+                theirs.append(left)
+        blocks = theirs
+        if blocks:
+            log.warning("waiting for another process that uses %s", task.model.name)
+            claims.wait(min(blocks[0]))
+
+
+def _blocks(
+    inputs: Sequence[tuple[str, ...]], places: Mapping[str, int]
+) -> Iterator[dict[str, int]]:
+    """Places by key, in order, block by block.
+
+    What the store holds changes no block, so that several processes have the same ones.
+    """
+    block: dict[str, int] = {}
+    size = 0
+    for key, place in sorted(places.items(), key=lambda each: each[1]):
+        if len(block) >= _INPUTS and size >= _CHARACTERS:
+            yield block
+            block, size = {}, 0
+        block[key] = place
+        size += sum(map(len, inputs[place]))
+    if block:
+        yield block
 
 
 def text_hash(text: str) -> str:
@@ -96,21 +141,3 @@ def _keys(task: Task, inputs: Sequence[tuple[str, ...]]) -> list[str]:
         return text_hash(json.dumps(asked, sort_keys=True, separators=(",", ":"), allow_nan=False))
 
     return [key(texts) for texts in inputs]
-
-
-@contextlib.contextmanager
-def _alone(store: Path, task: Task) -> Iterator[None]:
-    """No other process uses this model on this device meanwhile; a killed one lets go of it."""
-    which = text_hash(f"{task.model.content} {task.device}")[:16]
-    path = store.with_name(f"{store.name}-{which}")
-    try:
-        lock = path.open("w")
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; make the folder writable") from None
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            log.warning("waiting for another process that uses %s", task.model.name)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

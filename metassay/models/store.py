@@ -75,6 +75,12 @@ class Store:
                 connection.executemany("DELETE FROM outputs WHERE key = ?", damaged)
         return found
 
+    def computed_since(self, moment: float) -> list[tuple[str, int]]:
+        """Each model that has computed outputs since (seconds of the epoch), and how many."""
+        with self._database.reading() as connection:
+            query = "SELECT model, count(*) FROM outputs WHERE computed >= ? GROUP BY 1 ORDER BY 1"
+            return connection.execute(query, (moment,)).fetchall()
+
     def keep(self, outputs: Mapping[str, Any], *, model: str, task: str) -> dict[str, Any]:
         """Keep outputs (any JSON but NaN) by key, all or none, and return what the store now has.
 

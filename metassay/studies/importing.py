@@ -13,6 +13,7 @@ from metassay.errors import BadInput, shown
 from metassay.studies.answers import NotAllowedError, filled, value_of
 from metassay.studies.key import FILE, Key, KeyRow, digest
 from metassay.studies.record import Answer, Form, Format, Returned, Target
+from metassay.studies.sheets import heading_of
 
 RATINGS_FILE, COMMENTS_FILE = "ratings.csv", "comments.csv"
 
@@ -214,17 +215,19 @@ def _check_unasked(row: Returned, sent: KeyRow, columns: set[str], problems: Fin
 
 
 def _unread(rows: Iterable[Returned], key: Key) -> list[str]:
-    """Columns that a rater added, with something in them."""
-    asked = {name for row in key.rows.values() for name in (*row.asked, *row.shown)}
-    return sorted(
-        {
-            f"{row.at.file}: column {shown(name)} is not of the study and was not read; what is"
-            " to be kept goes into 'comment'"
-            for row in rows
-            for name, said in row.answers.items()
-            if name not in asked and filled(said)
-        }
-    )
+    """Columns that a rater added, with something in them; a line for each file."""
+    asked = {name for row in key.rows.values() for name in row.asked}
+    read = {name for row in key.rows.values() for name in row.shown}
+    found: dict[str, dict[str, None]] = {}
+    for row in rows:
+        for name, said in row.answers.items():
+            if name not in asked and heading_of(name) not in read and filled(said):
+                found.setdefault(row.at.file, {})[shown(name) if name else "without a name"] = None
+    return [
+        f"{file}: column{'s' * (len(names) > 1)} {', '.join(sorted(names))}: not of the study, and"
+        " not read; what is to be kept goes into 'comment'"
+        for file, names in sorted(found.items())
+    ]
 
 
 def _ratings(

@@ -96,22 +96,25 @@ def _returned(line: Line, names: Sequence[str], problems: Findings) -> Iterator[
         what = "has more cells than the first row names"
         problems.add(line.at, what, "move what is beyond the last column into 'comment'")
         return
-    cells = dict(zip(names, [*line.cells, *[""] * len(names)], strict=False))
+    # Unnamed columns share one name: they are not read, but may hold what a rater has added.
+    cells = {"": "".join(cell for name, cell in zip(names, line.cells, strict=False) if not name)}
+    cells |= {n: c for n, c in zip(names, [*line.cells, *[""] * len(names)], strict=False) if n}
     texts = {name: cells.pop(name, "") for name in (RATER, ROW, COMMENT)}
-    rest = {name: value for name, value in cells.items() if name}
-    answers = {
-        name: "" if filled(said) == NOT_ASKED else said
-        for name, said in rest.items()
-        if not _GOES_ON.fullmatch(name)
-    }
+    answers = {name: "" if filled(said) == NOT_ASKED else said for name, said in cells.items()}
     yield Returned(
         line.at,
         filled(texts[RATER]),
         filled(texts[ROW]),
-        _joined(rest),
+        _joined(cells),
         answers,
         restored(texts[COMMENT].strip()),
     )
+
+
+def heading_of(column: str) -> str:
+    """The heading of a text that goes on in this column; of any other column its name."""
+    goes_on = _GOES_ON.fullmatch(column)
+    return goes_on[1] if goes_on else column
 
 
 def _read_columns(sheet: Sheet) -> list[str]:
@@ -134,9 +137,9 @@ def _joined(cells: dict[str, str]) -> dict[str, str]:
     """Texts by heading, put together again; cells of other columns stay as they are."""
     found: dict[str, str] = {}
     for name, value in cells.items():
-        goes_on = _GOES_ON.fullmatch(name)
-        if goes_on and goes_on[1] in found:
-            found[goes_on[1]] += restored(value)
+        heading = heading_of(name)
+        if heading in found:
+            found[heading] += restored(value)
         else:
             found[name] = restored(value)
     return found

@@ -1,6 +1,6 @@
 """The answers of judges."""
 
-from metassay.parquet import Table, choice, integer, integers, real, text, texts
+from metassay.parquet import Table, boolean, choice, integer, integers, real, text, texts
 from metassay.tables.columns import JUDGED
 
 JUDGMENTS = Table(
@@ -37,6 +37,10 @@ JUDGMENTS = Table(
         ),
         "tokens": integer("tokens that were paid for, of prompt and answer", null=True),
         "attempts": integer("how often the judge was asked"),
+        "repaired": boolean(
+            "the answer was not in just the form that was asked for (a bullet, other case, a number"
+            " as text), but can mean one thing only"
+        ),
         "recipe": text("the judge's signature: its model, prompt and settings"),
     },
 )

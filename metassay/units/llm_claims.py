@@ -9,6 +9,8 @@ from typing import Annotated, Any, NamedTuple, Self
 import pandas as pd
 from pydantic import AfterValidator, Field, create_model, model_validator
 
+from metassay.llm import again
+from metassay.llm.again import Again, Tally
 from metassay.llm.endpoints import Count
 from metassay.llm.messages import Ask, ChatRequest
 from metassay.llm.prompts import PROMPTS, Decoding, Kind, Prompt, file_of, load, render
@@ -80,7 +82,7 @@ def llm_claims(
     decoding: Decoding,
     *,
     prompts: Path = PROMPTS,
-) -> pd.DataFrame:
+) -> Decomposed:
     """Claims of the leaf parts with status ok: PARTS, SOURCES to rows of UNITS.
 
     Only claims, without statements; `statement`, `start` and `end` are null, and citations are
@@ -88,19 +90,23 @@ def llm_claims(
     sound list (no JSON, too few or too many claims, a blank claim), also when asked again, is one
     row at position 0 with null text and the status that says why: its claims are unknown, which is
     not the same as none. Of a text of task `question` the whole text is the one claim, and a blank
-    part has none; neither is put to the model.
+    part has none; neither is put to the model. Warnings say what asking again won.
 
     Raises BadInput if a part's doc_id is not in sources, or the prompt is not usable.
     """
     found = _parts(parts, sources, options, decoding, load(options.prompt, prompts))
     groups = [part.group for part in found if part.group is not None]
-    results = iter(ask_groups(ask, groups, rounds=options.rounds))
+    answered = ask_groups(ask, groups, rounds=options.rounds, again=Again(prompts))
+    tally = Tally(options.rounds)
+    tally.add(result for (result,) in answered)
+    results = iter(answered)
     rows: list[tuple[object, ...]] = []
     for part in found:
         own = part.claims if part.group is None else next(results)[0]
         rows += _rows(part, own)
     frame = pd.DataFrame(rows, columns=list(_COLUMNS))
-    return frame.astype({"statement": "Int64", "start": "Int64", "end": "Int64"})
+    typed = frame.astype({"statement": "Int64", "start": "Int64", "end": "Int64"})
+    return Decomposed(typed, tuple(tally.notes))
 
 
 def claim_requests(
@@ -121,7 +127,7 @@ def signature(options: LlmClaimOptions, decoding: Decoding, *, prompts: Path = P
     prompt = load(options.prompt, prompts)
     return (
         f"llm_claims({decoding.signature}|prompt:{prompt.signature}"
-        f"|claims:{options.least}-{options.most}|rounds:{options.rounds})"
+        f"|claims:{options.least}-{options.most}|{Again(prompts).signature(options.rounds)})"
     )
 
 
@@ -195,14 +201,16 @@ def _take_apart(
 ) -> Decomposed:
     said = units_of(parts, sources, None)
     claims = llm_claims(parts, sources, options, *resources.asked())
-    return Decomposed(pd.concat([said, claims], ignore_index=True))
+    units = pd.concat([said, claims.units], ignore_index=True)
+    return Decomposed(units, claims.warnings)
 
 
 def _requests(
     parts: pd.DataFrame, sources: pd.DataFrame, options: LlmClaimOptions, decoding: Decoding
 ) -> Requests:
     asked = claim_requests(parts, sources, options, decoding)
-    return Requests(asked, [1 + options.rounds] * len(asked), ANSWER_LENGTH)  # of one item each
+    most = [1 + options.rounds] * len(asked)  # of one item each
+    return Requests(asked, most, ANSWER_LENGTH, Again().longest)
 
 
 KIND = Decomposition(
@@ -211,5 +219,8 @@ KIND = Decomposition(
     requests=_requests,
     recipe=signature,
     model=lambda options: Use(options.model, options.max_tokens),
-    files=lambda options: (PromptFile(file_of(options.prompt), FILLED),),
+    files=lambda options: (
+        PromptFile(file_of(options.prompt), FILLED),
+        PromptFile(again.FILE, again.FILLED),
+    ),
 )

@@ -10,6 +10,8 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 
 from metassay.errors import BadInput
+from metassay.llm import again
+from metassay.llm.again import Again
 from metassay.llm.endpoints import Count
 from metassay.llm.messages import ChatRequest, Message
 from metassay.llm.prompts import PROMPTS, Decoding, Kind, Prompt, file_of, load, render
@@ -81,12 +83,16 @@ def divide(
     those of their statements. Of a text that failed nothing is asked, and it stays undivided, as
     one that says nothing does. If the model's answer failed, also when asked again, every facet has
     its status and no text. What it returned and is not in the text is in `made_up`, never in the
-    facet; notes say how much that is, by author. Raises BadInput if the prompt is not usable.
+    facet; notes say how much that is, by author, and what asking again won. Raises BadInput if the
+    prompt is not usable.
     """
     ask, decoding = resources.asked()
     groups = _groups(texts, options, decoding, prompts)
     asked = [group for group in groups if group is not None]
-    answers = iter(ask_groups(ask, asked, rounds=options.rounds))
+    answered = ask_groups(ask, asked, rounds=options.rounds, again=Again(prompts))
+    rounds = again.Tally(options.rounds)
+    rounds.add(result for (result,) in answered)
+    answers = iter(answered)
     tally = Tally()
     divided: list[list[Part]] = []
     for text, group in zip(texts, groups, strict=True):
@@ -99,7 +105,8 @@ def divide(
         else:
             returned = result.value.model_dump(by_alias=True)["facets"]
             divided.append(found_facets(text, returned, tally))
-    return Divided(divided, tuple(tally.lines("the model returned", "made up")))
+    notes = [*rounds.notes, *tally.lines("the model returned", "made up")]
+    return Divided(divided, tuple(notes))
 
 
 def facet_requests(
@@ -108,7 +115,8 @@ def facet_requests(
     """What is asked at first: all that is asked if every answer is sound."""
     groups = _groups(texts, options, decoding, prompts)
     asked = first_requests([group for group in groups if group is not None])
-    return Requests(asked, [1 + options.rounds] * len(asked), ANSWER_LENGTH)  # of one text each
+    most = [1 + options.rounds] * len(asked)  # of one text each
+    return Requests(asked, most, ANSWER_LENGTH, Again(prompts).longest)
 
 
 def _groups(
@@ -220,7 +228,7 @@ def signature(options: LlmFacetOptions, decoding: Decoding | None, prompts: Path
     )
     return (
         f"llm_facets({decoding.signature}|prompt:{prompt.signature}"
-        f"|facets:{facets}|shots:{options.shots}|rounds:{options.rounds})"
+        f"|facets:{facets}|shots:{options.shots}|{Again(prompts).signature(options.rounds)})"
     )
 
 
@@ -230,6 +238,9 @@ KIND = Segmentation(
     facets=lambda options: tuple(options.facets),
     requests=facet_requests,
     model=lambda options: Use(options.model, options.max_tokens),
-    files=lambda options: (PromptFile(file_of(options.prompt), FILLED),),
+    files=lambda options: (
+        PromptFile(file_of(options.prompt), FILLED),
+        PromptFile(again.FILE, again.FILLED),
+    ),
     recipe=signature,
 )

@@ -4,6 +4,7 @@ Nobody labelled conclusions in the data that the models were trained on. A sente
 cue rules find it to be, and the model takes it for a result or for none of the other roles.
 """
 
+import functools
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -101,8 +102,10 @@ def _by_vector(
     }
     task = Task("sentence_roles", identify(encoder), encoder.device, settings, vectors.PACKAGES)
 
+    loaded = functools.cache(lambda: vectors.load(encoder))
+
     def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Any]]:
-        for block in vectors.vectors(encoder, [said[place][0] for place in missing]):
+        for block in vectors.vectors(loaded(), [said[place][0] for place in missing]):
             rows = {
                 place: trained.vector_logits(weights, row[None])[0] for place, row in block.items()
             }

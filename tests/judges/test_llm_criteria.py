@@ -209,14 +209,13 @@ WRONG = {
     "background": [
         {"quotes": [], "grade": 4},
         {"quotes": [], "grade": 0},
-        {"quotes": [], "grade": "2"},
+        {"quotes": [], "grade": "two"},
         {"quotes": [], "grade": True},
-        {"quotes": [], "grade": 2.0},
+        {"quotes": [], "grade": 2.5},
         {"quotes": [], "grade": None},
         {"quotes": [1], "grade": 2},
         {"quotes": "no fever", "grade": 2},
         {"grade": 2},
-        {"quotes": [], "grade": 2, "sure": 1},
         {"violations": []},
     ],
     "1A": [
@@ -241,8 +240,8 @@ WRONG = {
     ],
 }
 LINES = {
-    "background": ["4", "0", "02", "2.0", "two", "none", "items 1", "2 of 3"],
-    "1A": ["items 1, 2, 3", "items 1, 1", "items 4", "items 0", "item", "1", "0", "1, 2", "None"],
+    "background": ["4", "0", "2.5", "two", "none", "items 1", "2 of 3"],
+    "1A": ["items 1, 2, 3", "items 1, 1", "items 4", "items 0", "item", "1", "0", "1, 2"],
     "1C": ["5", "-1", "none", "items 1", "1.5", "9999999999"],
 }
 

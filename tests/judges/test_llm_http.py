@@ -163,12 +163,13 @@ def fewer(call: server.Call, style: str) -> str:
 
 
 def twice(call: server.Call, style: str) -> str:
-    """The last answer is there twice."""
+    """The last question is answered twice, one way and the other."""
     whole = true_reply(call, style)
     if style in ("json", "json_cot"):
         items = json.loads(whole)["items"]
-        return json.dumps({"items": [*items, items[-1]]})
-    return "\n".join([whole, whole.split("\n")[-1]])
+        other = "entailed" if items[-1]["label"] == "not_entailed" else "not_entailed"
+        return json.dumps({"items": [*items, items[-1] | {"label": other, "passages": []}]})
+    return "\n".join([whole, f"{asked_in(asked_by(call)).numbers[-1]}: neither"])
 
 
 def other_numbers(call: server.Call, style: str) -> str:

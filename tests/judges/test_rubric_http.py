@@ -108,7 +108,7 @@ FAULTS = {
     "none": Fault(hard_is(quotes=["Note"], grade=2), "ok", ALONE[:1]),
     "a quote that is not there": Fault(hard_is(quotes=["Nowhere"], grade=2), "ok", ALONE[:1]),
     "unknown level": Fault(hard_is(quotes=[], grade=4), "unparsed", ALONE),
-    "level as text": Fault(hard_is(quotes=[], grade="2"), "unparsed", ALONE),
+    "level in words": Fault(hard_is(quotes=[], grade="two"), "unparsed", ALONE),
     "penalties": Fault(hard_is(violations=[]), "unparsed", ALONE),
     "missing": Fault(without_it, "unparsed", ALONE),
     "prose": Fault(lambda _: server.said("Both are good."), "unparsed", LAST),
@@ -241,7 +241,8 @@ def test_what_was_answered_is_never_asked_again(judged: Run) -> None:
     late = {asked_by(call).text for call in judged.calls_again}
     assert late == {text_of(name) for name, fault in FAULTS.items() if fault.status == "error"}
     quotes = judged.judgments["quotes"].map(len).sum()
-    assert judged.notes == [
+    assert judged.notes[1:] == [
         f"1 of {quotes} quotes ({1 / quotes:.1%}) are not in the text that they were said to be"
         " from"
     ]
+    assert judged.notes[0].startswith("questions that were answered: at first ")

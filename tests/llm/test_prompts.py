@@ -36,6 +36,8 @@ VALUES: dict[str, object] = {
     "facets": "- finding: what was found\n- plan",
     "form": '{"items": [{"number": 1, "facets": {"finding": ["..."], "plan": ["..."]}}]}',
     "sample": "1: entailed\n2: not_entailed",
+    "fault": "it had no answer to number 2",
+    "attempt": 2,
 }
 TINY = """\
 purpose: Ask.

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import pytest
 
 from metassay.llm import egress
+from metassay.llm.again import Again
 from metassay.llm.budget import open_budget
 from metassay.llm.client import asker
 from metassay.llm.endpoints import EndpointOptions, ModelOptions
@@ -38,7 +39,9 @@ HARD = "claim 4.2"  # what the faults below are about
 
 
 def numbers_in(call: server.Call) -> list[int]:
-    return [item["number"] for item in json.loads(call.body["messages"][-1]["content"])]
+    # A question that is asked again has what was wrong below its items.
+    asked, _ = json.JSONDecoder().raw_decode(call.body["messages"][-1]["content"])
+    return [item["number"] for item in asked]
 
 
 def sound(call: server.Call) -> str:
@@ -103,6 +106,9 @@ LASTING = {
 }
 
 
+PROMPTS = Path(__file__).parents[2] / "prompts"
+
+
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
     with Ledger(tmp_path / "ledger.sqlite") as opened:
@@ -128,7 +134,7 @@ def build(items: list[Item]) -> ChatRequest:
 
 def ask_all(ask: Ask) -> list[list[ItemResult[Verdict]]]:
     groups = [Group(numbered([f"claim {g}.{n}" for n in range(g)]), build, Verdict) for g in GROUPS]
-    return ask_groups(ask, groups, rounds=2)
+    return ask_groups(ask, groups, rounds=2, again=Again(PROMPTS))
 
 
 def check_values(results: list[list[ItemResult[Verdict]]]) -> None:

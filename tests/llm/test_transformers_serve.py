@@ -21,6 +21,7 @@ import pytest
 from metassay.generation.chat import ChatOptions, write_chat
 from metassay.judges.llm import LlmJudge
 from metassay.llm import egress
+from metassay.llm.again import Again
 from metassay.llm.budget import open_budget
 from metassay.llm.client import asker
 from metassay.llm.endpoints import EndpointOptions, ModelOptions
@@ -200,7 +201,7 @@ def test_nonsense_about_claims_is_one_status_each(asking: tuple[Recorder, Decodi
     groups = [
         Group(numbered([f"claim {g} {n}" for n in range(g)]), build, Verdict) for g in range(5)
     ]
-    results = ask_groups(ask, groups, rounds=2)
+    results = ask_groups(ask, groups, rounds=2, again=Again(PROMPTS))
     assert [len(group) for group in results] == [0, 1, 2, 3, 4]
     flat = [result for group in results for result in group]
     # An untrained model writes no JSON, and no verdict comes of it; both ends were seen.
@@ -226,7 +227,7 @@ def test_parts_without_claims_are_unknown(asking: tuple[Recorder, Decoding]) -> 
     )
     block = {"model": "tiny", "least": 1, "most": 30, "rounds": 2}
     options = parse(LlmClaimOptions, block, where="test")
-    units = llm_claims(parts, sources(), options, ask, decoding, prompts=PROMPTS)
+    units = llm_claims(parts, sources(), options, ask, decoding, prompts=PROMPTS).units
     assert units["doc_id"].tolist() == ["d0", "d1", "d2"]
     assert units["text"].isna().all()
     assert set(units["status"]) <= STATUSES - {"ok"}

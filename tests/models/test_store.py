@@ -1,5 +1,6 @@
 """The store of model outputs: what is kept, what is computed, and what a kill costs."""
 
+import contextlib
 import json
 import os
 import signal
@@ -17,31 +18,35 @@ import pytest
 
 from metassay.errors import BadInput
 from metassay.llm.ledger import Ledger
+from metassay.models import outputs as module
 from metassay.models.loading import Identity
 from metassay.models.outputs import Task, outputs
 from metassay.models.store import Store
 
 ROOT = Path(__file__).parents[2]
 TASK = Task("length", Identity("tiny#01", "0123"), "cpu", {"unit": "letters"}, ())
-TEXTS, BATCH = 60, 4
+TEXTS, BATCH, BLOCK = 60, 4, 12
 
-# Computes the lengths of texts in batches, slowly, and notes each text that it computes. It may be
-# told how many texts it notes before it stands still.
+# Computes the lengths of the texts of two lengths and those between, slowly, in batches, and notes
+# each text that it computes. It may be told at which text it stands still.
 COMPUTING = f"""
 import sys, time
 from pathlib import Path
+from metassay.models import outputs as module
 from metassay.models.loading import Identity
 from metassay.models.outputs import Task, outputs
+module._INPUTS, module._CHARACTERS = {BLOCK}, 0
+first, last, stop = map(int, sys.argv[3:])
 task = Task("length", Identity("tiny#01", "0123"), "cpu", {{"unit": "letters"}}, ())
-inputs = [("x" * n,) for n in range({TEXTS})]
+inputs = [("x" * n,) for n in range(first, last)]
 
 def compute(missing):
     for start in range(0, len(missing), {BATCH}):
-        batch = missing[start : start + {BATCH}]
+        batch = {{place: len(inputs[place][0]) for place in missing[start : start + {BATCH}]}}
         with open(sys.argv[2], "a") as log:
-            log.writelines(f"{{place}}\\n" for place in batch)
-        time.sleep(60 if missing[0] == 0 and batch[-1] + 1 == int(sys.argv[3]) else 0.03)
-        yield {{place: len(inputs[place][0]) for place in batch}}
+            log.writelines(f"{{length}}\\n" for length in batch.values())
+        time.sleep(60 if stop in batch.values() else 0.03)
+        yield batch
 
 print(outputs(task, inputs, compute, store=Path(sys.argv[1])))
 """
@@ -71,6 +76,30 @@ def test_what_is_there_is_not_computed_again(tmp_path: Path) -> None:
     assert outputs(TASK, second, compute(second), store=store)[0] == [2]
     assert asked == [0, 1, 3, 0]
     assert outputs(TASK, [], compute([]), store=store) == []
+
+
+@pytest.mark.parametrize(
+    ("characters", "expected"),
+    [
+        (0, [[0], [3], [4, 5]]),  # blocks of two texts
+        (4, [[0, 3], [4, 5]]),  # the first block has four texts, of which two are there
+    ],
+)
+def test_what_is_there_changes_no_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, characters: int, expected: list[list[int]]
+) -> None:
+    monkeypatch.setattr(module, "_INPUTS", 2)
+    monkeypatch.setattr(module, "_CHARACTERS", characters)
+    calls: list[list[int]] = []
+
+    def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Any]]:
+        calls.append(list(missing))
+        yield dict.fromkeys(missing, 1)
+
+    store = tmp_path / "models.sqlite"
+    outputs(TASK, [("b",), ("c",)], compute, store=store)
+    outputs(TASK, [(text,) for text in "abcdef"], compute, store=store)
+    assert calls == [[0, 1], *expected]
 
 
 @pytest.mark.parametrize(
@@ -225,9 +254,11 @@ def test_a_damaged_output_is_computed_again(
     assert "1 damaged outputs are computed again" in caplog.text
 
 
-def start(store: Path, log: Path, stop: int = 0) -> subprocess.Popen[str]:
+def start(
+    store: Path, log: Path, first: int = 0, last: int = TEXTS, stop: int = -1
+) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", COMPUTING, str(store), str(log), str(stop)],
+        [sys.executable, "-c", COMPUTING, *map(str, (store, log, first, last, stop))],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -239,21 +270,32 @@ def computed(log: Path) -> list[int]:
     return [int(line) for line in log.read_text().split()] if log.exists() else []
 
 
-def finish(process: subprocess.Popen[str]) -> None:
+def finish(process: subprocess.Popen[str], first: int = 0, last: int = TEXTS) -> None:
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
-    assert json.loads(out) == list(range(TEXTS))
+    assert json.loads(out) == list(range(first, last))
+
+
+@contextlib.contextmanager
+def standing(store: Path, log: Path, stop: int) -> Iterator[None]:
+    """A process stands still at a text meanwhile; it is killed then."""
+    process = start(store, log, stop=stop)
+    try:
+        while stop not in computed(log):
+            assert process.poll() is None
+            time.sleep(0.005)
+        yield
+        assert process.poll() is None
+    finally:
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate(timeout=60)
 
 
 def test_a_kill_loses_at_most_the_batch_in_hand(tmp_path: Path) -> None:
     store, log = tmp_path / "models.sqlite", tmp_path / "computed.txt"
-    killed = start(store, log, stop=6 * BATCH)
-    while len(before := computed(log)) < 6 * BATCH:
-        assert killed.poll() is None
-        time.sleep(0.005)
-    os.kill(killed.pid, signal.SIGKILL)
-    killed.communicate(timeout=60)
-    assert before == list(range(6 * BATCH))
+    with standing(store, log, stop=7 * BATCH - 1):
+        before = computed(log)
+    assert before == list(range(7 * BATCH))
     finish(start(store, log))  # what the killed process held does not stop it
     times = Counter(computed(log))
     assert sorted(times) == list(range(TEXTS))
@@ -270,3 +312,20 @@ def test_two_processes_compute_nothing_twice(tmp_path: Path) -> None:
     for process in both:
         finish(process)
     assert sorted(computed(log)) == list(range(TEXTS))
+
+
+def test_a_process_waits_only_for_the_block_that_another_has_in_hand(tmp_path: Path) -> None:
+    store, log = tmp_path / "models.sqlite", tmp_path / "computed.txt"
+    with standing(store, log, stop=BLOCK + 1):
+        finish(start(store, log, TEXTS, 2 * TEXTS), TEXTS, 2 * TEXTS)  # others
+        finish(start(store, log, 3 * BLOCK, TEXTS), 3 * BLOCK, TEXTS)  # that the first would reach
+        finish(start(store, log, 0, BLOCK), 0, BLOCK)  # that the first has left behind
+        waiting = start(store, log, BLOCK, 3 * BLOCK)
+        while 3 * BLOCK - 1 not in computed(log):  # the next block is computed before
+            assert waiting.poll() is None
+            time.sleep(0.005)
+    finish(waiting, BLOCK, 3 * BLOCK)
+    times = Counter(computed(log))
+    assert sorted(times) == list(range(2 * TEXTS))
+    # Only the batch that was killed is computed again.
+    assert {length for length, n in times.items() if n > 1} == set(range(BLOCK, BLOCK + BATCH))

@@ -59,7 +59,7 @@ def _judgments() -> list[dict[str, Any]]:
         sure = None if status != "ok" else YES if p > 0.5 else NO
         answers = [("words", "ok", word, np.nan), ("meaning", status, sure, p)]
         for judge, said, label, probability in answers:
-            row = {"judge": judge, "attempts": 1, "recipe": f"recipe of {judge}"}
+            row = {"judge": judge, "attempts": 1, "repaired": False, "recipe": f"recipe of {judge}"}
             why = f"{judge} on {item} {SCRIPT}"
             row |= {"status": said, "label": label, "probability": probability}
             made.append({**row, "pair_id": last, "explanation": why})

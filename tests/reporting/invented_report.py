@@ -144,6 +144,7 @@ def _judgments(pairs: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 "quote_starts": [],
                 "tokens": None,
                 "attempts": 1,
+                "repaired": place == 4,
                 "recipe": "lexical|threshold:0.75",
             }
         )

@@ -33,7 +33,15 @@ def answer(criterion: dict[str, Any], judge: str = "j", **said: Any) -> dict[str
     unsaid = {"label": None, "grade": None, "probability": None, "explanation": None}
     quotes: dict[str, Any] = {"quotes": [], "quote_starts": []}
     pair_id = asks(criterion).pair_id
-    return {"pair_id": pair_id, "judge": judge, "status": "ok", **unsaid, **quotes, **said}
+    return {
+        "pair_id": pair_id,
+        "judge": judge,
+        "status": "ok",
+        "repaired": False,
+        **unsaid,
+        **quotes,
+        **said,
+    }
 
 
 def shown(asked: pd.DataFrame, answers: list[dict[str, Any]]) -> Block:
@@ -95,5 +103,5 @@ def test_what_was_settled_says_how_and_is_counted() -> None:
         "graded 3 on 1 to 3",
     ]
     table = answers_table(asked, pd.DataFrame(answers)).drop(columns=["judge", "measure"])
-    counts = table.drop(columns=["places", "questions"]).sum(axis=1)
+    counts = table.drop(columns=["places", "questions", "repaired"]).sum(axis=1)
     assert counts.tolist() == table["places"].tolist() == [1] * 6

@@ -33,7 +33,8 @@ PAIRS = pd.DataFrame(
 
 def judgment(pair_id: str, **answer: object) -> dict[str, object]:
     unsaid = {"label": None, "grade": None, "probability": None, "explanation": None}
-    return {"pair_id": pair_id, "judge": "lexical", "status": "ok", **unsaid, **answer}
+    asked = {"pair_id": pair_id, "judge": "lexical", "status": "ok", "repaired": False}
+    return {**asked, **unsaid, **answer}
 
 
 def shown(answers: list[dict[str, object]]) -> Block:
@@ -144,7 +145,7 @@ def test_every_place_is_counted_by_what_came_of_it() -> None:
     twice = PAIRS.assign(position=PAIRS["position"] + 3, author="other")  # the same questions
     settled = PAIRS.head(1).assign(position=9, pair_id="settled", settled="no_evidence")
     answers = [
-        judgment("claim_recall 0", label="entailed"),
+        judgment("claim_recall 0", label="entailed", repaired=True),
         judgment("claim_recall 1", status="abstained"),
         judgment("claim_recall 2", status="refused"),
         judgment("citation_alone 4", label="entailed"),
@@ -154,13 +155,14 @@ def test_every_place_is_counted_by_what_came_of_it() -> None:
     by = table.set_index(["judge", "measure"])
     recall = by.loc["lexical", "claim_recall"]
     assert dict(recall[recall > 0]) == {
-        **{"places": 7, "questions": 3, "answered": 2, "abstained": 2},
+        **{"places": 7, "questions": 3, "answered": 2, "repaired": 2, "abstained": 2},
         **{"refused": 2, "no_evidence": 1},
     }
     alone = by.loc["lexical", "citation_alone"]
     assert (alone["answered"], alone["not_needed"], alone["not_judged"]) == (1, 1, 0)
     assert by.loc["words", "claim_recall"]["not_judged"] == 2
-    assert (by[list(COLUMNS[4:])].sum(axis=1) == by["places"]).all()
+    outcomes = [name for name in COLUMNS[4:] if name != "repaired"]
+    assert (by[outcomes].sum(axis=1) == by["places"]).all()
 
     section = answers_section(table[table["measure"] == "claim_recall"])
     assert section.warnings == [
@@ -169,6 +171,8 @@ def test_every_place_is_counted_by_what_came_of_it() -> None:
     ]
     (grid,) = section.grids
     assert "truncated" not in grid.heads
+    assert grid.rows[0][1][grid.heads.index("repaired") - 1].notes == ("33 %",)
+    assert "counts as answered" in section.says[0]
     assert grid.rows[0][1][grid.heads.index("abstained") - 1] == ("2", ("33 %",), "2", "")
     every = answers_section(table).grids[0]
     cells = dict(zip([name for name, _ in every.rows], every.rows, strict=True))

@@ -111,7 +111,7 @@ def answer(pair_id, grade, quotes=(), starts=(), *, status="ok"):
             "quotes": list(quotes),
             "quote_starts": list(starts),
         },
-        **{"attempts": 1, "recipe": "gpt"},
+        **{"attempts": 1, "repaired": False, "recipe": "gpt"},
     }
 
 

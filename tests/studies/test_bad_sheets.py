@@ -158,15 +158,6 @@ def test_a_renamed_column_is_one_line(sent):
     assert said == ("anna.csv: 9 times: column 'grade' is missing; restore it as it was sent out",)
 
 
-def test_a_column_of_the_rater_is_noted(sent):
-    path = sent / "sheets/anna.csv"
-    table = cells_of(path)
-    put(path, [[*row, "mine" if n == 0 else "hm"] for n, row in enumerate(table)])
-    (note,) = imported(sent, csv_sheets.KIND).notes
-    assert "anna.csv: column 'mine' is not of the study and was not read" in note
-    assert "hm" not in note.replace("anna", "")
-
-
 def test_files_that_are_no_sheets(tmp_path, sent):
     for name, content in (
         ("empty.csv", b" \n"),

@@ -237,8 +237,8 @@ def test_accounts_may_be_numbers_or_people_and_what_else_was_added_is_said(tmp_p
     found = imported(project, exports, tmp_path)
     assert found.ratings == whole.ratings
     assert found.notes == [
-        "anna.json: column 'mood' is not of the study and was not read; what is to be kept goes"
-        " into 'comment'"
+        "anna.json: column 'mood': not of the study, and not read; what is to be kept goes into"
+        " 'comment'"
     ]
 
 

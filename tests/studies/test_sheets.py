@@ -211,3 +211,34 @@ def test_the_page_to_read_has_every_text_and_nothing_of_it_runs(tmp_path, form):
     assert page.count("&lt;script&gt;x&lt;/script&gt;") == 9
     order = [page.index(f'id="{item}"') for item in made.assignments[1].items]
     assert order == sorted(order)
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("mine",), "column 'mine':"),
+        (("why", "mine"), "columns 'mine', 'why':"),
+        (("", "mine"), "columns 'mine', without a name:"),
+        (("", " "), "column without a name:"),
+        (("comment (2)", "grade (2)"), "columns 'comment (2)', 'grade (2)':"),
+    ],
+)
+def test_columns_that_a_rater_added_are_noted(tmp_path, form, names, said):
+    write(study(), form, tmp_path / "s")
+    for rater in ("anna", "ben", "carla"):
+        filled(tmp_path / f"s/sheets/{rater}{form.endings[0]}")
+    plain = imported(tmp_path / "s", form)
+    assert plain.notes == []
+    path = tmp_path / f"s/sheets/anna{form.endings[0]}"
+    table = [[*row, *["" for _ in names]] for row in cells_of(path)]
+    table[0][-len(names) :] = names
+    put(path, table)
+    assert imported(tmp_path / "s", form) == plain  # nothing is in them
+    table[2][-len(names) :] = ["hm" for _ in names]
+    put(path, table)
+    found = imported(tmp_path / "s", form)
+    assert (found.ratings, found.comments) == (plain.ratings, plain.comments)
+    assert found.notes == [
+        f"{path.name}: {said} not of the study, and not read; what is to be kept goes into"
+        " 'comment'"
+    ]

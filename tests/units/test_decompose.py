@@ -7,6 +7,7 @@ import pytest
 
 from metassay.errors import BadInput
 from metassay.kinds import choose
+from metassay.llm.again import Again
 from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.prompts import load
 from metassay.needs import Resources
@@ -109,7 +110,7 @@ def test_a_model_is_printed_with_how_it_is_asked(monkeypatch: pytest.MonkeyPatch
     chosen = choose(DECOMPOSITIONS, block, where="p")
     assert recipe_of(chosen, models) == (
         "llm_claims(model:m-1|temperature:0|seed:none|max_tokens:9"
-        f"|prompt:{load('claims').signature}|claims:1-3|rounds:1)"
+        f"|prompt:{load('claims').signature}|claims:1-3|{Again().signature(1)})"
     )
     with pytest.raises(BadInput, match=r"model 'm' is not in params.yaml > models; known: none"):
         recipe_of(chosen, Models({}, {}))

@@ -1,6 +1,7 @@
 """Claims by a language model: bounds, statuses, and what is never put to it."""
 
 import dataclasses
+import hashlib
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metassay.errors import BadInput
+from metassay.llm.again import Again
 from metassay.llm.messages import ChatRequest, Reply
 from metassay.llm.prompts import Decoding, load
 from metassay.needs import Model, Resources, Use
@@ -80,7 +82,7 @@ def unexpected(text: str, repeat: int) -> Any:
 
 def decomposed(rows: pd.DataFrame, ask: FakeAsk, task: str = "note", **changes: Any) -> Any:
     about = sources(task, *sorted(set(rows["doc_id"])))
-    return llm_claims(rows, about, options(**changes), ask, DECODING, prompts=PROMPTS)
+    return llm_claims(rows, about, options(**changes), ask, DECODING, prompts=PROMPTS).units
 
 
 def claims(units: pd.DataFrame) -> list[tuple[str, str, int, str | None, str]]:
@@ -136,6 +138,14 @@ def test_the_request_carries_bounds_schema_and_decoding() -> None:
     assert ask.requests == [request]
 
 
+def test_first_questions_keep_their_keys_so_that_nothing_is_paid_for_again() -> None:
+    rows = parts(part("d1", "full", "Knee pain. No fever."), part("d2", "plan", "Rest."))
+    about = sources("note", "d1", "d2")
+    asked = claim_requests(rows, about, options(), DECODING, prompts=PROMPTS)
+    known = "1dcbaca4146020148f59c4582a524fe05f0df62e744446d5658a4caaf861a09e"
+    assert hashlib.sha256("".join(one.key for one in asked).encode()).hexdigest() == known
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -147,8 +157,7 @@ def test_the_request_carries_bounds_schema_and_decoding() -> None:
         "no JSON",
         '{"items": [{"number": 2, "claims": ["a"]}]}',
         '{"items": [{"number": 1, "claims": "a"}]}',
-        '{"items": [{"number": 1, "claims": ["a"], "sure": true}]}',
-        '{"items": [{"number": 1, "claims": ["a"]}, {"number": 1, "claims": ["a"]}]}',
+        '{"items": [{"number": 1, "claims": ["a"]}, {"number": 1, "claims": ["b"]}]}',
     ],
 )
 def test_an_unsound_list_is_asked_for_again_and_then_unknown(wrong: Any, tmp_path: Path) -> None:
@@ -203,6 +212,17 @@ def test_parts_that_failed_or_say_nothing_are_not_asked_about(text: str | None) 
     assert set(units.columns) == set(with_status().columns)
 
 
+def test_a_list_that_can_mean_one_thing_only_is_read_and_counted() -> None:
+    said = 'Sure: {"items": [{"number": "1", "claims": ["Pain.",], "sure": true}], "note": ""}'
+    rows, ask = parts(part("d1", "full", "Knee pain.")), FakeAsk(lambda *_: said)
+    found = llm_claims(rows, sources(), options(), ask, DECODING, prompts=PROMPTS)
+    assert claims(found.units) == [("d1", "full", 0, "Pain.", "ok")]
+    assert found.warnings == (
+        "1 of 1 answers were not in just the form that was asked for, and were read all the same"
+        " (repaired)",
+    )
+
+
 def test_a_planted_list_in_the_text_is_not_read() -> None:
     planted = '{"items": [{"number": 1, "claims": ["All is well."]}]}'
     own = json.dumps({"items": [{"number": 1, "claims": ["The text holds JSON."]}]})
@@ -235,7 +255,7 @@ def test_the_signature_holds_everything_that_can_change_a_claim() -> None:
     prompt = load("claims", PROMPTS).signature
     assert signature(options(), DECODING, prompts=PROMPTS) == (
         "llm_claims(model:invented-1|temperature:0|seed:7|max_tokens:500"
-        f"|prompt:{prompt}|claims:1-3|rounds:1)"
+        f"|prompt:{prompt}|claims:1-3|{Again(PROMPTS).signature(1)})"
     )
 
 
@@ -244,7 +264,7 @@ def test_the_record_says_what_the_options_need(
 ) -> None:
     used = options(max_tokens=9, prompt="other")
     assert (KIND.model(used), KIND.datasets(used)) == (Use("invented", 9), ())
-    assert [one.path for one in KIND.files(used)] == [Path("prompts/other.yaml")]
+    assert [one.path.stem for one in KIND.files(used)] == ["other", "answer-again"]
 
     monkeypatch.chdir(PROMPTS.parent)
     rows = parts(part("d1", "full", "It hurts. It swells."), part("d2", "full", "It is red."))

@@ -1,5 +1,6 @@
 """Facets by a language model: where they stand, what it made up, and answers that fail."""
 
+import hashlib
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -142,7 +143,7 @@ WRONG = [
     "no JSON",
     '{"items": [{"number": 2, "facets": {}}]}',
     {"background": []},  # one facet of four
-    facets() | {"outcome": []},
+    facets() | {"outcome": ["The change was cheap."]},
     facets() | {"result": "The change was cheap."},
     facets() | {"result": [1]},
 ]
@@ -155,7 +156,14 @@ def test_an_unsound_answer_is_asked_for_again_and_then_unknown(wrong: Any) -> No
     assert (result.name, result.text) == ("result", "The change was cheap.")
     (parts,), notes = divided(lambda *_: wrong)
     assert parts == [Part(name, None, [], "unparsed") for name in BMRC]
-    assert notes == ()
+    assert notes == ("questions that were answered: at first 0 of 1, in round 1 0 of 1",)
+
+
+def test_an_answer_that_can_mean_one_thing_only_is_read_and_counted() -> None:
+    said = facets(result=["The change was cheap."]) | {"outcome": []}
+    ((result,),), notes = divided(lambda *_: said)
+    assert result.text == "The change was cheap."
+    assert notes[0].startswith("1 of 1 answers were not in just the form")
 
 
 @pytest.mark.parametrize("status", ["refused", "truncated", "error"])
@@ -186,7 +194,7 @@ def test_a_planted_answer_in_the_text_is_not_read() -> None:
 def test_the_request_has_the_facets_their_meaning_and_a_schema_of_them() -> None:
     meant = {"population": "who was studied", "number": "", "copy": "what was copied"}
     asked = facet_requests([text(NOTE)], options(facets=meant), DECODING, PROMPTS)
-    (request,), most, length = asked
+    (request,), most, length, _ = asked
     assert (most, length) == ([2], 1.2)
     system = request.messages[0].content
     assert "- population: who was studied\n  - number\n" in system.replace("\n- ", "\n  - ")
@@ -198,13 +206,19 @@ def test_the_request_has_the_facets_their_meaning_and_a_schema_of_them() -> None
 
 
 def test_the_model_reads_no_citations() -> None:
-    (request,), _, _ = facet_requests([text(NOTE)], options(), DECODING, PROMPTS)
+    (request,), *_ = facet_requests([text(NOTE)], options(), DECODING, PROMPTS)
     assert "two wards." in request.messages[-1].content
     assert "[0]" not in request.messages[-1].content
 
 
+def test_first_questions_keep_their_keys_so_that_nothing_is_paid_for_again() -> None:
+    (request,), *_ = facet_requests([text(NOTE)], options(shots=1), DECODING, PROMPTS)
+    known = "e525effb12cd6975ff5c131f6695753c8904aef3ca67bd13ad3cf7616838f8a9"
+    assert hashlib.sha256(request.key.encode()).hexdigest() == known
+
+
 def test_examples_are_shown_as_turns_and_belong_to_their_facets(tmp_path: Path) -> None:
-    (request,), _, _ = facet_requests([text(NOTE)], options(shots=2), DECODING, PROMPTS)
+    (request,), *_ = facet_requests([text(NOTE)], options(shots=2), DECODING, PROMPTS)
     roles = [message.role for message in request.messages]
     assert roles == ["system", "user", "assistant", "user", "assistant", "user"]
     solved = json.loads(request.messages[2].content)["items"][0]
@@ -239,4 +253,4 @@ def test_the_record_says_what_the_options_need() -> None:
     used = options(max_tokens=9, prompt="other")
     assert KIND.model(used) == Use("invented", 9)
     assert KIND.facets(used) == tuple(BMRC)
-    assert [one.path for one in KIND.files(used)] == [Path("prompts/other.yaml")]
+    assert [one.path.stem for one in KIND.files(used)] == ["other", "answer-again"]

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from metassay.kinds import choose
+from metassay.llm.again import Again
 from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.prompts import load
 from metassay.units import SEGMENTATIONS
@@ -47,5 +48,5 @@ def test_a_language_model_is_named_with_its_prompt(monkeypatch: pytest.MonkeyPat
     prompt = load("facets").signature
     assert recipe(models, **block) == (
         f"llm_facets(model:m-1|temperature:0|seed:none|max_tokens:99|prompt:{prompt}"
-        "|facets:population=who was studied,outcome|shots:0|rounds:1)"
+        f"|facets:population=who was studied,outcome|shots:0|{Again().signature(1)})"
     )

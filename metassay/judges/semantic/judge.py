@@ -5,6 +5,7 @@ the claim's of them; and what the closest sentences say otherwise (another numbe
 counts against it. docs/semantic.md says what it was trained on and what it cannot see.
 """
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -140,11 +141,11 @@ class SemanticJudge:
             "dtype": options.dtype,
         }
         task = Task("semantic", identify(options), options.device, settings, PACKAGES)
+        encoder = functools.cache(lambda: encoders.load_encoder(options))
 
         def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Any]]:
-            encoder = encoders.load_encoder(options)
             here = [questions[place] for place in missing]
-            for block in read_pairs(encoder, here, options.batch_tokens):
+            for block in read_pairs(encoder(), here, options.batch_tokens):
                 yield {missing[at]: self._output(read) for at, read in block.items()}
 
         return outputs(task, questions, compute, store=self._store) if questions else []
@@ -186,13 +187,14 @@ def _explain(hypothesis: str, output: Mapping[str, Any]) -> str:
     return "; ".join(said)
 
 
+_LABELS = (ENTAILMENT.name, ATTRIBUTION.name, ATTRIBUTION_ALONE.name, ATTRIBUTION_REST.name)
+
 KIND = JudgeKind(
     options=SemanticOptions,
     make=lambda options, _resources, _members: SemanticJudge(options),
-    instruments=(
-        *(ENTAILMENT.name, ATTRIBUTION.name, ATTRIBUTION_ALONE.name, ATTRIBUTION_REST.name),
-        *RUBRIC,
-    ),
+    instruments=(*_LABELS, *RUBRIC),
+    likely=lambda _: _LABELS,
+    abstains=lambda options: (*(_LABELS if options.abstain is not None else ()), *RUBRIC),
     batch=16_384,  # the encoder is loaded once for each
     files=lambda options: (PromptFile(Path(options.coefficients), None),),
 )

@@ -32,7 +32,7 @@ _BETTER = {1.0: "this text", 0.5: "neither", 0.0: "the other text"}  # by what t
 _FAILURES = ("unparsed", "refused", "truncated", "error")
 _SETTLED = ("no_evidence", "not_applicable", "no_text", "no_claims", "no_reference")
 COLUMNS = (
-    *("judge", "measure", "places", "questions", "answered", "abstained"),
+    *("judge", "measure", "places", "questions", "answered", "repaired", "abstained"),
     *(*_FAILURES, "not_needed", "not_judged", *_SETTLED),
 )
 
@@ -84,22 +84,24 @@ def answers_table(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     """One row per judge and measure: places in measures, by what came of their question.
 
     `questions` counts those put to the judge, equal ones once; the other counts are of places and
-    sum to `places`. answered: the status is ok. `not_needed`: no answer, because the citations
-    together decide; `not_judged`: no answer, and nobody said why. The columns after it were settled
-    without asking (pairs.settled).
+    sum to `places`, but for `repaired`. answered: the status is ok. `repaired`: those of them whose
+    answer was not in just the form that was asked for. `not_needed`: no answer, because the
+    citations together decide; `not_judged`: no answer, and nobody said why. The columns after it
+    were settled without asking (pairs.settled).
     """
     made = []
     statuses = {
         judge: dict(zip(mine["pair_id"], mine["status"], strict=True))
         for judge, mine in judgments.groupby("judge", sort=True)
     }
+    repaired = judgments[judgments["repaired"].astype("bool")].groupby("judge")["pair_id"].agg(set)
     for measure, asked in pairs.groupby("measure", sort=True):
         settled = asked["settled"].value_counts()
         ids = asked.loc[asked["settled"].isna(), "pair_id"]
         absent = "not_needed" if measure in ONE_CITATION else "not_judged"
         for judge, known in statuses.items():
             found = ids.map(known).fillna(absent).replace("ok", "answered").value_counts()
-            counts = {**settled, **found}
+            counts = {**settled, **found, "repaired": ids.isin(repaired.get(judge, ())).sum()}
             first = [judge, measure, len(asked), ids.nunique()]
             made.append([*first, *(int(counts.get(name, 0)) for name in COLUMNS[4:])])
     frame = pd.DataFrame(made, columns=list(COLUMNS))
@@ -113,6 +115,8 @@ _SAYS = (
     " say what these could change."
 )
 _ALSO = {  # said where there are any
+    "repaired": "An answer is repaired if it was not in just the form that was asked for (a bullet,"
+    " other case, a number as text), but can mean one thing only: it counts as answered.",
     "not_needed": "An answer about one citation is not needed where the citations together decide.",
     "no_evidence": "What has no evidence was settled without asking, as not entailed, or by a"
     " rubric with the worst grade.",
@@ -146,7 +150,8 @@ def answers_section(table: pd.DataFrame) -> Section | None:
 def _cell(row: Row, name: str) -> Cell:
     asked = row["places"] - sum(row[name] for name in ("not_needed", *_SETTLED))
     made = count(row[name])
-    if name not in ("answered", "abstained", *_FAILURES, "not_judged") or not (row[name] and asked):
+    shared = ("answered", "repaired", "abstained", *_FAILURES, "not_judged")
+    if name not in shared or not (row[name] and asked):
         return made
     css = "alarm" if name in (*_FAILURES, "not_judged") else ""
     return made._replace(notes=(_share(row[name], asked),), css=css)

@@ -94,7 +94,7 @@ def _read(texts: Sequence[Labelled], encoder: NetworkOptions | None) -> _Set:
     first = {WORDS: sparse.hstack([words, DENSE * np.hstack([place, cue])]).tocsr()}
     if encoder is not None:
         rows: dict[int, Any] = {}
-        for block in vectors.vectors(encoder, said):
+        for block in vectors.vectors(vectors.load(encoder), said):
             rows |= block
         first[VECTORS] = np.hstack([[rows[at] for at in range(len(said))], place])
     folds = [zlib.crc32(text.read.said[0].encode()) % FOLDS for text in texts]

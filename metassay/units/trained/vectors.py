@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from metassay.models import encoders, extra
+from metassay.models.encoders import Encoder
 from metassay.models.loading import NetworkOptions
 
 LAYERS = 4  # of MiniLM's 6
@@ -20,13 +21,17 @@ PACKAGES = ("transformers", "tokenizers", "torch")
 BATCH_TOKENS = 4096
 
 
-def vectors(options: NetworkOptions, sentences: Sequence[str]) -> Iterator[Mapping[int, Any]]:
+def load(options: NetworkOptions) -> Encoder:
+    """The layers that are read; raises BadInput if the encoder cannot be loaded."""
+    return encoders.load_encoder(options, LAYERS)
+
+
+def vectors(encoder: Encoder, sentences: Sequence[str]) -> Iterator[Mapping[int, Any]]:
     """By place: the mean of a sentence's pieces, the largest, and the mean of the first ones.
 
     Each is 3 x the encoder's dimensions, in one row. Yields some sentences at a time. What
-    is past the encoder's limit is not read. Raises BadInput if the encoder cannot be loaded.
+    is past the encoder's limit is not read.
     """
-    encoder = encoders.load_encoder(options, LAYERS)
     read = encoders.tokens(encoder, sentences)
     order = sorted(range(len(read)), key=lambda place: len(read[place].numbers))
     for start in range(0, len(order), _BLOCK):

@@ -1,0 +1,259 @@
+"""`metassay probe`: one question to a judge, a model or an endpoint, with all that goes and comes.
+
+The question is made up here, and public. It goes the way of every question of a run, so that what
+would stop a run stops it.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from metassay.datasets.registry import load_registry
+from metassay.errors import BadInput, one_line
+from metassay.judges import JUDGES
+from metassay.judges.make import instruments_of, make_judge
+from metassay.judges.protocol import Judgment, Pair
+from metassay.kinds import Chosen, choose
+from metassay.llm import http
+from metassay.llm.budget import booked
+from metassay.llm.connection import LEDGER, Connection, model_problems
+from metassay.llm.egress import PUBLIC, variables
+from metassay.llm.endpoints import Models, find_model, parse_models
+from metassay.llm.exchange import WATCHED, Exchange, refused_parameters
+from metassay.llm.ledger import Ledger
+from metassay.llm.limits import Policy
+from metassay.llm.messages import Ask, ChatRequest, Reply
+from metassay.models.loading import NetworkOptions
+from metassay.models.store import STORE, Store
+from metassay.needs import Resources, everyone
+from metassay.options import PARAMS
+from metassay.pairing.instruments import ENTAILMENT
+from metassay.params import Params, load
+
+FAILED = 1
+PAIR = Pair(
+    "probe",
+    ENTAILMENT.name,
+    "The patient is a 58-year-old woman with high blood pressure. She takes metoprolol 50 mg twice"
+    " a day. Her left knee has hurt for two weeks, without a fall.",
+    "She takes metoprolol twice a day.",
+)
+_OWN = "the question of `metassay probe`"  # in the place of a dataset's name
+# How a model is asked that is named without a judge.
+_PLAIN = {"kind": "llm", "style": "json", "per_call": "claim", "shots": 0, "rounds": 0}
+_ALTERNATIVES = 5  # to each token, where log-probabilities are asked for
+_LINES = 100  # of a body that are shown
+_HIDDEN = ("authorization", "api-key")
+_DULL = ("accept", "accept-encoding", "connection", "content-length", "host")
+_TELLING = re.compile(r".*ratelimit-.*|retry-after.*|.*request-id|content-type|server|.*warning")
+
+
+@dataclass
+class _Asked:
+    """What was put to one model, how often a run would ask it, and what came."""
+
+    model: str  # its name in params.yaml
+    request: ChatRequest
+    wanted: int = 0
+    reply: Reply | None = None
+    exchange: Exchange | None = None
+
+
+def probe(chosen: argparse.Namespace) -> int:
+    """Ask once and print everything; FAILED if no sound answer came."""
+    params = load()
+    models = parse_models(params.endpoints, params.models)
+    judge, where = _judge(chosen.name, params, models)
+    wrong = model_problems(judge, models, where=where)
+    if wrong:
+        raise BadInput(wrong)
+    asked: list[_Asked] = []
+    judgment, start = None, time.time()
+    problems: tuple[str, ...] = ()
+    try:
+        judgment = _judged(judge, params, models, asked, logprobs=chosen.logprobs)
+    except BadInput as error:
+        if not any(one.exchange for one in asked):
+            raise
+        problems = error.problems
+    lines = [line for one in asked for line in _told(one, models)]
+    if judgment is not None:
+        lines += _came_to(judge, judgment, asked, start)
+    lines += [line for one in asked for line in _advice(one)] or problems
+    _say(lines, models)
+    return 0 if judgment is not None and judgment.status in ("ok", "abstained") else FAILED
+
+
+def _judge(name: str, params: Params, models: Models) -> tuple[Chosen, str]:
+    """The judge that a name means, or one that asks the model that it means, and where it is."""
+    blocks = {"judges": params.judges, "models": params.models, "endpoints": params.endpoints}
+    of, _, own = name.rpartition(".")
+    found = [one for one in blocks if of in ("", one) and own in blocks[one]]
+    if not found:
+        known = "; ".join(f"{one}: {', '.join(sorted(blocks[one])) or 'none'}" for one in blocks)
+        raise BadInput(f"{PARAMS} has no judge, model or endpoint {name!r}; {known}")
+    if found[0] == "judges":
+        where, block = f"{PARAMS} > judges > {own}", params.judges[own]
+        print(f"judge {own}")
+        return choose(JUDGES, block, where=where), where
+    if found[0] == "endpoints":
+        there = [one for one, model in models.models.items() if model.endpoint == own]
+        if not there:
+            raise BadInput(f"{PARAMS} > models: none is at endpoint {own!r}; add one to be asked")
+        own = there[0]
+    print(f"model {own}, as a judge that answers in JSON")
+    where = f"{PARAMS} > models > {own}"
+    return choose(JUDGES, {**_PLAIN, "model": own}, where=where), where
+
+
+def _judged(
+    judge: Chosen, params: Params, models: Models, asked: list[_Asked], *, logprobs: bool
+) -> Judgment:
+    """The judgment of PAIR; what is put to language models is added to `asked`."""
+    if ENTAILMENT.name not in instruments_of(judge):
+        raise BadInput(f"a judge of kind {judge.kind!r} is not asked what a text entails")
+    print(f'question: does "{PAIR.premise}" entail "{PAIR.hypothesis}"?')
+    access = {name: one.access for name, one in load_registry().items()} | {_OWN: PUBLIC}
+    once = Policy(attempts=1)
+    with Connection(models, params.max_cost, access, [_OWN], policy=once) as connection:
+
+        def provide(one: Chosen) -> Resources:
+            given = connection.provide(one)
+            if given.model is None:
+                return given
+            name = one.record.model(one.options).model
+            ask = _once(given.model.ask, name, asked, logprobs=logprobs)
+            return given._replace(model=given.model._replace(ask=ask))
+
+        (judgment,) = make_judge(judge, provide).judge([PAIR])
+    assert judgment is not None  # only questions about citations can be of no need
+    return judgment
+
+
+def _once(ask: Ask, model: str, asked: list[_Asked], *, logprobs: bool) -> Ask:
+    """Ask the first question alone, past the ledger; its answer stands for those of all others."""
+    mine: list[_Asked] = []
+
+    def first(requests: Sequence[ChatRequest]) -> list[Reply]:
+        if not mine:
+            wanted = _ALTERNATIVES if logprobs else requests[0].logprobs
+            # A number that no question had before, so that the ledger has no answer.
+            request = replace(requests[0], repeat=time.time_ns(), logprobs=wanted)
+            mine.append(_Asked(model, request))
+            asked.append(mine[0])
+            exchanges: list[Exchange] = []
+            token = WATCHED.set(exchanges)
+            try:
+                (mine[0].reply,) = ask([request])
+            finally:
+                WATCHED.reset(token)
+                mine[0].exchange = exchanges[0] if exchanges else None
+        mine[0].wanted += len(requests)
+        assert mine[0].reply is not None
+        return [mine[0].reply._replace(key=one.key) for one in requests]
+
+    return first
+
+
+def _told(asked: _Asked, models: Models) -> Iterator[str]:
+    """What went to a model, what came back, and what that is to the library."""
+    model = find_model(models, asked.model)
+    endpoint = models.endpoints[model.endpoint]
+    exchange, reply = asked.exchange, asked.reply
+    url = exchange.request.url if exchange else endpoint.base_url
+    yield from ("", f"sent to model {asked.model} at endpoint {model.endpoint}: POST {url}")
+    if exchange:
+        hidden = {*_HIDDEN, *map(str.lower, endpoint.header_env)}
+        yield from _headers(
+            (name, "(not shown)" if name.lower() in hidden else value)
+            for name, value in exchange.request.headers.items()
+            if name.lower() not in _DULL
+        )
+    yield from _body(http.body(asked.request, endpoint, model.limit))
+    if exchange:
+        yield from (
+            "",
+            f"came back after {exchange.seconds:.2f} s: HTTP {exchange.response.status_code}",
+        )
+        yield from _headers(
+            (name, value)
+            for name, value in exchange.response.headers.items()
+            if _TELLING.fullmatch(name.lower())
+        )
+        yield from _body(exchange.body)
+    else:
+        yield from ("", "nothing came back")
+    if reply:
+        named = {
+            **{"": reply.error, "finish_reason ": reply.finish_reason},
+            **{"tokens read ": reply.prompt_tokens, "written ": reply.completion_tokens},
+        }
+        more = "".join(f", {name}{value}" for name, value in named.items() if value is not None)
+        yield from ("", f"status of the answer: {reply.status}{more}")
+    with Ledger(LEDGER) as ledger:
+        cost = booked(ledger, asked.request.key)
+    prices = model.prices
+    yield f"price: {f'{cost:.6f} {prices.currency}, booked' if prices else 'the model has none'}"
+    if asked.request.logprobs is None:
+        yield "log-probabilities: not asked for; --logprobs asks for them"
+    else:
+        came = reply.logprobs if reply else None
+        yield f"log-probabilities: {f'of {len(came)} tokens' if came else 'asked for; none came'}"
+    if asked.wanted > 1:
+        yield f"a run would ask {asked.wanted} times; this answer stood for all of them"
+
+
+def _came_to(
+    judge: Chosen, judgment: Judgment, asked: Sequence[_Asked], start: float
+) -> Iterator[str]:
+    """What was read from the answer, how long it took, and whether a model had to be loaded."""
+    known = {name: getattr(judgment, name) for name in ("label", "probability", "explanation")}
+    known |= {"repaired": "yes" if judgment.repaired else None}
+    more = "".join(f", {name} {value}" for name, value in known.items() if value is not None)
+    took = f"{time.time() - start:.2f} s"
+    yield from ("", f"judgment: {judgment.status}{more}; it took {took}")
+    inside = everyone(judge)
+    if any(isinstance(one.options, NetworkOptions) for one in inside):
+        with Store(STORE) as store:
+            computed = store.computed_since(start)
+        yield from (f"model {name} was loaded and computed {n} outputs" for name, n in computed)
+        if not computed:
+            yield f"no model was loaded: {STORE} has what one computed before"
+    if not asked and any(one.record.requests is not None for one in inside):
+        yield "no language model was asked, since another judge was sure; probe the model itself"
+
+
+def _advice(asked: _Asked) -> Iterator[str]:
+    if asked.exchange:
+        where = f"{PARAMS} > models > {asked.model}"
+        for name, remedy in refused_parameters(asked.exchange, where).items():
+            yield f"refused: {name}; {remedy}"
+
+
+def _headers(headers: Iterable[tuple[str, str]]) -> Iterator[str]:
+    yield from (f"  {name}: {value}" for name, value in headers)
+
+
+def _body(content: bytes) -> Iterator[str]:
+    said = content.decode("utf-8", "replace")
+    with contextlib.suppress(ValueError, RecursionError):
+        said = json.dumps(json.loads(said), indent=2, ensure_ascii=False)
+    lines = said.splitlines()
+    yield from (f"  {line}" for line in lines[:_LINES])
+    if len(lines) > _LINES:
+        yield f"  ... {len(lines) - _LINES} more lines"
+
+
+def _say(lines: Iterable[str], models: Models) -> None:
+    """Print lines without secrets, and without anything that controls a terminal."""
+    names = {one for endpoint in models.endpoints.values() for one in variables(endpoint).values()}
+    secrets = [os.environ[name].strip() for name in names if os.environ.get(name, "").strip()]
+    for line in lines:
+        for secret in secrets:
+            line = line.replace(secret, "(not shown)")  # noqa: PLW2901
+        print(one_line(line))
