@@ -38,6 +38,7 @@ from tests.llm.scripted_server import (
     rate_limited,
     refused,
     said,
+    too_long,
     with_items,
     with_prose,
 )
@@ -464,19 +465,27 @@ def test_every_fault_is_a_status_and_denominators_are_exact(
     assert "no claims" in page
 
 
+Counts = tuple[int, int, int]
 CASES = [*"abcdefghij"]
 ONE_LOST, ALL_LOST = (1, 0, 1), 10 * [(1, 0, 1)]
-# By hand: expected, judged and failed of each document a to j. Of ten, the writer has no text for
-# a, b and c, and nobody's claims of d, e and f are known but the reference's, which names no case.
+
+
+def thirds(fine: Counts, text_lost: Counts, claims_lost: Counts) -> list[Counts]:
+    """Documents a to j: b, e and h lack the writer's text; c, f and i have too long claims."""
+    return [*(3 * [fine, text_lost, claims_lost]), fine]
+
+
+# By hand: expected, judged and failed. Of ten, the writer has no text for three, and nobody's
+# claims of three others are known but the reference's, which names no case.
 COUNTS = {
     "some": {
-        ("claim_precision", "writer"): 6 * [ONE_LOST] + 4 * [(2, 2, 0)],
-        ("claim_recall", "writer"): 3 * [(2, 0, 2)] + 7 * [(2, 2, 0)],
-        ("citation_recall", "writer"): 3 * [ONE_LOST] + 7 * [(3, 3, 0)],
-        ("citation_precision", "writer"): 3 * [ONE_LOST] + 7 * [(3, 3, 0)],
-        ("faithfulness", "writer"): 3 * [ONE_LOST] + 7 * [(3, 3, 0)],
-        ("words", "writer"): 3 * [ONE_LOST] + 7 * [(1, 1, 0)],
-        ("claim_precision", "lead"): 3 * [(2, 2, 0)] + 3 * [ONE_LOST] + 4 * [(2, 2, 0)],
+        ("claim_precision", "writer"): thirds((2, 2, 0), ONE_LOST, ONE_LOST),
+        ("claim_recall", "writer"): thirds((2, 2, 0), (2, 0, 2), (2, 2, 0)),
+        ("citation_recall", "writer"): thirds((3, 3, 0), ONE_LOST, (3, 3, 0)),
+        ("citation_precision", "writer"): thirds((3, 3, 0), ONE_LOST, (3, 3, 0)),
+        ("faithfulness", "writer"): thirds((3, 3, 0), ONE_LOST, (3, 3, 0)),
+        ("words", "writer"): thirds((1, 1, 0), ONE_LOST, (1, 1, 0)),
+        ("claim_precision", "lead"): thirds((2, 2, 0), (2, 2, 0), ONE_LOST),
         ("claim_recall", "lead"): 10 * [(2, 2, 0)],
     },
     "all": {
@@ -518,8 +527,8 @@ def test_missing_answers_are_in_status_terminal_and_page_until_asking_again_has_
     (root / "data/one/rating.csv").write_text("doc_id\n", encoding="utf-8")  # misspelt
 
     def faulty(call: Call) -> Answer:
-        lost, status = ("def", 400) if call.is_claims else ("abc", 403)
-        return failed(status) if case(call).removeprefix("Case ") in lost else script(call)
+        lost, fault = ("cfi", too_long()) if call.is_claims else ("beh", failed(403))
+        return fault if case(call).removeprefix("Case ") in lost else script(call)
 
     def run(key: str | None = "k") -> tuple[int, int, str]:
         before = server.requests.total()
@@ -531,7 +540,7 @@ def test_missing_answers_are_in_status_terminal_and_page_until_asking_again_has_
 
     lines = (
         "Answers of m-1 (generate-writer): 3 of 10 are missing (http_403 3).",
-        "Answers of m-1 (decompose): 6 of 27 failed for good (http_400 6).",
+        "Answers of m-1 (decompose): 6 of 27 failed for good (context_length 6).",
     )
     with ScriptedServer(faulty) as server:
         configure(root, server.base_url, max_missing=0.3)
@@ -563,7 +572,7 @@ def test_missing_answers_are_in_status_terminal_and_page_until_asking_again_has_
         assert built(undisturbed) == built(root)
 
 
-def test_an_endpoint_that_rejects_everything_leaves_every_denominator(
+def test_an_endpoint_for_which_everything_is_too_long_leaves_every_denominator(
     tmp_path: Path,
     here: Callable[..., int],
     monkeypatch: pytest.MonkeyPatch,
@@ -571,7 +580,7 @@ def test_an_endpoint_that_rejects_everything_leaves_every_denominator(
 ) -> None:
     root = one_benchmark(tmp_path / "project")
     data(root / "data/one", CASES)
-    with ScriptedServer(lambda call: failed(400)) as server:
+    with ScriptedServer(lambda call: too_long()) as server:
         configure(root, server.base_url)
         assert [here(root, *stage) for stage in STAGES] == [0] * len(STAGES)
     check_counts(root, COUNTS["all"])
@@ -581,5 +590,8 @@ def test_an_endpoint_that_rejects_everything_leaves_every_denominator(
     said = " ".join(capsys.readouterr().out.split())
     page = (root / "reports/one/index.html").read_text(encoding="utf-8")
     for told in (said, page):
-        assert "Answers of m-1 (decompose): 20 of 20 failed for good (http_400 20)." in told
-        assert "Answers of m-1 (generate-writer): 10 of 10 failed for good (http_400 10)." in told
+        assert "Answers of m-1 (decompose): 20 of 20 failed for good (context_length 20)." in told
+        assert (
+            "Answers of m-1 (generate-writer): 10 of 10 failed for good (context_length 10)."
+            in told
+        )

@@ -86,7 +86,8 @@ class Asking:
         self._owner = uuid.uuid4().hex
         self._generator = np.random.default_rng(policy.seed)
         options = endpoint.options
-        self._gate = Gate(options.requests_per_minute, options.tokens_per_minute, sleep=self._wait)
+        limits = (options.requests_per_minute, options.tokens_per_minute, options.concurrency)
+        self._gate = Gate(*limits, sleep=self._wait)
         self._replies: dict[str, Reply] = {}
         self._counts: Counter[str] = Counter()
         self._queue = deque(requests)
@@ -212,15 +213,19 @@ class Asking:
         request, options = self._requests[key], self._endpoint.options
         billed: Billed = "no"
         try:
-            await self._gate.enter(self._tokens(request))
+            entered = await self._gate.enter(self._tokens(request))
             if self._dead_end:
                 self._budget.settle(number, "stopped", billed)
                 return http.Outcome(error="stopped")
             billed = "perhaps"  # if it is interrupted from here on
-            return await http.send(client, request, key, options, self._model.limit)
+            outcome = await http.send(client, request, key, options, self._model.limit)
         except BaseException:
             self._budget.settle(number, "interrupted", billed)
             raise
+        self._gate.leave(entered, too_many=outcome.error == "http_429")
+        if outcome.pause:
+            self._gate.close_for(min(outcome.pause, self._policy.longest_wait))
+        return outcome
 
     def _keep(self, key: str, number: int, outcome: "Outcome") -> Entry | None:
         """Write down what came, the answer before anything else; both or neither are written."""

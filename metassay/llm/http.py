@@ -26,7 +26,7 @@ from metassay.llm.completion import answer
 from metassay.llm.egress import Secrets
 from metassay.llm.endpoints import EndpointOptions
 from metassay.llm.ledger import Entry
-from metassay.llm.limits import retry_after
+from metassay.llm.limits import QUOTAS, quota_pause, retry_after
 from metassay.llm.messages import ChatRequest
 from metassay.llm.retired import is_retired
 from metassay.llm.server_words import words
@@ -51,7 +51,10 @@ _STOPPING = {
 }
 _NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached")
 _RETRIED = frozenset({408, 409, 429})
-_READ_HEADERS = (b"retry-after", b"retry-after-ms", b"date")
+_READ_HEADERS = frozenset(
+    {b"retry-after", b"retry-after-ms", b"date"}
+    | {name.encode() for names in QUOTAS for name in names}
+)
 _PERHAPS_BILLED = frozenset({408, 502, 504})  # a gateway gave up on a model that may have gone on
 
 
@@ -59,8 +62,9 @@ _PERHAPS_BILLED = frozenset({408, 502, 504})  # a gateway gave up on a model tha
 class Outcome:
     """What one sent request came to: an `entry` for the ledger, or an `error` code.
 
-    `again`: it may succeed another time, after `wait` seconds if the server said so. `stop`: no
-    request to this endpoint can succeed, and why; `retired`: to this model there. `said` are the
+    `again`: it may succeed another time, after `wait` seconds if the server said so. Nothing may go
+    out for `pause` seconds: a quota is used up. `stop`: no request to this endpoint can succeed,
+    and why; `retired`: to this model there. `said` are the
     words of a server that refuses this one for good, and `kind` its own code.
     """
 
@@ -68,6 +72,7 @@ class Outcome:
     error: str | None = None
     again: bool = False
     wait: float | None = None
+    pause: float = 0.0
     stop: str | None = None
     retired: bool = False
     said: str | None = None
@@ -130,7 +135,8 @@ async def send(
     entry = answer(response.content, request, key)
     if entry is None:
         return Outcome(error="bad_reply", again=True, billed="perhaps")
-    return Outcome(entry=entry, billed="yes", latency=latency)
+    pause = quota_pause(response.headers)
+    return Outcome(entry=entry, billed="yes", latency=latency, pause=pause)
 
 
 def _client(endpoint: EndpointOptions, secrets: Secrets) -> openai.AsyncOpenAI:
@@ -267,7 +273,8 @@ def _failed(
     if status in _RETRIED or status >= 500:
         billed: Billed = "perhaps" if status in _PERHAPS_BILLED else "no"
         wait = retry_after(error.response.headers)
-        return Outcome(error=code, again=True, wait=wait, billed=billed)
+        pause = quota_pause(error.response.headers)
+        return Outcome(error=code, again=True, wait=wait, pause=pause, billed=billed)
     if error.code == "context_length_exceeded" or _says_too_long(error.body):
         return Outcome(error="context_length")
     said = words(status, error.body, sent, secrets)

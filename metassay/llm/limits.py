@@ -1,8 +1,10 @@
 """How fast an endpoint may be asked, and how patiently it is asked again."""
 
 import asyncio
+import datetime
 import email.utils
 import math
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -59,12 +61,17 @@ class Bucket:
 
 
 class Gate:
-    """What every request to one endpoint passes: both buckets, and pauses the server asks for."""
+    """What every request to one endpoint passes: both buckets, and pauses the server asks for.
+
+    After a "too many requests" only half as many are under way at once, down to one; each round of
+    answers lets one more in again. Those that were sent before count once, not each.
+    """
 
     def __init__(
         self,
         requests_per_minute: int | None,
         tokens_per_minute: int | None,
+        at_once: int = 1024,
         *,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -75,20 +82,46 @@ class Gate:
         self._sleep = sleep
         self._closed_until = clock()
         self._abandoned = False
+        self._most, self._allowed = at_once, float(at_once)
+        self._inside, self._halved = 0, -math.inf
+        self._room = asyncio.Event()
 
     @property
     def counts_tokens(self) -> bool:
         """Whether anybody needs to know how many tokens a request takes."""
         return self._tokens is not None
 
-    async def enter(self, tokens: float) -> None:
-        """Wait until one request of so many tokens may go out, or the gate is abandoned."""
+    @property
+    def at_once(self) -> int:
+        """How many requests may be under way at the moment."""
+        return int(self._allowed)
+
+    async def enter(self, tokens: float) -> float:
+        """Wait until one request of so many tokens may go out, or the gate is abandoned.
+
+        Returns when it goes out, for `leave`, which must follow.
+        """
+        while self._inside >= self.at_once and not self._abandoned:
+            self._room.clear()
+            await self._room.wait()
+        self._inside += 1
         wait = self._requests.take(1) if self._requests else 0.0
         wait = max(wait, self._tokens.take(tokens) if self._tokens else 0.0)
         if wait > 0:
             await self._sleep(wait)
         while not self._abandoned and (wait := self._closed_until - self._clock()) > 0:
             await self._sleep(wait)
+        return self._clock()
+
+    def leave(self, entered: float, *, too_many: bool) -> None:
+        """A request is over that went out at `entered`; whether it was one too many."""
+        self._inside -= 1
+        if not too_many:
+            self._allowed = min(self._most, self._allowed + 1 / self._allowed)
+        elif entered > self._halved:
+            self._allowed = max(1.0, self._allowed / 2)
+            self._halved = self._clock()
+        self._room.set()
 
     def close_for(self, seconds: float) -> None:
         """Let nobody in for a while: the server said that it is too much."""
@@ -97,6 +130,7 @@ class Gate:
     def abandon(self) -> None:
         """Nothing more is sent, so nobody waits on; what is in `sleep` has to wake by itself."""
         self._abandoned = True
+        self._room.set()
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -114,6 +148,39 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return seconds
     then, now = _seconds(asked), _seconds(headers.get("date", ""))
     return None if then is None else then - (time.time() if now is None else now)
+
+
+# The header that says what is left of a quota, and the one that says when it is whole again:
+# https://platform.openai.com/docs/guides/rate-limits#rate-limits-in-headers and
+# https://docs.claude.com/en/api/rate-limits#response-headers
+QUOTAS = (
+    *((f"x-ratelimit-remaining-{of}", f"x-ratelimit-reset-{of}") for of in ("requests", "tokens")),
+    *(
+        (f"anthropic-ratelimit-{of}-remaining", f"anthropic-ratelimit-{of}-reset")
+        for of in ("requests", "tokens", "input-tokens", "output-tokens")
+    ),
+)
+_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
+
+
+def quota_pause(headers: Mapping[str, str]) -> float:
+    """Seconds until a quota of which nothing is left is whole again; 0 if some is left of each."""
+    empty = [reset for left, reset in QUOTAS if _number(headers.get(left, "")) == 0]
+    return max((_until(headers.get(reset, ""), headers) for reset in empty), default=0.0)
+
+
+def _until(reset: str, headers: Mapping[str, str]) -> float:
+    """Seconds of `1s`, `6m0s` or `120ms`, or until a time of RFC 3339; 0 of anything else."""
+    parts = _DURATION.fullmatch(reset)
+    if reset and parts:
+        hours, minutes, seconds, milliseconds = (float(part or 0) for part in parts.groups())
+        return hours * 3600 + minutes * 60 + seconds + milliseconds / 1000
+    try:
+        then = datetime.datetime.fromisoformat(reset).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
+    now = _seconds(headers.get("date", ""))
+    return max(0.0, then - (time.time() if now is None else now))
 
 
 def _number(value: str) -> float | None:

@@ -95,12 +95,12 @@ class Refusals:
 def _block(endpoint: Cleared, limit: str, request: ChatRequest) -> str:
     """Everything of a request but what it asks, as JSON."""
     options = endpoint.options
+    form = "none" if request.schema is None else request.structured or options.structured
     return json.dumps(
         [
             *(options.kind, options.base_url, options.api_version, request.model, limit),
             *(request.temperature, request.seed is None, request.max_tokens, request.extra),
-            request.schema and (request.structured or options.structured),
-            request.logprobs,
+            *(form, request.logprobs),
         ],
         separators=(",", ":"),
     )

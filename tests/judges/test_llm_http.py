@@ -284,9 +284,9 @@ def test_one_call_per_part_and_cited_statement_all_at_once_and_never_again(
         Ledger(tmp_path / "ledger.sqlite") as ledger,
         ThreadPoolExecutor() as pool,
     ):
-        running.hold_after(0)
+        running.hold_after(1)  # the first question with a new block goes alone
         judging = pool.submit(judge, running, ledger, style, visits)
-        while running.holding < CALLS:
+        while running.holding < CALLS - 1:
             assert not judging.done(), judging.result()
         running.let_go()
         judgments = judging.result()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metassay.llm.limits import Bucket, Gate, Policy, retry_after
+from metassay.llm.limits import Bucket, Gate, Policy, quota_pause, retry_after
 
 
 class Clock:
@@ -154,3 +154,111 @@ def test_retry_after_a_date_without_the_servers_clock() -> None:
     asked = retry_after({"retry-after": formatdate(time.time() + 100, usegmt=True)})
     assert asked is not None
     assert 97 < asked <= 100
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1s"}, 1.0),
+        ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "6m0s"}, 360.0),
+        ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "120ms"}, 0.12),
+        ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "1h2m3.5s"}, 3723.5),
+        ({"x-ratelimit-remaining-tokens": "1", "x-ratelimit-reset-tokens": "6m0s"}, 0.0),
+        # The longer of two, where both are used up
+        (
+            {
+                "x-ratelimit-remaining-requests": "0",
+                "x-ratelimit-reset-requests": "2s",
+                "x-ratelimit-remaining-tokens": "0",
+                "x-ratelimit-reset-tokens": "1s",
+            },
+            2.0,
+        ),
+        # Against the server's own clock
+        (
+            {
+                "anthropic-ratelimit-input-tokens-remaining": "0",
+                "anthropic-ratelimit-input-tokens-reset": "2026-11-21T10:00:30Z",
+                "date": "Sat, 21 Nov 2026 10:00:00 GMT",
+            },
+            30.0,
+        ),
+        (
+            {
+                "anthropic-ratelimit-requests-remaining": "0",
+                "anthropic-ratelimit-requests-reset": "2026-11-21T11:00:30+01:00",
+                "date": "Sat, 21 Nov 2026 10:00:45 GMT",
+            },
+            0.0,
+        ),
+        ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "soon"}, 0.0),
+        ({"x-ratelimit-remaining-requests": "0"}, 0.0),
+        ({"x-ratelimit-remaining-requests": "none", "x-ratelimit-reset-requests": "1s"}, 0.0),
+        ({}, 0.0),
+    ],
+    ids=str,
+)
+def test_a_quota_that_is_used_up_pauses_until_it_is_whole(
+    headers: dict[str, str], seconds: float
+) -> None:
+    assert quota_pause(headers) == pytest.approx(seconds)
+
+
+def test_half_as_many_at_once_after_too_many_and_one_more_a_round() -> None:
+    clock = Clock()
+    gate = Gate(None, None, 8, clock=clock, sleep=clock.sleep)
+
+    async def wave(number: int) -> list[float]:
+        return [await gate.enter(0) for _ in range(number)]
+
+    async def steps() -> None:
+        first = await wave(8)
+        clock.now += 1
+        for entered in first:  # a whole wave that was one too many halves once
+            gate.leave(entered, too_many=True)
+        assert gate.at_once == 4
+        clock.now += 1
+        entered = (await wave(1))[0]
+        gate.leave(entered, too_many=True)
+        assert gate.at_once == 2
+        # 2 + 1/2 = 2.5; + 1/2.5 = 2.9; + 1/2.9 = 3.24; 3.55; 3.83; 4.09
+        reached = []
+        for _ in range(6):
+            gate.leave((await wave(1))[0], too_many=False)
+            reached.append(gate.at_once)
+        assert reached == [2, 2, 3, 3, 3, 4]
+        for _ in range(40):
+            gate.leave((await wave(1))[0], too_many=False)
+        assert gate.at_once == 8  # never more than the block says
+        for _ in range(9):
+            clock.now += 1
+            gate.leave((await wave(1))[0], too_many=True)
+        assert gate.at_once == 1  # and never none
+
+    asyncio.run(steps())
+
+
+def test_who_finds_no_room_waits_until_somebody_leaves() -> None:
+    clock = Clock()
+    gate = Gate(None, None, 2, clock=clock, sleep=clock.sleep)
+
+    async def steps() -> None:
+        entered = [await gate.enter(0), await gate.enter(0)]
+        waiting = [asyncio.create_task(gate.enter(0)) for _ in range(3)]
+        await asyncio.sleep(0)
+        assert not any(task.done() for task in waiting)
+        clock.now += 1
+        gate.leave(entered[0], too_many=True)  # one place only is left, and it is taken
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert not any(task.done() for task in waiting)
+        gate.leave(entered[1], too_many=True)
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert [task.done() for task in waiting] == [True, False, False]
+        gate.abandon()  # who waits has nothing to wait for
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert all(task.done() for task in waiting)
+
+    asyncio.run(steps())

@@ -1,0 +1,185 @@
+"""The blocks of docs/language-models.md, each asked as its provider documents that it answers."""
+
+import json
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+
+from metassay.errors import BadInput
+from metassay.llm.client import asker
+from metassay.llm.egress import check
+from metassay.llm.endpoints import ModelOptions, Models, parse_models
+from metassay.llm.ledger import Ledger
+from metassay.llm.messages import Ask, ChatRequest, Message
+from metassay.llm.prompts import Decoding
+from metassay.llm.structured import Answer, schema_of
+from tests.llm import providers
+from tests.llm.batch_setup import QUICK, budget_of
+from tests.llm.scripted_server import ScriptedServer
+
+PAGE = (Path(__file__).parents[2] / "docs" / "language-models.md").read_text("utf-8")
+WHERE = PAGE.partition("## Where models answer")[2].partition("\n## ")[0]
+BLOCKS = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", WHERE, re.DOTALL)]
+SCRIPTS = {
+    **{"mini": providers.openai, "thinker": providers.openai, "deployed": providers.azure},
+    **{"claude": providers.anthropic, "qwen": providers.vllm, "local": providers.ollama},
+    "routed": providers.openrouter,
+}
+CASES = [
+    pytest.param(block, name, id=f"{name}-{block['endpoints'][model['endpoint']]['kind']}")
+    for block in BLOCKS
+    for name, model in block["models"].items()
+    if name in SCRIPTS and "proxy" not in block["endpoints"][model["endpoint"]]
+]
+GIVE_NONE = ("thinker", "claude")  # log-probabilities
+
+
+class Verdict(Answer):
+    label: Literal["yes", "no"]
+
+
+class Asked:
+    """A model of the page at a scripted server, and its decoding."""
+
+    def __init__(self, ask: Ask, model: ModelOptions) -> None:
+        self._ask = ask
+        self._decoding = Decoding.of(model)
+
+    def __call__(self, text: str = "Is it so? In JSON.", **changes: Any) -> Any:
+        question = self._decoding.request([Message("user", text)], schema_of(Verdict))
+        return self._ask([ChatRequest(**({**vars_of(question), **changes}))])[0]
+
+
+def vars_of(request: ChatRequest) -> dict[str, Any]:
+    return {name: getattr(request, name) for name in ChatRequest.__dataclass_fields__}
+
+
+@pytest.fixture
+def at(
+    server: ScriptedServer, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Asked]:
+    """Moves a block to the scripted server; `changes` are other settings of its model."""
+
+    def move(block: dict[str, Any], name: str, **changes: Any) -> Asked:
+        settings = block["models"][name] | changes
+        endpoint = block["endpoints"][settings["endpoint"]]
+        url = f"http://127.0.0.1:{server.port}{urlsplit(endpoint['base_url']).path}"
+        moved = {settings["endpoint"]: endpoint | {"base_url": url}}
+        found: Models = parse_models(moved, {name: settings})
+        options, model = found.endpoints[settings["endpoint"]], found.models[name]
+        if options.key_env:
+            monkeypatch.setenv(options.key_env, "k")
+        server.script = SCRIPTS[name]
+        cleared = check("public", "invented", settings["endpoint"], options)
+        return Asked(asker(cleared, model, ledger, budget_of(ledger), QUICK), model)
+
+    return move
+
+
+def block_of(name: str) -> dict[str, Any]:
+    return next(block for block in BLOCKS if name in block["models"])
+
+
+def test_every_provider_is_tried() -> None:
+    assert {case.values[1] for case in CASES} == SCRIPTS.keys()
+    kinds = {case.id for case in CASES}
+    assert {"deployed-openai", "deployed-azure"} <= kinds
+
+
+@pytest.mark.parametrize(("block", "name"), CASES)
+def test_a_block_of_the_page_is_answered(
+    block: dict[str, Any], name: str, at: Callable[..., Asked], server: ScriptedServer
+) -> None:
+    reply = at(block, name)()
+    assert (reply.status, reply.text, reply.finish_reason) == ("ok", providers.ANSWER, "stop")
+    assert (reply.prompt_tokens, reply.completion_tokens, reply.attempts) == (12, 3, 1)
+    (call,) = server.calls
+    form = call.body.get("response_format", {}).get("type")
+    assert form == (None if name == "claude" else "json_schema")
+    assert ("temperature" in call.body) == (name != "thinker")
+    limit = "max_completion_tokens" if name == "thinker" else "max_tokens"
+    assert call.body[limit] == block["models"][name]["max_tokens"]
+
+
+@pytest.mark.parametrize(("block", "name"), CASES)
+def test_its_log_probabilities_are_those_of_the_answer(
+    block: dict[str, Any], name: str, at: Callable[..., Asked]
+) -> None:
+    if name == "thinker":
+        with pytest.raises(BadInput, match="not allowed to request logprobs"):
+            at(block, name)(logprobs=2)
+        return
+    reply = at(block, name)(logprobs=2)
+    assert (reply.status, reply.text) == ("ok", providers.ANSWER)
+    if name in GIVE_NONE:
+        assert reply.logprobs is None
+        return
+    tokens = [one.token for one in reply.logprobs]
+    assert tokens[:3] == list(providers.TOKENS)
+    assert "".join(tokens).startswith(reply.text)
+    assert json.loads("".join(tokens[:3]))["items"][0]["label"] == "yes"
+    assert dict(reply.logprobs[1].top) == {"yes": -0.1054, "no": -2.3026}
+    assert math.isclose(math.exp(reply.logprobs[1].logprob), 0.9, abs_tol=1e-4)
+
+
+def test_thoughts_of_vllm_are_neither_answer_nor_log_probabilities(
+    at: Callable[..., Asked],
+) -> None:
+    reply = at(block_of("qwen"), "qwen", chat_template_kwargs={})(logprobs=2)
+    assert reply.text == providers.ANSWER
+    assert [one.token for one in reply.logprobs] == [*providers.TOKENS, "<|im_end|>"]
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "said"),
+    [
+        ("thinker", {"temperature": 0.0},
+         "code unsupported_value, type invalid_request_error, param temperature,"
+         " \"Unsupported value: 'temperature' does not support 0.0 with this model."),
+        ("thinker", {"limit": "max_tokens"}, "Use 'max_completion_tokens' instead."),
+        ("mini", {"chat_template_kwargs": {"enable_thinking": False}},
+         "Unrecognized request argument supplied: chat_template_kwargs"),
+        ("claude", {"extra_body": {"thinking": {"type": "enabled", "budget_tokens": 1024}}},
+         "`temperature` may only be set to 1 when thinking is enabled."),
+        ("local", {"reasoning_effort": "xhigh"}, "invalid reasoning value: 'xhigh'"),
+        ("routed", {"temperature": 1.6}, "code x, param temperature, \"Invalid 'temperature'\""),
+    ],
+)  # fmt: skip
+def test_what_a_provider_refuses_is_said_in_its_own_words(
+    at: Callable[..., Asked], server: ScriptedServer, name: str, changes: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(BadInput) as caught:
+        at(block_of(name), name, **changes)()
+    assert said in str(caught.value)
+    assert "HTTP 400" in str(caught.value)
+    assert server.requests.total() == 1
+
+
+def test_a_flagged_prompt_and_a_failure_inside_an_answer(
+    at: Callable[..., Asked], server: ScriptedServer
+) -> None:
+    reply = at(block_of("deployed"), "deployed")("forbidden, in JSON")
+    assert (reply.status, reply.error) == ("refused", "content_filter")
+    reply = at(block_of("routed"), "routed")("flaky, in JSON")
+    assert (reply.status, reply.attempts) == ("ok", 2)
+
+
+@pytest.mark.parametrize("said", ["json_object", "none"])
+def test_other_forms_of_answers(
+    at: Callable[..., Asked], server: ScriptedServer, said: str
+) -> None:
+    assert at(block_of("mini"), "mini", structured=said)().status == "ok"
+    form = server.calls[0].body.get("response_format")
+    assert form == ({"type": "json_object"} if said == "json_object" else None)
+
+
+def test_headers_of_the_page_are_sent(at: Callable[..., Asked], server: ScriptedServer) -> None:
+    at(block_of("routed"), "routed")()
+    assert server.calls[0].headers["x-title"] == "metassay"
+    assert server.calls[0].body["provider"]["data_collection"] == "deny"
