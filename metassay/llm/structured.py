@@ -118,7 +118,7 @@ class ItemResult(Generic[AnyAnswer]):
     attempts: int
     tokens: int | None
     repaired: bool = False
-    reply: Reply | None = None
+    reply: Reply | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass
