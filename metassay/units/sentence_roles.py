@@ -77,7 +77,7 @@ def _roles(
     """The likeliest role that is allowed; where the rules have `chosen` it, a conclusion."""
     found = []
     for row, by_cues, may_be in zip(probability, chosen, allowed, strict=True):
-        likely = [LABELS[place] for place in np.argsort(-row, kind="stable")]
+        likely = [LABELS[place] for place in np.argsort(-row.round(9), kind="stable")]
         if by_cues == _CONCLUSION:
             likely = [_CONCLUSION if role in _BECOMES else role for role in likely]
         left = [role for role in likely if may_be is None or role in may_be]
