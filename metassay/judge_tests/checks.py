@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from metassay.alike import finder, spelt
 from metassay.datasets.rows import Findings, Place
 from metassay.errors import shown
-from metassay.judge_tests.beside import items_of
+from metassay.judge_tests.beside import ALL_KINDS, items_of
 from metassay.judge_tests.items import (
     CONTRADICTED,
     ENTAILED,
@@ -16,7 +16,7 @@ from metassay.judge_tests.items import (
     Items,
     VerdictRow,
 )
-from metassay.tables.names import ALL_KINDS, ALL_SUBSETS, MEAN_OF_SUBSETS, NO_JUDGE
+from metassay.tables.names import ALL_SUBSETS, MEAN_OF_SUBSETS, NO_JUDGE
 
 THREE = (ENTAILED, NEUTRAL, CONTRADICTED)
 EVERY = (*THREE, NOT_ENTAILED)

@@ -9,7 +9,6 @@ ITEM = "item"  # pairs.author and ratings.author in a test of judges: nobody in 
 VERDICT = "verdict"  # pairs.measure there, and the metric of its judges' cards
 # Of several test sets taken together, as items of one, and the plain mean of the sets' numbers.
 ALL_SUBSETS, MEAN_OF_SUBSETS = "all subsets", "mean of subsets"
-ALL_KINDS = "all kinds"  # items of every kind together, where each has one
 
 
 def reference_number(author: str) -> int:

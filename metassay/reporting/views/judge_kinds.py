@@ -2,12 +2,12 @@
 
 import pandas as pd
 
+from metassay.judge_tests.beside import ALL_KINDS
 from metassay.reporting.judge_test_cards import Card, Cards
 from metassay.reporting.numbers import exact, short, short_interval
 from metassay.reporting.tables import records
 from metassay.reporting.views.judge_numbers import judge_title
 from metassay.reporting.views.section import NOT_COMPUTED, Cell, Grid, Group, Row, Section
-from metassay.tables.names import ALL_KINDS
 
 DETECTED, FALSE_ALARMS = "detected", "false alarms"
 COLUMNS = (

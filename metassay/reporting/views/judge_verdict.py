@@ -2,13 +2,14 @@
 
 import pandas as pd
 
+from metassay.judge_tests.beside import ALL_KINDS
 from metassay.reporting.judge_test_cards import Card, Cards, n_asked, value
 from metassay.reporting.numbers import counted, per_cent, short, short_interval
 from metassay.reporting.tables import records
 from metassay.reporting.views.judge_kinds import DETECTED, FALSE_ALARMS
 from metassay.reporting.views.judge_numbers import COLUMNS
 from metassay.reporting.views.section import Row, best_first
-from metassay.tables.names import ALL_KINDS, ALL_SUBSETS, MEAN_OF_SUBSETS
+from metassay.tables.names import ALL_SUBSETS, MEAN_OF_SUBSETS
 
 # What judges are ranked by: accuracy where the items were chosen one by one, and the paper does.
 FIRST = {"claim_labels": "agreement"}
