@@ -14,6 +14,7 @@ from metassay.statistics.arithmetic import Array, Mask
 from metassay.statistics.shares import Clusters
 from metassay.tables.names import ALL_SUBSETS, FULL
 
+ALL_KINDS = "all kinds"  # items of every kind together, where each has one
 THREE = (ENTAILED, NEUTRAL, CONTRADICTED)
 Names = NDArray[np.object_]
 

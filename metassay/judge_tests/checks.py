@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from metassay.alike import finder, spelt
 from metassay.datasets.rows import Findings, Place
 from metassay.errors import shown
-from metassay.judge_tests.beside import items_of
+from metassay.judge_tests.beside import ALL_KINDS, items_of
 from metassay.judge_tests.items import (
     CONTRADICTED,
     ENTAILED,
@@ -72,6 +72,8 @@ def _check_item(one: ItemRow, ways: int, found: Findings) -> None:
             found.add(one.at, what, "clean it", where)
     if one.subset in RESERVED or one.subset.startswith(items_of("")):
         found.add(one.at, "the subset's name is taken", "choose another", shown(one.subset))
+    if one.kind == ALL_KINDS:
+        found.add(one.at, "the kind's name is taken", "choose another", shown(one.kind))
     if one.label is not None and one.label not in (THREE if ways == 3 else EVERY):
         what = f"the gold label {one.label!r} does not fit judges that give one of three"
         found.add(one.at, what, "set options > ways to 2", where)

@@ -7,10 +7,15 @@ import pandas as pd
 import pytest
 
 from metassay.errors import BadInput
+from metassay.judge_tests.examine import Evidence, examine
 from metassay.judge_tests.ingest import IngestedItems, ingest_items
 from metassay.judge_tests.types import chosen_test as type_of
+from metassay.meta_evaluation.options import MetaOptions
 from metassay.parquet import empty
+from metassay.reporting.judge_test_cards import cards_of
 from metassay.reporting.views.judge_errors import errors_view
+from metassay.reporting.views.judge_kinds import kinds_section, kinds_table
+from metassay.reporting.views.judge_verdict import kinds_verdict
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS
 
@@ -87,6 +92,68 @@ def test_texts_may_be_left_out_where_no_judge_reads_them(tmp_path: Path) -> None
         f"claims.csv: 2 lines: has no {what} for judges to read (first: line 2, item 'c1'); {fix}"
         for what in ("premise", "hypothesis")
     ]
+
+
+def test_a_kind_is_optional_and_given_to_all_claims_or_none(tmp_path: Path) -> None:
+    assert set(ingested(put(tmp_path / "mine")).gold["kind"]) == {"full"}
+    head = "item,premise,hypothesis,kind\n"
+    claims = head + "c1,Lungs are clear.,Clear lungs.,synonym\nc2,Lungs are clear.,Wheeze.,{}\n"
+    made = ingested(put(tmp_path / "mine", claims=claims.format("negation")))
+    assert made.gold["kind"].tolist() == ["synonym", "negation"]
+    (warning,) = ingested(put(tmp_path / "mine", claims=claims.format("Synonym"))).warnings
+    assert "a name (kind) looks like another one" in warning
+    for kind in ("", "full"):
+        assert problems(put(tmp_path / "mine", claims=claims.format(kind))) == [
+            "claims.csv: line 3: has no kind, and other claims have one (item 'c2');"
+            " give each claim a kind, or none; 'other' is one, too"
+        ]
+    (taken,) = problems(put(tmp_path / "mine", claims=claims.format("all kinds")))
+    assert "line 3: the kind's name is taken ('all kinds')" in taken
+
+
+def test_kinds_of_one_answer_have_a_share_detected_or_false_alarms(tmp_path: Path) -> None:
+    """Of kind `drug` all claims are not entailed, of `synonym` all are, of `mixed` one of two."""
+    rows = {  # item: kind, right answer, verdict
+        "c1": ("drug", "not_entailed", "not_entailed,ok"),
+        "c2": ("drug", "not_entailed", "entailed,ok"),
+        "c3": ("drug", "not_entailed", "not_entailed,ok"),
+        "c4": ("drug", "not_entailed", ",abstained"),
+        "c5": ("synonym", "entailed", "not_entailed,ok"),
+        "c6": ("synonym", "entailed", "entailed,ok"),
+        "c7": ("mixed", "entailed", "entailed,ok"),
+        "c8": ("mixed", "not_entailed", "not_entailed,ok"),
+    }
+    made = ingested(
+        put(
+            tmp_path / "mine",
+            claims="item,kind\n" + "".join(f"{c},{k}\n" for c, (k, _, _) in rows.items()),
+            labels="item,rater,label\n" + "".join(f"{c},me,{r}\n" for c, (_, r, _) in rows.items()),
+            verdicts="item,judge,label,status\n"
+            + "".join(f"{c},mine,{said}\n" for c, (_, _, said) in rows.items()),
+        )
+    )
+    options = MetaOptions(resamples=20, confidence=0.95, seed=1)
+    evidence = Evidence(made.pairs, empty(JUDGMENTS), made.gold, made.ratings, made.verdicts)
+    cards = cards_of(examine(evidence, options).cards, {"me"})
+    table = kinds_table(cards)
+    found = {
+        (row["kind"], row["measure"]): (row["value"], row["n"], row["n_abstained"])
+        for row in table[table["judge"] == "mine"].to_dict("records")
+    }
+    assert found == {
+        ("drug", "detected"): (pytest.approx(2 / 3), 3, 1),
+        ("synonym", "false alarms"): (0.5, 2, 0),
+        ("mixed", "detected"): (1.0, 1, 0),
+        ("mixed", "false alarms"): (0.0, 1, 0),
+        ("all kinds", "detected"): (0.75, 4, 1),
+        ("all kinds", "false alarms"): (pytest.approx(1 / 3), 3, 0),
+    }
+    (said,) = kinds_verdict(cards, table)
+    assert "of 4 items without 1 that it abstained of or failed (least: drug, .67 of 3)" in said
+    assert "of 3 items (most: synonym, .50 of 2)." in said
+    detected, alarms = kinds_section(cards, table).groups
+    assert [name for name, _ in detected.grids[0].rows] == ["drug", "mixed", "all kinds"]
+    assert [name for name, _ in alarms.grids[0].rows] == ["mixed", "synonym", "all kinds"]
 
 
 def test_every_problem_at_once_with_its_line_and_remedy(tmp_path: Path) -> None:

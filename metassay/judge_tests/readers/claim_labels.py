@@ -15,6 +15,7 @@ from metassay.datasets.rows import Findings, Place
 from metassay.errors import shown
 from metassay.judge_tests.items import ENTAILED, ItemRow, Items, LabelRow, VerdictRow
 from metassay.options import Options
+from metassay.tables.names import FULL
 
 CLAIMS_FILE = "claims.csv"
 LABELS_FILE = "labels.csv"
@@ -34,6 +35,7 @@ class Claim(Options):
     hypothesis: Clean = ""
     cluster: Clean = ""
     subset: Key = SUBSET
+    kind: Key = FULL
 
 
 class Label(Options):
@@ -69,6 +71,7 @@ def read(folder: Path) -> Items:
             claim.hypothesis,
             None,
             claim.subset,
+            claim.kind,
             cluster=claim.cluster,
         )
         for at, claim in _lines(folder / CLAIMS_FILE, Claim, ("item",), found.problems)
@@ -94,6 +97,7 @@ def read(folder: Path) -> Items:
             )
         ]
     name_unread(folder, {CLAIMS_FILE, LABELS_FILE, VERDICTS_FILE}, found.warnings)
+    _name_without_kind(found)
     _warn_of_look_alikes(found)
     _warn_of_absent_verdicts(found)
     return found
@@ -123,13 +127,24 @@ def _probability(written: str, at: Place, problems: Findings) -> float | None:
     return number
 
 
+def _name_without_kind(found: Items) -> None:
+    """Where some claims have a kind and others none, what all kinds hold is not all claims."""
+    without = [row for row in found.items if row.kind == FULL]
+    if len(without) < len(found.items):
+        fix = "give each claim a kind, or none; 'other' is one, too"
+        for row in without:
+            what = "has no kind, and other claims have one"
+            found.problems.add(row.at, what, fix, f"item {shown(row.item)}")
+
+
 def _warn_of_look_alikes(found: Items) -> None:
-    """Warn of claims, raters, judges, subsets and clusters that look alike and are not the same."""
+    """Warn of names of one sort (of claims, raters, kinds ...) that look alike and differ."""
     for noun, named in (
         ("item", ((row.item, row.at) for row in found.items)),
         ("rater", ((row.rater, row.at) for row in found.labels)),
         ("judge", ((row.judge, row.at) for row in found.verdicts)),
         ("subset", ((row.subset, row.at) for row in found.items)),
+        ("kind", ((row.kind, row.at) for row in found.items)),
         ("cluster", ((row.cluster, row.at) for row in found.items if row.cluster)),
     ):
         _warn_of(noun, named, found.warnings)

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from metassay.judge_tests.beside import ALL_KINDS
 from metassay.reporting.judge_test_cards import Card, Cards
 from metassay.reporting.numbers import exact, short, short_interval
 from metassay.reporting.tables import records
@@ -9,7 +10,6 @@ from metassay.reporting.views.judge_numbers import judge_title
 from metassay.reporting.views.section import NOT_COMPUTED, Cell, Grid, Group, Row, Section
 
 DETECTED, FALSE_ALARMS = "detected", "false alarms"
-EVERY = "all kinds"
 COLUMNS = (
     *("study", "kind", "judge", "measure", "value", "low", "high"),
     *("n", "n_abstained", "n_failed"),
@@ -30,7 +30,7 @@ def kinds_table(test: Cards) -> pd.DataFrame:
     `detected`: of the verdicts on items that are not entailed, the share that says so; higher is
     better. `false alarms`: of those on entailed items, the share that says they are not; lower is
     better. `n`: these verdicts. n_abstained, n_failed: items of the kind, of either label, without
-    one. Kind EVERY is all of them. Empty where items have no kinds.
+    one. Kind ALL_KINDS is all of them. Empty where items have no kinds.
     """
     made: list[list[object]] = []
     for (study, kind, judge), card in test.of_kind.items():
@@ -43,7 +43,7 @@ def kinds_table(test: Cards) -> pd.DataFrame:
         for row in _shares(test.whole[study, judge]):
             of = mine[mine["measure"] == row[0]]
             missing = [of["n_abstained"].sum(), of["n_failed"].sum()]
-            totals.append([study, EVERY, judge, *row, *missing])
+            totals.append([study, ALL_KINDS, judge, *row, *missing])
     frame = frame.sort_values(["study", "measure", "kind", "judge"])
     every = pd.DataFrame(totals, columns=list(COLUMNS))
     return pd.concat([frame, every], ignore_index=True) if totals else frame

@@ -2,10 +2,11 @@
 
 import pandas as pd
 
+from metassay.judge_tests.beside import ALL_KINDS
 from metassay.reporting.judge_test_cards import Card, Cards, n_asked, value
 from metassay.reporting.numbers import counted, per_cent, short, short_interval
 from metassay.reporting.tables import records
-from metassay.reporting.views.judge_kinds import DETECTED, EVERY, FALSE_ALARMS
+from metassay.reporting.views.judge_kinds import DETECTED, FALSE_ALARMS
 from metassay.reporting.views.judge_numbers import COLUMNS
 from metassay.reporting.views.section import Row, best_first
 from metassay.tables.names import ALL_SUBSETS, MEAN_OF_SUBSETS
@@ -40,8 +41,8 @@ def kinds_verdict(test: Cards, kinds: pd.DataFrame) -> list[str]:
     mine = kinds[kinds["study"] == test.pooled]
     for measure, verb in ((DETECTED, "detects"), (FALSE_ALARMS, "gives false alarms on")):
         of = mine[mine["measure"] == measure]
-        for row in records(of[of["kind"] == EVERY]):
-            each = records(of[(of["judge"] == row["judge"]) & (of["kind"] != EVERY)])
+        for row in records(of[of["kind"] == ALL_KINDS]):
+            each = records(of[(of["judge"] == row["judge"]) & (of["kind"] != ALL_KINDS)])
             said = f"{verb} {_with_ends(row)} of {counted(row['n'], 'item')}{_without(row)}"
             found.setdefault(row["judge"], []).append(f"{said}{_weakest(each, measure)}")
     return [f"{judge} {', and '.join(parts)}." for judge, parts in found.items()]
