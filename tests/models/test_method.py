@@ -19,7 +19,7 @@ COMPUTING = {
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (2, "dd2d424911450e17"),
+        (2, "41caa5da64907512"),
     ),
     "decoding": (
         decoding.METHOD,
@@ -44,7 +44,7 @@ COMPUTING = {
             "judges/reading",
             *(f"judges/semantic/{name}" for name in SEMANTIC),
         ),
-        (4, "aa9a6936b16056e3"),
+        (4, "e112ff50b409be2a"),
     ),
 }
 
