@@ -1,20 +1,26 @@
-"""Fitting the semantic judge: an independent fit, invented training data, the same file again."""
+"""Fitting the semantic judge: an independent fit, swaps, invented data, the same files again."""
 
 import csv
+import hashlib
 import json
 import random
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from metassay.judges.semantic import claims, clashes, tokens
-from metassay.judges.semantic.coefficients import CONSTANT, read, write
-from metassay.judges.semantic.edits import falsified, same
-from metassay.judges.semantic.examples import examples
+from metassay.judges.semantic import claims, head_training, tokens
+from metassay.judges.semantic import train as fitting
+from metassay.judges.semantic.coefficients import CONSTANT, models, read, write
+from metassay.judges.semantic.examples import Example, edited, examples, written
+from metassay.judges.semantic.swaps import Neighbours, neighbours, swaps
 from metassay.judges.semantic.train import fit, train
 from metassay.models.loading import NetworkOptions, weights_digest
+from metassay.models.words import Text, words
 from metassay.options import parse
+from metassay.vocabulary import words as vocabulary
 
 pytest.importorskip("torch", reason="needs metassay[models]")
 pytest.importorskip("transformers", reason="needs metassay[models]")
@@ -44,21 +50,141 @@ def test_the_fit_is_that_of_scikit_learn() -> None:
     assert abs(told[1]) < 0.2  # nothing is left to explain
 
 
-def test_edits_falsify_and_others_do_not() -> None:
-    drawn = random.Random(1)
-    text = "The patient denies fever, takes 20 mg daily, and has mild pain in the left knee."
-    edits = {edit.kind: edit.text for edit in falsified(text, drawn)}
-    assert edits.keys() == {"number", "side", "opposite", "person", "negation"}
-    assert "20 mg" not in edits["number"]
-    assert "right knee" in edits["side"]
-    assert "patient reports fever" in edits["negation"]
-    alike = same("The patient has two rashes and takes 2 drugs daily.", drawn)
-    assert alike is not None
-    assert alike.text != "The patient has two rashes and takes 2 drugs daily."
-    assert falsified("Rash.", drawn) == []
-    (swapped,) = falsified("Take Lipitor.", drawn)
-    assert swapped.kind == "drug"
-    assert not {"Lipitor", "atorvastatin", "lipitor"} & set(swapped.text.strip(".").split())
+def test_edits_are_read_both_ways_round() -> None:
+    text = "She takes ibuprofen 400 mg twice daily for gout in the left hip."
+    premise = ("The rash improved.", text, "Her mother is 80.")
+    made = [one for n in range(40) for one in edited("note", "g", text, premise, random.Random(n))]
+    kinds = {one.kind for one in made if not one.supported}
+    assert {f"note_{kind}" for kind in ("drug", "dose", "laterality", "negation")} <= kinds
+    straight = [one for one in made if one.hypothesis != text]
+    turned = [one for one in made if one.hypothesis == text]
+    assert {one.supported for one in turned} == {False}
+    assert {one.kind for one in straight if one.supported} == {"note_same"}
+    assert all(one.premise == premise for one in straight)
+    assert all(one.premise[::2] == premise[::2] and one.premise != premise for one in turned)
+    assert 0.4 < len(turned) / sum(not one.supported for one in made) < 0.6
+    for one in made:
+        if one.kind == "note_drug":
+            ((start, end),) = one.unsupported or ()
+            other = one.premise[1] if one.hypothesis == text else text
+            assert one.hypothesis[:start] == other[:start]
+            assert one.hypothesis[end:] == other[len(other) - len(one.hypothesis) + end :]
+    unseen = {
+        word for kind in ("drug", "anatomy", "diagnosis") for word in vocabulary(kind, "test")
+    }
+    said = {word for one in made for part in (one.hypothesis, *one.premise) for word in split(part)}
+    assert not unseen & said
+
+
+def split(text: str) -> list[str]:
+    return re.findall(r"[a-z]+", text.lower())
+
+
+KINDS = {  # invented words, of three kinds, by the direction of their vectors
+    **{word: 0 for word in ("blorf", "snerg", "quild", "trond")},
+    **{word: 1 for word in ("mavved", "poshed", "gilked", "dunted")},
+    **{word: 2 for word in ("yub", "fap", "kez", "zot")},
+}
+INVENTED = [
+    f"The {noun} {verb} by the {end}."
+    for noun in ("blorf", "snerg", "quild", "trond")
+    for verb, end in (("mavved", "yub"), ("poshed", "fap"), ("gilked", "kez"), ("dunted", "zot"))
+]
+
+
+def invented() -> Neighbours:
+    drawn = np.random.default_rng(1)
+    read = {}
+    for text in [*INVENTED, "Rarely seen."]:
+        spans = tuple(words(text))
+        vectors = drawn.normal(0, 0.1, (3, len(spans), 6))
+        for place, span in enumerate(spans):
+            vectors[1, place, KINDS.get(text[span.start : span.end].lower(), 4)] += 1
+        read[text] = Text(spans, vectors.astype(np.float32), np.zeros(len(spans)))
+    return neighbours(read)
+
+
+def swapped() -> Iterator[tuple[str, Example]]:
+    among = invented()
+    assert among.words == sorted(KINDS)  # "rarely" and "seen" stand once, the others are stop words
+    for number in range(300):
+        text = INVENTED[number % len(INVENTED)]
+        for one in swaps(among, "g", text, (INVENTED[0], text), random.Random(number)):
+            yield text, one
+
+
+def test_a_swap_changes_one_word_for_a_neighbour_that_no_list_has() -> None:
+    kinds: dict[str, int] = {}
+    alike = 0
+    for text, one in swapped():
+        kinds[one.kind] = kinds.get(one.kind, 0) + 1
+        other = one.hypothesis if one.kind == "swap" else one.premise[1]
+        before, after = split(text), split(other)
+        ((old, new),) = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
+        assert new in KINDS
+        assert new not in before
+        alike += KINDS[old] == KINDS[new]
+        if one.kind == "swap":
+            assert one.premise == (INVENTED[0], text)
+            assert not one.supported
+            assert [one.hypothesis[start:end].lower() for start, end in one.unsupported or ()] == [
+                new
+            ]
+        elif one.kind == "swap_back":
+            assert (one.hypothesis, one.supported) == (text, False)
+            assert [text[start:end].lower() for start, end in one.unsupported or ()] == [old]
+        else:
+            assert (one.hypothesis, one.supported, one.unsupported) == (other, True, ())
+    assert alike / sum(kinds.values()) > 0.3  # of 11 others 3 are of its kind: chance is .27
+    assert kinds["swap"] > 250
+    assert 0.5 < kinds["swap_back"] / kinds["swap"] < 0.7
+    assert 0.15 < kinds["swap_same"] / kinds["swap"] < 0.35
+
+
+def test_forms_of_a_word_are_no_swap_for_it() -> None:
+    told = ["The knees hurt and ankle moved.", "The knee hurts and ankles move.", "A knee hurt."]
+    read = {}
+    for text in [*told, *(f"{text} Again." for text in told)]:
+        spans = tuple(words(text))
+        vectors = np.random.default_rng(len(text)).normal(size=(3, len(spans), 4))
+        read[text] = Text(spans, vectors.astype(np.float32), np.zeros(len(spans)))
+    among = neighbours(read)
+    found = [
+        one
+        for n in range(100)
+        for one in swaps(among, "g", told[0], (told[0],), random.Random(n))
+        if one.kind == "swap"
+    ]
+    pairs = {
+        (a, b)
+        for one in found
+        for a, b in zip(split(told[0]), split(one.hypothesis), strict=True)
+        if a != b
+    }
+    assert pairs
+    assert all(a[:3] != b[:3] for a, b in pairs)
+    assert all(not set(split(told[0])) & {b, f"{b}s"} for _, b in pairs)
+
+
+def test_a_sentence_without_known_words_is_left_alone() -> None:
+    assert list(swaps(invented(), "g", "Nothing here.", ("Nothing here.",), random.Random(1))) == []
+
+
+def test_written_pairs(tmp_path: Path) -> None:
+    notes = [
+        {"id": "a", "note": "One is here.", "claims": [["drug", "entailed", "Here is one."]]},
+        {"id": "b", "note": "Two.", "claims": [["site", "not_entailed", "Three is here."]]},
+        {"id": "c", "note": "Four is. Five is.", "claims": [["site", "not_entailed", "Six is."]]},
+    ]
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("".join(json.dumps(note) + "\n" for note in notes), encoding="utf-8")
+    read_ = [one._replace(premise=tuple(map(str.strip, one.premise))) for one in written(path)]
+    assert read_ == [
+        Example("written_drug", "a", "Here is one.", ("One is here.",), True, ()),
+        # A sentence by itself is read after those that came before it.
+        Example("written_site", "b", "Three is here.", ("One is here.", "Two."), False, None),
+        Example("written_site", "c", "Six is.", ("Four is.", "Five is."), False, None),
+    ]
 
 
 def invent(raw: Path) -> Path:
@@ -74,12 +200,12 @@ def invent(raw: Path) -> Path:
             f"The old mill of {town} was restored by the village in the year {built}.",
             *(f"The mill of {drawn.choice(TOWNS)} has {n} wheels and a roof." for n in range(12)),
         ]
-        words = ["The", "mill", "of", town, "was", "restored", "in", str(built), "by", "Roe", "."]
+        said = ["The", "mill", "of", town, "was", "restored", "in", str(built), "by", "Roe", "."]
         rows.append(
             {
                 "claim": f"The mill of {town} was restored in {built} by Roe.",
-                "claim_tokens": words,
-                "non_supported_spans": [word in ("by", "Roe") for word in words],
+                "claim_tokens": said,
+                "non_supported_spans": [word in ("by", "Roe") for word in said],
                 "evidence": page,
                 "supporting_sentences": [[1]],
                 "meta": {"id": f"train{number}-0"},
@@ -96,31 +222,64 @@ def invent(raw: Path) -> Path:
                 made.writerow(
                     {"dialogue": f"[doctor] do you take {town}?\n[patient] yes", "note": note}
                 )
+    notes = [
+        {
+            "id": f"w{number}",
+            "note": f"The wheel of {town} is {number} feet wide. It was painted green.",
+            "claims": [
+                ["written", "entailed", f"The wheel of {town} was painted."],
+                ["detail", "not_entailed", f"The wheel of {town} was painted red."],
+            ],
+        }
+        for number, town in enumerate(TOWNS)
+    ]
+    lines = "".join(json.dumps(note) + "\n" for note in notes)
+    (raw / "pairs.jsonl").write_text(lines, encoding="utf-8")
     return raw
 
 
-def test_training_gives_the_same_file_again(tmp_path: Path) -> None:
+def test_examples_are_the_same_for_the_same_seed(tmp_path: Path) -> None:
     raw = invent(tmp_path / "raw")
-    made = examples(raw, 1)
-    assert made == examples(raw, 1) != examples(raw, 2)
+    pairs = raw / "pairs.jsonl"
+    made = examples(raw, pairs, 1)
+    assert made == examples(raw, pairs, 1) != examples(raw, pairs, 2)
     assert {one.supported for one in made} == {True, False}
     claim = next(one for one in made if one.kind == "claim")
-    assert [claim.hypothesis[start:end] for start, end in claim.unsupported] == ["by", "Roe"]
+    assert [claim.hypothesis[start:end] for start, end in claim.unsupported or ()] == ["by", "Roe"]
     pruned = next(one for one in made if one.kind == "pruned")
     assert pruned.hypothesis == "The mill of Ard was restored in 1900."
 
+
+def test_training_gives_the_same_files_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(head_training, "EPOCHS", 1)
+    monkeypatch.setattr(fitting, "FOLDS", 2)
+    raw = invent(tmp_path / "raw")
     model = encoder(tmp_path / "tiny", "bert")
     block = {"model": str(model), "device": "cpu", "dtype": "float32"}
     options = parse(NetworkOptions, block, where="test")
     files = [tmp_path / "a.json", tmp_path / "b.json"]
     for file in files:
-        write(file, train(raw, options, 512))
-    assert files[0].read_bytes() == files[1].read_bytes()
+        made = train(raw, raw / "pairs.jsonl", options, 512)
+        write(file, made.coefficients, made.network)
+    for end in (".json", ".safetensors"):
+        one, again = (file.with_suffix(end).read_bytes() for file in files)
+        assert one == again
+        assert str(tmp_path).encode() not in one
     held = read(files[0], weights_digest(options), "tiny")
+    assert held == made.coefficients
     assert held.words.keys() == {CONSTANT, *tokens.FEATURES}
     signs = [held.claims[name] * (-1 if name in claims.FALLING else 1) for name in claims.FEATURES]
     assert min(signs) >= 0 < max(signs)
-    assert held.clashes.keys() == set(clashes.KINDS)
-    assert min(held.clashes.values()) >= 0 < held.clashes["number"]
-    assert len(held.recipe["data"]) == 3
-    assert str(tmp_path) not in files[0].read_text()
+    assert held.trees.trees
+    assert held.head == hashlib.sha256(made.network).hexdigest()
+    loaded = models(held, files[0])
+    assert {str(values.dtype) for values in loaded.head.values()} == {"torch.float64"}
+    data = {name: (raw / name).read_bytes() for name in held.recipe["data"]}
+    assert len(data) == 4
+    assert held.recipe["data"] == {
+        name: hashlib.sha256(content).hexdigest() for name, content in data.items()
+    }
+    assert {"swap", "swap_back", "claim", "written_detail"} <= held.recipe["examples"].keys()
+    assert 0 < held.recipe["log_loss"] < 1

@@ -1,0 +1,303 @@
+"""The network that compares words: its numbers worked out anew, its training, and the trees."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from metassay.judges.semantic import head, head_training, texts, trees
+from metassay.judges.semantic.head import Words
+from metassay.judges.semantic.head_training import Case
+from metassay.models.words import Text, words
+
+pytest.importorskip("torch", reason="needs metassay[models]")
+import torch
+
+SIZE = 4
+
+
+def drawn_weights(seed: int, size: int = SIZE) -> dict[str, Any]:
+    """Numbers of a normal distribution: no term of the network is neutral."""
+    drawn = np.random.default_rng(seed)
+    return {
+        name: torch.from_numpy(drawn.normal(0, 0.4, shape))
+        for name, shape in head.shapes(size).items()
+    }
+
+
+def said(text: str, vectors: Any, rarity: Sequence[float] | None = None) -> texts.Hypothesis:
+    """A text whose words have these vectors, layers x words x dimensions."""
+    count = len(words(text))
+    rare = np.full(count, 8.0) if rarity is None else np.array(rarity)
+    return texts.hypothesis(text, Text(tuple(words(text)), np.asarray(vectors, np.float32), rare))
+
+
+def drawn(text: str, seed: int) -> texts.Hypothesis:
+    vectors = np.random.default_rng(seed).normal(size=(3, len(words(text)), SIZE))
+    return said(text, vectors / np.linalg.norm(vectors, axis=2, keepdims=True))
+
+
+def pairs() -> list[Words]:
+    several = [
+        ("Left arm.", ["The left arm is weak.", "No fever."]),
+        ("He has had no fever since the 3rd of May, says his son.", ["Fever."]),
+        ("Weak.", ["The arm is as weak as it was on the day of the fall.", "He fell.", "No."]),
+    ]
+    found = []
+    for number, (text, near) in enumerate(several):
+        hypothesis = drawn(text, number)
+        exact = np.random.default_rng(number).random(len(hypothesis.plain)) < 0.5
+        found.append(head.read(hypothesis, [drawn(one, 9 + number) for one in near], exact))
+    return found
+
+
+def by_hand(weights: dict[str, Any], pair: Words) -> list[float]:
+    """The doubt of each word, word by word and look by look, without torch."""
+    w = {name: values.numpy() for name, values in weights.items()}
+    ours, theirs = pair.hypothesis.astype(float), pair.sentences.astype(float)
+    count, width, heads = len(ours), 64, 4
+    states = []
+    for i in range(count):
+        parts = [*pair.flags[i].astype(float)]
+        own, others = ours[i] @ w["project"], theirs @ w["project"]
+        alike = np.array(
+            [
+                [ours[i][:SIZE] @ one[:SIZE], ours[i][SIZE:] @ one[SIZE:], pair.same[i][j]]
+                for j, one in enumerate(theirs)
+            ]
+        )
+        for sharpness in w["sharpness"]:
+            weigh = softmax(alike @ sharpness)
+            seen = weigh @ others
+            parts += [*np.abs(own - seen), *(own * seen), *(weigh @ alike)]
+            parts += [*(weigh @ pair.sentence_flags)]
+        states.append(np.array(parts) @ w["found.weight"] + w["found.bias"])
+    normed = [norm(state, w, "before_self") for state in states]
+    keys = np.array([one @ w["self.weight"] + w["self.bias"] for one in normed])
+    part = width // heads
+    for i in range(count):
+        merged = np.zeros(width)
+        for number in range(heads):
+            at = slice(number * part, (number + 1) * part)
+            query = keys[i][:width][at]
+            logits = [
+                query @ keys[j][width : 2 * width][at] / math.sqrt(part)
+                + w["distance"][number][min(4, max(-4, j - i)) + 4]
+                for j in range(count)
+            ]
+            weigh = softmax(np.array(logits))
+            merged[at] = sum(weigh[j] * keys[j][2 * width :][at] for j in range(count))
+        states[i] = states[i] + merged @ w["self_out.weight"] + w["self_out.bias"]
+    doubts = []
+    for state in states:
+        inner = gelu(norm(state, w, "before_inner") @ w["inner.weight"] + w["inner.bias"])
+        last = state + inner @ w["inner_out.weight"] + w["inner_out.bias"]
+        hidden = gelu(norm(last, w, "before_doubt") @ w["hidden.weight"] + w["hidden.bias"])
+        doubts.append(float((hidden @ w["doubt.weight"] + w["doubt.bias"])[0]))
+    return doubts
+
+
+def softmax(values: Any) -> Any:
+    shares = np.exp(values - values.max())
+    return shares / shares.sum()
+
+
+def gelu(values: Any) -> Any:
+    return np.array([value * (1 + math.erf(value / math.sqrt(2))) / 2 for value in values])
+
+
+def norm(state: Any, weights: dict[str, Any], name: str) -> Any:
+    centred = state - state.mean()
+    scaled = centred / np.sqrt((centred**2).mean() + 1e-5)
+    return scaled * weights[f"{name}.weight"] + weights[f"{name}.bias"]
+
+
+def test_what_the_network_reads_of_a_pair() -> None:
+    """By hand: "no Roe 20" against "Fever 20" and "no x", with vectors of two dimensions."""
+    vectors = [[[1, 0], [0, 1], [1, 0]], [[0, 1], [1, 0], [0, 1]], [[0.6, 0.8], [1, 0], [0, 1]]]
+    one = said("no Roe 20", vectors, [8.0, 10.0, 20.0])
+    near = [said("Fever 20", [[[1, 0]] * 2] * 3), said("no x", [[[0, 1]] * 2] * 3)]
+    found = head.read(one, near, np.array([True, False, True]))
+    assert found.hypothesis.tolist() == pytest.approx(
+        np.array([[0, 1, 0.6, 0.8], [1, 0, 1, 0], [0, 1, 0, 1]])
+    )
+    assert found.sentences.tolist() == [[1, 0, 1, 0]] * 2 + [[0, 1, 0, 1]] * 2
+    root = 3**-0.5
+    # stop, digit, name, exact, rarity, first, short, last, negated
+    assert found.flags.tolist() == pytest.approx(
+        np.array(
+            [
+                [0, 0, 0, 1, 0, 1, root, 0, 0],
+                [0, 0, 1, 0, 1, 0, root, 0, 1],
+                [0, 1, 0, 1, 2, 0, root, 1, 1],
+            ]
+        )
+    )
+    # negated, digit, of the closest sentence
+    assert found.sentence_flags.tolist() == [[0, 0, 1], [0, 1, 1], [0, 0, 0], [1, 0, 0]]
+    assert found.same.tolist() == [[0, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]]
+
+
+def test_of_long_sentences_the_first_words_are_read() -> None:
+    long = drawn("fever " * (head.MOST - 2), 1)
+    found = head.read(drawn("Fever.", 2), [long, drawn("no fever today", 3)], np.array([True]))
+    assert len(found.sentences) == len(found.sentence_flags) == found.same.shape[1] == head.MOST
+    assert found.sentence_flags[-3:].tolist() == [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
+
+
+def test_the_doubts_are_those_worked_out_anew() -> None:
+    weights = drawn_weights(1)
+    for (whole, doubts), pair in zip(head.read_doubts(weights, pairs()), pairs(), strict=True):
+        wanted = by_hand(weights, pair)
+        assert doubts == pytest.approx(wanted, abs=1e-9)
+        assert whole == pytest.approx(float(softmax(np.array(wanted)) @ wanted), abs=1e-9)
+    assert len({doubt for _, its in head.read_doubts(weights, pairs()) for doubt in its}) > 10
+
+
+def test_padding_and_company_change_nothing() -> None:
+    weights, several = drawn_weights(2), pairs()
+    together = head.read_doubts(weights, several * 60)  # in more batches than one
+    turned = head.read_doubts(weights, several[::-1])[::-1]
+    for place, pair in enumerate(several):
+        ((whole, doubts),) = head.read_doubts(weights, [pair])
+        assert len(doubts) == len(pair.flags)
+        for other in (together[place], together[place + 90], turned[place]):
+            assert other[0] == pytest.approx(whole, abs=1e-12)
+            assert other[1] == pytest.approx(doubts, abs=1e-12)
+    assert head.read_doubts(weights, []) == []
+
+
+def toy(number: int, seed: int) -> list[Case]:
+    """Hypotheses of three words: supported if each of the words is among the sentence's."""
+    rng = np.random.default_rng(seed)
+    cases = []
+    for place in range(number):
+        vectors = rng.normal(size=(8, 8))
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        chosen = rng.permutation(5)[:3]
+        if place % 2:
+            chosen[place % 3] = 6 + place % 2
+        flags = rng.random((3, 9)).astype(np.float32)
+        same = (chosen[:, None] == np.arange(5)).astype(np.float32)
+        both = np.concatenate([vectors, vectors], 1).astype(np.float32)
+        pair = Words(both[chosen], both[:5], flags, np.zeros((5, 3), np.float32), same)
+        cases.append(Case(pair, place % 2 == 0, 1.0, chosen > 4 if place % 3 else None))
+    return cases
+
+
+def lost(weights: dict[str, Any], cases: Sequence[Case]) -> float:
+    """Mean log loss of the hypotheses."""
+    held = {name: values.double() for name, values in weights.items()}
+    doubts = head.read_doubts(held, [case.words for case in cases])
+    signs = [-1 if case.supported else 1 for case in cases]
+    losses = [np.logaddexp(0, -sign * one) for sign, (one, _) in zip(signs, doubts, strict=True)]
+    return float(np.mean(losses))
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    def epochs(number: int) -> None:
+        monkeypatch.setattr(head_training, "EPOCHS", number)
+
+    monkeypatch.setattr(head_training, "WARM", 5)
+    monkeypatch.setattr(head, "TOKENS", 100)
+    return epochs
+
+
+def test_training_learns_a_toy(quick: Callable[[int], None]) -> None:
+    cases, others = toy(120, 1), toy(60, 2)
+    quick(0)
+    before = lost(head_training.train(cases, 1), others)
+    quick(6)
+    learnt = head_training.train(cases, 1)
+    assert lost(learnt, others) < before / 4
+    assert {name: tuple(its.shape) for name, its in learnt.items()} == head.shapes(8)
+    held = {name: values.double() for name, values in learnt.items()}
+    doubts = head.read_doubts(held, [case.words for case in others])
+    marked = [(case.words.same.sum(1) == 0).tolist() for case in others]
+    told = [[one > 0 for one in its] for _, its in doubts]
+    assert np.mean([a == b for a, b in zip(marked, told, strict=True)]) > 0.9
+
+
+def test_training_is_the_same_for_the_same_seed(quick: Callable[[int], None]) -> None:
+    cases = toy(40, 1)
+    quick(2)
+    one, again, other = (head_training.train(cases, seed) for seed in (1, 1, 2))
+    assert all(torch.equal(one[name], again[name]) for name in one)
+    assert not torch.equal(one["project"], other["project"])
+
+
+def test_what_weighs_little_is_hardly_learnt(quick: Callable[[int], None]) -> None:
+    cases = toy(40, 1)
+    wrong = [case._replace(supported=not case.supported, unsupported=None) for case in cases]
+    quick(4)
+    light = [case._replace(weight=1e-6) for case in wrong]
+    mixed = head_training.train([*cases, *light], 1)
+    assert lost(mixed, cases) < lost(head_training.train([*cases, *wrong], 1), cases)
+
+
+def boosted(monkeypatch: pytest.MonkeyPatch) -> tuple[list[Any], Any, Any]:
+    """Fits of scikit-learn that were made, features, and labels that they explain in part."""
+    ensemble = pytest.importorskip("sklearn.ensemble", reason="needs metassay[models]")
+    made = []
+
+    class Kept(ensemble.HistGradientBoostingClassifier):  # type: ignore[misc, name-defined]
+        def fit(self, *given: Any, **named: Any) -> Any:
+            made.append(self)
+            return super().fit(*given, **named)
+
+    monkeypatch.setattr(ensemble, "HistGradientBoostingClassifier", Kept)
+    rng = np.random.default_rng(1)
+    features = rng.normal(size=(500, 3)).round(2)
+    logits = 2 * features[:, 0] - features[:, 1] + 3 * np.sin(3 * features[:, 2])
+    return made, features, (logits + rng.logistic(size=500) > 0).astype(float)
+
+
+def test_trees_say_what_scikit_learn_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, features, labels = boosted(monkeypatch)
+    weights = np.random.default_rng(2).uniform(0.2, 2.0, len(labels))
+    exact = trees.fit(features, labels, weights, [1, -1, 0], 17)
+    (model,) = made
+    others = np.random.default_rng(3).normal(size=(200, 3))
+    for rows in (features, others):
+        assert trees.logits(exact, rows) == pytest.approx(model.decision_function(rows), abs=1e-9)
+    rounded = trees.fit(features, labels, weights, [1, -1, 0], 4)
+    numbers = [rounded.constant, *(n for tree in rounded.trees for n in tree.value)]
+    numbers += [n for tree in rounded.trees for n in tree.threshold]
+    assert [n for n in numbers if float(f"{n:.4g}") != n] == []
+    apart = np.abs(trees.logits(rounded, others) - trees.logits(exact, others))
+    assert np.quantile(apart, 0.9) < 0.01
+    assert trees.Trees.model_validate_json(rounded.model_dump_json()) == rounded
+
+
+def test_no_tree_takes_a_feature_the_wrong_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, features, labels = boosted(monkeypatch)
+    drawn = np.repeat(np.random.default_rng(4).normal(size=(20, 3)), 50, axis=0)
+    turned = []
+    for signs in ([1, -1, 0], [-1, 1, 0]):
+        found = trees.fit(features, labels, np.ones(len(labels)), signs, 4)
+        for place, sign in enumerate(signs[:2]):
+            rows = drawn.copy()
+            rows[:, place] = np.tile(np.linspace(-3, 3, 50), 20)
+            steps = np.diff(trees.logits(found, rows).reshape(20, 50), axis=1) * sign
+            assert steps.min() >= 0
+            turned.append(float(steps.sum()))
+    assert min(turned[:2]) > 0  # and those that are the right way are used
+    assert max(turned[2:]) < min(turned[:2]) / 10
+
+
+def test_a_tree_by_hand() -> None:
+    """Root: feature 1 up to 2 goes to a leaf of .5, else feature 0 up to -1: 1, else -2."""
+    tree = trees.Tree(
+        feature=[1, -1, 0, -1, -1],
+        threshold=[2, 0, -1, 0, 0],
+        left=[1, 0, 3, 0, 0],
+        right=[2, 0, 4, 0, 0],
+        value=[0, 0.5, 0, 1, -2],
+    )
+    rows = np.array([[0, 2], [-1, 3], [-0.9, 3]])
+    assert trees.logits(trees.Trees(constant=0.25, trees=[tree, tree]), rows).tolist() == [
+        *(1.25, 2.25, -3.75)
+    ]
