@@ -9,13 +9,17 @@ from metassay.judges.semantic.judge import SemanticOptions
 from metassay.judges.semantic.train import train
 from stages.doorway import Given, enter
 
+PAIRS = "data/judges/pairs/training.jsonl"
+
 
 def main(given: Given) -> None:
     """Fit the coefficients that the judge's block names, to the encoder that it names."""
     options = cast(SemanticOptions, given.chosen(JUDGES, "judges", given.benchmark).options)
     into = given.path(options.coefficients)
     folders = [given.path(f"data/raw/{name}") for name in ("wice_train", "aci_bench_train")]
-    write(into, train(Path(folders[0]).parent, options, options.batch_tokens))
+    pairs = given.path(PAIRS)
+    made = train(Path(folders[0]).parent, Path(pairs), options, options.batch_tokens)
+    write(into, made.coefficients, made.network)
 
 
 if __name__ == "__main__":

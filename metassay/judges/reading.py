@@ -22,12 +22,12 @@ def _set(text: str) -> frozenset[str]:
 
 # Content tokens have lost their plural endings: denies is deny, lacks is lack.
 _FORWARD = _set("no not cannot never neither nor without deny denied denying lack lacking absence")
-_BACKWARD = _set("absent negative none")
-NEGATIONS = _FORWARD | _BACKWARD
+BACKWARD = _set("absent negative none")
+NEGATIONS = _FORWARD | BACKWARD
 # Whom notes are about; a claim has to name them, where a note need not.
 SUBJECTS = _set("patient pt")
 # What follows these is stated anew: "denies fever, reports cough".
-_RESTARTS = _set(
+RESTARTS = _set(
     "report reported reporting complain complained admit endorse endorsed continue start take"
 )
 
@@ -66,7 +66,11 @@ _SAME |= {"both": "bilateral", "bilaterally": "bilateral", "unilaterally": "unil
 _to_digits = digits(UNITS | _SAME.keys())
 _ANSWER = re.compile(r"(^|[.?!\n]\s*)no,(?=\s)")  # "No, it hurts": an answer, not a negation of it
 _FREE_OF = re.compile(r"\b(?:negative for|free of)\b")
-_CLAUSE_END = re.compile(r"[.;?!](?=\s|$)|\n|\b(?:but|however|although|though|except|yet|while)\b")
+CLAUSE_END = re.compile(
+    r"[.;?!](?=\s|$)|\n|\b(?:but|however|although|though|except|yet|while)\b"
+    # "the knee is swollen and the hip is not"
+    r"|\band\b(?=[^,.;\n]*\b(?:is|are|was|were|do|does|did|has|have|had) not\s*(?:[,.;\n]|$))"
+)
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ def read(text: str) -> Reading:
     reading = Reading()
     start = 0
     text = _FREE_OF.sub("without", _ANSWER.sub(r"\1", _to_digits(text.lower())))
-    for clause in _CLAUSE_END.split(text):
+    for clause in CLAUSE_END.split(text):
         tokens = [_number(_SAME.get(token, token)) for token in content_tokens(clause)]
         for place, token in enumerate(tokens, start):
             reading.places.setdefault(token, []).append(place)
@@ -117,12 +121,12 @@ def _negate(tokens: list[str], start: int, negated: set[int]) -> None:
     for i, token in enumerate(tokens):
         if token not in NEGATIONS:
             continue
-        backward = i > 0 and (token in _BACKWARD or i == last)
+        backward = i > 0 and (token in BACKWARD or i == last)
         if backward:
             negated.update(range(start + max(0, i - BACKWARD_REACH), start + i))
             continue
         for j in range(i + 1, min(i + 1 + NEGATION_REACH, last + 1)):
-            if tokens[j] in _RESTARTS:
+            if tokens[j] in RESTARTS:
                 break
             negated.add(start + j)
 

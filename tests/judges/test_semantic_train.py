@@ -1,11 +1,10 @@
-"""Fitting the semantic judge: an independent fit, swaps, invented data, the same files again."""
+"""Fitting the semantic judge: an independent fit, invented data, the same files again."""
 
 import csv
 import hashlib
 import json
 import random
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +14,8 @@ from metassay.judges.semantic import claims, head_training, tokens
 from metassay.judges.semantic import train as fitting
 from metassay.judges.semantic.coefficients import CONSTANT, models, read, write
 from metassay.judges.semantic.examples import Example, edited, examples, written
-from metassay.judges.semantic.swaps import Neighbours, neighbours, swaps
 from metassay.judges.semantic.train import fit, train
 from metassay.models.loading import NetworkOptions, weights_digest
-from metassay.models.words import Text, words
 from metassay.options import parse
 from metassay.vocabulary import words as vocabulary
 
@@ -78,96 +75,6 @@ def test_edits_are_read_both_ways_round() -> None:
 
 def split(text: str) -> list[str]:
     return re.findall(r"[a-z]+", text.lower())
-
-
-KINDS = {  # invented words, of three kinds, by the direction of their vectors
-    **{word: 0 for word in ("blorf", "snerg", "quild", "trond")},
-    **{word: 1 for word in ("mavved", "poshed", "gilked", "dunted")},
-    **{word: 2 for word in ("yub", "fap", "kez", "zot")},
-}
-INVENTED = [
-    f"The {noun} {verb} by the {end}."
-    for noun in ("blorf", "snerg", "quild", "trond")
-    for verb, end in (("mavved", "yub"), ("poshed", "fap"), ("gilked", "kez"), ("dunted", "zot"))
-]
-
-
-def invented() -> Neighbours:
-    drawn = np.random.default_rng(1)
-    read = {}
-    for text in [*INVENTED, "Rarely seen."]:
-        spans = tuple(words(text))
-        vectors = drawn.normal(0, 0.1, (3, len(spans), 6))
-        for place, span in enumerate(spans):
-            vectors[1, place, KINDS.get(text[span.start : span.end].lower(), 4)] += 1
-        read[text] = Text(spans, vectors.astype(np.float32), np.zeros(len(spans)))
-    return neighbours(read)
-
-
-def swapped() -> Iterator[tuple[str, Example]]:
-    among = invented()
-    assert among.words == sorted(KINDS)  # "rarely" and "seen" stand once, the others are stop words
-    for number in range(300):
-        text = INVENTED[number % len(INVENTED)]
-        for one in swaps(among, "g", text, (INVENTED[0], text), random.Random(number)):
-            yield text, one
-
-
-def test_a_swap_changes_one_word_for_a_neighbour_that_no_list_has() -> None:
-    kinds: dict[str, int] = {}
-    alike = 0
-    for text, one in swapped():
-        kinds[one.kind] = kinds.get(one.kind, 0) + 1
-        other = one.hypothesis if one.kind == "swap" else one.premise[1]
-        before, after = split(text), split(other)
-        ((old, new),) = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
-        assert new in KINDS
-        assert new not in before
-        alike += KINDS[old] == KINDS[new]
-        if one.kind == "swap":
-            assert one.premise == (INVENTED[0], text)
-            assert not one.supported
-            assert [one.hypothesis[start:end].lower() for start, end in one.unsupported or ()] == [
-                new
-            ]
-        elif one.kind == "swap_back":
-            assert (one.hypothesis, one.supported) == (text, False)
-            assert [text[start:end].lower() for start, end in one.unsupported or ()] == [old]
-        else:
-            assert (one.hypothesis, one.supported, one.unsupported) == (other, True, ())
-    assert alike / sum(kinds.values()) > 0.3  # of 11 others 3 are of its kind: chance is .27
-    assert kinds["swap"] > 250
-    assert 0.5 < kinds["swap_back"] / kinds["swap"] < 0.7
-    assert 0.15 < kinds["swap_same"] / kinds["swap"] < 0.35
-
-
-def test_forms_of_a_word_are_no_swap_for_it() -> None:
-    told = ["The knees hurt and ankle moved.", "The knee hurts and ankles move.", "A knee hurt."]
-    read = {}
-    for text in [*told, *(f"{text} Again." for text in told)]:
-        spans = tuple(words(text))
-        vectors = np.random.default_rng(len(text)).normal(size=(3, len(spans), 4))
-        read[text] = Text(spans, vectors.astype(np.float32), np.zeros(len(spans)))
-    among = neighbours(read)
-    found = [
-        one
-        for n in range(100)
-        for one in swaps(among, "g", told[0], (told[0],), random.Random(n))
-        if one.kind == "swap"
-    ]
-    pairs = {
-        (a, b)
-        for one in found
-        for a, b in zip(split(told[0]), split(one.hypothesis), strict=True)
-        if a != b
-    }
-    assert pairs
-    assert all(a[:3] != b[:3] for a, b in pairs)
-    assert all(not set(split(told[0])) & {b, f"{b}s"} for _, b in pairs)
-
-
-def test_a_sentence_without_known_words_is_left_alone() -> None:
-    assert list(swaps(invented(), "g", "Nothing here.", ("Nothing here.",), random.Random(1))) == []
 
 
 def test_written_pairs(tmp_path: Path) -> None:
@@ -281,5 +188,5 @@ def test_training_gives_the_same_files_again(
     assert held.recipe["data"] == {
         name: hashlib.sha256(content).hexdigest() for name, content in data.items()
     }
-    assert {"swap", "swap_back", "claim", "written_detail"} <= held.recipe["examples"].keys()
+    assert {"claim", "note_same", "written_detail"} <= held.recipe["examples"].keys()
     assert 0 < held.recipe["log_loss"] < 1

@@ -17,8 +17,6 @@ TOLD = [
     ("grades", "violations cannot be told by support", "support"),
     ("judge", "every word has support", "support"),
     ("judge", "without support: ", "support"),
-    ("swaps", "stable", "stable"),
-    ("swaps", "stable", "stable"),
     ("tokens", "stable", "stable"),
 ]
 # A name of a feature or a field (best_0, supporting_sentences) is one word, which no text has.

@@ -1,32 +1,36 @@
 """What is known of a hypothesis as a whole: the claim-level features."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from metassay.judges.semantic import clashes
 from metassay.judges.semantic.texts import Hypothesis
 from metassay.judges.semantic.tokens import Compared
 
-FEATURES = (
+_OF_WORDS = (
     "mean_log",  # mean logarithm of the words' probabilities of support
     "content_log",  # the same, weighed, content words only
     "half_log",  # mean of the lower half of content words
     "quarter_log",  # of the lowest quarter
-    "recall_near_0",  # weighed mean of the similarity within the two closest sentences, by layer
-    "recall_near_1",
-    "recall_near_2",
+    "recall_0",  # weighed mean of the highest similarities, by layer
+    "recall_1",
+    "recall_2",
     "exact",  # weighed share of words that are there
-    "exact_near",
-    "half_near",  # mean of the lower half of near_2 of content words
+    "half_best",  # mean of the lower half of the highest similarities of content words, last layer
     "names_missing",  # share of names that are not there
     "numbers_missing",  # share of numbers that are not there
+    "closeness",  # of the closest sentence
 )
+DOUBT = "doubt"  # of the network that compares words
+FEATURES = (*_OF_WORDS, *clashes.KINDS, DOUBT)
+# More of these never speaks for support; more of all others never against it.
+FALLING = ("names_missing", "numbers_missing", *clashes.KINDS, DOUBT)
 
-FALLING = ("names_missing", "numbers_missing")  # more of these never speaks for support
 
-
-def claim_features(said: Hypothesis, found: Compared, support: Any, absent: float) -> Any:
-    """One value per FEATURES; no length of a text is among them, nor what depends on one.
+def words_say(said: Hypothesis, found: Compared, support: Any, absent: float) -> Any:
+    """What the words say; no length of a text is among it, nor what depends on one.
 
     `support`: the probability of each of n words. `absent`: share of numbers that are not there.
     """
@@ -39,15 +43,20 @@ def claim_features(said: Hypothesis, found: Compared, support: Any, absent: floa
             (weights * logs)[content].sum() / weights[content].sum(),
             _lowest(logs[content], 2),
             _lowest(logs[content], 4),
-            *(found.near @ weights / total),
+            *(found.best @ weights / total),
             found.exact @ weights / total,
-            found.exact_near @ weights / total,
-            _lowest(found.near[2][content], 2),
+            _lowest(found.best[2][content], 2),
             (said.name & ~found.exact).sum() / max(1, said.name.sum()),
             absent,
+            found.closeness,
         ],
         float,
     )
+
+
+def features(words: Any, clashing: Sequence[float], doubt: float) -> Any:
+    """One value per FEATURES."""
+    return np.array([*words, *clashing, doubt], float)
 
 
 def _lowest(values: Any, part: int) -> float:

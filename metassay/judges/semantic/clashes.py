@@ -1,4 +1,4 @@
-"""What the sentences closest to a hypothesis say otherwise: values that exclude each other.
+"""What the sentence closest to a hypothesis say otherwise: values that exclude each other.
 
 A clash: the hypothesis has a value of a kind (left), the sentences lack it and have another one of
 that kind (right) which the hypothesis lacks.
@@ -10,8 +10,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TypeVar
 
-from metassay.judges.reading import NEGATIONS, UNITS, Reading, read
-from metassay.judges.semantic.drugs import drug
+from metassay.judges.reading import NEGATIONS, RESTARTS, UNITS, Reading, read
+from metassay.judges.semantic.known import MONTH, in_known_words, is_drug, kinds
 from metassay.models.words import words
 
 
@@ -33,8 +33,8 @@ man woman
 boy girl
 men women
 """)
-_TIMES = _kinds("""
-january february march april may june july august september october november december
+_TIMES = _kinds(f"""
+january february march april {MONTH} june july august september october november december
 monday tuesday wednesday thursday friday saturday sunday
 second minute hour day week month year decade century
 hourly daily nightly weekly monthly yearly annually annual
@@ -44,64 +44,25 @@ before after
 former current previous next
 mg mcg g kg lb oz ml l mm cm m km mile inch foot percent
 tablet capsule puff drop unit
-""")
-_OPPOSITES = _kinds("""
-increase decrease
-increased decreased stable unchanged
-increasing decreasing stable
-higher lower
-high low normal
-elevated low normal decreased
-normal abnormal
-mild moderate severe
-acute chronic
-resolved ongoing persistent persisted persisting worsening
-resolve persist worsen
-improved worsened unchanged
-improve worsen
-improving worsening
-better worse
-start stop
-started stopped continued
-continue discontinue stop hold
-initiate discontinue stop
-stable unstable
-positive negative
-present absent
-open closed
-early late
-earlier later
 first second third fourth fifth sixth last final
-win lose
-won lost
-true false
-male female
-more fewer less
-maximum minimum
-minor major
-top bottom
-north south east west
-northern southern eastern western
-up down
-old young new
-older younger
-all none
-always never
-always sometimes
-benign malignant
-dry wet
-systolic diastolic
-type1 type2
-regular irregular
-able unable
-accepted rejected
-born died
-buy sell
-bought sold
 """)
-_CLASSES = {"side": _SIDES, "person": _PEOPLE, "time": _TIMES, "opposite": _OPPOSITES}
+# One value under one unit: 0.5 g and 500 mg, 2 days and 48 hours.
+_CONVERTED = {
+    **{"g": ("mg", 1000), "l": ("ml", 1000), "cm": ("mm", 10)},
+    **{"day": ("hour", 24), "week": ("hour", 168)},
+}
+_KNOWN = kinds()
+_CLASSES = {
+    "site": _KNOWN.site,
+    "side": _SIDES,
+    "person": _PEOPLE,
+    "time": _TIMES,
+    "opposite": _KNOWN.opposite,
+}
+_LISTED = ("drug", "diagnosis", "site")
+_OF_DOSES = UNITS.union({"time"}, *_TIMES)
 ALIKE_KIND = "alike"
-KINDS = ("number", "drug", *_CLASSES, "negation", ALIKE_KIND)
+KINDS = ("number", "drug", "diagnosis", *_CLASSES, "negation", "exchanged", ALIKE_KIND)
 PERSON = KINDS.index("person")
 REACH = 2  # content tokens on either side that are a value's surroundings
 ALIKE = 0.5  # share of the fewer surroundings that both must have
@@ -117,6 +78,7 @@ _RELATIVES = frozenset(
 )
 _GENDERS = ({"he", "him", "his", "himself"}, {"she", "her", "hers", "herself"})
 _WORD = re.compile(r"[a-z]+")
+_DECIMAL = re.compile(r"\d+(?:\.\d+)?")
 _Held = TypeVar("_Held")
 _HEART_RATE = re.compile(r"\bHR\b")  # hr is an hour
 _PER = re.compile(r"\b(?:a|per)\s+(?=(?:day|week|month|year)\b)", re.IGNORECASE)
@@ -125,10 +87,16 @@ _OFTEN = re.compile(
     r"|month|year)\b))",
     re.IGNORECASE,
 )
-# After these words a reading begins anew, so their own negation is written as one word.
-_NOT_CONTINUED = re.compile(r"\b(?:not|no longer|never)\s+continue\b", re.IGNORECASE)
-_NOT_REPORTED = re.compile(
-    r"\b(?:not|never)\s+(?:report|endorse|complain\s+of|admit)\b", re.IGNORECASE
+# After these words a reading begins anew: negated, they leave their negation to what follows.
+_NOT_ANEW = re.compile(
+    rf"(?:\b(?:not|no longer|never)|n['\u2019]t)\s+(?:{'|'.join(sorted(RESTARTS))})\b",
+    re.IGNORECASE,
+)
+# "The knee is swollen and the hip is not": what is left out is said of the hip.
+_BE, _FEW = r"(is|are|was|were)(\s+not|n['\u2019]t)?", r"([^.;,?!\n]{1,60}?)"
+_LEFT_OUT = re.compile(
+    rf"\b{_BE}\s+{_FEW},?\s+(?:and|but|while)\s+{_FEW}\s+{_BE}(?=\s*(?:[.;,?!]|$))",
+    re.IGNORECASE,
 )
 _MARK = re.compile(
     r"[<>=?+]|(?<![\w.])[-\u2212](?=\d)"
@@ -176,15 +144,24 @@ def _plain(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16384)
 def _read(text: str) -> Reading:
-    """The reading of a text with frequencies as numbers (twice: 2 times) and drugs for brands."""
-    text = _PER.sub("", _HEART_RATE.sub("heart rate", text))
-    text = _NOT_REPORTED.sub("deny", _NOT_CONTINUED.sub("discontinue", text))
+    """The reading of a text in known words, frequencies as numbers, one unit for each measure."""
+    text = _PER.sub("", _HEART_RATE.sub("heart rate", in_known_words(text)))
+    text = _LEFT_OUT.sub(_whole, _NOT_ANEW.sub(" not", text))
     reading = read(_OFTEN.sub(_times, text))
+    at = {place: token for token, held in reading.places.items() for place in held}
+    for place, unit in reading.units.items():
+        if unit in _CONVERTED and _DECIMAL.fullmatch(at[place]):
+            at[place + 1], factor = _CONVERTED[unit]
+            at[place] = f"{float(at[place]) * factor:g}"
     places: dict[str, list[int]] = {}
-    for token, held in reading.places.items():
-        name = drug(token) or token
-        places[name] = sorted([*places.get(name, []), *held])
+    for place in sorted(at):
+        places.setdefault(at[place], []).append(place)
     return replace(reading, places=places)
+
+
+def _whole(match: re.Match[str]) -> str:
+    first, without, what, other, second, lacking = match.groups("")
+    return f"{first}{without} {what} but {other} {second}{lacking} {what}"
 
 
 def _times(match: re.Match[str]) -> str:
@@ -205,12 +182,22 @@ class _Places:
         self.people = _RELATIVES & reading.places.keys() or _PATIENT
         self.genders = {number for number, gender in enumerate(_GENDERS) if gender & words}
         self.at = {place: token for token, held in reading.places.items() for place in held}
-        self.drugs = frozenset(name for name in map(drug, reading.places) if name)
 
     def beside(self, place: int, step: int) -> list[str]:
         """The content tokens on one side."""
         near = [place + step * distance for distance in range(1, REACH + 1)]
         return [self.at[i] for i in near if i in self.at]
+
+    def list_start(self, place: int, values: frozenset[str]) -> int:
+        """The first of the values that are listed up to a place, each with its dose and times."""
+        at = first = place
+        while (token := self.at.get(at - 1)) is not None:
+            at -= 1
+            if token in values:
+                first = at
+            elif not (token[0].isdigit() or token in _OF_DOSES):
+                break
+        return first
 
     def around(self, place: int) -> frozenset[str]:
         near = range(place - REACH, place + REACH + 1)
@@ -222,38 +209,59 @@ def _of_sentence(said: _Places, there: _Places) -> list[bool]:
     shared = len(ours & theirs) / max(1, len(ours) - 1)
     if shared < SHARED:
         return [False] * len(KINDS)
-    digits = frozenset(token for token in ours | theirs if token[0].isdigit())
-    found = [_clash(said, there, digits), _clash(said, there, said.drugs | there.drugs)]
-    for classes in _CLASSES.values():
-        found.append(any(_clash(said, there, values) for values in classes))
-    found[PERSON] |= _person(said, there)
-    found.append(_negation(said, there))
-    return [*found, any(found) and shared >= SAME]
+    both = ours | theirs
+    values = [
+        [frozenset(token for token in both if token[0].isdigit())],
+        [frozenset(token for token in both if is_drug(token))],
+        [_KNOWN.diagnosis],
+        *_CLASSES.values(),
+    ]
+    found = [
+        [_clash(said, there, one, name in _LISTED) for one in kind]
+        for name, kind in zip(KINDS[: len(values)], values, strict=True)
+    ]
+    lacking = ["lacking" in kind for kind in found]
+    lacking[PERSON] |= _person(said, there)
+    exchanged = any("exchanged" in kind for kind in found)
+    every = [*lacking, _negation(said, there), exchanged]
+    return [*every, any(every) and shared >= SAME]
 
 
-def _clash(said: _Places, there: _Places, values: frozenset[str]) -> bool:
-    """Whether a value stands where only others stand in the surroundings that are most alike."""
+def _clash(said: _Places, there: _Places, values: frozenset[str], listed: bool) -> str | None:
+    """Whether a value stands where only others stand in the surroundings that are most alike.
+
+    `listed`: what stands before a list of them is said of each.
+    `lacking`: the sentence does not have it; `exchanged`: it has it elsewhere.
+    """
     theirs = [
         (there.at[j], there.around(j) - values)
         for value in values & there.reading.places.keys()
         for j in there.reading.places[value]
     ]
-    return any(
-        value not in closest
+    clashing = {
+        value
         for value in values & said.reading.places.keys()
         for i in said.reading.places[value]
         if (closest := _closest(said.around(i) - values, theirs))
-        and not any(_alike_there(said, i, there, j) for j in there.reading.places.get(value, ()))
-    )
+        and value not in closest
+        and not any(
+            _alike_there(said, i, there, j, first)
+            for j in there.reading.places.get(value, ())
+            for first in {j, there.list_start(j, values) if listed else j}
+        )
+    }
+    if clashing - there.reading.places.keys():
+        return "lacking"
+    return "exchanged" if clashing else None
 
 
-def _alike_there(said: _Places, i: int, there: _Places, j: int) -> bool:
-    """Whether the tokens beside a place are those beside the other one.
+def _alike_there(said: _Places, i: int, there: _Places, j: int, first: int) -> bool:
+    """Whether the tokens beside a place are those before `first` and behind j.
 
     Where the hypothesis begins or ends there is nothing to differ: "It was 81 percent" begins anew
     what the premise says of a share.
     """
-    sides = [(said.beside(i, step), there.beside(j, step)) for step in (-1, 1)]
+    sides = (said.beside(i, -1), there.beside(first, -1)), (said.beside(i, 1), there.beside(j, 1))
     return any(ours for ours, _ in sides) and all(not ours or ours == its for ours, its in sides)
 
 

@@ -1,7 +1,8 @@
-"""Training examples made of wice_train and aci_bench_train, none of them by a person but WiCE's.
+"""Training examples: made of wice_train and aci_bench_train, and written for it.
 
-WiCE's people marked the words of 374 claims that the evidence does not support. All other labels
-are by rule, and some are wrong: a sentence of a note is taken as supported by its dialogue.
+WiCE's people marked the words of 374 claims that the evidence does not support. Claims about
+invented notes were written with their labels (data/judges/README.md). All other labels are by rule,
+and some are wrong: a sentence of a note is taken as supported by its dialogue.
 """
 
 import csv
@@ -12,22 +13,22 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from metassay.judges.semantic.edits import falsified, same
+from metassay.edits.make import FLIPS, KEEPS, edits
 from metassay.judges.semantic.texts import sentences
 
 Span = tuple[int, int]
 WICE, ACI = "wice_train/non_supported_tokens_train.jsonl", ("train.csv", "valid.csv")
 _MOST = 40  # words of a sentence
 _LEAST = 4
+_OF_NOTE, _EDITED = 8, 16  # sentences of a note
 _SPOKEN = 3  # dialogues are long: one in so many visits is read
-_HEAD = re.compile(r"^(?:\(meta data\) TITLE: ?|#+ )")
-_SITE = re.compile(r"\s+[-\u2013\u2014|]\s+[^-\u2013\u2014|]*$")
+_EDITS = (*FLIPS, *(kind for kind in KEEPS if kind != "identity"))
 
 
 class Example(NamedTuple):
     """A hypothesis and the sentences it is read against.
 
-    `unsupported`: places of words without support, where people marked them.
+    `unsupported`: places of words without support; None where it is not known which they are.
     `group`: examples of one text, which are never on both sides of a cross-validation. `kind`: how
     it was made.
     """
@@ -37,7 +38,7 @@ class Example(NamedTuple):
     hypothesis: str
     premise: tuple[str, ...]
     supported: bool
-    unsupported: tuple[Span, ...] = ()
+    unsupported: tuple[Span, ...] | None = None
 
 
 def wice_claims(raw: Path, rng: random.Random) -> Iterator[Example]:
@@ -56,23 +57,15 @@ def wice_claims(raw: Path, rng: random.Random) -> Iterator[Example]:
             lacking = tuple(evidence[i] for i in sorted(chosen))
             yield Example("claim", group, claim, chunk, False, bad)
             if len(kept.split()) >= _LEAST:
-                yield Example("pruned", group, kept, chunk, True)
+                yield Example("pruned", group, kept, chunk, True, ())
                 if lacking:
                     yield Example("unsupported", group, kept, lacking, False)
 
 
 def pages(raw: Path, rng: random.Random) -> Iterator[Example]:
     """Sentences of the evidence against what stands around them, which seldom says the same."""
-    known: dict[str, tuple[str, list[str]]] = {}
-    for row in _wice(raw):
-        known.setdefault("\n".join(row["evidence"]), (row["meta"]["id"], row["evidence"]))
-    for identity, page in known.values():
-        fitting = [
-            i
-            for i, line in enumerate(page)
-            if 8 <= len(line.split()) <= _MOST and line.strip()[-1:] in tuple('.!?"')
-        ]
-        for at in rng.sample(fitting, min(2, len(fitting))):
+    for identity, page in _pages(raw):
+        for at in _spread(page, 2, rng):
             for size in (8, 24):
                 around = page[max(0, at - size) : at + size]
                 rest = [line for line in around if line != page[at] and line.strip()]
@@ -82,55 +75,97 @@ def pages(raw: Path, rng: random.Random) -> Iterator[Example]:
                     yield Example("rest", identity.split("-")[0], page[at], premise, False)
 
 
-def headlines(raw: Path, rng: random.Random) -> Iterator[Example]:
-    """Headlines of the evidence against its text, as they are and edited."""
-    known = dict.fromkeys("\n".join(row["evidence"]) for row in _wice(raw))
-    for number, page in enumerate(known):
-        title, body = _title(page.split("\n"))
-        for size in (10, 20):
-            part = tuple(body[:size])
-            if not title or len(part) < 5:
-                continue
-            yield Example("headline", f"page{number}", title, part, True)
-            edits = falsified(title, rng)
-            if edits:
-                edit = rng.choice(edits)
-                yield Example(f"headline_{edit.kind}", f"page{number}", edit.text, part, False)
-
-
 def notes(raw: Path, rng: random.Random) -> Iterator[Example]:
     """Sentences of visit notes against their note and dialogue, as they are, edited, elsewhere."""
-    visits = [row for name in ACI for row in _csv(raw / "aci_bench_train" / name)]
-    read = [(tuple(sentences(row["note"])), (row["dialogue"],)) for row in visits]
+    read = _visits(raw)
     for number, (note, dialogue) in enumerate(read):
         group = f"visit{number}"
         fitting = [one for one in note if _LEAST <= len(one.split()) <= _MOST]
-        for text in rng.sample(fitting, min(len(fitting), 8)):
+        for text in rng.sample(fitting, min(len(fitting), _EDITED)):
+            yield from edited("note", group, text, note, rng)
+        for text in rng.sample(fitting, min(len(fitting), _OF_NOTE)):
             other = read[(number + 1 + rng.randrange(len(read) - 1)) % len(read)][0]
             spoken = read[(number + _SPOKEN) % len(read)][1]
-            yield Example("note", group, text, note, True)
+            yield Example("note", group, text, note, True, ())
             yield Example("note_elsewhere", group, text, other, False)
             if number % _SPOKEN == 0:
                 yield Example("dialogue", group, text, dialogue, True)
                 yield Example("dialogue_elsewhere", group, text, spoken, False)
-            alike = same(text, rng)
-            if alike:
-                yield Example("note_same", group, alike.text, note, True)
-            for edit in falsified(text, rng):
-                yield Example(f"note_{edit.kind}", group, edit.text, note, False)
+
+
+def edited(
+    kind: str, group: str, text: str, premise: tuple[str, ...], rng: random.Random
+) -> Iterator[Example]:
+    """The edits of a sentence that the training half of the vocabulary knows, false and true.
+
+    Half of the false ones are turned round: the sentence as it is, read where the edited one
+    stands. So no oddness of edited sentences tells what is false.
+    """
+    others = [one for one in premise if one != text]
+    for edit in edits(text, _EDITS, rng.randrange(2**31), others, half="train"):
+        if edit.entailed:
+            yield Example(f"{kind}_same", group, edit.text, premise, True, ())
+        elif rng.random() < 0.5:
+            spans = _changed(text, edit.text) or None
+            yield Example(f"{kind}_{edit.kind}", group, edit.text, premise, False, spans)
+        else:
+            turned = tuple(edit.text if one == text else one for one in premise)
+            spans = _changed(edit.text, text) or None
+            yield Example(f"{kind}_{edit.kind}", group, text, turned, False, spans)
+
+
+def written(pairs: Path) -> Iterator[Example]:
+    """Claims that were written for training about invented notes and sentences, true and false."""
+    bank: list[str] = []
+    for line in pairs.read_text(encoding="utf-8").splitlines():
+        note = json.loads(line)
+        premise = tuple(sentences(note["note"]))
+        if len(premise) == 1:  # a sentence by itself is read among the last ones
+            bank = [*bank[-3:], *premise]
+            premise = tuple(bank)
+        for kind, label, claim in note["claims"]:
+            true = label == "entailed"
+            yield Example(f"written_{kind}", note["id"], claim, premise, true, () if true else None)
 
 
 MAKERS: tuple[Callable[[Path, random.Random], Iterator[Example]], ...] = (
     wice_claims,
     pages,
-    headlines,
     notes,
 )
 
 
-def examples(raw: Path, seed: int) -> list[Example]:
-    """All examples, the same for the same seed; `raw` has a folder of raw files per dataset."""
-    return [one for make in MAKERS for one in make(raw, random.Random(seed))]
+def examples(raw: Path, pairs: Path, seed: int) -> list[Example]:
+    """All examples, the same for the same seed.
+
+    `raw` has a folder of raw files per dataset, `pairs` is the file of written pairs.
+    """
+    made = [one for make in MAKERS for one in make(raw, random.Random(seed))]
+    return [*made, *written(pairs)]
+
+
+def _visits(raw: Path) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Of each visit the sentences of its note, and its dialogue."""
+    rows = [row for name in ACI for row in _csv(raw / "aci_bench_train" / name)]
+    return [(tuple(sentences(row["note"])), (row["dialogue"],)) for row in rows]
+
+
+def _pages(raw: Path) -> list[tuple[str, list[str]]]:
+    """Each page of evidence once, and the name of the first claim that cites it."""
+    known: dict[str, tuple[str, list[str]]] = {}
+    for row in _wice(raw):
+        known.setdefault("\n".join(row["evidence"]), (row["meta"]["id"], row["evidence"]))
+    return list(known.values())
+
+
+def _spread(page: Sequence[str], most: int, rng: random.Random) -> list[int]:
+    """Places of some of a page's whole sentences."""
+    fitting = [
+        i
+        for i, line in enumerate(page)
+        if 8 <= len(line.split()) <= _MOST and line.strip()[-1:] in tuple('.!?"')
+    ]
+    return rng.sample(fitting, min(most, len(fitting)))
 
 
 def _wice(raw: Path) -> list[dict[str, Any]]:
@@ -159,20 +194,11 @@ def _without(claim: str, bad: Sequence[Span]) -> str:
     return re.sub(r"\s+([.,])", r"\1", " ".join(kept.split())).strip(" ,")
 
 
-def _title(page: Sequence[str]) -> tuple[str, list[str]]:
-    """The headline of a page, and its text without lines that repeat it."""
-    heads = [_SITE.sub("", _HEAD.sub("", line)) for line in page if _HEAD.match(line)]
-    fitting = [head for head in heads if 5 <= len(head.split()) <= 20]
-    if not fitting:
-        return "", []
-    title = fitting[0]
-    words = set(title.lower().split())
-    body = [
-        line
-        for line in page
-        if len(line.split()) >= 6
-        and not _HEAD.match(line)
-        and len(words & set(line.lower().split())) < 0.8 * len(words)
-        and not line.startswith("(meta data)")
-    ]
-    return title, body
+def _changed(before: str, after: str) -> tuple[Span, ...]:
+    """What of the sentence behind differs from the one before; () if something was taken away."""
+    short = min(len(before), len(after))
+    start = next((i for i in range(short) if before[i] != after[i]), short)
+    end = 0
+    while end < short - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    return ((start, len(after) - end),) if start < len(after) - end else ()

@@ -1,8 +1,9 @@
 """The semantic judge: how far the premise has a match for each word, by a small encoder's vectors.
 
-A logistic model gives each word of the hypothesis its probability of support; a second one makes
-the claim's of them; and what the closest sentences say otherwise (another number, side, time, ...)
-counts against it. docs/semantic.md says what it was trained on and what it cannot see.
+A logistic model gives each word of the hypothesis its probability of support; a small network
+compares its words with those of the closest sentences; rules find what the closest one says
+otherwise (another number, side, time, ...). Of all this a logistic model and boosted trees make the
+claim's probability. docs/semantic.md says what they were trained on and what they cannot see.
 """
 
 import functools
@@ -18,8 +19,9 @@ from metassay.judges.protocol import Judgment, Pair
 from metassay.judges.record import JudgeKind
 from metassay.judges.semantic import clashes, coefficients
 from metassay.judges.semantic.grades import semantic_grades
-from metassay.judges.semantic.reader import Read, claim, read_pairs
+from metassay.judges.semantic.reader import Read, judged, read_pairs
 from metassay.models import encoders, extra
+from metassay.models.digits import PROBABILITY, kept
 from metassay.models.loading import NetworkOptions, identify, weights_digest
 from metassay.models.outputs import Task, device_kind, outputs
 from metassay.models.store import STORE
@@ -32,10 +34,11 @@ from metassay.pairing.instruments import (
     ENTAILMENT,
 )
 
-METHOD = 4  # part of the store's keys; whoever changes what an output is raises it
+METHOD = 5  # part of the store's keys; whoever changes what an output is raises it
 PACKAGES = ("transformers", "tokenizers", "torch")
 STATED = 0.99  # the probability of what the premise says word for word
-DOUBT = 0.5  # a word with less than this probability of support is named
+EXACT = "float64"  # the dtype whose probabilities are the same on every processor
+OFF = 0.02  # how far off they may be in others; .011 was measured, and a tree may jump
 _Probability = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -67,8 +70,10 @@ class SemanticJudge:
     Each distinct pair is computed once, ever: what was computed is in the store of model outputs,
     and a second run loads no model. Threshold and band can change without computing it again. Long
     texts are read sentence by sentence, whole; only a single word that is longer than the encoder
-    reads, or that its tokenizer drops, cannot be, and `notes` counts those. The explanation names
-    the words whose probability of support is below a half, in their order, and the kinds of clash.
+    reads, or that its tokenizer drops, cannot be, and `notes` counts those. With dtype float64 the
+    same texts have the same probability on every processor; otherwise `notes` counts the labels
+    that another one may give otherwise. The explanation names the words whose probability of
+    support is below a half, or which the network doubts, in their order, and the kinds of clash.
     A hypothesis that the premise says word for word, in whole sentences, has probability STATED.
     One without words has status error; a premise without words supports nothing: probability 0.
     Of rubrics see `grades`.
@@ -81,8 +86,11 @@ class SemanticJudge:
         self._coefficients = coefficients.read(
             Path(options.coefficients), weights_digest(options), options.model
         )
-        self._models = coefficients.vectors(self._coefficients)
-        self._cut = 0
+        self._loaded = functools.cache(
+            lambda: coefficients.models(self._coefficients, Path(options.coefficients))
+        )
+        self._digits = PROBABILITY[options.dtype]
+        self._cut = self._judged = self._hanging = 0
 
     @property
     def signature(self) -> str:
@@ -98,14 +106,21 @@ class SemanticJudge:
 
     @property
     def notes(self) -> list[str]:
-        """How many words could not be read."""
-        if not self._cut:
-            return []
-        return [
-            f"{self._options.model}: {self._cut:,} words of the questions could not be read, and"
-            " count as unlike any other: they are longer than the model reads at once, or of"
-            " characters that its tokenizer drops; take them out of the texts"
-        ]
+        """How many words could not be read, and how many labels hang on last digits."""
+        model, found = self._options.model, []
+        if self._cut:
+            found.append(
+                f"{model}: {self._cut:,} words of the questions could not be read, and count as"
+                " unlike any other: they are longer than the model reads at once, or of characters"
+                " that its tokenizer drops; take them out of the texts"
+            )
+        if self._hanging:
+            found.append(
+                f"{model}: of {self._judged:,} questions {self._hanging:,} have a label that"
+                f" another processor may give otherwise: in {self._options.dtype} probabilities can"
+                f" be {OFF:g} off; set `dtype: {EXACT}`, or count with as many that differ"
+            )
+        return found
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         """One judgment per pair that matters; BadInput if the model cannot be loaded."""
@@ -146,36 +161,46 @@ class SemanticJudge:
         def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Any]]:
             here = [questions[place] for place in missing]
             for block in read_pairs(encoder(), here, options.batch_tokens):
-                yield {missing[at]: self._output(read) for at, read in block.items()}
+                yield {missing[at]: one for at, one in self._block(block).items()}
 
         return outputs(task, questions, compute, store=self._store) if questions else []
 
-    def _output(self, read: Read) -> dict[str, Any]:
-        """What is kept of a pair: its probability, and places of words, no text."""
-        spans = [list(word) for word in read.said.encoded.words]
-        if read.compared is None:
-            return {"probability": 0.0, "lacking": spans, "clashes": [], "cut": read.cut}
-        if read.stated:
-            return {"probability": STATED, "lacking": [], "clashes": [], "cut": read.cut}
-        likely, features = claim(self._models, read)
-        value = coefficients.claim_probability(self._models, features, read.clashing)
-        return {
-            "probability": round(float(value), 6),
-            "lacking": [span for span, p in zip(spans, likely, strict=True) if p < DOUBT],
-            "clashes": [
-                kind for kind, there in zip(clashes.KINDS, read.clashing, strict=True) if there
-            ],
-            "cut": read.cut,
-        }
+    def _block(self, block: Mapping[int, Read]) -> dict[int, dict[str, Any]]:
+        """What is kept of each pair: its probability, and places of words, no text."""
+        found = {place: _known(read) for place, read in block.items()}
+        rest = [place for place, read in block.items() if found[place]["probability"] is None]
+        if rest:
+            said = judged(self._loaded(), [block[place] for place in rest])
+            values = coefficients.claim_probability(self._loaded(), said.features).tolist()
+            for place, value, lacking in zip(rest, values, said.lacking, strict=True):
+                found[place]["probability"] = kept(value, self._digits.kept)
+                found[place]["lacking"] = lacking
+        return found
 
     def _judgment(self, hypothesis: str, output: Mapping[str, Any]) -> Judgment:
         options, value = self._options, output["probability"]
+        edges = [options.threshold] if options.abstain is None else options.abstain
         self._cut += output["cut"]
+        self._judged += 1
+        if options.dtype != EXACT:
+            self._hanging += any(abs(value - edge) <= OFF for edge in edges)
         explanation = _explain(hypothesis, output)
         if options.abstain is not None and options.abstain[0] < value < options.abstain[1]:
             return Judgment("abstained", probability=value, explanation=explanation)
         label = "entailed" if value >= options.threshold else "not_entailed"
         return Judgment("ok", label, value, explanation=explanation)
+
+
+def _known(read: Read) -> dict[str, Any]:
+    """What is kept of a pair; the probability is None where it takes the models to tell."""
+    value = STATED if read.stated else 0.0 if read.compared is None else None
+    there = zip(clashes.KINDS, read.clashing, strict=True)
+    return {
+        "probability": value,
+        "lacking": [] if read.stated else [list(word) for word in read.said.encoded.words],
+        "clashes": [kind for kind, clash in there if clash],
+        "cut": read.cut,
+    }
 
 
 def _explain(hypothesis: str, output: Mapping[str, Any]) -> str:
@@ -196,5 +221,7 @@ KIND = JudgeKind(
     likely=lambda _: _LABELS,
     abstains=lambda options: (*(_LABELS if options.abstain is not None else ()), *RUBRIC),
     batch=16_384,  # the encoder is loaded once for each
-    files=lambda options: (PromptFile(Path(options.coefficients), None),),
+    files=lambda options: tuple(
+        PromptFile(path, None) for path in coefficients.files(Path(options.coefficients))
+    ),
 )

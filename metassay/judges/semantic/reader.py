@@ -3,14 +3,16 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from metassay.judges.semantic import clashes, texts, tokens
-from metassay.judges.semantic.claims import claim_features
+import numpy as np
+
+from metassay.judges.semantic import claims, clashes, head, texts, tokens
 from metassay.judges.semantic.coefficients import Models, support
 from metassay.judges.semantic.texts import Hypothesis
 from metassay.models.encoders import Encoder
 from metassay.models.words import Text, encode, words
 
 BLOCK = 16_384  # words that are read at once
+UNLIKELY = 0.5  # a word with less than this probability of support is named
 KEPT = 49_152  # words whose vectors stay in memory for pairs to come
 
 Question = tuple[str, str]  # premise and hypothesis
@@ -19,24 +21,41 @@ Question = tuple[str, str]  # premise and hypothesis
 class Read(NamedTuple):
     """What is known of a pair: of the hypothesis, of each of its n words, and of clashes.
 
-    `features`: n x tokens.FEATURES. `absent`: share of its numbers that the premise lacks. `cut`:
-    words that the encoder could not read. `compared`: None where the premise has no words.
-    `stated`: the premise says it word for word, in whole sentences; there is no clash then.
+    `absent`: share of its numbers that the premise lacks. `words`: what the network compares.
+    `cut`: words that the encoder could not read. `compared` and `words`: None where the premise has
+    no words. `stated`: the premise says it word for word, in whole sentences; there is no clash
+    then.
     """
 
     said: Hypothesis
     compared: tokens.Compared | None
     absent: float
     clashing: list[float]
+    words: head.Words | None
     cut: int
     stated: bool
 
 
-def claim(models: Models, read: Read) -> tuple[Any, Any]:
-    """The words' probabilities of support, and the claim-level features; `compared` is there."""
-    assert read.compared is not None
-    likely = support(models, read.compared.features)
-    return likely, claim_features(read.said, read.compared, likely, read.absent)
+class Judged(NamedTuple):
+    """Of n claims: `features` (n x FEATURES), and the places of words that lack support."""
+
+    features: Any
+    lacking: list[list[list[int]]]
+
+
+def judged(models: Models, reads: Sequence[Read]) -> Judged:
+    """What the models of words and the network say of pairs that have a premise."""
+    doubts = head.read_doubts(models.head, [one.words for one in reads if one.words is not None])
+    rows, lacking = [], []
+    for one, (doubt, of_words) in zip(reads, doubts, strict=True):
+        assert one.compared is not None
+        likely = support(models.words, one.compared.features)
+        said = claims.words_say(one.said, one.compared, likely, one.absent)
+        rows.append(claims.features(said, one.clashing, doubt))
+        unlikely = (likely < UNLIKELY) | (np.array(of_words) > 0)
+        spans = zip(one.said.encoded.words, unlikely, strict=True)
+        lacking.append([list(span) for span, its in spans if its])
+    return Judged(np.array(rows), lacking)
 
 
 def read_pairs(
@@ -76,13 +95,16 @@ def _read_block(
         absent = len(own - numbers) / max(1, len(own))
         hypothesis = texts.hypothesis(said, held[said])
         if premise is None:
-            found[place] = Read(hypothesis, None, absent, [0.0] * len(clashes.KINDS), cut, False)
+            none = [0.0] * len(clashes.KINDS)
+            found[place] = Read(hypothesis, None, absent, none, None, cut, False)
             continue
         compared = tokens.compare(hypothesis, premise)
-        near = [premise.sentences[i] for i in dict.fromkeys(compared.closest)]
         stated = clashes.stated(said, parts[text])
-        clashing = clashes.clashes(said, [] if stated else near)
-        found[place] = Read(hypothesis, compared, absent, clashing, cut, stated)
+        nearest = premise.texts[compared.closest[0]]
+        clashing = clashes.clashes(said, [] if stated else [nearest])
+        near = [premise.sentences[i] for i in compared.closest]
+        compares = head.read(hypothesis, near, compared.exact)
+        found[place] = Read(hypothesis, compared, absent, clashing, compares, cut, stated)
     return found
 
 

@@ -9,6 +9,8 @@ import numpy as np
 
 from metassay.judges.numerals import digits
 from metassay.judges.reading import UNITS
+from metassay.judges.semantic import known
+from metassay.judges.semantic.negations import negated
 from metassay.models.words import Text
 from metassay.text.boundaries import boundaries
 from metassay.text.tokens import content_tokens
@@ -20,7 +22,7 @@ class Hypothesis(NamedTuple):
     """n words: their plain forms, what they are (n x true or false), and vectors.
 
     `stop`: carries no fact by itself. `digit`: has a digit in its plain form. `name`: begins with a
-    capital letter, and is neither the first word nor a stop word.
+    capital letter, and is neither the first word nor a stop word. `negated`: a negation reaches it.
     """
 
     encoded: Text
@@ -28,19 +30,22 @@ class Hypothesis(NamedTuple):
     stop: Any
     digit: Any
     name: Any
+    negated: Any
 
 
 class Premise(NamedTuple):
-    """m words of s sentences: plain forms, the sentence of each, and vectors of words.
+    """m words of s sentences: plain forms, the sentence of each, and vectors of words in float64.
 
-    `starts`: the place of each sentence's first word. `sentences`: their texts.
+    `starts`: the place of each sentence's first word. `sentences`: what is known of each, and
+    `texts` their texts.
     """
 
     plain: Any
     sentence: Any
     starts: Any
     vectors: Any
-    sentences: list[str]
+    sentences: list[Hypothesis]
+    texts: list[str]
 
 
 def sentences(premise: str) -> list[str]:
@@ -54,34 +59,41 @@ def _parts(line: str) -> Iterator[str]:
 
 
 def hypothesis(text: str, encoded: Text) -> Hypothesis:
-    """What is known of a hypothesis by itself."""
+    """What is known of a text of a few sentences by itself."""
+    months = known.months(text)
     said = [text[word.start : word.end] for word in encoded.words]
-    plain = [plain_form(word) for word in said]
-    stop = np.array([not content_tokens(word) for word in said], bool)
+    month = np.array([word.start in months for word in encoded.words], bool)
+    plain = [
+        known.MONTH if its else plain_form(word) for word, its in zip(said, month, strict=True)
+    ]
+    stop = np.array([not content_tokens(word) for word in said], bool) & ~month
     name = np.array([word[0].isupper() for word in said], bool) & ~stop
     name[:1] = False
     digit = np.array([any(map(str.isdigit, word)) for word in plain], bool)
-    return Hypothesis(encoded, plain, stop, digit, name)
+    return Hypothesis(encoded, plain, stop, digit, name, negated(text))
 
 
 def premise(parts: Sequence[str], encoded: Mapping[str, Text]) -> Premise | None:
     """A premise of these sentences, each with its vectors; None if it has no word."""
-    held = [(part, encoded[part]) for part in parts if encoded[part].words]
+    held = [hypothesis(part, encoded[part]) for part in parts if encoded[part].words]
     if not held:
         return None
-    sizes = [len(text.words) for _, text in held]
-    plain = [plain_form(part[w.start : w.end]) for part, text in held for w in text.words]
+    sizes = [len(one.plain) for one in held]
     return Premise(
-        np.array(plain, dtype=object),
+        np.array([word for one in held for word in one.plain], dtype=object),
         np.repeat(np.arange(len(held)), sizes),
         np.cumsum([0, *sizes[:-1]]),
-        np.concatenate([text.vectors for _, text in held], 1),
-        [part for part, _ in held],
+        np.concatenate([one.encoded.vectors for one in held], 1).astype(np.float64),
+        held,
+        [part for part in parts if encoded[part].words],
     )
 
 
 @lru_cache(maxsize=65536)
 def plain_form(word: str) -> str:
-    """A word without plural ending or possessive, a number in digits; a stop word as it is."""
+    """A word without plural ending or possessive, a known name as such, a number in digits."""
+    name = known.name(word)
+    if name is not None:
+        return name
     tokens = content_tokens(word)
     return _to_digits(tokens[0]) if tokens else word.lower()
