@@ -13,7 +13,10 @@ NAMES = [
     *("attribution", "preference", "entailment", "same-question"),
     *("support-grade", "three-way", "scale", "penalties"),
 ]
-FILES = [Path(f"prompts/judge-{name}.yaml") for name in NAMES] + [Path("prompts/answer-json.yaml")]
+FILES = [
+    *(Path(f"prompts/judge-{name}.yaml") for name in NAMES),
+    *(Path(f"prompts/answer-{name}.yaml") for name in ("json", "again")),
+]
 CAUSE = Cause("prompt", "judge@reader", "prompts of judges.reader")
 
 

@@ -352,8 +352,8 @@ def test_the_record_says_what_the_options_need(
 
     monkeypatch.chdir(PROMPTS.parent)
     assert KIND.requests is not None
-    requests, most, length = KIND.requests(sources(VISIT), options(), DECODING, tmp_path)
-    assert (most, length) == ([1] * len(requests), 1.0)
+    requests, most, length, longer = KIND.requests(sources(VISIT), options(), DECODING, tmp_path)
+    assert (most, length, longer) == ([1] * len(requests), 1.0, 0)
     ask = FakeAsk(lambda _: "Knee pain [1].")
     resources = Resources(tmp_path, Model(ask, DECODING))
     texts, warnings = KIND.write(sources(VISIT), "s", options(), resources)
