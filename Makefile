@@ -47,7 +47,7 @@ bench: $(VENV)/dev.stamp
 # Rerun everything that dvc.lock records, after a change of code or parameters.
 lock: $(VENV)/dev.stamp
 	$(VENV)/bin/metassay run --no-prefect sample sample_abstracts mts_dialog aci_bench aci_bench_table24 \
-	  sample_claims invented_notes wice_dev wice_heldout medec_validation minimal_pairs_aci minimal_pairs_aci_notes \
+	  sample_claims invented_notes invented_notes_second wice_dev wice_heldout medec_validation minimal_pairs_aci minimal_pairs_aci_notes \
 	  xsum_factuality longeval_pubmed longsciverify \
 	  sample_facets csabstruct_dev
 

@@ -55,7 +55,10 @@ def network(seed: int = 4) -> bytes:
     drawn = torch.Generator().manual_seed(seed)
     shapes = head.shapes(16).items()
     return coefficients.packed(
-        {name: torch.empty(shape).normal_(0, 0.3, generator=drawn) for name, shape in shapes}
+        [
+            {name: torch.empty(shape).normal_(0, 0.3, generator=drawn) for name, shape in shapes}
+            for _ in range(2)
+        ]
     )
 
 

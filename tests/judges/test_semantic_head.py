@@ -149,24 +149,32 @@ def test_of_long_sentences_the_first_words_are_read() -> None:
 
 def test_the_doubts_are_those_worked_out_anew() -> None:
     weights = drawn_weights(1)
-    for (whole, doubts), pair in zip(head.read_doubts(weights, pairs()), pairs(), strict=True):
+    for (whole, doubts), pair in zip(head.read_doubts([weights], pairs()), pairs(), strict=True):
         wanted = by_hand(weights, pair)
         assert doubts == pytest.approx(wanted, abs=1e-9)
         assert whole == pytest.approx(float(softmax(np.array(wanted)) @ wanted), abs=1e-9)
-    assert len({doubt for _, its in head.read_doubts(weights, pairs()) for doubt in its}) > 10
+    assert len({doubt for _, its in head.read_doubts([weights], pairs()) for doubt in its}) > 10
+
+
+def test_several_networks_say_the_mean_of_what_each_says() -> None:
+    several = [drawn_weights(seed) for seed in (1, 2, 3)]
+    each = [head.read_doubts([weights], pairs()) for weights in several]
+    for place, (whole, doubts) in enumerate(head.read_doubts(several, pairs())):
+        assert whole == pytest.approx(np.mean([one[place][0] for one in each]), abs=1e-12)
+        assert doubts == pytest.approx(np.mean([one[place][1] for one in each], 0), abs=1e-12)
 
 
 def test_padding_and_company_change_nothing() -> None:
     weights, several = drawn_weights(2), pairs()
-    together = head.read_doubts(weights, several * 60)  # in more batches than one
-    turned = head.read_doubts(weights, several[::-1])[::-1]
+    together = head.read_doubts([weights], several * 60)  # in more batches than one
+    turned = head.read_doubts([weights], several[::-1])[::-1]
     for place, pair in enumerate(several):
-        ((whole, doubts),) = head.read_doubts(weights, [pair])
+        ((whole, doubts),) = head.read_doubts([weights], [pair])
         assert len(doubts) == len(pair.flags)
         for other in (together[place], together[place + 90], turned[place]):
             assert other[0] == pytest.approx(whole, abs=1e-12)
             assert other[1] == pytest.approx(doubts, abs=1e-12)
-    assert head.read_doubts(weights, []) == []
+    assert head.read_doubts([weights], []) == []
 
 
 def toy(number: int, seed: int) -> list[Case]:
@@ -190,7 +198,7 @@ def toy(number: int, seed: int) -> list[Case]:
 def lost(weights: dict[str, Any], cases: Sequence[Case]) -> float:
     """Mean log loss of the hypotheses."""
     held = {name: values.double() for name, values in weights.items()}
-    doubts = head.read_doubts(held, [case.words for case in cases])
+    doubts = head.read_doubts([held], [case.words for case in cases])
     signs = [-1 if case.supported else 1 for case in cases]
     losses = [np.logaddexp(0, -sign * one) for sign, (one, _) in zip(signs, doubts, strict=True)]
     return float(np.mean(losses))
@@ -215,7 +223,7 @@ def test_training_learns_a_toy(quick: Callable[[int], None]) -> None:
     assert lost(learnt, others) < before / 4
     assert {name: tuple(its.shape) for name, its in learnt.items()} == head.shapes(8)
     held = {name: values.double() for name, values in learnt.items()}
-    doubts = head.read_doubts(held, [case.words for case in others])
+    doubts = head.read_doubts([held], [case.words for case in others])
     marked = [(case.words.same.sum(1) == 0).tolist() for case in others]
     told = [[one > 0 for one in its] for _, its in doubts]
     assert np.mean([a == b for a, b in zip(marked, told, strict=True)]) > 0.9

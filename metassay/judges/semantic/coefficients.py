@@ -24,6 +24,7 @@ from metassay.options import Options
 
 CONSTANT = "constant"
 DIGITS = 4  # significant ones: another processor's last digits shall not change the file
+HELD = 9  # decimals of features: a tree's threshold is no matter of a sum's last digits
 LEAST = 1e-4  # of a word's probability, so that its logarithm stays small
 _TRAIN = "run: dvc repro train"
 _HEAD = ".safetensors"  # the network's file is called as the coefficients' but for this
@@ -55,13 +56,13 @@ class Coefficients(Options):
 class Models(NamedTuple):
     """The same as vectors: the first value of `words` and `claims` is the constant.
 
-    `head`: the network's weights (torch, float64).
+    `head`: the networks' weights (torch, float64).
     """
 
     words: Any
     claims: Any
     trees: Trees
-    head: head.Weights
+    head: list[head.Weights]
 
 
 def models(held: Coefficients, path: Path) -> Models:
@@ -71,7 +72,10 @@ def models(held: Coefficients, path: Path) -> Models:
         _ordered(held.words, (CONSTANT, *tokens.FEATURES)),
         _ordered(held.claims, (CONSTANT, *claims.FEATURES)),
         held.trees,
-        {name: values.double() for name, values in found.items()},
+        [
+            {name: values[place].double() for name, values in found.items()}
+            for place in range(len(found["project"]))
+        ],
     )
 
 
@@ -108,9 +112,13 @@ def write(path: Path, held: Coefficients, network: bytes) -> None:
         file.write((json.dumps(held.model_dump(), indent=1) + "\n").encode())
 
 
-def packed(weights: Mapping[str, Any]) -> bytes:
-    """The network's weights as the content of their file, in half precision."""
-    held = {name: weights[name].detach().half().contiguous() for name in sorted(weights)}
+def packed(networks: Sequence[head.Weights]) -> bytes:
+    """The networks' weights as the content of their file, in half precision, side by side."""
+    stack = extra.module("torch").stack
+    held = {
+        name: stack([weights[name].detach().half() for weights in networks])
+        for name in sorted(networks[0])
+    }
     found: bytes = extra.module("safetensors.torch").save(held)
     return found
 
@@ -136,6 +144,7 @@ def claim_probability(held: Models, features: Any) -> Any:
 
     The mean of what the logistic model and the trees say.
     """
+    features = np.round(features, HELD)
     by_line = probability(held.claims[0] + features @ held.claims[1:])
     return (by_line + probability(boosted.logits(held.trees, features))) / 2
 

@@ -174,14 +174,21 @@ def doubts(weights: Weights, pairs: Batch, drop: Any = None) -> Any:
     return _apply(weights, "doubt", hidden)[..., 0].masked_fill(~pairs.there, NONE)
 
 
-def read_doubts(weights: Weights, pairs: Sequence[Words]) -> list[tuple[float, list[float]]]:
-    """The doubt of each hypothesis, and those of its words, by weights in float64."""
+def read_doubts(
+    networks: Sequence[Weights], pairs: Sequence[Words]
+) -> list[tuple[float, list[float]]]:
+    """The doubt of each hypothesis, and those of its words, by weights in float64.
+
+    The mean over networks that were trained from other draws.
+    """
     torch = extra.module("torch")
     found: list[tuple[float, list[float]]] = [(0.0, [])] * len(pairs)
     with torch.inference_mode():
         for places in by_length([size(pair) for pair in pairs], TOKENS):
-            each = doubts(weights, batch([pairs[place] for place in places], "float64"))
-            for place, whole, words in zip(places, pooled(each).tolist(), each, strict=True):
+            asked = batch([pairs[place] for place in places], "float64")
+            said = torch.stack([doubts(weights, asked) for weights in networks])
+            wholes = torch.stack([pooled(each) for each in said]).mean(0).tolist()
+            for place, whole, words in zip(places, wholes, said.mean(0), strict=True):
                 found[place] = whole, words[: len(pairs[place].flags)].tolist()
     return found
 

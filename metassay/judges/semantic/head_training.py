@@ -1,8 +1,8 @@
 """Training the network that compares words, on pairs whose label is known.
 
-Where it is known which words of a hypothesis are not supported, those are learnt as well. A hundred
-thousand steps of rounding make the weights differ between processors: the file that is committed
-was made once, and its hash is in the coefficients.
+Where it is known which words of a hypothesis are not supported, those are learnt as well. Training
+adds up in single precision, so the weights differ a little between processors: the file that is
+committed was made once, and its hash is in the coefficients.
 """
 
 import random

@@ -65,7 +65,7 @@ class SemanticOptions(NetworkOptions):
 
 
 class SemanticJudge:
-    """Whether the premise supports the hypothesis, with a calibrated probability.
+    """Whether the premise supports the hypothesis, with a probability.
 
     Each distinct pair is computed once, ever: what was computed is in the store of model outputs,
     and a second run loads no model. Threshold and band can change without computing it again. Long

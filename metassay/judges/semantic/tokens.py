@@ -32,6 +32,7 @@ FEATURES = (
 )
 NEUTRAL = 0.7  # similarity of a neighbour that is not there: about the mean of those that are
 COMMON = 8.0  # the logarithm of the place in the vocabulary that counts as 0
+TIED = 9  # decimals to which sentences that are equally similar agree
 CLOSEST = 3  # sentences that are read word by word
 
 
@@ -61,7 +62,7 @@ def compare(said: Hypothesis, premise: Premise) -> Compared:
     per_sentence = np.maximum.reduceat(similarity, premise.starts, axis=2)
     best = per_sentence.max(2)
     weights = np.where(said.stop, 0.15, 1.0) * np.clip(said.encoded.rarity - 6.5, 0.3, None)
-    nearness = weights @ per_sentence.mean(0) / weights.sum()
+    nearness = np.round(weights @ per_sentence.mean(0) / weights.sum(), TIED)
     closest = np.argsort(-nearness, kind="stable")[:CLOSEST]
     exact = np.array([(premise.plain == word).any() for word in said.plain])
     features = _features(said, best, exact, weights)

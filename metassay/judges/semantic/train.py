@@ -1,7 +1,7 @@
 """Fitting the semantic judge: words, then the network, then claims, each to what came before.
 
 1. A word's support: a logistic model, on the words that WiCE's people marked.
-2. The network's doubt: on edits and written pairs, and on WiCE's claims.
+2. The networks' doubt: on edits and written pairs, and on WiCE's claims.
 3. A claim's support: a logistic model and boosted trees, on whole claims of MIX, of what 1, 2 and
    the rules say of them. None takes a feature the wrong way: more likely words and higher
    similarity never lower the probability, doubt, clashes, missing names and numbers never raise it.
@@ -38,6 +38,7 @@ from metassay.models.loading import NetworkOptions, weights_digest
 SEED = 1
 FOLDS = 5
 NETWORK_FOLDS = 2
+NETWORKS = 3  # from as many draws
 PENALTY = 1.0  # on squared coefficients of features of deviation 1
 SHORTEST = 3  # words of a hypothesis
 TOTAL = 3000.0  # what all weights together are, however many examples there are
@@ -82,13 +83,13 @@ def train(raw: Path, pairs: Path, options: NetworkOptions, batch_tokens: int) ->
     """
     data = _read(raw, pairs, options, batch_tokens)
     words = _words(data, np.ones(len(data.labels), bool))
-    network = _network(data, np.ones(len(data.labels), bool))
+    networks = _networks(data, np.ones(len(data.labels), bool))
     features, mix = _features(data), _weights(data)
     used = mix > 0
     signs = np.array([-1 if name in claims.FALLING else 1 for name in claims.FEATURES])
     line = fit(features[used], data.labels[used], mix[used], signs)
     boosted = trees.fit(features[used], data.labels[used], mix[used], signs, DIGITS)
-    file = packed(network)
+    file = packed(networks)
     made = Coefficients(
         encoder=weights_digest(options),
         head=hashlib.sha256(file).hexdigest(),
@@ -187,14 +188,14 @@ def _unsupported(one: Example, read: Read) -> Any:
     )
 
 
-def _network(data: _Set, among: Any) -> dict[str, Any]:
+def _networks(data: _Set, among: Any) -> list[dict[str, Any]]:
     cases = []
     for one, read, use in zip(data.examples, data.reads, among, strict=True):
         weight = NETWORK.get(_family(one.kind), 1.0)
         if use and weight and read.words is not None:
             marked = _unsupported(one, read)
             cases.append(head_training.Case(read.words, one.supported, weight, marked))
-    return head_training.train(cases, SEED)
+    return [head_training.train(cases, SEED + number) for number in range(NETWORKS)]
 
 
 def _family(kind: str) -> str:
@@ -210,10 +211,11 @@ def _features(data: _Set) -> Any:
     doubt = np.zeros(len(data.reads))
     for fold in range(NETWORK_FOLDS):
         out = data.groups % NETWORK_FOLDS == fold
-        network = _network(data, ~out)
+        networks = [
+            {name: values.double() for name, values in one.items()} for one in _networks(data, ~out)
+        ]
         places = np.flatnonzero(out & used)
-        weights = {name: values.double() for name, values in network.items()}
-        said = head.read_doubts(weights, [data.reads[place].words for place in places])
+        said = head.read_doubts(networks, [data.reads[place].words for place in places])
         doubt[places] = [whole for whole, _ in said]
     for fold in range(FOLDS):
         out = data.groups % FOLDS == fold
@@ -228,10 +230,24 @@ def _features(data: _Set) -> Any:
 
 
 def _weights(data: _Set) -> Any:
-    """Weights of examples: each kind has its share, whatever their number."""
-    counts = Counter(_family(one.kind) for one in data.examples)
-    kinds = [_family(one.kind) for one in data.examples]
-    weights = np.array([MIX.get(kind, 0.0) / counts[kind] for kind in kinds])
+    """Weights of examples: each family has its share, whatever their number.
+
+    In a family each label has what its examples are of it, and each kind of a label the same.
+    """
+    sides = [(_family(one.kind), one.supported) for one in data.examples]
+    kinds = [(*side, one.kind) for side, one in zip(sides, data.examples, strict=True)]
+    of_family, of_side = Counter(family for family, _ in sides), Counter(sides)
+    of_kind, kinds_of_side = Counter(kinds), Counter(kind[:2] for kind in set(kinds))
+    weights = np.array(
+        [
+            MIX.get(family, 0.0)
+            / of_family[family]
+            * of_side[family, label]
+            / kinds_of_side[family, label]
+            / of_kind[family, label, kind]
+            for family, label, kind in kinds
+        ]
+    )
     return TOTAL * weights / weights.sum()
 
 
