@@ -78,7 +78,7 @@ def _run(root: Path, chosen: argparse.Namespace, ending: Ending, then: Then) -> 
     kept = CREDENTIALS if chosen.prefect_api else ()
     theirs = set_up(root, kept=kept)
     try:
-        with guarded(root) as held:
+        with guarded(root, () if chosen.figures else chosen.names) as held:
             workers = Workers(root, held)
             with Watch(_plan(root, chosen)) as watch:
                 failed: list[str] = []
@@ -121,7 +121,7 @@ def _plan(root: Path, chosen: argparse.Namespace) -> "Plan":
 
 
 def _way(
-    root: Path, chosen: argparse.Namespace, held: int, theirs: list[str], ending: Ending
+    root: Path, chosen: argparse.Namespace, held: list[int], theirs: list[str], ending: Ending
 ) -> "AbstractContextManager[Way]":
     """How the stages are run: a function of the root, the workers, the watch and `jobs`."""
     from flows import plain, prefect_api

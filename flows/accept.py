@@ -27,12 +27,12 @@ def main() -> int:
     parser.add_argument("names", nargs="+")
     parser.add_argument("--anyway", action="store_true")
     chosen = parser.parse_args()
-    from flows.recovery import guarded
+    from flows.recovery import alone
 
     root = Path.cwd()
     set_up(root)
     try:
-        with guarded(root):
+        with alone(root, chosen.names):
             _accept(root, chosen.names, anyway=chosen.anyway)
     except BadInput as error:
         print("\n".join(error.problems), file=sys.stderr)

@@ -38,9 +38,9 @@ class Server:
     """The server as the run sees it, from `start` to `close`; `url` is where Prefect finds it."""
 
     def __init__(
-        self, root: Path, held: int, lost: Callable[[], None], *, schedules: bool = False
+        self, root: Path, held: list[int], lost: Callable[[], None], *, schedules: bool = False
     ) -> None:
-        """`lost` is called, in a thread, if it ends before `close`; `held` is the run's lock.
+        """`lost` is called, in a thread, if it ends before `close`; `held` are the run's locks.
 
         `schedules`: it is that of `metassay schedule`, which starts runs by the clock, too, and has
         a list of its own, since runs have servers of theirs meanwhile.
@@ -105,7 +105,7 @@ class Server:
                 stdin=subprocess.PIPE,
                 stdout=self._said,
                 stderr=self._said,
-                pass_fds=[listening.fileno(), self._held],
+                pass_fds=[listening.fileno(), *self._held],
                 start_new_session=True,  # Ctrl-C is for the run, which then ends it
             )
         threading.Thread(target=self._watch, daemon=True, name="server").start()

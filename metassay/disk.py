@@ -22,6 +22,8 @@ _REFUSED = {
     errno.EEXIST: _IN_THE_WAY,
     errno.ENOTDIR: _IN_THE_WAY,
     errno.EISDIR: _IN_THE_WAY,
+    errno.ELOOP: "is a link that leads back to itself; name a file, or mend the link",
+    errno.ENXIO: "is a socket or a device without a receiver; name a file or a pipe",
     errno.EBUSY: _IN_THE_WAY,  # what `.` says of itself
 }
 

@@ -35,6 +35,7 @@ LAYERS = (
         "code_closure",
         "text",
         "vocabulary",
+        "work",
         "edits",
         "statistics",
         "__init__",

@@ -381,7 +381,7 @@ def test_a_worker_that_was_killed_costs_no_stage_but_its_own(
     stages = dag.plan(project, ["b00"]).stages
     segment, align = (stages[f"benchmarks/b00/dvc.yaml:{name}"] for name in ("segment", "align"))
     with (project / ".work/held").open("w") as held, ThreadPoolExecutor() as threads:
-        workers = Workers(project, held.fileno())
+        workers = Workers(project, [held.fileno()])
         assert not workers.run(segment).ran
         kill_workers()  # none had a stage
         running = threads.submit(workers.run, align)
@@ -623,7 +623,7 @@ def test_another_prefect_server_is_told_keys_and_numbers_only(
     with (tmp_path / "held").open("w") as held, pytest.MonkeyPatch.context() as patch:
         for name, value in environment(tmp_path / "theirs").items():
             patch.setenv(name, value)
-        server = Server(tmp_path / "theirs", held.fileno(), lambda: None)
+        server = Server(tmp_path / "theirs", [held.fileno()], lambda: None)
         server.wait_until_it_serves()
         done = run(project, "b00", "b01", "--prefect-api", server.url)
         server.close()
@@ -708,7 +708,7 @@ def test_dvc_itself_says_why_a_stage_failed(project: Path, monkeypatch: pytest.M
         "segment": r"Parameters 'stages.segment' are missing from 'code.yaml'; .*refresh.*",
     }
     with (project / ".work/held").open("w") as held:
-        workers = Workers(project, held.fileno())
+        workers = Workers(project, [held.fileno()])
         for name, said in expected.items():
             with pytest.raises(StageFailed) as failed:
                 workers.run(stages[f"benchmarks/b00/dvc.yaml:{name}"])
@@ -748,7 +748,7 @@ def test_a_project_without_git_runs(
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     shutil.rmtree(project / ".git")
     with (project / ".work/held").open("w") as held:
-        workers = Workers(project, held.fileno())
+        workers = Workers(project, [held.fileno()])
         for threshold in (0.25, 0.3):
             files = set(project.iterdir())
             change(project / "params.yaml", "judges.j0.threshold", threshold)

@@ -80,7 +80,7 @@ def test_a_second_run_waits_for_what_a_killed_one_left_running(tmp_path: Path) -
 
     with guarded(tmp_path) as held:
         left = subprocess.Popen(
-            [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=[held]
+            [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=held
         )
     other = threading.Thread(target=second)
     other.start()
@@ -236,7 +236,7 @@ def test_a_server_that_is_killed_while_it_starts_ends_the_run_at_once(
     lost = threading.Event()
     (tmp_path / ".work").mkdir()
     with (tmp_path / ".work/run.lock").open("w") as held:
-        server = Server(tmp_path, held.fileno(), lost.set)
+        server = Server(tmp_path, [held.fileno()], lost.set)
         time.sleep(after)  # by then it may have begun to serve, as far as its signals go
         server._process.send_signal(number)
         assert lost.wait(30)
@@ -247,7 +247,7 @@ def test_a_server_that_cannot_start_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / ".work").mkdir()
     (tmp_path / ".work/prefect").write_text("no folder")
     with pytest.raises(NoPrefect, match=r"cannot start in \.work/prefect: .*--no-prefect") as found:
-        Server(tmp_path, 0, lambda: None)
+        Server(tmp_path, [0], lambda: None)
     assert "\n" not in str(found.value)
 
 

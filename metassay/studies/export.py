@@ -22,6 +22,7 @@ from metassay.studies.record import (
     Study,
     Target,
 )
+from metassay.work import owner_alone
 
 SHEETS = "sheets"
 
@@ -63,7 +64,8 @@ def write(study: Study, form: Format, folder: Path) -> list[str]:
     with whole_folder(folder, "--out") as made:
         (made / SHEETS).mkdir()
         names = [name for sheet in study.sheets() for name in form.write(sheet, made / SHEETS)]
-        (made / key.FILE).write_bytes(key.written(study))
+        with owner_alone():
+            (made / key.FILE).write_bytes(key.written(study))
     return list(dict.fromkeys(names))
 
 
