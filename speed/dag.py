@@ -65,7 +65,7 @@ def build(root: Path, *, benchmarks: int = 2, metrics: int = 2, judges: int = 1)
     sample = _read(ROOT / "benchmarks/sample/params.yaml")
     _write(root / "params.yaml", shared)
     _write(root / "code.yaml", _code(shared, dag, names))
-    file = {"name": "f", "url": "https://127.0.0.1/f", "sha256": "0" * 64, "bytes": 1}
+    file = {"name": "f", "url": "https://127.0.0.1/none/f", "sha256": "0" * 64, "bytes": 1}
     told = dict.fromkeys(("title", "licence", "upstream", "commit", "mirror"), "none")
     entry = {**told, "access": "public", "files": [file]}
     _write(root / "data/registry.yaml", {"fetched": ["d"], "datasets": {"d": entry}})

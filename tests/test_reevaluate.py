@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 from flows.dag import environment
+from flows.recovery import alone, guarded
 from metassay.parquet import empty, write
 from metassay.reevaluation.history import load
 from metassay.tables.certificates import CERTIFICATES
@@ -162,6 +163,30 @@ def test_a_planted_regression_is_named_and_what_is_accepted_is_no_alarm(project:
     assert runs["causes"].tolist()[1] == ["data: data/raw/one (stage ingest)"]
     assert means["run"].nunique() == 2
     assert set(means.loc[means["verdict"] == "regressed", "author"]) == {"good"}
+
+
+def test_accepting_waits_for_runs_of_this_benchmark_alone(project: Path) -> None:
+    command = [sys.executable, "-m", "flows.accept", "one"]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with guarded(project, ["other"]):
+        assert "is accepted already" in run(project, "flows.accept").stdout
+    with guarded(project, ["one", "other"]):
+        accepting = subprocess.Popen(command, cwd=project, env=surroundings(project), **streams)
+        assert accepting.stderr is not None
+        said = accepting.stderr.readline()
+        assert "another run works on one; waiting until it has ended" in said
+        assert accepting.poll() is None
+    assert "is accepted already" in accepting.communicate(timeout=60)[0]
+    with alone(project, ["one"]):  # and a run of it waits for who accepts
+        running = subprocess.Popen(
+            [sys.executable, "-m", "flows", "one", "--no-prefect"],
+            **{"cwd": project, "env": surroundings(project), **streams},
+        )
+        assert running.stderr is not None
+        assert "looking for what changed" in running.stderr.readline()
+        assert "another run works on one" in running.stderr.readline()
+    running.communicate(timeout=60)
+    assert running.returncode == 0
 
 
 def test_a_failed_stage_ends_it_as_failed_and_compares_nothing(project: Path) -> None:
