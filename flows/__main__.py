@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from flows.ending import Ending
 from flows.surroundings import CREDENTIALS, set_up
 from metassay import lifeline
-from metassay.disk import refusal
+from metassay.disk import told
 from metassay.errors import BadInput
 
 if TYPE_CHECKING:
@@ -57,10 +57,7 @@ def main(then: Then = _end) -> int:
         print("\n".join(error.problems), file=sys.stderr)
         return REFUSED
     except OSError as error:
-        said = refusal(error)
-        if said is None:
-            raise
-        print(said, file=sys.stderr)
+        print(told(error), file=sys.stderr)
         return REFUSED
     except _Stopped:
         ending.leave()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from flows.surroundings import set_up
 from metassay.atomic import whole_file
+from metassay.disk import told
 from metassay.errors import BadInput
 from metassay.options import BENCHMARKS
 
@@ -36,6 +37,9 @@ def main() -> int:
             _accept(root, chosen.names, anyway=chosen.anyway)
     except BadInput as error:
         print("\n".join(error.problems), file=sys.stderr)
+        return REFUSED
+    except OSError as error:
+        print(told(error), file=sys.stderr)
         return REFUSED
     return 0
 

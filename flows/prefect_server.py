@@ -25,6 +25,7 @@ from metassay import lifeline
 
 DAMAGED = 65  # EX_DATAERR of sysexits.h: the database is at fault, as far as one can tell
 START_TIMEOUT = 120.0
+_ROOM = 2**20  # bytes, for what SQLite writes to open a database
 _GRACE = {b"": 1.5, b".": 30.0}  # seconds to write down what it was told: of a killed run, or not
 _ALONE = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_FINAL": "1"}
 _WITHOUT_SERVICES = {"PREFECT__SERVER_EPHEMERAL": "1"}
@@ -72,6 +73,7 @@ class Server:
             with _explained():
                 if self._ended() != DAMAGED or not self._database.exists():
                     raise OSError(self._last_words())
+                _check_room(self._database.parent)
                 aside = history.set_aside(self._database)
                 print(
                     f"Prefect's list of past runs, {self._database.name}, is damaged: it is now"
@@ -144,6 +146,12 @@ class Server:
         said = self._said.read().decode(errors="replace")
         errors = re.findall(r"^\S*(?:Error|Exception)\b.*", said, re.MULTILINE)
         return errors[-1] if errors else f"exit {self._process.returncode}"
+
+
+def _check_room(folder: Path) -> None:
+    """OSError on a full disk, where a sound database cannot be opened either."""
+    with tempfile.TemporaryFile(dir=folder) as probe:
+        probe.write(bytes(_ROOM))
 
 
 @contextmanager

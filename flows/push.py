@@ -11,6 +11,7 @@ from flows import dag
 from flows.reasons import refused, repository
 from flows.recovery import guarded
 from metassay import lifeline
+from metassay.disk import told
 from metassay.errors import BadInput, shown
 from metassay.options import BENCHMARKS
 
@@ -26,6 +27,9 @@ def main() -> int:
             print(f"{push(Path.cwd(), remote, names)} file(s) pushed to {remote}")
     except BadInput as error:
         print("\n".join(error.problems), file=sys.stderr)
+        return REFUSED
+    except OSError as error:
+        print(told(error), file=sys.stderr)
         return REFUSED
     return 0
 

@@ -23,6 +23,7 @@ from cronsim import CronSim, CronSimError
 from flows import history
 from flows.surroundings import CREDENTIALS, set_up
 from metassay import lifeline
+from metassay.disk import told
 from metassay.errors import BadInput
 
 REFUSED = 2
@@ -63,6 +64,9 @@ def main() -> int:
             _serve(chosen)
     except (BadInput, NoPrefect) as error:
         print(error, file=sys.stderr)
+        return REFUSED
+    except OSError as error:
+        print(told(error), file=sys.stderr)
         return REFUSED
     return 0
 

@@ -39,6 +39,14 @@ def refusal(error: OSError) -> str | None:
     return f"{short_name(error.filename)}: {remedy}" if error.filename else remedy
 
 
+def told(error: OSError) -> str:
+    """The line; an error that is not about a disk is raised again."""
+    said = refusal(error)
+    if said is None:
+        raise error
+    return said
+
+
 def short_name(name: object) -> str:
     """A file's name in one line, from the working folder where it lies below that."""
     path = Path(name.decode(errors="replace") if isinstance(name, bytes) else str(name))

@@ -15,7 +15,7 @@ import pandas as pd
 from metassay import lifeline, parquet, strict_yaml
 from metassay.atomic import remove_leftovers
 from metassay.code_version import FILE, STAGES, stale
-from metassay.disk import refusal
+from metassay.disk import told
 from metassay.errors import BadInput, Defect, Unfinished
 from metassay.kinds import Chosen, choose
 from metassay.options import PARAMS, Block, Criterion, parse
@@ -189,10 +189,7 @@ def enter(main: Callable[[Given], None]) -> None:
         print(error, file=sys.stderr)
         sys.exit(UNFINISHED)
     except OSError as error:
-        said = refusal(error)
-        if said is None:  # not of a disk: where it broke is told, and not what it says
-            raise
-        print(said, file=sys.stderr)
+        print(told(error), file=sys.stderr)  # if not of a disk: where it broke, not what it says
         sys.exit(BAD_INPUT)
 
 

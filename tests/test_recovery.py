@@ -24,6 +24,7 @@ from flows.prefect_server import NoPrefect, Server
 from flows.recovery import guarded, strike_out
 from flows.worker import list_at_once
 from metassay import lifeline
+from tests.test_disk import files_of_at_most
 
 
 def killed(root: Path) -> None:
@@ -115,6 +116,18 @@ def test_only_living_processes_of_dvc_stay_in_its_list(tmp_path: Path) -> None:
         process.wait()
     strike_out(held)
     assert json.loads(held.read_text()) == {"write": {}, "read": {}}
+
+
+def test_a_full_disk_is_not_taken_for_a_damaged_list_of_past_runs(tmp_path: Path) -> None:
+    file = history.database(tmp_path)
+    file.parent.mkdir(parents=True)
+    file.write_text("cannot be read at this moment")
+    with (tmp_path / ".work/run.lock").open("w") as held, files_of_at_most(1000):
+        server = Server(tmp_path, [held.fileno()], lambda: None)
+        with pytest.raises(NoPrefect, match="File too large; mend that, or run with --no-prefect"):
+            server.wait_until_it_serves()
+        server.close()
+    assert [path.name for path in file.parent.glob("prefect.db*")] == ["prefect.db"]
 
 
 @pytest.mark.parametrize("cut", ["", '{"write": {"a"', "[]", '{"write": {"a": {}}}'])

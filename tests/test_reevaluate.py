@@ -189,6 +189,20 @@ def test_accepting_waits_for_runs_of_this_benchmark_alone(project: Path) -> None
     assert running.returncode == 0
 
 
+def test_who_may_not_write_is_told_in_one_line(project: Path) -> None:
+    file = project / ".work/locks"
+    shutil.rmtree(file, ignore_errors=True)
+    file.touch()  # nobody may write there, not even root
+    for module, words in (("flows.accept", ()), ("flows.push", ("one",))):
+        if module == "flows.push":
+            (project / ".work/run.lock").unlink(missing_ok=True)
+            (project / ".work/run.lock").mkdir()
+        done = run(project, module, *words)
+        assert done.returncode == 2
+        assert done.stderr.startswith(".work/")
+        assert done.stderr.count("\n") == 1, done.stderr
+
+
 def test_a_failed_stage_ends_it_as_failed_and_compares_nothing(project: Path) -> None:
     (project / "broken").touch()
     (project / RAW).write_text("worse", encoding="utf-8")

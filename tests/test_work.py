@@ -15,6 +15,7 @@ import yaml
 from flows import dag
 from flows.recovery import guarded
 from flows.workers import Workers
+from metassay.cli.main import main
 from metassay.datasets.registry import closed, load_registry
 from metassay.llm.connection import LEDGER
 from metassay.llm.ledger import Ledger
@@ -154,6 +155,24 @@ def test_a_stage_leaves_others_nothing_of_what_is_not_public(
     assert {mode(root / one) for one in ("data/tables/one", "reports/one")} == {folder}
     assert mode(root / ".work") == 0o700
     assert os.umask(0o022) == 0o022, "nothing else is hidden"
+
+
+def test_what_the_ledger_exports_is_its_owners_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It has prompts, whosever text they quote; to stdout it goes alone."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["ledger", "export", "answers.parquet"]) == 0
+    assert mode(tmp_path / "answers.parquet") == 0o600
+    assert capfd.readouterr().out.startswith("answers.parquet: 0 answers")
+    with (tmp_path / "piped").open("wb") as piped:
+        out = os.dup(1)
+        os.dup2(piped.fileno(), 1)
+        code = main(["ledger", "export", "-"])
+        os.dup2(out, 1)
+        os.close(out)
+    assert code == 0
+    assert (tmp_path / "piped").read_bytes() == (tmp_path / "answers.parquet").read_bytes()
 
 
 @pytest.mark.parametrize(

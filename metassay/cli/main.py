@@ -21,7 +21,7 @@ from metassay.cli import reevaluate_arguments as reevaluating
 from metassay.cli import sentinel_arguments as sentinel
 from metassay.cli import study_arguments as study
 from metassay.cli.meta_eval import arguments as meta_eval
-from metassay.disk import refusal
+from metassay.disk import told
 from metassay.errors import BadInput
 from metassay.strict_yaml import located
 from metassay.work import own
@@ -140,10 +140,7 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        said = refusal(error)
-        if said is None:
-            raise
-        print(said, file=sys.stderr)
+        print(told(error), file=sys.stderr)
         return FAILED
 
 

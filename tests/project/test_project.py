@@ -78,6 +78,18 @@ def test_a_project_from_spreadsheets_is_valid_and_private(own: Path, capsys) -> 
     assert kept == ["benchmarks/*/headline.json"], "a page holds texts"
 
 
+def test_others_of_the_machine_see_no_data_and_reach_no_cache(tmp_path: Path, made: Path) -> None:
+    def modes(root: Path, *names: str) -> set[int]:
+        return {(root / name).stat().st_mode & 0o777 for name in names}
+
+    data = [path for path in (made / "data" / name_of(made)).rglob("*")]
+    assert data
+    assert modes(made, *map(str, data)) == {0o600}
+    assert modes(made, str(data[0].parent), ".work", ".work/dvc", ".dvc/cache") == {0o700}
+    assert main(["init", str(tmp_path / "example")]) == 0
+    assert not modes(tmp_path / "example", ".", "params.yaml", "data") & {0o600, 0o700}, "public"
+
+
 def test_code_yaml_is_true_and_the_same_from_the_wheel(own: Path, tmp_path: Path) -> None:
     here = versions(own)
     assert recorded(own) == {block: names for block, names in here.items()}
