@@ -71,13 +71,17 @@ def _run(root: Path, chosen: argparse.Namespace, ending: Ending, then: Then) -> 
     from flows.recovery import guarded, leave_to_mend
     from flows.watch import Watch
     from flows.workers import Workers
+    from stages.doorway import close_all
 
     kept = CREDENTIALS if chosen.prefect_api else ()
     theirs = set_up(root, kept=kept)
     try:
         with guarded(root, () if chosen.figures else chosen.names) as held:
             workers = Workers(root, held)
-            with Watch(_plan(root, chosen)) as watch:
+            plan = _plan(root, chosen)
+            for name in {stage.benchmark for stage in plan.stages.values() if stage.closed} - {""}:
+                close_all(name)  # plain DVC may have brought what lies there
+            with Watch(plan) as watch:
                 failed: list[str] = []
                 if watch.plan.stale:
                     with _way(root, chosen, held, theirs, ending) as way:

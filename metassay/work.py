@@ -46,7 +46,7 @@ def owner_alone() -> Iterator[None]:
 
 def close(folder: Path) -> None:
     """Take a folder that is there from all but its owner; what it lies in is there afterwards."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)  # as the umask says, for others lie there too
     if folder.is_dir():
         _close(folder)
 

@@ -193,14 +193,19 @@ def enter(main: Callable[[Given], None]) -> None:
         sys.exit(BAD_INPUT)
 
 
+def close_all(benchmark: str) -> None:
+    """Take the tables and pages of a benchmark from all but their owner."""
+    for folder in (TABLES, REPORTS, REPORTS / "changes"):
+        close(folder / benchmark)
+
+
 @contextlib.contextmanager
 def _for_whom(entry: Declared, word: str) -> Iterator[None]:
     """What is made of a dataset that is not public is its owner's alone."""
     if not entry.closed:
         yield
         return
-    for folder in (TABLES / word, REPORTS / word):
-        close(folder)
+    close_all(word)
     with owner_alone():
         yield
 

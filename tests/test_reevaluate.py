@@ -203,6 +203,20 @@ def test_who_may_not_write_is_told_in_one_line(project: Path) -> None:
         assert done.stderr.count("\n") == 1, done.stderr
 
 
+def test_what_is_not_public_is_closed_by_the_next_run_wherever_it_came_from(project: Path) -> None:
+    registry = project / "data/registry.yaml"
+    registry.write_text(registry.read_text("utf-8").replace("access: public", "access: private"))
+    pages = [project / "reports/one", project / "reports/changes/one"]
+    theirs = [project / "data/tables/one", *pages]  # from DVC, or from before it was private
+    for folder in theirs:
+        folder.chmod(0o755)
+    (pages[1] / "index.html").unlink()
+    assert reevaluate(project).returncode == 0
+    assert {folder.stat().st_mode & 0o777 for folder in theirs} == {0o700}
+    assert (pages[1] / "index.html").stat().st_mode & 0o777 == 0o600
+    assert (project / "reports/changes").stat().st_mode == (project / "reports").stat().st_mode
+
+
 def test_a_failed_stage_ends_it_as_failed_and_compares_nothing(project: Path) -> None:
     (project / "broken").touch()
     (project / RAW).write_text("worse", encoding="utf-8")

@@ -86,8 +86,10 @@ def test_others_of_the_machine_see_no_data_and_reach_no_cache(tmp_path: Path, ma
     assert data
     assert modes(made, *map(str, data)) == {0o600}
     assert modes(made, str(data[0].parent), ".work", ".work/dvc", ".dvc/cache") == {0o700}
+    before = os.umask(0o022)
     assert main(["init", str(tmp_path / "example")]) == 0
-    assert not modes(tmp_path / "example", ".", "params.yaml", "data") & {0o600, 0o700}, "public"
+    os.umask(before)
+    assert modes(tmp_path / "example", ".", "data") == {0o755}, "is public"
 
 
 def test_code_yaml_is_true_and_the_same_from_the_wheel(own: Path, tmp_path: Path) -> None:
