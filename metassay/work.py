@@ -16,7 +16,7 @@ WORK = Path(".work")
 _ALONE = 0o700
 OTHERS = 0o077  # the rights of all but the owner; as a umask, it leaves them none
 _UNPICKLED = ("dvc", "dvc/repo")
-_SHARED = re.compile(r"^\s*shared\s*=", re.MULTILINE)  # in DVC's config: its owner shares the cache
+_SHARED = re.compile(r"^\s*shared\s*=", re.MULTILINE)  # in DVC's config: its owner shares it
 
 
 def own(root: Path) -> None:
@@ -30,8 +30,9 @@ def own(root: Path) -> None:
         for path in sorted((work / "dvc").rglob("*")):
             if os.path.lexists(path) and path.lstat().st_uid != os.getuid():
                 _remove(path)
-    if (root / ".dvc").is_dir() and not _shared(root):
-        _close(root / ".dvc/cache")
+    cache = root / ".dvc/cache"
+    if cache.parent.is_dir() and not cache.is_symlink() and not _shared(root):
+        _close(cache)
 
 
 @contextmanager
