@@ -25,6 +25,7 @@ DATA = frozenset(
 )
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_LONGEST = 2**31 - 1  # characters of a cell: what fits a C long everywhere
 _BOM = b"\xef\xbb\xbf"
 _UTF8 = "save the file as UTF-8"
 # What a file begins with that is no text, whatever it is called.
@@ -172,11 +173,17 @@ def csv_records(
     return records
 
 
+def csv_reader(text: str, separator: str) -> Any:  # its type has no name
+    """What reads records, of which each cell may be as long as memory holds."""
+    csv.field_size_limit(_LONGEST)  # without it 131,072 characters; a source may have more
+    return csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+
+
 def csv_lines(
     text: str, name: str, problems: Findings, separator: str = ","
 ) -> Iterator[tuple[Place, list[str]]]:
     """Each record's place and cells, blank lines too; what is no CSV is a problem, and the end."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    reader = csv_reader(text, separator)
     line = 1
     while True:
         at = Place(name, line)

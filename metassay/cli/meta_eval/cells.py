@@ -1,7 +1,6 @@
 """A file or frame of rows that know their places: CSV, tab-separated, Parquet, DataFrame."""
 
 import csv
-import io
 import math
 import numbers
 from array import array
@@ -16,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from metassay.datasets.decoding import decode, is_readable, read_bytes
+from metassay.datasets.decoding import csv_reader, decode, is_readable, read_bytes
 from metassay.datasets.rows import Findings, Place
 from metassay.errors import BadInput, shown
 from metassay.parquet_file import load
@@ -171,8 +170,7 @@ def _cells_of(column: pa.ChunkedArray) -> "NDArray[Any] | pd.Series[Any]":
 
 
 def _delimited(text: str, name: str, delimiter: str, problems: Findings) -> Cells | None:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    records = _records(reader, name, problems)
+    records = _records(csv_reader(text, delimiter), name, problems)
     at, header = next(records, (1, []))
     if not _usable(header, Place(name, at), delimiter, problems):
         return None
