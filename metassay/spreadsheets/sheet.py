@@ -1,7 +1,7 @@
 """One spreadsheet: CSV with any usual separator, or a page of an XLSX workbook."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +20,8 @@ class Sheet(NamedTuple):
     """The columns' names, and each row's place and cells by column, without blanks around them.
 
     `semicolons` part the cells, so that 3,5 is a number; `words` are the grades of columns, or of
-    criteria, in order; `notes` say what of the file is not read.
+    criteria, in order; `notes` say what of the file is not read. Where several files make one
+    sheet, `files` has the columns that each of them lacks, whose cells are empty there.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Sheet(NamedTuple):
     semicolons: bool
     words: Mapping[str, Sequence[str]] = {}
     notes: Sequence[str] = ()
+    files: Mapping[str, Set[str]] = {}
 
     def cells(self, column: str) -> list[str]:
         """A column's cells that are not missing."""

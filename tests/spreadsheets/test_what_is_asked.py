@@ -148,7 +148,7 @@ def test_qualtrics_rows_below_the_first_one(tmp_path: Path) -> None:
         "\n".join(",".join(f'"{c.replace(chr(34), chr(34) * 2)}"' for c in row) for row in table)
     )
     given = files(tmp_path, texts=LONG)
-    found = read_all(Asked({**given, "ratings": path}))
+    found = read_all(Asked({**given, "ratings": [path]}))
     assert len(found.rows.ratings) == len(body)
     assert "2 rows below the first one" in "\n".join(lines(found, settings_of(found.rows)))
 
@@ -163,7 +163,7 @@ def test_qualtrics_rows_below_the_first_one(tmp_path: Path) -> None:
 )
 def test_numbers_as_people_write_them(tmp_path: Path, cells: str, values: set[float]) -> None:
     given = files(tmp_path, texts=LONG)
-    given["ratings"] = put(tmp_path / "r.tsv", by_rater("ok", cells=cells), "\t")
+    given["ratings"] = [put(tmp_path / "r.tsv", by_rater("ok", cells=cells), "\t")]
     assert {one.value for one in read_all(Asked(given)).rows.ratings} == values
 
 
@@ -175,13 +175,14 @@ def test_numbers_as_people_write_them(tmp_path: Path, cells: str, values: set[fl
         ("1.234,5 2 3 4 5 6 7 8 9 9", "a mark between thousands"),
         ("45% 50 3 4 5 6 7 8 9 9", "a percent sign and others without"),
         ("1 2 3 4 5 good good good 1 1", "has numbers in 70% of its cells"),
+        ("-99 -99 -99 -99 -99 -99 -99 -99 -99 -99", "line 2: 'ok' has the value -99, as where"),
         ("1 2 3 4 5 -99 1 1 1 -99", "has the value -99, far from all others"),
         ("5-Mar 2-Mar 1-Mar 5-Mar 5-Mar 1-Mar 2-Mar 3-Mar 4-Mar 1-Mar", "no column of numbers"),
     ],
 )
 def test_numbers_that_may_mean_two_things(tmp_path: Path, cells: str, words: str) -> None:
     given = files(tmp_path, texts=LONG)
-    given["ratings"] = put(tmp_path / "r.tsv", by_rater("ok", cells=cells), "\t")
+    given["ratings"] = [put(tmp_path / "r.tsv", by_rater("ok", cells=cells), "\t")]
     with pytest.raises(BadInput) as caught:
         read_all(Asked(given))
     assert words in "\n".join(caught.value.problems)
@@ -254,7 +255,7 @@ def test_one_file_of_texts_and_their_ratings(tmp_path: Path) -> None:
     table = [[*HEAD, "note", "fluency"]]
     table += [[d, s, r, f"{s} writes of {d} here", "3"] for d, s in TEXTS for r in RATERS]
     path = put(tmp_path / "all.csv", table)
-    rows = read_all(Asked({"texts": path, "ratings": path})).rows
+    rows = read_all(Asked({"texts": [path], "ratings": [path]})).rows
     assert (len(rows.texts), len(rows.ratings)) == (5, 10)
 
 

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple, cast
 
 from metassay.cli.meta_eval.arguments import SCALES
 from metassay.cli.meta_eval.columns import LISTED
+from metassay.cli.meta_eval.given import Given
 from metassay.cli.meta_eval.named import Named
 from metassay.cli.meta_eval.naming import meant
-from metassay.cli.meta_eval.reading import Given
 from metassay.errors import BadInput, shown
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import Better

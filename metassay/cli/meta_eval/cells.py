@@ -38,9 +38,14 @@ class Cells(NamedTuple):
     frame: pd.DataFrame  # columns of dtype str (absent: an empty text) or float64 (absent: NaN)
     rows: NDArray[Any]  # each row's line in the file; of Parquet its record, of a frame its label
     kind: str  # what `rows` holds
+    parts: "tuple[Cells, ...]" = ()  # where they are of several files, each of these
 
     def at(self, row: int) -> Place:
         """Where row number `row` of the frame stands."""
+        for part in self.parts:
+            if row < len(part.rows):
+                return part.at(row)
+            row -= len(part.rows)
         found = self.rows[row]
         whole = isinstance(found, numbers.Integral)
         return Place(self.name, int(found) if whole else shown(found), self.kind)

@@ -16,8 +16,9 @@ import pytest
 
 import metassay
 from metassay.cli.main import main
+from metassay.cli.meta_eval.given import Given
 from metassay.cli.meta_eval.named import Named
-from metassay.cli.meta_eval.reading import Given, read_both, read_file
+from metassay.cli.meta_eval.reading import read_both, read_file
 from metassay.errors import BadInput
 from tests.reporting.html_tree import tree_of
 
@@ -51,7 +52,7 @@ def read(scores: Path, ratings: Path) -> tuple[Given, Given]:
     if problems:
         raise BadInput(problems)
     assert found[1] is not None
-    given, rated = read_both(found[0], found[1], Named(), "--")
+    given, rated = read_both([found[0]], [found[1]], Named(), "--")
     assert given is not None
     return given, rated
 
