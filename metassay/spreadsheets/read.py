@@ -13,7 +13,7 @@ from metassay.datasets.rows import Findings, Place, Rows
 from metassay.errors import BadInput, shown
 from metassay.metrics.catalogue import descriptions
 from metassay.metrics.describe import RELEASED
-from metassay.naming import LONGEST, name_problem
+from metassay.naming import LONGEST, name_problem, words_problem
 from metassay.options import Criterion, Design
 from metassay.params import bad_criteria
 from metassay.project.make import in_letters
@@ -210,7 +210,7 @@ def _renamed(metrics: Sequence[str], read: Read, problems: Findings) -> dict[str
         if name.casefold() in ours or name_problem(name):
             name = f"{_OWN}{name}"
         at, fix = Place(read.sheet.name), "rename it"
-        if problem := name_problem(name):
+        if problem := words_problem(metric) or name_problem(name):
             problems.add(at, f"metric {shown(metric)} cannot be a name", f"{fix}: {problem}")
         elif name_problem(name, list(found.values())):
             problems.add(at, f"metric {shown(metric)} would be called as another one, {name}", fix)

@@ -188,6 +188,17 @@ def test_numbers_that_may_mean_two_things(tmp_path: Path, cells: str, words: str
     assert words in "\n".join(caught.value.problems)
 
 
+def test_a_metric_s_name_of_60_000_letters_is_refused(tmp_path: Path) -> None:
+    scores = [["visit_id", "model", "m" * 60_000], *([d, s, ".5"] for d, s in TEXTS)]
+    said = refused(tmp_path, {"scores": scores})
+    assert "cannot be a name; rename it: has 60000 characters; shorten it to 200" in said
+
+
+def test_a_device_is_told_by_its_whole_path(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"^/dev/null: is a pipe or device, not a file; save its"):
+        read_all(Asked({"texts": [Path("/dev/null")]}))
+
+
 def test_grades_in_words_are_asked_for_in_their_order(tmp_path: Path) -> None:
     cells = "Agree|Disagree|Neutral|Agree|Agree|Agree|Disagree|Strongly agree|Agree|Agree"
     tables = {"ratings": by_rater("It is fluent", cells=cells)}

@@ -224,6 +224,18 @@ def test_the_page_to_read_has_every_text_and_nothing_of_it_runs(tmp_path, form):
     assert order == sorted(order)
 
 
+def test_no_character_turns_what_a_rater_reads_round(tmp_path, form):
+    write(study(text="is \u202eeurt ton {author} {doc}"), form, tmp_path / "s")
+    for file in (f"anna{form.endings[0]}", "anna.html"):
+        path = tmp_path / "s/sheets" / file
+        said = str(cells_of(path)) if file != "anna.html" else path.read_text("utf-8")
+        assert "\u202e" not in said
+        assert "u202eeurt ton" in said
+    for rater in ("anna", "ben", "carla"):
+        filled(tmp_path / f"s/sheets/{rater}{form.endings[0]}")
+    assert imported(tmp_path / "s", form).ratings  # the texts are known again
+
+
 @pytest.mark.parametrize(
     ("names", "said"),
     [

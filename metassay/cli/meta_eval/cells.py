@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from metassay.datasets.decoding import csv_reader, decode, is_readable, read_bytes
 from metassay.datasets.rows import Findings, Place
 from metassay.errors import BadInput, shown
+from metassay.naming import MOST
 from metassay.parquet_file import load
 
 REMEDY = "docs/meta-eval.md shows how the two files are written"
@@ -233,17 +234,23 @@ def _usable(header: list[str], at: Place, delimiter: str, problems: Findings) ->
         if len(header) == 1 and mark in header[0] and mark != delimiter:
             faults.append((f"cells are separated by {named}", fix))
             break
-    for number, column in enumerate(header, start=1):
-        if not column.strip():
-            fix = "name or remove it (of pandas: to_csv(index=False))"
-            faults.append((f"column {number} has no name", fix))
-        elif column != column.strip():
-            faults.append((f"the name of column {number} has blanks at an end", "remove them"))
-        elif not column.isprintable():
-            what = f"the name of column {number} has characters that do not print"
-            faults.append((what, "remove them"))
+    faults += _bad_names(header)
     for column in sorted({column for column, count in Counter(header).items() if count > 1} - {""}):
         faults.append((f"column {shown(column)} is there twice", "remove one of them"))
     for what, fix in faults:
         problems.add(at, what, fix)
     return not faults
+
+
+def _bad_names(header: list[str]) -> Iterator[tuple[str, str]]:
+    for number, column in enumerate(header, start=1):
+        named = f"the name of column {number}"
+        if not column.strip():
+            fix = "name or remove it (of pandas: to_csv(index=False))"
+            yield f"column {number} has no name", fix
+        elif column != column.strip():
+            yield f"{named} has blanks at an end", "remove them"
+        elif not column.isprintable():
+            yield f"{named} has characters that do not print", "remove them"
+        elif len(column) > MOST:
+            yield f"{named} has {len(column):,} characters", f"shorten it to {MOST}"

@@ -26,7 +26,7 @@ from metassay.cli.meta_eval.several import together
 from metassay.datasets.rows import Findings
 from metassay.errors import BadInput, shown
 from metassay.meta_evaluation.study import NAMELESS
-from metassay.naming import words_problem
+from metassay.naming import MOST, words_problem
 from metassay.parquet import as_written
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
@@ -203,6 +203,8 @@ def _check_key(cells: Cells, column: "pd.Series[str]", name: str, faults: Findin
             wrong[key] = (f"is {EVERYBODY}, which stands for all of them", "rename it")
         elif key != key.strip() or not key.isprintable():
             wrong[key] = ("has blanks at an end or characters that do not print", "clean it")
+        elif len(key) > MOST and name in (SCORING.what, RATING.what):
+            wrong[key] = (f"has {len(key):,} characters", f"shorten it to {MOST}")
     for row in np.flatnonzero(column.isin(list(wrong)).to_numpy()):
         what, fix = wrong[column.iloc[row]]
         faults.add(cells.at(row), f"{name!r} {what}", fix)
