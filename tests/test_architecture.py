@@ -34,6 +34,7 @@ LAYERS = (
         "code_reading",
         "code_closure",
         "text",
+        "visible",
         "vocabulary",
         "work",
         "edits",

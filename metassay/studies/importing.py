@@ -127,7 +127,9 @@ def _is_sent(row: Returned, sent: Mapping[str, set[str]], key: Key, problems: Fi
         problems.add(row.at, what, f"correct column 'rater'; known: {', '.join(sorted(sent))}")
     elif row.row not in key.rows:
         fix = f"{_RESTORE}, or take the row out if it is of another study"
-        problems.add(row.at, "the row's id is not known", fix, f"row {shown(row.row)}")
+        # Where a line was cut, the words of a text may stand in the place of the id.
+        where = f"row {shown(row.row)}" if len(row.row.split()) == 1 else ""
+        problems.add(row.at, "the row's id is not known", fix, where)
     elif row.row not in sent[row.rater]:
         what = f"the row was not sent to rater {shown(row.rater)}"
         fix = "correct column 'rater', or take the row out"

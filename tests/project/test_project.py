@@ -39,7 +39,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project from three spreadsheets; not to be changed."""
     folder = tmp_path_factory.mktemp("once")
     given = files(folder, texts=LONG, ratings=RATINGS, scores=SCORES)
-    words = [f"--{kind}={path}" for kind, path in given.items()]
+    words = [f"--{kind}={path}" for kind, (path,) in given.items()]
     with pytest.MonkeyPatch.context() as patch:
         for name, value in IDENTITY.items():
             patch.setenv(name, value)
@@ -119,7 +119,7 @@ def test_without_confirmation_nothing_is_made_and_the_command_is_told(
     tmp_path: Path, capsys
 ) -> None:
     given = files(tmp_path, texts=LONG)
-    assert main(["init", "new", f"--texts={given['texts']}"]) == 2
+    assert main(["init", "new", f"--texts={given['texts'][0]}"]) == 2
     said = capsys.readouterr()
     assert "3 documents; 2 systems" in said.out
     assert "metassay init new --texts" in said.err
@@ -135,7 +135,7 @@ def test_one_question_is_asked(tmp_path: Path, monkeypatch, capsys, answer: str)
     monkeypatch.setattr("builtins.input", lambda words: asked.append(words) or answer)
     monkeypatch.setattr(make, "refresh", lambda made: True)
     given = files(tmp_path, texts=LONG)
-    assert main(["init", "new", f"--texts={given['texts']}"]) == (0 if answer == "y" else 2)
+    assert main(["init", "new", f"--texts={given['texts'][0]}"]) == (0 if answer == "y" else 2)
     assert asked == ["Is all of this right? [y/n] "]
     assert (tmp_path / "new").exists() == (answer == "y")
 
