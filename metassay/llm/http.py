@@ -9,6 +9,7 @@ import contextlib
 import functools
 import json
 import logging
+import re
 import ssl
 import time
 import zlib
@@ -50,8 +51,13 @@ _STOPPING = {
     402: "the account has no credit left",
     404: "it knows no such path or model",
 }
-_NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached")
-_RETRIED = frozenset({408, 409, 429})
+_NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
+# How Anthropic (credit), Gemini and xAI (keys) begin what they say with HTTP 400.
+_SAID = {
+    re.compile(r"your credit balance is too low", re.IGNORECASE): 402,
+    re.compile(r"api key not valid|incorrect api key", re.IGNORECASE): 401,
+}
+_RETRIED = frozenset({408, 409, 425, 429})
 _READ_HEADERS = frozenset(
     {b"retry-after", b"retry-after-ms", b"date"}
     | {name.encode() for names in QUOTAS for name in names}
@@ -269,7 +275,8 @@ def _failed(
     error: openai.APIStatusError, request: ChatRequest, key: str, sent: bytes, secrets: list[str]
 ) -> Outcome:
     """What an HTTP status means: https://platform.openai.com/docs/guides/error-codes."""
-    status, code = error.status_code, f"http_{error.status_code}"
+    status = _meant(error)
+    code = f"http_{status}"
     if is_retired(status, error.body, request.model):
         return Outcome(error=code, stop="it has no such model", retired=True)
     if status in _STOPPING or error.code in _NO_QUOTA:
@@ -287,6 +294,13 @@ def _failed(
     return Outcome(error=code, said=said, kind=str(error.code))
 
 
+def _meant(error: openai.APIStatusError) -> int:
+    """The HTTP status, or the one that others send where the server says this."""
+    said = _message(error.body)
+    by_words = [meant for words, meant in _SAID.items() if words.match(said)]
+    return by_words[0] if error.status_code == 400 and by_words else error.status_code
+
+
 def _declined(error: openai.APIStatusError) -> bool:
     """Whether a filter would not take the prompt, as Azure, OpenAI and OpenRouter say it."""
     body = error.body if isinstance(error.body, Mapping) else {}
@@ -299,5 +313,9 @@ def _declined(error: openai.APIStatusError) -> bool:
 
 
 def _says_too_long(body: object) -> bool:
+    return any(words in _message(body).lower() for words in _TOO_LONG)
+
+
+def _message(body: object) -> str:
     message = body.get("message") if isinstance(body, Mapping) else body
-    return isinstance(message, str) and any(words in message.lower() for words in _TOO_LONG)
+    return message if isinstance(message, str) else ""
