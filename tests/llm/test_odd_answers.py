@@ -14,7 +14,7 @@ from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.messages import Reply
 from metassay.llm.responses import export, import_
-from tests.llm.batch_setup import asking, budget_of, request
+from tests.llm.batch_setup import asking, budget_of, missing, request
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, completion, echo, whole
 
 TWICE = Policy(attempts=2, first_wait=0.01, longest_wait=0.05, lease=5.0)
@@ -101,6 +101,9 @@ FAULTS = {
     "10**12 tokens": counted(None, 3, prompt_tokens=10**12),
     "a token too many": counted(12, None, completion_tokens=41),
     "fewer than no tokens": counted(None, 3, prompt_tokens=-1),
+    "no token read": counted(None, 3, prompt_tokens=0),
+    "no token written": counted(12, None, completion_tokens=0),
+    "nothing written": Fault(whole(completion("", completion_tokens=0)), text="", counts=(12, 0)),
     "half a token": counted(None, 3, prompt_tokens=1.5),
     "tokens in words": counted(None, 3, prompt_tokens="12"),
     "true tokens": counted(None, 3, prompt_tokens=True),
@@ -311,6 +314,17 @@ def test_one_lie_does_not_use_up_the_cap(server: ScriptedServer, ledger: Ledger)
     assert {reply.status for reply in ask([request(number) for number in range(6)])} == {"ok"}
     assert {reply.status for reply in ask([request(number) for number in range(9)])} == {"ok"}
     assert budget_of(ledger).spending().at_most < 0.01
+
+
+@pytest.mark.parametrize("usage", [{"prompt_tokens": 0, "completion_tokens": 0}, {"usage": {}}])
+def test_the_cap_holds_whatever_is_not_counted(
+    server: ScriptedServer, ledger: Ledger, usage: dict[str, object]
+) -> None:
+    server.script = lambda call: whole(completion(**usage))
+    replies = asking(server.base_url, ledger, max_cost=0.005)([request(n) for n in range(80)])
+    each = (tokens.at_most(request(1)) * 2.5 + 40 * 10) / 1e6
+    assert server.requests.total() == 0.005 // each
+    assert missing(replies) == {"over_budget": 80 - server.requests.total()}
 
 
 def test_answers_without_a_count_are_mentioned(
