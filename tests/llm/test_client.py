@@ -104,7 +104,7 @@ def test_the_ledger_answers_the_second_time(server: ScriptedServer, ledger: Ledg
         half_json,
         lambda: Answer("x", fault="no_choices"),
     ],
-    ids="500 503 408 409 425 429 bare-429 drop midway half no-choices".split(),
+    ids=[*("500", "503", "408", "409", "425", "429", "429 bare"), *("drop", "midway", "half", "-")],
 )
 def test_what_may_pass_is_asked_again(server: ScriptedServer, ledger: Ledger, fault: Fault) -> None:
     server.script = first_then(fault, times=2)
