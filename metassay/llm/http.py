@@ -39,6 +39,11 @@ CLIENTS = 8
 CONNECT_SECONDS = 10.0
 LARGEST_BODY = 16 * 2**20  # bytes; the longest answers of models take a tenth of it
 
+_GZIP = b"\x1f\x8b"  # how it begins, and no JSON does
+_EITHER, _BARE = zlib.MAX_WBITS | 32, -zlib.MAX_WBITS  # gzip or zlib; what some take deflate for
+_LAYERS = 3  # of packing
+_PIECE = 4096  # bytes that are unpacked at a time
+
 # What the package would tell about this machine, and read from the environment, in every request.
 _SILENCED = (
     *("X-Stainless-Lang", "X-Stainless-Package-Version", "X-Stainless-OS", "X-Stainless-Arch"),
@@ -155,6 +160,7 @@ def _client(endpoint: EndpointOptions, secrets: Secrets) -> openai.AsyncOpenAI:
     )
     headers: dict[str, Any] = dict.fromkeys(_SILENCED, openai.Omit())
     headers["User-Agent"] = f"metassay/{__version__}"
+    headers["Accept-Encoding"] = "gzip, deflate"  # whatever else is installed here
     common: dict[str, Any] = {
         # Never None: the package would take a key from the environment, and send it to this server.
         "api_key": secrets.key or "none",
@@ -207,8 +213,7 @@ class _Bounded(httpx2.AsyncBaseTransport):
                     raise _TooLarge("the body is too large")
         finally:
             await response.aclose()
-        packed = response.headers.get("content-encoding", "").strip().lower()
-        content = _unpacked(body) if packed in {"gzip", "x-gzip", "deflate"} else bytes(body)
+        content = _unpacked(bytes(body), response.headers.get("content-encoding", ""))
         watched = WATCHED.get()
         if watched is not None:
             seconds = time.monotonic() - start
@@ -220,15 +225,37 @@ class _Bounded(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
 
-def _unpacked(body: bytearray) -> bytes:
-    """What gzip or zlib made of a body; what is neither comes back as it is, and is no JSON."""
-    try:
-        content = zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(body, LARGEST_BODY + 1)
-    except zlib.error:
-        return bytes(body)
-    if len(content) > LARGEST_BODY:
-        raise _TooLarge("the body is too large")
-    return content
+def _unpacked(body: bytes, said: str) -> bytes:
+    """What gzip or zlib made of a body, also where its head (`said`) is wrong about it.
+
+    Some servers and their proxies both pack it, or only one of them says so. What is neither comes
+    back as it is.
+    """
+    if "deflate" in said.lower():
+        for form in (_EITHER, _BARE):
+            with contextlib.suppress(zlib.error):
+                body = _inflated(body, form)
+                break
+    for _ in range(_LAYERS):
+        if body.startswith(_GZIP):
+            with contextlib.suppress(zlib.error):
+                body = _inflated(body, _EITHER)
+    return body
+
+
+def _inflated(body: bytes, form: int) -> bytes:
+    """One layer: it may be several files in a row, with zeros behind them."""
+    content, unpacking = bytearray(), None
+    for start in range(0, len(body), _PIECE):
+        piece = body[start : start + _PIECE]
+        while piece := piece if unpacking else piece.lstrip(b"\0"):
+            unpacking = unpacking or zlib.decompressobj(form)
+            content += unpacking.decompress(piece, LARGEST_BODY + 1 - len(content))
+            if len(content) > LARGEST_BODY:
+                raise _TooLarge("the body is too large")
+            piece = unpacking.unused_data
+            unpacking = None if unpacking.eof else unpacking
+    return bytes(content)
 
 
 @functools.cache
