@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flows.surroundings import set_up
-from metassay.atomic import whole_file
+from metassay.atomic import remove_leftovers, whole_file
+from metassay.disk import refusal
 from metassay.errors import BadInput
 from metassay.options import BENCHMARKS
 
@@ -37,6 +38,12 @@ def main() -> int:
     except BadInput as error:
         print("\n".join(error.problems), file=sys.stderr)
         return REFUSED
+    except OSError as error:
+        said = refusal(error)
+        if said is None:
+            raise
+        print(said, file=sys.stderr)
+        return REFUSED
     return 0
 
 
@@ -50,6 +57,7 @@ def _accept(root: Path, names: list[str], *, anyway: bool) -> None:
         print(f"note: {problem}", file=sys.stderr)
     said = [_move(root, name) for name in names]  # what cannot be compared is not accepted
     for name, line in zip(names, said, strict=True):
+        remove_leftovers(root / _accepted(name))  # of one that was killed here
         with whole_file(root / _accepted(name)) as file:
             file.write((root / BENCHMARKS / name / "dvc.lock").read_bytes())
         print(f"{name}: {line}")

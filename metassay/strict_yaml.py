@@ -72,6 +72,18 @@ def is_text(word: str) -> bool:
     return not _NO_TEXT.fullmatch(word) and not _TO_SOME.fullmatch(word)
 
 
+def is_deep(text: str) -> bool:
+    """Whether it has blocks within blocks that could end the process of a reader; YAMLError if it
+    is no YAML."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            return True
+    return False
+
+
 def located(problems: Iterable[str]) -> list[str]:
     """Messages with the line of the key that they name: `params.yaml, line 3 > judges > x: ...`.
 
