@@ -1,5 +1,7 @@
 """`python -m flows NAME... [--jobs N] [--no-prefect | --prefect-api URL]`: of `metassay run`.
 
+`--ask-again` runs stages that lack answers of language models, although nothing changed.
+
 `--only report` is what `metassay report` starts: that stage alone, although nothing changed.
 `--figures` is what `metassay figures` starts: names are of papers then.
 """
@@ -46,6 +48,7 @@ def main(then: Then = _end) -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--no-prefect", action="store_true")
     parser.add_argument("--prefect-api", metavar="URL")
+    parser.add_argument("--ask-again", action="store_true")
     parser.add_argument("--only", choices=["report"], help="without Prefect")
     parser.add_argument("--figures", action="store_true", help="of papers, which NAME names")
     ending = Ending()
@@ -107,7 +110,7 @@ def _plan(root: Path, chosen: argparse.Namespace) -> "Plan":
 
     if chosen.figures:
         return figures.plan(root, chosen.names)
-    whole = dag.plan(root, chosen.names, ask=not chosen.only)
+    whole = dag.plan(root, chosen.names, ask=not chosen.only, again=chosen.ask_again)
     if not chosen.only:
         return whole
     plan = dag.only(root, whole, chosen.only)

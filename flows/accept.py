@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flows.surroundings import set_up
-from metassay.atomic import whole_file
+from metassay.atomic import remove_leftovers, whole_file
 from metassay.disk import told
 from metassay.errors import BadInput
 from metassay.options import BENCHMARKS
@@ -54,6 +54,7 @@ def _accept(root: Path, names: list[str], *, anyway: bool) -> None:
         print(f"note: {problem}", file=sys.stderr)
     said = [_move(root, name) for name in names]  # what cannot be compared is not accepted
     for name, line in zip(names, said, strict=True):
+        remove_leftovers(root / _accepted(name))  # of one that was killed here
         with whole_file(root / _accepted(name)) as file:
             file.write((root / BENCHMARKS / name / "dvc.lock").read_bytes())
         print(f"{name}: {line}")

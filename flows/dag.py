@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from flows.unfinished import answers, asks_again
+from flows.unfinished import answers, asks_again, lacks
 from metassay.datasets.registry import closed, load_registry
 from metassay.errors import BadInput
 from metassay.merges import dvc_problems
@@ -111,12 +111,18 @@ def environment(root: Path) -> dict[str, str]:
 
 
 def plan(
-    root: Path, benchmarks: Iterable[str], *, ask: bool = True, more: Collection[str] = ()
+    root: Path,
+    benchmarks: Iterable[str],
+    *,
+    ask: bool = True,
+    again: bool = False,
+    more: Collection[str] = (),
 ) -> Plan:
     """The stages of these benchmarks with all that they need, and which of them are stale.
 
     `more` are stages of the root's dvc.yaml that are wanted too, whoever makes what they read. With
-    `ask`, stale is also what lacks answers of language models that asking again may get.
+    `ask`, stale is also what lacks answers of language models that asking again may get, and with
+    `again` a stage that lacks any runs although nothing changed.
     Only their own dvc.yaml and the root's are read: a benchmark needs nothing of another one.
     Raises BadInput with the reason where DVC cannot read them.
     """
@@ -150,8 +156,10 @@ def plan(
             with _each_params_file_read_once():
                 made = _made(order, stages)
                 found = {one.addressing: _look(one, stages[one.addressing], made) for one in order}
-            again = {one.addressing for one in order if ask and asks_again(one)}
-    changed = again | {address for address, look in found.items() if look.changed}
+            lacking = {one.addressing for one in order if ask and asks_again(one)}
+            forced = {one.addressing for one in order if again and lacks(one)}
+    stages |= {address: replace(stages[address], forced=True) for address in forced}
+    changed = lacking | forced | {address for address, look in found.items() if look.changed}
     stale = _with_downstream(stages, changed)
     # What brings a dataset that is not there runs only for who will read it.
     absent = {a for a, look in found.items() if look.absent and "network" in stages[a].tags}

@@ -68,14 +68,14 @@ def _push_accepted(repo: Any, remote: str, root: Path, name: str) -> int:
     """Push the files that accepted.lock names and DVC's cache has: the state is an earlier one, of
     which DVC itself knows nothing. What cannot be compared with elsewhere for want of a table is
     told."""
-    from metassay.comparison.locks import outs_of, parse_lock
+    from metassay.comparison.locks import lock_text, outs_of, parse_lock
     from metassay.comparison.sides import tables_of
     from metassay.reevaluation.outcome import accepted_file
 
     file = accepted_file(name)
     if not (root / file).is_file():
         return 0
-    lock = parse_lock((root / file).read_text(encoding="utf-8"), str(file))
+    lock = parse_lock(lock_text(root / file), str(file))
     cache, there = repo.cache.local, repo.cloud.get_remote_odb(remote, "push")
     hashes = {path: HashInfo("md5", md5) for path, md5 in outs_of(lock).items() if md5}
     had = [one for one in hashes.values() if cache.exists(one.value)]

@@ -468,12 +468,15 @@ def test_a_stage_that_lacks_answers_is_run_again_and_after_it_only_what_changed(
     assert names(done.stderr) == {"b00: decompose@clauses"}  # it came to the same
     assert locks(project) == whole
     assert run(project, "b00", "--only", "report").returncode == 0  # which asks nobody
+    answers_of(project, "decompose", "ok", "http_400")
+    assert run(project, "b00", "--no-prefect").returncode == 0
+    assert stale(project, "b00") == set()  # the one failed for good
 
     page = project / "reports/b00/index.html"
     page.write_text("the old one", encoding="utf-8")
     hook(project, "decompose-b00-clauses", "echo 1 of 2 are missing >&2", "exit 1")
     for _ in range(2):  # once its outs are gone, DVC's cache does not bring them back
-        done = run(project, "b00", "--no-prefect")
+        done = run(project, "b00", "--no-prefect", "--ask-again")
         assert done.returncode == 1
         assert "✗ b00: decompose@clauses (exit 1)\n1 of 2 are missing\n" in done.stderr
         assert "! reports/b00/index.html is of an earlier run, not of this one" in done.stderr

@@ -131,6 +131,47 @@ def reevaluate(root: Path) -> subprocess.CompletedProcess[str]:
     return run(root, "flows.reevaluate", "--no-prefect")
 
 
+KILLED = """
+import os, signal
+from pathlib import Path
+from flows import accept
+replace = Path.replace
+def killed(file, target):
+    if Path(target).name != "accepted.lock":
+        return replace(file, target)
+    os.kill(os.getpid(), signal.SIGKILL)
+Path.replace = killed
+accept.main()
+"""
+
+
+def test_a_kill_while_accept_writes_leaves_the_old_numbers_and_the_next_one_clears_up(
+    project: Path,
+) -> None:
+    folder = project / "benchmarks/one"
+    lock = folder / "accepted.lock"
+    before = lock.read_bytes()
+    (folder / "dvc.lock").write_bytes((folder / "dvc.lock").read_bytes() + b"# another\n")
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, "one", "--anyway"],
+        cwd=project,
+        env=surroundings(project),
+        check=False,
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert lock.read_bytes() == before
+    assert list(folder.glob(".accepted.lock.*"))
+    assert run(project, "flows.accept", "--anyway").returncode == 0
+    assert lock.read_bytes() == (folder / "dvc.lock").read_bytes()
+    assert not list(folder.glob(".accepted.lock.*"))
+    lock.unlink()
+    lock.mkdir()
+    refused = run(project, "flows.accept", "--anyway")
+    assert refused.returncode == 2
+    said = "a file stands where a folder is needed, or the other way round; move it away"
+    assert said in refused.stderr
+
+
 def test_a_planted_regression_is_named_and_what_is_accepted_is_no_alarm(project: Path) -> None:
     (project / RAW).write_text("worse", encoding="utf-8")
     refused = run(project, "flows.accept")

@@ -182,6 +182,8 @@ def parser() -> argparse.ArgumentParser:
     running = add("run", _piped("run", "running", "run"), bringing, RUN)
     running.add_argument("names", metavar="BENCHMARK", nargs="+", help=BENCHMARK)
     running.add_argument("--jobs", type=_count, default=2, help="stages at a time (default 2)")
+    failed = "ask language models again for what failed for good, too"
+    running.add_argument("--ask-again", action="store_true", help=failed)
     server = running.add_mutually_exclusive_group()
     server.add_argument("--no-prefect", action="store_true", help="no Prefect server, no retries")
     telling = "report to this Prefect server: keys and numbers only (default: one of the run's own)"
