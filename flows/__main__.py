@@ -1,5 +1,7 @@
 """`python -m flows NAME... [--jobs N] [--no-prefect | --prefect-api URL]`: of `metassay run`.
 
+`--ask-again` runs stages that lack answers of language models, although nothing changed.
+
 `--only report` is what `metassay report` starts: that stage alone, although nothing changed.
 `--figures` is what `metassay figures` starts: names are of papers then.
 """
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING
 from flows.ending import Ending
 from flows.surroundings import CREDENTIALS, set_up
 from metassay import lifeline
-from metassay.disk import refusal
+from metassay.disk import told
 from metassay.errors import BadInput
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ def main(then: Then = _end) -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--no-prefect", action="store_true")
     parser.add_argument("--prefect-api", metavar="URL")
+    parser.add_argument("--ask-again", action="store_true")
     parser.add_argument("--only", choices=["report"], help="without Prefect")
     parser.add_argument("--figures", action="store_true", help="of papers, which NAME names")
     ending = Ending()
@@ -57,10 +60,7 @@ def main(then: Then = _end) -> int:
         print("\n".join(error.problems), file=sys.stderr)
         return REFUSED
     except OSError as error:
-        said = refusal(error)
-        if said is None:
-            raise
-        print(said, file=sys.stderr)
+        print(told(error), file=sys.stderr)
         return REFUSED
     except _Stopped:
         ending.leave()
@@ -74,13 +74,17 @@ def _run(root: Path, chosen: argparse.Namespace, ending: Ending, then: Then) -> 
     from flows.recovery import guarded, leave_to_mend
     from flows.watch import Watch
     from flows.workers import Workers
+    from stages.doorway import close_all
 
     kept = CREDENTIALS if chosen.prefect_api else ()
     theirs = set_up(root, kept=kept)
     try:
-        with guarded(root) as held:
+        with guarded(root, () if chosen.figures else chosen.names) as held:
             workers = Workers(root, held)
-            with Watch(_plan(root, chosen)) as watch:
+            plan = _plan(root, chosen)
+            for name in {stage.benchmark for stage in plan.stages.values() if stage.closed} - {""}:
+                close_all(name)  # plain DVC may have brought what lies there
+            with Watch(plan) as watch:
                 failed: list[str] = []
                 if watch.plan.stale:
                     with _way(root, chosen, held, theirs, ending) as way:
@@ -106,7 +110,7 @@ def _plan(root: Path, chosen: argparse.Namespace) -> "Plan":
 
     if chosen.figures:
         return figures.plan(root, chosen.names)
-    whole = dag.plan(root, chosen.names, ask=not chosen.only)
+    whole = dag.plan(root, chosen.names, ask=not chosen.only, again=chosen.ask_again)
     if not chosen.only:
         return whole
     plan = dag.only(root, whole, chosen.only)
@@ -121,7 +125,7 @@ def _plan(root: Path, chosen: argparse.Namespace) -> "Plan":
 
 
 def _way(
-    root: Path, chosen: argparse.Namespace, held: int, theirs: list[str], ending: Ending
+    root: Path, chosen: argparse.Namespace, held: list[int], theirs: list[str], ending: Ending
 ) -> "AbstractContextManager[Way]":
     """How the stages are run: a function of the root, the workers, the watch and `jobs`."""
     from flows import plain, prefect_api

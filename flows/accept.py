@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flows.surroundings import set_up
-from metassay.atomic import whole_file
+from metassay.atomic import remove_leftovers, whole_file
+from metassay.disk import told
 from metassay.errors import BadInput
 from metassay.options import BENCHMARKS
 
@@ -27,15 +28,18 @@ def main() -> int:
     parser.add_argument("names", nargs="+")
     parser.add_argument("--anyway", action="store_true")
     chosen = parser.parse_args()
-    from flows.recovery import guarded
+    from flows.recovery import alone
 
     root = Path.cwd()
     set_up(root)
     try:
-        with guarded(root):
+        with alone(root, chosen.names):
             _accept(root, chosen.names, anyway=chosen.anyway)
     except BadInput as error:
         print("\n".join(error.problems), file=sys.stderr)
+        return REFUSED
+    except OSError as error:
+        print(told(error), file=sys.stderr)
         return REFUSED
     return 0
 
@@ -50,6 +54,7 @@ def _accept(root: Path, names: list[str], *, anyway: bool) -> None:
         print(f"note: {problem}", file=sys.stderr)
     said = [_move(root, name) for name in names]  # what cannot be compared is not accepted
     for name, line in zip(names, said, strict=True):
+        remove_leftovers(root / _accepted(name))  # of one that was killed here
         with whole_file(root / _accepted(name)) as file:
             file.write((root / BENCHMARKS / name / "dvc.lock").read_bytes())
         print(f"{name}: {line}")

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from flows.unfinished import answers, asks_again
+from flows.unfinished import answers, asks_again, lacks
+from metassay.datasets.registry import closed, load_registry
 from metassay.errors import BadInput
 from metassay.merges import dvc_problems
 from metassay.options import BENCHMARKS
@@ -31,7 +32,8 @@ FORCED = "!"  # before the address of a stage that is to run although nothing ch
 @dataclass(frozen=True)
 class Stage:
     """One stage instance: its DVC address, the stages that it needs, how its `meta` says to run
-    it, the files and folders that it reads, and whether it runs although nothing changed."""
+    it, the files and folders that it reads, whether it runs although nothing changed, and whether
+    what it makes is its owner's alone."""
 
     address: str
     needs: tuple[str, ...]
@@ -41,6 +43,7 @@ class Stage:
     asked: tuple[str, ...] = ()  # its files of table responses, by name
     reads: tuple[str, ...] = ()
     forced: bool = False
+    closed: bool = False
 
     @property
     def order(self) -> str:
@@ -108,12 +111,18 @@ def environment(root: Path) -> dict[str, str]:
 
 
 def plan(
-    root: Path, benchmarks: Iterable[str], *, ask: bool = True, more: Collection[str] = ()
+    root: Path,
+    benchmarks: Iterable[str],
+    *,
+    ask: bool = True,
+    again: bool = False,
+    more: Collection[str] = (),
 ) -> Plan:
     """The stages of these benchmarks with all that they need, and which of them are stale.
 
     `more` are stages of the root's dvc.yaml that are wanted too, whoever makes what they read. With
-    `ask`, stale is also what lacks answers of language models that asking again may get.
+    `ask`, stale is also what lacks answers of language models that asking again may get, and with
+    `again` a stage that lacks any runs although nothing changed.
     Only their own dvc.yaml and the root's are read: a benchmark needs nothing of another one.
     Raises BadInput with the reason where DVC cannot read them.
     """
@@ -142,12 +151,15 @@ def plan(
                     whole.subgraph(wanted).reverse(), key=lambda stage: stage.addressing
                 )
             )
-            stages = {stage.addressing: _stage(whole, stage) for stage in order}
+            alone = _closed(order)
+            stages = {one.addressing: _stage(whole, one, alone) for one in order}
             with _each_params_file_read_once():
                 made = _made(order, stages)
                 found = {one.addressing: _look(one, stages[one.addressing], made) for one in order}
-            again = {one.addressing for one in order if ask and asks_again(one)}
-    changed = again | {address for address, look in found.items() if look.changed}
+            lacking = {one.addressing for one in order if ask and asks_again(one)}
+            forced = {one.addressing for one in order if again and lacks(one)}
+    stages |= {address: replace(stages[address], forced=True) for address in forced}
+    changed = lacking | forced | {address for address, look in found.items() if look.changed}
     stale = _with_downstream(stages, changed)
     # What brings a dataset that is not there runs only for who will read it.
     absent = {a for a, look in found.items() if look.absent and "network" in stages[a].tags}
@@ -257,7 +269,19 @@ def _each_params_file_read_once() -> Iterator[None]:
         param.load_path = load_path
 
 
-def _stage(whole: Any, stage: Any) -> Stage:
+def _of(address: str) -> str:
+    """The benchmark that an address is of; of a stage of the root's dvc.yaml its item."""
+    file, _, name = address.rpartition(":")
+    return Path(file).parent.name or name.partition("@")[2]
+
+
+def _closed(stages: Iterable[Any]) -> frozenset[str]:
+    """The benchmarks and datasets of these stages of which what is made is its owner's alone."""
+    datasets = load_registry()
+    return frozenset(one for one in {_of(s.addressing) for s in stages} if closed(one, datasets))
+
+
+def _stage(whole: Any, stage: Any, alone: Collection[str]) -> Stage:
     meta = stage.meta or {}
     return Stage(
         address=stage.addressing,
@@ -267,4 +291,5 @@ def _stage(whole: Any, stage: Any) -> Stage:
         tags=tuple(meta.get("tags", ())),
         asked=tuple(file.stem for file in answers(stage)),
         reads=tuple(sorted(str(read.def_path) for read in stage.deps)),
+        closed=_of(stage.addressing) in alone,
     )

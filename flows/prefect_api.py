@@ -34,7 +34,7 @@ def tell(root: Path, variables: list[str]) -> None:
 
 
 @contextmanager
-def own(root: Path, held: int, lost: Callable[[], None]) -> Iterator[Way]:
+def own(root: Path, held: list[int], lost: Callable[[], None]) -> Iterator[Way]:
     """Run with a server that lives as long as the run; `lost` is called if it ends before."""
     print("Prefect's server starts; that takes some 15 seconds", file=sys.stderr)
     server = Server(root, held, lost)

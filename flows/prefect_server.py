@@ -25,6 +25,7 @@ from metassay import lifeline
 
 DAMAGED = 65  # EX_DATAERR of sysexits.h: the database is at fault, as far as one can tell
 START_TIMEOUT = 120.0
+_ROOM = 2**20  # bytes, for what SQLite writes to open a database
 _GRACE = {b"": 1.5, b".": 30.0}  # seconds to write down what it was told: of a killed run, or not
 _ALONE = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_FINAL": "1"}
 _WITHOUT_SERVICES = {"PREFECT__SERVER_EPHEMERAL": "1"}
@@ -38,9 +39,9 @@ class Server:
     """The server as the run sees it, from `start` to `close`; `url` is where Prefect finds it."""
 
     def __init__(
-        self, root: Path, held: int, lost: Callable[[], None], *, schedules: bool = False
+        self, root: Path, held: list[int], lost: Callable[[], None], *, schedules: bool = False
     ) -> None:
-        """`lost` is called, in a thread, if it ends before `close`; `held` is the run's lock.
+        """`lost` is called, in a thread, if it ends before `close`; `held` are the run's locks.
 
         `schedules`: it is that of `metassay schedule`, which starts runs by the clock, too, and has
         a list of its own, since runs have servers of theirs meanwhile.
@@ -72,6 +73,7 @@ class Server:
             with _explained():
                 if self._ended() != DAMAGED or not self._database.exists():
                     raise OSError(self._last_words())
+                _check_room(self._database.parent)
                 aside = history.set_aside(self._database)
                 print(
                     f"Prefect's list of past runs, {self._database.name}, is damaged: it is now"
@@ -105,7 +107,7 @@ class Server:
                 stdin=subprocess.PIPE,
                 stdout=self._said,
                 stderr=self._said,
-                pass_fds=[listening.fileno(), self._held],
+                pass_fds=[listening.fileno(), *self._held],
                 start_new_session=True,  # Ctrl-C is for the run, which then ends it
             )
         threading.Thread(target=self._watch, daemon=True, name="server").start()
@@ -144,6 +146,12 @@ class Server:
         said = self._said.read().decode(errors="replace")
         errors = re.findall(r"^\S*(?:Error|Exception)\b.*", said, re.MULTILINE)
         return errors[-1] if errors else f"exit {self._process.returncode}"
+
+
+def _check_room(folder: Path) -> None:
+    """OSError on a full disk, where a sound database cannot be opened either."""
+    with tempfile.TemporaryFile(dir=folder) as probe:
+        probe.write(bytes(_ROOM))
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from flows import dag
 from flows.reasons import refused, repository
 from flows.recovery import guarded
 from metassay import lifeline
+from metassay.disk import told
 from metassay.errors import BadInput, shown
 from metassay.options import BENCHMARKS
 
@@ -26,6 +27,9 @@ def main() -> int:
             print(f"{push(Path.cwd(), remote, names)} file(s) pushed to {remote}")
     except BadInput as error:
         print("\n".join(error.problems), file=sys.stderr)
+        return REFUSED
+    except OSError as error:
+        print(told(error), file=sys.stderr)
         return REFUSED
     return 0
 
@@ -64,14 +68,14 @@ def _push_accepted(repo: Any, remote: str, root: Path, name: str) -> int:
     """Push the files that accepted.lock names and DVC's cache has: the state is an earlier one, of
     which DVC itself knows nothing. What cannot be compared with elsewhere for want of a table is
     told."""
-    from metassay.comparison.locks import outs_of, parse_lock
+    from metassay.comparison.locks import lock_text, outs_of, parse_lock
     from metassay.comparison.sides import tables_of
     from metassay.reevaluation.outcome import accepted_file
 
     file = accepted_file(name)
     if not (root / file).is_file():
         return 0
-    lock = parse_lock((root / file).read_text(encoding="utf-8"), str(file))
+    lock = parse_lock(lock_text(root / file), str(file))
     cache, there = repo.cache.local, repo.cloud.get_remote_odb(remote, "push")
     hashes = {path: HashInfo("md5", md5) for path, md5 in outs_of(lock).items() if md5}
     had = [one for one in hashes.values() if cache.exists(one.value)]

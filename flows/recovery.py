@@ -13,35 +13,50 @@ import contextlib
 import fcntl
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import psutil
 
 from flows import history
 from flows.dag import HALF_WRITTEN
 from metassay.options import BENCHMARKS
+from metassay.work import WORK, own
 
 
 @contextmanager
-def guarded(root: Path) -> Iterator[int]:
+def guarded(root: Path, names: Iterable[str] = ()) -> Iterator[list[int]]:
     """Be the only run in this project; mend what a killed one left, and leave nothing to mend.
 
     A second run waits until the first has ended, and all processes to which it gave the file
-    descriptor that this yields.
+    descriptors that this yields. So does whoever accepts one of the benchmarks `names`.
     """
-    work = root / ".work"
-    work.mkdir(exist_ok=True)
-    unfinished = work / "unfinished"
-    with (work / "run.lock").open("w") as held:
-        _wait_for(held)
+    own(root)
+    (root / "data/tables").mkdir(parents=True, exist_ok=True)  # a stage may make folders of its own
+    unfinished = root / WORK / "unfinished"
+    with _locked(root / WORK / "run.lock", "another run works in this project") as held:
         if unfinished.exists():
             mend(root)
         unfinished.touch()
-        yield held.fileno()
+        with alone(root, names) as more:
+            yield [held, *more]
         unfinished.unlink()  # not in a finally: only a run that ended leaves none
+
+
+@contextmanager
+def alone(root: Path, names: Iterable[str]) -> Iterator[list[int]]:
+    """Let no run change these benchmarks meanwhile; runs of others go on."""
+    own(root)
+    folder = root / WORK / "locks"
+    folder.mkdir(exist_ok=True)
+    with contextlib.ExitStack() as stack:
+        # In one order, so that no two wait for each other.
+        yield [
+            stack.enter_context(_locked(folder / f"run-{name}", f"another run works on {name}"))
+            for name in sorted(set(names))
+        ]
 
 
 def leave_to_mend(root: Path) -> None:
@@ -49,12 +64,15 @@ def leave_to_mend(root: Path) -> None:
     (root / ".work/unfinished").touch()
 
 
-def _wait_for(lock: IO[str]) -> None:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        print("another run works in this project; waiting until it has ended", file=sys.stderr)
-        fcntl.flock(lock, fcntl.LOCK_EX)
+@contextmanager
+def _locked(file: Path, busy: str) -> Iterator[int]:
+    with file.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"{busy}; waiting until it has ended", file=sys.stderr, flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield lock.fileno()
 
 
 def mend(root: Path) -> None:

@@ -10,11 +10,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flows.__main__ import main
+from metassay.work import owner_alone
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +37,10 @@ def reevaluated(chosen: argparse.Namespace, plan: "Plan", failed: list[str]) -> 
     codes = []
     for name in chosen.names:
         outcome = outcome_of(Path.cwd(), name, plan, failed, looked_at=len(chosen.names))
-        write_report(Path.cwd(), outcome, append(Path.cwd(), outcome))
+        closed = any(one.closed for one in plan.stages.values() if one.benchmark == name)
+        history = append(Path.cwd(), outcome)
+        with owner_alone() if closed else nullcontext():
+            write_report(Path.cwd(), outcome, history)
         print("\n".join(lines(outcome)), flush=True)
         if chosen.prefect_api:
             tell(chosen.prefect_api, outcome)

@@ -23,6 +23,7 @@ from cronsim import CronSim, CronSimError
 from flows import history
 from flows.surroundings import CREDENTIALS, set_up
 from metassay import lifeline
+from metassay.disk import told
 from metassay.errors import BadInput
 
 REFUSED = 2
@@ -64,6 +65,9 @@ def main() -> int:
     except (BadInput, NoPrefect) as error:
         print(error, file=sys.stderr)
         return REFUSED
+    except OSError as error:
+        print(told(error), file=sys.stderr)
+        return REFUSED
     return 0
 
 
@@ -91,8 +95,8 @@ def next_times(chosen: argparse.Namespace) -> list[str]:
 
 
 @contextmanager
-def _alone(root: Path) -> Iterator[int]:
-    """Be the only schedule of this project; yields the file descriptor of the lock."""
+def _alone(root: Path) -> Iterator[list[int]]:
+    """Be the only schedule of this project; yields the file descriptor of its lock."""
     work = history.of_schedule(root).parent
     work.mkdir(parents=True, exist_ok=True)
     with (work / "lock").open("w") as lock:
@@ -103,11 +107,11 @@ def _alone(root: Path) -> Iterator[int]:
                 "a schedule of this project is served already; end it first (one schedule may name"
                 " several benchmarks)"
             ) from None
-        yield lock.fileno()
+        yield [lock.fileno()]
 
 
 @contextmanager
-def _server(root: Path, held: int, url: str | None) -> Iterator[None]:
+def _server(root: Path, held: list[int], url: str | None) -> Iterator[None]:
     """The server that keeps the schedule: one that ends with this process, or that at `url`."""
     from flows.prefect_api import prefect_at, settings_of_nobody
     from flows.prefect_server import Server

@@ -5,8 +5,11 @@ that stages have written, and from whether there is a key, or anybody who listen
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from metassay.llm.missing import mendable
 
 RESPONSES = "responses"
 
@@ -19,15 +22,19 @@ def answers(stage: Any) -> list[Path]:
 
 def asks_again(stage: Any) -> bool:
     """Whether one of DVC's stages lacks answers that asking again may get, and can ask."""
-    models = {model for file in answers(stage) for model in _lacking(file)}
+    models = {model for file in answers(stage) for model in _lacking(file, mendable)}
     return bool(models) and _can_ask(models)
 
 
-def _lacking(file: Path) -> set[str]:
-    """The models, by their provider's identifier, whose answers are missing for now."""
+def lacks(stage: Any) -> bool:
+    """Whether one of DVC's stages lacks any answer, such as one that failed for good."""
+    return any(_lacking(file, lambda _: True) for file in answers(stage))
+
+
+def _lacking(file: Path, counts: Callable[[str], bool]) -> set[str]:
+    """The models, by their provider's identifier, without answers for reasons that count."""
     import pyarrow.parquet as pq
 
-    from metassay.llm.missing import mendable
     from metassay.parquet_file import DAMAGE
 
     try:
@@ -35,7 +42,7 @@ def _lacking(file: Path) -> set[str]:
         found = pq.read_table(file, columns=["status", "finish_reason"]).to_pydict()
         pairs = zip(found["status"], found["finish_reason"], strict=True)
         rows = [
-            n for n, (status, why) in enumerate(pairs) if status == "error" and mendable(str(why))
+            n for n, (status, why) in enumerate(pairs) if status == "error" and counts(str(why))
         ]
         if not rows:
             return set()

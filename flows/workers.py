@@ -19,6 +19,7 @@ from flows.dag import Stage, environment
 from flows.words import last_words, notes
 from metassay import lifeline
 from metassay.disk import refusal
+from metassay.work import OTHERS
 from stages.doorway import BAD_INPUT, DEFECT
 
 
@@ -50,10 +51,11 @@ class Outcome:
 class Workers:
     """As many processes as stages are asked for at the same time, kept for the next stages."""
 
-    def __init__(self, root: Path, held: int) -> None:
+    def __init__(self, root: Path, held: list[int]) -> None:
         self._root = root
-        self._held = held  # the lock of the run, which lasts as long as any of them
-        self._idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
+        self._held = held  # the locks of the run, which last as long as any of them
+        # Those that leave nothing to others, and those that do as their user's umask says.
+        self._idle = {one: queue.SimpleQueue[_Worker]() for one in (True, False)}
         self._all: list[_Worker] = []
         self._lock = threading.RLock()  # a signal may come while it is held
         self.stopped = threading.Event()
@@ -62,7 +64,7 @@ class Workers:
     def run(self, stage: Stage) -> Outcome:
         """Bring one stage up to date; raises StageFailed, or Interrupted after kill()."""
         try:
-            with self._worker() as worker:
+            with self._worker(stage.closed) as worker:
                 code, ran, output, why = worker.ask(stage.order)
                 self.lost = self.lost or not worker.alive
         except OSError as error:  # no room for a process, or for what it says
@@ -89,22 +91,23 @@ class Workers:
             self._all.clear()
 
     @contextmanager
-    def _worker(self) -> "Iterator[_Worker]":
+    def _worker(self, closed: bool) -> "Iterator[_Worker]":
+        idle = self._idle[closed]
         try:
-            worker = self._idle.get_nowait()
+            worker = idle.get_nowait()
             while not worker.alive:  # killed while it had nothing to do
-                worker = self._idle.get_nowait()
+                worker = idle.get_nowait()
         except queue.Empty:
-            worker = self._another()
+            worker = self._another(closed)
         yield worker
         if worker.alive:
-            self._idle.put(worker)
+            idle.put(worker)
 
-    def _another(self) -> "_Worker":
+    def _another(self, closed: bool) -> "_Worker":
         with self._lock:  # so that none is started behind the back of kill()
             if self.stopped.is_set():
                 raise Interrupted
-            worker = _Worker(self._root, self._held)
+            worker = _Worker(self._root, self._held, closed=closed)
             self._all.append(worker)
         return worker
 
@@ -112,7 +115,7 @@ class Workers:
 class _Worker:
     """One such process, in a session of its own, so that it dies with all that it has started."""
 
-    def __init__(self, root: Path, held: int) -> None:
+    def __init__(self, root: Path, held: list[int], *, closed: bool) -> None:
         replies, write = os.pipe()
         # Without a name and inside the project, since what is said may quote a text.
         self._said: IO[bytes] = tempfile.TemporaryFile(dir=root / ".work")  # noqa: SIM115
@@ -123,8 +126,9 @@ class _Worker:
             stdin=subprocess.PIPE,
             stdout=self._said,
             stderr=self._said,
-            pass_fds=[write, held],
+            pass_fds=[write, *held],
             start_new_session=True,
+            umask=OTHERS if closed else -1,  # DVC, too, takes it when it starts
             text=True,
         )
         os.close(write)

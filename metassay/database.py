@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from metassay.disk import refusal
 from metassay.errors import BadInput
 
 BUSY_SECONDS = 60.0
@@ -131,7 +132,13 @@ def _check_place(path: Path) -> None:
             what = "a folder; name a file in it" if path.is_dir() else "no file; name one"
             raise BadInput(f"{path}: {what}")
     except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; name a file in a folder of yours") from None
+        raise _nowhere(path, error) from None
+
+
+def _nowhere(path: Path, error: OSError) -> BadInput:
+    error.filename = str(path)
+    said = refusal(error)
+    return BadInput(said or f"{path}: {error.strerror}; name a file in a folder of yours")
 
 
 @contextlib.contextmanager
@@ -145,7 +152,7 @@ def _locked(path: Path, name: str, how: int) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = path.with_name(f"{path.name}-{name}").open("w")
     except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}; name a file in a folder of yours") from None
+        raise _nowhere(path, error) from None
     with lock:
         fcntl.flock(lock, how)
         yield

@@ -22,6 +22,8 @@ _REFUSED = {
     errno.EEXIST: _IN_THE_WAY,
     errno.ENOTDIR: _IN_THE_WAY,
     errno.EISDIR: _IN_THE_WAY,
+    errno.ELOOP: "is a link that leads back to itself; name a file, or mend the link",
+    errno.ENXIO: "is a socket or a device without a receiver; name a file or a pipe",
     errno.EBUSY: _IN_THE_WAY,  # what `.` says of itself
 }
 
@@ -35,6 +37,14 @@ def refusal(error: OSError) -> str | None:
     if remedy is None:
         return None
     return f"{short_name(error.filename)}: {remedy}" if error.filename else remedy
+
+
+def told(error: OSError) -> str:
+    """The line; an error that is not about a disk is raised again."""
+    said = refusal(error)
+    if said is None:
+        raise error
+    return said
 
 
 def short_name(name: object) -> str:

@@ -30,7 +30,8 @@ def dvc_problems(root: Path, benchmarks: Iterable[str]) -> list[str]:
         else:
             problems += file_problems(root, folder / "dvc.yaml", ("stages",))
         lock = folder / "dvc.lock"
-        if (root / lock).exists() and not _as_dvc_writes(root / lock):
+        there = (root / lock).exists()
+        if there and not ((root / lock).is_file() and _as_dvc_writes(root / lock)):
             problems += [f"{one}; {_OF_A_LOCK}" for one in file_problems(root, lock, _LOCK)]
     return problems
 
@@ -38,8 +39,10 @@ def dvc_problems(root: Path, benchmarks: Iterable[str]) -> list[str]:
 def _as_dvc_writes(lock: Path) -> bool:
     """Whether DVC can read its own file; it may hold words that other readers take otherwise."""
     try:
-        with lock.open(encoding="utf-8") as file:
-            whole = yaml.compose(file, Loader=_LOADER)
+        text = lock.read_text(encoding="utf-8")
+        if strict_yaml.is_deep(text):
+            return False
+        whole = yaml.compose(text, Loader=_LOADER)
     except (OSError, ValueError, yaml.YAMLError):
         return False
     blocks = _entries(whole)

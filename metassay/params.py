@@ -131,7 +131,7 @@ Folder = Benchmark | JudgeTest | SegmentTest  # what a folder of benchmarks/ may
 class MaxCost(Options):
     """What all runs of a project together may cost at most, in the currency of models' prices."""
 
-    amount: Annotated[float, Field(ge=0, le=1_000_000_000)]
+    amount: Annotated[float, Field(ge=0, le=4_000_000)]  # what the ledger can count, and no more
     currency: Annotated[str, Field(pattern="^[A-Z]{3}$")]
 
 

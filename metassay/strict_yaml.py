@@ -5,7 +5,9 @@ they differ about is refused, and so are a key that is there twice, a key that i
 blocks that are too deep or too many for any reader.
 """
 
+import functools
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +20,7 @@ from metassay.errors import BadInput, one_line
 # The same values and marks from both; the C one is not in every build of PyYAML.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DEEPEST = 40  # blocks within blocks; a few thousand end the process, without a word
+_LARGEST = 50_000_000  # bytes
 _MOST = 100_000  # values, with those of an anchor's block counted each time that it is named
 
 _INT = r"[-+]?(?:0|[1-9][0-9]{0,17})"  # fits into 64 bits
@@ -34,6 +37,8 @@ _TO_SOME = re.compile(
 
 # A file at the beginning of a message, or of the message that it introduces, with a key after it.
 _FILE = re.compile(r"^[^:>]+\.yaml(?= > )|(?<=: )[^:>\s]+\.yaml(?= > )")
+
+_ARROW, _STEP_ENDS = " > ", re.compile(r"(?= > |: )|$")
 
 _CONFLICT = re.compile(r"<{7}( |$)|>{7}( |$)")  # as git marks the sides of a conflict
 
@@ -67,6 +72,18 @@ def is_text(word: str) -> bool:
     return not _NO_TEXT.fullmatch(word) and not _TO_SOME.fullmatch(word)
 
 
+def is_deep(text: str) -> bool:
+    """Whether it has blocks within blocks that could end the process of a reader; YAMLError if it
+    is no YAML."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            return True
+    return False
+
+
 def located(problems: Iterable[str]) -> list[str]:
     """Messages with the line of the key that they name: `params.yaml, line 3 > judges > x: ...`.
 
@@ -79,6 +96,11 @@ def located(problems: Iterable[str]) -> list[str]:
 
 def _text(path: Path) -> str:
     try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+            raise BadInput(f"{path}: is a pipe or a device; put a file there")
+        if found.st_size > _LARGEST:
+            raise BadInput(f"{path}: has more than {_LARGEST:,} bytes; take some away")
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise BadInput(f"{path} does not exist; run in the project's folder") from None
@@ -262,19 +284,23 @@ def _root(path: Path) -> yaml.Node | None:
     return node
 
 
+@functools.lru_cache(maxsize=64)
+def _steps(node: yaml.Node) -> dict[str, tuple[yaml.Node, yaml.Node | None]]:
+    """Keys and what stands there, by the step of a path that leads to it."""
+    return {step: (key, child) for step, key, child in reversed(list(_children(node)))}
+
+
 def _line(root: yaml.Node | None, rest: str) -> int:
     """The line of the key at ` > a > b: ...`, or of the last of these that is there; 0 for none."""
     node, line = root, 0
-    while node is not None:
-        reached = [
-            (len(step), key, child)
-            for step, key, child in _children(node)
-            if re.match(rf" > {re.escape(step)}(?= > |: |$)", rest)
-        ]
+    while node is not None and rest.startswith(_ARROW):
+        steps, begin = _steps(node), len(_ARROW)
+        ends = [end.start() for end in _STEP_ENDS.finditer(rest, begin)]
+        reached = [end for end in ends if rest[begin:end] in steps]
         if not reached:
             break
-        length, key, node = max(reached, key=lambda one: one[0])
-        line, rest = _number(key), rest[len(" > ") + length :]
+        key, node = steps[rest[begin : reached[-1]]]
+        line, rest = _number(key), rest[reached[-1] :]
     if isinstance(node, yaml.SequenceNode):
         named = [one for one in node.value if rest.startswith(f": {one.value!r} ")]
         line = _number(named[0]) if named else line

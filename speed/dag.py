@@ -65,7 +65,10 @@ def build(root: Path, *, benchmarks: int = 2, metrics: int = 2, judges: int = 1)
     sample = _read(ROOT / "benchmarks/sample/params.yaml")
     _write(root / "params.yaml", shared)
     _write(root / "code.yaml", _code(shared, dag, names))
-    _write(root / "data/registry.yaml", {"fetched": ["d"], "datasets": {"d": {"title": "none"}}})
+    file = {"name": "f", "url": "https://127.0.0.1/none/f", "sha256": "0" * 64, "bytes": 1}
+    told = dict.fromkeys(("title", "licence", "upstream", "commit", "mirror"), "none")
+    entry = {**told, "access": "public", "files": [file]}
+    _write(root / "data/registry.yaml", {"fetched": ["d"], "datasets": {"d": entry}})
     fetching = _read(ROOT / "dvc.yaml")
     fetch = {"fetch": fetching["stages"]["fetch"]}  # no benchmark waits for training
     _write(root / "dvc.yaml", fetching | {"stages": _with_command(fetch)})

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from metassay import strict_yaml
+from metassay.datasets.registry import closed, load_registry
 from metassay.errors import BadInput
 from metassay.naming import name_problem
 from metassay.options import BENCHMARKS, PARAMS
@@ -24,7 +25,8 @@ _HOLE = re.compile(r"\$\{([^}]+)\}")
 class Declared:
     """One instance: its name in dvc.yaml, its benchmark's params file, and what DVC watches.
 
-    `params` has the keys (`judges.lexical`) by file; `deps` and `outs` are paths as DVC names them.
+    `params` has the keys (`judges.lexical`) by file; `deps` and `outs` are paths as DVC names them;
+    `closed`: what it makes is its owner's alone.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Declared:
     deps: frozenset[str]
     outs: frozenset[str]
     params: Mapping[str, tuple[str, ...]]
+    closed: bool = False
 
 
 def declared(stage: str, arguments: list[str]) -> Declared:
@@ -55,6 +58,7 @@ def declared(stage: str, arguments: list[str]) -> Declared:
                     frozenset(found.get("deps", [])),
                     frozenset(_path(out) for kind in _OUTS for out in found.get(kind, [])),
                     {key: tuple(keys) for key, keys in _by_file(found.get("params", []))},
+                    closed(arguments[0], load_registry()),
                 )
     raise BadInput(
         f"no dvc.yaml has the command {shlex.join(command)!r}; name a benchmark, and what its"

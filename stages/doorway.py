@@ -15,19 +15,20 @@ import pandas as pd
 from metassay import lifeline, parquet, strict_yaml
 from metassay.atomic import remove_leftovers
 from metassay.code_version import FILE, STAGES, stale
-from metassay.disk import refusal
+from metassay.disk import told
 from metassay.errors import BadInput, Defect, Unfinished
 from metassay.kinds import Chosen, choose
 from metassay.options import PARAMS, Block, Criterion, parse
 from metassay.parquet import Table
 from metassay.tables.notes import NOTES
+from metassay.work import WORK, close, own, owner_alone
 from stages.declared import Declared, declared, value_at
 
 BAD_INPUT = 78  # EX_CONFIG of sysexits.h: running the stage again cannot help
 DEFECT = 70  # EX_SOFTWARE: the program is at fault, and would be so again
 UNFINISHED = 1
 TABLES = Path("data/tables")
-WORK = Path(".work")
+REPORTS = Path("reports")
 REGISTRY = "data/registry.yaml"
 
 
@@ -171,7 +172,8 @@ def enter(main: Callable[[Given], None]) -> None:
     stage, arguments = Path(sys.argv[0]).stem, sys.argv[1:]
     try:
         entry = declared(stage, arguments)  # from here on the arguments can be a file's name
-        with _warnings_said(), _lock("-".join([stage, *arguments])):
+        own(Path())
+        with _lock("-".join([stage, *arguments])), _warnings_said(), _for_whom(entry, arguments[0]):
             for out in entry.outs:  # a killed one's parts: DVC hashes whole folders
                 remove_leftovers(Path(out))
             check_code(entry, stage)
@@ -187,11 +189,25 @@ def enter(main: Callable[[Given], None]) -> None:
         print(error, file=sys.stderr)
         sys.exit(UNFINISHED)
     except OSError as error:
-        said = refusal(error)
-        if said is None:  # not of a disk: where it broke is told, and not what it says
-            raise
-        print(said, file=sys.stderr)
+        print(told(error), file=sys.stderr)  # if not of a disk: where it broke, not what it says
         sys.exit(BAD_INPUT)
+
+
+def close_all(benchmark: str) -> None:
+    """Take the tables and pages of a benchmark from all but their owner."""
+    for folder in (TABLES, REPORTS, REPORTS / "changes"):
+        close(folder / benchmark)
+
+
+@contextlib.contextmanager
+def _for_whom(entry: Declared, word: str) -> Iterator[None]:
+    """What is made of a dataset that is not public is its owner's alone."""
+    if not entry.closed:
+        yield
+        return
+    close_all(word)
+    with owner_alone():
+        yield
 
 
 def check_code(entry: Declared, stage: str) -> None:

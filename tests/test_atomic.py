@@ -1,10 +1,14 @@
 """Files and folders appear whole or not at all."""
 
+import os
+import stat
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from metassay.atomic import remove_leftovers, whole_file, whole_folder
+from metassay.atomic import out_file, remove_leftovers, whole_file, whole_folder
 from metassay.errors import BadInput
 
 
@@ -53,3 +57,108 @@ def test_leftovers_of_one_name_go(tmp_path: Path) -> None:
     remove_leftovers(tmp_path / "out")
     assert sorted(path.name for path in tmp_path.iterdir()) == [".other.x.unfinished", "out"]
     remove_leftovers(tmp_path / "nowhere" / "out")
+
+
+def put(path: Path, content: bytes = b"new") -> None:
+    with whole_file(path) as file:
+        file.write(content)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.fixture
+def umask() -> Iterator[None]:
+    before = os.umask(0o027)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("umask")
+def test_a_file_keeps_its_mode_and_a_new_one_has_that_of_the_umask(tmp_path: Path) -> None:
+    for kept in (0o600, 0o664, 0o444):
+        path = tmp_path / f"{kept:o}"
+        path.touch()
+        path.chmod(kept)
+        with whole_file(path) as file:
+            (hidden,) = tmp_path.glob(".*.unfinished")
+            assert mode(hidden) == kept, "from its first byte on"
+            file.write(b"new")
+        assert mode(path) == kept
+    put(tmp_path / "new")
+    assert mode(tmp_path / "new") == 0o640
+
+
+@pytest.mark.usefixtures("umask")
+def test_a_folder_keeps_its_mode_and_a_new_one_has_that_of_the_umask(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir(0o700)
+    for name, expected in (("mine", 0o700), ("new", 0o750)):
+        with whole_folder(tmp_path / name, "--out") as made:
+            (made / "file").touch()
+        assert (mode(tmp_path / name), mode(tmp_path / name / "file")) == (expected, 0o640)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may give files away")
+def test_a_file_that_root_writes_again_stays_its_owners(tmp_path: Path) -> None:
+    path = tmp_path / "theirs"
+    path.touch(0o600)
+    os.chown(path, 65534, 65534)
+    put(path)
+    assert (path.stat().st_uid, path.stat().st_gid, mode(path)) == (65534, 65534, 0o600)
+
+
+def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "target").write_bytes(b"old")
+    for name, target in (("link", "far/target"), ("to_nothing", "far/absent")):
+        (tmp_path / name).symlink_to(target)
+        put(tmp_path / name)
+        assert (tmp_path / name).is_symlink()
+        assert (tmp_path / target).read_bytes() == b"new"
+    assert len(list((tmp_path / "far").iterdir())) == 2
+
+
+def test_a_link_into_a_cache_that_nobody_may_write_to_makes_way(tmp_path: Path) -> None:
+    (tmp_path / "cached").write_bytes(b"old")
+    (tmp_path / "cached").chmod(0o444)
+    (tmp_path / "table").symlink_to("cached")
+    put(tmp_path / "table")
+    assert not (tmp_path / "table").is_symlink()
+    assert [(tmp_path / name).read_bytes() for name in ("cached", "table")] == [b"old", b"new"]
+
+
+def test_a_link_that_leads_to_itself_is_named(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(OSError, match="loop") as raised:
+        put(tmp_path / "loop")
+    assert raised.value.filename == str(tmp_path / "loop")
+    with pytest.raises((OSError, BadInput), match="loop"), whole_folder(tmp_path / "loop", "--out"):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["loop"]
+
+
+def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writing = threading.Thread(target=put, args=(pipe,))
+    writing.start()
+    assert pipe.read_bytes() == b"new"
+    writing.join()
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+def test_a_device_is_written_to_and_stays_a_device() -> None:
+    put(Path(os.devnull))
+    assert Path(os.devnull).is_char_device()
+
+
+def test_stdout_is_written_to_wherever_it_goes(capfd: pytest.CaptureFixture[str]) -> None:
+    # capfd has stdout go to a file, which is not replaced either: what follows would be lost.
+    print("before")
+    put(out_file("-"), b"table\n")
+    put(Path("/dev/stdout"), b"again\n")
+    print("after")
+    assert capfd.readouterr().out == "before\ntable\nagain\nafter\n"
+    assert out_file("./x") == Path("x")

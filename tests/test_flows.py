@@ -381,7 +381,7 @@ def test_a_worker_that_was_killed_costs_no_stage_but_its_own(
     stages = dag.plan(project, ["b00"]).stages
     segment, align = (stages[f"benchmarks/b00/dvc.yaml:{name}"] for name in ("segment", "align"))
     with (project / ".work/held").open("w") as held, ThreadPoolExecutor() as threads:
-        workers = Workers(project, held.fileno())
+        workers = Workers(project, [held.fileno()])
         assert not workers.run(segment).ran
         kill_workers()  # none had a stage
         running = threads.submit(workers.run, align)
@@ -468,12 +468,15 @@ def test_a_stage_that_lacks_answers_is_run_again_and_after_it_only_what_changed(
     assert names(done.stderr) == {"b00: decompose@clauses"}  # it came to the same
     assert locks(project) == whole
     assert run(project, "b00", "--only", "report").returncode == 0  # which asks nobody
+    answers_of(project, "decompose", "ok", "http_400")
+    assert run(project, "b00", "--no-prefect").returncode == 0
+    assert stale(project, "b00") == set()  # the one failed for good
 
     page = project / "reports/b00/index.html"
     page.write_text("the old one", encoding="utf-8")
     hook(project, "decompose-b00-clauses", "echo 1 of 2 are missing >&2", "exit 1")
     for _ in range(2):  # once its outs are gone, DVC's cache does not bring them back
-        done = run(project, "b00", "--no-prefect")
+        done = run(project, "b00", "--no-prefect", "--ask-again")
         assert done.returncode == 1
         assert "✗ b00: decompose@clauses (exit 1)\n1 of 2 are missing\n" in done.stderr
         assert "! reports/b00/index.html is of an earlier run, not of this one" in done.stderr
@@ -623,7 +626,7 @@ def test_another_prefect_server_is_told_keys_and_numbers_only(
     with (tmp_path / "held").open("w") as held, pytest.MonkeyPatch.context() as patch:
         for name, value in environment(tmp_path / "theirs").items():
             patch.setenv(name, value)
-        server = Server(tmp_path / "theirs", held.fileno(), lambda: None)
+        server = Server(tmp_path / "theirs", [held.fileno()], lambda: None)
         server.wait_until_it_serves()
         done = run(project, "b00", "b01", "--prefect-api", server.url)
         server.close()
@@ -708,7 +711,7 @@ def test_dvc_itself_says_why_a_stage_failed(project: Path, monkeypatch: pytest.M
         "segment": r"Parameters 'stages.segment' are missing from 'code.yaml'; .*refresh.*",
     }
     with (project / ".work/held").open("w") as held:
-        workers = Workers(project, held.fileno())
+        workers = Workers(project, [held.fileno()])
         for name, said in expected.items():
             with pytest.raises(StageFailed) as failed:
                 workers.run(stages[f"benchmarks/b00/dvc.yaml:{name}"])
@@ -748,7 +751,7 @@ def test_a_project_without_git_runs(
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     shutil.rmtree(project / ".git")
     with (project / ".work/held").open("w") as held:
-        workers = Workers(project, held.fileno())
+        workers = Workers(project, [held.fileno()])
         for threshold in (0.25, 0.3):
             files = set(project.iterdir())
             change(project / "params.yaml", "judges.j0.threshold", threshold)

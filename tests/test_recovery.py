@@ -24,6 +24,7 @@ from flows.prefect_server import NoPrefect, Server
 from flows.recovery import guarded, strike_out
 from flows.worker import list_at_once
 from metassay import lifeline
+from tests.test_disk import files_of_at_most
 
 
 def killed(root: Path) -> None:
@@ -80,7 +81,7 @@ def test_a_second_run_waits_for_what_a_killed_one_left_running(tmp_path: Path) -
 
     with guarded(tmp_path) as held:
         left = subprocess.Popen(
-            [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=[held]
+            [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=held
         )
     other = threading.Thread(target=second)
     other.start()
@@ -115,6 +116,18 @@ def test_only_living_processes_of_dvc_stay_in_its_list(tmp_path: Path) -> None:
         process.wait()
     strike_out(held)
     assert json.loads(held.read_text()) == {"write": {}, "read": {}}
+
+
+def test_a_full_disk_is_not_taken_for_a_damaged_list_of_past_runs(tmp_path: Path) -> None:
+    file = history.database(tmp_path)
+    file.parent.mkdir(parents=True)
+    file.write_text("cannot be read at this moment")
+    with (tmp_path / ".work/run.lock").open("w") as held, files_of_at_most(1000):
+        server = Server(tmp_path, [held.fileno()], lambda: None)
+        with pytest.raises(NoPrefect, match="File too large; mend that, or run with --no-prefect"):
+            server.wait_until_it_serves()
+        server.close()
+    assert [path.name for path in file.parent.glob("prefect.db*")] == ["prefect.db"]
 
 
 @pytest.mark.parametrize("cut", ["", '{"write": {"a"', "[]", '{"write": {"a": {}}}'])
@@ -236,7 +249,7 @@ def test_a_server_that_is_killed_while_it_starts_ends_the_run_at_once(
     lost = threading.Event()
     (tmp_path / ".work").mkdir()
     with (tmp_path / ".work/run.lock").open("w") as held:
-        server = Server(tmp_path, held.fileno(), lost.set)
+        server = Server(tmp_path, [held.fileno()], lost.set)
         time.sleep(after)  # by then it may have begun to serve, as far as its signals go
         server._process.send_signal(number)
         assert lost.wait(30)
@@ -247,7 +260,7 @@ def test_a_server_that_cannot_start_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / ".work").mkdir()
     (tmp_path / ".work/prefect").write_text("no folder")
     with pytest.raises(NoPrefect, match=r"cannot start in \.work/prefect: .*--no-prefect") as found:
-        Server(tmp_path, 0, lambda: None)
+        Server(tmp_path, [0], lambda: None)
     assert "\n" not in str(found.value)
 
 

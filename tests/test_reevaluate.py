@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 from flows.dag import environment
+from flows.recovery import alone, guarded
 from metassay.parquet import empty, write
 from metassay.reevaluation.history import load
 from metassay.tables.certificates import CERTIFICATES
@@ -130,6 +131,47 @@ def reevaluate(root: Path) -> subprocess.CompletedProcess[str]:
     return run(root, "flows.reevaluate", "--no-prefect")
 
 
+KILLED = """
+import os, signal
+from pathlib import Path
+from flows import accept
+replace = Path.replace
+def killed(file, target):
+    if Path(target).name != "accepted.lock":
+        return replace(file, target)
+    os.kill(os.getpid(), signal.SIGKILL)
+Path.replace = killed
+accept.main()
+"""
+
+
+def test_a_kill_while_accept_writes_leaves_the_old_numbers_and_the_next_one_clears_up(
+    project: Path,
+) -> None:
+    folder = project / "benchmarks/one"
+    lock = folder / "accepted.lock"
+    before = lock.read_bytes()
+    (folder / "dvc.lock").write_bytes((folder / "dvc.lock").read_bytes() + b"# another\n")
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, "one", "--anyway"],
+        cwd=project,
+        env=surroundings(project),
+        check=False,
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert lock.read_bytes() == before
+    assert list(folder.glob(".accepted.lock.*"))
+    assert run(project, "flows.accept", "--anyway").returncode == 0
+    assert lock.read_bytes() == (folder / "dvc.lock").read_bytes()
+    assert not list(folder.glob(".accepted.lock.*"))
+    lock.unlink()
+    lock.mkdir()
+    refused = run(project, "flows.accept", "--anyway")
+    assert refused.returncode == 2
+    said = "a file stands where a folder is needed, or the other way round; move it away"
+    assert said in refused.stderr
+
+
 def test_a_planted_regression_is_named_and_what_is_accepted_is_no_alarm(project: Path) -> None:
     (project / RAW).write_text("worse", encoding="utf-8")
     refused = run(project, "flows.accept")
@@ -162,6 +204,58 @@ def test_a_planted_regression_is_named_and_what_is_accepted_is_no_alarm(project:
     assert runs["causes"].tolist()[1] == ["data: data/raw/one (stage ingest)"]
     assert means["run"].nunique() == 2
     assert set(means.loc[means["verdict"] == "regressed", "author"]) == {"good"}
+
+
+def test_accepting_waits_for_runs_of_this_benchmark_alone(project: Path) -> None:
+    command = [sys.executable, "-m", "flows.accept", "one"]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with guarded(project, ["other"]):
+        assert "is accepted already" in run(project, "flows.accept").stdout
+    with guarded(project, ["one", "other"]):
+        accepting = subprocess.Popen(command, cwd=project, env=surroundings(project), **streams)
+        assert accepting.stderr is not None
+        said = accepting.stderr.readline()
+        assert "another run works on one; waiting until it has ended" in said
+        assert accepting.poll() is None
+    assert "is accepted already" in accepting.communicate(timeout=60)[0]
+    with alone(project, ["one"]):  # and a run of it waits for who accepts
+        running = subprocess.Popen(
+            [sys.executable, "-m", "flows", "one", "--no-prefect"],
+            **{"cwd": project, "env": surroundings(project), **streams},
+        )
+        assert running.stderr is not None
+        assert "looking for what changed" in running.stderr.readline()
+        assert "another run works on one" in running.stderr.readline()
+    running.communicate(timeout=60)
+    assert running.returncode == 0
+
+
+def test_who_may_not_write_is_told_in_one_line(project: Path) -> None:
+    file = project / ".work/locks"
+    shutil.rmtree(file, ignore_errors=True)
+    file.touch()  # nobody may write there, not even root
+    for module, words in (("flows.accept", ()), ("flows.push", ("one",))):
+        if module == "flows.push":
+            (project / ".work/run.lock").unlink(missing_ok=True)
+            (project / ".work/run.lock").mkdir()
+        done = run(project, module, *words)
+        assert done.returncode == 2
+        assert done.stderr.startswith(".work/")
+        assert done.stderr.count("\n") == 1, done.stderr
+
+
+def test_what_is_not_public_is_closed_by_the_next_run_wherever_it_came_from(project: Path) -> None:
+    registry = project / "data/registry.yaml"
+    registry.write_text(registry.read_text("utf-8").replace("access: public", "access: private"))
+    pages = [project / "reports/one", project / "reports/changes/one"]
+    theirs = [project / "data/tables/one", *pages]  # from DVC, or from before it was private
+    for folder in theirs:
+        folder.chmod(0o755)
+    (pages[1] / "index.html").unlink()
+    assert reevaluate(project).returncode == 0
+    assert {folder.stat().st_mode & 0o777 for folder in theirs} == {0o700}
+    assert (pages[1] / "index.html").stat().st_mode & 0o777 == 0o600
+    assert (project / "reports/changes").stat().st_mode == (project / "reports").stat().st_mode
 
 
 def test_a_failed_stage_ends_it_as_failed_and_compares_nothing(project: Path) -> None:

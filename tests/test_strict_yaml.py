@@ -1,6 +1,8 @@
 """What YAML readers differ about is refused; all else is what `yaml.safe_load` gives, and DVC's."""
 
+import os
 import random
+import time
 from pathlib import Path
 
 import pytest
@@ -192,3 +194,29 @@ def test_messages_get_the_line_of_the_key_that_they_name(
     assert strict_yaml.located([nested]) == [
         "params.yaml, line 6 > metrics: params.yaml, line 1 > judges: no"
     ]
+
+
+@pytest.mark.parametrize("target", ["pipe", "/dev/zero", "endless"])
+def test_what_is_no_file_or_has_no_end_is_named_and_not_waited_for(
+    tmp_path: Path, target: str
+) -> None:
+    path = tmp_path / "params.yaml"
+    if target == "pipe":
+        os.mkfifo(path)
+    elif target == "endless":
+        with path.open("wb") as file:
+            file.truncate(10**11)
+    else:
+        path.symlink_to(target)
+    (said,) = problems(path)
+    assert said.startswith(": has more than" if target == "endless" else ": is a pipe or a device")
+
+
+def test_a_thousand_problems_find_their_lines_at_once(
+    tmp_path: Path,
+) -> None:
+    path = written(tmp_path, "judges:\n" + "".join(f"- k{n}: 1\n" for n in range(10_000)))
+    begun = time.monotonic()
+    found = strict_yaml.located(f"{path} > judges > {n} > k{n}: wrong" for n in range(10_000))
+    assert found[-1] == f"{path}, line 10001 > judges > 9999 > k9999: wrong"
+    assert time.monotonic() - begun < 10

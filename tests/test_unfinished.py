@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from flows.unfinished import answers, asks_again
+from flows.unfinished import answers, asks_again, lacks
 from metassay.parquet import read, write
 from metassay.tables.responses import RESPONSES
 
@@ -56,7 +56,9 @@ def stage(folder: Path, *rows: tuple[str, str]) -> Any:
     ("rows", "again"),
     [
         ([], False),
+        ([("at-with", "ok")], False),
         ([("at-with", "ok"), ("at-with", "http_400")], False),
+        *(([("at-with", f"http_{status}")], True) for status in (401, 402, 404, 425)),
         ([("at-with", "ok"), ("at-with", "timeout")], True),
         ([("at-without", "timeout")], False),
         ([("at-without", "timeout"), ("at-with", "http_500")], True),
@@ -69,6 +71,7 @@ def test_whoever_has_a_key_asks_again_for_what_may_come(
     asked = stage(folder, *rows)
     assert answers(asked) == [folder / "responses/generate-a.parquet"]
     assert asks_again(asked) is again
+    assert lacks(asked) is any(why != "ok" for _, why in rows)  # for good, or nobody can be asked
 
 
 @pytest.mark.parametrize("content", [None, b"", b"PAR1 and no more"])

@@ -26,7 +26,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_process_that_cannot_start_fails_its_stage_in_one_line(tmp_path: Path) -> None:
     said = io.StringIO()
     with (tmp_path / "lock").open("w") as held:
-        workers = Workers(tmp_path, held.fileno())  # there is no .work/ for what it says
+        workers = Workers(tmp_path, [held.fileno()])  # there is no .work/ for what it says
         with Watch(PLAN, console=Console(file=said, width=200)) as watch:
             failed = plain.run(tmp_path, workers, watch, jobs=1)
     assert failed == [ONE.address, TWO.address]
@@ -40,7 +40,7 @@ def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr("tempfile.TemporaryFile", full)
     with (tmp_path / "lock").open("w") as held, pytest.raises(StageFailed) as failure:
-        Workers(tmp_path, held.fileno()).run(ONE)
+        Workers(tmp_path, [held.fileno()]).run(ONE)
     assert (
         failure.value.said == "there is no room left on the disk; make room and run the same again"
     )

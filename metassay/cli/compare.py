@@ -14,7 +14,7 @@ from rich.table import Column
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from metassay.atomic import whole_file
+from metassay.atomic import is_stdout, whole_file
 from metassay.cli.meant import Meant, benchmarks_of, meant
 from metassay.comparison.compare import Comparison, compare, compare_systems
 from metassay.comparison.junit import write_junit
@@ -47,13 +47,23 @@ ROWS, LINES = 20, 8  # so many are printed; files have all of them
 
 def run(chosen: argparse.Namespace) -> int:
     """Compare, print, write what is asked for; the exit code."""
+    to_stdout = _to_stdout(chosen)
     options = _options()
     compared = (_of_systems if chosen.systems else _of_sides)(chosen, Path(), options)
     _write(chosen, compared)  # first: who reads on may close the terminal's pipe
-    console = Console()
+    console = Console(stderr=to_stdout)
     for one in compared:
         _print(one, console)
     return _ended(compared, chosen.fail_on)
+
+
+def _to_stdout(chosen: argparse.Namespace) -> bool:
+    """Whether stdout is where one of the files goes, which then has it alone."""
+    files = {"--csv": chosen.csv, "--md": chosen.md, "--junit": chosen.junit}
+    there = [option for option, file in files.items() if file and is_stdout(file)]
+    if len(there) > 1:
+        raise BadInput(f"{' and '.join(there)}: stdout has room for one; name files for the others")
+    return bool(there)
 
 
 def _options() -> ComparisonOptions:

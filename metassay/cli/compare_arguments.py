@@ -2,7 +2,8 @@
 
 import argparse
 from collections.abc import Callable
-from pathlib import Path
+
+from metassay.atomic import out_file
 
 ABOUT = """\
 Hold two states of a benchmark's numbers side by side, on the documents that both have: what
@@ -45,9 +46,14 @@ def add_commands(
     )
     say("--systems", metavar=("ONE", "OTHER"), nargs=2, help="two systems of one state")
     say("--parts", action="store_true", help="every section and facet, too (default: whole texts)")
-    say("--csv", type=Path, metavar="FILE", help="write every row as CSV")
-    say("--md", type=Path, metavar="FILE", help="write the comparison as Markdown")
-    say("--junit", type=Path, metavar="FILE", help="write JUnit XML: a test per metric and system")
+    say("--csv", type=out_file, metavar="FILE", help="write every row as CSV; - is stdout")
+    say("--md", type=out_file, metavar="FILE", help="write the comparison as Markdown")
+    say(
+        "--junit",
+        type=out_file,
+        metavar="FILE",
+        help="write JUnit XML: a test per metric and system",
+    )
     say(
         "--fail-on",
         choices=["regressed", "nothing"],

@@ -86,7 +86,8 @@ def _content(chosen: argparse.Namespace, name: str) -> Content | None:
     more += ["--run"] if chosen.run else []
     if not chosen.yes and not _confirmed(summary.command(chosen.folder, asked, found, more)):
         return None
-    return settings.project_of(name, found, [path.name for path in files.values()])
+    named = [path.name for paths in files.values() for path in paths]
+    return settings.project_of(name, found, named)
 
 
 def _confirmed(command: str) -> bool:

@@ -10,7 +10,8 @@ workflow for CI; git and DVC are set up. Without data it holds an invented examp
 once. With --texts it is made from your spreadsheets (CSV, or a page of an XLSX workbook: that
 called texts, ratings or scores, else the first), which stay as they are. What each column holds is
 guessed, shown, and confirmed by one question, or by --yes; where it can't be told, an option is
-asked for.
+asked for. Of each kind there may be several files; where no column says who rated, each file of
+ratings is the rater's that it is called after.
 
   texts    one row per text: document, system, text, and perhaps source and reference; or one row
            per document and one column per system
@@ -36,9 +37,13 @@ def add_commands(
     making = add("init", piped("init", "init", "init"), "make a project for your own data", INIT)
     say = making.add_argument
     say("folder", metavar="DIR", type=Path, help="a new or empty folder")
-    say("--texts", metavar="FILE", type=Path, help="a spreadsheet of texts")
-    say("--ratings", metavar="FILE", type=Path, help="what people said about them")
-    say("--scores", metavar="FILE", type=Path, help="what your own metrics said about them")
+    for option, what in (
+        ("--texts", "a spreadsheet of texts"),
+        ("--ratings", "what people said about them"),
+        ("--scores", "what your own metrics said about them"),
+    ):
+        more = f"{what} (several files: {option} again for each)"
+        say(option, metavar="FILE", type=Path, action="append", help=more)
     say(
         "--columns",
         metavar="ROLE=COLUMN",

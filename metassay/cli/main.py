@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from metassay import __version__
+from metassay.atomic import out_file
 from metassay.cli import compare_arguments as comparing
 from metassay.cli import figures_arguments, sharing_arguments
 from metassay.cli import init_arguments as own_project
@@ -20,9 +21,10 @@ from metassay.cli import reevaluate_arguments as reevaluating
 from metassay.cli import sentinel_arguments as sentinel
 from metassay.cli import study_arguments as study
 from metassay.cli.meta_eval import arguments as meta_eval
-from metassay.disk import refusal
+from metassay.disk import told
 from metassay.errors import BadInput
 from metassay.strict_yaml import located
+from metassay.work import own
 
 FAILED = 1
 BAD_USAGE = 2
@@ -138,10 +140,7 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        said = refusal(error)
-        if said is None:
-            raise
-        print(said, file=sys.stderr)
+        print(told(error), file=sys.stderr)
         return FAILED
 
 
@@ -183,6 +182,8 @@ def parser() -> argparse.ArgumentParser:
     running = add("run", _piped("run", "running", "run"), bringing, RUN)
     running.add_argument("names", metavar="BENCHMARK", nargs="+", help=BENCHMARK)
     running.add_argument("--jobs", type=_count, default=2, help="stages at a time (default 2)")
+    failed = "ask language models again for what failed for good, too"
+    running.add_argument("--ask-again", action="store_true", help=failed)
     server = running.add_mutually_exclusive_group()
     server.add_argument("--no-prefect", action="store_true", help="no Prefect server, no retries")
     telling = "report to this Prefect server: keys and numbers only (default: one of the run's own)"
@@ -232,7 +233,7 @@ def _add_ledger(add: Callable[..., argparse.ArgumentParser]) -> None:
     actions = ledger.add_subparsers(required=True, metavar="ACTION")
     counting = actions.add_parser("stats", help="what is there, what was paid and saved")
     writing = actions.add_parser("export", help="write every answer as a table `responses`")
-    writing.add_argument("file", metavar="FILE", type=Path)
+    writing.add_argument("file", metavar="FILE", type=out_file, help="- is stdout")
     reading = actions.add_parser("import", help="add the answers of tables `responses`")
     reading.add_argument("files", metavar="FILE", type=Path, nargs="+", help="or a folder of them")
     reading.add_argument(
@@ -253,6 +254,8 @@ def _piped(name: str, module: str, command: str) -> Command:
                 f" {'is' if len(absent) == 1 else 'are'} not installed:"
                 ' pip install "metassay[pipeline]"'
             )
+        if Path("benchmarks").is_dir() and Path("data/registry.yaml").is_file():
+            own(Path())
         # By name, so that meta-eval does with the core install.
         found: Command = getattr(importlib.import_module(f"metassay.cli.{module}"), command)
         return found(chosen)

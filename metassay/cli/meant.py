@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from metassay.comparison.locks import lock_text
 from metassay.comparison.sides import (
     ACCEPTED,
     HERE,
@@ -57,7 +58,7 @@ class Meant(NamedTuple):
             said, file = f"{self.word}:", LOCK
         else:
             files = (root / BENCHMARKS).glob(f"*/{FILES[self.of]}")
-            locks = {one.parent.name: one.read_text(encoding="utf-8") for one in files}
+            locks = {one.parent.name: lock_text(one) for one in files}
             said, file = "", FILES[self.of]
         return {
             name

@@ -1,6 +1,7 @@
 """`metassay cost` and `metassay ledger`: what answers cost, before and after they are asked."""
 
 import argparse
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from metassay.atomic import is_stdout
 from metassay.cli.project import checked
 from metassay.cli.terminal import folded
 from metassay.cost.plan import plan, plan_test, refusals
@@ -20,6 +22,7 @@ from metassay.llm.connection import ACCOUNT, LEDGER, SENTINEL
 from metassay.llm.ledger import Ledger
 from metassay.llm.responses import Imported, export, import_
 from metassay.params import MaxCost
+from metassay.work import owner_alone
 
 
 def cost(chosen: argparse.Namespace) -> int:
@@ -81,8 +84,9 @@ def stats(_: argparse.Namespace) -> int:
 
 def export_all(chosen: argparse.Namespace) -> int:
     """Write every answer."""
-    with Ledger(LEDGER) as ledger:
-        print(f"{chosen.file}: {export(ledger, chosen.file):,} answers")
+    said = sys.stderr if is_stdout(chosen.file) else sys.stdout
+    with Ledger(LEDGER) as ledger, owner_alone():
+        print(f"{chosen.file}: {export(ledger, chosen.file):,} answers", file=said)
     return 0
 
 

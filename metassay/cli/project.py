@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 from rich.console import Console
@@ -20,6 +21,7 @@ from metassay.options import BENCHMARKS, PARAMS
 from metassay.params import Params, load
 from metassay.raw_checks import not_fetched, raw_problems
 from metassay.validation import configuration_problems, table_problems
+from metassay.work import owner_alone
 
 STAGE_FAILED = 1
 
@@ -71,7 +73,8 @@ def fetch_one(chosen: argparse.Namespace) -> int:
     dataset = find(load_registry(), chosen.name)
     into = Path("data/raw") / chosen.name
     try:
-        files = fetch(chosen.name, dataset, into, mirror=chosen.mirror)
+        with owner_alone() if dataset.access != "public" else nullcontext():
+            files = fetch(chosen.name, dataset, into, mirror=chosen.mirror)
     except Unfinished as error:
         print(error, file=sys.stderr)
         return STAGE_FAILED

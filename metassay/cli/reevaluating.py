@@ -7,9 +7,11 @@ from pathlib import Path
 
 from metassay.cli.project import checked
 from metassay.cli.running import REFUSED, refreshed, run_flows, words_of
+from metassay.comparison.locks import lock_text
 from metassay.comparison.sides import has_scores
 from metassay.errors import BadInput
 from metassay.params import Params
+from metassay.reevaluation import history
 from metassay.reevaluation.outcome import accepted_file
 
 NOTHING_REGRESSED, STAGE_FAILED, MISSING, REGRESSED = 0, 1, 3, 4
@@ -54,17 +56,18 @@ def schedule(chosen: argparse.Namespace) -> int:
 
 
 def _accepted_readable(names: list[str]) -> None:
-    """Raise BadInput before hours of work whose numbers could not be compared, as after a merge, or
-    where a benchmark got another name."""
+    """Raise BadInput before hours of work whose numbers could not be compared or kept, as after a
+    merge, or where a benchmark got another name."""
     problems: list[str] = []
     for name in names:
         file = accepted_file(name)
         try:
-            if file.is_file() and not has_scores(file.read_text("utf-8"), name, str(file)):
+            if file.exists() and not has_scores(lock_text(file), name, str(file)):
                 problems.append(
                     f"{file}: names no scores of {name}, but perhaps of the name that it had;"
                     f" delete the file, `metassay run {name}` and `metassay accept {name}`"
                 )
+            history.load(Path(), name)
         except BadInput as error:
             problems += error.problems
     if problems:

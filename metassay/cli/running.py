@@ -29,6 +29,8 @@ def run(chosen: argparse.Namespace) -> int:
     params = checked(chosen.names)
     refreshed()
     words, environment = words_of(chosen)
+    if chosen.ask_again:
+        words.append("--ask-again")
     return run_flows(words, environment) or closing(chosen.names, params)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from metassay.cli.project import checked
 from metassay.cli.running import STAGE_FAILED, run_flows
 from metassay.code_version import DATASETS, used_blocks
-from metassay.comparison.locks import Lock, parse_lock
+from metassay.comparison.locks import Lock, lock_text, parse_lock
 from metassay.datasets.labels import label_problems
 from metassay.datasets.registry import REGISTRY, Dataset, load_registry
 from metassay.errors import BadInput
@@ -76,7 +76,7 @@ def _accepted_classes(name: str, registry: Mapping[str, Dataset]) -> list[tuple[
     if not file.is_file():
         return []
     try:
-        recorded = classes_in(parse_lock(file.read_text(encoding="utf-8"), str(file)))
+        recorded = classes_in(parse_lock(lock_text(file), str(file)))
     except BadInput as error:
         raise BadInput(
             f"{line}; so it is not known whose texts the tables of {file} hold; `metassay accept"

@@ -1,6 +1,7 @@
 """The command `metassay study`: sheets for raters go out, ratings come back."""
 
 import argparse
+import contextlib
 import importlib
 import secrets
 import sys
@@ -20,6 +21,7 @@ from metassay.studies import FORMATS, FORMS, importing, key
 from metassay.studies.export import SHEETS, Design, counts, study_of, write
 from metassay.studies.record import Form, Format, Options
 from metassay.tables.ratings import RATINGS
+from metassay.work import close, owner_alone
 
 STUDIES = Path("studies")
 TABLES = Path("data/tables")
@@ -52,7 +54,10 @@ def export(chosen: argparse.Namespace) -> int:
             " them"
         )
     study = study_of(benchmark, chosen.study, form, made, design)
-    names = write(study, _record(FORMATS, chosen.format), folder)
+    if guarded:
+        close(folder)
+    with owner_alone() if guarded else contextlib.nullcontext():
+        names = write(study, _record(FORMATS, chosen.format), folder)
     for note in made.notes:
         print(f"note: {note}", file=sys.stderr)
     if guarded:

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from metassay.disk import refusal
 from metassay.errors import BadInput
 
 _NO_GIT = {"core": {"no_scm": True}}  # a project is as good without, as for runs
@@ -44,6 +45,9 @@ def find(root: Path, wanted: Mapping[str, str], *, name: str, benchmark: str) ->
                 raise refused
             files = {path: Path(cache.oid_to_path(md5)) for path, md5 in wanted.items()}
     except failures as error:
+        said = refusal(error) if isinstance(error, OSError) else None
+        if said:
+            raise BadInput(f"{name}: {said}") from error
         raise BadInput(
             f"{name}: DVC can't be asked for tables of {benchmark}: {type(error).__name__}; run in"
             " a project that `dvc init` made, and check its remotes (docs/sharing.md)"

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import yaml
 
+from metassay import strict_yaml
 from metassay.errors import BadInput
 from metassay.options import BENCHMARKS
 
@@ -29,6 +31,14 @@ _LISTS: Mapping[str, str] = {
 }
 
 
+def lock_text(file: Path) -> str:
+    """The text of a lock for `parse_lock`, which refuses one that is no UTF-8; BadInput if there is
+    no file."""
+    if not file.is_file():
+        raise BadInput(f"{file}: {_no_lock('')}")
+    return file.read_text(encoding="utf-8", errors="replace")
+
+
 def parse_lock(text: str, where: str) -> Lock:
     """What a dvc.lock says of the stages that there are; BadInput if it is none.
 
@@ -36,11 +46,12 @@ def parse_lock(text: str, where: str) -> Lock:
     they may name the same files as those that took their place.
     """
     try:
-        found = yaml.load(text, Loader=_LOADER)
-    except yaml.YAMLError:
+        sound = "\ufffd" not in text and not strict_yaml.is_deep(text)
+        found: Any = yaml.load(text, Loader=_LOADER) if sound else None
+    except (yaml.YAMLError, ValueError, RecursionError):
         found = None
     stages = found.get("stages") if isinstance(found, dict) else None
-    if not isinstance(stages, dict) or not all(map(_is_stage, stages.values())):
+    if not isinstance(stages, dict) or not all(map(_is_stage, stages, stages.values())):
         raise BadInput(f"{where}: {_no_lock(text)}")
     named: dict[str, Any] = {}
     for name, stage in stages.items():
@@ -51,14 +62,24 @@ def parse_lock(text: str, where: str) -> Lock:
     return {**found, "stages": there}
 
 
-def _is_stage(stage: object) -> bool:
+def _is_stage(name: object, stage: object) -> bool:
     """Whether this has the form of what DVC writes of a stage."""
-    if not isinstance(stage, dict):
+    if not isinstance(name, str) or not isinstance(stage, dict):
         return False
-    params = stage.get("params") or {}
-    files = [*(stage.get("deps") or ()), *(stage.get("outs") or ())]
-    keyed = isinstance(params, dict) and all(isinstance(keys, dict) for keys in params.values())
-    return keyed and all(isinstance(file, dict) and "path" in file for file in files)
+    params, *lists = stage.get("params") or {}, stage.get("deps") or [], stage.get("outs") or []
+    keyed = isinstance(params, dict) and all(
+        isinstance(file, str) and _has_texts(keys) for file, keys in params.items()
+    )
+    listed = all(isinstance(files, list) for files in lists)
+    return keyed and listed and all(_is_file(one) for files in lists for one in files)
+
+
+def _has_texts(keys: object) -> bool:
+    return isinstance(keys, dict) and all(isinstance(key, str) for key in keys)
+
+
+def _is_file(one: object) -> bool:
+    return isinstance(one, dict) and isinstance(one.get("path"), str)
 
 
 def _no_lock(text: str) -> str:
@@ -75,7 +96,7 @@ def _is_named(stage: str, named: Mapping[str, Any]) -> bool:
     """Whether an instance such as `judge@lexical` is in the list that later stages read."""
     own, _, item = stage.partition("@")
     names = named.get(_LISTS.get(own, ""))
-    return not item or names is None or item in names
+    return not item or not isinstance(names, list | dict) or item in names
 
 
 def outs_of(lock: Lock) -> dict[str, str]:

@@ -12,7 +12,14 @@ import pandas as pd
 from metassay.code_version import FILE as CODE
 from metassay.code_version import versions, written
 from metassay.comparison import cache
-from metassay.comparison.locks import Lock, given_to, out_of_date, outs_of, parse_lock
+from metassay.comparison.locks import (
+    Lock,
+    given_to,
+    lock_text,
+    out_of_date,
+    outs_of,
+    parse_lock,
+)
 from metassay.errors import BadInput, shown
 from metassay.options import BENCHMARKS
 from metassay.parquet import Table, empty, read_file
@@ -68,11 +75,9 @@ def of_folder(path: Path) -> Side:
 
 def of_lock(root: Path, file: Path, benchmark: str, name: str) -> Side:
     """The tables that a copy of dvc.lock names by hash, such as benchmarks/NAME/accepted.lock."""
-    try:
-        text = (root / file).read_text(encoding="utf-8")
-    except OSError:
-        raise BadInput(f"{name}: {file} is not there; `metassay accept {benchmark}`") from None
-    return _of_text(root, text, str(file), benchmark, name)
+    if not (root / file).exists():
+        raise BadInput(f"{name}: {file} is not there; `metassay accept {benchmark}`")
+    return _of_text(root, lock_text(root / file), str(file), benchmark, name)
 
 
 def of_revision(root: Path, revision: str, benchmark: str) -> Side:
@@ -172,7 +177,7 @@ def _of_tables(folder: Path, name: str, benchmark: str) -> Side:
     files = {table.name: folder / f"{table.name}.parquet" for table in (*NEEDED, *MORE)}
     problems = []
     if file is not None and file.is_file():
-        lock = parse_lock(file.read_text(encoding="utf-8"), str(file))
+        lock = parse_lock(lock_text(file), str(file))
         made = _made(lock, str(file), benchmark)
         problems = [
             f"{one} is not the one that {at} beside it names; `metassay run {benchmark}` there"

@@ -25,6 +25,8 @@ DATA = frozenset(
 )
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NAMED = 3  # files whose names stand for all
+_LONGEST = 2**31 - 1  # characters of a cell: what fits a C long everywhere
 _BOM = b"\xef\xbb\xbf"
 _UTF8 = "save the file as UTF-8"
 # What a file begins with that is no text, whatever it is called.
@@ -70,12 +72,13 @@ def is_readable(path: Path, problems: Findings, *, remedy: str) -> bool:
     A pipe is none: what waits for its other end may wait for ever.
     """
     at = Place(path.name)
+    whole = at if path.suffix else Place(str(path))  # the name of /dev/fd/63 says nothing
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
-            problems.add(at, "is a folder, not a file", remedy)
+            problems.add(whole, "is a folder, not a file", remedy)
         elif not stat.S_ISREG(mode):
-            problems.add(at, "is a pipe or device, not a file", "save its content in a file")
+            problems.add(whole, "is a pipe or device, not a file", "save its content in a file")
         else:
             path.open("rb").close()
             return True
@@ -85,6 +88,24 @@ def is_readable(path: Path, problems: Findings, *, remedy: str) -> bool:
         reason = getattr(error, "strerror", None) or str(error)
         problems.add(at, f"cannot be read: {reason.lower()}", remedy)
     return False
+
+
+def check_names(paths: Sequence[Path], problems: Findings) -> None:
+    """Of several files none may be named twice; their names tell them, and raters, apart."""
+    files = Counter(path.resolve() for path in paths)
+    for path, n in files.items():
+        if n > 1:
+            problems.add(Place(path.name), "is named twice", "name it once")
+    for name, n in Counter(path.name for path in files).items():
+        if n > 1:
+            what = f"{n} files have this name, by which raters and messages are told apart"
+            problems.add(Place(name), what, "rename all but one of them")
+
+
+def joined(names: Sequence[str]) -> str:
+    """What several files are called together."""
+    left = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {left} more" if left > 0 else "")
 
 
 def json_lines(path: Path, problems: Findings, *, remedy: str) -> Iterator[tuple[Place, Any]]:
@@ -172,11 +193,17 @@ def csv_records(
     return records
 
 
+def csv_reader(text: str, separator: str) -> Any:  # its type has no name
+    """What reads records, of which each cell may be as long as memory holds."""
+    csv.field_size_limit(_LONGEST)  # without it 131,072 characters; a source may have more
+    return csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+
+
 def csv_lines(
     text: str, name: str, problems: Findings, separator: str = ","
 ) -> Iterator[tuple[Place, list[str]]]:
     """Each record's place and cells, blank lines too; what is no CSV is a problem, and the end."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    reader = csv_reader(text, separator)
     line = 1
     while True:
         at = Place(name, line)

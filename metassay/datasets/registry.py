@@ -16,7 +16,8 @@ from pydantic import Field
 from metassay import strict_yaml
 from metassay.errors import BadInput
 from metassay.naming import name_problems
-from metassay.options import Options, parse
+from metassay.options import BENCHMARKS, PARAMS, Options, parse
+from metassay.params import parsed
 
 REGISTRY = Path("data/registry.yaml")
 RAW = Path("data/raw")  # a folder per dataset that is fetched, and per dataset of examples
@@ -108,6 +109,24 @@ def misplaced(name: str, dataset: Dataset, raw: Path) -> list[str]:
         f"{raw} is not the folder of dataset {name!r}, which is {dataset.access} and lies in {own}"
         f" ({why}); make them one folder, or name the dataset that lies in {raw}"
     ]
+
+
+def closed(word: str, datasets: Mapping[str, Dataset]) -> bool:
+    """Whether what is made of a benchmark, or of a dataset, is its owner's alone.
+
+    It is where it may repeat text of a dataset that is not public: its own, or one whose examples
+    or claims it reads. What is neither a benchmark nor a dataset is for all.
+    """
+    file = BENCHMARKS / word / PARAMS.name
+    if not file.is_file():
+        return word in datasets and datasets[word].access != "public"
+    one = parsed(strict_yaml.load(file), where=str(file))
+    if one.dataset not in datasets or datasets[one.dataset].access != "public":
+        return True
+    read = [getattr(one, key, {}).values() for key in ("few_shot", "released_claims")]
+    folders = [Path(one.raw), *(Path(folder) for some in read for folder in some)]
+    theirs = [place(name, entry) for name, entry in datasets.items() if entry.access != "public"]
+    return any(inside(a, b) or inside(b, a) for a in folders for b in theirs)
 
 
 def inside(inner: Path, outer: Path) -> bool:

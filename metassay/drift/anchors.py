@@ -15,12 +15,14 @@ import hashlib
 from collections import deque
 from collections.abc import Iterable
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from metassay.errors import BadInput
 from metassay.judges.criteria import RUBRIC
+from metassay.llm.missing import counted
 from metassay.pairing.instruments import INSTRUMENTS, Labels
 from metassay.pairing.measures import MEASURES
 
@@ -94,6 +96,19 @@ def verdicts(judgments: pd.DataFrame) -> pd.DataFrame:
     return judgments[["pair_id", "status"]].assign(
         verdict=said.where(judgments["status"] == "ok", None).astype("str")
     )
+
+
+class Failed(NamedTuple):
+    """Answers of today that have no verdict: how often each status, and whether any is missing."""
+
+    counts: str
+    missing: bool  # asking the same again may get it; all others are what the model said
+
+
+def failed(answers: Iterable[pd.DataFrame]) -> Failed:
+    """Of what `verdicts` gave."""
+    statuses = [one for said in answers for one in said["status"] if one != "ok"]
+    return Failed(counted(statuses), "error" in statuses)
 
 
 def rank(instrument: str, verdict: str) -> float:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from metassay.drift import files
 from metassay.drift.agreement import Found, anchored, compare
-from metassay.drift.anchors import verdicts
+from metassay.drift.anchors import failed, verdicts
 from metassay.drift.asking import desk
 from metassay.drift.fixing import folder_of
 from metassay.drift.record import settings
@@ -85,15 +85,23 @@ def bridge(benchmark: str, old: str, new: str, *, now: datetime.datetime | None 
         judgments = asked.ask(texts, 0)
         spent = asked.spent
     files.finished(benchmark, f"{old}-{new}")
-    found = compare(anchors, verdicts(judgments), options.false_alarm)
-    failed = len(anchored(anchors)) - (0 if found is None else found.answered)
-    if found is None or failed > options.max_failed * len(anchored(anchors)):
+    answers = verdicts(judgments)
+    found = compare(anchors, answers, options.false_alarm)
+    without = len(anchored(anchors)) - (0 if found is None else found.answered)
+    if found is None or without > options.max_failed * len(anchored(anchors)):
+        lacking = failed([answers])
         raise BadInput(
-            f"judge {new!r}: {failed} of {len(anchored(anchors))} anchors have no answer, more than"
-            " params.yaml > sentinel > max_failed allows; the others are in the ledger: run again"
+            f"judge {new!r}: {without} of {len(anchored(anchors))} anchors have no answer"
+            f" ({lacking.counts}), more than params.yaml > sentinel > max_failed allows; "
+            + (
+                "the others are in the ledger: run again"
+                if lacking.missing
+                else "the ledger keeps these answers, and a run would, too: `metassay probe"
+                f" {new}` shows one; change the judge's block, or raise max_failed"
+            )
         )
     rows, left_out = shifts(params, benchmark, anchors, judgments)
-    said = verdicts(judgments).set_index("pair_id")["verdict"]
+    said = answers.set_index("pair_id")["verdict"]
     counted = anchored(anchors)
     counted = counted[counted["pair_id"].isin(said.dropna().index)]
     stored = counted["verdict"].tolist()

@@ -8,7 +8,7 @@ import pandas as pd
 
 from metassay.drift import files
 from metassay.drift.agreement import Found, anchored, compare, is_blind
-from metassay.drift.anchors import verdicts
+from metassay.drift.anchors import Failed, failed, verdicts
 from metassay.drift.asking import Desk, desk
 from metassay.drift.fixing import folder_of
 from metassay.drift.record import DriftResult, State, settings
@@ -70,8 +70,10 @@ def _one(
             spent = asked.spent
     except BadInput as error:
         return said.nothing("cannot tell", "; ".join(error.problems))
-    result = said.found(compare(anchors, answers, said.options.false_alarm), spent)
-    if result.state != "cannot tell":  # else what was answered counts for another try
+    lacking = failed([answers])
+    result = said.found(compare(anchors, answers, said.options.false_alarm), lacking, spent)
+    # Else what was answered counts for another try, which would come to the same if nothing lacks.
+    if result.state != "cannot tell" or not lacking.missing:
         files.finished(folder.name, name)
     return result
 
@@ -99,16 +101,19 @@ class _Saying:
         """Nobody answered."""
         return self._result(state, why, 0, spent)
 
-    def found(self, found: Found | None, spent: Spending) -> DriftResult:
+    def found(self, found: Found | None, lacking: Failed, spent: Spending) -> DriftResult:
         """What the answers say."""
         answered = 0 if found is None else found.answered
-        failed = self._number - answered
-        if found is None or failed > self.options.max_failed * self._number:
+        without = self._number - answered
+        if found is None or without > self.options.max_failed * self._number:
             why = (
-                f"{failed} of {self._number} anchors have no answer, more than params.yaml >"
-                " sentinel > max_failed allows; check again once its endpoint answers (or max_cost"
-                " there is raised)"
+                f"{without} of {self._number} anchors have no answer ({lacking.counts}), more than"
+                " params.yaml > sentinel > max_failed allows; check again once "
             )
+            if lacking.missing:
+                why += "its endpoint answers (or max_cost there is raised)"
+            else:
+                why += f"`metassay probe {self._judge}` shows an answer that can be read"
             return self._result("cannot tell", why, answered, spent)
         if is_blind(self._anchors, self.options.false_alarm):
             why = "the anchors are of so few texts that no change could be told from chance; fix"

@@ -5,6 +5,7 @@ ledger with the same texts. A clone without them takes them from the tables of p
 these still ask the same: a pair_id is the hash of its texts.
 """
 
+import contextlib
 import fcntl
 import json
 import logging
@@ -131,7 +132,7 @@ def salt(benchmark: str, judge: str, task: str, now: datetime) -> int:
     with what was just paid for. `finished` ends that.
     """
     file = _open(benchmark, judge)
-    if file.exists():
+    with contextlib.suppress(FileNotFoundError, ValueError, LookupError, TypeError):  # or damaged
         begun = json.loads(file.read_text(encoding="utf-8"))
         then = datetime.fromisoformat(begun["when"])
         if begun["task"] == task and now - _OPEN_FOR < then <= now:

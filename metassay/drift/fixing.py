@@ -10,9 +10,9 @@ import pandas as pd
 from metassay import parquet
 from metassay.drift import files
 from metassay.drift.agreement import anchored, is_blind
-from metassay.drift.anchors import draw, hashed, items_of, verdicts
+from metassay.drift.anchors import Failed, draw, failed, hashed, items_of, verdicts
 from metassay.drift.asking import chosen_judge, desk
-from metassay.drift.record import settings
+from metassay.drift.record import SentinelOptions, settings
 from metassay.errors import BadInput
 from metassay.file_names import rubric_files
 from metassay.llm.budget import Spending
@@ -138,7 +138,13 @@ def fix(
         salts = [begun + _ROUNDS * n for n in range(repeats)]
         answers = [verdicts(asked.ask(texts, salt)) for salt in salts]
         made = _made(drawn, answers, recipe)
-        _check(made, judge, options.max_failed, options.false_alarm)
+        lacking = failed(answers)
+        try:
+            _check(made, judge, lacking, options)
+        except BadInput:
+            if not lacking.missing:  # the ledger would give the same answers
+                files.finished(benchmark, judge)
+            raise
         spent = asked.spent
     files.write_texts(benchmark, judge, texts)
     parquet.write(ANCHORS, made, file)
@@ -158,16 +164,23 @@ def _made(drawn: pd.DataFrame, answers: Iterable[pd.DataFrame], recipe: str) -> 
     return rows[list(ANCHORS.columns)]
 
 
-def _check(made: pd.DataFrame, judge: str, max_failed: float, false_alarm: float) -> None:
+def _check(made: pd.DataFrame, judge: str, lacking: Failed, options: SentinelOptions) -> None:
     """BadInput where the anchors would not do."""
     stored, whole = int(made["verdict"].notna().sum()), len(anchored(made))
-    if stored - whole > max_failed * stored:
+    if stored - whole > options.max_failed * stored:
         raise BadInput(
             f"judge {judge!r}: {stored - whole} of {stored} anchors were not answered in every"
-            " repetition (no connection, or params.yaml > sentinel > max_cost is reached); every"
-            " answer is in the ledger, and the same command within a day asks only what is missing"
+            f" repetition ({lacking.counts}); "
+            + (
+                "error: no connection, or params.yaml > sentinel > max_cost is reached; every"
+                " answer is in the ledger, and the same command within a day asks only what is"
+                " missing"
+                if lacking.missing
+                else f"`metassay probe {judge}` shows what it answers; the same command asks all of"
+                " them anew"
+            )
         )
-    if is_blind(made, false_alarm):
+    if is_blind(made, options.false_alarm):
         raise BadInput(
             f"judge {judge!r}: the {whole} anchors are of so few texts that no change could be told"
             " from chance; ask for more --anchors or more --repeats"

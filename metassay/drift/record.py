@@ -21,7 +21,7 @@ class SentinelOptions(Options):
     `max_failed`: of the anchors, the share without an answer from which on nothing can be said.
     """
 
-    max_cost: Annotated[float, Field(ge=0, le=1_000_000_000)] = 1.0
+    max_cost: Annotated[float, Field(ge=0, le=4_000_000)] = 1.0  # as of a run
     false_alarm: Annotated[float, Field(ge=0.0001, le=0.2)] = 0.02
     max_failed: Annotated[float, Field(ge=0, le=0.5)] = 0.1
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
-from pydantic import Field
 
 from metassay.generation.few_shot import Example, read_examples
 from metassay.generation.prompted import (
@@ -17,6 +16,7 @@ from metassay.generation.prompted import (
     texts_of,
 )
 from metassay.generation.record import Generated, System
+from metassay.llm.endpoints import Length
 from metassay.llm.messages import Ask, ChatRequest, Reply
 from metassay.llm.prompts import PROMPTS, Decoding
 from metassay.needs import Requests, Resources, Use
@@ -29,7 +29,7 @@ class ChatOptions(Style):
     """
 
     model: str
-    max_tokens: int | None = Field(default=None, ge=1)
+    max_tokens: Length | None = None
 
 
 def write_chat(

@@ -35,7 +35,7 @@ from metassay.judges.llm_wording import Wording, prompt_files
 from metassay.judges.protocol import Judgment, Pair, Status
 from metassay.judges.record import JudgeKind
 from metassay.llm.again import Again, Tally
-from metassay.llm.endpoints import Count
+from metassay.llm.endpoints import Length
 from metassay.llm.messages import Ask, ChatRequest
 from metassay.llm.prompts import PROMPTS, Decoding
 from metassay.llm.structured import (
@@ -85,7 +85,7 @@ class LlmOptions(Options):
     most: int | None = Field(default=None, ge=1)
     shots: int = Field(ge=0)
     rounds: int = Field(ge=0, le=20)
-    max_tokens: Count | None = None
+    max_tokens: Length | None = None
     probability: Probability = "none"
     top_logprobs: int = Field(default=20, ge=1, le=20)
     samples: Samples = Samples()

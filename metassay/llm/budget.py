@@ -6,7 +6,8 @@ answer was lost on the way, the process was killed) stays booked at the most it 
 Accounts are kept in the ledger's file, so that all processes of a run keep to one cap, and a later
 run goes on counting where an earlier one stopped: raising the cap is what continues.
 
-Money is counted in whole 10^-12 units of the currency.
+Money is counted in whole 10^-12 units of the currency, up to the 4.6 million of it that SQLite can
+count. What would be more stays there; a cap is always below.
 """
 
 import time
@@ -22,7 +23,9 @@ from metassay.llm.messages import ChatRequest
 
 _UNIT = 10**12
 _MILLION = 10**6
-_MOST = 2**62  # what SQLite can count to, and more than anything costs
+_MOST = 2**62  # half of what SQLite can count to: any two add up to a number still
+
+_LESS_RESERVED = "reserved = max(reserved - ?, 0)"
 
 Billed = Literal["yes", "no", "perhaps"]
 
@@ -67,7 +70,7 @@ class Budget:
                     return "over"
                 if spent + reserved + most > cap:
                     return "wait" if self._sweep() == 0 else self.reserve(request, key, owner)
-            note = "UPDATE accounts SET reserved = reserved + ?, calls = calls + 1"
+            note = f"UPDATE accounts SET {_more('reserved')}, calls = calls + 1"
             connection.execute(f"{note} WHERE account = ?", (most, self.account))
             added = connection.execute(
                 "INSERT INTO attempts (key, account, model, owner, started, cost)"
@@ -101,8 +104,7 @@ class Budget:
             cost = {"yes": min(counted, reserved), "no": 0}.get(billed, reserved)
             column = "uncertain" if billed == "perhaps" else "spent"
             connection.execute(
-                f"UPDATE accounts SET reserved = reserved - ?, {column} = {column} + ?"
-                " WHERE account = ?",
+                f"UPDATE accounts SET {_LESS_RESERVED}, {_more(column)} WHERE account = ?",
                 (reserved, cost, self.account),
             )
             connection.execute(
@@ -120,10 +122,7 @@ class Budget:
         if not hits:
             return
         with self.ledger.database.transaction() as connection:
-            change = (
-                f"UPDATE accounts SET saved = min(saved + ?, {_MOST}), hits = hits + ?"
-                " WHERE account = ?"
-            )
+            change = f"UPDATE accounts SET {_more('saved')}, hits = hits + ? WHERE account = ?"
             connection.execute(change, (min(saved, _MOST), hits, self.account))
 
     def spending(self) -> Spending:
@@ -135,7 +134,7 @@ class Budget:
             return 0
         read = round(self.prices.input_per_million * _UNIT / _MILLION)
         written = round(self.prices.output_per_million * _UNIT / _MILLION)
-        return prompt_tokens * read + completion_tokens * written
+        return min(prompt_tokens * read + completion_tokens * written, _MOST)
 
     def _taken(self) -> tuple[int, int]:
         with self.ledger.database.reading() as connection:
@@ -152,10 +151,9 @@ class Budget:
                 f" AND claims.owner = attempts.owner AND {LIVING})",
                 (self.account, *alive()),
             ).fetchall()
-            cost = sum(row[1] for row in lost)
+            cost = min(sum(row[1] for row in lost), _MOST)
             connection.execute(
-                "UPDATE accounts SET reserved = reserved - ?, uncertain = uncertain + ?"
-                " WHERE account = ?",
+                f"UPDATE accounts SET {_LESS_RESERVED}, {_more('uncertain')} WHERE account = ?",
                 (cost, cost, self.account),
             )
             done = [(row[0],) for row in lost]
@@ -195,11 +193,16 @@ def open_budget(
     return budget
 
 
+def _more(column: str) -> str:
+    """SQL that adds to a column of an account."""
+    return f"{column} = min({column} + ?, {_MOST})"
+
+
 def booked(ledger: Ledger, key: str) -> float:
     """What all attempts at a question are booked at, in the currency of their account."""
     with ledger.database.reading() as connection:
-        query = "SELECT coalesce(sum(cost), 0) FROM attempts WHERE key = ?"
-        cost: int = connection.execute(query, (key,)).fetchone()[0]
+        query = "SELECT total(cost) FROM attempts WHERE key = ?"
+        cost: float = connection.execute(query, (key,)).fetchone()[0]
     return cost / _UNIT
 
 
@@ -207,7 +210,7 @@ def beginning_with(ledger: Ledger, name: str) -> dict[str, float]:
     """What all accounts whose names begin so can have spent at most, by currency."""
     with ledger.database.reading() as connection:
         query = (
-            "SELECT currency, sum(spent + uncertain + reserved) FROM accounts"
+            "SELECT currency, total(spent + uncertain + reserved) FROM accounts"
             " WHERE substr(account, 1, ?) = ? AND currency IS NOT NULL GROUP BY 1 ORDER BY 1"
         )
         rows = connection.execute(query, (len(name), name)).fetchall()

@@ -45,7 +45,7 @@ def answer(content: bytes, request: ChatRequest, key: str) -> Entry | None:
     if status == "ok" and not sound:
         reason = UNREADABLE
     tokens = None if request.logprobs is None else logprobs_of(choice, text)
-    counts = _counts(body.get("usage"), request)
+    counts = _counts(body.get("usage"), request, text)
     return Entry(key, status, reason, *counts, text, to_json(tokens) if tokens else None)
 
 
@@ -75,18 +75,18 @@ def _ascii(text: str) -> str:
     return text.encode("ascii", "backslashreplace").decode("ascii")
 
 
-def _counts(usage: Any, request: ChatRequest) -> tuple[int | None, int | None]:
+def _counts(usage: Any, request: ChatRequest, text: str) -> tuple[int | None, int | None]:
     """Tokens read and written, null where the endpoint did not count them or cannot have.
 
-    It cannot have counted more than was reserved for the request.
+    It cannot have counted more than was reserved for the request, nor none in a prompt or a text.
     """
     known = usage if isinstance(usage, dict) else {}
     return (
-        _count(known.get("prompt_tokens"), tokens.at_most(request)),
-        _count(known.get("completion_tokens"), request.max_tokens),
+        _count(known.get("prompt_tokens"), 1, tokens.at_most(request)),
+        _count(known.get("completion_tokens"), 1 if text else 0, request.max_tokens),
     )
 
 
-def _count(number: Any, most: int) -> int | None:
-    sound = isinstance(number, float) and number.is_integer() and 0 <= number <= most
+def _count(number: Any, least: int, most: int) -> int | None:
+    sound = isinstance(number, float) and number.is_integer() and least <= number <= most
     return int(number) if sound else None

@@ -13,8 +13,9 @@ from metassay.errors import BadInput
 from metassay.llm.messages import Structured
 from metassay.options import Block, Options, Words, parse
 
-# What is beyond is a slip, and would not stay finite when it is multiplied.
+# What is beyond is a slip, and could not be counted when it is multiplied.
 Count = Annotated[int, Field(gt=0, le=10_000_000_000)]
+Length = Annotated[int, Field(gt=0, le=1_000_000)]  # tokens of one answer
 Price = Annotated[float, Field(ge=0, le=1_000_000)]
 Seed = Annotated[int, Field(ge=-(2**31), lt=2**31)]  # all servers hold so many
 # The name of an environment variable, never the key itself.
@@ -130,7 +131,7 @@ class ModelOptions(Options):
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
     seed: Seed | None = None
     reasoning_effort: Words | None = None
-    max_tokens: Count
+    max_tokens: Length
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     structured: Form | None = None
     chat_template_kwargs: Members = Field(default_factory=dict)

@@ -9,6 +9,7 @@ import contextlib
 import functools
 import json
 import logging
+import re
 import ssl
 import time
 import zlib
@@ -38,6 +39,11 @@ CLIENTS = 8
 CONNECT_SECONDS = 10.0
 LARGEST_BODY = 16 * 2**20  # bytes; the longest answers of models take a tenth of it
 
+_GZIP = b"\x1f\x8b"  # how it begins, and no JSON does
+_EITHER, _BARE = zlib.MAX_WBITS | 32, -zlib.MAX_WBITS  # gzip or zlib; what some take deflate for
+_LAYERS = 3  # of packing
+_PIECE = 4096  # bytes that are unpacked at a time
+
 # What the package would tell about this machine, and read from the environment, in every request.
 _SILENCED = (
     *("X-Stainless-Lang", "X-Stainless-Package-Version", "X-Stainless-OS", "X-Stainless-Arch"),
@@ -50,8 +56,13 @@ _STOPPING = {
     402: "the account has no credit left",
     404: "it knows no such path or model",
 }
-_NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached")
-_RETRIED = frozenset({408, 409, 429})
+_NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
+# How Anthropic (credit), Gemini and xAI (keys) begin what they say with HTTP 400.
+_SAID = {
+    re.compile(r"your credit balance is too low", re.IGNORECASE): 402,
+    re.compile(r"api key not valid|incorrect api key", re.IGNORECASE): 401,
+}
+_RETRIED = frozenset({408, 409, 425, 429})
 _READ_HEADERS = frozenset(
     {b"retry-after", b"retry-after-ms", b"date"}
     | {name.encode() for names in QUOTAS for name in names}
@@ -149,6 +160,7 @@ def _client(endpoint: EndpointOptions, secrets: Secrets) -> openai.AsyncOpenAI:
     )
     headers: dict[str, Any] = dict.fromkeys(_SILENCED, openai.Omit())
     headers["User-Agent"] = f"metassay/{__version__}"
+    headers["Accept-Encoding"] = "gzip, deflate"  # whatever else is installed here
     common: dict[str, Any] = {
         # Never None: the package would take a key from the environment, and send it to this server.
         "api_key": secrets.key or "none",
@@ -201,8 +213,7 @@ class _Bounded(httpx2.AsyncBaseTransport):
                     raise _TooLarge("the body is too large")
         finally:
             await response.aclose()
-        packed = response.headers.get("content-encoding", "").strip().lower()
-        content = _unpacked(body) if packed in {"gzip", "x-gzip", "deflate"} else bytes(body)
+        content = _unpacked(bytes(body), response.headers.get("content-encoding", ""))
         watched = WATCHED.get()
         if watched is not None:
             seconds = time.monotonic() - start
@@ -214,15 +225,37 @@ class _Bounded(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
 
-def _unpacked(body: bytearray) -> bytes:
-    """What gzip or zlib made of a body; what is neither comes back as it is, and is no JSON."""
-    try:
-        content = zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(body, LARGEST_BODY + 1)
-    except zlib.error:
-        return bytes(body)
-    if len(content) > LARGEST_BODY:
-        raise _TooLarge("the body is too large")
-    return content
+def _unpacked(body: bytes, said: str) -> bytes:
+    """What gzip or zlib made of a body, also where its head (`said`) is wrong about it.
+
+    Some servers and their proxies both pack it, or only one of them says so. What is neither comes
+    back as it is.
+    """
+    if "deflate" in said.lower():
+        for form in (_EITHER, _BARE):
+            with contextlib.suppress(zlib.error):
+                body = _inflated(body, form)
+                break
+    for _ in range(_LAYERS):
+        if body.startswith(_GZIP):
+            with contextlib.suppress(zlib.error):
+                body = _inflated(body, _EITHER)
+    return body
+
+
+def _inflated(body: bytes, form: int) -> bytes:
+    """One layer: it may be several files in a row, with zeros behind them."""
+    content, unpacking = bytearray(), None
+    for start in range(0, len(body), _PIECE):
+        piece = body[start : start + _PIECE]
+        while piece := piece if unpacking else piece.lstrip(b"\0"):
+            unpacking = unpacking or zlib.decompressobj(form)
+            content += unpacking.decompress(piece, LARGEST_BODY + 1 - len(content))
+            if len(content) > LARGEST_BODY:
+                raise _TooLarge("the body is too large")
+            piece = unpacking.unused_data
+            unpacking = None if unpacking.eof else unpacking
+    return bytes(content)
 
 
 @functools.cache
@@ -269,7 +302,8 @@ def _failed(
     error: openai.APIStatusError, request: ChatRequest, key: str, sent: bytes, secrets: list[str]
 ) -> Outcome:
     """What an HTTP status means: https://platform.openai.com/docs/guides/error-codes."""
-    status, code = error.status_code, f"http_{error.status_code}"
+    status = _meant(error)
+    code = f"http_{status}"
     if is_retired(status, error.body, request.model):
         return Outcome(error=code, stop="it has no such model", retired=True)
     if status in _STOPPING or error.code in _NO_QUOTA:
@@ -287,6 +321,13 @@ def _failed(
     return Outcome(error=code, said=said, kind=str(error.code))
 
 
+def _meant(error: openai.APIStatusError) -> int:
+    """The HTTP status, or the one that others send where the server says this."""
+    said = _message(error.body)
+    by_words = [meant for words, meant in _SAID.items() if words.match(said)]
+    return by_words[0] if error.status_code == 400 and by_words else error.status_code
+
+
 def _declined(error: openai.APIStatusError) -> bool:
     """Whether a filter would not take the prompt, as Azure, OpenAI and OpenRouter say it."""
     body = error.body if isinstance(error.body, Mapping) else {}
@@ -299,5 +340,9 @@ def _declined(error: openai.APIStatusError) -> bool:
 
 
 def _says_too_long(body: object) -> bool:
+    return any(words in _message(body).lower() for words in _TOO_LONG)
+
+
+def _message(body: object) -> str:
     message = body.get("message") if isinstance(body, Mapping) else body
-    return isinstance(message, str) and any(words in message.lower() for words in _TOO_LONG)
+    return message if isinstance(message, str) else ""

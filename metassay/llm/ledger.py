@@ -283,7 +283,7 @@ class Ledger:
         with self.database.reading() as connection:
             rows = connection.execute(
                 "SELECT key, request, prompt_tokens, completion_tokens FROM answers"
-                " WHERE model = ? AND prompt_tokens IS NOT NULL ORDER BY key LIMIT ?",
+                " WHERE model = ? AND prompt_tokens > 0 ORDER BY key LIMIT ?",  # 0: nobody counted
                 (model, limit),
             ).fetchall()
             self.check_questions(row[:2] for row in rows)

@@ -5,8 +5,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-# The server has understood the question, and says no to it.
-_FOR_GOOD = re.compile(r"context_length|http_(?!403|408|409|429)[34]\d\d")
+# The server has understood the question, and says no to it: it is wrong in itself (400, 422), or
+# too long (413, 414). Of all else somebody or time can mend the cause: the key, the account, the
+# address, a proxy.
+_FOR_GOOD = re.compile(r"context_length|http_(400|413|414|422)")
 
 REST = "Scores are of the rest, and their bounds count what is missing both ways"
 
@@ -84,5 +86,6 @@ def _lost(one: Missing) -> str:
     return (
         f"model {one.model!r}: {len(one.lost)} of {one.asked} questions failed for good"
         f" ({counted(one.lost)}): asked again they would fail again, unless you change"
-        f" params.yaml > models > {one.model}, its endpoint, or what is asked"
+        f" params.yaml > models > {one.model}, its endpoint, or what is asked."
+        " `metassay run NAME --ask-again` asks them again although nothing changed"
     )

@@ -23,6 +23,7 @@ from metassay.meta_evaluation.preferences import preferences
 from metassay.meta_evaluation.significance import significance
 from metassay.meta_evaluation.study import Better, Study, rounding, studies
 from metassay.options import Criterion
+from metassay.statistics.sizes import SYSTEMS, TEXTS
 
 Progress = Callable[[int, int], None]
 
@@ -50,6 +51,7 @@ def evaluate(  # noqa: PLR0913 - the data, what is known of it, and whom to tell
     def of(table: str) -> Progress | None:
         return progress(table) if progress is not None else None
 
+    _check_size(scores)
     found = studies(scores, ratings, criteria, better, groups, options.digits)
     _check_primary(found, options.primary)
     for line in dict.fromkeys(line for study in found for line in rounding(study)):
@@ -75,6 +77,17 @@ def evaluate(  # noqa: PLR0913 - the data, what is known of it, and whom to tell
         "calibration": bins,
         "evidence": evidence(gathered, confounded, options, progress=of("evidence")),
     }
+
+
+def _check_size(scores: pd.DataFrame) -> None:
+    """Before anything is computed: memory grows with texts, time with the square of systems."""
+    systems, documents = scores["author"].nunique(), scores["doc_id"].nunique()
+    if systems > SYSTEMS or systems * documents > TEXTS:
+        raise BadInput(
+            f"scores are of {systems:,} systems on {documents:,} documents; the most are"
+            f" {SYSTEMS:,} systems, and {TEXTS:,} texts if each wrote on each document. If the keys"
+            " of texts were taken for systems, correct that; else evaluate fewer of them"
+        )
 
 
 def _check_primary(found: Sequence[Study], primary: str | None) -> None:

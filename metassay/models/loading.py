@@ -16,6 +16,7 @@ from metassay.options import Options
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _PACKAGE = "package:"  # before the name of a package whose get_model_path() says where a model is
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+_ITS_OWN_CODE = "trust_remote_code"
 _HEAD = "pooler"  # a head on top of an encoder that nobody here reads
 
 
@@ -64,22 +65,29 @@ class Identity(NamedTuple):
 def load(kind: str, options: NetworkOptions) -> Network:
     """Load a model by one of transformers' Auto classes.
 
-    Raises BadInput if that cannot be done, if a revision is missing or may move, or if the model's
-    files lack weights, which would otherwise be drawn at random.
+    Raises BadInput if that cannot be done, if a revision is missing or may move, if the model
+    brings code of its own, which is never run, or if its files lack weights, which would otherwise
+    be drawn at random.
     """
     torch, transformers = extra.module("torch"), extra.module("transformers")
     revision, place = _revision(options), _folder(options) or options.model
+    given = {**revision, _ITS_OWN_CODE: False}  # without it transformers asks who sits there
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(place, **revision)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(place, **given)
         weights, info = getattr(transformers, kind).from_pretrained(
             place,
             dtype=getattr(torch, options.dtype),
             output_loading_info=True,
-            **revision,
+            **given,
         )
     except (OSError, ValueError) as error:
         remedy = "correct the model or what it is used as"
-        if revision and extra.module("transformers.utils.hub").is_offline_mode():
+        if _ITS_OWN_CODE in str(error):
+            remedy = (
+                "it brings code of its own, which is never run: name a model of a type that the"
+                " installed transformers knows by itself"
+            )
+        elif revision and extra.module("transformers.utils.hub").is_offline_mode():
             remedy = (
                 "HF_HUB_OFFLINE is set, so it must be in the hub's cache: fetch this revision of it"
                 " first, or name a folder"

@@ -17,6 +17,7 @@ from metassay.naming import LONGEST, name_problem
 from metassay.options import BENCHMARKS, PARAMS
 from metassay.params import BESIDE_REPORTS
 from metassay.project import kit, record
+from metassay.work import own, owner_alone
 
 _COMMIT = "A Metassay project, made by metassay init"
 _NO_GIT = "    no_scm = true\n"  # what DVC needs to know where there is no git
@@ -100,14 +101,21 @@ def _write(made: Path, folder: Path, content: Content) -> list[str]:
         "README.md": readme.encode("utf-8"),
         ".dvc/config": kit.file(".dvc/config"),
     }
-    for name, held in {**owned, **lines, **mine, **content.data}.items():
+    _put(made, {**owned, **lines, **mine})
+    with owner_alone() if content.ignored else contextlib.nullcontext():
+        _put(made, content.data)
+    hashes = {name: record.hash_of(held) for name, held in owned.items()}
+    (made / record.FILE).write_bytes(record.written(hashes))
+    own(made)
+    refresh(made)
+    return _under_git(made, folder)
+
+
+def _put(made: Path, files: Mapping[str, bytes]) -> None:
+    for name, held in files.items():
         path = made / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(held)
-    hashes = {name: record.hash_of(held) for name, held in owned.items()}
-    (made / record.FILE).write_bytes(record.written(hashes))
-    refresh(made)
-    return _under_git(made, folder)
 
 
 def filled(workflow: str, name: str) -> bytes:

@@ -30,9 +30,9 @@ from metassay.reporting.views.filled import FilledIn
 from metassay.reporting.views.leaderboard import Part
 from metassay.reporting.views.published import PublishedTable
 from metassay.reporting.views.section import Grid, Section
+from metassay.visible import visible
 
 _HERE = Path(__file__).parent
-_PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r"}
 _CLASSES = {
     **{ENTAILED: "y", NOT_ENTAILED: "n", GRADED: "g", LABELLED: "g"},
     **{NO_EVIDENCE: "o", ABSTAINED: "u", FAILED: "f", NOT_NEEDED: "o", NOT_JUDGED: "f"},
@@ -109,8 +109,8 @@ def write_template(name: str, file: IO[str], figures: Mapping[str, str], **given
 
 
 def _visible(value: object) -> object:
-    """Control characters, of which browsers show nothing, as Unicode's pictures of them."""
-    return value.translate(_PICTURES) if isinstance(value, str) else value
+    """Characters of which browsers show nothing, or which turn what follows round."""
+    return visible(value) if isinstance(value, str) else value
 
 
 def _policy(script: str) -> str:

@@ -3,6 +3,7 @@
 `strict_yaml.located` adds the lines. docs/rubrics.md says what each key means.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import MappingProxyType
@@ -125,7 +126,7 @@ def _scale(name: str, block: Block, at: str) -> Criterion:
 
 
 def _levels_problem(names: list[str]) -> str:
-    if not all(name.isascii() and name.isdigit() and str(int(name)) == name for name in names):
+    if not all(re.fullmatch(r"0|[1-9][0-9]{0,8}", name) for name in names):
         return 'must be whole numbers from 0, in quotes, such as "1"'
     levels = sorted(map(int, names))
     if len(levels) < 2 or len(levels) > _LONGEST_SCALE:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from metassay.datasets.own_data import Rating, Score, Source, Text, checked
@@ -66,13 +67,24 @@ class Read(NamedTuple):
         for (at, found), (_, cells) in zip(self.cells(), self.sheet.rows, strict=True):
             if not self.columns.spread:
                 yield at, found, own
+            lacking = self.sheet.files.get(at.file, ())
             for column, said in self.columns.spread.items():
-                yield at, {**found, **said, held: cells[column]}, column
+                if column not in lacking:
+                    yield at, {**found, **said, held: cells[column]}, column
 
     def numbers(self) -> dict[str, Numbers]:
         """How the numbers of each column with values are written."""
         columns = self.columns.spread or [self.columns.roles[VALUE]]
         return {column: self.sheet.numbers(column) for column in columns}
+
+    @property
+    def nobody(self) -> bool:
+        """Whether no column says who rated."""
+        return RATER not in {*self.columns.roles, *self.columns.each}
+
+    def rater_of(self, at: Place) -> str:
+        """Who rated where no column says it: of several files each is a rater's."""
+        return Path(at.file).stem if self.sheet.files else ONE_RATER
 
     @property
     def one_metric(self) -> str:
@@ -143,21 +155,20 @@ def add_ratings(
         return 0
     numbers = _sound(read, rows.problems)
     words = {one: numbers_of((), semicolons=False, words=w) for one, w in read.sheet.words.items()}
-    nobody = RATER not in {*read.columns.roles, *read.columns.each}
     rated: set[tuple[str, ...]] = set()
     for at, found, column in read.spread(VALUE):
         said = {
             "study": STUDY,
             "doc_id": found[DOC],
             "author": _author(found, only, references_by),
-            "rater": found.get(RATER, ONE_RATER),
+            "rater": found.get(RATER, read.rater_of(at)),
             "criterion": found.get(CRITERION, ONE_CRITERION),
             "value": found[VALUE],
         }
         rating = checked(Rating, said, at, rows.problems)
         if rating is not None:
-            what = (rating.doc_id, rating.author, rating.criterion)
-            if nobody and what in rated:
+            what = (rating.doc_id, rating.author, rating.rater, rating.criterion)
+            if read.nobody and what in rated:
                 fix = "name its column by --columns ratings.rater=COLUMN, or keep one of the rows"
                 rows.problems.add(at, "rates a text again, and no column says who rated", fix)
                 continue
@@ -248,7 +259,8 @@ def _once(
         found[key] = (at, written)
     elif before != written:
         whose = "system" if what == FAMILY else "doc"
-        where = f"{whose} {shown(key)}, {place.kind} {place.row}"
+        file = "" if place.file == at.file else f"{place.file} "
+        where = f"{whose} {shown(key)}, {file}{place.kind} {place.row}"
         problems.add(at, f"the {what} differs from an earlier row's", "make them equal", where)
 
 

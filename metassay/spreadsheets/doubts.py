@@ -45,15 +45,17 @@ def ask(rows: Rows, said: Collection[str]) -> None:
                 fix = "write them alike; programs for tables take 007 for 7 unless told it is text"
                 example = f"doc {shown(doc)}, in the texts {shown(like)}"
                 rows.problems.add(Place(at.file), what, fix, example)
-    values: dict[str, set[float]] = defaultdict(set)
+    values: dict[str, dict[float, Place]] = defaultdict(dict)
     for row in rows.ratings:
         if row.value is not None and row.criterion not in said:
-            values[row.criterion].add(row.value)
+            values[row.criterion].setdefault(row.value, row.at)
     for criterion, held in values.items():
+        alone = held.keys() <= {*_CODES}
         for code in _codes(held):
-            what = f"{shown(criterion)} has the value {code:g}, far from all others"
+            where = "as where nobody rated" if alone else "far from all others"
+            what = f"{shown(criterion)} has the value {code:g}, {where}"
             fix = "leave the cell empty if nobody rated; if it is a grade, say --scale"
-            rows.problems.add(Place(rows.ratings[0].at.file), what, fix)
+            rows.problems.add(held[code], what, fix)
 
 
 def _plain_key(key: str) -> str:
@@ -61,8 +63,10 @@ def _plain_key(key: str) -> str:
 
 
 def _codes(held: Collection[float]) -> Iterator[float]:
-    """Values that seem to say that there is none."""
+    """Values that seem to say that there is none: beside grades, or where there are no grades."""
     grades = [value for value in held if value not in _CODES]
+    if not grades:
+        yield from held
     if grades and max(grades) - min(grades) <= _GRADES:
         low, high = min(grades) - 1, max(grades) + _GRADES
         yield from (one for one in held if one in _CODES and not low <= one <= high)

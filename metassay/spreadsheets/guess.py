@@ -145,10 +145,16 @@ def listed(columns: Sequence[str]) -> str:
 
 
 def _counts_rows(sheet: Sheet, column: str) -> bool:
-    """Whether it counts the rows from 0 or 1, or from anywhere where there are many."""
+    """Whether it counts the rows of each file, from anywhere, where there are many."""
     numbers = sheet.numbers(column)
-    held = [numbers.number(cells[column]) for _, cells in sheet.rows]
-    first = held[0]
-    if len(held) < _COUNTED or first is None:
-        return False
-    return held == [first + n for n in range(len(held))]
+    held: dict[str, list[float | None]] = {}
+    for at, cells in sheet.rows:
+        if column not in sheet.files.get(at.file, ()):
+            held.setdefault(at.file, []).append(numbers.number(cells[column]))
+    return all(
+        first is not None
+        and len(mine) >= _COUNTED
+        and mine == [first + n for n in range(len(mine))]
+        for mine in held.values()
+        for first in mine[:1]
+    )

@@ -1,4 +1,4 @@
-"""Two or three spreadsheets of one's own, read whole: every problem at once, or what they hold."""
+"""Spreadsheets of one's own, read whole: every problem at once, or what they hold."""
 
 import re
 import shlex
@@ -13,7 +13,7 @@ from metassay.datasets.rows import Findings, Place, Rows
 from metassay.errors import BadInput, shown
 from metassay.metrics.catalogue import descriptions
 from metassay.metrics.describe import RELEASED
-from metassay.naming import LONGEST, name_problem
+from metassay.naming import LONGEST, name_problem, words_problem
 from metassay.options import Criterion, Design
 from metassay.params import bad_criteria
 from metassay.project.make import in_letters
@@ -22,7 +22,8 @@ from metassay.spreadsheets.convert import Read, add_ratings, add_scores, add_tex
 from metassay.spreadsheets.doubts import ask, warn
 from metassay.spreadsheets.find import find_columns
 from metassay.spreadsheets.scales import ends_in, guessed_direction, guessed_scale
-from metassay.spreadsheets.sheet import Sheet, read_sheet
+from metassay.spreadsheets.several import check_each, read_sheets
+from metassay.spreadsheets.sheet import Sheet
 from metassay.spreadsheets.words import (
     CLUSTER,
     DOC,
@@ -44,7 +45,7 @@ _RANGE = re.compile(r"(-?[\d.]+)\.\.(-?[\d.]+)")
 class Asked(NamedTuple):
     """What the command was given: files by kind, and what is said of their columns and numbers."""
 
-    files: Mapping[str, Path]
+    files: Mapping[str, Sequence[Path]]
     columns: Sequence[str] = ()  # "doc=visit_id", "ratings.doc=id"
     reference: str | None = None  # who of the systems wrote the references; "" if nobody
     lower: Sequence[str] = ()  # metrics and criteria of which less is better
@@ -72,10 +73,8 @@ def read_all(asked: Asked) -> Found:
     said = _said(asked)
     ranges, words = _scales(asked.scales)
     sheets: dict[str, Sheet] = {}
-    for kind, path in asked.files.items():
-        own = Findings()
-        sheet = read_sheet(path, own, page=kind)
-        rows.problems.merge(own)
+    for kind, paths in asked.files.items():
+        sheet = read_sheets(paths, rows.problems, page=kind)
         if sheet is not None:
             sheets[kind] = sheet._replace(words=words if kind == "ratings" else {})
     reads = _reads(sheets, said, rows.problems)
@@ -83,8 +82,7 @@ def read_all(asked: Asked) -> Found:
         raise BadInput(rows.problems.lines())
     systems = _systems(reads["texts"])
     references = _references(asked.reference, systems, rows.problems, reads["texts"])
-    paths = [path.resolve() for path in asked.files.values()]
-    again = paths.count(asked.files["texts"].resolve()) > 1
+    again = bool(_resolved(asked, ("texts",)) & _resolved(asked, ("ratings", "scores")))
     texts = add_texts(reads["texts"], references, rows, again=again)
     empty = {"texts": texts.n_empty}
     column = reads["texts"].columns.get(REFERENCE_COLUMN)
@@ -108,6 +106,10 @@ def read_all(asked: Asked) -> Found:
     warn(rows, criteria, guessed, sheets["texts"].name)
     design = _design(reads["texts"].columns, texts.families, asked.primary, renamed)
     return Found(reads, rows, criteria, references, renamed, empty, design)
+
+
+def _resolved(asked: Asked, kinds: Iterable[str]) -> set[Path]:
+    return {path.resolve() for kind in kinds for path in asked.files.get(kind, ())}
 
 
 def _design(
@@ -153,6 +155,7 @@ def _reads(
             own = {r: c for r, c in own.items() if r not in (DOC, SYSTEM) or c in sheet.columns}
         columns = find_columns(kind, sheet, own, keys, problems)
         if columns is not None:
+            check_each(kind, sheet, columns, problems)
             reads[kind] = Read(sheet, columns)
         if kind == "texts" and columns is not None:
             documents = frozenset(sheet.cells(columns.roles[DOC]))
@@ -207,7 +210,7 @@ def _renamed(metrics: Sequence[str], read: Read, problems: Findings) -> dict[str
         if name.casefold() in ours or name_problem(name):
             name = f"{_OWN}{name}"
         at, fix = Place(read.sheet.name), "rename it"
-        if problem := name_problem(name):
+        if problem := words_problem(metric) or name_problem(name):
             problems.add(at, f"metric {shown(metric)} cannot be a name", f"{fix}: {problem}")
         elif name_problem(name, list(found.values())):
             problems.add(at, f"metric {shown(metric)} would be called as another one, {name}", fix)

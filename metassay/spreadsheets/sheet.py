@@ -1,13 +1,13 @@
 """One spreadsheet: CSV with any usual separator, or a page of an XLSX workbook."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import NamedTuple
 
 from metassay.datasets.decoding import csv_lines, decode, read_bytes
 from metassay.datasets.rows import Findings, Place
-from metassay.datasets.workbook import pages
+from metassay.datasets.workbook import Page, pages
 from metassay.errors import shown
 from metassay.spreadsheets.numbers import MISSING, Numbers, numbers_of
 
@@ -20,7 +20,8 @@ class Sheet(NamedTuple):
     """The columns' names, and each row's place and cells by column, without blanks around them.
 
     `semicolons` part the cells, so that 3,5 is a number; `words` are the grades of columns, or of
-    criteria, in order; `notes` say what of the file is not read.
+    criteria, in order; `notes` say what of the file is not read. Where several files make one
+    sheet, `files` has the columns that each of them lacks, whose cells are empty there.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Sheet(NamedTuple):
     semicolons: bool
     words: Mapping[str, Sequence[str]] = {}
     notes: Sequence[str] = ()
+    files: Mapping[str, Set[str]] = {}
 
     def cells(self, column: str) -> list[str]:
         """A column's cells that are not missing."""
@@ -56,9 +58,8 @@ def read_sheet(path: Path, problems: Findings, page: str = "") -> Sheet | None:
     notes: list[str] = []
     if path.suffix.lower() in _XLSX:
         found = pages(path, problems, remedy=_REMEDY)
-        one = next((one for one in found if one.title.strip().casefold() == page), None)
-        lines, separator = ((one or found[0]).rows if found else []), ""
-        others = [shown(other.title) for other in found if other is not (one or found[0])]
+        lines, separator = _of_page(found, page, path.name, problems), ""
+        others = [shown(other.title) for other in found if other.rows is not lines]
         notes += [f"pages of the workbook: {', '.join(others)}"] if others else []
     else:
         data = read_bytes(path, problems, remedy=_REMEDY)
@@ -74,6 +75,17 @@ def read_sheet(path: Path, problems: Findings, page: str = "") -> Sheet | None:
         return None
     sheet = _sheet(path.name, full, separator == ";", problems)
     return sheet and _without_qualtrics(sheet._replace(notes=notes))
+
+
+def _of_page(
+    found: Sequence[Page], called: str, name: str, problems: Findings
+) -> list[tuple[Place, list[str]]]:
+    """The rows of the page that is called so, or else of the first one."""
+    if not found:
+        return []
+    one = next((one for one in found if one.title.strip().casefold() == called), found[0])
+    one.check(name, problems)
+    return one.rows
 
 
 def _sheet(

@@ -45,8 +45,8 @@ def lines(found: Found, settings: Settings) -> Iterator[str]:
 def command(folder: Path, asked: Asked, found: Found, more: Iterable[str]) -> str:
     """The command that says all that was guessed of columns, and confirms it."""
     words = ["metassay", "init", str(folder)]
-    for kind, path in asked.files.items():
-        words += [f"--{kind}", str(path)]
+    for kind, paths in asked.files.items():
+        words += [word for path in paths for word in (f"--{kind}", str(path))]
     words += ["--columns", *(w for k, read in found.reads.items() for w in read.columns.named(k))]
     if asked.reference is not None or len(found.references) == 1:
         words += ["--reference", next(iter(found.references), "")]
@@ -100,6 +100,8 @@ def _head(kind: str, read: Read) -> Iterator[str]:
         (each,) = columns.each
         names = _listed(columns.spread) if each == SYSTEM else _named(columns.spread)
         told.append(f"{_EACH[each]} each = {names}")
+    if kind == "ratings" and read.nobody and sheet.files:
+        told.append(f"{RATER} = the file's name")
     yield f"{one_line(sheet.name)}, {counted(len(sheet.rows), 'row')}: {'; '.join(told)}"
     unread = columns.unread(sheet)
     numbers = [] if kind == "texts" else numeric(sheet, unread)

@@ -22,6 +22,8 @@ from metassay.studies.record import (
     Study,
     Target,
 )
+from metassay.visible import visible
+from metassay.work import owner_alone
 
 SHEETS = "sheets"
 
@@ -63,7 +65,8 @@ def write(study: Study, form: Format, folder: Path) -> list[str]:
     with whole_folder(folder, "--out") as made:
         (made / SHEETS).mkdir()
         names = [name for sheet in study.sheets() for name in form.write(sheet, made / SHEETS)]
-        (made / key.FILE).write_bytes(key.written(study))
+        with owner_alone():
+            (made / key.FILE).write_bytes(key.written(study))
     return list(dict.fromkeys(names))
 
 
@@ -131,10 +134,10 @@ def _row_id(identity: str, number: int) -> str:
 
 
 def _clean(shown: Sequence[Shown]) -> tuple[Shown, ...]:
-    """Without characters that no spreadsheet holds."""
-    return tuple(Shown(heading, "".join(map(_visible, text))) for heading, text in shown)
+    """Without characters that no spreadsheet holds, or that turn what follows round."""
+    return tuple(Shown(heading, visible("".join(map(_held, text)))) for heading, text in shown)
 
 
-def _visible(character: str) -> str:
+def _held(character: str) -> str:
     kind = unicodedata.category(character)
     return " " if kind in ("Cc", "Cs") and character not in "\n\t" else character

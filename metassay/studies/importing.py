@@ -14,6 +14,7 @@ from metassay.studies.answers import NotAllowedError, filled, value_of
 from metassay.studies.key import FILE, Key, KeyRow, digest
 from metassay.studies.record import Answer, Form, Format, Returned, Target
 from metassay.studies.sheets import heading_of
+from metassay.work import owner_alone
 
 RATINGS_FILE, COMMENTS_FILE = "ratings.csv", "comments.csv"
 
@@ -113,13 +114,10 @@ def write(found: Imported, key: Key, folder: Path) -> None:
         for one in found.ratings
     ]
     said = [(one.row, one.rater, *one.of[:4], one.text) for one in found.comments]
-    files = {
-        COMMENTS_FILE: csv_bytes(_SAID, [list(map(inert, row)) for row in said]),
-        RATINGS_FILE: csv_bytes(_HEADER, ratings),
-    }
-    for name, content in files.items():
-        with whole_file(folder / name) as file:
-            file.write(content)
+    with owner_alone(), whole_file(folder / COMMENTS_FILE) as file:  # they may quote texts
+        file.write(csv_bytes(_SAID, [list(map(inert, row)) for row in said]))
+    with whole_file(folder / RATINGS_FILE) as file:
+        file.write(csv_bytes(_HEADER, ratings))
 
 
 def _is_sent(row: Returned, sent: Mapping[str, set[str]], key: Key, problems: Findings) -> bool:
@@ -129,7 +127,9 @@ def _is_sent(row: Returned, sent: Mapping[str, set[str]], key: Key, problems: Fi
         problems.add(row.at, what, f"correct column 'rater'; known: {', '.join(sorted(sent))}")
     elif row.row not in key.rows:
         fix = f"{_RESTORE}, or take the row out if it is of another study"
-        problems.add(row.at, "the row's id is not known", fix, f"row {shown(row.row)}")
+        # Where a line was cut, the words of a text may stand in the place of the id.
+        where = f"row {shown(row.row)}" if len(row.row.split()) == 1 else ""
+        problems.add(row.at, "the row's id is not known", fix, where)
     elif row.row not in sent[row.rater]:
         what = f"the row was not sent to rater {shown(row.rater)}"
         fix = "correct column 'rater', or take the row out"

@@ -136,16 +136,17 @@ def _fixed(content: bytes) -> bytes:
 def _read(path: Path, problems: Findings) -> list[Returned]:
     before = len(problems.lines())
     found = pages(path, problems, remedy=_REMEDY)
-    table = list(_table(found))
+    table = list(_table(found, path.name, problems))
     if not table and len(problems.lines()) == before:
         problems.add(Place(path.name), "has no page with rows to read", _REMEDY)
     return returned(table, problems)
 
 
-def _table(found: list[Page]) -> Iterator[Line]:
+def _table(found: list[Page], name: str, problems: Findings) -> Iterator[Line]:
     """The rows of the page of answers, or of the first one that has its columns."""
     for page in sorted(found, key=lambda page: page.title != _ANSWERS):
         if {RATER, ROW} <= {cell.strip() for cell in page.rows[0][1]}:
+            page.check(name, problems)
             yield from (Line(*row) for row in page.rows)
             return
 

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, create_model, model_validator
 
 from metassay.llm import again
 from metassay.llm.again import Again, Tally
-from metassay.llm.endpoints import Count
+from metassay.llm.endpoints import Length
 from metassay.llm.messages import Ask, ChatRequest
 from metassay.llm.prompts import PROMPTS, Decoding, Kind, Prompt, file_of, load, render
 from metassay.llm.structured import (
@@ -55,7 +55,7 @@ class LlmClaimOptions(Options):
     least: int = Field(ge=0)
     most: int = Field(ge=1, le=1000)
     rounds: int = Field(ge=0, le=20)
-    max_tokens: Count | None = None
+    max_tokens: Length | None = None
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from metassay.errors import BadInput
 from metassay.llm import again
 from metassay.llm.again import Again
-from metassay.llm.endpoints import Count
+from metassay.llm.endpoints import Length
 from metassay.llm.messages import ChatRequest, Message
 from metassay.llm.prompts import PROMPTS, Decoding, Kind, Prompt, file_of, load, render
 from metassay.llm.structured import (
@@ -57,7 +57,7 @@ class LlmFacetOptions(Options):
     facets: Annotated[dict[Facet, str], BeforeValidator(_named), Field(min_length=1)]
     shots: int = Field(ge=0)
     rounds: int = Field(ge=0, le=20)
-    max_tokens: Count | None = None
+    max_tokens: Length | None = None
 
 
 class _Returned(BaseModel):

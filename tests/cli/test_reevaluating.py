@@ -34,3 +34,19 @@ def test_accepted_numbers_that_cannot_be_compared_are_told_before_the_run(
     assert main(["reevaluate", "one", "--no-prefect"]) == 2
     assert f"{ACCEPTED}: " in (err := capsys.readouterr().err)
     assert said in err
+
+
+@pytest.mark.parametrize("name", ["history", "history_means"])
+def test_a_damaged_history_is_told_before_the_run(
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    root = tiny_project(tmp_path, "http://127.0.0.1:9/v1", ["Nothing."], system=CHAT)
+    monkeypatch.chdir(root)
+    file = Path(f"history/one/{name}.parquet")
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"PAR1")
+    assert main(["reevaluate", "one", "--no-prefect"]) == 2
+    assert f"`git checkout {file}` if it was committed" in capsys.readouterr().err

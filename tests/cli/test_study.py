@@ -112,6 +112,17 @@ def test_texts_that_are_not_public_stay_in_the_project(there, capsys, tmp_path_f
     assert not list(elsewhere.iterdir())
     assert export() == 0
     assert "hand them only to those who may read them" in capsys.readouterr().err
+    made = [path.stat().st_mode & 0o777 for path in (there / "studies/one/pilot").rglob("*")]
+    assert {*made, (there / "studies/one/pilot").stat().st_mode & 0o777} == {0o600, 0o700}
+
+
+def test_the_key_and_comments_are_their_owners_alone(there):
+    """Of public texts, too: raters may share the machine, and comments may quote others."""
+    assert export("--raters", "anna") == 0
+    sheet = there / "studies/one/pilot/sheets/anna.csv"
+    assert main(["study", "import", "one", "pilot", str(sheet)]) == 0
+    alone = [f"studies/one/pilot/{name}" for name in ("key.json", "comments.csv")]
+    assert [(there / name).stat().st_mode & 0o777 for name in alone] == [0o600, 0o600]
 
 
 @pytest.mark.parametrize(

@@ -197,6 +197,21 @@ def test_junit_has_a_case_per_metric_and_system(two: Project, tmp_path: Path, ca
     assert any("of 4 documents changed, and fewer than 6 can show nothing" in one for one in told)
 
 
+@pytest.mark.usefixtures("two")
+def test_a_hyphen_is_stdout_which_one_file_has_alone(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = ["compare", "base"]
+    main([*words, "--md", str(tmp_path / "page.md")])
+    told = capfd.readouterr()
+    main([*words, "--md", "-"])
+    said = capfd.readouterr()
+    assert said.out == (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert said.err == told.out + told.err
+    assert main([*words, "--md", "-", "--csv", "/dev/stdout"]) == 2
+    assert "--csv and --md: stdout has room for one" in capfd.readouterr().err
+
+
 def test_odd_names_break_no_file(made: Project, tmp_path: Path, capsys: Said) -> None:
     odd = {"d000": 'a<b>&"\x1b[31m]]>|', "d001": "=SUM(A1)", "d002": "line\nend\u2028x"}
     for name, change in (("base", 0.0), ("worse", -0.05)):

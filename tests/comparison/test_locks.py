@@ -1,9 +1,12 @@
 """What a dvc.lock is taken to say."""
 
+import os
+from pathlib import Path
+
 import pytest
 import yaml
 
-from metassay.comparison.locks import outs_of, parse_lock
+from metassay.comparison.locks import lock_text, outs_of, parse_lock
 from metassay.errors import BadInput
 
 UNITS = "data/tables/one/units.parquet"
@@ -41,8 +44,27 @@ def test_an_instance_stays_where_no_later_stage_says_what_there_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "stage", ["null", "[]", "{params: [a]}", "{params: {params.yaml: null}}", "{outs: [{md5: a}]}"]
+    "stage",
+    [
+        *("null", "[]", "{params: [a]}", "{params: {params.yaml: null}}", "{outs: [{md5: a}]}"),
+        *("{params: {5: {}}}", "{params: {params.yaml: {5: a}}}", "{deps: 5}", "{outs: {a: b}}"),
+        *("{outs: [{path: 5}]}", "2026-99-99", "[" * 100_000, "\ufffd", "- " * 9_000),
+    ],
+    ids=lambda stage: stage[:30],
 )
 def test_a_stage_in_another_form_than_dvc_writes_makes_it_no_lock(stage: str) -> None:
     with pytest.raises(BadInput, match=r"accepted\.lock: is no dvc\.lock with stages"):
         parse_lock(f"stages: {{aggregate: {stage}}}", "accepted.lock")
+
+
+@pytest.mark.parametrize("damage", ["bytes", "folder", "pipe", "nothing"])
+def test_a_file_that_is_no_lock_is_named_and_not_waited_for(tmp_path: Path, damage: str) -> None:
+    file = tmp_path / "accepted.lock"
+    if damage == "bytes":
+        file.write_bytes(b"stages:\n  a\xff: {}\n")
+    elif damage == "folder":
+        file.mkdir()
+    elif damage == "pipe":
+        os.mkfifo(file)
+    with pytest.raises(BadInput, match=r"accepted\.lock: is no dvc\.lock with stages; bring an"):
+        parse_lock(lock_text(file), str(file))

@@ -4,7 +4,7 @@ import contextlib
 import datetime
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from metassay.drift import DriftResult, check, files
+from metassay.drift.bridge import bridge
 from metassay.drift.fixing import Fixed, fix
 from metassay.errors import BadInput
 from metassay.llm.budget import beginning_with, spending
@@ -22,7 +23,7 @@ from metassay.parquet import read, write
 from metassay.tables.pairs import PAIRS
 from metassay.tables.sentinel import ANCHORS, DRIFT
 from tests.drift.project import TABLES, Model, endpoint, project, script, truth
-from tests.llm.scripted_server import ScriptedServer, failed, whole
+from tests.llm.scripted_server import Call, ScriptedServer, completion, failed, whole
 
 NOW = datetime.datetime(2026, 11, 23, 6, tzinfo=datetime.UTC)
 WEEK = datetime.timedelta(days=7)
@@ -155,6 +156,12 @@ def test_a_check_that_was_cut_off_pays_for_nothing_twice(
     server.script = lambda call: failed(401) if call.number > sent + 9 else script(truth)(call)
     assert checked().state == "cannot tell"
     paid, server.script = server.answered.total(), script(truth)
+    left = files.WORK / "one/reader.open"
+    begun = left.read_bytes()
+    for damage in (b"", b"[]", b'{"when": 7}', b"\xff", begun[:-1]):
+        left.write_bytes(damage)
+        assert files.salt("one", "reader", "check", NOW) != 0
+    left.write_bytes(begun)
     found = check(Path(), "one", now=NOW + WEEK + datetime.timedelta(hours=1))[0]
     assert found.state == "no alarm"
     texts = read(PAIRS, files.WORK / "one/reader.parquet").groupby(["doc_id", "author"]).ngroups
@@ -284,3 +291,44 @@ def test_stored_verdicts_of_another_judge_are_not_fixed(here: Path) -> None:
     edit("params.yaml", models={"m": {"endpoint": "here", "model": "m-3", "max_tokens": 200}})
     with pytest.raises(BadInput, match="metassay run one brings them together"):
         fixed()
+
+
+def test_answers_that_cannot_be_read_are_named_and_not_taken_from_the_ledger_again(
+    here: Path, server: ScriptedServer
+) -> None:
+    server.script = lambda call: whole(completion("perhaps"))
+    found = checked()
+    assert found.state == "cannot tell"
+    assert "40 of 40 anchors have no answer (unparsed 40)" in found.why
+    assert "`metassay probe reader` shows" in found.why
+    with pytest.raises(BadInput, match=r"\(unparsed 120\).*asks all of them anew"):
+        fixed()
+    with pytest.raises(BadInput, match=r"\(unparsed 40\).*change the judge's block"):
+        bridge("one", "reader", "follower", now=NOW)
+    server.script = script(truth)
+    assert checked().state == "no alarm"  # within the day
+    assert fixed().baseline == [("entailed", 60, 0), ("not_entailed", 60, 0)]
+
+
+LIES: dict[str, Callable[[Call], dict[str, object]]] = {
+    "another model": lambda call: {"model": f"m-{call.number}", "id": ["x"]},
+    "no model": lambda call: {"model": None, "id": None, "object": 7},
+    "odd counts": lambda call: {"prompt_tokens": [0, 10**30, -1, None, "9"][call.number % 5]},
+    "many choices": lambda call: {"choices": completion(usual(call))["choices"] * 99},
+    "an answer in a heap": lambda call: {"content": " " * 10**5 + usual(call)},
+}
+
+
+def usual(call: Call) -> str:
+    return str(script(truth)(call).text)
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_what_a_server_says_beside_its_answers_changes_no_verdict(
+    here: Path, server: ScriptedServer, lie: str
+) -> None:
+    server.script = lambda call: whole(completion(**{"content": usual(call)} | LIES[lie](call)))
+    found = checked()
+    assert (found.state, found.changed, found.failed) == ("no alarm", 0, 0)
+    assert found.spent is not None
+    assert 0 < found.spent < 1

@@ -25,7 +25,7 @@ def check(name: str, accidents: Any) -> None:
     with tempfile.TemporaryDirectory() as made:
         files = {kind: put(Path(made, f"{kind}.csv"), table) for kind, table in TABLES.items()}
         files[name].write_bytes(damaged(files[name].read_bytes(), accidents))
-        asked = Asked(files)
+        asked = Asked({kind: [path] for kind, path in files.items()})
         ended = handled(lambda: read_all(asked))
         if ended.problems:
             return

@@ -76,6 +76,7 @@ def taken(files: list[Path], folder: Path, form: Format) -> importing.Imported:
 
 @given(ACCIDENTS)
 @example([("insert", 0.0, 0.0, 0, 1)])
+@example([("cut", 0.125, 0.15625, 0, 1)])  # words of a text where the row's id was
 def test_bytes_of_csv(accidents: Any) -> None:
     check("csv", lambda path: path.write_bytes(damaged(path.read_bytes(), accidents)))
 

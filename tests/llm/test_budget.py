@@ -6,11 +6,19 @@ import pytest
 
 from metassay.errors import BadInput
 from metassay.llm import tokens
-from metassay.llm.budget import Budget, Spending, open_budget, spending
+from metassay.llm.budget import (
+    Billed,
+    Budget,
+    Spending,
+    beginning_with,
+    booked,
+    open_budget,
+    spending,
+)
 from metassay.llm.client import asker
 from metassay.llm.egress import check
 from metassay.llm.endpoints import Prices
-from metassay.llm.ledger import Ledger
+from metassay.llm.ledger import Entry, Ledger
 from metassay.llm.limits import Policy
 from tests.llm.batch_setup import PRICES, asking, budget_of, endpoint, missing, model, request
 from tests.llm.scripted_server import (
@@ -224,3 +232,27 @@ def test_accounts_are_apart(server: ScriptedServer, ledger: Ledger) -> None:
     assert isinstance(other, Budget)
     assert other.spending().spent == 0
     assert budget_of(ledger).spending().spent > 0
+
+
+@pytest.mark.parametrize("billed", ["yes", "perhaps"])
+def test_what_cannot_be_counted_stays_at_the_most_and_a_cap_holds(
+    tmp_path: Path, billed: Billed
+) -> None:
+    dear = Prices.model_validate(
+        PRICES.model_dump() | {"input_per_million": 1e6, "output_per_million": 1e6}
+    )
+    questions = [request(number, max_tokens=1_000_000) for number in range(12)]
+    questions.append(request("x" * 10_000_000, max_tokens=1_000_000))
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        budget = budget_of(ledger, prices=dear)
+        attempts = [budget.reserve(question, question.key, "me") for question in questions]
+        budget.note_hits([Entry("k", "ok", None, 10**10, 10**10, "")] * 9)
+        for attempt in attempts[:-2]:
+            assert isinstance(attempt, int)
+            budget.settle(attempt, "ok", billed, 100, 1_000_000)
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:  # sound, and what was under way is booked
+        capped = budget_of(ledger, 4_000_000, prices=dear)
+        assert capped.spending().at_most >= 4_000_000
+        assert beginning_with(ledger, "st")["USD"] >= 4_000_000
+        assert capped.reserve(request(1), "k", "me") == "over"
+        assert booked(ledger, questions[-1].key) > 4_000_000

@@ -29,6 +29,7 @@ from tests.llm.scripted_server import (
     refused,
     said,
     too_long,
+    whole,
 )
 
 Fault = Callable[[], Answer]
@@ -37,6 +38,11 @@ Fault = Callable[[], Answer]
 def first_then(fault: Fault, times: int = 1) -> Callable[[Call], Answer]:
     """The fault for the first so many times that a request comes, then the answer."""
     return lambda call: fault() if call.attempt <= times else echo(call)
+
+
+def saying(status: int, words: str) -> Answer:
+    """A failed request, and what the server says of it."""
+    return whole({"error": {"message": words}}, status=f"{status} x")
 
 
 def test_one_reply_per_request_in_order(server: ScriptedServer, ledger: Ledger) -> None:
@@ -90,6 +96,7 @@ def test_the_ledger_answers_the_second_time(server: ScriptedServer, ledger: Ledg
         lambda: failed(503),
         lambda: failed(408),
         lambda: failed(409),
+        lambda: failed(425),
         rate_limited,
         lambda: rate_limited(None),
         dropped,
@@ -97,7 +104,7 @@ def test_the_ledger_answers_the_second_time(server: ScriptedServer, ledger: Ledg
         half_json,
         lambda: Answer("x", fault="no_choices"),
     ],
-    ids=["500", "503", "408", "409", "429", "429 bare", "drop", "midway", "half", "no choices"],
+    ids=[*("500", "503", "408", "409", "425", "429", "429 bare"), *("drop", "midway", "half", "-")],
 )
 def test_what_may_pass_is_asked_again(server: ScriptedServer, ledger: Ledger, fault: Fault) -> None:
     server.script = first_then(fault, times=2)
@@ -244,9 +251,13 @@ def test_an_endless_retry_after_is_cut_short(server: ScriptedServer, ledger: Led
     [
         (failed(401), "check the environment variable METASSAY_TEST_KEY"),
         (failed(404), "check params.yaml > endpoints > here > base_url"),
+        (failed(402), "no credit left; add credit to it"),
         (failed(429, "insufficient_quota"), "no quota left"),
+        (saying(400, "Your credit balance is too low to access the API."), "add credit to it"),
+        (saying(400, "API key not valid. Please pass a valid one."), "METASSAY_TEST_KEY"),
+        (saying(400, "Incorrect API key provided: sk***et."), "METASSAY_TEST_KEY"),
     ],
-    ids=["401", "404", "quota"],
+    ids=["401", "404", "402", "quota", "credit in words", "key in words", "key in other words"],
 )
 def test_a_dead_end_stops_everything_and_keeps_what_came(
     server: ScriptedServer,

@@ -9,8 +9,11 @@ from metassay.llm.missing import Missing, counted, kept, mendable, missing, unfi
     ("codes", "may"),
     [
         ("timeout connection bad_reply endpoint_down client stopped unknown None nan", True),
-        ("http_403 http_408 http_409 http_429 http_500 http_503 http_599 odd http_", True),
-        ("http_301 http_400 http_402 http_404 http_413 http_422 http_431 context_length", False),
+        ("http_500 http_503 http_599 odd http_", True),
+        # The key, the account, the address, the model, a proxy, a law; a moment.
+        ("http_401 http_402 http_403 http_404 http_405 http_407 http_410 http_451", True),
+        ("http_301 http_302 http_307 http_308 http_408 http_409 http_425 http_429", True),
+        ("http_400 http_413 http_414 http_422 context_length", False),  # the question
     ],
 )
 def test_which_failures_asking_again_may_mend(codes: str, may: bool) -> None:
@@ -32,6 +35,7 @@ def test_what_is_said_of_each_model_has_its_counts_and_codes() -> None:
     open_, lost, other = kept(found)
     assert open_.startswith("model 'm': 1 of 3 answers are missing (timeout 1); the next")
     assert lost.startswith("model 'm': 1 of 3 questions failed for good (context_length 1)")
+    assert "`metassay run NAME --ask-again`" in lost
     assert other.startswith("model 'n': 1 of 1 answers are missing (endpoint_down 1)")
     said = unfinished(found, 0.25)
     assert "endpoint_down: not asked, since its endpoint failed too often in a row" in said

@@ -3,6 +3,7 @@
 import gzip
 import json
 import logging
+import zlib
 from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.messages import Reply
 from metassay.llm.responses import export, import_
-from tests.llm.batch_setup import asking, budget_of, request
+from tests.llm.batch_setup import asking, budget_of, missing, request
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, completion, echo, whole
 
 TWICE = Policy(attempts=2, first_wait=0.01, longest_wait=0.05, lease=5.0)
@@ -101,6 +102,9 @@ FAULTS = {
     "10**12 tokens": counted(None, 3, prompt_tokens=10**12),
     "a token too many": counted(12, None, completion_tokens=41),
     "fewer than no tokens": counted(None, 3, prompt_tokens=-1),
+    "no token read": counted(None, 3, prompt_tokens=0),
+    "no token written": counted(12, None, completion_tokens=0),
+    "nothing written": Fault(whole(completion("", completion_tokens=0)), text="", counts=(12, 0)),
     "half a token": counted(None, 3, prompt_tokens=1.5),
     "tokens in words": counted(None, 3, prompt_tokens="12"),
     "true tokens": counted(None, 3, prompt_tokens=True),
@@ -200,6 +204,30 @@ FAULTS = {
         whole(gzip.compress(b" " * 5 * LARGE), head="Content-Encoding: gzip\r\n"), "too_large"
     ),
     "packed": Fault(whole(gzip.compress(SOUND), head="Content-Encoding: gzip\r\n")),
+    **{
+        f"packed as {name}": Fault(whole(body, head=f"Content-Encoding: {said}\r\n"))
+        for name, body, said in (
+            ("members", b"".join(map(gzip.compress, (SOUND[:9], b"", SOUND[9:]))), "gzip"),
+            ("a member and zeros", gzip.compress(SOUND) + b"\0" * 9999, "gzip"),
+            ("gzip twice", gzip.compress(gzip.compress(SOUND)), "gzip, gzip"),
+            ("gzip that nobody tells of", gzip.compress(SOUND), "identity"),
+            ("gzip that is said to be Brotli", gzip.compress(SOUND), "br"),
+            ("zlib", zlib.compress(SOUND), "deflate"),
+            ("bare deflate", zlib.compress(SOUND)[2:-4], "deflate"),
+            ("nothing, said to be gzip", SOUND, "gzip"),
+            ("nothing, said to be deflate", SOUND, "deflate"),
+            ("nothing, in odd words", SOUND, "x" * 999),
+        )
+    },
+    "a bomb of members": failed(
+        whole(gzip.compress(b" " * LARGE) * 9, head="Content-Encoding: gzip\r\n"), "too_large"
+    ),
+    "a bomb in layers": failed(
+        whole(gzip.compress(gzip.compress(b" " * 200 * LARGE)), head="Content-Encoding: gzip\r\n"),
+        "too_large",
+    ),
+    "a million members": bad(gzip.compress(b"") * 40_000, "Content-Encoding: gzip\r\n"),
+    "packed as Brotli": bad(b"\x0b\x02\x80{}\x03", "Content-Encoding: br\r\n"),
     "packed by half": bad(gzip.compress(SOUND)[:-20], "Content-Encoding: gzip\r\n"),
     "said to be packed": bad(b"nonsense", "Content-Encoding: gzip\r\n"),
     "a charset that is none": failed(
@@ -311,6 +339,17 @@ def test_one_lie_does_not_use_up_the_cap(server: ScriptedServer, ledger: Ledger)
     assert {reply.status for reply in ask([request(number) for number in range(6)])} == {"ok"}
     assert {reply.status for reply in ask([request(number) for number in range(9)])} == {"ok"}
     assert budget_of(ledger).spending().at_most < 0.01
+
+
+@pytest.mark.parametrize("usage", [{"prompt_tokens": 0, "completion_tokens": 0}, {"usage": {}}])
+def test_the_cap_holds_whatever_is_not_counted(
+    server: ScriptedServer, ledger: Ledger, usage: dict[str, object]
+) -> None:
+    server.script = lambda call: whole(completion(**usage))
+    replies = asking(server.base_url, ledger, max_cost=0.005)([request(n) for n in range(80)])
+    each = (tokens.at_most(request(1)) * 2.5 + 40 * 10) / 1e6
+    assert server.requests.total() == 0.005 // each
+    assert missing(replies) == {"over_budget": 80 - server.requests.total()}
 
 
 def test_answers_without_a_count_are_mentioned(

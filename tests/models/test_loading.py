@@ -1,5 +1,6 @@
 """Models by what is in their folder, and encoders by their first layers."""
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,24 @@ def test_a_model_of_the_hub_is_known_by_its_commit() -> None:
 def test_weights_that_are_missing_are_not_invented(bert: Path) -> None:
     with pytest.raises(BadInput, match="weights of AutoModelForTokenClassification, the first is"):
         load("AutoModelForTokenClassification", options(bert))
+
+
+def test_code_that_a_model_brings_is_never_run_and_nobody_is_asked(
+    bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brought = shutil.copytree(bert, tmp_path / "brought")
+    file = brought / "config.json"
+    told = json.loads(file.read_text(encoding="utf-8"))
+    theirs = {"AutoConfig": "own.Own", "AutoModel": "own.Own", "AutoTokenizer": ["own.Own", None]}
+    told |= {"auto_map": theirs, "model_type": "theirs"}
+    file.write_text(json.dumps(told), encoding="utf-8")
+    (brought / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Own: pass\n")
+    monkeypatch.setenv("HF_MODULES_CACHE", str(tmp_path / "modules"))
+    monkeypatch.setattr("builtins.input", lambda *_: "y")
+    with pytest.raises(BadInput, match="it brings code of its own, which is never run") as raised:
+        load("AutoModel", options(brought))
+    assert "\n" not in str(raised.value)
+    assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize("told", [True, False])

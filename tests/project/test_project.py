@@ -39,7 +39,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project from three spreadsheets; not to be changed."""
     folder = tmp_path_factory.mktemp("once")
     given = files(folder, texts=LONG, ratings=RATINGS, scores=SCORES)
-    words = [f"--{kind}={path}" for kind, path in given.items()]
+    words = [f"--{kind}={path}" for kind, (path,) in given.items()]
     with pytest.MonkeyPatch.context() as patch:
         for name, value in IDENTITY.items():
             patch.setenv(name, value)
@@ -78,6 +78,20 @@ def test_a_project_from_spreadsheets_is_valid_and_private(own: Path, capsys) -> 
     assert kept == ["benchmarks/*/headline.json"], "a page holds texts"
 
 
+def test_others_of_the_machine_see_no_data_and_reach_no_cache(tmp_path: Path, made: Path) -> None:
+    def modes(root: Path, *names: str) -> set[int]:
+        return {(root / name).stat().st_mode & 0o777 for name in names}
+
+    data = [path for path in (made / "data" / name_of(made)).rglob("*")]
+    assert data
+    assert modes(made, *map(str, data)) == {0o600}
+    assert modes(made, str(data[0].parent), ".work", ".work/dvc", ".dvc/cache") == {0o700}
+    before = os.umask(0o022)
+    assert main(["init", str(tmp_path / "example")]) == 0
+    os.umask(before)
+    assert modes(tmp_path / "example", ".", "data") == {0o755}, "is public"
+
+
 def test_code_yaml_is_true_and_the_same_from_the_wheel(own: Path, tmp_path: Path) -> None:
     here = versions(own)
     assert recorded(own) == {block: names for block, names in here.items()}
@@ -105,7 +119,7 @@ def test_without_confirmation_nothing_is_made_and_the_command_is_told(
     tmp_path: Path, capsys
 ) -> None:
     given = files(tmp_path, texts=LONG)
-    assert main(["init", "new", f"--texts={given['texts']}"]) == 2
+    assert main(["init", "new", f"--texts={given['texts'][0]}"]) == 2
     said = capsys.readouterr()
     assert "3 documents; 2 systems" in said.out
     assert "metassay init new --texts" in said.err
@@ -121,7 +135,7 @@ def test_one_question_is_asked(tmp_path: Path, monkeypatch, capsys, answer: str)
     monkeypatch.setattr("builtins.input", lambda words: asked.append(words) or answer)
     monkeypatch.setattr(make, "refresh", lambda made: True)
     given = files(tmp_path, texts=LONG)
-    assert main(["init", "new", f"--texts={given['texts']}"]) == (0 if answer == "y" else 2)
+    assert main(["init", "new", f"--texts={given['texts'][0]}"]) == (0 if answer == "y" else 2)
     assert asked == ["Is all of this right? [y/n] "]
     assert (tmp_path / "new").exists() == (answer == "y")
 

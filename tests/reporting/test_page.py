@@ -242,3 +242,13 @@ def test_characters_that_browsers_drop_are_shown_as_pictures(make_report, tmp_pa
     page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     assert "NUL \u2400, escape \u241b[31m, line\n, &lt;b&gt;\u2407&lt;/b&gt;" in page
     assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f]", page)
+
+
+def test_characters_that_turn_what_follows_round_are_shown_as_escapes(
+    make_report, tmp_path, no_figures
+):
+    made = make_report(citation="is \u202eeurt ton\u202c, \u2066so\u2069, \u05d0\u200f!")
+    write_report(made, tmp_path / "out")
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert "is \\u202eeurt ton\\u202c, \\u2066so\\u2069, \u05d0\u200f!" in page
+    assert not re.search("[\u202a-\u202e\u2066-\u2069]", page)

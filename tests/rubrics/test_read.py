@@ -81,6 +81,7 @@ def test_a_rubric_is_read_as_it_is_written(tmp_path: Path) -> None:
         ("asks: How warm is it?", 'asks: " "', 8, "asks: is blank"),
         ('"2": Warm.', '"3": Warm.', 13, "levels: are not consecutive from 1 to 3"),
         ('"2": Warm.', '"b": Warm.', 13, "levels: must be whole numbers from 0"),
+        ('{"1"', f'{{? "{"1" * 5000}"\n      ', 13, "levels: must be whole numbers from 0"),
         (', "2": Warm.', "", 13, "levels: 1 given; write 2 to 101"),
         ('"2": Warm.', '"2": " "', 13, "levels > 2: is blank"),
         ("grade: 2", "grade: 3", 14, "examples > 0 > grade: is 3; write 1 to 2"),

@@ -52,9 +52,9 @@ def put(path: Path, table: Table, separator: str = ",", encoding: str = "utf-8")
     return path
 
 
-def files(folder: Path, **tables: Table) -> dict[str, Path]:
-    """Write several, by kind."""
-    return {kind: put(folder / f"{kind}.csv", table) for kind, table in tables.items()}
+def files(folder: Path, **tables: Table) -> dict[str, list[Path]]:
+    """Write one of each kind."""
+    return {kind: [put(folder / f"{kind}.csv", table)] for kind, table in tables.items()}
 
 
 def found(folder: Path, *columns: str, **tables: Table) -> Found:

@@ -116,7 +116,7 @@ def test_excel_s_semicolons_commas_bom_and_empty_columns(tmp_path: Path) -> None
         *([d, s, "3,5", "", ""] for d in DOCS for s in SYSTEMS),
     ]
     asked = files(tmp_path, texts=WIDE)
-    asked["ratings"] = put(tmp_path / "ratings.csv", table, ";", "utf-8-sig")
+    asked["ratings"] = [put(tmp_path / "ratings.csv", table, ";", "utf-8-sig")]
     assert {one.value for one in read_all(Asked(asked)).rows.ratings} == {3.5}
 
 
@@ -126,9 +126,33 @@ def test_a_workbook_is_read_as_csv_is(tmp_path: Path) -> None:
         book.active.append([int(c) if c.isdigit() else c for c in row])
     book.save(tmp_path / "ratings.xlsx")
     asked = files(tmp_path, texts=LONG)
-    same = read_all(Asked({**asked, "ratings": put(tmp_path / "r.csv", RATINGS)})).rows.ratings
-    rows = read_all(Asked({**asked, "ratings": tmp_path / "ratings.xlsx"})).rows.ratings
+    same = read_all(Asked({**asked, "ratings": [put(tmp_path / "r.csv", RATINGS)]})).rows.ratings
+    rows = read_all(Asked({**asked, "ratings": [tmp_path / "ratings.xlsx"]})).rows.ratings
     assert [one[1:] for one in rows] == [one[1:] for one in same]
+
+
+def test_merged_cells_are_no_empty_ratings(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in RATINGS:
+        book.active.append(list(row))
+    book.active.merge_cells("D2:D3")
+    book.create_sheet("other").merge_cells("A1:B1")  # which nobody reads
+    book.save(tmp_path / "ratings.xlsx")
+    with pytest.raises(BadInput) as caught:
+        read_all(Asked({**files(tmp_path, texts=LONG), "ratings": [tmp_path / "ratings.xlsx"]}))
+    (said,) = caught.value.problems
+    assert said.startswith("ratings.xlsx: page 'Sheet' has merged cells")
+    assert "(D2:D3)" in said
+
+
+def test_a_source_may_be_longer_than_python_s_reader_takes(tmp_path: Path) -> None:
+    longest = "word " * 40_000
+    texts = [
+        LONG[0],
+        *([*row[:3], longest if row[0] == "v1" else row[3], row[4]] for row in LONG[1:]),
+    ]
+    (read,) = [one for one in found(tmp_path, texts=texts).rows.sources if one.doc_id == "v1"]
+    assert sum(map(len, read.passages)) == len(longest.strip())
 
 
 def test_who_wrote_the_reference_may_be_said_or_stand_there(tmp_path: Path) -> None:
@@ -180,7 +204,7 @@ def test_what_excel_saves_as_cp1252_is_named_with_its_remedy(tmp_path: Path) -> 
     with pytest.raises(
         BadInput, match=r"line 2: is not UTF-8 .* is 0xe4\); save the file as UTF-8"
     ):
-        read_all(Asked({"texts": path}))
+        read_all(Asked({"texts": [path]}))
 
 
 @pytest.mark.parametrize(

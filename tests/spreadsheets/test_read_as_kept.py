@@ -66,7 +66,7 @@ def test_german_headings_and_numbers(tmp_path: Path) -> None:
     scores = [["Fallnummer", "Modell", "Güte", "Halluzinationsrate"]]
     scores += [[d, s, "0,25", "45 %"] for d in DOCS for s in SYSTEMS]
     written = put(tmp_path / "s.csv", scores, ";")
-    one = read_all(Asked({"texts": put(tmp_path / "t.csv", texts, ";"), "scores": written}))
+    one = read_all(Asked({"texts": [put(tmp_path / "t.csv", texts, ";")], "scores": [written]}))
     assert {score.value for score in one.rows.scores} == {0.25, 0.45}
     assert {m.metric: m.better for m in one.rows.metrics}["Halluzinationsrate"] == "lower"
     assert one.references == {}

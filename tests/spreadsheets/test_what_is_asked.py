@@ -148,7 +148,7 @@ def test_qualtrics_rows_below_the_first_one(tmp_path: Path) -> None:
         "\n".join(",".join(f'"{c.replace(chr(34), chr(34) * 2)}"' for c in row) for row in table)
     )
     given = files(tmp_path, texts=LONG)
-    found = read_all(Asked({**given, "ratings": path}))
+    found = read_all(Asked({**given, "ratings": [path]}))
     assert len(found.rows.ratings) == len(body)
     assert "2 rows below the first one" in "\n".join(lines(found, settings_of(found.rows)))
 
@@ -163,7 +163,7 @@ def test_qualtrics_rows_below_the_first_one(tmp_path: Path) -> None:
 )
 def test_numbers_as_people_write_them(tmp_path: Path, cells: str, values: set[float]) -> None:
     given = files(tmp_path, texts=LONG)
-    given["ratings"] = put(tmp_path / "r.tsv", by_rater("ok", cells=cells), "\t")
+    given["ratings"] = [put(tmp_path / "r.tsv", by_rater("ok", cells=cells), "\t")]
     assert {one.value for one in read_all(Asked(given)).rows.ratings} == values
 
 
@@ -175,16 +175,28 @@ def test_numbers_as_people_write_them(tmp_path: Path, cells: str, values: set[fl
         ("1.234,5 2 3 4 5 6 7 8 9 9", "a mark between thousands"),
         ("45% 50 3 4 5 6 7 8 9 9", "a percent sign and others without"),
         ("1 2 3 4 5 good good good 1 1", "has numbers in 70% of its cells"),
+        ("-99 -99 -99 -99 -99 -99 -99 -99 -99 -99", "line 2: 'ok' has the value -99, as where"),
         ("1 2 3 4 5 -99 1 1 1 -99", "has the value -99, far from all others"),
         ("5-Mar 2-Mar 1-Mar 5-Mar 5-Mar 1-Mar 2-Mar 3-Mar 4-Mar 1-Mar", "no column of numbers"),
     ],
 )
 def test_numbers_that_may_mean_two_things(tmp_path: Path, cells: str, words: str) -> None:
     given = files(tmp_path, texts=LONG)
-    given["ratings"] = put(tmp_path / "r.tsv", by_rater("ok", cells=cells), "\t")
+    given["ratings"] = [put(tmp_path / "r.tsv", by_rater("ok", cells=cells), "\t")]
     with pytest.raises(BadInput) as caught:
         read_all(Asked(given))
     assert words in "\n".join(caught.value.problems)
+
+
+def test_a_metric_s_name_of_60_000_letters_is_refused(tmp_path: Path) -> None:
+    scores = [["visit_id", "model", "m" * 60_000], *([d, s, ".5"] for d, s in TEXTS)]
+    said = refused(tmp_path, {"scores": scores})
+    assert "cannot be a name; rename it: has 60000 characters; shorten it to 200" in said
+
+
+def test_a_device_is_told_by_its_whole_path(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"^/dev/null: is a pipe or device, not a file; save its"):
+        read_all(Asked({"texts": [Path("/dev/null")]}))
 
 
 def test_grades_in_words_are_asked_for_in_their_order(tmp_path: Path) -> None:
@@ -254,7 +266,7 @@ def test_one_file_of_texts_and_their_ratings(tmp_path: Path) -> None:
     table = [[*HEAD, "note", "fluency"]]
     table += [[d, s, r, f"{s} writes of {d} here", "3"] for d, s in TEXTS for r in RATERS]
     path = put(tmp_path / "all.csv", table)
-    rows = read_all(Asked({"texts": path, "ratings": path})).rows
+    rows = read_all(Asked({"texts": [path], "ratings": [path]})).rows
     assert (len(rows.texts), len(rows.ratings)) == (5, 10)
 
 

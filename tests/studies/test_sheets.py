@@ -196,9 +196,20 @@ def test_a_workbook_that_is_huge_when_unpacked_is_not_read(tmp_path):
     problems = Findings()
     assert workbooks.KIND.read(path, problems) == []
     assert problems.lines() == [
-        "anna.xlsx: is more than 100 MB when unpacked, and no sheet is; send the workbook that came"
-        " back, with its rows"
+        "anna.xlsx: is more than 100 MB when unpacked; save the page that is to be read as CSV"
     ]
+
+
+def test_merged_cells_are_no_empty_answers(tmp_path):
+    folder = tmp_path / "s"
+    write(study(), workbooks.KIND, folder)
+    for rater in ("anna", "ben", "carla"):
+        filled(folder / f"sheets/{rater}.xlsx")
+    book = openpyxl.load_workbook(folder / "sheets/anna.xlsx")
+    book.active.merge_cells("D2:D3")
+    book.save(folder / "sheets/anna.xlsx")
+    with pytest.raises(BadInput, match=r"page 'Sheet' has merged cells, .* \(D2:D3\); unmerge"):
+        imported(folder, workbooks.KIND)
 
 
 def test_the_page_to_read_has_every_text_and_nothing_of_it_runs(tmp_path, form):
@@ -211,6 +222,18 @@ def test_the_page_to_read_has_every_text_and_nothing_of_it_runs(tmp_path, form):
     assert page.count("&lt;script&gt;x&lt;/script&gt;") == 9
     order = [page.index(f'id="{item}"') for item in made.assignments[1].items]
     assert order == sorted(order)
+
+
+def test_no_character_turns_what_a_rater_reads_round(tmp_path, form):
+    write(study(text="is \u202eeurt ton {author} {doc}"), form, tmp_path / "s")
+    for file in (f"anna{form.endings[0]}", "anna.html"):
+        path = tmp_path / "s/sheets" / file
+        said = str(cells_of(path)) if file != "anna.html" else path.read_text("utf-8")
+        assert "\u202e" not in said
+        assert "u202eeurt ton" in said
+    for rater in ("anna", "ben", "carla"):
+        filled(tmp_path / f"s/sheets/{rater}{form.endings[0]}")
+    assert imported(tmp_path / "s", form).ratings  # the texts are known again
 
 
 @pytest.mark.parametrize(

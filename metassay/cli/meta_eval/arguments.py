@@ -27,11 +27,17 @@ A file is long exactly if it has a column `metric` (RATINGS: `criterion`). The c
 be called `author`. If both files lack it, one system wrote everything. Files are CSV in UTF-8, .tsv
 or .parquet. An empty cell, NaN or NA is missing, never 0. An option that takes names takes several,
 with commas or blanks between them, and can be given again; the first file ends the names, and so
-does `--`. docs/meta-eval.md has an example and says what each number is.
+does `--`. Several files of a kind are named by --scores and --ratings; where no column says who
+rated, each file of ratings is the rater's that it is called after. docs/meta-eval.md has an example
+and says what each number is.
 
 metassay meta-eval --example DIR writes a pair of files to start from."""
 
-USAGE = "metassay meta-eval [SCORES] RATINGS [options]\n       metassay meta-eval --example DIR"
+USAGE = (
+    "metassay meta-eval [SCORES] RATINGS [options]\n"
+    "       metassay meta-eval [--scores FILE ...] --ratings FILE ... [options]\n"
+    "       metassay meta-eval --example DIR"
+)
 Add = Callable[..., argparse.ArgumentParser]
 CHOICES = {
     "coefficient": "the coefficient that is printed and certified; the tables have all",
@@ -71,6 +77,11 @@ def add_commands(add: Add) -> None:
     new = add("meta-eval", _meta_eval, "which metric to trust, from two files, no project", ABOUT)
     new.usage = USAGE
     new.add_argument("files", metavar="[SCORES] RATINGS", type=Path, nargs="*")
+    for name in ("scores", "ratings"):
+        what = f"where there are several files: those of {name}"
+        new.add_argument(
+            f"--{name}", metavar="FILE", type=Path, nargs="+", action="extend", help=what
+        )
     usual = " (default %(default)s)"
     for name, what in _COLUMNS.items():
         default = Named._field_defaults[name]

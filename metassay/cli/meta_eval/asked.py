@@ -1,19 +1,19 @@
 """What to do with the two files: directions, criteria and options, from the caller's words."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from metassay.cli.meta_eval.arguments import SCALES
 from metassay.cli.meta_eval.columns import LISTED
+from metassay.cli.meta_eval.given import Given
 from metassay.cli.meta_eval.named import Named
 from metassay.cli.meta_eval.naming import meant
-from metassay.cli.meta_eval.reading import Given
 from metassay.errors import BadInput, shown
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import Better
 from metassay.metrics.catalogue import descriptions
 from metassay.options import Criterion, parse
-from metassay.statistics.sizes import LARGEST
+from metassay.statistics.sizes import CRITERIA, LARGEST, TESTED
 
 DEFAULTS: dict[str, int | float] = {"resamples": 1000, "confidence": 0.95, "seed": 0}
 
@@ -52,7 +52,7 @@ def asked(scores: Given | None, ratings: Given, wanted: Wanted) -> Asked:
     A criterion's ends are the lowest and highest rating there is.
     """
     metrics = scores.names if scores is not None else []
-    problems = _misfits(metrics, ratings.names, wanted)
+    problems = [*_too_many(metrics, ratings), *_misfits(metrics, ratings.names, wanted)]
     better = {name: _better(name, wanted) for name in metrics}
     directed = [name for name in metrics if better[name] != "neither"]
     problems += _unknown(f"{wanted.mark}compared", wanted.compared or [], directed)
@@ -119,6 +119,16 @@ def _misfits(metrics: Sequence[str], criteria: Sequence[str], wanted: Wanted) ->
     if metrics and not set(metrics) - set(wanted.confounds):
         problems.append(f"{confounds}: every column of scores is a confound; leave a metric")
     return problems
+
+
+def _too_many(metrics: Sequence[str], ratings: Given) -> Iterator[str]:
+    criteria = len(ratings.names)
+    if criteria > CRITERIA or criteria * len(metrics) > TESTED:
+        yield (
+            f"{ratings.name}: has {criteria:,} criteria, beside {len(metrics):,} metrics; the most"
+            f" are {CRITERIA} criteria, and {TESTED:,} pairs of a metric and a criterion; leave"
+            " columns out, or, if these are raters, name them in a column 'rater'"
+        )
 
 
 def _unknown(option: str, names: Iterable[str], known: Sequence[str]) -> list[str]:

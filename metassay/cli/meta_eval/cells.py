@@ -1,7 +1,6 @@
 """A file or frame of rows that know their places: CSV, tab-separated, Parquet, DataFrame."""
 
 import csv
-import io
 import math
 import numbers
 from array import array
@@ -16,9 +15,10 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from metassay.datasets.decoding import decode, is_readable, read_bytes
+from metassay.datasets.decoding import csv_reader, decode, is_readable, read_bytes
 from metassay.datasets.rows import Findings, Place
 from metassay.errors import BadInput, shown
+from metassay.naming import MOST
 from metassay.parquet_file import load
 
 REMEDY = "docs/meta-eval.md shows how the two files are written"
@@ -39,9 +39,14 @@ class Cells(NamedTuple):
     frame: pd.DataFrame  # columns of dtype str (absent: an empty text) or float64 (absent: NaN)
     rows: NDArray[Any]  # each row's line in the file; of Parquet its record, of a frame its label
     kind: str  # what `rows` holds
+    parts: "tuple[Cells, ...]" = ()  # where they are of several files, each of these
 
     def at(self, row: int) -> Place:
         """Where row number `row` of the frame stands."""
+        for part in self.parts:
+            if row < len(part.rows):
+                return part.at(row)
+            row -= len(part.rows)
         found = self.rows[row]
         whole = isinstance(found, numbers.Integral)
         return Place(self.name, int(found) if whole else shown(found), self.kind)
@@ -171,8 +176,7 @@ def _cells_of(column: pa.ChunkedArray) -> "NDArray[Any] | pd.Series[Any]":
 
 
 def _delimited(text: str, name: str, delimiter: str, problems: Findings) -> Cells | None:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    records = _records(reader, name, problems)
+    records = _records(csv_reader(text, delimiter), name, problems)
     at, header = next(records, (1, []))
     if not _usable(header, Place(name, at), delimiter, problems):
         return None
@@ -230,17 +234,23 @@ def _usable(header: list[str], at: Place, delimiter: str, problems: Findings) ->
         if len(header) == 1 and mark in header[0] and mark != delimiter:
             faults.append((f"cells are separated by {named}", fix))
             break
-    for number, column in enumerate(header, start=1):
-        if not column.strip():
-            fix = "name or remove it (of pandas: to_csv(index=False))"
-            faults.append((f"column {number} has no name", fix))
-        elif column != column.strip():
-            faults.append((f"the name of column {number} has blanks at an end", "remove them"))
-        elif not column.isprintable():
-            what = f"the name of column {number} has characters that do not print"
-            faults.append((what, "remove them"))
+    faults += _bad_names(header)
     for column in sorted({column for column, count in Counter(header).items() if count > 1} - {""}):
         faults.append((f"column {shown(column)} is there twice", "remove one of them"))
     for what, fix in faults:
         problems.add(at, what, fix)
     return not faults
+
+
+def _bad_names(header: list[str]) -> Iterator[tuple[str, str]]:
+    for number, column in enumerate(header, start=1):
+        named = f"the name of column {number}"
+        if not column.strip():
+            fix = "name or remove it (of pandas: to_csv(index=False))"
+            yield f"column {number} has no name", fix
+        elif column != column.strip():
+            yield f"{named} has blanks at an end", "remove them"
+        elif not column.isprintable():
+            yield f"{named} has characters that do not print", "remove them"
+        elif len(column) > MOST:
+            yield f"{named} has {len(column):,} characters", f"shorten it to {MOST}"

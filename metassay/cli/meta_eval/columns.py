@@ -62,12 +62,12 @@ def find_columns(
 
 
 def check_named(
-    scores: Cells | None, ratings: Cells, named: Named, mark: str, faults: list[str]
+    files: Sequence[Cells], ratings: Sequence[Cells], named: Named, mark: str, faults: list[str]
 ) -> None:
-    """Add a fault for each column asked for that no file has; `mark` leads an option's name."""
-    files = [cells for cells in (scores, ratings) if cells is not None]
+    """Add a fault for each column asked for that none of the `files` has, and of raters none of the
+    `ratings`; `mark` leads an option's name."""
     asked = [("doc", named.doc, files), ("system", named.system, files)]
-    asked += [("rater", named.rater, [ratings]), *(("by", name, files) for name in named.by)]
+    asked += [("rater", named.rater, ratings), *(("by", name, files) for name in named.by)]
     for option in ("strata", "cluster", "family"):
         name = getattr(named, option)
         if name and not named.alone(option):

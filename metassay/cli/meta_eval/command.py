@@ -1,7 +1,6 @@
 """`metassay meta-eval [SCORES] RATINGS`: the command line of `metassay.meta_eval`."""
 
 import argparse
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -19,6 +18,8 @@ from metassay.cli.meta_eval.named import Named
 from metassay.cli.meta_eval.raters import show_raters
 from metassay.cli.meta_eval.reading import faults_of, read_file
 from metassay.cli.meta_eval.terminal import show
+from metassay.datasets.decoding import check_names
+from metassay.datasets.rows import Findings
 from metassay.errors import BadInput
 
 _NOT_WRITTEN = "--out FOLDER writes a page, and every table behind this as CSV with all digits"
@@ -28,7 +29,7 @@ def meta_eval(chosen: argparse.Namespace) -> int:
     """Read, evaluate, print, and write if asked to."""
     console = Console()
     if chosen.example:
-        if chosen.files:
+        if chosen.files or chosen.scores or chosen.ratings:
             raise BadInput("--example DIR: takes no files; it writes them")
         command = write_example(chosen.example)
         lines = f"written to {chosen.example}: scores.csv, ratings.csv, README.md. Next:"
@@ -37,7 +38,7 @@ def meta_eval(chosen: argparse.Namespace) -> int:
         console.print(lines, markup=False, highlight=False, soft_wrap=True)  # to be copied
         return 0
     wanted = _wanted(chosen)
-    scores, ratings = _both(chosen.files, wanted.named)
+    scores, ratings = _read(*_files(chosen), wanted.named)
     with ExitStack() as stack:
         folder = stack.enter_context(whole_folder(chosen.out, "--out")) if chosen.out else None
         with _progress() as told:
@@ -74,7 +75,7 @@ def _wanted(chosen: argparse.Namespace) -> Wanted:
         for one in scales
         if "=" not in one
     ]
-    if len(chosen.files) == 1 and (chosen.compared or chosen.confound or chosen.primary):
+    if not _files(chosen)[0] and (chosen.compared or chosen.confound or chosen.primary):
         problems.append(
             "--compared, --confound, --primary: are about metrics; name SCORES before RATINGS"
         )
@@ -99,28 +100,48 @@ def _wanted(chosen: argparse.Namespace) -> Wanted:
     )
 
 
-def _both(files: Sequence[Path], named: Named) -> tuple[Cells | None, Cells]:
-    """The cells of both files, or the faults of both at once; one file is RATINGS."""
-    if not 1 <= len(files) <= 2:
+def _files(chosen: argparse.Namespace) -> tuple[list[Path], list[Path]]:
+    """The files of scores and those of ratings; one file alone is RATINGS."""
+    scores, ratings, files = chosen.scores or [], chosen.ratings or [], chosen.files
+    named = bool(scores or ratings)
+    if named and files:
+        raise BadInput(
+            f"{', '.join(map(str, files))}: stands beside files that are named by --scores or"
+            " --ratings; name all of them so"
+        )
+    if not named and not 1 <= len(files) <= 2:
         raise BadInput(
             f"meta-eval takes two files, SCORES RATINGS, or RATINGS alone; there are {len(files)}."
+            " Name several of a kind by --scores FILE FILE and --ratings FILE FILE."
             " metassay meta-eval --example DIR writes a pair to start from"
         )
-    if len(files) == 2 and all(map(os.path.exists, files)) and files[0].samefile(files[1]):
+    if named and not ratings:
+        raise BadInput("--ratings FILE: is missing; --scores names files of scores alone")
+    return (scores, ratings) if named else (files[:-1], files[-1:])
+
+
+def _read(
+    scores: Sequence[Path], ratings: Sequence[Path], named: Named
+) -> tuple[list[Cells], list[Cells]]:
+    """The cells of all files, or the faults of all of them at once."""
+    both = {one.resolve() for one in scores} & {one.resolve() for one in ratings}
+    if both:
         raise BadInput(
-            f"{files[0].name}: is given as SCORES and as RATINGS; put the columns with metrics and"
+            f"{min(both).name}: is given as SCORES and as RATINGS; put the columns with metrics and"
             " those with ratings in two files"
         )
-    problems: list[str] = []
-    found = [read_file(path, problems) for path in files]
-    ratings = found[-1]
-    if problems or ratings is None:
-        for cells in found:
-            if cells is not None:
-                scores = cells is not ratings
-                problems += faults_of(cells, scores=scores, named=named)
+    faults = Findings()
+    for paths in (scores, ratings):
+        check_names(paths, faults)
+    problems = faults.lines()
+    found = [[read_file(path, problems) for path in paths] for paths in (scores, ratings)]
+    of_scores, of_ratings = ([one for one in cells if one is not None] for cells in found)
+    if problems:
+        for kind in (of_scores, of_ratings):
+            for cells in kind:
+                problems += faults_of(cells, scores=kind is of_scores, named=named)
         raise BadInput(problems)
-    return (found[0] if len(found) == 2 else None), ratings
+    return of_scores, of_ratings
 
 
 @contextmanager

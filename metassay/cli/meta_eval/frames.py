@@ -11,10 +11,11 @@ from metassay.atomic import whole_folder
 from metassay.cli.meta_eval.asked import Asked, Wanted, asked
 from metassay.cli.meta_eval.cells import Cells, frame_cells
 from metassay.cli.meta_eval.folder import write_all
+from metassay.cli.meta_eval.given import Given
 from metassay.cli.meta_eval.named import Named
 from metassay.cli.meta_eval.naming import Overlap, alike_within, misnamed, overlap
 from metassay.cli.meta_eval.raters import rater_means
-from metassay.cli.meta_eval.reading import Given, read_both
+from metassay.cli.meta_eval.reading import read_both
 from metassay.cli.meta_eval.slices import Slice, grouped, sliced
 from metassay.datasets.rows import Findings
 from metassay.errors import BadInput
@@ -161,11 +162,14 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
         _several(confounds),
         {**options, "primary": primary},
     )
-    return evaluated(of_scores, of_ratings, wanted)
+    return evaluated([of_scores] if of_scores else [], [of_ratings], wanted)
 
 
 def evaluated(
-    scores: Cells | None, ratings: Cells, wanted: Wanted, progress: Told | None = None
+    scores: Sequence[Cells],
+    ratings: Sequence[Cells],
+    wanted: Wanted,
+    progress: Told | None = None,
 ) -> MetaEvaluation:
     """What `meta_eval` and the command both do with cells; `progress` as for `evaluate`."""
     read = _read(scores, ratings, wanted)
@@ -200,8 +204,8 @@ def _several(names: str | Sequence[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def _read(scores: Cells | None, ratings: Cells, wanted: Wanted) -> _Read:
-    """Both files and all words; raises BadInput with the faults of the files, or of the words."""
+def _read(scores: Sequence[Cells], ratings: Sequence[Cells], wanted: Wanted) -> _Read:
+    """All files and all words; raises BadInput with the faults of the files, or of the words."""
     of_scores, of_ratings = read_both(scores, ratings, wanted.named, wanted.mark)
     problems: list[str] = []
     said: Asked | None = None
@@ -308,11 +312,15 @@ def _notes(read: _Read, wanted: Wanted) -> Iterator[str]:
     yield from read.said.notes
 
 
+def _files(given: Given) -> str:
+    return ", ".join(part.name for part in given.cells.parts) or given.name
+
+
 def _choices(read: _Read, wanted: Wanted) -> dict[str, object]:
     """What the numbers depend on beside the two files."""
     return {
-        "scores": read.scores.name if read.scores is not None else None,
-        "ratings": read.ratings.name,
+        "scores": _files(read.scores) if read.scores is not None else None,
+        "ratings": _files(read.ratings),
         "columns": wanted.named._asdict(),
         "better": read.said.better,
         "criteria": {name: one.model_dump() for name, one in read.said.criteria.items()},

@@ -9,7 +9,7 @@ import pandas as pd
 
 from metassay.alike import REMEDY, folded, look_alikes, spelt
 from metassay.cli.meta_eval.cells import as_keys
-from metassay.cli.meta_eval.reading import TEXT, Given
+from metassay.cli.meta_eval.given import TEXT, Given
 from metassay.errors import BadInput, shown
 from metassay.reporting.numbers import counted
 from metassay.tables.names import REFERENCE

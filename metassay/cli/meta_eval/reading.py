@@ -3,8 +3,8 @@
 import hashlib
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,35 +20,23 @@ from metassay.cli.meta_eval.columns import (
     check_named,
     find_columns,
 )
+from metassay.cli.meta_eval.given import TEXT, Given
 from metassay.cli.meta_eval.named import Named
+from metassay.cli.meta_eval.several import together
 from metassay.datasets.rows import Findings
 from metassay.errors import BadInput, shown
 from metassay.meta_evaluation.study import NAMELESS
+from metassay.naming import MOST, words_problem
 from metassay.parquet import as_written
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 
-TEXT = ["doc_id", "author", "part"]  # what one score, and one rater's rating, is of
 EVERYBODY = "(all)"  # what `raters` calls all raters or all systems together
 MISSING = ("", "NaN", "NA")  # as a cell; in any case
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _LARGEST = 1e100
 _MISSING = frozenset(word.lower() for word in MISSING)
-
-
-class Given(NamedTuple):
-    """A file as a table, and what is worth knowing of it."""
-
-    table: pd.DataFrame  # rows with a value; columns as `scores` or `ratings`
-    name: str  # the file's
-    names: list[str]  # metrics or criteria, in the file's order
-    notes: list[str]
-    cells: Cells
-    texts: (
-        pd.DataFrame
-    )  # of each row of `cells`: doc_id, author, part, and the columns that label it
-    keys: dict[str, str]  # each key that is there, with the column's name in the file
 
 
 def read_file(path: Path, problems: list[str]) -> Cells | None:
@@ -60,27 +48,29 @@ def read_file(path: Path, problems: list[str]) -> Cells | None:
 
 
 def read_both(
-    scores: Cells | None, ratings: Cells, named: Named, mark: str
+    scores: Sequence[Cells], ratings: Sequence[Cells], named: Named, mark: str
 ) -> tuple[Given | None, Given]:
-    """Both as tables; raises BadInput with every fault of both. `mark` leads an option's name."""
+    """Both as tables; raises BadInput with every fault of all files. `mark` leads an option's name.
+
+    Of several files of ratings without a column of raters, each is a rater's.
+    """
     problems: list[str] = []
-    check_named(scores, ratings, named, mark, problems)
-    found = [
-        _read(cells, shape, named, other, problems)
-        for cells, shape, other in ((scores, SCORING, ratings), (ratings, RATING, scores))
-        if cells is not None
-    ]
+    check_named([*scores, *ratings], ratings, named, mark, problems)
+    found = []
+    for files, shape, others in ((scores, SCORING, ratings), (ratings, RATING, scores)):
+        each = [_read(one, shape, named, others, problems, files) for one in files]
+        found += [together(each, shape, problems)] if each else []
     if problems:
         raise BadInput(problems)
     rated = found[-1]
     rated = rated._replace(table=as_written(RATINGS, rated.table[list(RATINGS.columns)]))
-    return (_as_scores(found[0]) if scores is not None else None), rated
+    return (_as_scores(found[0]) if scores else None), rated
 
 
 def faults_of(cells: Cells, *, scores: bool, named: Named) -> list[str]:
-    """What is wrong with one file, where the other cannot be read."""
+    """What is wrong with one file, where another cannot be read."""
     problems: list[str] = []
-    _read(cells, SCORING if scores else RATING, named, None, problems)
+    _read(cells, SCORING if scores else RATING, named, (), problems)
     return problems
 
 
@@ -102,12 +92,23 @@ def _digest(table: pd.DataFrame) -> str:
 
 
 def _read(
-    cells: Cells, shape: Shape, named: Named, other: Cells | None, problems: list[str]
+    cells: Cells,
+    shape: Shape,
+    named: Named,
+    others: Sequence[Cells],
+    problems: list[str],
+    files: Sequence[Cells] = (),
 ) -> Given:
-    """The file as far as it can be read; faults go to `problems`, and the rest is then no use."""
+    """The file as far as it can be read; faults go to `problems`, and the rest is then no use.
+
+    `files`: those of its kind; `others`: those of the other one.
+    """
     faults = Findings()
     found = Given(pd.DataFrame(), cells.name, [], [], cells, pd.DataFrame(), {})
-    columns = find_columns(cells, shape, named, other, faults)
+    columns = find_columns(cells, shape, named, next(iter(others), None), faults)
+    rater = Path(cells.name).stem if len(files) > 1 else _held("rater")
+    if shape is RATING and "rater" not in columns.keys and (problem := words_problem(rater)):
+        faults.add(cells.head, f"its name stands for who rated, and {problem}", "rename the file")
     if not faults:
         rows = _keyed(cells, columns)
         _check_keys(cells, rows, columns, faults)
@@ -115,7 +116,7 @@ def _read(
             _check_judge(cells, columns, faults)
         values = {name: _numbers(cells, name, faults) for name in columns.values}
         if not faults:
-            table = _stacked(rows, columns, shape, values)
+            table = _stacked(rows, columns, shape, values, rater)
             found = _with_values(table, found, shape, _unread(cells, columns, shape), problems)
             found = found._replace(texts=_texts(rows, cells, columns), keys=columns.keys)
     problems += faults.lines()
@@ -137,8 +138,14 @@ def _held(key: str) -> str:
 
 
 def _stacked(
-    rows: pd.DataFrame, columns: Columns, shape: Shape, values: dict[str, NDArray[np.float64]]
+    rows: pd.DataFrame,
+    columns: Columns,
+    shape: Shape,
+    values: dict[str, NDArray[np.float64]],
+    rater: str,
 ) -> pd.DataFrame:
+    """A row per value, with the `row` of the file that it stands in."""
+    rows = rows.assign(row=np.arange(len(rows)))
     if shape.what in columns.keys:
         table = rows.assign(value=values["value"])
     else:
@@ -146,7 +153,7 @@ def _stacked(
         table = named.reset_index(shape.what)
         table["value"] = np.concatenate([values[name] for name in columns.values])
     for key in ({*shape.optional, "author"}) - set(columns.keys):
-        table[key] = _held(key)
+        table[key] = rater if key == "rater" else _held(key)
     return table
 
 
@@ -196,6 +203,8 @@ def _check_key(cells: Cells, column: "pd.Series[str]", name: str, faults: Findin
             wrong[key] = (f"is {EVERYBODY}, which stands for all of them", "rename it")
         elif key != key.strip() or not key.isprintable():
             wrong[key] = ("has blanks at an end or characters that do not print", "clean it")
+        elif len(key) > MOST and name in (SCORING.what, RATING.what):
+            wrong[key] = (f"has {len(key):,} characters", f"shorten it to {MOST}")
     for row in np.flatnonzero(column.isin(list(wrong)).to_numpy()):
         what, fix = wrong[column.iloc[row]]
         faults.add(cells.at(row), f"{name!r} {what}", fix)

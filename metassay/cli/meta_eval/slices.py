@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from metassay.cli.meta_eval.given import TEXT, Given
 from metassay.cli.meta_eval.named import Named
 from metassay.cli.meta_eval.naming import texts_of
-from metassay.cli.meta_eval.reading import MISSING, TEXT, Given
+from metassay.cli.meta_eval.reading import MISSING
 from metassay.datasets.rows import Findings
 from metassay.errors import BadInput, shown
 from metassay.meta_evaluation.layouts import Groups

@@ -23,9 +23,9 @@ HEADS = (
 _ABOUT = (
     "These tables rest on answers of language models. Asking again may get the answers that are"
     " missing: the next metassay run does. A question failed for good where the endpoint rejected"
-    " it, as it would again. Costs are at list price. You may have paid less, because answers are"
-    " kept and not bought twice, or more, because failed attempts may be billed. metassay ledger"
-    " stats says what you paid."
+    " it, as it would again; metassay run NAME --ask-again asks it again. Costs are at list price."
+    " You may have paid less, because answers are kept and not bought twice, or more, because"
+    " failed attempts may be billed. metassay ledger stats says what you paid."
 )
 
 

@@ -16,8 +16,9 @@ import pytest
 
 import metassay
 from metassay.cli.main import main
+from metassay.cli.meta_eval.given import Given
 from metassay.cli.meta_eval.named import Named
-from metassay.cli.meta_eval.reading import Given, read_both, read_file
+from metassay.cli.meta_eval.reading import read_both, read_file
 from metassay.errors import BadInput
 from tests.reporting.html_tree import tree_of
 
@@ -51,9 +52,42 @@ def read(scores: Path, ratings: Path) -> tuple[Given, Given]:
     if problems:
         raise BadInput(problems)
     assert found[1] is not None
-    given, rated = read_both(found[0], found[1], Named(), "--")
+    given, rated = read_both([found[0]], [found[1]], Named(), "--")
     assert given is not None
     return given, rated
+
+
+def test_a_long_name_in_a_long_file_is_refused_too(here: Path) -> None:
+    scores = frames()[0][["doc_id", "system"]].assign(metric="m" * 60_000, value=1.5)
+    scores.to_csv(here / "scores.csv", index=False)
+    (line,) = problems(here / "scores.csv", here / "ratings.csv")
+    assert "12 lines: 'metric' has 60,000 characters (first: line 2); shorten it to 200" in line
+
+
+@pytest.mark.parametrize(
+    ("scores", "ratings", "said"),
+    [
+        (1_001, 1, "scores are of 1,001 systems on 1 documents; the most are 1,000 systems"),
+        (4, 101, "ratings: has 101 criteria, beside 1 metrics; the most are 100 criteria"),
+    ],
+)
+def test_what_would_take_hours_or_all_memory_is_refused_before(
+    scores: int, ratings: int, said: str
+) -> None:
+    keys = pd.DataFrame({"doc_id": "d", "system": [f"s{n}" for n in range(scores)]})
+    grades = pd.DataFrame({f"g{n}": keys.index % 5 for n in range(ratings)})
+    with pytest.raises(BadInput) as caught:
+        metassay.meta_eval(keys.assign(m=keys.index % 7), pd.concat([keys, grades], axis=1))
+    assert said in "\n".join(caught.value.problems)
+
+
+def test_a_cell_may_be_longer_than_python_s_reader_takes(here: Path) -> None:
+    scores, _ = frames()
+    plain = read(here / "scores.csv", here / "ratings.csv")[0].table
+    scores.assign(judge="j", part="x" * 200_000).to_csv(here / "scores.csv", index=False)
+    found = read(here / "scores.csv", here / "ratings.csv")[0].table
+    assert set(found["part"].str.len()) == {200_000}
+    assert sorted(found["value"]) == sorted(plain["value"])
 
 
 def problems(scores: Path, ratings: Path) -> list[str]:
@@ -80,7 +114,10 @@ CONTENTS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
         lambda b: b.replace(b"grade", b",".join(b"c%d" % n for n in range(100_000))),
         "line 1: has 100,003 columns, more than 2,000; leave columns out, or write it long",
     ),
-    "a long cell": (lambda b: b.replace(b"bob", b"x" * 10_000_000, 1), "line 14: is not readable"),
+    "a long name": (
+        lambda b: b.replace(b"grade", b"g" * 60_000, 1),
+        "line 1: the name of column 4 has 60,000 characters; shorten it to 200",
+    ),
     "all": (lambda b: b.replace(b",ann,", b",(all),", 1), "'rater' is (all), which stands for"),
 }
 

@@ -483,7 +483,7 @@ def test_an_option_without_a_name_says_so(here: Path, capsys, words: list[str]) 
 def test_the_number_of_files_is_one_or_two(here: Path, capsys) -> None:
     assert main(["meta-eval"]) == 2
     assert (
-        "takes two files, SCORES RATINGS, or RATINGS alone; there are 0. metassay meta-eval --ex"
+        "takes two files, SCORES RATINGS, or RATINGS alone; there are 0. Name several of a kind"
         in (capsys.readouterr().err)
     )
     with pytest.raises(SystemExit):

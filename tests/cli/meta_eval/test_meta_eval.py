@@ -14,8 +14,9 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 from metassay.cli.main import main
 from metassay.cli.meta_eval import frames as evaluation
 from metassay.cli.meta_eval.asked import LARGEST
+from metassay.cli.meta_eval.given import Given
 from metassay.cli.meta_eval.named import Named
-from metassay.cli.meta_eval.reading import Given, read_both, read_file
+from metassay.cli.meta_eval.reading import read_both, read_file
 from metassay.datasets.registry import find, load_registry
 from metassay.errors import BadInput
 from metassay.metrics.catalogue import descriptions
@@ -94,7 +95,7 @@ def read(path: Path) -> Given:
     found = [read_file(one, faults) for one in ((path, other) if scores else (other, path))]
     if faults or found[1] is None:
         raise BadInput(faults)
-    both = read_both(found[0], found[1], Named(), "--")
+    both = read_both([found[0]], [found[1]], Named(), "--")
     given = both[0] if scores else both[1]
     assert given is not None
     return given

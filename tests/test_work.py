@@ -1,0 +1,209 @@
+"""What other users of the machine may read and write of a project."""
+
+import os
+import shutil
+import stat
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from flows import dag
+from flows.recovery import guarded
+from flows.workers import Workers
+from metassay.cli.main import main
+from metassay.datasets.registry import closed, load_registry
+from metassay.llm.connection import LEDGER
+from metassay.llm.ledger import Ledger
+from metassay.work import own
+from speed.dag import build
+from tests.stage_setup import run_stage, tiny_project
+from tests.test_flows import change
+
+OTHER = 65534  # nobody, by name
+AS_ANOTHER = pytest.mark.skipif(os.getuid() != 0, reason="only root can try it as another user")
+TRIES = """
+for path in "$@"; do
+    cat "$path" > /dev/null && echo "read $path"
+    cp /dev/null "$path" && echo "emptied $path"
+    touch "$path/new" && echo "wrote into $path"
+    mv "$path" "$path.away" && echo "moved $path"
+    find "$path" -mindepth 1 -readable
+done 2> /dev/null
+true
+"""
+
+
+@pytest.fixture(autouse=True)
+def _umask() -> Iterator[None]:
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder that all users of this machine may enter, as pytest's own are not."""
+    made = Path(tempfile.mkdtemp())
+    made.chmod(0o755)
+    yield made
+    shutil.rmtree(made)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def built(root: Path) -> None:
+    """Bring raw files and the first tables up to date, as a run does."""
+    shutil.rmtree(root / "data/raw", ignore_errors=True)
+    shutil.rmtree(root / "data/tables", ignore_errors=True)
+    with guarded(root) as held:
+        plan, workers = dag.plan(root, ["b00"]), Workers(root, held)
+        for address, stage in plan.stages.items():
+            if stage.own in ("fetch@d", "ingest"):
+                assert address in plan.stale
+                workers.run(stage)
+        workers.close()
+
+
+def tried(*paths: Path) -> list[str]:
+    """What another user could do with these, as lines."""
+    return subprocess.run(
+        ["sh", "-c", TRIES, "sh", *map(str, paths)],
+        **{"user": OTHER, "group": OTHER, "extra_groups": []},
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.splitlines()
+
+
+@AS_ANOTHER
+@pytest.mark.slow
+def test_another_user_can_neither_read_nor_replace_what_is_not_public(shared: Path) -> None:
+    """Nor what `.work` and DVC's cache have, whatever it is of."""
+    root = shared / "project"
+    build(root)
+    with Ledger(root / LEDGER):
+        pass
+    tables, raw, cache = root / "data/tables/b00", root / "data/raw/d", root / ".dvc/cache"
+    built(root)
+    assert tried(tables / "sources.parquet", raw / "file") == [
+        f"read {tables / 'sources.parquet'}",
+        f"read {raw / 'file'}",
+    ]
+    cached = next(path for path in (cache / "files").rglob("*") if path.is_file())
+    links = next((root / ".work/dvc/repo").iterdir())
+    kept = [root / LEDGER, cached, links, cache, links.parent, links.parent.parent, root / ".work"]
+    assert tried(*kept) == []
+
+    change(root / "data/registry.yaml", "datasets.d.access", "private")
+    built(root)
+    theirs = [tables / "sources.parquet", tables / "texts/given.parquet", raw / "file"]
+    assert {mode(path) for path in theirs} == {0o600}
+    assert {mode(raw), mode(tables / "texts")} == {0o700}
+    assert tried(*theirs, *kept, tables, raw) == []
+    assert mode(root / "data/tables") == 0o755, "what else is there may be public"
+
+
+def test_what_others_put_where_dvc_unpickles_goes(shared: Path) -> None:
+    repo = shared / ".work/dvc/repo"
+    repo.mkdir(parents=True)
+    (repo / "mine").mkdir()
+    (repo / "theirs").mkdir()
+    for path in (shared / ".work", repo.parent, repo):
+        path.chmod(0o777)  # as plain DVC makes them
+    if os.getuid() == 0:
+        os.chown(repo / "theirs", OTHER, OTHER)
+    own(shared)
+    assert {mode(path) for path in (shared / ".work", repo.parent, repo)} == {0o700}
+    assert (repo / "mine").exists()
+    assert (repo / "theirs").exists() == (os.getuid() != 0)
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"), [("", 0o700), ("[cache]\n  shared = group", 0o775)]
+)
+def test_the_cache_is_its_owners_unless_dvc_is_told_to_share_it(
+    tmp_path: Path, config: str, expected: int
+) -> None:
+    (tmp_path / ".dvc/cache").mkdir(parents=True)
+    (tmp_path / ".dvc/cache").chmod(0o775)
+    (tmp_path / ".dvc/config").write_text(config, encoding="utf-8")
+    own(tmp_path)
+    assert mode(tmp_path / ".dvc/cache") == expected
+
+
+@pytest.mark.parametrize(
+    ("access", "file", "folder"), [("private", 0o600, 0o700), ("public", 0o644, 0o755)]
+)
+def test_a_stage_leaves_others_nothing_of_what_is_not_public(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, access: str, file: int, folder: int
+) -> None:
+    lead = {"kind": "lead", "passages": 2}
+    root = tiny_project(
+        tmp_path, "http://127.0.0.1:1/v1", ["A."], system=lead, access={"one": access}
+    )
+    (root / "reports/one").mkdir(parents=True)  # of before
+    assert run_stage(monkeypatch, root, "generate", "writer") == 0
+    texts = root / "data/tables/one/texts"
+    assert (mode(texts / "writer.parquet"), mode(texts)) == (file, folder)
+    assert {mode(root / one) for one in ("data/tables/one", "reports/one")} == {folder}
+    assert mode(root / ".work") == 0o700
+    assert os.umask(0o022) == 0o022, "nothing else is hidden"
+
+
+def test_what_the_ledger_exports_is_its_owners_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It has prompts, whosever text they quote; to stdout it goes alone."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["ledger", "export", "answers.parquet"]) == 0
+    assert mode(tmp_path / "answers.parquet") == 0o600
+    assert capfd.readouterr().out.startswith("answers.parquet: 0 answers")
+    with (tmp_path / "piped").open("wb") as piped:
+        out = os.dup(1)
+        os.dup2(piped.fileno(), 1)
+        code = main(["ledger", "export", "-"])
+        os.dup2(out, 1)
+        os.close(out)
+    assert code == 0
+    assert (tmp_path / "piped").read_bytes() == (tmp_path / "answers.parquet").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("own_access", "key", "expected"),
+    [
+        ("public", None, False),
+        ("credentialed", None, True),
+        ("public", "few_shot", True),
+        ("public", "released_claims", True),
+    ],
+)
+def test_what_may_repeat_a_text_that_is_not_public_is_closed(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    own_access: str,
+    key: str | None,
+    expected: bool,
+) -> None:
+    classes = {"one": own_access, "shown": "private"}
+    root = tiny_project(tmp_path, "http://127.0.0.1:1/v1", ["A."], access=classes)
+    monkeypatch.chdir(root)
+    if key:
+        named: dict[str, Any] = {"few_shot": {"systems": [], "few_shot": {"writer": "data/raw"}}}
+        named["released_claims"] = {
+            "decompositions": [],
+            "released_claims": {"apart": "data/raw/shown/deep"},
+        }
+        file = root / "benchmarks/one/params.yaml"
+        content = yaml.safe_load(file.read_text(encoding="utf-8")) | named[key]
+        file.write_text(yaml.safe_dump(content), encoding="utf-8")
+    datasets = load_registry()
+    assert closed("one", datasets) is expected
+    assert closed("shown", datasets), "a dataset"
+    assert not closed("doclens", datasets), "neither"
