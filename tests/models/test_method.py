@@ -23,17 +23,17 @@ COMPUTING = {
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (2, "41caa5da64907512"),
+        (2, "be3ab74c611cd321"),
     ),
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding", "generation/causal", "generation/seq2seq"),
-        (1, "233e302389d3ceab"),
+        (1, "f9a16831710c2207"),
     ),
     "nli": (
         pair_scores.METHOD,
         (*SHARED, "models/pair_inputs", "models/pair_scores"),
-        (1, "6150e93a61c66378"),
+        (1, "0c19f00836116d2f"),
     ),
     "semantic": (
         semantic.METHOD,
@@ -50,7 +50,7 @@ COMPUTING = {
             *("vocabulary/__init__", "vocabulary/inflection"),
             *(f"vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "0d037d77e3b572a2"),
+        (5, "1cbb47937ab9dae2"),
     ),
 }
 
