@@ -116,6 +116,8 @@ def test_bytes_of_a_footer(sound: dict[str, Path], tmp_path: Path) -> None:
     ("changed", "said"),
     [
         ({"value": pa.array(["1"])}, "is of another version: 'value' is string, not double"),
+        ({"value": pa.array([float("nan")])}, "'value' is no finite number in 1 row(s)"),
+        ({"value": pa.array([float("-inf")])}, "'value' is no finite number in 1 row(s)"),
         ({"rater": pa.array([7])}, "is of another version: 'rater' is int64, not string"),
         ({"rater": pa.array([None], pa.string())}, "'rater' is null in 1 row(s)"),
     ],
