@@ -186,7 +186,7 @@ def _read_one(table: Table, file: Path) -> pa.Table:
         raise BadInput(f"{problem}; {_AGAIN}" for problem in error.problems) from error
     for name, column in table.columns.items():
         if column.later and name not in rows.column_names:
-            at = list(table.columns).index(name)
+            at = min(list(table.columns).index(name), rows.num_columns)
             rows = rows.add_column(at, name, pa.nulls(len(rows), column.type))
     differs = _difference(rows.schema, table)
     if differs:

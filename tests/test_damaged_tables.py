@@ -137,6 +137,15 @@ def test_a_sound_file_that_is_not_the_table(
     assert "; metassay run builds a benchmark's tables again" in str(caught.value)
 
 
+def test_a_table_of_an_earlier_version_that_lacks_more(tmp_path: Path) -> None:
+    """Its last column came later; the one before it is gone."""
+    path, table = tmp_path / "responses.parquet", TABLES["responses"]
+    write(table, filled(table).head(1).assign(logprobs=None), path)
+    pq.write_table(pq.read_table(path).drop_columns(["text"]), path)
+    with pytest.raises(BadInput, match="is of another version: without 'text'; metassay run"):
+        read(table, path)
+
+
 def test_lists_hold_no_null(tmp_path: Path) -> None:
     sources = filled(TABLES["sources"]).head(3)
     sources.at[2, "passages"] = ["a", None]
