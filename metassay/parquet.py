@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from metassay.atomic import whole_file
@@ -185,7 +186,7 @@ def _read_one(table: Table, file: Path) -> pa.Table:
         raise BadInput(f"{problem}; {_AGAIN}" for problem in error.problems) from error
     for name, column in table.columns.items():
         if column.later and name not in rows.column_names:
-            at = list(table.columns).index(name)
+            at = min(list(table.columns).index(name), rows.num_columns)
             rows = rows.add_column(at, name, pa.nulls(len(rows), column.type))
     differs = _difference(rows.schema, table)
     if differs:
@@ -275,6 +276,8 @@ def _validated(table: Table, rows: pa.Table, where: str, remedy: str = "") -> pa
             wrong[f"{name!r} is none of {', '.join(column.choices)}"] = ~nulls & ~known
         if pa.types.is_list(column.type):
             wrong[f"{name!r} holds a null"] = _with_null_inside(rows[name])
+        if column.type == pa.float64():
+            wrong[f"{name!r} is no finite number"] = ~_finite_or_null(rows[name])
     wrong["the key is there twice"] = keys.duplicated().to_numpy()
     problems = [
         _problem(table, where, what, keys, bad) + remedy for what, bad in wrong.items() if bad.any()
@@ -288,6 +291,11 @@ def _with_null_inside(lists: pa.ChunkedArray) -> Mask:
     found = np.zeros(len(lists), dtype=bool)
     if any(chunk.flatten().null_count for chunk in lists.chunks):
         found[:] = [value is not None and None in value for value in lists.to_pylist()]
+    return found
+
+
+def _finite_or_null(reals: pa.ChunkedArray) -> Mask:
+    found: Mask = pc.fill_null(pc.is_finite(reals), fill_value=True).to_numpy()
     return found
 
 

@@ -116,6 +116,8 @@ def test_bytes_of_a_footer(sound: dict[str, Path], tmp_path: Path) -> None:
     ("changed", "said"),
     [
         ({"value": pa.array(["1"])}, "is of another version: 'value' is string, not double"),
+        ({"value": pa.array([float("nan")])}, "'value' is no finite number in 1 row(s)"),
+        ({"value": pa.array([float("-inf")])}, "'value' is no finite number in 1 row(s)"),
         ({"rater": pa.array([7])}, "is of another version: 'rater' is int64, not string"),
         ({"rater": pa.array([None], pa.string())}, "'rater' is null in 1 row(s)"),
     ],
@@ -133,6 +135,15 @@ def test_a_sound_file_that_is_not_the_table(
         read(table, path)
     assert said in str(caught.value)
     assert "; metassay run builds a benchmark's tables again" in str(caught.value)
+
+
+def test_a_table_of_an_earlier_version_that_lacks_more(tmp_path: Path) -> None:
+    """Its last column came later; the one before it is gone."""
+    path, table = tmp_path / "responses.parquet", TABLES["responses"]
+    write(table, filled(table).head(1).assign(logprobs=None), path)
+    pq.write_table(pq.read_table(path).drop_columns(["text"]), path)
+    with pytest.raises(BadInput, match="is of another version: without 'text'; metassay run"):
+        read(table, path)
 
 
 def test_lists_hold_no_null(tmp_path: Path) -> None:

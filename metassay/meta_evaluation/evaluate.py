@@ -52,6 +52,7 @@ def evaluate(  # noqa: PLR0913 - the data, what is known of it, and whom to tell
         return progress(table) if progress is not None else None
 
     _check_size(scores)
+    _check_directions(scores, better)
     found = studies(scores, ratings, criteria, better, groups, options.digits)
     _check_primary(found, options.primary)
     for line in dict.fromkeys(line for study in found for line in rounding(study)):
@@ -87,6 +88,16 @@ def _check_size(scores: pd.DataFrame) -> None:
             f"scores are of {systems:,} systems on {documents:,} documents; the most are"
             f" {SYSTEMS:,} systems, and {TEXTS:,} texts if each wrote on each document. If the keys"
             " of texts were taken for systems, correct that; else evaluate fewer of them"
+        )
+
+
+def _check_directions(scores: pd.DataFrame, better: Mapping[str, Better]) -> None:
+    unknown = sorted(set(scores["metric"].unique()) - set(better))
+    if unknown:
+        raise BadInput(
+            f"scores: metric {shown(name)} is not in leaderboard, which says whether more of it is"
+            " better; metassay run builds both again"
+            for name in unknown
         )
 
 

@@ -86,11 +86,25 @@ def agrees(difference: float | None, tolerance: float = TOLERANCE) -> bool:
 
 
 def read_printed(file: Path) -> pd.DataFrame:
-    """A transcribed table, all columns as text; BadInput if it is absent or damaged."""
-    if not file.exists():
-        raise BadInput(f"published: {file} does not exist; restore it from the repository")
-    printed = pd.read_csv(file, dtype=str, keep_default_na=False, encoding="utf-8")
+    """A transcribed table, all columns as text; BadInput if it is absent or damaged.
+
+    A `value` is a number, or empty.
+    """
+    restore = "restore it from the repository"
+    if not file.is_file():
+        wrong = "is no file" if file.exists() else "does not exist"
+        raise BadInput(f"published: {file} {wrong}; {restore}")
+    try:
+        printed = pd.read_csv(file, dtype=str, keep_default_na=False, encoding="utf-8")
+    except PermissionError:
+        raise BadInput(f"published: {file} may not be read by you") from None
+    except ValueError as error:  # pandas': neither a table nor UTF-8
+        raise BadInput(f"published: {file} is damaged; {restore}") from error
     lacking = [name for name in USED if name not in printed.columns]
     if lacking:
         raise BadInput(f"published: {file} lacks the columns {lacking}; restore the file")
+    no_number = pd.to_numeric(printed["value"], errors="coerce").isna() & (printed["value"] != "")
+    if no_number.any():
+        lines = ", ".join(str(row + 2) for row in printed.index[no_number])
+        raise BadInput(f"published: {file}: row {lines}: `value` is no number; restore the file")
     return printed

@@ -23,13 +23,14 @@ def needed(
     and `target` are on Fisher's z scale. Wanted is an interval so narrow that its end lies beyond
     what is so far away, four times in five; of all such pairs the one with the fewest texts.
     At system level, and without variances (NaN), by Fisher's transform for the systems alone. NaN
-    where more of both would not do within a hundred times the study, and for a target of 0 or less.
+    where more of both would not do within a hundred times the study, for a target of 0 or less, and
+    for what no study has: nothing in it, or variances below 0.
     A rough guide: the variances are estimates.
     """
-    if not target > 0:
-        return np.nan, np.nan
     systems, documents = shape
     of_systems, of_documents = variances
+    if not target > 0 or min(shape) < 1 or of_systems < 0 or of_documents < 0:
+        return np.nan, np.nan
     tail = (1.0 + confidence) / 2.0
     if level == "system" or np.isnan(of_systems) or np.isnan(of_documents):
         reach = float(scipy.special.ndtri(tail) + scipy.special.ndtri(POWER)) / target

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from metassay.errors import BadInput
 from metassay.meta_evaluation.evaluate import evaluate
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.parquet import empty, read, write
@@ -169,3 +170,14 @@ def test_progress_is_told_by_table():
     tests = [("tests", level, 3) for level in (1, 2, 3)]
     evidence = [("evidence", level, 3) for level in (1, 2, 3)]
     assert told == [*tests, ("correlations", 1, 1), *evidence]
+
+
+def test_metrics_that_the_leaderboard_does_not_have_are_named():
+    texts = {("d0", "s0"): 1.0}
+    scores = pd.concat([scores_of(texts, metric=name) for name in ("a", "new", "other")])
+    with pytest.raises(BadInput) as caught:
+        made(scores, ratings_of(rate("grade", "s0", "d0", "amy", 1.0)))
+    assert [line.split(" is not in")[0] for line in caught.value.problems] == [
+        "scores: metric 'new'",
+        "scores: metric 'other'",
+    ]

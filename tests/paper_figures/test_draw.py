@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -11,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from metassay.paper_figures.cells import Cells, cells_of
@@ -131,28 +135,46 @@ def test_a_record_that_is_wrong_is_told_and_the_others_are_drawn(
     ("content", "said"),
     [
         (b"PAR1 and then nothing", "leaderboard: .*leaderboard.parquet.*"),
-        (None, "without 'macro'"),
+        (b"", "leaderboard.parquet is damaged or no Parquet file"),
+        ("drop", "without 'macro'"),
+        ("nan", "'macro' is no finite number in 4 row"),
+        ("folder", "leaderboard.parquet is no file"),
+        ("folder of folders", "leaderboard.parquet is no file"),
+        ("pipe", "leaderboard.parquet is no file"),
     ],
 )
 def test_a_damaged_table_stops_only_what_it_feeds(
-    content: bytes | None, said: str, tmp_path: Path, inputs: Inputs
+    content: bytes | str, said: str, tmp_path: Path, inputs: Inputs
 ) -> None:
     drawn(tmp_path, inputs, *TWO)
     before = digest(tmp_path / "out")
     board = inputs.table("ward", "leaderboard")
     whole = board.read_bytes()
-    if content is None:
-        pd.read_parquet(board).drop(columns="macro").to_parquet(board)
-    else:
-        board.write_bytes(content)
+    damage_table(board, content)
     outcome = drawn(tmp_path, inputs, *TWO)
     assert (outcome.drawn, outcome.kept) == ([], ["table2"])
     assert list(outcome.damaged) == ["table1"]
     assert re.search(said, "".join(outcome.damaged["table1"]))
     assert {name.split(".")[0] for name in digest(tmp_path / "out")} == {"table2"}
+    shutil.rmtree(board) if board.is_dir() else board.unlink()
     board.write_bytes(whole)
     drawn(tmp_path, inputs, *TWO)
     assert digest(tmp_path / "out") == before
+
+
+def damage_table(file: Path, content: bytes | str) -> None:
+    rows = pq.read_table(file)
+    file.unlink()
+    if isinstance(content, bytes):
+        file.write_bytes(content)
+    elif content == "pipe":
+        os.mkfifo(file)
+    elif content in ("drop", "nan"):
+        at = rows.column_names.index("macro")
+        nan = rows.set_column(at, "macro", pa.array([math.nan] * len(rows)))
+        pq.write_table(nan if content == "nan" else rows.drop_columns(["macro"]), file)
+    else:
+        (file / "x.parquet" if content == "folder of folders" else file).mkdir(parents=True)
 
 
 @pytest.mark.parametrize(
@@ -303,8 +325,14 @@ def test_a_damaged_drawing_is_drawn_again(tmp_path: Path, inputs: Inputs) -> Non
     first = digest(tmp_path / "out")
     (kept,) = (tmp_path / "store/invented").iterdir()
     assert zipfile.is_zipfile(kept)
-    kept.write_bytes(kept.read_bytes()[:100])
-    assert drawn(tmp_path, inputs, record()).drawn == ["table1"]
+    whole = kept.read_bytes()
+    for at in (*range(0, len(whole), len(whole) // 40), len(whole) - 12):  # the count of files
+        kept.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        assert drawn(tmp_path, inputs, record()).drawn == ["table1"]
+        assert digest(tmp_path / "out") == first
+    for damaged in (b"", whole[:100], whole[100:]):
+        kept.write_bytes(damaged)
+        assert drawn(tmp_path, inputs, record()).drawn == ["table1"]
     assert digest(tmp_path / "out") == first
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from metassay.errors import BadInput
 from metassay.llm.endpoints import ModelOptions
 from metassay.parquet import empty
 from metassay.reporting.views.asked import (
@@ -151,3 +152,10 @@ def test_nobody_asked_is_no_row() -> None:
     assert asked_table({}, MODELS).empty
     assert asked_table({"decompose": empty(RESPONSES)}, MODELS).empty
     assert asked_section(asked_table({}, MODELS)) is None
+
+
+@pytest.mark.parametrize("request_", ["", "7", "[]", "{}", "[" * 100_000])
+def test_a_request_that_is_no_question_is_named(request_: str) -> None:
+    frame = responses(("m-1", "ok", 1, 1)).assign(request=request_)
+    with pytest.raises(BadInput, match="responses: judge-x: a request is no question"):
+        asked_table({"judge-x": frame}, {})

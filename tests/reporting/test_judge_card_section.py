@@ -2,6 +2,7 @@
 
 import pytest
 
+from metassay.errors import BadInput
 from metassay.reporting.views.judge_cards import judge_cards_section
 from tests.reporting.html_tree import section, tree_of
 from tests.reporting.invented_meta import SCRIPT
@@ -68,3 +69,12 @@ def test_nothing_is_said_without_a_card(frames, nothing):
     counts = cards["statistic"].str.startswith(("true", "false"))
     empty.loc[counts, "value"] = 0.0
     assert judge_cards_section(empty, nothing["calibration"]).files == ["judge_cards"]
+
+
+def test_a_card_without_its_counts_is_named(frames, nothing):
+    cards = frames["judge_cards"]
+    gone = cards[cards["statistic"] != "agreement"]
+    no_number = cards.assign(value=cards["value"].where(cards["statistic"] != "true_fail"))
+    for damaged, name in ((gone, "agreement"), (no_number, "true_fail")):
+        with pytest.raises(BadInput, match=rf"judge_cards: .* has no {name}; metassay run builds"):
+            judge_cards_section(damaged, nothing["calibration"])

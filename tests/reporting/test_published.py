@@ -1,4 +1,5 @@
 import csv
+import re
 
 import numpy as np
 import pandas as pd
@@ -203,6 +204,13 @@ def test_missing_or_damaged_file_is_bad_input(tmp_path):
         one("doclens_table24", folder=tmp_path)
     (tmp_path / "doclens_table24.csv").write_text("paper,value\ndoclens,1\n")
     with pytest.raises(BadInput, match="lacks the columns"):
+        one("doclens_table24", folder=tmp_path)
+    (tmp_path / "doclens_table24.csv").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(BadInput, match="is damaged; restore it"):
+        one("doclens_table24", folder=tmp_path)
+    sound = (PUBLISHED / "doclens_table24.csv").read_text("utf-8")
+    (tmp_path / "doclens_table24.csv").write_text(re.sub(r"\d+\.\d+", "7a", sound), "utf-8")
+    with pytest.raises(BadInput, match="`value` is no number"):
         one("doclens_table24", folder=tmp_path)
 
 

@@ -103,7 +103,7 @@ def test_what_a_killed_run_left_does_not_matter(make_report, tmp_path):
 @pytest.mark.usefixtures("no_figures")
 def test_nothing_is_left_when_writing_fails(make_report, frames, tmp_path):
     broken = frames["sources"].assign(speaker=[["one", "too", "many"]] * 2)
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(BadInput, match=r"sources: 2 document\(s\) have not a speaker and a group"):
         write_report(make_report(sources=broken), tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 

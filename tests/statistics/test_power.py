@@ -48,3 +48,11 @@ def test_needed_by_fisher_and_not_at_all():
     assert np.isnan(asked((0.02, 0.02), useful=0.0)).all()  # nothing to tell apart
     # Enough already.
     assert asked((1e-4, 1e-4)) == (4, 10)
+
+
+@pytest.mark.parametrize(
+    ("variances", "shape"), [((-1.0, 0.1), (5, 9)), ((0.1, -1e9), (5, 9)), ((0.1, 0.1), (0, 9))]
+)
+def test_of_what_no_study_has_nothing_is_known(variances, shape):
+    found = needed(variances, shape, 0.2, confidence=0.95, level="global")
+    assert np.isnan(found).all()

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from metassay.errors import BadInput
 from metassay.llm.endpoints import ModelOptions, Prices
 from metassay.llm.missing import REST, counted, mendable
 from metassay.reporting.tables import rows
@@ -53,10 +54,20 @@ def asked_table(
         by_model: dict[str, list[_Reply]] = {}
         columns = ("status", "finish_reason", "prompt_tokens", "completion_tokens")
         for request, *reply in rows(responses[stage], "request", *columns):
-            by_model.setdefault(str(json.loads(request)["model"]), []).append(_Reply(*reply))
+            by_model.setdefault(_model(request, stage), []).append(_Reply(*reply))
         made += [_row(stage, model, by_model[model], prices.get(model)) for model in by_model]
     frame = pd.DataFrame(made, columns=list(COLUMNS)).sort_values(["stage", "model"])
     return frame.reset_index(drop=True)
+
+
+def _model(request: str, stage: str) -> str:
+    try:
+        return str(json.loads(request)["model"])
+    except (ValueError, TypeError, LookupError, RecursionError):
+        raise BadInput(
+            f"responses: {stage}: a request is no question to a model; metassay run builds a"
+            " benchmark's tables again"
+        ) from None
 
 
 def asked_section(table: pd.DataFrame) -> Section | None:

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from metassay.errors import BadInput
+from metassay.errors import shown as shown_key
 from metassay.reporting.names import (
     Metric,
     headline_metrics,
@@ -77,7 +79,11 @@ def document_views(
     judgments: Judgments,
     facets: Sequence[str],
 ) -> Iterator[Document]:
-    """Documents by doc_id, one at a time; only sources' documents are shown."""
+    """Documents by doc_id, one at a time; only sources' documents are shown.
+
+    Raises BadInput for a source whose lists are not of one length.
+    """
+    _check_lists(sources)
     whole = scores[scores["part"] == FULL]
     metrics = headline_metrics(zip(whole["metric"], whole["judge"], strict=True))
     tables = _Tables(
@@ -92,6 +98,17 @@ def document_views(
     columns = ("doc_id", "task", "passages", "speaker", "group", "attributes")
     for number, row in enumerate(sorted(rows(sources, *columns), key=lambda r: str(r[0]))):
         yield _document(number, row, tables)
+
+
+def _check_lists(sources: pd.DataFrame) -> None:
+    lists = rows(sources, "doc_id", "passages", "speaker", "group")
+    odd = [str(doc_id) for doc_id, *three in lists if len(set(map(len, three))) > 1]
+    if odd:
+        raise BadInput(
+            f"sources: {len(odd):,} document(s) have not a speaker and a group for each passage,"
+            f" the first is doc_id {shown_key(odd[0])}; metassay run builds a benchmark's tables"
+            " again"
+        )
 
 
 def _document(

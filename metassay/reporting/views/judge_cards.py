@@ -4,6 +4,8 @@ import math
 
 import pandas as pd
 
+from metassay.errors import BadInput
+from metassay.errors import shown as shown_key
 from metassay.reporting.numbers import MINUS, counted, shown
 from metassay.reporting.tables import records
 from metassay.reporting.views.section import (
@@ -69,6 +71,7 @@ _MEANS = {
     "ece": "Mean gap between a bin’s probability and its share passed.",
     "ece_by_chance": "What a judge whose probabilities are right would show on so few texts.",
 }
+_COUNTED = ("true_pass", "false_fail", "false_pass", "true_fail")
 _PER_CENT = {
     *("sensitivity", "specificity", "precision", "negative_predictive_value"),
     *("balanced_accuracy", "agreement", "agreement_by_chance", "judge_pass_rate"),
@@ -101,7 +104,20 @@ def _cards(rows: list[Row]) -> dict[tuple[str, str], Card]:
     made: dict[tuple[str, str], Card] = {}
     for row in sorted(rows, key=lambda r: (r["metric"], r["judge"])):
         made.setdefault((row["metric"], row["judge"]), {})[row["statistic"]] = row
+    problems = [
+        f"judge_cards: {shown_key(metric_label(*name))}: has no {', '.join(lacking)}; metassay run"
+        " builds a benchmark's tables again"
+        for name, card in made.items()
+        if (lacking := _lacking(card))
+    ]
+    if problems:
+        raise BadInput(problems)
     return made
+
+
+def _lacking(card: Card) -> list[str]:
+    known = {name for name, row in card.items() if name not in _COUNTED or pd.notna(row["value"])}
+    return [name for name in ("agreement", *_COUNTED) if name not in known]
 
 
 def _key(row: Row) -> tuple[str, ...]:
