@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flows.surroundings import set_up
+from metassay import lifeline
 from metassay.atomic import remove_leftovers, whole_file
 from metassay.disk import told
 from metassay.errors import BadInput
@@ -28,6 +29,7 @@ def main() -> int:
     parser.add_argument("names", nargs="+")
     parser.add_argument("--anyway", action="store_true")
     chosen = parser.parse_args()
+    lifeline.watch()
     from flows.recovery import alone
 
     root = Path.cwd()

@@ -5,7 +5,8 @@ in it. DVC strikes out a process that is gone, but neither a zombie, which nobod
 container, nor another program that has got the number since; it would wait for them for good.
 
 Half-written files: a table is written under a hidden name beside it and then renamed, and dvc.lock
-likewise (flows/worker.py), so that it is never cut short itself. Whether a stage is fresh is up to
+likewise (flows/worker.py), so that it is never cut short itself. So are the history of
+re-evaluations and their reports. Whether a stage is fresh is up to
 DVC as always: it compares hashes.
 """
 
@@ -22,8 +23,14 @@ import psutil
 
 from flows import history
 from flows.dag import HALF_WRITTEN
+from metassay.atomic import remove_leftovers_in
 from metassay.options import BENCHMARKS
 from metassay.work import WORK, own
+
+_ADDED_TO = (
+    "history",
+    "reports/changes",
+)  # by re-evaluations, in metassay/reevaluation and reporting
 
 
 @contextmanager
@@ -82,6 +89,8 @@ def mend(root: Path) -> None:
     for path in (root / "data" / "tables").rglob(".*"):
         if path.is_file():
             path.unlink()
+    for place in _ADDED_TO:
+        remove_leftovers_in(root / place)
     for folder in (root, *(root / BENCHMARKS).glob("*")):
         (folder / HALF_WRITTEN).unlink(missing_ok=True)
 

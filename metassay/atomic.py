@@ -5,12 +5,13 @@ read it is as before, and else as the umask says.
 """
 
 import contextlib
+import glob
 import os
 import secrets
 import shutil
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -146,11 +147,18 @@ def _named(path: Path) -> Iterator[None]:
 
 def remove_leftovers(path: Path) -> None:
     """Remove what killed runs left of this file or folder; only where nobody else is writing it."""
-    if not path.parent.is_dir():
-        return
-    for left in path.parent.iterdir():
-        if left.name.startswith(f".{path.name}.") and left.name.endswith(_UNFINISHED):
-            if left.is_dir():
-                shutil.rmtree(left, ignore_errors=True)
-            else:
-                left.unlink(missing_ok=True)
+    if path.parent.is_dir():
+        _remove(path.parent.glob(f".{glob.escape(path.name)}.*{_UNFINISHED}"))
+
+
+def remove_leftovers_in(folder: Path) -> None:
+    """Likewise of all files and folders in it, however deep."""
+    _remove(folder.rglob(f".*{_UNFINISHED}"))
+
+
+def _remove(found: Iterable[Path]) -> None:
+    for left in list(found):
+        if left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink(missing_ok=True)

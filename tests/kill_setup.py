@@ -32,8 +32,16 @@ from tests.conftest import ROOT
 from tests.test_llm_pipeline import KEY, configure, data, one_benchmark
 
 MARK = "METASSAY_TEST_MARK"
+STARTED = ROOT / "tests/started"
 PATIENCE = 30.0  # seconds in which everything is over on the slowest machine
 ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
+
+# `python -c` of this starts its arguments as a command of Metassay's starts `python -m flows...`.
+AS_THE_COMMAND_DOES = """
+import os, sys
+from metassay.cli.running import _on_a_lifeline as run
+sys.exit(run(sys.argv[1:], dict(os.environ)))
+"""
 
 
 @dataclass
@@ -75,6 +83,30 @@ def start(root: Path, *words: str, command: tuple[str, ...] = (), **changes: str
             start_new_session=True,
         )
     return Run(process, mark, root, said)
+
+
+def writing(name: str, number: int) -> dict[str, str]:
+    """What `start` changes so that whoever writes a file whose name holds that stops in it, at the
+    number-th thing that it asks of the system (tests/started)."""
+    path = os.pathsep.join([str(STARTED), str(ROOT)])
+    return {"METASSAY_TEST_STOP": f"{name} {number}", "PYTHONPATH": path}
+
+
+def stopped(run: Run) -> list[psutil.Process]:
+    """Its processes that have stopped so."""
+    found = []
+    for process in processes(run):
+        with suppress(psutil.Error):
+            if process.status() == psutil.STATUS_STOPPED:
+                found.append(process)
+    return found
+
+
+def go_on(run: Run) -> None:
+    """Let what has stopped go on, or take what it was sent meanwhile."""
+    for process in stopped(run):
+        with suppress(psutil.Error):
+            process.send_signal(signal.SIGCONT)
 
 
 def wait_until(run: Run, condition: Callable[[], Any], *, timeout: float = 120) -> bool:
@@ -124,7 +156,7 @@ def _flow(run: Run) -> list[psutil.Process]:
 
 def _is_flow(process: psutil.Process) -> bool:
     with suppress(psutil.Error):
-        return "flows" in process.cmdline()
+        return not {"flows", "flows.reevaluate", "flows.accept"}.isdisjoint(process.cmdline())
     return False
 
 
@@ -133,6 +165,7 @@ def _is_flow(process: psutil.Process) -> bool:
 TARGETS: dict[str, Callable[[Run], list[psutil.Process]]] = {
     "parent": _parent,
     "flow": _flow,
+    "engine": _with("prefect.engine"),  # that a schedule starts for each run
     "worker": _with("flows.worker"),
     "stage": _with("stages."),
     "server": _with("flows.prefect_server"),
@@ -182,7 +215,7 @@ def end(run: Run, *, timeout: float = 300) -> int:
         raise AssertionError(f"the run did not end\n{run.output}") from None
 
 
-def unended(root: Path) -> list[tuple[str, ...]]:
+def unended(root: Path, of: str = "prefect") -> list[tuple[str, ...]]:
     """Flow and task runs that Prefect's database has not as ended: table, name, state.
 
     What never began, since something before it failed, is called NotReady.
@@ -192,7 +225,7 @@ def unended(root: Path) -> list[tuple[str, ...]]:
         (kind, *row)
         for kind in ("flow_run", "task_run")
         for row in rows(
-            root / ".work/prefect/prefect.db",
+            root / ".work" / of / "prefect.db",
             f"SELECT name, state_type FROM {kind}"
             f" WHERE state_type NOT IN ({ended}) AND state_name <> 'NotReady'",
             *ENDED,

@@ -1,4 +1,4 @@
-"""Kills a run of the sample again and again, at random moments; what must hold, it checks.
+"""Kills runs of the sample again and again, at random moments; what must hold, it checks.
 
     python -m tests.kills 100 --seed 1
 
@@ -7,6 +7,10 @@ apart. One project is run, killed and run again until it is finished; then a new
 After each kill: no process of the run is left after five seconds, nobody asks the model any more,
 and Prefect has nothing going on; no answer that the ledger had is asked for again, ever, and none
 is lost. A finished project has the same tables, to the byte, as one that nobody disturbed.
+
+Some runs are those of a schedule, which goes on with the next one where one of its runs is killed,
+also while that adds to the history. The numbers of a finished project are accepted, and who does so
+is killed at some moment of the writing: what is accepted is the old or the new, and whole.
 """
 
 import argparse
@@ -26,15 +30,34 @@ from typing import Any
 
 import yaml
 
+from metassay.reevaluation.history import FAILED, FOLDER, load
 from tests import kill_setup
-from tests.kill_setup import Run, end, kill, left, rows, start, unended, wait_until
+from tests.kill_setup import (
+    Run,
+    end,
+    go_on,
+    kill,
+    left,
+    rows,
+    start,
+    stopped,
+    unended,
+    wait_until,
+    writing,
+)
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
 from tests.stage_setup import refresh_code
 from tests.test_llm_pipeline import KEY, OWN, claims, one_benchmark
 
 TARGETS = ("group", "parent", "flow", "stage", "worker", "server", "all")
+OF_A_SCHEDULE = (*TARGETS, "engine")
+OF_ACCEPT = ("group", "parent", "flow", "all")
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 GOES_ON = ("stage", "worker")  # without one of these, the rest of the run goes on
+SCHEDULE_GOES_ON = (*GOES_ON, "flow", "engine")
+SCHEDULED = 1 / 4  # of all that is done until a project is finished
+ACCEPTED = 3  # times, of each finished project
+STEPS = 14  # of who writes a small file, from its opening until it is in place, and some more
 LATENCY = 0.3
 
 
@@ -99,6 +122,23 @@ def tables(root: Path) -> dict[str, bytes]:
     return {name: content for name, content in found.items() if name.startswith("data/tables")}
 
 
+def command(name: str, *words: str) -> tuple[str, ...]:
+    """A command of Metassay's for the one benchmark."""
+    return (sys.executable, "-m", "metassay.cli", name, "one", *words)
+
+
+def told_by(target: str, number: int) -> bool:
+    """Whether somebody is left who tells Prefect."""
+    return not (target == "all" and number == signal.SIGKILL)
+
+
+def unfinished(root: Path) -> list[str]:
+    """What killed ones left half-written where people look."""
+    folders = ("data/tables", "reports", "benchmarks", str(FOLDER))
+    found = [one for folder in folders for one in (root / folder).rglob(".*.unfinished")]
+    return sorted(str(one.relative_to(root)) for one in found)
+
+
 class Kills:
     """Projects that are killed; `problems` has whatever did not hold."""
 
@@ -160,7 +200,10 @@ class Project:
                 self.begin()
 
     def once(self) -> bool:
-        """Run, and kill at some moment; whether the project is finished."""
+        """Run, and kill at some moment; whether the project is finished, and accepted."""
+        if self.random.random() < SCHEDULED:
+            self.scheduled()
+            return False
         kills = self.kills
         words = self.random.choice([(), ("--no-prefect",)])
         moment = self.random.random() ** 2 * kills.length * (1.0 if self.fresh else 0.5)
@@ -172,8 +215,11 @@ class Project:
             code = run.process.wait(moment)
         what = f"{self.name}: {number.name} {target} {' '.join(words)} from {moment:.2f} s on"
         if code is None and wait_until(run, lambda: kill(run, target, number), timeout=600):
-            kills.counts[f"{number.name} {target}"] += 1
-            code = self.after(run, what, target, number)
+            kills.counts[f"run: {number.name} {target}"] += 1
+            if target in GOES_ON:
+                end(run, timeout=600)
+            self.over(run, what, told=told_by(target, number))
+            code = run.process.wait()
         elif code is None:
             what = f"{self.name}: no {target} any more {' '.join(words)} at {moment:.2f} s"
             code = end(run, timeout=600)
@@ -181,12 +227,90 @@ class Project:
         self.answers(what)
         if code == 0:
             self.complete(what, run)
+            self.accepted()
         return code == 0
 
-    def after(self, run: Run, what: str, target: str, number: int) -> int:
-        """What holds after a kill; the exit code."""
-        if target in GOES_ON:
-            end(run, timeout=600)
+    def scheduled(self) -> None:
+        """Serve a schedule, and kill in the middle of a run or of what it adds to the history."""
+        kills, before = self.kills, self.runs()
+        target, number = self.random.choice(OF_A_SCHEDULE), self.random.choice(SIGNALS)
+        file = self.random.choice([None, None, "history", "changes"])
+        steps = self.random.randrange(STEPS)
+        stops = writing(file, steps) if file else {}
+        moment = self.random.random() * kills.length
+        run = start(
+            self.root, command=command("schedule", "--interval", "1"), **stops, **{KEY: self.name}
+        )
+        what = f"{self.name}: schedule: {number.name} {target} in {file or 'anything'}"
+        kills.say(f"{what} from {moment:.2f} s on")
+        reached: list[int] = []
+
+        def there() -> bool:
+            if not file or stopped(run):
+                reached.extend(kill(run, target, number))
+            return bool(reached) or self.runs() > before + 1
+
+        began = wait_until(run, lambda: kill_setup.TARGETS["engine"](run), timeout=600)
+        if file is None:
+            time.sleep(moment)
+        if not (began and wait_until(run, there, timeout=600)):
+            kills.wrong(f"{what}: ended by itself", run.output)
+        if reached:
+            kills.counts[f"schedule: {number.name} {target}"] += 1
+        ends = bool(reached) and target not in SCHEDULE_GOES_ON
+        go_on(run)
+        if not ends:
+            self.goes_on(run, what)
+            kill(run, "parent", signal.SIGINT)
+        self.over(run, what, told=not ends or told_by(target, number), of="schedule")
+        self.runs()
+        kills.say(f"{kills.counts.total()}: {what}: exit {run.process.wait()}")
+        self.answers(what)
+
+    def goes_on(self, run: Run, what: str) -> None:
+        """A schedule starts its next run, and that one succeeds."""
+        before = self.runs()
+
+        def further() -> bool:
+            go_on(run)
+            return self.runs() > before
+
+        if not wait_until(run, further, timeout=600):
+            self.kills.wrong(f"{what}: the schedule ended with one of its runs", run.output)
+
+    def runs(self) -> int:
+        """How many runs of the history succeeded."""
+        return int((load(self.root, "one").runs["did"] != FAILED).sum())
+
+    def accepted(self) -> None:
+        """Kill who accepts what was made, again and again, then let one of them end."""
+        kills, folder = self.kills, self.root / OWN
+        lock, made = folder / "accepted.lock", (folder / "dvc.lock").read_bytes()
+        if self.random.random() < 1 / 2:
+            lock.write_bytes(made + b"# of an earlier run\n")
+        for _ in range(ACCEPTED):
+            before = lock.read_bytes() if lock.exists() else None
+            target, number = self.random.choice(OF_ACCEPT), self.random.choice(SIGNALS)
+            steps = self.random.randrange(STEPS)
+            run = start(self.root, command=command("accept"), **writing("accepted.lock", steps))
+            what = f"{self.name}: accept: {number.name} {target} at {steps}"
+            if wait_until(run, lambda run=run: stopped(run), timeout=600):
+                kill(run, target, number)
+                kills.counts[f"accept: {number.name} {target}"] += 1
+            go_on(run)
+            self.over(run, what, told=False)
+            there = lock.read_bytes() if lock.exists() else None
+            if there not in (before, made):
+                kills.wrong(f"{what}: neither the old nor the new is accepted", run.output)
+            new = "the new" if there == made else "the old"
+            kills.say(f"{kills.counts.total()}: {what}: {new}, exit {run.process.wait()}")
+        last = start(self.root, command=command("accept"))
+        if end(last) or lock.read_bytes() != made or unfinished(self.root):
+            kills.wrong(f"{self.name}: accept: {unfinished(self.root)}", last.output)
+        self.complete(f"{self.name}: accept", last)
+
+    def over(self, run: Run, what: str, *, told: bool, of: str = "prefect") -> None:
+        """What holds once a run is over; `told`: Prefect was there to be told."""
         began = time.monotonic()
         lives = left(run, patience=5.0)
         self.kills.slowest = max(self.kills.slowest, time.monotonic() - began)
@@ -196,10 +320,9 @@ class Project:
         time.sleep(0.5)
         if self.requests() > asked:
             self.kills.wrong(f"{what}: the model was asked by a dead run")
-        if not (target == "all" and number == signal.SIGKILL):
-            for row in unended(self.root):
+        if told:
+            for row in unended(self.root, of):
                 self.kills.wrong(f"{what}: Prefect has going on: {row}")
-        return run.process.wait()
 
     def requests(self) -> int:
         """How often this project has asked."""
@@ -225,6 +348,8 @@ class Project:
         for name in sorted(whole.keys() | found.keys()):
             if whole.get(name) != found.get(name):
                 self.kills.wrong(f"{what}: {name} is not as in an undisturbed run", run.output)
+        if unfinished(self.root):
+            self.kills.wrong(f"{what}: finished, and half-written: {unfinished(self.root)}")
         for row in unended(self.root):
             self.kills.wrong(f"{what}: finished, and Prefect has going on: {row}")
 

@@ -34,7 +34,7 @@ from metassay.errors import BadInput
 from metassay.parquet import write
 from metassay.tables.responses import RESPONSES
 from speed.dag import build
-from tests.kill_setup import Run, kill, left, start, unended, wait_until
+from tests.kill_setup import AS_THE_COMMAND_DOES, Run, kill, left, start, unended, wait_until
 from tests.stage_setup import prefect
 
 ROOT = Path(__file__).parent.parent
@@ -553,11 +553,6 @@ def interrupted(root: Path, arguments: list[str], number: int, *, when: str) -> 
 
 
 SLEEP = ("touch sleeping", "sleep 60")
-AS_THE_COMMAND_DOES = """
-import os, sys
-from metassay.cli.running import _on_a_lifeline as run
-sys.exit(run(sys.argv[1:], dict(os.environ)))
-"""
 
 
 @pytest.mark.slow

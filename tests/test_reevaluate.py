@@ -24,6 +24,7 @@ from metassay.reevaluation.history import load
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.scores import SCORES
+from tests.kill_setup import AS_THE_COMMAND_DOES, kill, left, start, wait_until
 from tests.stage_setup import tiny_project
 
 pytestmark = pytest.mark.slow  # each run is a process with DVC, and a schedule has Prefect's server
@@ -228,6 +229,31 @@ def test_accepting_waits_for_runs_of_this_benchmark_alone(project: Path) -> None
         assert "another run works on one" in running.stderr.readline()
     running.communicate(timeout=60)
     assert running.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("target", "number"), [("parent", signal.SIGKILL), ("group", signal.SIGINT)]
+)
+def test_who_waits_to_accept_and_is_killed_accepts_nothing_later(
+    project: Path, target: str, number: int
+) -> None:
+    lock = project / "benchmarks/one/accepted.lock"
+    lock.unlink()
+    command = (
+        sys.executable,
+        "-c",
+        AS_THE_COMMAND_DOES,
+        sys.executable,
+        "-m",
+        "flows.accept",
+        "one",
+    )
+    with guarded(project, ["one"]):
+        accepting = start(project, command=command, **surroundings(project))
+        assert wait_until(accepting, lambda: "another run works on one" in accepting.output)
+        assert kill(accepting, target, number)
+        assert not left(accepting)
+    assert not lock.exists()
 
 
 def test_who_may_not_write_is_told_in_one_line(project: Path) -> None:

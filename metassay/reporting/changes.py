@@ -39,8 +39,11 @@ class ChangePage:
 def write_report(root: Path, outcome: Outcome, history: History) -> None:
     """Write reports/changes/NAME: index.html, which needs nothing else, changes.md, changes.csv.
 
-    Equal outcomes and histories give equal bytes.
+    Equal outcomes and histories give equal bytes. Runs that are dated later than this one, by a
+    clock that was wrong, are counted only.
     """
+    later = int((history.runs["run"] > outcome.when).sum())
+    history = History(*(table[table["run"] <= outcome.when] for table in history))
     folder = root / REPORTS / outcome.benchmark
     said = [_sentence(line) for line in headline(outcome)]
     bad = outcome.status != 0
@@ -49,7 +52,7 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
         said[:-1] if bad and len(said) > 1 else said if bad else [],
         said[-1:] if bad and len(said) > 1 else [] if bad else said,
         _facts(outcome),
-        _sections(outcome, history),
+        _sections(outcome, history, later),
     )
     drawn = draw(figure.draw, history.means)
     title = f"History of the main metrics of {outcome.benchmark}, per system; table below"
@@ -82,14 +85,14 @@ def _status(code: int, *, compared: bool) -> str:
     return f"{code}: {_EXIT[code] if code or compared else 'nothing accepted to compare with'}"
 
 
-def _sections(outcome: Outcome, history: History) -> list[Section]:
+def _sections(outcome: Outcome, history: History, later: int) -> list[Section]:
     made = [
         _changes(outcome),
         _causes(outcome),
         _certificates(outcome),
         _models(outcome),
         _sentinel(outcome),
-        _history(history),
+        _history(history, later),
     ]
     return [section for section in made if section is not None]
 
@@ -211,7 +214,7 @@ def _expected(expected: float | None, high: int | None) -> Cell:
     return Cell(shown(expected), (f"up to {high:,} may be chance",))
 
 
-def _history(history: History) -> Section:
+def _history(history: History, later: int) -> Section:
     heads = [
         "run",
         "what it did",
@@ -239,6 +242,11 @@ def _history(history: History) -> Section:
         f"The last {counted(len(last), 'run')} of {len(history.runs):,}, times in UTC. A run that"
         " had nothing to do has the numbers of the run before it."
     ]
+    if later:
+        says.append(
+            f"{counted(later, 'run')} of the history, with a later date than this one by a clock"
+            " that was wrong then or is now, not shown."
+        )
     return Section(
         "history", "History", says, [], [Grid("", heads, rows, sort=False)], figure="history"
     )

@@ -143,6 +143,18 @@ def test_means_that_another_command_made_are_kept(tmp_path: Path) -> None:
     assert means["run"].nunique() == 2
 
 
+def test_a_run_by_a_clock_of_2100_is_not_the_last_one_of_the_page(tmp_path: Path) -> None:
+    far = outcome(worse=True, when="2100-01-01T00:00:00Z")
+    write_report(tmp_path, far, append(tmp_path, far))
+    page = tmp_path / "reports/changes/one/changes.md"
+    assert "2100-01-01 00:00:00" in page.read_text("utf-8")
+    now = outcome(worse=False)
+    write_report(tmp_path, now, append(tmp_path, now))
+    said = page.read_text("utf-8")
+    assert "2100" not in said
+    assert "1 run of the history, with a later date than this one" in said
+
+
 def test_without_accepted_numbers_it_says_how_to_accept() -> None:
     found = outcome(worse=False, compared=None, accepted=None, causes=())
     assert found.status == 0
