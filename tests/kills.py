@@ -4,9 +4,10 @@
 
 A language model of its own (tests/llm/scripted_server.py) writes for the sample and takes its texts
 apart. One project is run, killed and run again until it is finished; then a new one is begun.
-After each kill: no process of the run is left after five seconds, nobody asks the model any more,
-and Prefect has nothing going on; no answer that the ledger had is asked for again, ever, and none
-is lost. A finished project has the same tables, to the byte, as one that nobody disturbed.
+After each kill: no process of the run is left after five seconds (of a schedule, whose Prefect ends
+in order, after twenty), nobody asks the model any more, and Prefect has nothing going on; no answer
+that the ledger had is asked for again, ever, and none is lost. A finished project has the same
+tables, to the byte, as one that nobody disturbed.
 
 Some runs are those of a schedule, which goes on with the next one where one of its runs is killed,
 also while that adds to the history. The numbers of a finished project are accepted, and who does so
@@ -55,6 +56,7 @@ OF_ACCEPT = ("group", "parent", "flow", "all")
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 GOES_ON = ("stage", "worker")  # without one of these, the rest of the run goes on
 SCHEDULE_GOES_ON = (*GOES_ON, "flow", "engine")
+PATIENCE = {"schedule": 20.0}  # seconds until nothing is left; 5 of all others
 SCHEDULED = 1 / 4  # of all that is done until a project is finished
 ACCEPTED = 3  # times, of each finished project
 STEPS = 14  # of who writes a small file, from its opening until it is in place, and some more
@@ -312,10 +314,11 @@ class Project:
     def over(self, run: Run, what: str, *, told: bool, of: str = "prefect") -> None:
         """What holds once a run is over; `told`: Prefect was there to be told."""
         began = time.monotonic()
-        lives = left(run, patience=5.0)
+        patience = PATIENCE.get(of, 5.0)
+        lives = left(run, patience=patience)
         self.kills.slowest = max(self.kills.slowest, time.monotonic() - began)
         if lives:
-            self.kills.wrong(f"{what}: left after 5 s: {lives}", run.output)
+            self.kills.wrong(f"{what}: left after {patience:.0f} s: {lives}", run.output)
         asked = self.requests()
         time.sleep(0.5)
         if self.requests() > asked:

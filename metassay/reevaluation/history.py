@@ -32,15 +32,17 @@ def load(root: Path, benchmark: str) -> History:
 def append(root: Path, outcome: Outcome) -> History:
     """Add one run, whatever it came to; its means only where they are not those kept last.
 
-    A run without new means has those of the run before it. Returns the whole.
+    A run without new means has those of the run before it. Runs that are dated later than this one,
+    by a clock that was wrong, are not before it. Returns the whole.
     """
     before = load(root, outcome.benchmark)
+    kept = before.means[before.means["run"] < outcome.when]
     row = pd.DataFrame([_row(outcome)])
     if outcome.side is None:
         made = empty(HISTORY_MEANS)
     else:
         made = as_written(HISTORY_MEANS, _means(outcome))
-    again = outcome.stages > 0 or not _as_kept(made, before.means)
+    again = outcome.stages > 0 or not _as_kept(made, kept)
     pieces = [made] if again else []
     after = History(
         _joined([before.runs[before.runs["run"] != outcome.when], row]),

@@ -2,7 +2,6 @@
 
 import datetime
 import io
-import re
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator
@@ -21,13 +20,11 @@ _NARROW, _WIDE = 14, 80  # widths of columns, in characters
 _LONG = 25  # characters from which a column's texts need a wide one
 _LIST = 250  # characters of a list of answers that every spreadsheet takes
 _MADE = datetime.datetime(2000, 1, 1)  # the same bytes each time
-_MODIFIED = re.compile(rb"(<dcterms:modified[^>]*>)[^<]*")
-_STAMPED = rb"\g<1>" + f"{_MADE.isoformat()}Z".encode()
 
 
 def _write(sheet: Sheet, folder: Path) -> list[str]:
     name = f"{sheet.rater}.xlsx"
-    (folder / name).write_bytes(_fixed(_workbook(sheet)))
+    (folder / name).write_bytes(_workbook(sheet))
     texts = f"{sheet.rater}.html"
     (folder / texts).write_bytes(reading.page(sheet))
     return [name, texts]
@@ -35,9 +32,10 @@ def _write(sheet: Sheet, folder: Path) -> list[str]:
 
 def _workbook(sheet: Sheet) -> bytes:
     import openpyxl  # here and below: it takes a while, and not everybody writes workbooks
+    from openpyxl.writer.excel import ExcelWriter
 
     book = openpyxl.Workbook()
-    book.properties.created = _MADE
+    book.properties.created = book.properties.modified = _MADE
     page = book.active
     page.title = _ANSWERS
     table = [header(sheet), *(cells for _, cells in lines(sheet))]
@@ -53,8 +51,19 @@ def _workbook(sheet: Sheet) -> bytes:
         told.cell(number, 1).alignment = _wrapped()
     told.column_dimensions["A"].width = 110
     made = io.BytesIO()
-    book.save(made)
+    ExcelWriter(book, _Undated(made, "w")).save()
     return made.getvalue()
+
+
+class _Undated(zipfile.ZipFile):
+    """An archive in which no time stands: neither that of the clock, which may be wrong and which
+    ZIP takes from 1980 on only, nor that of a file."""
+
+    def writestr(self, name: Any, data: Any, *_: Any) -> None:
+        super().writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
+
+    def write(self, filename: Any, arcname: Any = None, *_: Any) -> None:
+        self.writestr(arcname, Path(filename).read_bytes())
 
 
 def _put(cell: Any, text: str) -> None:
@@ -119,18 +128,6 @@ def _rule(question: Question) -> Any:
     rule.error = f"Allowed: {question.allowed}"[:_LIST]
     rule.showErrorMessage = True
     return rule
-
-
-def _fixed(content: bytes) -> bytes:
-    """The same workbook without the time at which it was written."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(made, "w") as new:
-        for name in old.namelist():
-            data = old.read(name)
-            if name == "docProps/core.xml":
-                data = _MODIFIED.sub(_STAMPED, data)
-            new.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
-    return made.getvalue()
 
 
 def _read(path: Path, problems: Findings) -> list[Returned]:

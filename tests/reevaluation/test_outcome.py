@@ -143,6 +143,14 @@ def test_means_that_another_command_made_are_kept(tmp_path: Path) -> None:
     assert means["run"].nunique() == 2
 
 
+def test_means_of_today_are_kept_though_a_clock_of_2100_had_the_same(tmp_path: Path) -> None:
+    today, tomorrow, far = "2026-01-12T06:00:12Z", "2026-01-13T06:00:12Z", "2100-01-01T00:00:00Z"
+    for when in (far, today, tomorrow):
+        runs, means = append(tmp_path, outcome(worse=False, when=when, stages=0))
+    assert sorted(runs["run"]) == [today, tomorrow, far]
+    assert set(means["run"]) == {today, far}  # those of tomorrow are today's
+
+
 def test_a_run_by_a_clock_of_2100_is_not_the_last_one_of_the_page(tmp_path: Path) -> None:
     far = outcome(worse=True, when="2100-01-01T00:00:00Z")
     write_report(tmp_path, far, append(tmp_path, far))

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import time
 import warnings
 import zipfile
 
@@ -156,6 +157,16 @@ def test_other_separators_and_line_ends(tmp_path, mark):
     csv.writer(made, delimiter=mark, lineterminator="\r\n").writerows(cells_of(path))
     path.write_bytes(made.getvalue().encode("utf-8"))
     assert imported(folder, csv_sheets.KIND).ratings == before.ratings
+
+
+@pytest.mark.parametrize("year", [1970, 2100, 2200])
+def test_whatever_the_clock_says_a_workbook_is_the_same(tmp_path, monkeypatch, year):
+    write(study(), workbooks.KIND, tmp_path / "s")
+    now = time.struct_time((year, 1, 2, 3, 4, 5, 0, 2, 0))
+    monkeypatch.setattr(time, "localtime", lambda *_: now)  # which ZIP takes from 1980 to 2107
+    write(study(), workbooks.KIND, tmp_path / "t")
+    sheet = "sheets/anna.xlsx"
+    assert (tmp_path / "t" / sheet).read_bytes() == (tmp_path / "s" / sheet).read_bytes()
 
 
 def test_numbers_in_cells_of_a_workbook(tmp_path):
