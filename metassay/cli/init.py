@@ -111,7 +111,12 @@ def _run(folder: Path, name: str) -> int:
     os.chdir(folder)
     try:
         words = argparse.Namespace(
-            names=[name], jobs=2, no_prefect=True, prefect_api=None, mirror=None
+            names=[name],
+            jobs=2,
+            no_prefect=True,
+            prefect_api=None,
+            mirror=None,
+            ask_again=False,
         )
         code = run(words)
         if page(name).exists():

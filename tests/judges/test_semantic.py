@@ -429,7 +429,7 @@ def test_the_real_encoder_judges_invented_pairs_sensibly(tmp_path: Path) -> None
     assert labels == ["entailed"] * 4 + ["not_entailed"] * 5
     explained = [str(one.explanation) for one in answers if one]
     assert "said otherwise: number" in explained[4]
-    assert "Norway, with, 300, sheep" in explained[8]
+    assert all(word in explained[8] for word in ("Norway", "300", "sheep"))
 
 
 def graded(number: int, criterion: dict[str, Any], premise: str, text: str) -> Pair:

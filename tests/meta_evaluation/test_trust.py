@@ -12,7 +12,6 @@ from tests.meta_evaluation import invented_study
 from tests.meta_evaluation.invented_study import (
     CERTIFICATION,
     CRITERIA,
-    HIGHER,
     one,
     tables_of,
 )
@@ -23,7 +22,8 @@ OPTIONS = MetaOptions(resamples=20, permutations=400, confidence=0.95, seed=0)
 def certified(raters, metrics, systems=None, **more):
     scores, ratings = tables_of(raters, metrics, systems)
     options = OPTIONS.model_copy(update=more)
-    numbers = evaluate(scores, ratings, CRITERIA, HIGHER, options)["evidence"]
+    better = dict.fromkeys(scores["metric"], "higher")
+    numbers = evaluate(scores, ratings, CRITERIA, better, options)["evidence"]
     found = certificates(numbers, CERTIFICATION)
     assert (found["trusted"] == found["verdict"].isin(TRUSTED)).all()
     return found
