@@ -33,8 +33,9 @@ lint: $(VENV)/dev.stamp
 # Pages that are generated from the code.
 docs: $(VENV)/dev.stamp
 	$(VENV)/bin/python -m metassay.reporting.contract_page docs/tables.md
-	$(VENV)/bin/python -m metassay.metrics.catalogue docs/metrics.md
+	$(VENV)/bin/python -m metassay.scoring.catalogue docs/metrics.md
 	$(VENV)/bin/python -m metassay.paper_figures.page docs/figures.md
+	$(VENV)/bin/python -m metassay.api.reference docs/api.md
 
 # The site of docs/, in build/site: opens from the disk, and asks nothing of other hosts.
 site: $(VENV)/docs.stamp

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 from flows.ending import Ending
 from flows.surroundings import CREDENTIALS, set_up
-from metassay import lifeline
-from metassay.disk import told
-from metassay.errors import BadInput
+from metassay.core import parent_watch as lifeline
+from metassay.core.disk import told
+from metassay.core.errors import BadInput
 
 if TYPE_CHECKING:
     from flows.dag import Plan

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flows.surroundings import set_up
-from metassay import lifeline
-from metassay.atomic import remove_leftovers, whole_file
-from metassay.disk import told
-from metassay.errors import BadInput
-from metassay.options import BENCHMARKS
+from metassay.core import parent_watch as lifeline
+from metassay.core.atomic import remove_leftovers, whole_file
+from metassay.core.disk import told
+from metassay.core.errors import BadInput
+from metassay.core.options import BENCHMARKS
 
 if TYPE_CHECKING:
     from flows.dag import Plan
@@ -88,18 +88,18 @@ def _problems(root: Path, names: list[str], plan: "Plan") -> Iterator[str]:
 
 
 def _accepted(name: str) -> Path:
-    from metassay.reevaluation.outcome import accepted_file
+    from metassay.tracking.reevaluation.outcome import accepted_file
 
     return accepted_file(name)
 
 
 def _move(root: Path, name: str) -> str:
     """What the accepted numbers of a benchmark move from and to."""
-    from metassay.comparison.options import settings
-    from metassay.params import load
-    from metassay.reevaluation.outcome import VERDICTS, accepted_file, compared, short_hash
+    from metassay.core.params import load
+    from metassay.tracking.options import comparison_options
+    from metassay.tracking.reevaluation.outcome import VERDICTS, accepted_file, compared, short_hash
 
-    options = settings(load())
+    options = comparison_options(load())
     to = short_hash(root / BENCHMARKS / name / "dvc.lock")
     file = root / accepted_file(name)
     if not file.exists():

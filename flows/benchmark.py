@@ -28,7 +28,7 @@ from prefect.tasks import exponential_backoff
 from flows.dag import Plan, Stage
 from flows.watch import Watch
 from flows.workers import Interrupted, StageFailed, Workers
-from metassay.naming import prefect_key
+from metassay.core.naming import prefect_key
 
 
 def unreachable() -> str:
@@ -142,12 +142,10 @@ def _publish(root: Path, plan: Plan, name: str, *, page: bool) -> list[str]:
     Returns what is missing of language models' answers.
     """
     # Pandas, for which nobody should wait.
+    from metassay.core.params import load
     from metassay.llm.endpoints import parse_models
-    from metassay.params import load
-    from metassay.reporting.headline import answers_of, artifacts
-    from metassay.reporting.headline_cards import card_artifacts
-    from metassay.reporting.headline_segments import score_artifacts
-    from metassay.reporting.views.asked import missing_lines
+    from metassay.reporting.headline import answers_of, artifacts, card_artifacts, score_artifacts
+    from metassay.reporting.responses import missing_lines
 
     folder = root / "data/tables" / name
     stages = [stage for stage in plan.stages.values() if stage.benchmark == name]

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from flows.unfinished import answers, asks_again, lacks
+from metassay.core.errors import BadInput
+from metassay.core.merges import dvc_problems
+from metassay.core.options import BENCHMARKS
 from metassay.datasets.registry import closed, load_registry
-from metassay.errors import BadInput
-from metassay.merges import dvc_problems
-from metassay.options import BENCHMARKS
 
 QUIET = {
     "DO_NOT_TRACK": "1",

@@ -1,7 +1,7 @@
 """How a run ends before its time: at a signal, or when what it needs is gone.
 
-All that a run has started hangs on it (metassay/lifeline.py), so that it may end at any moment.
-Where it can, it ends in order: the stages are killed, which their tasks report to Prefect.
+All that a run has started hangs on it (metassay/core/parent_watch.py), so that it may end at any
+moment. Where it can, it ends in order: the stages are killed, which their tasks report to Prefect.
 """
 
 import os

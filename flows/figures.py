@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from flows import dag
-from metassay.options import BENCHMARKS, PARAMS
+from metassay.core.options import BENCHMARKS, PARAMS
+from metassay.paper_figures.derived_tables import needed
 from metassay.paper_figures.draw import absent
 from metassay.paper_figures.inputs import inputs_in
-from metassay.paper_figures.made import needed
 from metassay.paper_figures.papers import PAPERS
 
 STAGE = "figures_{}"  # of the root's dvc.yaml

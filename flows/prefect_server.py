@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from flows import history
-from metassay import lifeline
+from metassay.core import parent_watch as lifeline
 
 DAMAGED = 65  # EX_DATAERR of sysexits.h: the database is at fault, as far as one can tell
 START_TIMEOUT = 120.0

@@ -10,10 +10,10 @@ from dvc_data.hashfile.tree import Tree
 from flows import dag
 from flows.reasons import refused, repository
 from flows.recovery import guarded
-from metassay import lifeline
-from metassay.disk import told
-from metassay.errors import BadInput, shown
-from metassay.options import BENCHMARKS
+from metassay.core import parent_watch as lifeline
+from metassay.core.disk import told
+from metassay.core.errors import BadInput, shown
+from metassay.core.options import BENCHMARKS
 
 REFUSED = 2
 
@@ -68,9 +68,9 @@ def _push_accepted(repo: Any, remote: str, root: Path, name: str) -> int:
     """Push the files that accepted.lock names and DVC's cache has: the state is an earlier one, of
     which DVC itself knows nothing. What cannot be compared with elsewhere for want of a table is
     told."""
-    from metassay.comparison.locks import lock_text, outs_of, parse_lock
-    from metassay.comparison.sides import tables_of
-    from metassay.reevaluation.outcome import accepted_file
+    from metassay.tracking.comparison.locks import lock_text, outs_of, parse_lock
+    from metassay.tracking.comparison.sides import tables_of
+    from metassay.tracking.reevaluation.outcome import accepted_file
 
     file = accepted_file(name)
     if not (root / file).is_file():

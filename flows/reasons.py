@@ -11,8 +11,8 @@ from dvc.exceptions import DvcException, ReproductionError
 from dvc.repo import Repo
 from dvc.utils.strictyaml import YAMLValidationError
 
-from metassay.disk import refusal, short_name
-from metassay.errors import BadInput
+from metassay.core.disk import refusal, short_name
+from metassay.core.errors import BadInput
 
 _REMEDIES = {
     "FileNotFoundError": "put it back, or run what makes it",

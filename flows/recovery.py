@@ -23,14 +23,14 @@ import psutil
 
 from flows import history
 from flows.dag import HALF_WRITTEN
-from metassay.atomic import remove_leftovers_in
-from metassay.options import BENCHMARKS
-from metassay.work import WORK, own
+from metassay.core.atomic import remove_leftovers_in
+from metassay.core.options import BENCHMARKS
+from metassay.core.work import WORK, own
 
 _ADDED_TO = (
     "history",
     "reports/changes",
-)  # by re-evaluations, in metassay/reevaluation and reporting
+)  # by re-evaluations, in metassay/tracking and reporting
 
 
 @contextmanager

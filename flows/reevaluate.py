@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flows.__main__ import main
-from metassay.work import owner_alone
+from metassay.core.work import owner_alone
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from flows.dag import Plan
-    from metassay.reevaluation.outcome import Outcome
+    from metassay.tracking.reevaluation.outcome import Outcome
 
 _WORST_FIRST = (1, 4, 3, 0)
 _STATUS = ("status", "--porcelain", "-uno", "--", ".")
@@ -30,9 +30,9 @@ _STATUS = ("status", "--porcelain", "-uno", "--", ".")
 
 def reevaluated(chosen: argparse.Namespace, plan: "Plan", failed: list[str]) -> int:
     """Compare, write, tell; the worst of the benchmarks' exit codes."""
-    from metassay.reevaluation.history import append
-    from metassay.reevaluation.words import lines
-    from metassay.reporting.changes import write_report
+    from metassay.tracking.reevaluation.changes import write_report
+    from metassay.tracking.reevaluation.history import append
+    from metassay.tracking.reevaluation.words import lines
 
     codes = []
     for name in chosen.names:
@@ -52,12 +52,12 @@ def outcome_of(
     root: Path, name: str, plan: "Plan", failed: Iterable[str], *, looked_at: int
 ) -> "Outcome":
     """What the run came to for one benchmark; nothing is compared where a stage failed."""
-    from metassay import drift
-    from metassay.comparison.options import settings
-    from metassay.drift.files import watched
-    from metassay.params import load
-    from metassay.reevaluation.outcome import Outcome, accepted_file, compared, short_hash
-    from metassay.reporting.views.asked import missing_lines
+    from metassay.core.params import load
+    from metassay.reporting.responses import missing_lines
+    from metassay.tracking import sentinel as drift
+    from metassay.tracking.options import comparison_options
+    from metassay.tracking.reevaluation.outcome import Outcome, accepted_file, compared, short_hash
+    from metassay.tracking.sentinel.files import watched
 
     stages = [stage for stage in plan.stages.values() if stage.benchmark in ("", name)]
     lock = root / accepted_file(name)
@@ -71,7 +71,7 @@ def outcome_of(
     }
     if given["failed"]:
         return Outcome(**given)
-    options = settings(load())
+    options = comparison_options(load())
     side, found, why, certificates = compared(root, name, options, looked_at)
     answers = answers_of_benchmark(root, name, plan)
     return Outcome(
@@ -89,7 +89,7 @@ def outcome_of(
 def revision(root: Path) -> str | None:
     """Git's commit here, with `+` where files that git knows differ from it, but for the history,
     to which each run adds; None without git."""
-    from metassay.reevaluation.history import FOLDER
+    from metassay.tracking.reevaluation.history import FOLDER
 
     said = [
         subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
@@ -120,8 +120,8 @@ def tell(url: str, outcome: "Outcome") -> None:
     from prefect.events import emit_event
 
     from flows.benchmark import report_all
-    from metassay.naming import prefect_key
-    from metassay.reevaluation.words import REPORTS, event, payload
+    from metassay.core.naming import prefect_key
+    from metassay.tracking.reevaluation.words import REPORTS, event, payload
 
     name = outcome.benchmark
     said = (REPORTS / name / "changes.md").read_text(encoding="utf-8")

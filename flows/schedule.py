@@ -22,9 +22,9 @@ from cronsim import CronSim, CronSimError
 
 from flows import history
 from flows.surroundings import CREDENTIALS, set_up
-from metassay import lifeline
-from metassay.disk import told
-from metassay.errors import BadInput
+from metassay.core import parent_watch as lifeline
+from metassay.core.disk import told
+from metassay.core.errors import BadInput
 
 REFUSED = 2
 SHOWN = 3  # times that are said

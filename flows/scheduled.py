@@ -17,8 +17,8 @@ from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_KEY, PREFECT_A
 from prefect.states import Completed, Crashed, Failed, State
 
 from flows.schedule import ENDED
-from metassay import lifeline
 from metassay.cli.reevaluating import SAID, reevaluate
+from metassay.core import parent_watch as lifeline
 
 END_WITHIN = 5  # seconds, for telling a server that may be gone
 

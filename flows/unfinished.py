@@ -35,7 +35,7 @@ def _lacking(file: Path, counts: Callable[[str], bool]) -> set[str]:
     """The models, by their provider's identifier, without answers for reasons that count."""
     import pyarrow.parquet as pq
 
-    from metassay.parquet_file import DAMAGE
+    from metassay.tables.parquet_file import DAMAGE
 
     try:
         # Not the whole file: it holds every text.
@@ -53,10 +53,10 @@ def _lacking(file: Path, counts: Callable[[str], bool]) -> set[str]:
 
 
 def _can_ask(models: set[str]) -> bool:
-    from metassay import strict_yaml
+    from metassay.core import strict_yaml
+    from metassay.core.options import PARAMS
+    from metassay.llm.egress import can_ask
     from metassay.llm.endpoints import parse_models
-    from metassay.llm.failures import can_ask
-    from metassay.options import PARAMS
 
     params: Any = strict_yaml.load(PARAMS)
     known = parse_models(params["endpoints"], params["models"])

@@ -30,7 +30,7 @@ from dvc.utils.serialize import dumps_yaml
 from flows.dag import FORCED, HALF_WRITTEN
 from flows.reasons import reason, repository
 from flows.unfinished import answers, asks_again
-from metassay import lifeline
+from metassay.core import parent_watch as lifeline
 
 HEAD = "schema: '2.0'\nstages:\n"
 

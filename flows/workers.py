@@ -17,10 +17,10 @@ from typing import IO
 
 from flows.dag import Stage, environment
 from flows.words import last_words, notes
-from metassay import lifeline
-from metassay.disk import refusal
-from metassay.work import OTHERS
-from stages.doorway import BAD_INPUT, DEFECT
+from metassay.core import parent_watch as lifeline
+from metassay.core.disk import refusal
+from metassay.core.work import OTHERS
+from stages.doorway import BAD_INPUT
 
 
 class StageFailed(Exception):  # noqa: N818 - reads as what happened
@@ -32,8 +32,8 @@ class StageFailed(Exception):  # noqa: N818 - reads as what happened
 
     @property
     def retryable(self) -> bool:
-        """False if the input, the configuration or the program is at fault."""
-        return self.code not in (BAD_INPUT, DEFECT)
+        """False if the input or the configuration is at fault."""
+        return self.code != BAD_INPUT
 
 
 class Interrupted(BaseException):

@@ -1,14 +1,46 @@
-"""Metassay: an assay for metrics. Scores texts finely, then tests the scores against people."""
+"""Metassay: an assay for metrics. Scores texts finely, then tests the scores against people.
+
+What stands in `__all__`, `metassay.kinds` and `metassay.statistics` is public; docs/api.md has it.
+"""
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from metassay.api.benchmark import Benchmark
+    from metassay.api.meta_eval import MetaEvaluation, meta_eval
+    from metassay.api.scoring import score
+    from metassay.api.statistics import agreement, correlate, permutation_test
 
 __version__ = "0.1.0"
-__all__ = ["MetaEvaluation", "__version__", "meta_eval"]
+__all__ = [
+    "Benchmark",
+    "MetaEvaluation",
+    "__version__",
+    "agreement",
+    "correlate",
+    "meta_eval",
+    "permutation_test",
+    "score",
+]
+
+_MODULES = {
+    "Benchmark": "metassay.api.benchmark",
+    "MetaEvaluation": "metassay.api.meta_eval",
+    "agreement": "metassay.api.statistics",
+    "correlate": "metassay.api.statistics",
+    "meta_eval": "metassay.api.meta_eval",
+    "permutation_test": "metassay.api.statistics",
+    "score": "metassay.api.scoring",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """`meta_eval` and what it returns, imported when first asked for: pandas and SciPy are slow."""
-    if name not in ("meta_eval", "MetaEvaluation"):
+    """What is exported, imported when first asked for: pandas and SciPy are slow."""
+    if name not in _MODULES:
         raise AttributeError(f"module 'metassay' has no attribute {name!r}")
-    return getattr(importlib.import_module("metassay.cli.meta_eval.frames"), name)
+    return getattr(importlib.import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

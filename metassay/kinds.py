@@ -1,41 +1,71 @@
-"""A named block of params.yaml, and the record of its `kind`.
+"""What a kind of your own is made of: the records that params.yaml may name by a dotted path.
 
-Each kind of thing (metric, judge, system, ...) is one frozen record, exported as `KIND` by its own
-module. Each folder of kinds has an index, a literal table from kind to module, so that a stage
-loads only what it uses.
+    from metassay.kinds import Description, Measured, Metric, Options
+
+`Metric`, `JudgeKind`, `Segmentation`, `Decomposition`, `Alignment` and `System` are the records; a
+reader is a function from a folder to `Rows`, to `Items` (a test of judges) or to `Documents` (a
+test of segmentations). The docstring of each record says what its fields mean; docs/own-kinds.md
+has an example of each.
 """
 
-import importlib
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from metassay.core.options import Options
+from metassay.generation.by_rule import by_rule
+from metassay.generation.record import Generated, System
+from metassay.judges.protocol import Judge, Judgment, Pair
+from metassay.judges.record import JudgeKind
+from metassay.labelled.judges.items import ItemRow, Items, LabelRow, VerdictRow
+from metassay.labelled.segments.documents import DocumentRow, Documents, of_sentences
+from metassay.llm.needs import Resources
+from metassay.metrics.describe import Description, Measured, ratio
+from metassay.metrics.record import Metric
+from metassay.tabular.rows import MetricRow, Place, RatingRow, Rows, ScoreRow, SourceRow, TextRow
+from metassay.text.spans import Span
+from metassay.units.record import (
+    Alignment,
+    Decomposed,
+    Decomposition,
+    Divided,
+    Part,
+    Segmentation,
+    Text,
+)
+from metassay.units.statements import units_of
 
-from metassay.errors import BadInput
-from metassay.options import Block, parse
-
-
-class Chosen(NamedTuple):
-    """What a block asks for: the kind's name, its record, and the options that it was given."""
-
-    kind: str
-    record: Any
-    options: Any
-
-
-def record_of(index: Mapping[str, str], kind: str) -> Any:
-    """Import the record of a kind that the index has."""
-    return importlib.import_module(index[kind]).KIND
-
-
-def choose(index: Mapping[str, str], block: Block, *, where: str) -> Chosen:
-    """The record and the checked options of a block; `where` leads every message.
-
-    Raises BadInput if the index has no such kind, or the options are not those that it takes.
-    """
-    kind = block.get("kind")
-    if kind is None:
-        raise BadInput(f"{where} > kind: missing; choose from {sorted(index)}")
-    if not isinstance(kind, str) or kind not in index:
-        raise BadInput(f"{where} > kind: {kind!r} is not known; choose from {sorted(index)}")
-    record = record_of(index, kind)
-    rest = {name: value for name, value in block.items() if name != "kind"}
-    return Chosen(kind, record, parse(record.options, rest, where=where))
+__all__ = [
+    "Alignment",
+    "Decomposed",
+    "Decomposition",
+    "Description",
+    "Divided",
+    "DocumentRow",
+    "Documents",
+    "Generated",
+    "ItemRow",
+    "Items",
+    "Judge",
+    "JudgeKind",
+    "Judgment",
+    "LabelRow",
+    "Measured",
+    "Metric",
+    "MetricRow",
+    "Options",
+    "Pair",
+    "Part",
+    "Place",
+    "RatingRow",
+    "Resources",
+    "Rows",
+    "ScoreRow",
+    "Segmentation",
+    "SourceRow",
+    "Span",
+    "System",
+    "Text",
+    "TextRow",
+    "VerdictRow",
+    "by_rule",
+    "of_sentences",
+    "ratio",
+    "units_of",
+]

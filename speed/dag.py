@@ -23,12 +23,12 @@ from dvc.repo import Repo
 
 from flows.dag import environment, plan
 from flows.worker import record
-from metassay.code_version import JOINT
-from metassay.file_names import asking
-from metassay.parquet import empty, write
+from metassay.core.file_names import asking
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.parquet import empty, write
 from metassay.tables.responses import RESPONSES
+from metassay.versions.code_yaml import JOINT
 
 BENCHMARKS, METRICS, JUDGES = 20, 40, 6
 ROOT = Path(__file__).resolve().parent.parent

@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from metassay.aggregation.judged import Setup, judged_scores
 from metassay.judges.protocol import Judgment, Pair
 from metassay.judges.run import judge_pairs
-from metassay.pairing.pairs import build_pairs
-from metassay.pairing.questions import Questions
+from metassay.scoring.aggregation.judged import Setup, judged_scores
+from metassay.scoring.pairing.pairs import build_pairs
+from metassay.scoring.pairing.questions import Questions
 
 SIZES, CLAIMS, LENGTH, SEED = (1_000, 10_000, 100_000), 40, 3_000, 20261122
 GROWTH = 1.2  # of the bytes of a pair, from the smaller step to the larger one

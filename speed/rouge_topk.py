@@ -11,7 +11,7 @@ import time
 import numpy as np
 from rouge_score import rouge_scorer
 
-from metassay.alignment.rouge_topk import mean_rouge
+from metassay.units.alignment.rouge_topk import mean_rouge
 
 STATEMENTS, PASSAGES, WORDS, ROUNDS, SEED = 12, 921, 4000, 9, 20261121
 SCORER = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=False)

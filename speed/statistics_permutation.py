@@ -18,8 +18,8 @@ from collections.abc import Callable
 import numpy as np
 from nlpstats.correlations.correlations import correlate
 
-from metassay.statistics.permutation import Swaps, Trio, common, draw_swaps, permuted
 from metassay.statistics.resampling import Draws, draw, resampled
+from metassay.statistics.significance import Swaps, Trio, common, draw_swaps, permuted
 
 SYSTEMS, DOCUMENTS, ROUNDS, SEED = 16, 100, 7, 20261121
 HERE, THEIRS = 1000, {"system": 20, "document": 3}

@@ -17,17 +17,19 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from metassay.meta_evaluation.components import components
 from metassay.meta_evaluation.confounds import confounds
-from metassay.meta_evaluation.correlations import correlations
+from metassay.meta_evaluation.correlations import components, correlations
 from metassay.meta_evaluation.evidence import evidence
 from metassay.meta_evaluation.gather import gather
 from metassay.statistics.components import Relation, value_at
-from metassay.statistics.independence import independence_test
+from metassay.statistics.independence import (
+    document_orders,
+    draw_orders,
+    independence_test,
+    prepared,
+)
 from metassay.statistics.jackknife import left_out, units_of
 from metassay.statistics.layout import plain
-from metassay.statistics.orders import document_orders, draw_orders
-from metassay.statistics.prepared import prepared
 from tests.calibration.verdicts import options, study_of
 
 ROUNDS, SEED = 7, 20261121

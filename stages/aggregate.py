@@ -3,16 +3,17 @@
 import pandas as pd
 
 from metassay import __version__
-from metassay.aggregation.judged import Setup, judged_scores
-from metassay.aggregation.leaderboard import LeaderboardOptions, leaderboard
-from metassay.aggregation.rubrics import rubric_scores
-from metassay.file_names import rubric_files
+from metassay.core.file_names import rubric_files
+from metassay.core.options import CHEAP, GIVEN, parse, printed
+from metassay.core.params import load
 from metassay.llm.endpoints import parse_models
-from metassay.metrics.catalogue import descriptions
-from metassay.metrics.problems import check_given
-from metassay.options import CHEAP, GIVEN, parse, printed
-from metassay.pairing.questions import Questions
-from metassay.rubrics.metrics import rubric_descriptions
+from metassay.scoring.aggregation.judged import Setup, judged_scores
+from metassay.scoring.aggregation.leaderboard import LeaderboardOptions, leaderboard
+from metassay.scoring.aggregation.rubrics import rubric_scores
+from metassay.scoring.catalogue import descriptions, user_descriptions
+from metassay.scoring.metric_problems import check_given
+from metassay.scoring.pairing.questions import Questions
+from metassay.scoring.rubrics.metrics import rubric_descriptions
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.leaderboard import LEADERBOARD
@@ -41,7 +42,11 @@ def main(given: Given) -> None:
     where = "params.yaml > aggregation"
     options = parse(LeaderboardOptions, given.shared("aggregation"), where=where)
     given.write(SCORES, scores)
-    known = {**descriptions(), **rubric_descriptions(criteria)}
+    known = {
+        **descriptions(),
+        **user_descriptions(load(), given.benchmark),
+        **rubric_descriptions(criteria),
+    }
     given.write(LEADERBOARD, leaderboard(scores, known, options))
 
 

@@ -1,10 +1,10 @@
 """align: statements -> the source passages each is read against."""
 
-from metassay.alignment import ALIGNMENTS as KINDS
-from metassay.alignment.align import align_units
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.documents import SOURCES
 from metassay.tables.units import UNITS
+from metassay.units.alignment import ALIGNMENTS as KINDS
+from metassay.units.alignment.align import align_units
 from stages.doorway import Given, enter
 
 

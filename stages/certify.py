@@ -1,7 +1,7 @@
 """certify: evidence -> certificates: which metric to trust for which decision, in words."""
 
+from metassay.core.options import parse
 from metassay.meta_evaluation.options import CertificationOptions
-from metassay.options import parse
 from metassay.reporting.sentences import certificates
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.evidence import EVIDENCE

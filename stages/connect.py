@@ -1,6 +1,5 @@
-"""A stage's connection to language models, by what the texts that it reads may be sent to.
+"""What a stage is told of language models: its session with them, and its params.
 
-Clearance follows the text: its tables say of which dataset it is, and whose examples it may repeat.
 The class of a dataset (`access`), what all may cost (`max_cost`) and how much may be missing
 (`max_missing`) are permissions: they are asked each time and change no number, so dvc.yaml does not
 declare them.
@@ -9,42 +8,26 @@ declare them.
 from collections.abc import Iterable
 from pathlib import Path
 
-from metassay import strict_yaml
-from metassay.datasets.labels import label_problems
-from metassay.datasets.registry import RAW, load_registry
-from metassay.errors import BadInput
-from metassay.kinds import Chosen
-from metassay.llm.connection import Connection
-from metassay.llm.endpoints import parse_models
-from metassay.needs import Lists, all_datasets, everyone, folder_problems
-from metassay.options import PARAMS, parse
-from metassay.params import Folder, Shared, parsed
+from metassay.core import strict_yaml
+from metassay.core.errors import BadInput
+from metassay.core.kinds import Chosen
+from metassay.core.options import PARAMS, parse
+from metassay.core.params import Folder, Shared, parsed
+from metassay.datasets.clearance import open_session
+from metassay.datasets.registry import RAW
+from metassay.llm.needs import Lists, all_datasets, folder_problems
+from metassay.llm.session import Session
 from stages.doorway import Given
 
 
-def connect(given: Given, chosen: Chosen, repeated: Iterable[str]) -> Connection:
-    """Connect a kind for tables that may repeat text of the datasets `repeated`.
+def connect(given: Given, chosen: Chosen, repeated: Iterable[str]) -> Session:
+    """The session of a kind, for tables that may repeat text of the datasets `repeated`.
 
     Raises BadInput, if the kind asks a model, where the access class of that text is in doubt.
     """
     benchmark, shared = params_of(given)
-    registry = load_registry()
-    datasets = sorted({benchmark.dataset, *repeated})
-    if any(one.record.model(one.options) is not None for one in everyone(chosen)):
-        # Only then may anything be sent.
-        shown = [(name, RAW / name) for name in all_datasets([chosen])]
-        own = (benchmark.dataset, Path(benchmark.raw))
-        problems = label_problems(registry, datasets, [own, *shown])
-        if problems:
-            raise BadInput(problems)
-    return Connection(
-        parse_models(given.shared("endpoints"), given.shared("models")),
-        shared.max_cost,
-        {name: dataset.access for name, dataset in registry.items()},
-        datasets,
-        max_missing=shared.max_missing,
-        raw=RAW,
-    )
+    declared = {key: given.shared(key) for key in ("endpoints", "models")}
+    return open_session(shared.model_copy(update=declared), benchmark, chosen, repeated)
 
 
 def params_of(given: Given) -> tuple[Folder, Shared]:

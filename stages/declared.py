@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from metassay import strict_yaml
+from metassay.core import strict_yaml
+from metassay.core.errors import BadInput
+from metassay.core.naming import name_problem
+from metassay.core.options import BENCHMARKS, PARAMS
+from metassay.core.params import load
 from metassay.datasets.registry import closed, load_registry
-from metassay.errors import BadInput
-from metassay.naming import name_problem
-from metassay.options import BENCHMARKS, PARAMS
-from metassay.params import load
 
 _OUTS = ("outs", "metrics")
 _HOLE = re.compile(r"\$\{([^}]+)\}")

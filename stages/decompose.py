@@ -1,6 +1,6 @@
 """decompose: parts -> units (statements with their citations, and claims)."""
 
-from metassay.needs import RELEASED_CLAIMS
+from metassay.llm.needs import RELEASED_CLAIMS
 from metassay.tables.documents import SOURCES
 from metassay.tables.parts import PARTS
 from metassay.tables.responses import RESPONSES
@@ -17,9 +17,9 @@ def main(given: Given) -> None:
     check_folder(given, decomposition, RELEASED_CLAIMS)
     parts, sources = given.read(PARTS), given.read(SOURCES)
     repeated = [name for names in parts["repeats"] for name in names]
-    with connect(given, decomposition, [*sources["dataset"], *repeated]) as connection:
-        apart = take_apart(parts, sources, decomposition, connection.provide(decomposition))
-        asked = connection.finish()
+    with connect(given, decomposition, [*sources["dataset"], *repeated]) as session:
+        apart = take_apart(parts, sources, decomposition, session.provide(decomposition))
+        asked = session.finish()
     given.note([*apart.warnings, *asked.notes])
     given.write(UNITS, apart.units)
     given.write(RESPONSES, asked.responses, "decompose")

@@ -12,20 +12,21 @@ from typing import Any
 
 import pandas as pd
 
-from metassay import lifeline, parquet, strict_yaml
-from metassay.atomic import remove_leftovers
-from metassay.code_version import FILE, STAGES, stale
-from metassay.disk import told
-from metassay.errors import BadInput, Defect, Unfinished
-from metassay.kinds import Chosen, choose
-from metassay.options import PARAMS, Block, Criterion, parse
-from metassay.parquet import Table
+from metassay.core import parent_watch as lifeline
+from metassay.core import strict_yaml
+from metassay.core.atomic import remove_leftovers
+from metassay.core.disk import told
+from metassay.core.errors import BadInput, Unfinished
+from metassay.core.kinds import Chosen, choose
+from metassay.core.options import PARAMS, Block, Criterion, parse
+from metassay.core.work import WORK, close, own, owner_alone
+from metassay.tables import parquet
 from metassay.tables.notes import NOTES
-from metassay.work import WORK, close, own, owner_alone
+from metassay.tables.parquet import Table
+from metassay.versions.code_yaml import FILE, STAGES, stale
 from stages.declared import Declared, declared, value_at
 
 BAD_INPUT = 78  # EX_CONFIG of sysexits.h: running the stage again cannot help
-DEFECT = 70  # EX_SOFTWARE: the program is at fault, and would be so again
 UNFINISHED = 1
 TABLES = Path("data/tables")
 REPORTS = Path("reports")
@@ -163,7 +164,7 @@ def enter(main: Callable[[Given], None]) -> None:
     """Run `main` for the words on the command line.
 
     Bad input is told and exits with 78, and so is what the disk refuses, which waits for its owner;
-    a fault of the program with 70; what may be mended by running again with 1.
+    what may be mended by running again exits with 1.
 
     The lock keeps a second run of the same stage from starting beside one that a killed DVC left
     behind; it waits for it instead.
@@ -182,9 +183,6 @@ def enter(main: Callable[[Given], None]) -> None:
         for problem in strict_yaml.located(error.problems):
             print(problem, file=sys.stderr)
         sys.exit(BAD_INPUT)
-    except Defect as error:
-        print(error, file=sys.stderr)
-        sys.exit(DEFECT)
     except Unfinished as error:
         print(error, file=sys.stderr)
         sys.exit(UNFINISHED)

@@ -1,8 +1,8 @@
 """examine: judgments x gold -> verdicts on items, and each judge's card."""
 
-from metassay.judge_tests.examine import Evidence, examine
+from metassay.core.options import GIVEN, parse
+from metassay.labelled.judges.examine import Evidence, examine
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.options import GIVEN, parse
 from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
 from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD, VERDICTS
 from metassay.tables.judgments import JUDGMENTS

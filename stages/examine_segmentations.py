@@ -1,8 +1,8 @@
 """examine_segmentations: labels of sentences x right labels -> scores and confusions."""
 
+from metassay.core.options import parse
+from metassay.labelled.segments.examine import examine
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.options import parse
-from metassay.segment_tests.examine import examine
 from metassay.tables.segment_scores import CONFUSIONS, SEGMENT_SCORES
 from metassay.tables.sentences import SEGMENTED, SENTENCES
 from stages.doorway import Given, enter

@@ -3,9 +3,9 @@
 import os
 from pathlib import Path
 
+from metassay.core.options import parse
 from metassay.datasets.fetch import fetch
 from metassay.datasets.registry import Dataset
-from metassay.options import parse
 from stages.doorway import REGISTRY, Given, enter
 
 

@@ -4,19 +4,19 @@ those that were printed."""
 import logging
 from pathlib import Path
 
-from metassay.code_version import of_module
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.paper_figures.draw import Inputs, draw_paper
 from metassay.paper_figures.inputs import (
     DRAWS,
     FIGURES,
+    PUBLISHED,
     STORE,
-    damaged,
-    printed_path,
-    said,
+    damage,
+    summary,
     table_path,
 )
 from metassay.paper_figures.papers import PAPERS
+from metassay.versions.code_yaml import of_module
 from stages.doorway import Given, enter
 
 _log = logging.getLogger("metassay.figures")  # the doorway says what is logged, as a note
@@ -29,15 +29,15 @@ def main(given: Given) -> None:
         raise BadInput(f"{paper!r}: no paper has this name; choose from {', '.join(PAPERS)}")
     inputs = Inputs(
         lambda benchmark, table: given.path(table_path(benchmark, table)),
-        lambda file: given.path(printed_path(file)),
+        lambda file: given.path(f"{PUBLISHED}/{file}"),
     )
     out = given.path(f"{FIGURES}/{paper}")
     version = of_module(Path(), DRAWS)
     outcome = draw_paper(PAPERS[paper], inputs, out, store=STORE, version=version)
-    for line in said(outcome):
+    for line in summary(outcome):
         _log.warning(line)
     if outcome.damaged:  # not whole: dvc.lock is not to say that it is
-        raise BadInput(damaged(outcome.damaged))
+        raise BadInput(damage(outcome.damaged))
 
 
 if __name__ == "__main__":

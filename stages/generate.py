@@ -2,7 +2,7 @@
 
 from metassay.generation import SYSTEMS
 from metassay.generation.generate import write_texts
-from metassay.needs import FEW_SHOT
+from metassay.llm.needs import FEW_SHOT
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.responses import RESPONSES
 from stages.connect import check_folder, connect
@@ -15,9 +15,9 @@ def main(given: Given) -> None:
     system = given.chosen(SYSTEMS, "systems", name)
     check_folder(given, system, FEW_SHOT)
     sources = given.read(SOURCES)
-    with connect(given, system, sources["dataset"]) as connection:
-        written = write_texts(sources, name, system, connection.provide(system))
-        asked = connection.finish()
+    with connect(given, system, sources["dataset"]) as session:
+        written = write_texts(sources, name, system, session.provide(system))
+        asked = session.finish()
     given.note([*written.warnings, *asked.notes])
     given.write(TEXTS, written.texts, name)
     given.write(RESPONSES, asked.responses, f"generate-{name}")

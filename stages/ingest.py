@@ -1,14 +1,14 @@
 """ingest: raw files -> sources, and the texts, ratings and scores that the dataset gives."""
 
+from metassay.core.errors import BadInput
+from metassay.core.options import GIVEN, parse
 from metassay.datasets.ingest import ingest
 from metassay.datasets.registry import Dataset, misplaced
-from metassay.errors import BadInput
-from metassay.options import GIVEN, parse
-from metassay.parquet import empty
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS
+from metassay.tables.parquet import empty
 from metassay.tables.parts import SEGMENTS
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import MEASUREMENTS

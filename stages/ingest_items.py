@@ -1,14 +1,14 @@
 """ingest_items: raw files -> the items of a test of judges: questions, right answers, verdicts."""
 
+from metassay.core.errors import BadInput
+from metassay.core.options import GIVEN, parse
 from metassay.datasets.registry import Dataset, misplaced
-from metassay.errors import BadInput
-from metassay.judge_tests.ingest import ingest_items
-from metassay.judge_tests.types import chosen_test, reader_problem
-from metassay.options import GIVEN, parse
-from metassay.parquet import empty
+from metassay.labelled.judges.ingest import ingest_items
+from metassay.labelled.judges.types import chosen_test, reader_problem
 from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS
+from metassay.tables.parquet import empty
 from metassay.tables.ratings import RATINGS
 from metassay.tables.responses import RESPONSES
 from stages.doorway import REGISTRY, Given, enter

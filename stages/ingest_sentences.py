@@ -1,9 +1,9 @@
 """ingest_sentences: raw files -> the texts of a test of segmentations, and their right labels."""
 
+from metassay.core.errors import BadInput
+from metassay.core.options import GIVEN, parse
 from metassay.datasets.registry import Dataset, misplaced
-from metassay.errors import BadInput
-from metassay.options import GIVEN, parse
-from metassay.segment_tests.ingest import chosen_options, ingest_sentences, reader_problem
+from metassay.labelled.segments.ingest import chosen_options, ingest_sentences, reader_problem
 from metassay.tables.documents import TEXTS
 from metassay.tables.sentences import SENTENCES
 from stages.doorway import REGISTRY, Given, enter

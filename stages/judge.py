@@ -1,11 +1,11 @@
 """judge: pairs -> one judgment per pair of one judge, and what language models were asked."""
 
-from metassay.file_names import rubric_files
+from metassay.core.file_names import rubric_files
+from metassay.core.options import GIVEN
 from metassay.judges import JUDGES
 from metassay.judges.make import instruments_of, make_judge
 from metassay.judges.problems import released
 from metassay.judges.run import judge_pairs
-from metassay.options import GIVEN
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS
 from metassay.tables.responses import RESPONSES
@@ -22,12 +22,12 @@ def main(given: Given) -> None:
     repeated = {dataset for names in pairs["repeats"].unique() for dataset in names.split()}
     benchmark, shared = params_of(given)
     repeated.update(released(benchmark, shared.decompositions))
-    with connect(given, chosen, repeated) as connection:
-        judge = make_judge(chosen, connection.provide)
+    with connect(given, chosen, repeated) as session:
+        judge = make_judge(chosen, session.provide)
         judgments = judge_pairs(
             pairs, name, judge, instruments_of(chosen), batch=chosen.record.batch
         )
-        asked = connection.finish()
+        asked = session.finish()
     given.note([*judge.notes, *asked.notes])
     given.write(JUDGMENTS, judgments, name)
     given.write(RESPONSES, asked.responses, f"judge-{name}")

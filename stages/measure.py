@@ -1,9 +1,9 @@
 """measure: parts -> scores of metrics that need no judge: all cheap ones, or one costly one."""
 
+from metassay.core.options import CHEAP
 from metassay.llm.endpoints import parse_models
 from metassay.metrics import METRICS
 from metassay.metrics.measure import measure
-from metassay.options import CHEAP
 from metassay.tables.documents import SOURCES
 from metassay.tables.parts import PARTS
 from metassay.tables.scores import MEASUREMENTS

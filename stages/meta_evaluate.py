@@ -1,14 +1,13 @@
 """meta_evaluate: scores x ratings -> how far to trust each metric, and each rater."""
 
+from metassay.core.options import GIVEN, Design, parse
+from metassay.meta_evaluation.agreement import rating_summaries
 from metassay.meta_evaluation.evaluate import evaluate
 from metassay.meta_evaluation.facet_weights import facet_weights
 from metassay.meta_evaluation.layouts import groups_of
 from metassay.meta_evaluation.made import MADE
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.rating_summaries import rating_summaries
-from metassay.options import GIVEN, Design, parse
-from metassay.rubrics.given import of_rubrics
-from metassay.tables.criteria import CRITERIA
+from metassay.tables.criteria import CRITERIA, of_rubrics
 from metassay.tables.documents import SOURCES
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.ratings import RATINGS

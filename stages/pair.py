@@ -1,8 +1,8 @@
 """pair: units and their evidence -> the questions put to judges."""
 
-from metassay.options import parse
-from metassay.pairing.pairs import build_pairs
-from metassay.pairing.questions import Questions
+from metassay.core.options import parse
+from metassay.scoring.pairing.pairs import build_pairs
+from metassay.scoring.pairing.questions import Questions
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.documents import SOURCES
 from metassay.tables.pairs import PAIRS

@@ -1,16 +1,16 @@
 """report: tables -> reports/<benchmark>/: a web page, its numbers as CSV and Markdown, figures."""
 
+from metassay.core.file_names import asking, noting, rubric_files
+from metassay.core.options import GIVEN, parse
 from metassay.datasets.registry import Dataset
-from metassay.file_names import asking, noting, rubric_files
 from metassay.llm.endpoints import parse_models
 from metassay.meta_evaluation.made import MADE
 from metassay.meta_evaluation.options import CertificationOptions
-from metassay.options import GIVEN, parse
-from metassay.reporting.display import ShownAs, looks
-from metassay.reporting.headline_numbers import evaluation_numbers, write_numbers
+from metassay.reporting.headline import evaluation_numbers, write_numbers
+from metassay.reporting.names import ShownAs, looks
 from metassay.reporting.report import ReportInput, write_report
 from metassay.reporting.resampled import Resampling
-from metassay.reporting.views.asked import asked_table
+from metassay.reporting.responses import asked_table
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.criteria import CRITERIA
@@ -38,8 +38,7 @@ def main(given: Given) -> None:
     """Write the report of one benchmark."""
     name = given.own("dataset")
     dataset = parse(Dataset, given.registered(name), where=f"{REGISTRY} > datasets > {name}")
-    writers = [*given.own("systems"), *given.own("few_shot")]
-    judges = given.own("judges")
+    writers, judges = [*given.own("systems"), *given.own("few_shot")], given.own("judges")
     where = "params.yaml > certification"
     segmentation = given.chosen(SEGMENTATIONS, "segmentations", given.own("segmentation"))
     report = ReportInput(
@@ -61,18 +60,20 @@ def main(given: Given) -> None:
         facets=segmentation.record.facets(segmentation.options),
         shown_as=ShownAs.of(given.shared("shown_as"), writers, judges),
         models=parse_models(given.shared("endpoints"), given.shared("models")).models,
-        texts=given.read(TEXTS, [GIVEN, *writers]),
-        pairs=given.read(
-            PAIRS, [GIVEN, *given.own("questions"), *rubric_files(given.own("rubrics"))]
-        ),
-        criteria=given.read(CRITERIA, [GIVEN, *given.own("rubrics")]),
-        ratings=given.read(RATINGS, [GIVEN, *given.own("studies")]),
-        judgments=given.read(JUDGMENTS, [GIVEN, *judges]),
-        **{table.name: given.read(table) for table in SHOWN},
+        tables={
+            "texts": given.read(TEXTS, [GIVEN, *writers]),
+            "pairs": given.read(
+                PAIRS, [GIVEN, *given.own("questions"), *rubric_files(given.own("rubrics"))]
+            ),
+            "criteria": given.read(CRITERIA, [GIVEN, *given.own("rubrics")]),
+            "ratings": given.read(RATINGS, [GIVEN, *given.own("studies")]),
+            "judgments": given.read(JUDGMENTS, [GIVEN, *judges]),
+            **{table.name: given.read(table) for table in SHOWN},
+        },
     )
     write_report(report, given.path(f"reports/{given.benchmark}"))
-    asked = asked_table(report.responses, {})
-    numbers = evaluation_numbers(report.leaderboard, report.certificates, report.criteria, asked)
+    tables = (report.tables[name] for name in ("leaderboard", "certificates", "criteria"))
+    numbers = evaluation_numbers(*tables, asked_table(report.responses, {}))
     write_numbers(numbers, given.headline())
 
 

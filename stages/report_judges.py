@@ -1,13 +1,13 @@
 """report_judges: tables of a test of judges -> reports/<test>/: a web page and its numbers."""
 
+from metassay.core.file_names import asking_in_test, noting_in_test
+from metassay.core.options import GIVEN, parse
 from metassay.datasets.registry import Dataset
-from metassay.file_names import asking_in_test, noting_in_test
 from metassay.llm.endpoints import parse_models
-from metassay.options import GIVEN, parse
-from metassay.reporting.display import ShownAs, looks
-from metassay.reporting.headline_numbers import judge_numbers, write_numbers
+from metassay.reporting.headline import judge_numbers, write_numbers
 from metassay.reporting.judge_test import JudgeTestReport, write_judge_test
-from metassay.reporting.views.asked import asked_table
+from metassay.reporting.names import ShownAs, looks
+from metassay.reporting.responses import asked_table
 from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
 from metassay.tables.judge_tests import GOLD, VERDICTS
 from metassay.tables.judgments import JUDGMENTS
@@ -33,8 +33,6 @@ def main(given: Given) -> None:
         citation=dataset.citation,
         invented=dataset.invented,
         seen=looks(given.own("seen"), judges, given.shared("shown_as")),
-        pairs=given.read(PAIRS, [GIVEN]),
-        judgments=given.read(JUDGMENTS, [GIVEN, *judges]),
         responses=given.read_each(RESPONSES, asking_in_test(judges)),
         notes=given.read_each(NOTES, noting_in_test(judges)),
         models=parse_models(given.shared("endpoints"), given.shared("models")).models,
@@ -42,10 +40,14 @@ def main(given: Given) -> None:
         published_folder=given.path("reports/published"),
         confidence=given.shared("meta_evaluation.confidence"),
         shown_as=ShownAs.of(given.shared("shown_as"), [], judges),
-        **{table.name: given.read(table) for table in SHOWN},
+        tables={
+            "pairs": given.read(PAIRS, [GIVEN]),
+            "judgments": given.read(JUDGMENTS, [GIVEN, *judges]),
+            **{table.name: given.read(table) for table in SHOWN},
+        },
     )
     write_judge_test(report, given.path(f"reports/{given.benchmark}"))
-    numbers = judge_numbers(report.judge_cards, asked_table(report.responses, {}))
+    numbers = judge_numbers(report.tables["judge_cards"], asked_table(report.responses, {}))
     write_numbers(numbers, given.headline())
 
 

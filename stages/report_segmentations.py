@@ -1,13 +1,13 @@
 """report_segmentations: tables of a test of segmentations -> reports/<test>/: a page, numbers."""
 
+from metassay.core.file_names import asking_segmentations, noting_segmentations
+from metassay.core.options import GIVEN, parse
 from metassay.datasets.registry import Dataset
-from metassay.file_names import asking_segmentations, noting_segmentations
 from metassay.llm.endpoints import parse_models
-from metassay.options import GIVEN, parse
-from metassay.reporting.display import looks
-from metassay.reporting.headline_numbers import segmentation_numbers, write_numbers
+from metassay.reporting.headline import segmentation_numbers, write_numbers
+from metassay.reporting.names import looks
+from metassay.reporting.responses import asked_table
 from metassay.reporting.segment_test import SegmentTestReport, write_segment_test
-from metassay.reporting.views.asked import asked_table
 from metassay.tables.documents import TEXTS
 from metassay.tables.notes import NOTES
 from metassay.tables.responses import RESPONSES
@@ -30,16 +30,18 @@ def main(given: Given) -> None:
         citation=dataset.citation,
         invented=dataset.invented,
         seen=looks(given.own("seen"), segmentations, {}),
-        texts=given.read(TEXTS, [GIVEN]),
-        segmented=given.read(SEGMENTED, segmentations),
         responses=given.read_each(RESPONSES, asking_segmentations(segmentations)),
         notes=given.read_each(NOTES, noting_segmentations(segmentations)),
         models=parse_models(given.shared("endpoints"), given.shared("models")).models,
-        **{table.name: given.read(table) for table in SHOWN},
+        tables={
+            "texts": given.read(TEXTS, [GIVEN]),
+            "segmented": given.read(SEGMENTED, segmentations),
+            **{table.name: given.read(table) for table in SHOWN},
+        },
     )
     write_segment_test(report, given.path(f"reports/{given.benchmark}"))
     asked = asked_table(report.responses, {})
-    write_numbers(segmentation_numbers(report.segment_scores, asked), given.headline())
+    write_numbers(segmentation_numbers(report.tables["segment_scores"], asked), given.headline())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """segment: texts -> parts (SOAP sections, facets, or the whole)."""
 
-from metassay.options import GIVEN
+from metassay.core.options import GIVEN
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.parts import PARTS, SEGMENTS
 from metassay.tables.responses import RESPONSES
@@ -15,9 +15,9 @@ def main(given: Given) -> None:
     chosen = given.chosen(SEGMENTATIONS, "segmentations", given.own("segmentation"))
     texts = given.read(TEXTS, [GIVEN, *given.own("systems"), *given.own("few_shot")])
     sources, segments = given.read(SOURCES), given.read(SEGMENTS)
-    with connect(given, chosen, repeated_datasets(texts, sources)) as connection:
-        made = segment(texts, sources, segments, chosen, connection.provide(chosen))
-        asked = connection.finish()
+    with connect(given, chosen, repeated_datasets(texts, sources)) as session:
+        made = segment(texts, sources, segments, chosen, session.provide(chosen))
+        asked = session.finish()
     given.note([*made.notes, *asked.notes])
     given.write(PARTS, made.parts)
     given.write(RESPONSES, asked.responses, "segment")

@@ -1,7 +1,7 @@
 """segment_sentences: texts -> the facet that one segmentation says each sentence is of."""
 
-from metassay.options import GIVEN
-from metassay.segment_tests.predict import label_notes, predict, texts_of
+from metassay.core.options import GIVEN
+from metassay.labelled.segments.predict import label_notes, predict, texts_of
 from metassay.tables.documents import TEXTS
 from metassay.tables.responses import RESPONSES
 from metassay.tables.sentences import SEGMENTED, SENTENCES
@@ -16,9 +16,9 @@ def main(given: Given) -> None:
     chosen = given.chosen(SEGMENTATIONS, "segmentations", name)
     sentences = given.read(SENTENCES)
     texts = texts_of(given.read(TEXTS, [GIVEN]), sentences)
-    with connect(given, chosen, ()) as connection:
-        made = predict(texts, name, chosen, connection.provide(chosen))
-        asked = connection.finish()
+    with connect(given, chosen, ()) as session:
+        made = predict(texts, name, chosen, session.provide(chosen))
+        asked = session.finish()
     given.note([*label_notes(chosen, set(sentences["label"])), *made.notes, *asked.notes])
     given.write(SEGMENTED, made.labels, name)
     given.write(RESPONSES, asked.responses, f"segment-{name}")

@@ -1,32 +1,27 @@
-"""train_roles: models of sentence roles, fitted to sentences that people labelled."""
+"""train_roles: a model of sentence roles, fitted to sentences that people labelled."""
 
 from pathlib import Path
-from typing import cast
 
-from metassay.errors import BadInput
-from metassay.segment_tests.documents import DocumentRow
-from metassay.segment_tests.readers.sentences import read_csabstruct
+from metassay.core.errors import BadInput
+from metassay.labelled.segments.documents import DocumentRow
+from metassay.labelled.segments.readers.sentences import read_csabstruct
 from metassay.tables.names import FULL
 from metassay.units import SEGMENTATIONS
 from metassay.units.record import OK, Part, Text
 from metassay.units.roles import read
-from metassay.units.sentence_roles import SentenceRoleOptions
-from metassay.units.trained.model import save
-from metassay.units.trained.train import Labelled, train
+from metassay.units.training import Labelled, save, train
 from stages.doorway import Given, enter
 
-BLOCKS = ("bmrc_words", "bmrc_encoder")  # segmentations that name a trained model
+BLOCK = "bmrc_encoder"  # a segmentation that names the trained model
 SURE = 1.0  # where nobody says how sure people were
 
 
 def main(given: Given) -> None:
-    """Fit the models that the segmentations' blocks name, with the encoders that they name."""
+    """Fit the model that the segmentation's block names, with the encoder that it names."""
     raw = given.path(f"data/raw/{given.benchmark}_train")
-    texts, files = labelled(raw), sorted(raw.glob("*.jsonl"))
-    for block in BLOCKS:
-        chosen = given.chosen(SEGMENTATIONS, "segmentations", block)
-        options = cast(SentenceRoleOptions, chosen.options)
-        save(given.path(options.model), train(texts, files, options.encoder))
+    options = given.chosen(SEGMENTATIONS, "segmentations", BLOCK).options
+    model = train(labelled(raw), sorted(raw.glob("*.jsonl")), options.encoder)
+    save(given.path(options.model), model)
 
 
 def labelled(folder: Path) -> list[Labelled]:

@@ -31,7 +31,7 @@ from typing import Any
 
 import yaml
 
-from metassay.reevaluation.history import FAILED, FOLDER, load
+from metassay.tracking.reevaluation.history import FAILED, FOLDER, load
 from tests import kill_setup
 from tests.kill_setup import (
     Run,

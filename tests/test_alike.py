@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from metassay.alike import finder, look_alikes, spelt
+from metassay.core.confusables import finder, look_alikes, spelt
 
 
 @pytest.mark.parametrize(

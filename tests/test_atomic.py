@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from metassay.atomic import out_file, remove_leftovers, whole_file, whole_folder
-from metassay.errors import BadInput
+from metassay.core.atomic import out_file, remove_leftovers, whole_file, whole_folder
+from metassay.core.errors import BadInput
 
 
 def test_a_file_is_replaced_at_the_end(tmp_path: Path) -> None:

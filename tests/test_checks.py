@@ -1,8 +1,8 @@
 import pandas as pd
 import pytest
 
-from metassay.checks import check_sources, without_further_references
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
+from metassay.tables.checks import check_sources, without_further_references
 from metassay.tables.names import is_reference, reference_number
 
 

@@ -14,9 +14,9 @@ import pytest
 import yaml
 
 from metassay.llm import client
-from metassay.parquet import empty, write
 from metassay.tables.documents import TEXTS
 from metassay.tables.pairs import PAIRS
+from metassay.tables.parquet import empty, write
 from stages.doorway import BAD_INPUT
 from tests.llm.batch_setup import QUICK
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said

@@ -21,11 +21,15 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metassay import code_closure, code_reading
 from metassay.cli.refresh import refresh_code
-from metassay.code_closure import Code
-from metassay.code_reading import hash_of, said, whole_strings
-from metassay.code_version import (
+from metassay.core.errors import BadInput
+from metassay.core.options import Options
+from metassay.llm.needs import PromptFile
+from metassay.tables.index import TABLES
+from metassay.versions import closure as code_closure
+from metassay.versions import reading as code_reading
+from metassay.versions.closure import Code
+from metassay.versions.code_yaml import (
     BLOCKS,
     FILE,
     JOINT,
@@ -37,10 +41,7 @@ from metassay.code_version import (
     stale,
     versions,
 )
-from metassay.errors import BadInput
-from metassay.needs import PromptFile
-from metassay.options import Options
-from metassay.tables.index import TABLES
+from metassay.versions.reading import hash_of, said, whole_strings
 
 ROOT = Path(__file__).parent.parent
 VERSIONS = cache(code_closure._versions)
@@ -48,8 +49,11 @@ VERSIONS = cache(code_closure._versions)
 MAIN = 'if __name__ == "__main__":\n    print()\n'
 PROJECT = {
     "metassay/__init__.py": '"""Root."""\n__version__ = "1"\nLAZY = "metassay.reporting.page"\n',
-    "metassay/errors.py": "class BadInput(Exception):\n    pass\n",
-    "metassay/parquet.py": "import yaml\nfrom metassay.errors import BadInput\nPLACES = 12\n",
+    **{f"metassay/{room}/__init__.py": "" for room in ("core", "tables", "versions")},
+    "metassay/core/errors.py": "class BadInput(Exception):\n    pass\n",
+    "metassay/tables/parquet.py": (
+        "import yaml\nfrom metassay.core.errors import BadInput\nPLACES = 12\n"
+    ),
     "metassay/datasets/__init__.py": "",
     "metassay/datasets/readers.py": (
         'READERS = {"files": "metassay.datasets.files:read"}\nITEM_READERS = {}\n'
@@ -62,8 +66,10 @@ PROJECT = {
     ),
     "metassay/units/whole.py": "X = 1\n",
     "metassay/units/clauses.py": "X = 1\n",
-    "metassay/alignment/__init__.py": 'ALIGNMENTS = {"full": "metassay.alignment.full"}\n',
-    "metassay/alignment/full.py": "X = 1\n",
+    "metassay/units/alignment/__init__.py": (
+        'ALIGNMENTS = {"full": "metassay.units.alignment.full"}\n'
+    ),
+    "metassay/units/alignment/full.py": "X = 1\n",
     "metassay/generation/__init__.py": (
         'SYSTEMS = {\n    "lead": "metassay.generation.lead",\n'
         '    "chat": "metassay.generation.chat",\n}\n'
@@ -77,7 +83,7 @@ PROJECT = {
         '    "bleu": "metassay.metrics.bleu",\n}\n'
     ),
     "metassay/metrics/rouge.py": (
-        '"""ROUGE."""\nimport numpy as np\nfrom metassay.parquet import PLACES\n\n\n'
+        '"""ROUGE."""\nimport numpy as np\nfrom metassay.tables.parquet import PLACES\n\n\n'
         'def score(text):\n    """F-measure."""\n    words = text.split()\n    if words:\n'
         '        return len(words) + 1\n    return f"{PLACES + 1}"\n'
     ),
@@ -87,7 +93,7 @@ PROJECT = {
     "metassay/reporting/page.py": "import jinja2\nHERE = __file__\n",
     "metassay/reporting/page.css": "p {}\n",
     "stages/__init__.py": "",
-    "stages/doorway.py": "from metassay.errors import BadInput\n",
+    "stages/doorway.py": "from metassay.core.errors import BadInput\n",
     "stages/measure.py": (
         "from typing import TYPE_CHECKING\nfrom metassay.metrics import METRICS\n"
         "from stages.doorway import enter\nif TYPE_CHECKING:\n"
@@ -254,11 +260,11 @@ def test_what_is_said_to_the_machine_changes_that_metric_alone(
     ("name", "old", "new", "whose"),
     [
         ("metassay/metrics/counts.py", "4", "5", {"metrics.bleu"}),
-        ("metassay/parquet.py", "12", "13", {"metrics.rouge"}),
+        ("metassay/tables/parquet.py", "12", "13", {"metrics.rouge"}),
         ("metassay/datasets/files.py", "1", "2", {"datasets.invented"}),
         ("stages/measure.py", "print()", "print(1)", {"stages.measure"}),
         ("stages/doorway.py", "BadInput", "*", STAGES),
-        ("metassay/errors.py", "pass", "x = 1", {"metrics.rouge", *STAGES}),
+        ("metassay/core/errors.py", "pass", "x = 1", {"metrics.rouge", *STAGES}),
         ("metassay/__init__.py", '"1"', '"2"', set()),  # nobody prints the version
         ("metassay/reporting/page.css", "p", "q", {"stages.report"}),
         ("metassay/reporting/templates/card.j2", "", "new", {"stages.report"}),
@@ -267,7 +273,7 @@ def test_what_is_said_to_the_machine_changes_that_metric_alone(
         ("metassay/generation/lead.py", "1", "2", {"systems.lead"}),
         ("metassay/generation/lead.py", "X", '"""Doc."""\nX', set()),
         ("metassay/generation/lead.py", "X", '"""Doc."""\n__doc__', {"systems.lead"}),
-        ("metassay/code_version.py", "", "X = 1", set()),
+        ("metassay/versions/code_yaml.py", "", "X = 1", set()),
     ],
 )  # fmt: skip
 def test_an_edit_changes_the_versions_of_who_runs_it(
@@ -341,7 +347,7 @@ def test_a_judge_has_the_code_of_those_inside_it(project: Path, changed: Changed
 
 
 def test_who_prints_the_version_depends_on_it(changed: Changed) -> None:
-    changed("stages/measure.py", "from stages", "from metassay import parquet\nfrom stages")
+    changed("stages/measure.py", "from stages", "from metassay.tables import parquet\nfrom stages")
     assert changed("metassay/__init__.py", '"1"', '"3"') == set()
     changed("stages/measure.py", "from stages", "from metassay import __version__\nfrom stages")
     assert changed("metassay/__init__.py", '"3"', '"2"') == {"stages.measure"}
@@ -361,7 +367,9 @@ def test_a_docstring_that_models_read_counts(changed: Changed) -> None:
 def test_packages_that_make_numbers_are_in_a_version(
     project: Path, changed: Changed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert changed("metassay/parquet.py", "yaml", "rich") == {"metrics.rouge"}  # the tokens alone
+    assert changed("metassay/tables/parquet.py", "yaml", "rich") == {
+        "metrics.rouge"
+    }  # the tokens alone
     installed = code_of(project).installed
     version = importlib.metadata.version("numpy")
     assert installed(["numpy"]) == (f"numpy=={version}",)
@@ -431,7 +439,7 @@ def test_the_command_says_what_has_changed(
 
 def test_what_cannot_be_read_is_told_at_once(project: Path) -> None:
     (project / "metassay/units/whole.py").write_text("X = (\n")
-    (project / "metassay/alignment/full.py").write_text("X = 'é'\n", encoding="latin-1")
+    (project / "metassay/units/alignment/full.py").write_text("X = 'é'\n", encoding="latin-1")
     (project / "prompts/note.yaml").unlink()
     with pytest.raises(BadInput) as raised:
         versions(project)
@@ -524,7 +532,7 @@ def test_files_that_are_gone_are_kept_no_longer(project: Path, reads: list[str])
 def test_processes_may_write_at_once(project: Path, reads: list[str]) -> None:
     versions(project)
     program = (
-        "import sys, metassay.code_closure as c; from pathlib import Path; c.SETTLED = 0\n"
+        "import sys, metassay.versions.closure as c; from pathlib import Path; c.SETTLED = 0\n"
         "code = c.Code(Path(sys.argv[1]), {'metassay.metrics': ['METRICS']})\n"
         "for _ in range(20):\n    code.need('stages.measure'); code.kept.changed = True\n"
         "    code.kept.save()\n"
@@ -572,7 +580,7 @@ def test_tokens_are_the_same_under_every_python() -> None:
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
 def test_every_file_of_ours_has_the_same_tokens_under(version: str) -> None:
     program = (
-        "import sys, pathlib\nfrom metassay.code_reading import hash_of, said\n"
+        "import sys, pathlib\nfrom metassay.versions.reading import hash_of, said\n"
         "files = sorted(pathlib.Path('.').glob('[ms]*/**/*.py'))\n"
         "print(len(files), hash_of(w for f in files for w in said(f.read_text('utf-8'))))\n"
     )
@@ -736,9 +744,9 @@ def test_a_stage_that_reads_an_index_declares_its_block() -> None:
 
 # Modules of metassay/tables/ that more stages need than those whose tables they are of: what tables
 # have alike, the notes that every doorway writes, and what headline numbers are found in.
-EVERYWHERE = {"columns", "names", "notes"}
+EVERYWHERE = {"columns", "names", "notes", "parquet", "parquet_file", "checks"}
 OF_REPORTS = {
-    *("leaderboard", "criteria", "certificates", "evidence"),
+    *("leaderboard", "criteria", "certificates", "evidence", "designs"),
     *("judge_cards", "judge_tests", "segment_scores"),
 }
 
@@ -746,7 +754,8 @@ OF_REPORTS = {
 def test_a_stage_needs_the_contracts_of_its_own_tables_alone() -> None:
     """So that a column of another table, such as one that a command keeps, makes nothing stale."""
     code, room = code_of(ROOT), "metassay.tables."
-    constants = [name for name in code.module(f"{room}index").imports if name.startswith(room)]
+    named = code.module(f"{room}index").imports
+    constants = [one for one in named if one.startswith(room) and not one.endswith(".Table")]
     modules = {name.split(".")[3].lower(): name.split(".")[2] for name in constants}
     assert modules.keys() == TABLES.keys()
     own: dict[str, set[str]] = {}
@@ -761,6 +770,7 @@ def test_a_stage_needs_the_contracts_of_its_own_tables_alone() -> None:
         lines = [line for line in code.need(doorway).modules if line.startswith(room)]
         found = {line.split()[0].removeprefix(room) for line in lines}
         shared = EVERYWHERE | (OF_REPORTS if doorway.startswith("stages.report") else set())
+        shared |= {"corrected"} if doorway == "stages.examine" else set()  # made where cards are
         problems += [f"{doorway} needs {one}.py for nothing" for one in found - tables - shared]
         problems += [f"{doorway} has no use of {one}.py" for one in tables - found - shared]
     assert len(own) > 15

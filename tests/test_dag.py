@@ -19,19 +19,19 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from metassay.code_version import FILE
+from metassay.core.errors import BadInput
+from metassay.core.options import BENCHMARKS, PARAMS
+from metassay.core.params import Benchmark, Folder, JudgeTest, SegmentTest, load
 from metassay.datasets.doclens_claims import FILE as CLAIMS
 from metassay.datasets.fetch import FetchError
-from metassay.errors import BadInput
-from metassay.options import BENCHMARKS, PARAMS
-from metassay.params import Benchmark, Folder, JudgeTest, SegmentTest, load
-from metassay.parquet import empty, read
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.notes import NOTES as TABLE_OF_NOTES
+from metassay.tables.parquet import empty, read
 from metassay.tables.parts import PARTS
 from metassay.tables.units import UNITS
 from metassay.text.headings import SECTIONS
 from metassay.text.sections import divide
+from metassay.versions.code_yaml import FILE
 from stages import declared, doorway
 from stages.declared import Declared
 from stages.doorway import BAD_INPUT, UNFINISHED, Given

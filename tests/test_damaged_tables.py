@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from metassay.errors import BadInput
-from metassay.parquet import Column, Table, read, write
+from metassay.core.errors import BadInput
+from metassay.project.validation import table_problems
 from metassay.tables.index import TABLES
-from metassay.validation import table_problems
+from metassay.tables.parquet import Column, Table, read, write
 
 SECRET = "Zanzibar"  # stands in every text; no message may show it
 ROWS = 120

@@ -11,11 +11,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from metassay import parquet
-from metassay.atomic import whole_folder
 from metassay.cli.main import main
-from metassay.disk import refusal
-from metassay.parquet import Table, text, write
+from metassay.core.atomic import whole_folder
+from metassay.core.disk import refusal
+from metassay.tables import parquet
+from metassay.tables.parquet import Table, text, write
 from stages import doorway
 from stages.declared import Declared
 

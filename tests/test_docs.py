@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from metassay.cli.main import parser
+from metassay.core.params import load
 from metassay.datasets.registry import load_registry
-from metassay.params import load
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -8,7 +8,7 @@ import yaml
 from dvc.cli import main
 from dvc.repo import Repo
 
-from metassay.reporting.headline_numbers import write_numbers
+from metassay.reporting.headline import write_numbers
 from tests.stage_setup import ROOT
 
 NAME = "tiny"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from metassay.errors import BadInput, one_line, shown
+from metassay.core.errors import BadInput, one_line, shown
 
 
 @pytest.mark.parametrize(

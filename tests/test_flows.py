@@ -30,8 +30,8 @@ from flows.recovery import guarded
 from flows.words import last_words, notes
 from flows.worker import HEAD, put
 from flows.workers import StageFailed, Workers
-from metassay.errors import BadInput
-from metassay.parquet import write
+from metassay.core.errors import BadInput
+from metassay.tables.parquet import write
 from metassay.tables.responses import RESPONSES
 from speed.dag import build
 from tests.kill_setup import AS_THE_COMMAND_DOES, Run, kill, left, start, unended, wait_until

@@ -9,10 +9,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from metassay import lifeline
+from metassay.core import parent_watch as lifeline
 
 ROOT = Path(__file__).parent.parent
-WATCH = "from metassay import lifeline; lifeline.watch()"
+WATCH = "from metassay.core import parent_watch; parent_watch.watch()"
 STARTS_ANOTHER = f"""
 import subprocess, sys, time
 {WATCH}

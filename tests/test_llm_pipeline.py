@@ -14,12 +14,12 @@ import pandas as pd
 import pytest
 import yaml
 
-from metassay.cli.closing import closing as end
 from metassay.cli.main import main
+from metassay.cli.run_summary import closing as end
+from metassay.core.params import load
 from metassay.llm import client
-from metassay.params import load
-from metassay.parquet import read
 from metassay.tables.index import TABLES
+from metassay.tables.parquet import read
 from stages.doorway import BAD_INPUT
 from tests.conftest import ROOT, copy_project
 from tests.judges.llm_setup import asked_in, reply_of

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from metassay.kinds import choose
+from metassay.core.kinds import choose
 from metassay.llm import client
-from metassay.llm.connection import LEDGER
 from metassay.llm.ledger import Ledger
 from metassay.llm.responses import import_
-from metassay.parquet import read, write
+from metassay.llm.session import LEDGER
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.notes import NOTES
+from metassay.tables.parquet import read, write
 from metassay.tables.parts import PARTS
 from metassay.tables.responses import RESPONSES
 from metassay.tables.units import UNITS

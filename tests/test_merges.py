@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from metassay.cli.main import main
-from metassay.merges import dvc_problems
+from metassay.core.merges import dvc_problems
 
 ROOT = Path(__file__).parent.parent
 LOCK = "benchmarks/sample/dvc.lock"

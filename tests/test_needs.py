@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from metassay.kinds import Chosen
-from metassay.needs import FEW_SHOT, RELEASED_CLAIMS, Needs, all_datasets, folder_problems
-from metassay.options import Options
+from metassay.core.kinds import Chosen
+from metassay.core.options import Options
+from metassay.llm.needs import FEW_SHOT, RELEASED_CLAIMS, Needs, all_datasets, folder_problems
 
 RAW = Path("data/raw")
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
-from metassay import kinds
-from metassay.errors import BadInput
-from metassay.options import Options, printed
-from metassay.params import load
+from metassay.core import kinds
+from metassay.core.errors import BadInput
+from metassay.core.options import Options, printed
+from metassay.core.params import load
 
 ROOT = Path(__file__).parent.parent
 

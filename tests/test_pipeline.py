@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import pytest
 
-from metassay.parquet import read
+from metassay.project.validation import table_problems
 from metassay.tables.index import TABLES
 from metassay.tables.leaderboard import LEADERBOARD
-from metassay.validation import table_problems
+from metassay.tables.parquet import read
 from tests.stage_setup import take_from_run_cache
 from tests.studies.round_trip import study_to_certificate
 from tests.test_core import PROJECT, closure, plain
@@ -31,7 +31,7 @@ OF_JUDGE_TESTS = {"gold", "given_verdicts", "verdicts"}
 OF_SEGMENT_TESTS = {"sentences", "segmented", "segment_scores", "confusions"}
 # Of commands that no stage is: compare, reevaluate, sentinel.
 OF_COMMANDS = {
-    *("changes", "changed_documents", "history", "history_means", "anchors", "drift", "bridges"),
+    *("changes", "changed_documents", "history", "history_means", "anchors", "drift"),
 }
 
 # Put first on the path of every process: what no distribution of the extra `pipeline` brings is

@@ -10,7 +10,7 @@ from dvc.repo import Repo
 
 from flows import dag
 from flows.push import _push_accepted, push
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 
 SCORES, PAGE = "data/tables/one/scores.parquet", "reports/one"
 

@@ -23,7 +23,7 @@ from flows.ending import Ending
 from flows.prefect_server import NoPrefect, Server
 from flows.recovery import guarded, strike_out
 from flows.worker import list_at_once
-from metassay import lifeline
+from metassay.core import parent_watch as lifeline
 from tests.test_disk import files_of_at_most
 
 

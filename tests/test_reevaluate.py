@@ -19,11 +19,11 @@ import yaml
 
 from flows.dag import environment
 from flows.recovery import alone, guarded
-from metassay.parquet import empty, write
-from metassay.reevaluation.history import load
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.parquet import empty, write
 from metassay.tables.scores import SCORES
+from metassay.tracking.reevaluation.history import load
 from tests.kill_setup import AS_THE_COMMAND_DOES, kill, left, start, wait_until
 from tests.stage_setup import tiny_project
 

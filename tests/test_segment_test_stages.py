@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 import yaml
 
-from metassay.cli.closing import ANSWERS_MISSING, closing
 from metassay.cli.main import main
+from metassay.cli.run_summary import ANSWERS_MISSING, closing
+from metassay.core.params import load
 from metassay.llm import client
-from metassay.params import load
-from metassay.parquet import read
-from metassay.reporting.headline import answers_of
-from metassay.reporting.headline_segments import score_artifacts
+from metassay.reporting.headline import answers_of, score_artifacts
 from metassay.tables.notes import NOTES
+from metassay.tables.parquet import read
 from metassay.tables.segment_scores import SEGMENT_SCORES
 from metassay.tables.sentences import SEGMENTED
 from stages.doorway import BAD_INPUT

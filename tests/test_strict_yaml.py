@@ -9,8 +9,8 @@ import pytest
 import yaml
 from ruamel.yaml import YAML
 
-from metassay import strict_yaml
-from metassay.errors import BadInput
+from metassay.core import strict_yaml
+from metassay.core.errors import BadInput
 
 ROOT = Path(__file__).parent.parent
 LOADERS = [yaml.SafeLoader, *([yaml.CSafeLoader] if yaml.__with_libyaml__ else [])]
@@ -18,7 +18,7 @@ LOADERS = [yaml.SafeLoader, *([yaml.CSafeLoader] if yaml.__with_libyaml__ else [
 
 @pytest.fixture(params=LOADERS, autouse=True, ids=lambda loader: loader.__name__)
 def _loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strict_yaml, "_LOADER", request.param)
+    monkeypatch.setattr(strict_yaml, "LOADER", request.param)
 
 
 def written(folder: Path, text: str | bytes) -> Path:

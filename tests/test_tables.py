@@ -8,13 +8,13 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from metassay.errors import BadInput
-from metassay.parquet import empty, read, write
+from metassay.core.errors import BadInput
 from metassay.reporting.contract_page import describe
 from metassay.tables.confounds import CONFOUNDS
 from metassay.tables.documents import TEXTS
 from metassay.tables.index import TABLES
 from metassay.tables.pairs import PAIRS
+from metassay.tables.parquet import empty, read, write
 from metassay.tables.ratings import RATINGS
 from metassay.tables.units import UNITS
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from flows.unfinished import answers, asks_again, lacks
-from metassay.parquet import read, write
+from metassay.tables.parquet import read, write
 from metassay.tables.responses import RESPONSES
 
 KEY = "METASSAY_TEST_KEY"

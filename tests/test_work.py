@@ -16,10 +16,10 @@ from flows import dag
 from flows.recovery import guarded
 from flows.workers import Workers
 from metassay.cli.main import main
+from metassay.core.work import own
 from metassay.datasets.registry import closed, load_registry
-from metassay.llm.connection import LEDGER
 from metassay.llm.ledger import Ledger
-from metassay.work import own
+from metassay.llm.session import LEDGER
 from speed.dag import build
 from tests.stage_setup import run_stage, tiny_project
 from tests.test_flows import change

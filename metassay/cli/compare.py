@@ -14,14 +14,16 @@ from rich.table import Column
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from metassay.atomic import is_stdout, whole_file
-from metassay.cli.meant import Meant, benchmarks_of, meant
-from metassay.comparison.compare import Comparison, compare, compare_systems
-from metassay.comparison.junit import write_junit
-from metassay.comparison.options import ComparisonOptions, settings
-from metassay.comparison.sides import HERE
-from metassay.comparison.verdicts import REGRESSED
-from metassay.comparison.words import (
+from metassay.cli.state_spec import Meant, benchmarks_of, meant
+from metassay.core.atomic import is_stdout, whole_file
+from metassay.core.errors import BadInput
+from metassay.core.options import PARAMS
+from metassay.core.params import load
+from metassay.format.frames import records, to_csv
+from metassay.format.numbers import counted, probability, shown
+from metassay.tracking.comparison.differences import REGRESSED, Comparison, compare, compare_systems
+from metassay.tracking.comparison.sides import HERE
+from metassay.tracking.comparison.words import (
     SHOWN,
     counted_verdicts,
     documents_of_regressed,
@@ -34,12 +36,9 @@ from metassay.comparison.words import (
     told_causes,
     told_certificates,
     told_outdated,
+    write_junit,
 )
-from metassay.errors import BadInput
-from metassay.options import PARAMS
-from metassay.params import load
-from metassay.reporting.numbers import counted, probability, shown
-from metassay.reporting.tables import records, to_csv
+from metassay.tracking.options import ComparisonOptions, comparison_options
 
 DONE, UNFINISHED, REGRESSION = 0, 3, 4
 ROWS, LINES = 20, 8  # so many are printed; files have all of them
@@ -69,7 +68,7 @@ def _to_stdout(chosen: argparse.Namespace) -> bool:
 def _options() -> ComparisonOptions:
     if not PARAMS.is_file():  # two folders of tables need no project
         return ComparisonOptions()
-    return settings(load())
+    return comparison_options(load())
 
 
 def _of_systems(

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable
 
-from metassay.atomic import out_file
+from metassay.core.atomic import out_file
 
 ABOUT = """\
 Hold two states of a benchmark's numbers side by side, on the documents that both have: what

@@ -10,24 +10,24 @@ from pathlib import Path
 
 from metassay.cli.project import checked
 from metassay.cli.running import STAGE_FAILED, run_flows
-from metassay.code_version import FILE, of_module, refresh
-from metassay.errors import BadInput
-from metassay.options import BENCHMARKS, PARAMS
+from metassay.core.errors import BadInput
+from metassay.core.options import BENCHMARKS, PARAMS
+from metassay.paper_figures import FORMATS
+from metassay.paper_figures.derived_tables import needed
 from metassay.paper_figures.draw import Outcome, draw_paper
 from metassay.paper_figures.inputs import (
     DRAWS,
     FIGURES,
     LOCK,
     STORE,
-    damaged,
+    damage,
     inputs_in,
     lacking,
     remedy,
-    said,
+    summary,
 )
-from metassay.paper_figures.made import needed
-from metassay.paper_figures.names import FORMATS
 from metassay.paper_figures.papers import PAPERS
+from metassay.versions.code_yaml import FILE, of_module, refresh
 
 DONE, NOTHING, LACKING = 0, 1, 3
 
@@ -82,7 +82,7 @@ def _draw_here(paper: str, formats: Sequence[str]) -> Outcome:
             version=of_module(Path(), DRAWS),
             formats=formats,
         )
-    for line in said(outcome):
+    for line in summary(outcome):
         print(f"{paper}: {line}", file=sys.stderr)
     return outcome
 
@@ -113,7 +113,7 @@ def _tell(paper: str, missing: dict[str, list[str]], there: set[str], here: Outc
     for what, names in by_remedy.items():
         print(f"  not drawn, for tables are not there: {', '.join(names)}; {what}")
     stopped = here.damaged if here else {}
-    for line in damaged(stopped):
+    for line in damage(stopped):
         print(f"  {line}")
     empty = [name for name in fed if name not in {*there, *missing, *stopped}]
     if empty:

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable
 
-from metassay.paper_figures.names import FORMATS, NAMES
+from metassay.paper_figures import FORMATS, NAMES
 
 ABOUT = """\
 Draw tables and figures of papers from the tables of benchmarks, ours beside what was printed, into

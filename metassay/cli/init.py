@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 from metassay.cli.terminal import page
-from metassay.errors import BadInput
-from metassay.naming import name_problem
-from metassay.params import BESIDE_REPORTS
+from metassay.core.errors import BadInput
+from metassay.core.naming import name_problem
+from metassay.core.params import BESIDE_REPORTS
 from metassay.project.example import example
 from metassay.project.make import Content, check_place, make, name_of
 from metassay.project.record import read as read_record
@@ -65,8 +65,8 @@ def _content(chosen: argparse.Namespace, name: str) -> Content | None:
                 "--texts is missing: ratings and scores are about texts; name their file"
             )
         return example(name)
-    from metassay.spreadsheets import settings, summary  # with all that they import
-    from metassay.spreadsheets.read import KINDS, Asked, read_all
+    from metassay.project.spreadsheets import settings, summary  # with all that they import
+    from metassay.project.spreadsheets.read import KINDS, Asked, read_all
 
     files = {kind: getattr(chosen, kind) for kind in KINDS if getattr(chosen, kind)}
     asked = Asked(

@@ -13,18 +13,18 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from metassay import __version__
-from metassay.atomic import out_file
 from metassay.cli import compare_arguments as comparing
 from metassay.cli import figures_arguments, sharing_arguments
 from metassay.cli import init_arguments as own_project
+from metassay.cli import meta_eval_arguments as meta_eval
 from metassay.cli import reevaluate_arguments as reevaluating
 from metassay.cli import sentinel_arguments as sentinel
 from metassay.cli import study_arguments as study
-from metassay.cli.meta_eval import arguments as meta_eval
-from metassay.disk import told
-from metassay.errors import BadInput
-from metassay.strict_yaml import located
-from metassay.work import own
+from metassay.core.atomic import out_file
+from metassay.core.disk import told
+from metassay.core.errors import BadInput
+from metassay.core.strict_yaml import located
+from metassay.core.work import own
 
 FAILED = 1
 BAD_USAGE = 2
@@ -34,7 +34,7 @@ BENCHMARK = "a folder of benchmarks/"
 
 # What the extra `pipeline` brings, by the names that are imported.
 PIPELINE = (
-    *("cronsim", "dvc", "dvc_data", "httpx2", "networkx", "nltk", "openai", "openpyxl", "prefect"),
+    *("cronsim", "dvc", "dvc_data", "httpx2", "networkx", "nltk", "openai", "prefect"),
     *("psutil", "requests", "rouge_score", "sacrebleu", "shtab", "uvicorn"),
 )
 
@@ -199,7 +199,7 @@ def parser() -> argparse.ArgumentParser:
     sharing_arguments.add_commands(add, _piped)
     figures_arguments.add_commands(add, _piped)
     predicted = "estimate what the next run would ask of language models, and its price"
-    costing = add("cost", _piped("cost", "money", "cost"), predicted, COST)
+    costing = add("cost", _piped("cost", "ledger_commands", "cost"), predicted, COST)
     costing.add_argument("name", metavar="BENCHMARK", help=BENCHMARK)
     asking = "ask one question, and show what is sent and what comes back"
     probing = add("probe", _piped("probe", "probe", "probe"), asking, PROBE)
@@ -229,7 +229,7 @@ def _add_mirror(sub: argparse.ArgumentParser) -> None:
 
 def _add_ledger(add: Callable[..., argparse.ArgumentParser]) -> None:
     about = "keep, share and count answers of language models"
-    ledger = add("ledger", _piped("ledger", "money", "stats"), about, LEDGER_ABOUT)
+    ledger = add("ledger", _piped("ledger", "ledger_commands", "stats"), about, LEDGER_ABOUT)
     actions = ledger.add_subparsers(required=True, metavar="ACTION")
     counting = actions.add_parser("stats", help="what is there, what was paid and saved")
     writing = actions.add_parser("export", help="write every answer as a table `responses`")
@@ -240,7 +240,7 @@ def _add_ledger(add: Callable[..., argparse.ArgumentParser]) -> None:
         "--replace", action="store_true", help="where both differ, take the file's"
     )
     for sub, command in ((counting, "stats"), (writing, "export_all"), (reading, "import_all")):
-        sub.set_defaults(command=_piped("ledger", "money", command))
+        sub.set_defaults(command=_piped("ledger", "ledger_commands", command))
 
 
 def _piped(name: str, module: str, command: str) -> Command:

@@ -13,27 +13,23 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from metassay.datasets.registry import load_registry
-from metassay.errors import BadInput, one_line
+from metassay.core.errors import BadInput, one_line
+from metassay.core.kinds import Chosen, choose
+from metassay.core.options import PARAMS
+from metassay.core.params import Params, load
+from metassay.datasets.clearance import probe_session
 from metassay.judges import JUDGES
 from metassay.judges.make import instruments_of, make_judge
 from metassay.judges.protocol import Judgment, Pair
-from metassay.kinds import Chosen, choose
 from metassay.llm import http
-from metassay.llm.budget import booked
-from metassay.llm.connection import LEDGER, Connection, model_problems
-from metassay.llm.egress import PUBLIC, variables
-from metassay.llm.endpoints import Models, find_model, parse_models
-from metassay.llm.exchange import WATCHED, Exchange, refused_parameters
-from metassay.llm.ledger import Ledger
-from metassay.llm.limits import Policy
+from metassay.llm.endpoints import Models, find_model, variables
 from metassay.llm.messages import Ask, ChatRequest, Reply
+from metassay.llm.needs import Resources, everyone
+from metassay.llm.server_errors import WATCHED, Exchange, refused_parameters
+from metassay.llm.session import Session, model_problems
 from metassay.models.loading import NetworkOptions
 from metassay.models.store import STORE, Store
-from metassay.needs import Resources, everyone
-from metassay.options import PARAMS
-from metassay.pairing.instruments import ENTAILMENT
-from metassay.params import Params, load
+from metassay.scoring.pairing.instruments import ENTAILMENT
 
 FAILED = 1
 PAIR = Pair(
@@ -43,7 +39,6 @@ PAIR = Pair(
     " a day. Her left knee has hurt for two weeks, without a fall.",
     "She takes metoprolol twice a day.",
 )
-_OWN = "the question of `metassay probe`"  # in the place of a dataset's name
 # How a model is asked that is named without a judge.
 _PLAIN = {"kind": "llm", "style": "json", "per_call": "claim", "shots": 0, "rounds": 0}
 _ALTERNATIVES = 5  # to each token, where log-probabilities are asked for
@@ -67,25 +62,29 @@ class _Asked:
 def probe(chosen: argparse.Namespace) -> int:
     """Ask once and print everything; FAILED if no sound answer came."""
     params = load()
-    models = parse_models(params.endpoints, params.models)
-    judge, where = _judge(chosen.name, params, models)
-    wrong = model_problems(judge, models, where=where)
+    with probe_session(params) as session:
+        return _probe(chosen, params, session)
+
+
+def _probe(chosen: argparse.Namespace, params: Params, session: Session) -> int:
+    judge, where = _judge(chosen.name, params, session.models)
+    wrong = model_problems(judge, session.models, where=where)
     if wrong:
         raise BadInput(wrong)
     asked: list[_Asked] = []
     judgment, start = None, time.time()
     problems: tuple[str, ...] = ()
     try:
-        judgment = _judged(judge, params, models, asked, logprobs=chosen.logprobs)
+        judgment = _judged(judge, session, asked, logprobs=chosen.logprobs)
     except BadInput as error:
         if not any(one.exchange for one in asked):
             raise
         problems = error.problems
-    lines = [line for one in asked for line in _told(one, models)]
+    lines = [line for one in asked for line in _told(one, session)]
     if judgment is not None:
         lines += _came_to(judge, judgment, asked, start)
     lines += [line for one in asked for line in _advice(one)] or problems
-    _say(lines, models)
+    _say(lines, session.models)
     return 0 if judgment is not None and judgment.status in ("ok", "abstained") else FAILED
 
 
@@ -111,26 +110,21 @@ def _judge(name: str, params: Params, models: Models) -> tuple[Chosen, str]:
     return choose(JUDGES, {**_PLAIN, "model": own}, where=where), where
 
 
-def _judged(
-    judge: Chosen, params: Params, models: Models, asked: list[_Asked], *, logprobs: bool
-) -> Judgment:
+def _judged(judge: Chosen, session: Session, asked: list[_Asked], *, logprobs: bool) -> Judgment:
     """The judgment of PAIR; what is put to language models is added to `asked`."""
     if ENTAILMENT.name not in instruments_of(judge):
         raise BadInput(f"a judge of kind {judge.kind!r} is not asked what a text entails")
     print(f'question: does "{PAIR.premise}" entail "{PAIR.hypothesis}"?')
-    access = {name: one.access for name, one in load_registry().items()} | {_OWN: PUBLIC}
-    once = Policy(attempts=1)
-    with Connection(models, params.max_cost, access, [_OWN], policy=once) as connection:
 
-        def provide(one: Chosen) -> Resources:
-            given = connection.provide(one)
-            if given.model is None:
-                return given
-            name = one.record.model(one.options).model
-            ask = _once(given.model.ask, name, asked, logprobs=logprobs)
-            return given._replace(model=given.model._replace(ask=ask))
+    def provide(one: Chosen) -> Resources:
+        given = session.provide(one)
+        if given.model is None:
+            return given
+        name = one.record.model(one.options).model
+        ask = _once(given.model.ask, name, asked, logprobs=logprobs)
+        return given._replace(model=given.model._replace(ask=ask))
 
-        (judgment,) = make_judge(judge, provide).judge([PAIR])
+    (judgment,) = make_judge(judge, provide).judge([PAIR])
     assert judgment is not None  # only questions about citations can be of no need
     return judgment
 
@@ -160,10 +154,10 @@ def _once(ask: Ask, model: str, asked: list[_Asked], *, logprobs: bool) -> Ask:
     return first
 
 
-def _told(asked: _Asked, models: Models) -> Iterator[str]:
+def _told(asked: _Asked, session: Session) -> Iterator[str]:
     """What went to a model, what came back, and what that is to the library."""
-    model = find_model(models, asked.model)
-    endpoint = models.endpoints[model.endpoint]
+    model = find_model(session.models, asked.model)
+    endpoint = session.models.endpoints[model.endpoint]
     exchange, reply = asked.exchange, asked.reply
     url = exchange.request.url if exchange else endpoint.base_url
     yield from ("", f"sent to model {asked.model} at endpoint {model.endpoint}: POST {url}")
@@ -195,8 +189,7 @@ def _told(asked: _Asked, models: Models) -> Iterator[str]:
         }
         more = "".join(f", {name}{value}" for name, value in named.items() if value is not None)
         yield from ("", f"status of the answer: {reply.status}{more}")
-    with Ledger(LEDGER) as ledger:
-        cost = booked(ledger, asked.request.key)
+    cost = session.booked(asked.request.key)
     prices = model.prices
     yield f"price: {f'{cost:.6f} {prices.currency}, booked' if prices else 'the model has none'}"
     if asked.request.logprobs is None:

@@ -3,31 +3,34 @@
 import argparse
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
-from metassay.cli.closing import closing
+from metassay.cli.run_summary import closing
 from metassay.cli.running import run_flows
 from metassay.cli.terminal import folded, page
-from metassay.code_version import FILE as CODE
+from metassay.core.errors import BadInput, Unfinished
+from metassay.core.kinds import is_path
+from metassay.core.merges import dvc_problems, file_problems
+from metassay.core.options import BENCHMARKS, PARAMS
+from metassay.core.params import Params, load
+from metassay.core.work import owner_alone
 from metassay.datasets.fetch import fetch
-from metassay.datasets.registry import find, load_registry
-from metassay.errors import BadInput, Unfinished
-from metassay.merges import dvc_problems, file_problems
-from metassay.options import BENCHMARKS, PARAMS
-from metassay.params import Params, load
-from metassay.raw_checks import not_fetched, raw_problems
-from metassay.validation import configuration_problems, table_problems
-from metassay.work import owner_alone
+from metassay.datasets.registry import Dataset, find, load_registry
+from metassay.project.raw_checks import not_fetched, raw_problems
+from metassay.project.validation import KINDS, configuration_problems, table_problems
+from metassay.versions.code_yaml import FILE as CODE
 
 STAGE_FAILED = 1
 
 
 def list_all(_: argparse.Namespace) -> int:
-    """Print benchmarks and datasets."""
+    """Print benchmarks, datasets, and the project's own kinds."""
     params, registry = load(), load_registry()
     console = Console()
     benchmarks = folded("benchmark", "dataset", "judges", "metrics", "report", title="benchmarks")
@@ -64,8 +67,24 @@ def list_all(_: argparse.Namespace) -> int:
     if params.segment_tests:
         console.print(segmenting)
     console.print(datasets)
+    kinds = _user_kinds(params, registry)
+    if kinds.row_count:
+        console.print(kinds)
     console.print(f"metassay run NAME builds a report, {page('NAME')}", highlight=False)
     return 0
+
+
+def _user_kinds(params: Params, registry: Mapping[str, Dataset]) -> Table:
+    """The blocks and datasets whose kind or reader is a dotted path."""
+    kinds = folded("block", "name", "kind", title="kinds of this project")
+    for block in KINDS:
+        for name, options in getattr(params, block).items():
+            if is_path(str(options.get("kind"))):
+                kinds.add_row(block, name, options["kind"])
+    for name, dataset in registry.items():
+        if is_path(dataset.reader or ""):
+            kinds.add_row("datasets", name, dataset.reader)
+    return kinds
 
 
 def fetch_one(chosen: argparse.Namespace) -> int:

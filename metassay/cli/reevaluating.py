@@ -7,12 +7,12 @@ from pathlib import Path
 
 from metassay.cli.project import checked
 from metassay.cli.running import REFUSED, refreshed, run_flows, words_of
-from metassay.comparison.locks import lock_text
-from metassay.comparison.sides import has_scores
-from metassay.errors import BadInput
-from metassay.params import Params
-from metassay.reevaluation import history
-from metassay.reevaluation.outcome import accepted_file
+from metassay.core.errors import BadInput
+from metassay.core.params import Params
+from metassay.tracking.comparison.locks import lock_text
+from metassay.tracking.comparison.sides import has_scores
+from metassay.tracking.reevaluation import history
+from metassay.tracking.reevaluation.outcome import accepted_file
 
 NOTHING_REGRESSED, STAGE_FAILED, MISSING, REGRESSED = 0, 1, 3, 4
 SAID = {

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from metassay.code_version import FILE, recorded, refresh
+from metassay.versions.code_yaml import FILE, recorded, refresh
 
 SHOWN = 12  # names of what has changed; the rest is counted
 

@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 from types import FrameType
 
-from metassay import lifeline
+from metassay.core import parent_watch as lifeline
 
 STAGE_FAILED = 1
 REFUSED = 2  # it has said why
@@ -23,8 +23,8 @@ def run(chosen: argparse.Namespace) -> int:
     """Run benchmarks, then print what each came to."""
     print("checking params.yaml and the registry", file=sys.stderr, flush=True)
     # Seconds, with all that they import.
-    from metassay.cli.closing import closing
     from metassay.cli.project import checked
+    from metassay.cli.run_summary import closing
 
     params = checked(chosen.names)
     refreshed()
@@ -36,7 +36,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 def refreshed() -> None:
     """Bring code.yaml up to date, and say so if it was not."""
-    from metassay.code_version import FILE, refresh
+    from metassay.versions.code_yaml import FILE, refresh
 
     if refresh(Path()):
         print(
@@ -89,8 +89,8 @@ def _on_a_lifeline(command: list[str], environment: dict[str, str]) -> int:
 
     Ctrl-C in a terminal goes to every process at once. Prefect's server must live on for a moment,
     to be told that the run is over, so this process alone is to hear of it; it lets go of the
-    line, upon which the command ends in order (metassay/lifeline.py). Asked twice, or if that
-    takes too long, this kills it: what the command has started hangs on a line, too.
+    line, upon which the command ends in order (metassay/core/parent_watch.py). Asked twice, or if
+    that takes too long, this kills it: what the command has started hangs on a line, too.
     """
     started: list[subprocess.Popen[bytes]] = []
     asked: list[int] = []

@@ -7,14 +7,12 @@ from rich.console import Console
 from rich.text import Text
 
 from metassay.cli.terminal import folded
-from metassay.drift import DriftResult, files
-from metassay.drift import check as check_judges
-from metassay.drift.bridge import bridge as bridge_judges
-from metassay.drift.bridge_page import lines, summary, write
-from metassay.drift.fixing import Fixed, folder_of, judges_asked
-from metassay.drift.fixing import fix as fix_anchors
+from metassay.core.params import load
 from metassay.llm.budget import Spending
-from metassay.params import load
+from metassay.tracking.sentinel import DriftResult, files
+from metassay.tracking.sentinel import check as check_judges
+from metassay.tracking.sentinel.create_anchors import Fixed, folder_of, judges_asked
+from metassay.tracking.sentinel.create_anchors import fix as fix_anchors
 
 ALARM, CANNOT_TELL = 4, 3
 
@@ -51,23 +49,6 @@ def check(chosen: argparse.Namespace) -> int:
     if any(one.alarm for one in results):
         return ALARM
     return 0 if all(one.state == "no alarm" for one in results) else CANNOT_TELL
-
-
-def bridge(chosen: argparse.Namespace) -> int:
-    """Ask another judge the same, and print what changes."""
-    made = bridge_judges(chosen.name, chosen.old, chosen.new)
-    file = write(made, Path("reports/bridges"))
-    console = Console()
-    heads = ("author", "metric", "items", "documents", "before", "after", "difference")
-    table = folded(*heads, title=f"{chosen.name}: {chosen.old} to {chosen.new}")
-    for cells in summary(made.shifts):
-        table.add_row(*map(Text, cells))
-    for line in lines(made):
-        console.print(line, markup=False, soft_wrap=True, highlight=False)
-    if not made.shifts.empty:
-        console.print(table)
-    console.print(f"{_money(made.spent)}; the whole: {file}", soft_wrap=True)
-    return 0
 
 
 def _say_fixed(console: Console, made: Fixed) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 ABOUT = """\
 Watch whether an LLM judge still answers as it did. `fix` draws questions that it has answered and
 asks it again, to learn how steady it is; `check` asks the same once more, past the ledger, and
-raises the alarm where the answers stand out; `bridge` says what another judge would change.
+raises the alarm where the answers stand out.
 docs/sentinel.md explains the numbers.
 
 Each has a small budget of its own (params.yaml > sentinel > max_cost). Texts go only where a run
@@ -22,11 +22,6 @@ Ask the anchors again and hold the answers against those of before. Adds a row p
 benchmarks/NAME/sentinel/drift.parquet. Exit codes: 0 no alarm, 4 alarm or a retired model, 3 where
 nothing can be told (answers are missing, or params.yaml asks by another model, prompt or setting
 than the anchors were answered by)."""
-
-BRIDGE = """\
-Ask judge NEW what the anchors of judge OLD ask: agreement, what moves from label to label, and by
-how much each system's metrics shift. OLD's stored verdicts stand for it, so its model may be
-retired. Writes reports/bridges/NAME/OLD-NEW.md and .parquet."""
 
 
 def add_commands(
@@ -45,10 +40,7 @@ def add_commands(
     checking = actions.add_parser(
         "check", help="ask the anchors once more", description=CHECK, formatter_class=raw
     )
-    bridging = actions.add_parser(
-        "bridge", help="say what another judge changes", description=BRIDGE, formatter_class=raw
-    )
-    for sub, command in ((fixing, "fix"), (checking, "check"), (bridging, "bridge")):
+    for sub, command in ((fixing, "fix"), (checking, "check")):
         sub.add_argument("name", metavar="BENCHMARK", help="a benchmark, or a test of judges")
         sub.set_defaults(command=piped("sentinel", "sentinel", command))
     for sub, which in ((fixing, "ask a model"), (checking, "have anchors")):
@@ -58,8 +50,6 @@ def add_commands(
     say("--repeats", type=_few(count), default=3, metavar="R", help="times more (default 3)")
     say("--seed", type=int, default=1, metavar="S", help="draws the same anchors (default 1)")
     say("--again", action="store_true", help="draw others in place of those that are there")
-    bridging.add_argument("old", metavar="OLD", help="a judge that has anchors")
-    bridging.add_argument("new", metavar="NEW", help="a judge of params.yaml")
 
 
 def _few(count: Callable[[str], int]) -> Callable[[str], int]:

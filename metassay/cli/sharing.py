@@ -7,18 +7,18 @@ from pathlib import Path
 
 from metassay.cli.project import checked
 from metassay.cli.running import STAGE_FAILED, run_flows
-from metassay.code_version import DATASETS, used_blocks
-from metassay.comparison.locks import Lock, lock_text, parse_lock
+from metassay.core.errors import BadInput
+from metassay.core.kinds import choose
+from metassay.core.options import PARAMS
+from metassay.core.params import Folder, Params
 from metassay.datasets.labels import label_problems
 from metassay.datasets.registry import REGISTRY, Dataset, load_registry
-from metassay.errors import BadInput
-from metassay.kinds import choose
-from metassay.llm.egress import PUBLIC
-from metassay.needs import all_datasets
-from metassay.options import PARAMS
-from metassay.params import Folder, Params
-from metassay.reevaluation.outcome import accepted_file
-from metassay.validation import KINDS
+from metassay.llm.endpoints import PUBLIC
+from metassay.llm.needs import all_datasets
+from metassay.project.validation import KINDS
+from metassay.tracking.comparison.locks import Lock, lock_text, parse_lock
+from metassay.tracking.reevaluation.outcome import accepted_file
+from metassay.versions.code_yaml import DATASETS, used_blocks
 
 
 def push(chosen: argparse.Namespace) -> int:

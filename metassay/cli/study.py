@@ -11,17 +11,18 @@ from typing import Any
 
 import pandas as pd
 
+from metassay.core.errors import BadInput
+from metassay.core.naming import name_problem
+from metassay.core.options import BENCHMARKS, GIVEN, PARAMS, Criterion
+from metassay.core.params import load
+from metassay.core.work import close, owner_alone
 from metassay.datasets.registry import inside, load_registry
-from metassay.errors import BadInput
-from metassay.naming import name_problem
-from metassay.options import BENCHMARKS, GIVEN, PARAMS, Criterion
-from metassay.params import load
-from metassay.parquet import Table, read
-from metassay.studies import FORMATS, FORMS, importing, key
-from metassay.studies.export import SHEETS, Design, counts, study_of, write
-from metassay.studies.record import Form, Format, Options
+from metassay.studies import FORMATS, importing, key
+from metassay.studies.export import SHEETS, Design, study_of, write
+from metassay.studies.forms import FORMS
+from metassay.studies.record import Format, Options
+from metassay.tables.parquet import Table, read
 from metassay.tables.ratings import RATINGS
-from metassay.work import close, owner_alone
 
 STUDIES = Path("studies")
 TABLES = Path("data/tables")
@@ -43,7 +44,7 @@ def export(chosen: argparse.Namespace) -> int:
         tuple(chosen.only_disagreements) if chosen.only_disagreements else None,
         chosen.shares,
     )
-    form: Form = _record(FORMS, chosen.form)
+    form = FORMS[chosen.form]
     made = form.make(_reader(benchmark), options)
     folder = chosen.out or STUDIES / benchmark / chosen.study
     guarded = _not_public(made.datasets)
@@ -57,7 +58,7 @@ def export(chosen: argparse.Namespace) -> int:
     if guarded:
         close(folder)
     with owner_alone() if guarded else contextlib.nullcontext():
-        names = write(study, _record(FORMATS, chosen.format), folder)
+        names = write(study, _format(chosen.format), folder)
     for note in made.notes:
         print(f"note: {note}", file=sys.stderr)
     if guarded:
@@ -66,8 +67,9 @@ def export(chosen: argparse.Namespace) -> int:
             " only to those who may read them",
             file=sys.stderr,
         )
-    for one, rows in counts(study):
-        print(f"{one.rater}: {len(one.items)} items, {rows} rows")
+    for sheet in study.sheets():
+        n_rows = sum(len(item.rows) for item in sheet.items)
+        print(f"{sheet.rater}: {len(sheet.items)} items, {n_rows} rows")
     print(f"send to raters what is in {folder / SHEETS}: {', '.join(names)}")
     print(
         f"KEEP {folder / key.FILE} TO YOURSELF, and the seed ({seed}): they say who wrote what, and"
@@ -88,9 +90,9 @@ def import_back(chosen: argparse.Namespace) -> int:
             f"{folder / key.FILE}: is the key of study {found.study!r} of {found.benchmark!r}, not"
             f" of {chosen.study!r} of {benchmark!r}; correct the names or --out"
         )
-    formats: list[Format] = [_record(FORMATS, name) for name in FORMATS]
+    formats = [_format(name) for name in FORMATS]
     rows = importing.read_files(chosen.files, formats)
-    made = importing.imported(rows, found, _record(FORMS, found.form), partial=chosen.partial)
+    made = importing.imported(rows, found, FORMS[found.form], partial=chosen.partial)
     importing.write(made, found, folder)
     for note in made.notes:
         print(f"note: {note}", file=sys.stderr)
@@ -174,5 +176,6 @@ def _not_public(datasets: Iterable[str]) -> list[str]:
     return sorted(one for one in datasets if one not in known or known[one].access != "public")
 
 
-def _record(index: Mapping[str, str], name: str) -> Any:
-    return importlib.import_module(index[name]).KIND
+def _format(name: str) -> Format:
+    kind: Format = importlib.import_module(FORMATS[name]).KIND
+    return kind

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from metassay.studies import FORMATS, FORMS
+from metassay.studies import FORM_NAMES, FORMATS
 
 ABOUT = """\
 A study with people: `export` writes a sheet for each rater, `import` reads the sheets back and
@@ -49,7 +49,7 @@ def add_commands(
     )
     writing.add_argument("benchmark", metavar="BENCHMARK")
     say = writing.add_argument
-    say("--form", required=True, choices=list(FORMS), help="what is asked; see below")
+    say("--form", required=True, choices=FORM_NAMES, help="what is asked; see below")
     say("--study", required=True, metavar="NAME", help="the study's name")
     say("--raters", default="3", metavar="RATERS", help="how many, or names: anna,ben (default 3)")
     say("--per-item", type=count, metavar="K", help="raters per item (default: all of them)")

@@ -7,10 +7,10 @@ must be the same.
 import re
 from pathlib import Path
 
-from metassay.datasets.decoding import Record, csv_records
-from metassay.datasets.rows import Place, Rows, SourceRow, TextRow, canonical
-from metassay.errors import shown
+from metassay.core.errors import shown
 from metassay.tables.names import FULL, REFERENCE
+from metassay.tabular.decoding import Record, csv_records
+from metassay.tabular.rows import Place, Rows, SourceRow, TextRow, canonical
 
 DIALOGUES = "clinicalnlp_taskB_test1.csv"
 METADATA = "clinicalnlp_taskB_test1_metadata.csv"

@@ -5,12 +5,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from metassay.alike import finder, spelt
+from metassay.core.confusables import finder, spelt
+from metassay.core.errors import shown
+from metassay.core.options import Criterion
 from metassay.datasets.look_alikes import warn_of_look_alikes
-from metassay.datasets.rows import Findings, Place, RatingRow, Rows, ScoreRow, SegmentRow
-from metassay.errors import shown
-from metassay.options import Criterion
 from metassay.tables.names import FULL, REFERENCE
+from metassay.tabular.rows import Findings, Place, RatingRow, Rows, ScoreRow, SegmentRow
 from metassay.text.headings import SECTIONS
 
 _UNIT = re.compile(r"text|claim:\d+|statement:\d+|versus:(?P<other>.+)", re.ASCII)

@@ -2,9 +2,9 @@
 
 import re
 
-from metassay.datasets.rows import Rows
-from metassay.errors import shown
+from metassay.core.errors import shown
 from metassay.tables.names import REFERENCE
+from metassay.tabular.rows import Rows
 from metassay.text.citations import parse
 from metassay.text.sentences import sentences
 

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from metassay.datasets.decoding import UNREAD, decode, parse_json, read_bytes
-from metassay.datasets.rows import Findings, Place
-from metassay.errors import BadInput, shown
+from metassay.core.errors import BadInput, shown
 from metassay.tables.names import REFERENCE
+from metassay.tabular.decoding import UNREAD, decode, parse_json, read_bytes
+from metassay.tabular.rows import Findings, Place
 from metassay.text.headings import SECTIONS
 
 FILE = "ACI-Bench-TestSet-1_clean.claim_min1max30.json"

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from metassay.core.errors import shown
 from metassay.datasets.citing import check_citations
-from metassay.datasets.decoding import DATA, UNREAD, decode, parse_json, read_bytes
 from metassay.datasets.own_data import Example, checked
-from metassay.datasets.rows import Place, Rows, SourceRow, TextRow
-from metassay.errors import shown
 from metassay.tables.names import FULL, REFERENCE
+from metassay.tabular.decoding import DATA, UNREAD, decode, parse_json, read_bytes
+from metassay.tabular.rows import Place, Rows, SourceRow, TextRow
 
 _SEE = "docs/own-data.md shows how it is written"
 _NUMBERED = re.compile(r"\s*\[(\d{1,9})\]\s*(.*)", re.ASCII | re.DOTALL)

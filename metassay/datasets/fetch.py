@@ -7,9 +7,9 @@ from typing import BinaryIO
 
 import requests
 
-from metassay.atomic import remove_leftovers, whole_file
+from metassay.core.atomic import remove_leftovers, whole_file
+from metassay.core.errors import BadInput, Unfinished
 from metassay.datasets.registry import Dataset, File
-from metassay.errors import BadInput, Unfinished
 
 Progress = Callable[[str, int, int], None]  # file name, bytes so far, bytes in all
 

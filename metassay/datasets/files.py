@@ -6,14 +6,8 @@ docs/own-data.md describes them, with ratings.csv, scores.csv and segments.jsonl
 import os
 from pathlib import Path
 
+from metassay.core.errors import shown
 from metassay.datasets.citing import check_citations
-from metassay.datasets.decoding import (
-    UNREAD,
-    csv_records,
-    finite_number,
-    json_lines,
-    name_unread,
-)
 from metassay.datasets.own_data import (
     Rating,
     Score,
@@ -23,7 +17,10 @@ from metassay.datasets.own_data import (
     checked,
     readable_key,
 )
-from metassay.datasets.rows import (
+from metassay.tables.names import FULL
+from metassay.tabular.decoding import UNREAD, header_is_right, json_lines, name_unread
+from metassay.tabular.numbers import Numbers
+from metassay.tabular.rows import (
     Findings,
     MetricRow,
     Place,
@@ -35,8 +32,7 @@ from metassay.datasets.rows import (
     TextRow,
     canonical,
 )
-from metassay.errors import shown
-from metassay.tables.names import FULL
+from metassay.tabular.sheet import read_sheet
 
 SOURCES_FILE = "sources.jsonl"
 TEXTS_FILE = "texts.jsonl"
@@ -126,9 +122,7 @@ def _read_segments(path: Path, rows: Rows) -> None:
 
 def read_ratings(path: Path, rows: Rows) -> None:
     """Add the ratings of one file; what is wrong becomes a problem of `rows`."""
-    records = csv_records(
-        path, rows.problems, required=_REQUIRED, optional=tuple(_DEFAULTS), remedy=_SEE
-    )
+    numbers, records = _records(path, rows.problems, _REQUIRED, tuple(_DEFAULTS))
     for at, fields in records:
         given = {name: value for name, value in fields.items() if value or name not in _DEFAULTS}
         rating = checked(Rating, _DEFAULTS | given, at, rows.problems)
@@ -144,7 +138,7 @@ def read_ratings(path: Path, rows: Rows) -> None:
                 rating.unit,
                 rating.rater,
                 rating.criterion,
-                number_of(rating.value, at, rows.problems, _ABSTAINED),
+                number_of(numbers, rating.value, at, rows.problems, _ABSTAINED),
             )
         )
 
@@ -160,9 +154,7 @@ def given_metrics(folder: Path) -> list[str]:
 
 def _read_scores(path: Path, rows: Rows) -> None:
     """Add the scores of somebody's own metrics; a metric's direction is that of all its rows."""
-    records = csv_records(
-        path, rows.problems, required=_SCORED, optional=tuple(_SCORE_DEFAULTS), remedy=_SEE
-    )
+    numbers, records = _records(path, rows.problems, _SCORED, tuple(_SCORE_DEFAULTS))
     first: dict[str, MetricRow] = {}
     for at, fields in records:
         given = {name: cell for name, cell in fields.items() if cell or name not in _SCORE_DEFAULTS}
@@ -174,21 +166,37 @@ def _read_scores(path: Path, rows: Rows) -> None:
             what = f"{shown(score.metric)} is better in two directions"
             fix = "write the same into column better of all its rows"
             rows.problems.add(at, what, fix, f"other than line {first[score.metric].at.row}")
-        value = number_of(score.value, at, rows.problems, _UNDEFINED)
+        value = number_of(numbers, score.value, at, rows.problems, _UNDEFINED)
         rows.scores.append(
             ScoreRow(at, score.doc_id, score.author, score.part, score.metric, value)
         )
     rows.metrics += first.values()
 
 
-def number_of(value: str, at: Place, problems: Findings, remedy: str) -> float | None:
+def _records(
+    path: Path, problems: Findings, required: tuple[str, ...], optional: tuple[str, ...]
+) -> tuple[Numbers, list[tuple[Place, dict[str, str]]]]:
+    """The rows of a table with these columns, and how the numbers in `value` are written."""
+    faults = Findings()
+    sheet = read_sheet(path, faults, remedy=_SEE, header_alone=True)
+    if sheet is not None and not header_is_right(
+        list(sheet.columns), path.name, problems, required, optional
+    ):
+        return Numbers(), []
+    problems.merge(faults)
+    if sheet is None:
+        return Numbers(), []
+    return sheet.clear_numbers("value", problems), sheet.rows
+
+
+def number_of(
+    numbers: Numbers, value: str, at: Place, problems: Findings, remedy: str
+) -> float | None:
     """The value; None where nothing is written, or with a problem."""
-    written = value.strip()
-    if not written:
+    if numbers.none(value) or numbers.fault:
         return None
-    number = finite_number(written)
-    if number is not None:
-        return number
-    # Not quoted: what is no number may be a remark about the text.
-    problems.add(at, "'value' is no finite number", remedy)
-    return None
+    number = numbers.number(value)
+    if number is None:
+        # Not quoted: what is no number may be a remark about the text.
+        problems.add(at, "'value' is no finite number", remedy)
+    return number

@@ -6,18 +6,19 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from metassay.core.errors import BadInput
+from metassay.core.kinds import is_path
+from metassay.core.options import Criterion
 from metassay.datasets.checks import check
-from metassay.datasets.readers import READERS, reader_of
-from metassay.datasets.rows import ScoreRow
-from metassay.errors import BadInput
-from metassay.options import Criterion
-from metassay.parquet import Table, empty
-from metassay.rubrics.given import given_criteria
+from metassay.datasets.readers import READERS, reader_of, returned
+from metassay.tables.criteria import given_criteria
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.names import NO_JUDGE
+from metassay.tables.parquet import Table, empty
 from metassay.tables.parts import SEGMENTS
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import MEASUREMENTS
+from metassay.tabular.rows import Rows, ScoreRow
 
 
 class Ingested(NamedTuple):
@@ -48,9 +49,9 @@ def ingest(
     """
     if reader is None:
         raise BadInput("the dataset has no reader, so it is no benchmark; choose another dataset")
-    if reader not in READERS:
+    if reader not in READERS and not is_path(reader):
         raise BadInput(f"reader {reader!r} is not known; choose from {sorted(READERS)}")
-    rows = reader_of(reader)(raw)
+    rows: Rows = returned(reader_of(reader)(raw), Rows, reader)
     check(rows, criteria)
     if rows.problems:
         raise BadInput(rows.problems.lines())

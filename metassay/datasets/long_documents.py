@@ -10,7 +10,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from metassay.datasets.decoding import (
+from metassay.core.errors import shown
+from metassay.core.options import Options
+from metassay.datasets.own_data import Filled, Key, checked
+from metassay.tables.names import FULL, REFERENCE
+from metassay.tabular.decoding import (
     UNREAD,
     Record,
     csv_records,
@@ -19,19 +23,7 @@ from metassay.datasets.decoding import (
     parse_json,
     read_bytes,
 )
-from metassay.datasets.own_data import Filled, Key, checked
-from metassay.datasets.rows import (
-    Findings,
-    Place,
-    RatingRow,
-    Rows,
-    SourceRow,
-    TextRow,
-    canonical,
-)
-from metassay.errors import shown
-from metassay.options import Options
-from metassay.tables.names import FULL, REFERENCE
+from metassay.tabular.rows import Findings, Place, RatingRow, Rows, SourceRow, TextRow, canonical
 
 TEXTS, SCORES = "pubmed_summary_src_doc_data.json", "pubmed_fine_scores.json"
 CORPORA = ("arxiv", "pubmed")

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from metassay.alike import REMEDY, look_alikes, spelt
-from metassay.datasets.rows import Place, Rows
+from metassay.core.confusables import REMEDY, look_alikes, spelt
 from metassay.tables.names import FULL, REFERENCE
+from metassay.tabular.rows import Place, Rows
 from metassay.text.headings import SECTIONS
 
 _DOCUMENT = "doc_id"

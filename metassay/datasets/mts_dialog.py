@@ -10,9 +10,9 @@ in the order of their blocks.
 import re
 from pathlib import Path
 
-from metassay.datasets.decoding import Record, csv_records
-from metassay.datasets.rows import Findings, Place, RatingRow, Rows, SourceRow, TextRow
 from metassay.tables.names import FULL, REFERENCE
+from metassay.tabular.decoding import Record, csv_records
+from metassay.tabular.rows import Findings, Place, RatingRow, Rows, SourceRow, TextRow
 
 SUMMARIES = "MTS-Dialog-Automatic-Summaries-ValidationSet.csv"
 SCORES = "MTS-Dialog-Manual-Scores4CorrelationStudy.csv"

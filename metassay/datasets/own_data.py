@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 from pydantic import AfterValidator, BeforeValidator, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from metassay.datasets.rows import Findings, Place, canonical
-from metassay.errors import shown
-from metassay.options import Name, Options
+from metassay.core.errors import shown
+from metassay.core.options import Name, Options
 from metassay.tables.names import FULL
+from metassay.tabular.rows import Findings, Place, canonical
 
 _STATUS_REMEDY = 'where a system failed, leave "text" out and give a status, such as "error"'
 

@@ -3,7 +3,8 @@
 A dataset is an entry in data/registry.yaml that names its reader; a new reader is a file in this
 folder, or in judge_tests/readers/ if it gives items that judges are tried on, or in
 segment_tests/readers/ if it gives texts that segmentations are tried on, and a line below,
-`module:function`. A reader is imported when it is used.
+`module:function`. A reader is imported when it is used. A user's reader is named by such a path in
+the registry itself.
 """
 
 import importlib
@@ -11,8 +12,10 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from metassay.core.errors import BadInput
+from metassay.core.kinds import is_path, object_at
 from metassay.datasets.registry import REGISTRY, Dataset
-from metassay.datasets.rows import Reader
+from metassay.tabular.rows import Reader
 
 READERS = {
     "aci_bench": "metassay.datasets.aci_bench:read",
@@ -31,22 +34,22 @@ READERS = {
     "xsum_hallucination": "metassay.datasets.xsum_hallucination:read",
 }
 
-# For tests of judges: they give `metassay.judge_tests.items.Items`.
+# For tests of judges: they give `metassay.labelled.judges.items.Items`.
 ITEM_READERS = {
-    "anli": "metassay.judge_tests.readers.anli:read",
-    "claim_labels": "metassay.judge_tests.readers.claim_labels:read",
-    "llm_aggrefact": "metassay.judge_tests.readers.llm_aggrefact:read",
-    "medec": "metassay.judge_tests.readers.medec:read",
-    "snli": "metassay.judge_tests.readers.snli:read",
-    "wice": "metassay.judge_tests.readers.wice:read",
-    "xsum_factuality": "metassay.judge_tests.readers.xsum_factuality:read",
+    "anli": "metassay.labelled.judges.readers.anli:read",
+    "claim_labels": "metassay.labelled.judges.readers.claim_labels:read",
+    "llm_aggrefact": "metassay.labelled.judges.readers.llm_aggrefact:read",
+    "medec": "metassay.labelled.judges.readers.medec:read",
+    "snli": "metassay.labelled.judges.readers.snli:read",
+    "wice": "metassay.labelled.judges.readers.wice:read",
+    "xsum_factuality": "metassay.labelled.judges.readers.xsum_factuality:read",
 }
 
-# For tests of segmentations: they give `metassay.segment_tests.documents.Documents`.
+# For tests of segmentations: they give `metassay.labelled.segments.documents.Documents`.
 SENTENCE_READERS = {
-    "csabstruct": "metassay.segment_tests.readers.sentences:read_csabstruct",
-    "pubmed_rct": "metassay.segment_tests.readers.pubmed_rct:read",
-    "sentences": "metassay.segment_tests.readers.sentences:read",
+    "csabstruct": "metassay.labelled.segments.readers.sentences:read_csabstruct",
+    "pubmed_rct": "metassay.labelled.segments.readers.pubmed_rct:read",
+    "sentences": "metassay.labelled.segments.readers.sentences:read",
 }
 
 EVERY_READER = (*READERS, *ITEM_READERS, *SENTENCE_READERS)
@@ -54,23 +57,17 @@ EVERY_READER = (*READERS, *ITEM_READERS, *SENTENCE_READERS)
 
 def reader_of(name: str) -> Reader:
     """The reader of that name, which gives rows."""
-    module, _, function = READERS[name].partition(":")
-    reader: Reader = getattr(importlib.import_module(module), function)
-    return reader
+    return _reader(READERS, name)
 
 
 def item_reader_of(name: str) -> Callable[[Path], Any]:
     """The reader of that name, which gives items."""
-    module, _, function = ITEM_READERS[name].partition(":")
-    reader: Callable[[Path], Any] = getattr(importlib.import_module(module), function)
-    return reader
+    return _reader(ITEM_READERS, name)
 
 
 def sentence_reader_of(name: str) -> Callable[[Path], Any]:
     """The reader of that name, which gives texts with labelled sentences."""
-    module, _, function = SENTENCE_READERS[name].partition(":")
-    reader: Callable[[Path], Any] = getattr(importlib.import_module(module), function)
-    return reader
+    return _reader(SENTENCE_READERS, name)
 
 
 def unsuited(reader: str, right: Collection[str], what: str) -> str | None:
@@ -80,11 +77,45 @@ def unsuited(reader: str, right: Collection[str], what: str) -> str | None:
     return f"reader {reader!r} does not suit {what}; it takes one of {', '.join(right)}"
 
 
+def returned(found: object, wanted: type[Any], reader: str) -> Any:
+    """What a reader returned; BadInput if it is not of the type that is wanted."""
+    if not isinstance(found, wanted):
+        raise BadInput(
+            f"reader {reader!r} returned {type(found).__name__}, and metassay.kinds."
+            f"{wanted.__name__} is wanted here; mend it"
+        )
+    return found
+
+
 def reader_problems(datasets: Mapping[str, Dataset]) -> list[str]:
     """One line for every dataset of the registry whose reader does not exist."""
-    return [
-        f"{REGISTRY} > datasets > {name} > reader: {dataset.reader!r} is not known; choose from"
-        f" {', '.join(EVERY_READER)}"
-        for name, dataset in datasets.items()
-        if dataset.reader is not None and dataset.reader not in EVERY_READER
-    ]
+    problems: list[str] = []
+    for name, dataset in datasets.items():
+        where = f"{REGISTRY} > datasets > {name} > reader"
+        if dataset.reader is None or dataset.reader in EVERY_READER:
+            continue
+        if is_path(dataset.reader):
+            try:
+                _user_reader(dataset.reader, where)
+            except BadInput as error:
+                problems += error.problems
+        else:
+            known = ", ".join(EVERY_READER)
+            problems.append(f"{where}: {dataset.reader!r} is not known; choose from {known}")
+    return problems
+
+
+def _reader(index: Mapping[str, str], name: str) -> Callable[[Path], Any]:
+    if name not in index and is_path(name):
+        return _user_reader(name, str(REGISTRY))
+    module, _, function = index[name].partition(":")
+    reader: Callable[[Path], Any] = getattr(importlib.import_module(module), function)
+    return reader
+
+
+def _user_reader(path: str, where: str) -> Callable[[Path], Any]:
+    """The function that a dotted path names; `read`, if it names a module."""
+    found: Callable[[Path], Any] = object_at(path, "read", where=where)
+    if not callable(found):
+        raise BadInput(f"{where}: {path!r} is no function of a folder; name one (module:NAME)")
+    return found

@@ -13,11 +13,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from metassay import strict_yaml
-from metassay.errors import BadInput
-from metassay.naming import name_problems
-from metassay.options import BENCHMARKS, PARAMS, Options, parse
-from metassay.params import parsed
+from metassay.core import strict_yaml
+from metassay.core.errors import BadInput
+from metassay.core.naming import name_problems
+from metassay.core.options import BENCHMARKS, PARAMS, Options, parse
+from metassay.core.params import parsed
 
 REGISTRY = Path("data/registry.yaml")
 RAW = Path("data/raw")  # a folder per dataset that is fetched, and per dataset of examples

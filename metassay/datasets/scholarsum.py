@@ -10,18 +10,10 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from metassay.datasets.decoding import UNREAD, json_lines, parse_json
-from metassay.datasets.rows import (
-    Place,
-    RatingRow,
-    Rows,
-    ScoreRow,
-    SegmentRow,
-    SourceRow,
-    TextRow,
-)
-from metassay.errors import shown
+from metassay.core.errors import shown
 from metassay.tables.names import FULL, REFERENCE
+from metassay.tabular.decoding import UNREAD, json_lines, parse_json
+from metassay.tabular.rows import Place, RatingRow, Rows, ScoreRow, SegmentRow, SourceRow, TextRow
 
 FACETS = ("background", "method", "result", "conclusion")
 METRICS = {

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from metassay.datasets.decoding import Record, csv_records, finite_number
-from metassay.datasets.rows import Place, RatingRow, Rows, SourceRow, TextRow
-from metassay.errors import shown
+from metassay.core.errors import shown
 from metassay.tables.names import FULL
+from metassay.tabular.decoding import Record, csv_records, finite_number
+from metassay.tabular.rows import Place, RatingRow, Rows, SourceRow, TextRow
 
 CRITERIA = (
     *("consistency", "realism_hist", "realism_phys", "clinical_accuracy"),

@@ -6,14 +6,14 @@ from typing import Any
 
 import pandas as pd
 
+from metassay.core.errors import BadInput, shown
+from metassay.core.options import Criterion
 from metassay.datasets.checks import check
 from metassay.datasets.files import read_ratings
-from metassay.datasets.rows import Place, Rows, SourceRow, TextRow
-from metassay.errors import BadInput, shown
-from metassay.options import Criterion
-from metassay.parquet import empty
 from metassay.tables.documents import SOURCES, TEXTS
+from metassay.tables.parquet import empty
 from metassay.tables.ratings import RATINGS
+from metassay.tabular.rows import Place, Rows, SourceRow, TextRow
 
 
 def ingest_study(

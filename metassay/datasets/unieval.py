@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from metassay.datasets.decoding import UNREAD, decode, parse_json, read_bytes
+from metassay.core.errors import shown
+from metassay.core.options import Options
 from metassay.datasets.own_data import Filled, Written, checked
-from metassay.datasets.rows import Place, RatingRow, Rows, ScoreRow, SourceRow, TextRow
-from metassay.errors import shown
-from metassay.options import Options
 from metassay.tables.names import FULL, REFERENCE
+from metassay.tabular.decoding import UNREAD, decode, parse_json, read_bytes
+from metassay.tabular.rows import Place, RatingRow, Rows, ScoreRow, SourceRow, TextRow
 
 TOPICAL_CHAT = "topical_chat_result.json"
 SFRES = "sfres_result.json"

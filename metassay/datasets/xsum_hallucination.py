@@ -13,10 +13,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from metassay.datasets.decoding import Record, csv_records
-from metassay.datasets.rows import Place, RatingRow, Rows, ScoreRow, SourceRow, TextRow
-from metassay.errors import shown
+from metassay.core.errors import shown
 from metassay.tables.names import FULL, REFERENCE
+from metassay.tabular.decoding import Record, csv_records
+from metassay.tabular.rows import Place, RatingRow, Rows, ScoreRow, SourceRow, TextRow
 
 SPANS = "hallucination_annotations_xsum_summaries.csv"
 FACTS = "factuality_annotations_xsum_summaries.csv"

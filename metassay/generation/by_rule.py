@@ -6,9 +6,9 @@ from typing import Any
 import pandas as pd
 
 from metassay import __version__
+from metassay.core.options import Options
 from metassay.generation.record import Generated
-from metassay.needs import Resources
-from metassay.options import Options
+from metassay.llm.needs import Resources
 from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL
 

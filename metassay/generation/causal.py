@@ -7,7 +7,7 @@ from pathlib import Path
 import jinja2
 import pandas as pd
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.generation.decoding import (
     DecodingOptions,
     Input,
@@ -18,9 +18,9 @@ from metassay.generation.decoding import (
 from metassay.generation.few_shot import Example, read_examples
 from metassay.generation.prompted import Order, Style, example_datasets, orders, prompt_files
 from metassay.generation.record import Generated, System
+from metassay.llm.needs import Resources
 from metassay.llm.prompts import PROMPTS
 from metassay.models.store import STORE
-from metassay.needs import Resources
 
 
 class CausalOptions(DecodingOptions, Style):

@@ -18,8 +18,8 @@ from metassay.generation.prompted import (
 from metassay.generation.record import Generated, System
 from metassay.llm.endpoints import Length
 from metassay.llm.messages import Ask, ChatRequest, Reply
+from metassay.llm.needs import Requests, Resources, Use
 from metassay.llm.prompts import PROMPTS, Decoding
-from metassay.needs import Requests, Resources, Use
 
 
 class ChatOptions(Style):
@@ -75,7 +75,7 @@ def _read(reply: Reply) -> Written:
 def _write(
     sources: pd.DataFrame, name: str, options: ChatOptions, resources: Resources
 ) -> Generated:
-    ask, decoding = resources.asked()
+    ask, decoding = resources.require_model()
     examples = read_examples(options.examples, resources.raw)
     return Generated(write_chat(sources, name, options, ask, decoding, examples))
 

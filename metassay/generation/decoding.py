@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from pydantic import Field
 
-from metassay.errors import shown
+from metassay.core.errors import shown
 from metassay.generation.prompted import Order, Written, texts_of
 from metassay.generation.record import Generated
 from metassay.models import extra

@@ -12,15 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from metassay.alignment.rouge_topk import mean_rouge
+from metassay.core.errors import BadInput, shown
 from metassay.datasets import files
-from metassay.datasets.decoding import csv_records
-from metassay.datasets.rows import Findings
-from metassay.errors import BadInput, shown
 from metassay.tables.names import FULL, REFERENCE
+from metassay.tabular.decoding import csv_records
+from metassay.tabular.rows import Findings
 from metassay.text.boundaries import boundaries
 from metassay.text.citations import parse
 from metassay.text.sentences import sentences
+from metassay.units.alignment.rouge_topk import mean_rouge
 
 _FETCH = "fetch the dataset"
 _TURN = re.compile(r"^\[([a-z_]+)\]", re.MULTILINE)

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
+from metassay.core.kinds import Chosen
 from metassay.generation.record import Generated
-from metassay.kinds import Chosen
-from metassay.needs import Resources
+from metassay.llm.needs import Resources
 
 
 def write_texts(

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from metassay.core.options import Options
 from metassay.generation.by_rule import by_rule
 from metassay.generation.copied import copied
 from metassay.generation.record import System
-from metassay.options import Options
 from metassay.text.tokens import words
 
 

@@ -13,13 +13,21 @@ import pandas as pd
 from pydantic import Field, model_validator
 
 from metassay import __version__
-from metassay.errors import BadInput, shown
+from metassay.core.errors import BadInput, shown
+from metassay.core.options import Name, Options
 from metassay.generation.few_shot import Example, with_citations
-from metassay.generation.shown import datasets_of, field
 from metassay.llm.messages import Message
-from metassay.llm.prompts import PROMPTS, Kind, Prompt, file_of, load, render
-from metassay.needs import PromptFile
-from metassay.options import Name, Options
+from metassay.llm.needs import PromptFile
+from metassay.llm.prompts import (
+    PROMPTS,
+    Kind,
+    Prompt,
+    datasets_of,
+    examples_field,
+    file_of,
+    load,
+    render,
+)
 from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL
 from metassay.text.headings import SECTIONS
@@ -180,7 +188,7 @@ def _way(task: Task, style: Style, examples: Sequence[Example], folder: Path) ->
     settings = [f"prompt:{prompt.signature}", f"unit:{'section' if by_section else 'full'}"]
     settings += [f"citations:{'yes' if style.citations else 'no'}", f"shots:{style.shots}"]
     if examples:
-        settings.append(field([example.name for example in examples]))
+        settings.append(examples_field([example.name for example in examples]))
     if examples and style.citations:
         settings.append(f"example_citations:{style.example_citations}")
     return _Way(prompt, examples, SECTIONS if by_section else (FULL,), "|".join(settings))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from metassay.needs import Needs, Requests, Resources
-from metassay.options import Options
+from metassay.core.options import Options
+from metassay.llm.needs import Needs, Requests, Resources
 
 if TYPE_CHECKING:
     from metassay.llm.prompts import Decoding

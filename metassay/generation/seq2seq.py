@@ -15,8 +15,8 @@ from metassay.generation.decoding import (
 )
 from metassay.generation.prompted import Order
 from metassay.generation.record import Generated, System
+from metassay.llm.needs import Resources
 from metassay.models.store import STORE
-from metassay.needs import Resources
 from metassay.tables.names import FULL
 
 

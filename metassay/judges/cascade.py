@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from metassay.errors import BadInput
-from metassay.judges.inside import Member, chosen_members, own_notes, paid
+from metassay.core.errors import BadInput
+from metassay.core.kinds import Chosen
+from metassay.core.options import Options
+from metassay.judges.composite import Member, chosen_members, own_notes, paid
+from metassay.judges.lazy_citations import question_of
 from metassay.judges.make import instruments_of
-from metassay.judges.pairwise import question_of
 from metassay.judges.protocol import Judge, Judgment, Pair
 from metassay.judges.record import JudgeKind
-from metassay.kinds import Chosen
-from metassay.needs import Resources, everyone
-from metassay.options import Options
-from metassay.pairing.instruments import INSTRUMENTS, Labels, Level
+from metassay.llm.needs import Resources, everyone
+from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels, Level
 
 if TYPE_CHECKING:
     from metassay.llm.prompts import Decoding

@@ -10,9 +10,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
+from metassay.core.options import Options
 from metassay.judges.protocol import Pair
-from metassay.options import Options
 
 Kind = Literal["scale", "penalties"]
 

@@ -9,14 +9,14 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from metassay.judges.inside import Member, chosen_members, own_notes, paid
-from metassay.judges.pairwise import as_needed
+from metassay.core.naming import name_problems
+from metassay.core.options import Block, Options
+from metassay.judges.composite import Member, chosen_members, own_notes, paid
+from metassay.judges.lazy_citations import as_needed
 from metassay.judges.protocol import Judge, Judgment, Pair, Status
 from metassay.judges.record import JudgeKind
-from metassay.naming import name_problems
-from metassay.needs import Resources
-from metassay.options import Block, Options
-from metassay.pairing.instruments import INSTRUMENTS, Labels
+from metassay.llm.needs import Resources
+from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels
 
 _GRAVITY: tuple[Status, ...] = get_args(Status)  # from ok to error
 _ROUNDING = 1e-9

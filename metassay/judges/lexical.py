@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from pydantic import Field
 
+from metassay.core.options import Options
 from metassay.judges.criteria import RUBRIC
+from metassay.judges.lazy_citations import as_needed
 from metassay.judges.lexical_grades import lexical_grade
-from metassay.judges.pairwise import as_needed
 from metassay.judges.protocol import Judgment, Pair
 from metassay.judges.reading import (
     AXES,
@@ -27,8 +28,7 @@ from metassay.judges.reading import (
     read_plainly,
 )
 from metassay.judges.record import JudgeKind
-from metassay.options import Options
-from metassay.pairing.instruments import (
+from metassay.scoring.pairing.instruments import (
     ATTRIBUTION,
     ATTRIBUTION_ALONE,
     ATTRIBUTION_REST,

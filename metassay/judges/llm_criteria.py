@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import AfterValidator, ConfigDict, Field, create_model
 
 from metassay.judges.criteria import PENALTIES, SCALE, Criterion, Example, Scale, criterion_of
-from metassay.judges.llm_answers import JSON_STYLES, Style, found_by, reason_of, reply
+from metassay.judges.llm_calls import JSON_STYLES, Style, found_by, reason_of, reply
 from metassay.judges.protocol import Pair
 from metassay.llm.structured import Answer, Entries
 

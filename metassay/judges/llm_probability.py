@@ -14,13 +14,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from metassay.judges.llm_answers import JSON_STYLES, Style
+from metassay.core.options import Options
+from metassay.judges.llm_calls import JSON_STYLES, Style
 from metassay.judges.protocol import Status
-from metassay.llm.lines import value_starts
+from metassay.llm.answers import value_starts, whole
 from metassay.llm.messages import Reply, TokenLogprobs
-from metassay.llm.repair import whole
 from metassay.llm.structured import json_entries
-from metassay.options import Options
 
 OPEN = 0.05
 

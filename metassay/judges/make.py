@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
+from metassay.core.kinds import Chosen
 from metassay.judges.protocol import Judge
-from metassay.kinds import Chosen
-from metassay.needs import Resources, members_of
+from metassay.llm.needs import Resources, members_of
 
 Provide = Callable[[Chosen], Resources]
 

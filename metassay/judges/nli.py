@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
+from metassay.judges.chunking import pieces, windows
+from metassay.judges.lazy_citations import as_needed
 from metassay.judges.nli_answers import (
     CONTRADICTED,
     ENTAILED,
@@ -26,10 +28,8 @@ from metassay.judges.nli_answers import (
     written,
 )
 from metassay.judges.nli_options import NliOptions
-from metassay.judges.pairwise import as_needed
 from metassay.judges.protocol import Judgment, Pair
 from metassay.judges.record import JudgeKind
-from metassay.judges.windows import pieces, windows
 from metassay.models import extra
 from metassay.models.digits import PROBABILITY
 from metassay.models.loading import identify
@@ -45,7 +45,7 @@ from metassay.models.pair_scores import (
     load_encoder_decoder,
 )
 from metassay.models.store import STORE
-from metassay.pairing.instruments import (
+from metassay.scoring.pairing.instruments import (
     ATTRIBUTION,
     ATTRIBUTION_ALONE,
     ATTRIBUTION_REST,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.judges.protocol import Judgment
 from metassay.models.digits import kept
 

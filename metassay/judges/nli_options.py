@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.judges.nli_answers import ENTAILED, NOT_ENTAILED, THREE, labels_of
 from metassay.models.loading import NetworkOptions
 from metassay.models.pair_inputs import HYPOTHESIS, PREMISE

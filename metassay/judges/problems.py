@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from metassay.errors import BadInput
-from metassay.kinds import Chosen, choose
+from metassay.core.errors import BadInput
+from metassay.core.kinds import Chosen, choose
+from metassay.core.options import PARAMS, Block
+from metassay.core.params import Benchmark, Folder
 from metassay.llm.endpoints import Models, find_model
+from metassay.llm.needs import all_datasets, everyone
 from metassay.llm.prompts import Decoding
-from metassay.needs import all_datasets, everyone
-from metassay.options import PARAMS, Block
-from metassay.params import Benchmark, Folder
 from metassay.units import DECOMPOSITIONS
 
 

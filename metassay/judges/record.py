@@ -4,10 +4,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from metassay.core.options import Options
 from metassay.judges.protocol import Judge, Pair
-from metassay.needs import Needs, Requests, Resources
-from metassay.options import Options
-from metassay.pairing.instruments import INSTRUMENTS
+from metassay.llm.needs import Needs, Requests, Resources
+from metassay.scoring.pairing.instruments import INSTRUMENTS
 
 if TYPE_CHECKING:
     from metassay.llm.prompts import Decoding
@@ -21,9 +21,10 @@ class JudgeKind(Needs):
 
     `make(options, resources, members)` gives the judge; `members` are the judges that `Needs` says
     are inside it, in that order. It can answer the `instruments` of these names (keys of
-    `metassay.pairing.instruments.INSTRUMENTS`), as far as its members can. `batch`: how many pairs
-    it is handed at once, more where a group is longer. `requests(pairs, options, decoding)` says
-    what it would ask a language model at first; None: it asks none. `likely(options)` are the
+    `metassay.scoring.pairing.instruments.INSTRUMENTS`), as far as its members can. `batch`: how
+    many pairs it is handed at once, more where a group is longer.
+    `requests(pairs, options, decoding)` says what it would ask a language model at first; None: it
+    asks none. `likely(options)` are the
     instruments whose answers have a probability, `abstains(options)` those where it may abstain:
     all that it may be asked, where a record doesn't say.
     """

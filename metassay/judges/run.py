@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metassay.errors import BadInput, shown
+from metassay.core.errors import BadInput, shown
 from metassay.judges.criteria import RUBRIC, allows, criterion_of
 from metassay.judges.protocol import Judge, Judgment, Pair
 from metassay.judges.record import BATCH
-from metassay.pairing.instruments import INSTRUMENTS, Answers
-from metassay.parquet import empty
+from metassay.scoring.pairing.instruments import INSTRUMENTS, Answers
 from metassay.tables.judgments import JUDGMENTS
+from metassay.tables.parquet import empty
 
 Ranks = NDArray[np.int64]
 Texts = NDArray[np.object_]

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.llm import tokens
 from metassay.llm.endpoints import ModelOptions, Prices
 from metassay.llm.ledger import LIVING, Entry, Ledger, alive

@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 from metassay.llm import tokens
+from metassay.llm.answers import without_thoughts
 from metassay.llm.ledger import UNREADABLE, Entry, EntryStatus
-from metassay.llm.logprobs import logprobs_of, to_json
-from metassay.llm.messages import ChatRequest
+from metassay.llm.messages import ChatRequest, TokenLogprobs, logprobs_to_json, token_logprob
 
 # OpenAI's words first; then those of Anthropic, Mistral and Gemini, which gateways pass on.
 _FINISHED: dict[str, EntryStatus] = {
@@ -44,9 +44,9 @@ def answer(content: bytes, request: ChatRequest, key: str) -> Entry | None:
     status = "refused" if refusal else _FINISHED.get((reason or "").lower(), "ok")
     if status == "ok" and not sound:
         reason = UNREADABLE
-    tokens = None if request.logprobs is None else logprobs_of(choice, text)
+    tokens = None if request.logprobs is None else _logprobs_of(choice, text)
     counts = _counts(body.get("usage"), request, text)
-    return Entry(key, status, reason, *counts, text, to_json(tokens) if tokens else None)
+    return Entry(key, status, reason, *counts, text, logprobs_to_json(tokens) if tokens else None)
 
 
 def _text(said: Any) -> tuple[str, bool]:
@@ -90,3 +90,38 @@ def _counts(usage: Any, request: ChatRequest, text: str) -> tuple[int | None, in
 def _count(number: Any, least: int, most: int) -> int | None:
     sound = isinstance(number, float) and number.is_integer() and least <= number <= most
     return int(number) if sound else None
+
+
+def _logprobs_of(choice: dict[str, Any], text: str) -> tuple[TokenLogprobs, ...] | None:
+    """Those of the answer in a choice whose message says `text`; None if it has none to be read.
+
+    OpenAI, vLLM and Ollama give them in one form; others leave the member out or null, though it
+    was asked for. The tokens can hold more than the answer: thoughts before it, which some servers
+    take out of the message alone, and a token that ends it. Where no tokens can be told from those
+    of thoughts, there are none.
+    """
+    given = choice.get("logprobs")
+    found = given.get("content") if isinstance(given, dict) else None
+    said = without_thoughts(text)
+    if not isinstance(found, list) or not found or not said:
+        return None
+    try:
+        tokens = [TokenLogprobs(*_pair(one), _top(one)) for one in found]
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return None
+    start = "".join(one.token for one in tokens).rfind(said)
+    if start < 0:  # parts of a character are tokens, or blanks are written otherwise
+        message = choice["message"]
+        thought = said != text or message.get("reasoning_content") or message.get("reasoning")
+        return None if thought else tuple(tokens)
+    while start >= len(tokens[0].token):
+        start -= len(tokens.pop(0).token)
+    return tuple(tokens)
+
+
+def _top(one: dict[str, Any]) -> tuple[tuple[str, float], ...]:
+    return tuple(_pair(other) for other in one.get("top_logprobs") or ())
+
+
+def _pair(one: dict[str, Any]) -> tuple[str, float]:
+    return token_logprob(one["token"], one["logprob"])

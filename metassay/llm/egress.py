@@ -1,14 +1,16 @@
 """Whose text may go where, and with which keys: it is decided before the first request."""
 
 import os
+import socket
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
-from metassay.errors import BadInput
-from metassay.llm.endpoints import EndpointOptions
+from metassay.core.errors import BadInput
+from metassay.llm.endpoints import PUBLIC, EndpointOptions, variables
 
-PUBLIC = "public"
+REACH_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -25,12 +27,6 @@ class Secrets(NamedTuple):
 
     key: str | None
     headers: dict[str, str]
-
-
-def variables(endpoint: EndpointOptions) -> dict[str, str]:
-    """The environment variables that hold an endpoint's secrets, by the key that names each."""
-    found = {} if endpoint.key_env is None else {"key_env": endpoint.key_env}
-    return found | {f"header_env > {name}": of for name, of in endpoint.header_env.items()}
 
 
 def secrets_of(endpoint: Cleared) -> Secrets:
@@ -95,3 +91,17 @@ def _access_of(dataset: str, access: Mapping[str, str]) -> str:
             " off the system whose texts repeat its examples, and run the benchmark again"
         )
     return access[dataset]
+
+
+def can_ask(endpoint: EndpointOptions) -> bool:
+    """Whether an endpoint could be asked now: its keys are set, or it wants none and is there."""
+    names = variables(endpoint)
+    if names:
+        return all(os.environ.get(name, "").strip() for name in names.values())
+    address = urlsplit(endpoint.proxy or endpoint.base_url)
+    port = address.port or (443 if address.scheme == "https" else 80)
+    try:
+        socket.create_connection((address.hostname or "", port), timeout=REACH_SECONDS).close()
+    except OSError:
+        return False
+    return True

@@ -9,9 +9,11 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
+from metassay.core.options import Block, Options, Words, parse
 from metassay.llm.messages import Structured
-from metassay.options import Block, Options, Words, parse
+
+PUBLIC = "public"  # the access class whose text may go to every endpoint
 
 # What is beyond is a slip, and could not be counted when it is multiplied.
 Count = Annotated[int, Field(gt=0, le=10_000_000_000)]
@@ -209,6 +211,12 @@ def find_model(models: Models, name: str) -> ModelOptions:
 def sends_schemas(endpoint: EndpointOptions, model: ModelOptions) -> bool:
     """Whether the answer's JSON schema goes along with a question that has one."""
     return (model.structured or endpoint.structured) == "json_schema"
+
+
+def variables(endpoint: EndpointOptions) -> dict[str, str]:
+    """The environment variables that hold an endpoint's secrets, by the key that names each."""
+    found = {} if endpoint.key_env is None else {"key_env": endpoint.key_env}
+    return found | {f"header_env > {name}": of for name, of in endpoint.header_env.items()}
 
 
 def _problems(endpoint: EndpointOptions, where: str) -> list[str]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from metassay.llm import tokens
 from metassay.llm.endpoints import ModelOptions
-from metassay.llm.ledger import Ledger
+from metassay.llm.ledger import Ledger, PastAnswer
 from metassay.llm.messages import ChatRequest
 
 SAMPLE = 1000  # requests that are counted; the others go by their length in characters
@@ -36,14 +36,6 @@ class Estimate(NamedTuple):
     counted: str
 
 
-class _Past(NamedTuple):
-    """A question that was answered, and the tokens that its provider counted."""
-
-    request: ChatRequest
-    prompt_tokens: int
-    completion_tokens: int | None
-
-
 def estimate(
     requests: Sequence[ChatRequest],
     ledger: Ledger,
@@ -68,7 +60,7 @@ def estimate(
     times = {} if most is None else dict(zip([r.key for r in requests], most, strict=True))
     known = ledger.lookup(distinct)
     open_ = [request for key, request in distinct.items() if key not in known]
-    past = [_Past(*row) for row in ledger.requests(model.model, PAST)]
+    past = ledger.requests(model.model, PAST)
     count, ratio, counted = _counter(past, model, structured=structured)
     wrote, expected = _written(past, open_, completion_tokens)
     prompt = round(_total(open_, count, structured=structured) * ratio)
@@ -97,14 +89,11 @@ def _cost(model: ModelOptions, read: int, written: int) -> float | None:
 
 
 def _counter(
-    past: Sequence[_Past], model: ModelOptions, *, structured: bool
+    past: Sequence[PastAnswer], model: ModelOptions, *, structured: bool
 ) -> tuple[tokens.Count, float, str]:
     if model.tokenizer is not None:
-        return (
-            tokens.by_tokenizer(Path(model.tokenizer)),
-            1.0,
-            f"the tokenizer of {model.tokenizer}",
-        )
+        count = tokens.by_tokenizer(Path(model.tokenizer))
+        return count, 1.0, f"the tokenizer of {model.tokenizer}"
     if len(past) < ENOUGH:
         return tokens.by_rule, 1.0, "a rule for English text, which may be 10 % off"
     counted = sum(tokens.of_request(one.request, structured=structured) for one in past)
@@ -113,7 +102,9 @@ def _counter(
     return tokens.by_rule, ratio, f"a rule for English text, times {ratio:.2f} {source}"
 
 
-def _written(past: Sequence[_Past], open_: Sequence[ChatRequest], each: float) -> tuple[float, str]:
+def _written(
+    past: Sequence[PastAnswer], open_: Sequence[ChatRequest], each: float
+) -> tuple[float, str]:
     """Tokens of all answers, and what that rests on."""
     kinds = {(request.messages[0], request.schema) for request in open_}
     alike = [

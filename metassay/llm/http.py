@@ -26,12 +26,10 @@ from metassay.llm.budget import Billed
 from metassay.llm.completion import answer
 from metassay.llm.egress import Secrets
 from metassay.llm.endpoints import EndpointOptions
-from metassay.llm.exchange import WATCHED, Exchange
 from metassay.llm.ledger import Entry
 from metassay.llm.limits import QUOTAS, quota_pause, retry_after
 from metassay.llm.messages import ChatRequest
-from metassay.llm.retired import is_retired
-from metassay.llm.server_words import words
+from metassay.llm.server_errors import WATCHED, Exchange, is_retired, words
 
 # The connection pool of one client scans all its connections for every request: at 128 of them
 # that costs more than the request. Eight clients of sixteen connections do not notice.

@@ -5,16 +5,22 @@ off (truncated). A failure that may pass is never kept as an answer. Several pro
 the file: who asks a question claims it first, and the others wait for the answer.
 """
 
+import datetime
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from metassay.database import Database, Form, batches
-from metassay.llm.logprobs import from_json
-from metassay.llm.messages import ChatRequest, Reply, belongs, read_request
-from metassay.llm.thoughts import without_thoughts
+from metassay.core.database import Database, Form, batches
+from metassay.llm.answers import without_thoughts
+from metassay.llm.messages import (
+    ChatRequest,
+    Reply,
+    belongs,
+    logprobs_from_json,
+    read_request,
+)
 
 EntryStatus = Literal["ok", "refused", "truncated"]
 UNREADABLE = "unreadable"  # finish_reason of an answer that is no text, kept as ASCII
@@ -103,7 +109,7 @@ def alive() -> tuple[float, float]:
 class Entry(NamedTuple):
     """One final answer, as it came; `text` of a refusal holds its words, if there were any.
 
-    `logprobs` are those of its tokens, as module `logprobs` writes them.
+    `logprobs` are those of its tokens, as `logprobs_to_json` writes them.
     """
 
     key: str
@@ -127,10 +133,36 @@ class Entry(NamedTuple):
             said = without_thoughts(text or "")
             if said is None:
                 status = "truncated"
-            tokens = None if logprobs is None or said is None else from_json(logprobs)
+            tokens = None if logprobs is None or said is None else logprobs_from_json(logprobs)
             return Reply(key, status, said, reason, prompt, completion, attempts, None, tokens)
         error = "content_filter" if reason == "content_filter" else "refusal"
         return Reply(key, status, None, reason, prompt, completion, attempts, error)
+
+
+class Failure(NamedTuple):
+    """A question that was given up on: why (`http_500`, `timeout`) and its canonical JSON.
+
+    It is no answer, but part of what a run came to.
+    """
+
+    key: str
+    code: str
+    request: str
+
+
+class ModelAnswers(NamedTuple):
+    """What the ledger has of a model: answers, and when the last one came (None: not known)."""
+
+    answers: int
+    last: datetime.date | None
+
+
+class PastAnswer(NamedTuple):
+    """A question that was answered, and the tokens that its provider counted."""
+
+    request: ChatRequest
+    prompt_tokens: int
+    completion_tokens: int | None
 
 
 class Holding(NamedTuple):
@@ -193,13 +225,8 @@ class Ledger:
 
     def claimed(self, keys: Iterable[str]) -> set[str]:
         """Those of the keys that a living owner has claimed."""
-        found: set[str] = set()
-        for batch in batches(keys):
-            with self.database.reading() as connection:
-                marks = ", ".join("?" * len(batch))
-                query = f"SELECT key FROM claims WHERE {LIVING} AND key IN ({marks})"
-                found.update(row[0] for row in connection.execute(query, (*alive(), *batch)))
-        return found
+        query = f"SELECT key FROM claims WHERE {LIVING} AND key"
+        return {row[0] for row in self._among(query, keys, *alive())}
 
     def renew(self, owner: str, seconds: float) -> None:
         """Keep the owner's claims for so much longer."""
@@ -244,14 +271,27 @@ class Ledger:
                 return entry
             return self.lookup([entry.key])[entry.key]
 
+    def note_failures(self, failures: Iterable[Failure]) -> None:
+        """Keep them, each in the place of what was known of the same question."""
+        with self.database.transaction() as connection:
+            connection.executemany("INSERT OR REPLACE INTO failures VALUES (?, ?, ?)", failures)
+
+    def failures(self, keys: Iterable[str] | None = None) -> dict[str, Failure]:
+        """Those of these questions, or of all, by key; a question that was answered since is none.
+
+        A run that can ask asks them again. One that cannot takes them for what they were, so that
+        somebody without a key repeats a finished run to the byte.
+        """
+        query = "SELECT * FROM failures WHERE key NOT IN (SELECT key FROM answers)"
+        if keys is not None:
+            rows = self._among(f"{query} AND key", sorted(set(keys)))
+            return {row[0]: Failure._make(row) for row in rows}
+        with self.database.reading() as connection:
+            return {row[0]: Failure._make(row) for row in connection.execute(query).fetchall()}
+
     def tried(self, blocks: Iterable[str]) -> set[str]:
-        """Those of the blocks (module `refusals`) that ever had an answer."""
-        found: set[str] = set()
-        for batch in batches(blocks):
-            with self.database.reading() as connection:
-                query = f"SELECT block FROM tried WHERE block IN ({', '.join('?' * len(batch))})"
-                found.update(row[0] for row in connection.execute(query, batch))
-        return found
+        """Those of the blocks (module `client`) that ever had an answer."""
+        return {row[0] for row in self._among("SELECT block FROM tried WHERE block", blocks)}
 
     def note_tried(self, block: str) -> None:
         """Keep that a block had an answer."""
@@ -278,8 +318,16 @@ class Ledger:
             (size,) = connection.execute(pages).fetchone()
         return Stats([Holding(*row) for row in holdings], dict(attempts), size)
 
-    def requests(self, model: str, limit: int) -> list[tuple[ChatRequest, int, int | None]]:
-        """Up to `limit` questions to a model; what its provider counted in them and the answers."""
+    def model_answers(self, model: str) -> ModelAnswers:
+        """Whether the model (its provider's identifier) ever answered here."""
+        with self.database.reading() as connection:
+            query = "SELECT count(*), max(answered) FROM answers WHERE model = ?"
+            answers, last = connection.execute(query, (model,)).fetchone()
+        day = None if last is None else datetime.datetime.fromtimestamp(last, datetime.UTC).date()
+        return ModelAnswers(answers, day)
+
+    def requests(self, model: str, limit: int) -> list[PastAnswer]:
+        """Up to `limit` questions to a model of which its provider counted the tokens."""
         with self.database.reading() as connection:
             rows = connection.execute(
                 "SELECT key, request, prompt_tokens, completion_tokens FROM answers"
@@ -288,7 +336,7 @@ class Ledger:
             ).fetchall()
             self.check_questions(row[:2] for row in rows)
         read = [(read_request(request, key), *counts) for key, request, *counts in rows]
-        return [(request, *counts) for request, *counts in read if request is not None]
+        return [PastAnswer(request, *counts) for request, *counts in read if request is not None]
 
     def check_questions(self, rows: Iterable[tuple[str, str]]) -> None:
         """BadInput if a question of the ledger (its key, its canonical JSON) was changed."""
@@ -299,15 +347,23 @@ class Ledger:
 
     def rows(self, columns: str, keys: Iterable[str] | None) -> Iterator[tuple[Any, ...]]:
         """The named columns of these answers, or of all, in no particular order."""
-        if keys is None:
-            with self.database.reading() as connection:
-                yield from connection.execute(f"SELECT {columns} FROM {_ANSWERS}").fetchall()
+        query = f"SELECT {columns} FROM {_ANSWERS}"
+        if keys is not None:
+            yield from self._among(f"{query} WHERE key", keys)
             return
-        for batch in batches(keys):
+        with self.database.reading() as connection:
+            found = connection.execute(query).fetchall()
+        yield from found
+
+    def _among(
+        self, query: str, names: Iterable[str], *parameters: object
+    ) -> Iterator[tuple[Any, ...]]:
+        """Rows of a query that ends with the column of these names."""
+        for batch in batches(names):
             with self.database.reading() as connection:
                 marks = ", ".join("?" * len(batch))
-                query = f"SELECT {columns} FROM {_ANSWERS} WHERE key IN ({marks})"
-                found = connection.execute(query, batch).fetchall()
+                values = (*parameters, *batch)
+                found = connection.execute(f"{query} IN ({marks})", values).fetchall()
             yield from found
 
 

@@ -3,10 +3,10 @@
 import functools
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from json.encoder import encode_basestring
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 Status = Literal["ok", "refused", "truncated", "error"]
 Structured = Literal["json_schema", "json_object", "none"]
@@ -14,6 +14,9 @@ Structured = Literal["json_schema", "json_object", "none"]
 # The characters that JSON escapes: the usual ones, and the rest of them.
 _ESCAPES = ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n"), (b"\t", b"\\t"), (b"\r", b"\\r"))
 _CONTROL = bytes(range(32))
+LEAST = -9999.0  # what OpenAI and vLLM write for a token that is too unlikely to be counted
+_DIGITS = 6  # after the point: what single precision holds
+_ROUNDED_UP = 0.001  # a logarithm of 1 may come out this much too large
 _SHORT = 400  # characters of a text for which the encoder is faster
 
 
@@ -109,6 +112,32 @@ class TokenLogprobs(NamedTuple):
     top: tuple[tuple[str, float], ...]
 
 
+def logprobs_to_json(tokens: tuple[TokenLogprobs, ...]) -> str:
+    """As compact JSON: `[["token", -0.1, [["token", -0.1], ...]], ...]`."""
+    return json.dumps(tokens, ensure_ascii=False, separators=(",", ":"))
+
+
+def logprobs_from_json(said: str) -> tuple[TokenLogprobs, ...] | None:
+    """What `logprobs_to_json` wrote; None if it is nothing of the kind."""
+    try:
+        tokens = json.loads(said, parse_int=float)
+        return tuple(
+            TokenLogprobs(*token_logprob(token, logprob), tuple(token_logprob(*one) for one in top))
+            for token, logprob, top in tokens
+        )
+    except (ValueError, TypeError, RecursionError):
+        return None
+
+
+def token_logprob(token: object, logprob: object) -> tuple[str, float]:
+    """A token and its logarithm as they are kept; ValueError if they are none."""
+    if not (isinstance(token, str) and isinstance(logprob, float) and logprob <= _ROUNDED_UP):
+        raise ValueError("no token, or no logarithm of a probability")
+    # No file holds half a surrogate pair.
+    whole = token.encode("utf-8", "replace").decode("utf-8")
+    return whole, round(min(max(logprob, LEAST), 0.0), _DIGITS) + 0.0
+
+
 class Reply(NamedTuple):
     """What came of a request: an answer, or the status that says why there is none.
 
@@ -130,12 +159,8 @@ class Reply(NamedTuple):
     logprobs: tuple[TokenLogprobs, ...] | None = None
 
 
-class Ask(Protocol):
-    """Put questions, get one reply each, in the same order; never raises for a single question."""
-
-    def __call__(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        """Ask them all."""
-        ...
+# Puts questions and gets one reply each, in the same order; never raises for a single question.
+Ask = Callable[[Sequence[ChatRequest]], list[Reply]]
 
 
 def _quoted(text: str) -> bytes:

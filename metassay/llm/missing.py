@@ -48,7 +48,7 @@ def missing(asked: Mapping[str, str], codes: Mapping[str, str]) -> list[Missing]
     return found
 
 
-def kept(found: Iterable[Missing]) -> list[str]:
+def missing_notes(found: Iterable[Missing]) -> list[str]:
     """The notes of a stage that went on without these answers."""
     notes = []
     for one in found:
@@ -59,7 +59,7 @@ def kept(found: Iterable[Missing]) -> list[str]:
     return notes
 
 
-def unfinished(found: Iterable[Missing], most: float) -> str:
+def unfinished_message(found: Iterable[Missing], most: float) -> str:
     """What a stage says that stops because more than the share `most` of its answers is missing."""
     lines = []
     for one in found:

@@ -11,19 +11,19 @@ our own and is put in as it is.
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
 from pydantic import Field
 
-from metassay import strict_yaml
-from metassay.errors import BadInput
+from metassay.core import strict_yaml
+from metassay.core.errors import BadInput
+from metassay.core.naming import name_problem
+from metassay.core.options import Options, parse
 from metassay.llm.endpoints import ModelOptions
 from metassay.llm.messages import ChatRequest, Message, Structured
-from metassay.naming import name_problem
-from metassay.options import Options, parse
 
 PROMPTS = Path("prompts")
 
@@ -231,3 +231,29 @@ def _hash(text: tuple[Message, ...], variables: Mapping[str, Kind]) -> str:
     body = {"text": [[m.role, m.content] for m in text], "variables": dict(variables)}
     canonical = json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode("utf-8")).hexdigest()[:8]
+
+
+_FIELD = "examples:"
+# Every other character stays as it is: these part the fields of a recipe, and the names in one.
+_PARTING = str.maketrans({"%": "%25", ",": "%2C", "|": "%7C"})
+
+
+def examples_field(names: Sequence[str]) -> str:
+    """The examples_field of a recipe that names the examples, in their order."""
+    return _FIELD + ",".join(name.translate(_PARTING) for name in names)
+
+
+def datasets_shown(recipes: Iterable[str]) -> list[str]:
+    """The datasets whose examples any of these recipes names, whoever wrote it.
+
+    Raises nothing: a recipe in another form can name a dataset too many, and never one less.
+    """
+    fields = {part for recipe in recipes for part in recipe.split("|") if part.startswith(_FIELD)}
+    return datasets_of(name for part in fields for name in part.removeprefix(_FIELD).split(","))
+
+
+def datasets_of(examples: Iterable[str]) -> list[str]:
+    """The datasets that few-shot examples come from: where their text goes, these must be cleared
+    as well.
+    """
+    return sorted({name.split("/", 1)[0] for name in examples})

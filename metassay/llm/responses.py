@@ -8,12 +8,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay.errors import BadInput
-from metassay.llm import logprobs
-from metassay.llm.failures import Failure, note, noted
-from metassay.llm.ledger import Entry, Ledger
-from metassay.llm.messages import read_request
-from metassay.parquet import read, write
+from metassay.core.errors import BadInput
+from metassay.llm.ledger import Entry, Failure, Ledger
+from metassay.llm.messages import logprobs_from_json, read_request
+from metassay.tables.parquet import read, write
 from metassay.tables.responses import RESPONSES
 
 _CODE = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -39,7 +37,7 @@ def responses(
     noted. Raises BadInput if a key has neither an answer nor a failure, or a request was changed.
     """
     wanted = None if keys is None else set(keys)
-    known = noted(ledger, wanted) if failures is None else {f.key: f for f in failures}
+    known = ledger.failures(wanted) if failures is None else {f.key: f for f in failures}
     asked = None if wanted is None else wanted - known.keys()
     rows = list(ledger.rows(", ".join(RESPONSES.columns), asked))
     if asked is not None and len(rows) < len(asked):
@@ -95,7 +93,7 @@ def _read(path: Path) -> list[dict[Any, Any]]:
         "answers have log-probabilities that cannot be read": [
             row["key"]
             for row in rows
-            if pd.notna(row["logprobs"]) and logprobs.from_json(row["logprobs"]) is None
+            if pd.notna(row["logprobs"]) and logprobs_from_json(row["logprobs"]) is None
         ],
     }
     problems = [
@@ -111,15 +109,17 @@ def _read(path: Path) -> list[dict[Any, Any]]:
 
 def _import(ledger: Ledger, rows: list[dict[Any, Any]], *, replace: bool) -> Imported:
     known = ledger.lookup(row["key"] for row in rows)
-    failed = noted(ledger, (row["key"] for row in rows if row["status"] == "error"))
+    failed = ledger.failures(row["key"] for row in rows if row["status"] == "error")
     counts = {"added": 0, "same": 0, "different": 0}
     for start in range(0, len(rows), _BATCH):
         with ledger.database.transaction():
             for row in rows[start : start + _BATCH]:
-                if row["status"] == "error":
-                    kind = _import_failure(ledger, row, known, failed, replace=replace)
-                else:
+                if row["status"] != "error":
                     kind = _import_one(ledger, row, known, replace=replace)
+                elif row["key"] in known:
+                    kind = "same"
+                else:
+                    kind = _import_failure(ledger, row, failed, replace=replace)
                 counts[kind] += 1
     return Imported(len(rows), **counts)
 
@@ -132,42 +132,25 @@ def _import_one(
     kind = "added" if before is None else "same" if before == entry else "different"
     if kind == "different" and replace:
         ledger.forget(entry.key)
-    ledger.store(row["request"], entry, model=_model(row["request"]), endpoint_kind="imported")
+    model = str(json.loads(row["request"])["model"])
+    ledger.store(row["request"], entry, model=model, endpoint_kind="imported")
     return kind
 
 
 def _import_failure(
-    ledger: Ledger,
-    row: dict[Any, Any],
-    known: dict[str, Entry],
-    failed: dict[str, Failure],
-    *,
-    replace: bool,
+    ledger: Ledger, row: dict[Any, Any], failed: dict[str, Failure], *, replace: bool
 ) -> str:
     code = row["finish_reason"]
     sound = isinstance(code, str) and _CODE.fullmatch(code)
     failure = Failure(row["key"], code if sound else "unknown", row["request"])
     before = failed.get(failure.key)
-    if failure.key in known or before == failure:
-        return "same"
-    if before is None or replace:
-        note(ledger, [failure])
-    return "added" if before is None else "different"
-
-
-def _model(request: str) -> str:
-    return str(json.loads(request)["model"])
+    if before is None or (replace and before != failure):
+        ledger.note_failures([failure])
+    return "added" if before is None else "same" if before == failure else "different"
 
 
 def _entry(row: dict[Any, Any]) -> Entry:
     plain: dict[str, Any] = {name: None if pd.isna(value) else value for name, value in row.items()}
-    prompt, completion = plain["prompt_tokens"], plain["completion_tokens"]
-    return Entry(
-        key=plain["key"],
-        status=plain["status"],
-        finish_reason=plain["finish_reason"],
-        prompt_tokens=None if prompt is None else int(prompt),
-        completion_tokens=None if completion is None else int(completion),
-        text=plain["text"],
-        logprobs=plain["logprobs"],
-    )
+    for name in ("prompt_tokens", "completion_tokens"):
+        plain[name] = None if plain[name] is None else int(plain[name])
+    return Entry(**{name: plain[name] for name in Entry._fields})

@@ -1,24 +1,140 @@
 """Answers to numbered items, validated; whatever goes wrong with one item is that item's status.
 
 A value is only ever read from a validated field of the one JSON value in a reply (or the one list
-of lines: module `lines`), under the number of an item that was asked about. Nothing is guessed from
-prose. What is not in just the form that was asked for is read all the same where it can mean one
-thing only (module `repair`), and is then marked as repaired. What cannot be read is asked again, a
-bounded number of times, and then has a status. Every item gets exactly one result.
+of lines), under the number of an item that was asked about. What is not in just the form that was
+asked for is read all the same where it can mean one thing only, and is then marked as repaired.
+What cannot be read is asked again, a bounded number of times, and then has a status. Every item
+gets exactly one result.
+
+The same question at temperature 0 has the same answer. So whoever asks again says what was wrong
+with the form of the last answer: at the end of the user's message, since some models' templates
+take no two messages of one role in a row, and an answer with its thoughts can be long.
 """
 
 import functools
+import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, Union
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from metassay.llm.again import ENOUGH, Again, Fault
-from metassay.llm.json_value import only_json
+from metassay.llm.answers import only_json, repair, whole
 from metassay.llm.messages import Ask, ChatRequest, Reply
-from metassay.llm.repair import repaired, whole
+from metassay.llm.prompts import PROMPTS, Kind, file_of, load, render
+
+# A round that wins none of so many wins less than 14 % with 95 % confidence: the next is not asked.
+ENOUGH = 20
+
+Fault = Literal["form", "numbers", "missing", "twice", "value", "truncated"]
+AGAIN_FILLED: Mapping[str, Kind] = {"fault": "text", "attempt": "text"}
+AGAIN_FILE = file_of("answer-again")
+
+_NAMED = 10  # numbers that a fault names
+_SAID: Mapping[Fault, str] = {
+    "form": "it was not in the form that is asked for",
+    "numbers": "it had numbers that nobody asked about",
+    "missing": "it had no answer to number {}",
+    "twice": "it had more than one answer to number {}",
+    "value": "the answer to number {} was none that the form allows",
+    "truncated": "it was too long and was cut off",
+}
+
+
+class Again:
+    """How a question is asked again, in the words of prompts/answer-again.yaml."""
+
+    def __init__(self, prompts: Path = PROMPTS) -> None:
+        """BadInput if the prompt is not usable."""
+        self._prompt = load(AGAIN_FILE.stem, prompts, filled=AGAIN_FILLED)
+
+    def signature(self, rounds: int) -> str:
+        """Rounds and wording as recipes print them."""
+        said = [message.content for message in self._prompt.text] + [*_SAID.values()]
+        digest = hashlib.sha256("\n".join(said).encode("utf-8")).hexdigest()[:8]
+        return f"rounds:{rounds}" + (f"|again:{digest}" if rounds else "")
+
+    def request(
+        self, first: ChatRequest, faults: Mapping[int, Fault | None], turn: int
+    ) -> ChatRequest:
+        """The question for the round `turn`, with what was wrong of each number; none: unchanged.
+
+        It has a key of its own, so that no ledger answers it with the same reply.
+        """
+        said = _faults(faults)
+        if not said:
+            return replace(first, repeat=turn)
+        told = render(self._prompt, fault=said, attempt=turn + 1)[-1].content
+        *before, last = first.messages
+        longer = replace(last, content=f"{last.content}\n\n{told}")
+        return replace(first, messages=(*before, longer), repeat=turn)
+
+    @property
+    def longest(self) -> int:
+        """How many bytes a question gets longer by at most."""
+        fault = "; ".join(_SAID.values()) + 3 * _NAMED * "10000, " + 3 * " and 10000 more"
+        told = render(self._prompt, fault=fault, attempt=100)[-1].content
+        return len(f"\n\n{told}".encode())
+
+
+class RoundTally:
+    """Counts what each round of asking won, and how many answers were repaired."""
+
+    def __init__(self, rounds: int) -> None:
+        self._rounds = rounds
+        self._asked: Counter[int] = Counter()  # questions, by round
+        self._won: Counter[int] = Counter()
+        self._repaired = self._given_up = 0
+
+    def add(self, results: "Iterable[ItemResult[Any]]") -> None:
+        """Count results of `ask_groups`."""
+        for result in results:
+            self._asked.update(range(result.attempts))
+            self._won[result.attempts - 1] += result.status == "ok"
+            self._repaired += result.repaired
+            self._given_up += result.status == "unparsed" and result.attempts <= self._rounds
+
+    @property
+    def notes(self) -> list[str]:
+        """What there is to say; nothing if every answer came at once, in just the form."""
+        lines = []
+        again = [turn for turn in self._asked if turn]
+        if again:
+            each = ", ".join(
+                f"{'at first' if not turn else f'in round {turn}'} {self._won[turn]:,} of"
+                f" {self._asked[turn]:,}"
+                for turn in sorted(self._asked)
+            )
+            lines.append(f"questions that were answered: {each}")
+        if self._given_up:
+            lines.append(
+                f"{self._given_up:,} questions were not asked again in every round, since a round"
+                f" in which {ENOUGH} or more were asked again won none"
+            )
+        if self._repaired:
+            lines.append(
+                f"{self._repaired:,} of {self._won.total():,} answers were not in just the form"
+                " that was asked for, and were read all the same (repaired)"
+            )
+        return lines
+
+
+def _faults(faults: Mapping[int, Fault | None]) -> str:
+    by_fault: dict[Fault, list[int]] = {}
+    for number, fault in faults.items():
+        if fault is not None:
+            by_fault.setdefault(fault, []).append(number)
+    return "; ".join(_SAID[fault].format(_listed(own)) for fault, own in by_fault.items())
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    named = ", ".join(map(str, numbers[:_NAMED]))
+    more = len(numbers) - _NAMED
+    return f"{named} and {more} more" if more > 0 else named
+
 
 Status = Literal["ok", "unparsed", "refused", "truncated", "error"]
 
@@ -113,24 +229,12 @@ class ItemResult(Generic[AnyAnswer]):
     answered it, None if none did.
     """
 
-    status: Status
-    value: AnyAnswer | None
-    attempts: int
-    tokens: int | None
-    repaired: bool = False
-    reply: Reply | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass
-class _State(Generic[AnyAnswer]):
-    """What is known of one item so far."""
-
     status: Status = "unparsed"
     value: AnyAnswer | None = None
     attempts: int = 0
     tokens: int | None = None
     repaired: bool = False
-    reply: Reply | None = None
+    reply: Reply | None = field(default=None, compare=False, repr=False)
 
 
 class _Batch(NamedTuple):
@@ -182,8 +286,8 @@ def ask_groups(
 
     Raises ValueError if numbers repeat within a group, RuntimeError if `ask` breaks its contract.
     """
-    states: list[dict[int, _State[AnyAnswer]]] = [
-        {item.number: _State() for item in group.items} for group in groups
+    states: list[dict[int, ItemResult[AnyAnswer]]] = [
+        {item.number: ItemResult() for item in group.items} for group in groups
     ]
     for group, known in zip(groups, states, strict=True):
         if len(known) != len(group.items):
@@ -206,13 +310,7 @@ def ask_groups(
         if len(unread) >= ENOUGH and all(state.value is None for state in unread):
             left = [batch for batch in left if batch.status != "unparsed"]
         batches = left
-    return [
-        [
-            ItemResult(s.status, s.value, s.attempts, s.tokens, s.repaired, s.reply)
-            for s in known.values()
-        ]
-        for known in states
-    ]
+    return [list(known.values()) for known in states]
 
 
 def first_requests(groups: Sequence[Group[Any]]) -> list[ChatRequest]:
@@ -241,19 +339,22 @@ def _replies(ask: Ask, requests: list[ChatRequest]) -> list[Reply]:
 
 
 def _take(
-    batch: _Batch, reply: Reply, states: dict[int, _State[AnyAnswer]], group: Group[AnyAnswer]
+    batch: _Batch, reply: Reply, states: dict[int, ItemResult[AnyAnswer]], group: Group[AnyAnswer]
 ) -> list[_Batch]:
     """Note what a reply says about its items; returns what is to be asked again."""
     answers, faults = _answers(reply, {item.number for item in batch.items}, group)
     status: Status = "unparsed" if reply.status == "ok" else reply.status
     for item, tokens in zip(batch.items, _shares(reply, len(batch.items)), strict=True):
-        state = states[item.number]
-        state.value, state.repaired = answers.get(item.number, (None, False))
-        state.status = status if state.value is None else "ok"
-        state.reply = None if state.value is None else reply
-        state.attempts += 1
-        if tokens is not None:
-            state.tokens = (state.tokens or 0) + tokens
+        before = states[item.number]
+        value, was_repaired = answers.get(item.number, (None, False))
+        states[item.number] = ItemResult(
+            status=status if value is None else "ok",
+            value=value,
+            attempts=before.attempts + 1,
+            tokens=before.tokens if tokens is None else (before.tokens or 0) + tokens,
+            repaired=was_repaired,
+            reply=None if value is None else reply,
+        )
     left = [item for item in batch.items if item.number not in answers]
     if not left or status == "error":
         return []
@@ -308,7 +409,7 @@ def _read(
     faults: dict[int, Fault | None] = dict.fromkeys(asked, "missing" if found else "form")
     for number, said in found.items():
         model = group.own.get(number, group.answer)
-        values = [_valid(repaired(one, model) if lenient else one, model) for one in said]
+        values = [_valid(repair(one, model) if lenient else one, model) for one in said]
         several = len(values) > 1 and not (lenient and all(v == values[0] for v in values))
         faults[number] = "twice" if several else "value"
         if not several and values[0] is not None:

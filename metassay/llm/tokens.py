@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.llm.messages import ChatRequest
 
 Count = Callable[[str], float]

@@ -1,6 +1,6 @@
-"""The table `agreement`: rater with rater, each with the others, and all raters together."""
+"""x"""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from typing import Literal, NamedTuple, get_args
@@ -8,31 +8,31 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
+from metassay.core.options import Criterion
 from metassay.meta_evaluation.options import BELOW_OTHERS, MetaOptions
-from metassay.meta_evaluation.study import VERSUS, check_criteria, even, generator, mirrored
-from metassay.options import Criterion
-from metassay.parquet import empty
-from metassay.statistics import weighted, weighted_agreement
+from metassay.meta_evaluation.study import (
+    VERSUS,
+    check_criteria,
+    even,
+    frame_of,
+    generator,
+    mirrored,
+)
+from metassay.statistics import agreement as coefficients
 from metassay.statistics.agreement import (
-    Agreement,
-    cohen_kappa,
-    complete,
-    krippendorff_alpha,
-    pairable,
-    percent,
-)
-from metassay.statistics.correlation import COEFFICIENTS, Array, Coefficient
-from metassay.statistics.reliability import (
+    Icc,
+    Units,
     agreement_interval,
-    count_f1,
-    fleiss_kappa,
-    icc,
+    below_others,
     mean_of_others,
-    rated_by_all,
+    rated_items,
 )
-from metassay.statistics.standing_out import Units, below_others
-from metassay.statistics.weighted_agreement import Icc
-from metassay.tables.raters import AGREEMENT
+from metassay.statistics.correlation import COEFFICIENTS, WEIGHTED
+from metassay.statistics.correlation import Coefficient as Correlation
+from metassay.statistics.exact_sums import Array
+from metassay.statistics.resampling import draw, expanded_percentiles
+from metassay.tables.names import REFERENCE
+from metassay.tables.raters import AGREEMENT, RATING_SUMMARIES
 
 ALL = "all"  # agreement.rater_a and rater_b where the coefficient is of all raters together
 OTHERS = "others"  # agreement.rater_b where rater_a is held against the mean of the others
@@ -40,18 +40,18 @@ OTHERS = "others"  # agreement.rater_b where rater_a is held against the mean of
 _KEY = ["doc_id", "author", "part", "unit"]
 
 Scale = Literal["nominal", "ordinal", "interval", "count"]
-Weighted = Callable[[Array, Array], Array]  # of ratings and weights, as in weighted_agreement
 
 
-class _Asked(NamedTuple):
-    """One coefficient, and what its interval is made from."""
+class _Request(NamedTuple):
+    """One coefficient of raters."""
 
     coefficient: str
     rater_a: str
     rater_b: str
-    found: Agreement
+    of: coefficients.Coefficient
     used: Array  # (raters, items) that the coefficient takes
-    of: Weighted
+    n_missing: int
+    value: float | None = None  # None: that of `used`, if two items or more are left
 
 
 def agreement(
@@ -85,11 +85,11 @@ def agreement(
     for (study, criterion), group in rated.groupby(["study", "criterion"], sort=True):
         raters, values, texts = _opinions(group)
         scale = criteria[str(criterion)].scale
-        for asked in _all_asked(raters, values, scale):
-            key = (str(study), str(criterion), *asked[:3])
+        for request in _requests(raters, values, scale):
+            key = (str(study), str(criterion), *request[:3])
             ends = agreement_interval(
-                asked.used,
-                asked.of,
+                request.used,
+                request.of,
                 n=options.resamples,
                 confidence=options.confidence,
                 rng=generator(options.seed, "agreement", *key),
@@ -97,7 +97,9 @@ def agreement(
             rows.append(
                 {
                     **dict(zip(AGREEMENT.key, key, strict=True)),
-                    **asked.found._asdict(),
+                    "value": _value(request),
+                    "n": request.used.shape[1],
+                    "n_missing": request.n_missing,
                     "low": ends.low,
                     "high": ends.high,
                     "n_resamples": ends.n_defined,
@@ -105,7 +107,7 @@ def agreement(
             )
         if scale != "nominal":
             rows += _below_others((str(study), str(criterion)), raters, values, texts, options)
-    return pd.DataFrame(rows, columns=list(AGREEMENT.columns)) if rows else empty(AGREEMENT)
+    return frame_of(rows, AGREEMENT)
 
 
 def _below_others(
@@ -148,84 +150,128 @@ def oriented(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.Dat
     return pd.concat([ratings[~turn], mirrored(ratings[turn], criteria)], ignore_index=True)
 
 
-def _all_asked(raters: Sequence[str], values: Array, scale: Scale) -> Iterator[_Asked]:
+def _requests(raters: Sequence[str], values: Array, scale: Scale) -> Iterator[_Request]:
     if len(raters) < 2:
         return
-    yield from _of_pairs(raters, values, scale)
+    for a, b in combinations(range(len(raters)), 2):
+        taken = rated_items(values[[a, b]])
+        for name, of in _PAIRWISE[scale].items():
+            yield _Request(name, raters[a], raters[b], of, *taken)
     if scale != "nominal":
         yield from _with_others(raters, values)
-    yield from _of_all(values, scale)
+    taken = rated_items(values)
+    level = "interval" if scale == "count" else scale
+    alpha = partial(coefficients.krippendorff_alpha, scale=level)
+    yield _Request(f"krippendorff_alpha_{level}", ALL, ALL, alpha, *taken)
+    if scale in ("nominal", "ordinal"):
+        yield _Request("fleiss_kappa", ALL, ALL, coefficients.fleiss_kappa, *taken)
+    if scale != "nominal":
+        taken = rated_items(values, len(raters))
+        for kind in get_args(Icc):
+            of = partial(coefficients.icc, kind=kind)
+            yield _Request(kind, ALL, ALL, of, *taken)
 
 
-def _of_pairs(raters: Sequence[str], values: Array, scale: Scale) -> Iterator[_Asked]:
-    coefficients = _PAIRWISE[scale]
-    for a, b in combinations(range(len(raters)), 2):
-        used, missing = complete(values[a], values[b])
-        shared = used.shape[1]
-        for name, (of_two, of) in coefficients.items():
-            found = Agreement(np.nan, shared, missing)
-            if shared > 1:
-                found = of_two(values[a], values[b])
-            yield _Asked(name, raters[a], raters[b], found, used, of)
-
-
-def _with_others(raters: Sequence[str], values: Array) -> Iterator[_Asked]:
+def _with_others(raters: Sequence[str], values: Array) -> Iterator[_Request]:
     for rater, name in enumerate(raters):
-        used, missing = complete(values[rater], mean_of_others(values, rater))
+        used, missing = rated_items(np.stack((values[rater], mean_of_others(values, rater))))
         for coefficient in _WITH_OTHERS:
             value = float(COEFFICIENTS[coefficient](*used))
-            found = Agreement(value, used.shape[1], missing)
             of = partial(_weighted_correlation, coefficient=coefficient)
-            yield _Asked(f"{coefficient}_with_others", name, OTHERS, found, used, of)
+            named = f"{coefficient}_with_others", name, OTHERS
+            yield _Request(*named, of, used, missing, value)
 
 
-def _of_all(values: Array, scale: Scale) -> Iterator[_Asked]:
-    used, _ = pairable(values)
-    level = "interval" if scale == "count" else scale
-    found = krippendorff_alpha(values, level)
-    of: Weighted = partial(weighted_agreement.krippendorff_alpha, scale=level)
-    yield _Asked(f"krippendorff_alpha_{level}", ALL, ALL, found, used, of)
-    if scale in ("nominal", "ordinal"):
-        of = weighted_agreement.fleiss_kappa
-        yield _Asked("fleiss_kappa", ALL, ALL, fleiss_kappa(values), used, of)
-    if scale != "nominal":
-        used, _ = rated_by_all(values)
-        for kind in get_args(Icc):
-            of = partial(weighted_agreement.icc, kind=kind)
-            yield _Asked(kind, ALL, ALL, icc(values, kind), used, of)
+def _value(request: _Request) -> float:
+    if request.value is not None:
+        return request.value
+    if request.rater_a != ALL and request.used.shape[1] < 2:
+        return np.nan
+    return coefficients.agreement(request.used, request.of).value
 
 
-def _weighted_correlation(pair: Array, weights: Array, coefficient: Coefficient) -> Array:
+def _weighted_correlation(pair: Array, weights: Array, coefficient: Correlation) -> Array:
     each = np.arange(pair.shape[1])
-    return weighted.COEFFICIENTS[coefficient](pair[0], pair[1], each, weights)
+    return WEIGHTED[coefficient](pair[0], pair[1], each, weights)
 
 
-_WITH_OTHERS: tuple[Coefficient, ...] = ("spearman", "kendall")
-_OfTwo = tuple[Callable[[Array, Array], Agreement], Weighted]
-
-_PERCENT: dict[str, _OfTwo] = {
-    "percent": (percent, partial(weighted_agreement.share_within, tolerance=0)),
-}
-_KAPPA: dict[str, _OfTwo] = {
-    "cohen_kappa": (cohen_kappa, partial(weighted_agreement.cohen_kappa, distance="none")),
-}
-_WEIGHTED_KAPPA: dict[str, _OfTwo] = {
-    f"cohen_kappa_{distance}": (
-        partial(cohen_kappa, weights=distance),
-        partial(weighted_agreement.cohen_kappa, distance=distance),
-    )
+_WITH_OTHERS: tuple[Correlation, ...] = ("spearman", "kendall")
+_PERCENT: dict[str, coefficients.Coefficient] = {"percent": coefficients.share_within}
+_KAPPA: dict[str, coefficients.Coefficient] = {"cohen_kappa": coefficients.cohen_kappa}
+_WEIGHTED_KAPPA: dict[str, coefficients.Coefficient] = {
+    f"cohen_kappa_{distance}": partial(coefficients.cohen_kappa, distance=distance)
     for distance in ("linear", "quadratic")
 }
-_COUNT_F1: dict[str, _OfTwo] = {
-    f"count_f1_{tolerance}": (
-        partial(count_f1, tolerance=tolerance),
-        partial(weighted_agreement.share_within, tolerance=tolerance),
-    )
+_COUNT_F1: dict[str, coefficients.Coefficient] = {
+    f"count_f1_{tolerance}": partial(coefficients.share_within, tolerance=tolerance)
     for tolerance in (0, 1, 2)
 }
-_PAIRWISE: dict[Scale, dict[str, _OfTwo]] = {
+_PAIRWISE: dict[Scale, dict[str, coefficients.Coefficient]] = {
     "nominal": _PERCENT | _KAPPA,
     "ordinal": _PERCENT | _KAPPA | _WEIGHTED_KAPPA,
     "interval": _PERCENT,
     "count": _PERCENT | _COUNT_F1,
 }
+
+
+class _Drawn(NamedTuple):
+    """Resamples of the documents that have a rating with a value."""
+
+    documents: pd.Index
+    counts: Array  # (resamples, documents)
+
+
+def rating_summaries(
+    ratings: pd.DataFrame, criteria: Mapping[str, Criterion], options: MetaOptions
+) -> pd.DataFrame:
+    """Means, standard deviations (ddof 0) and counts of ratings as they were given.
+
+    Every rating of a text or claim counts once, so a text with three raters counts three times.
+    The reference's ratings stand in its own row alone. Abstentions are counted in n_missing and in
+    nothing else. Intervals draw documents again; systems and raters stay. Comparisons are left
+    out. Raises BadInput for an undeclared criterion.
+    """
+    check_criteria(ratings, criteria)
+    rated = ratings[~ratings["unit"].str.startswith(VERSUS)]
+    rows: list[dict[str, object]] = []
+    for key, group in rated.groupby(["study", "criterion", "part"], sort=True):
+        named = [str(name) for name in key]
+        documents = pd.Index(sorted(group.loc[group["value"].notna(), "doc_id"].unique()))
+        rng = generator(options.seed, "rating_summaries", *named)
+        shape = (1, len(documents))
+        counts = draw(shape, resample="documents", n=options.resamples, rng=rng).documents
+        drawn = _Drawn(documents, counts.astype(np.float64))
+        for of, name, mine in _views(group):
+            summary = _summary(mine, drawn, options.confidence)
+            rows.append(dict(zip(RATING_SUMMARIES.key, [*named, of, name], strict=True)) | summary)
+    return frame_of(rows, RATING_SUMMARIES)
+
+
+def _views(group: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    systems = group[group["author"] != REFERENCE]
+    if len(systems):
+        yield "all", "", systems
+    for name, mine in group.groupby("author", sort=True):
+        yield "author", str(name), mine
+    for name, mine in systems.groupby("rater", sort=True):
+        yield "rater", str(name), mine
+
+
+def _summary(mine: pd.DataFrame, drawn: _Drawn, confidence: float) -> dict[str, object]:
+    given = mine.dropna(subset="value")
+    values = given["value"].to_numpy(dtype=np.float64)
+    of_document = given.groupby("doc_id")["value"].agg(["sum", "count"])
+    each = of_document.reindex(drawn.documents, fill_value=0).to_numpy(dtype=np.float64)
+    # einsum and not @: BLAS adds up in an order that depends on the processor.
+    sums, counts = np.einsum("rd,dk->kr", drawn.counts, each)
+    means = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+    low, high = expanded_percentiles(means[:, None], len(of_document), confidence)
+    return {
+        "mean": float(np.mean(values)) if values.size else np.nan,
+        "low": float(low[0]),
+        "high": float(high[0]),
+        "sd": float(np.std(values)) if values.size else np.nan,
+        "n": values.size,
+        "n_missing": len(mine) - values.size,
+        "n_documents": len(of_document),
+    }

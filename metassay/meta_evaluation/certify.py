@@ -22,8 +22,7 @@ from metassay.meta_evaluation.verdicts import (
     shown,
     verdict,
 )
-from metassay.statistics.jackknife import fisher_z
-from metassay.statistics.power import needed
+from metassay.statistics.jackknife import fisher_z, needed
 
 _TEXTS = ("shown_by", "confound")  # may be null
 

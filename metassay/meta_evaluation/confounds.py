@@ -8,12 +8,11 @@ import pandas as pd
 
 from metassay.meta_evaluation.gather import Gathered, directed_places, run_test
 from metassay.meta_evaluation.options import ANY_SHAPE, MEASURED, SYSTEM, VANISHES, MetaOptions
-from metassay.meta_evaluation.study import Measured, Study
-from metassay.parquet import empty
+from metassay.meta_evaluation.study import Measured, Study, frame_of
 from metassay.statistics.components import correlate_at
-from metassay.statistics.confounds import most_abstractive
-from metassay.statistics.correlation import LEVELS, Array, Level
+from metassay.statistics.correlation import LEVELS, Level
 from metassay.statistics.ensembles import standardise
+from metassay.statistics.exact_sums import Array
 from metassay.statistics.jackknife import LeftOut, interval, left_out
 from metassay.statistics.layout import Layout
 from metassay.statistics.partials import (
@@ -21,6 +20,7 @@ from metassay.statistics.partials import (
     given_control,
     less_any_shape,
     less_system,
+    most_abstractive,
     partial,
     partial_given_system,
     residuals_first,
@@ -70,7 +70,7 @@ def confounds(found: Sequence[Gathered], options: MetaOptions) -> pd.DataFrame:
     that lack a number needed here.
     """
     rows = [row for one in found for row in _of_study(one, options)]
-    return pd.DataFrame(rows, columns=list(CONFOUNDS.columns)) if rows else empty(CONFOUNDS)
+    return frame_of(rows, CONFOUNDS)
 
 
 def _of_study(found: Gathered, options: MetaOptions) -> Iterator[dict[str, object]]:
@@ -94,8 +94,7 @@ def _of_study(found: Gathered, options: MetaOptions) -> Iterator[dict[str, objec
                 complete = np.all(np.isfinite(value.needed), axis=0)
                 yield {
                     **study.key,
-                    "metric": measured.metric,
-                    "judge": measured.judge,
+                    **measured.key,
                     "confound": name,
                     "level": level,
                     "statistic": statistic,

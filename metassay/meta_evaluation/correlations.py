@@ -1,4 +1,10 @@
-"""The table `correlations`: each metric with each rated criterion of the same part."""
+"""Tables of correlations of metrics with people, and with each other.
+
+`correlations` (each metric with each rated criterion of the same part), `components` (whether a
+metric agrees about systems, documents, or single texts), `metric_correlations` (metrics and human
+criteria two by two), and of the design `designs` (what counts by itself) and `strata` (each stratum
+by itself).
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import get_args
@@ -7,16 +13,24 @@ import numpy as np
 import pandas as pd
 
 from metassay.meta_evaluation.gather import Gathered
+from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import Measured, Study, generator
-from metassay.parquet import empty
-from metassay.statistics.components import correlate_at
-from metassay.statistics.correlation import LEVELS, Array, Coefficient
-from metassay.statistics.ensembles import percentiles
-from metassay.statistics.grouped import correlate_groups
-from metassay.statistics.jackknife import Over, interval, left_out_all
-from metassay.statistics.resampling import Draws, draw, resampled
-from metassay.tables.correlations import CORRELATIONS
+from metassay.meta_evaluation.study import Measured, Study, frame_of, generator
+from metassay.statistics.components import COMPONENTS, correlate_at, variance_components
+from metassay.statistics.correlation import (
+    COEFFICIENTS,
+    LEVELS,
+    Coefficient,
+    correlate,
+    correlate_groups,
+)
+from metassay.statistics.exact_sums import Array
+from metassay.statistics.jackknife import Over, interval, left_out, left_out_all
+from metassay.statistics.layout import Index, numbered
+from metassay.statistics.resampling import Draws, draw, percentiles, resampled
+from metassay.tables.correlations import COMPONENTS as TABLE
+from metassay.tables.correlations import CORRELATIONS, METRIC_CORRELATIONS
+from metassay.tables.designs import DESIGNS, STRATA
 from metassay.tables.names import EACH_PART
 
 
@@ -45,7 +59,7 @@ def correlations(
                 progress(done, total)
     for same in _in_parts([one.study for one in found]):
         rows += _grouped(same, options)
-    return pd.DataFrame(rows, columns=list(CORRELATIONS.columns)) if rows else empty(CORRELATIONS)
+    return frame_of(rows, CORRELATIONS)
 
 
 def _rows(found: Gathered, place: int, options: MetaOptions) -> Iterator[dict[str, object]]:
@@ -64,8 +78,7 @@ def _rows(found: Gathered, place: int, options: MetaOptions) -> Iterator[dict[st
             }
             yield {
                 **study.key,
-                "metric": measured.metric,
-                "judge": measured.judge,
+                **measured.key,
                 "level": level,
                 "coefficient": coefficient,
                 **counts._replace(value=left.value)._asdict(),
@@ -114,8 +127,7 @@ def _grouped(parts: Parts, options: MetaOptions) -> Iterator[dict[str, object]]:
         yield {
             **study.key,
             "part": EACH_PART,
-            "metric": measured.metric,
-            "judge": measured.judge,
+            **measured.key,
             "level": "grouped",
             "coefficient": coefficient,
             "value": value.value,
@@ -148,3 +160,190 @@ def _mean_of_draws(parts: Parts, coefficient: Coefficient, draws: Draws) -> Arra
     defined = np.count_nonzero(~np.isnan(of_parts), axis=0)
     total = np.nansum(of_parts, axis=0)
     return np.where(defined > 0, total / np.maximum(defined, 1), np.nan)
+
+
+_Name = tuple[str, str]  # `people` or `metric`, and what it is called
+
+
+def metric_correlations(found: Sequence[Study]) -> pd.DataFrame:
+    """Every two of a study's criteria and directed metrics, by three coefficients.
+
+    All texts of a part that the study rated by any criterion are pooled, whoever wrote them. Each
+    two are correlated over the texts that have both; with strata the value is the mean of the
+    strata's, which count by such texts. Everything is turned so that more is better.
+    """
+    by_part: dict[tuple[str, str], list[Study]] = {}
+    for study in found:
+        by_part.setdefault((study.study, study.part), []).append(study)
+    rows = [
+        {"study": study, "part": part, **row}
+        for (study, part), criteria in by_part.items()
+        for row in _pairs(*_scorers(criteria))
+    ]
+    return frame_of(rows, METRIC_CORRELATIONS)
+
+
+def _scorers(criteria: Sequence[Study]) -> tuple[list[_Name], Array, Index]:
+    """Criteria, then metrics, each sorted; their values (scorers, texts) of rated texts; strata."""
+    people: dict[_Name, pd.Series] = {}
+    strata: dict[str, str] = {}  # by document
+    metrics: dict[_Name, pd.Series] = {}
+    for one in criteria:
+        texts = pd.MultiIndex.from_product([one.systems, one.documents])
+        labels = [one.found.strata[number] for number in one.layout.stratum]
+        strata = dict(zip(one.documents, labels, strict=True)) | strata
+        people["people", one.criterion] = pd.Series(one.oriented.ravel(), texts)
+        for metric in one.directed:
+            values, name = pd.Series(metric.oriented.ravel(), texts), ("metric", metric.label)
+            metrics[name] = metrics[name].combine_first(values) if name in metrics else values
+    rated = pd.DataFrame(people).dropna(how="all")
+    named = sorted(people) + sorted(
+        name for name, values in metrics.items() if values.notna().any()
+    )
+    every = people | metrics
+    found = pd.DataFrame({name: every[name].reindex(rated.index) for name in named})
+    stratum = numbered([strata[document] for document in rated.index.get_level_values(1)])
+    return named, found.to_numpy(dtype=np.float64).T, stratum
+
+
+def _pairs(named: Sequence[_Name], values: Array, stratum: Index) -> Iterator[dict[str, object]]:
+    known = np.isfinite(values)
+    for place, first in enumerate(named[:-1]):
+        x, others = values[place], values[place + 1 :]
+        both = np.count_nonzero(known[place] & known[place + 1 :], axis=1)
+        one = np.count_nonzero(known[place] != known[place + 1 :], axis=1)
+        for coefficient, of in COEFFICIENTS.items():
+            found = _over_strata(of, x, others, stratum)
+            for second, value, n, missing in zip(named[place + 1 :], found, both, one, strict=True):
+                yield {
+                    "coefficient": coefficient,
+                    "first_is": first[0],
+                    "first": first[1],
+                    "second_is": second[0],
+                    "second": second[1],
+                    "value": float(value),
+                    "n": int(n),
+                    "n_missing": int(missing),
+                }
+
+
+def _over_strata(
+    of: Callable[[Array, Array], Array], x: Array, others: Array, stratum: Index
+) -> Array:
+    total, weight = np.zeros((2, len(others)))
+    for number in range(int(stratum.max(initial=0)) + 1):
+        mine = stratum == number
+        y = others[:, mine]
+        value = of(np.broadcast_to(x[mine], y.shape), y)
+        n = np.count_nonzero(np.isfinite(x[mine]) & np.isfinite(y), axis=1) * ~np.isnan(value)
+        total += n * np.nan_to_num(value)
+        weight += n
+    mean: Array = np.divide(total, weight, out=np.full(weight.size, np.nan), where=weight > 0)
+    return mean
+
+
+def components(found: Sequence[Gathered], options: MetaOptions) -> pd.DataFrame:
+    """One row per metric and component, by options.coefficient.
+
+    Metrics and people are turned so that more is better. p is the exact test's, of this component
+    and metric alone. Shares are each variance component over their sum, those under 0 counted as
+    0. A document that has one text has no level of its own: then `between_documents` has no value,
+    and `within` is within systems.
+    """
+    rows = [row for one in found for row in _component_rows(one, options)]
+    return frame_of(rows, TABLE)
+
+
+def _component_rows(found: Gathered, options: MetaOptions) -> Iterator[dict[str, object]]:
+    study, tested = found.study, found.levels["global"]
+    people = _shares(study.human)
+    for place, one in enumerate(study.metrics):
+        shares = _shares(np.where(np.isfinite(study.human), one.values, np.nan))
+        for component in COMPONENTS:
+            sides = one.oriented, study.oriented
+            value = correlate_at(*sides, component, options.coefficient, study.layout)
+            p = np.nan
+            if component in tested.relations:
+                p = float(tested.p[place, tested.relations.index(component)])
+                left = left_out(*sides, component, options.coefficient, study.layout)
+                ends = interval(left, confidence=options.confidence)
+                low, high = ends.low, ends.high
+            else:
+                value, low, high = value._replace(value=np.nan, n=0), np.nan, np.nan
+            yield {
+                **study.key,
+                **one.key,
+                "component": component,
+                "coefficient": options.coefficient,
+                "value": value.value,
+                "low": low,
+                "high": high,
+                "p": p,
+                "n": value.n,
+                "n_missing": value.n_missing,
+                "metric_share": shares[component],
+                "people_share": people[component],
+            }
+
+
+def _shares(scores: Array) -> dict[str, float]:
+    found = np.maximum(np.array(variance_components(scores)), 0.0)
+    total = float(found.sum())
+    each = found / total if total > 0 else np.full(3, np.nan)
+    return {name: float(share) for name, share in zip(COMPONENTS, each, strict=True)}
+
+
+def designs(found: Sequence[Study], groups: Groups) -> pd.DataFrame:
+    """One row per study, criterion and part."""
+    given = [
+        name for name, labels in zip(("strata", "cluster", "family"), groups, strict=True) if labels
+    ]
+    rows = [
+        {
+            **study.key,
+            "design": study.design,
+            "n_systems": len(study.systems),
+            "n_families": study.layout.n_families,
+            "n_documents": len(study.documents),
+            "n_clusters": study.layout.n_clusters,
+            "n_strata": study.layout.n_strata,
+            "given": ", ".join(given),
+            "found": "\n".join(study.found.dealt_with),
+            "suspected": "\n".join(study.found.suspected),
+        }
+        for study in found
+    ]
+    return frame_of(rows, DESIGNS)
+
+
+def strata(found: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
+    """One row per metric, level and stratum of each study that has several.
+
+    Each is what a study of the stratum alone says. Signs are turned so that more of metric and
+    criterion is better.
+    """
+    rows = [row for study in found for row in _strata(study, options)]
+    return frame_of(rows, STRATA)
+
+
+def _strata(study: Study, options: MetaOptions) -> Iterator[dict[str, object]]:
+    if study.layout.n_strata == 1:
+        return
+    parts = study.layout.parts(np.isfinite(study.human))
+    for one in study.directed:
+        for part in parts:
+            sides = part.of(one.oriented), part.of(study.oriented)
+            for level in LEVELS:
+                counted = correlate(*sides, level, options.coefficient)
+                left = left_out(*sides, level, options.coefficient, part.layout)
+                ends = interval(left, confidence=options.confidence)
+                yield {
+                    **study.key,
+                    **one.key,
+                    "level": level,
+                    "stratum": study.found.strata[int(study.layout.stratum[part.columns[0]])],
+                    "coefficient": options.coefficient,
+                    **counted._asdict(),
+                    "low": ends.low,
+                    "high": ends.high,
+                }

@@ -6,12 +6,10 @@ import numpy as np
 import pandas as pd
 
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import Measured, Study, generator
-from metassay.parquet import empty
-from metassay.statistics.arithmetic import Array, Mask
+from metassay.meta_evaluation.study import Measured, Study, frame_of, generator
+from metassay.statistics.ensembles import best_subset, in_ensembles
 from metassay.statistics.ensembles import ensembles as every_subset
-from metassay.statistics.ensembles import in_ensembles
-from metassay.statistics.selection import best_subset
+from metassay.statistics.exact_sums import Array, Mask
 from metassay.tables.ensembles import ENSEMBLES
 
 JOINED = " + "
@@ -58,7 +56,7 @@ def ensembles(
         if len(metrics) > 1
         for row in _of_study(study, metrics, options)
     ]
-    return pd.DataFrame(rows, columns=list(ENSEMBLES.columns)) if rows else empty(ENSEMBLES)
+    return frame_of(rows, ENSEMBLES)
 
 
 def _of_study(study: Study, compared: Sequence[Measured], options: MetaOptions) -> Rows:

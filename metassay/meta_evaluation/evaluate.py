@@ -4,26 +4,27 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
-from metassay.errors import BadInput, shown
+from metassay.core.errors import BadInput, shown
+from metassay.core.options import Criterion
 from metassay.meta_evaluation.agreement import agreement
-from metassay.meta_evaluation.components import components
-from metassay.meta_evaluation.conflicts import conflicts, disagreements
 from metassay.meta_evaluation.confounds import confounds
-from metassay.meta_evaluation.corrected import corrected
-from metassay.meta_evaluation.correlations import correlations
-from metassay.meta_evaluation.designs import designs, strata
+from metassay.meta_evaluation.correlations import (
+    components,
+    correlations,
+    designs,
+    metric_correlations,
+    strata,
+)
 from metassay.meta_evaluation.ensembles import ensembles
 from metassay.meta_evaluation.evidence import evidence
 from metassay.meta_evaluation.gather import gather
-from metassay.meta_evaluation.judge_cards import judge_cards
+from metassay.meta_evaluation.judge_cards import corrected, judge_cards
 from metassay.meta_evaluation.layouts import NO_GROUPS, Groups
-from metassay.meta_evaluation.metric_correlations import metric_correlations
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.preferences import preferences
+from metassay.meta_evaluation.orderings import conflicts, preferences
 from metassay.meta_evaluation.significance import significance
 from metassay.meta_evaluation.study import Better, Study, rounding, studies
-from metassay.options import Criterion
-from metassay.statistics.sizes import SYSTEMS, TEXTS
+from metassay.statistics.limits import SYSTEMS, TEXTS
 
 Progress = Callable[[int, int], None]
 
@@ -59,6 +60,7 @@ def evaluate(  # noqa: PLR0913 - the data, what is known of it, and whom to tell
         note(line)
     gathered = gather(found, options, progress=of("tests"))
     confounded = confounds(gathered, options)
+    per_document, drawn = conflicts(scores, better, options)
     cards, bins = judge_cards(scores, ratings, found, criteria, options)
     return {
         "designs": designs(found, groups),
@@ -70,8 +72,8 @@ def evaluate(  # noqa: PLR0913 - the data, what is known of it, and whom to tell
         "metric_correlations": metric_correlations(found),
         "preferences": preferences(scores, ratings, criteria, better),
         "ensembles": ensembles(found, options, note=note),
-        "conflicts": conflicts(scores, better, options),
-        "disagreements": disagreements(scores, better, options),
+        "conflicts": per_document,
+        "disagreements": drawn,
         "confounds": confounded,
         "corrected": corrected(scores, found, options),
         "judge_cards": cards,

@@ -7,14 +7,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from metassay.core.options import Criterion
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import generator, human_scores
-from metassay.options import Criterion
-from metassay.parquet import empty
-from metassay.statistics.arithmetic import Array
-from metassay.statistics.ensembles import expanded_percentiles
+from metassay.meta_evaluation.study import frame_of, generator, human_scores
+from metassay.statistics.exact_sums import Array
 from metassay.statistics.facet_weights import Method, fit, mean_squared_error
-from metassay.statistics.resampling import draw
+from metassay.statistics.resampling import draw, expanded_percentiles
 from metassay.tables.facet_weights import FACET_WEIGHTS
 
 OVERALL = "overall"  # the kind of a rubric's criterion that sums the others up
@@ -52,7 +50,7 @@ def facet_weights(
         for (study, part), mine in people.groupby(["study", "part"], sort=True)
         for row in _of_study(mine, asked, criteria, options, (str(rubric), str(study), str(part)))
     ]
-    return pd.DataFrame(rows, columns=list(FACET_WEIGHTS.columns)) if rows else empty(FACET_WEIGHTS)
+    return frame_of(rows, FACET_WEIGHTS)
 
 
 def _of_study(

@@ -9,19 +9,20 @@ import numpy as np
 
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, generator
-from metassay.statistics.arithmetic import Array, Mask
 from metassay.statistics.components import BETWEEN, PARTS_OF_LEVEL, Relation, rests_on
 from metassay.statistics.correlation import LEVELS, Level
+from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.independence import (
     Independence,
+    Orders,
+    draw_orders_within,
     independence_test,
     nested_test,
+    prepared,
     stratified,
 )
 from metassay.statistics.jackknife import LeftOut, left_out
 from metassay.statistics.layout import Index, Part, exchangeable, family_means
-from metassay.statistics.orders import Orders, draw_orders_within
-from metassay.statistics.prepared import prepared
 
 
 class AtLevel(NamedTuple):

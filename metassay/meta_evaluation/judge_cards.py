@@ -1,17 +1,116 @@
-"""The tables `judge_cards` and `calibration`: a judge's pass or fail of texts beside people's."""
+"""The tables `judge_cards`, `calibration` and `corrected`: what a judge on all texts is worth.
 
-from collections.abc import Mapping, Sequence
+A card has a judge's pass or fail of texts beside people's; `corrected` a system's true mean from a
+metric on all its texts and people on some.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from metassay.meta_evaluation.cards import Judged, Row, card
+from metassay.core.options import Criterion
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import Measured, Study
-from metassay.options import Criterion
-from metassay.parquet import Table, empty
-from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
+from metassay.meta_evaluation.study import Measured, Study, frame_of, generator
+from metassay.statistics.classification import Calibration, auroc, calibration, judge_card
+from metassay.statistics.exact_sums import Array
+from metassay.statistics.pass_rate import (
+    labels_needed,
+    pass_rates,
+    prediction_powered_mean,
+    rogan_gladen,
+)
+from metassay.statistics.shares import Clusters, Estimate
+from metassay.tables.corrected import CORRECTED
+from metassay.tables.judge_cards import CALIBRATION, CARD_STATISTICS, JUDGE_CARDS
 from metassay.tables.names import NO_JUDGE
+
+Row = dict[str, object]
+Numbers = dict[str, Estimate]  # by statistic
+
+
+class Judged(NamedTuple):
+    """Every text that a judge or people judged."""
+
+    judge: Array  # 0 to 1: from the threshold on a pass; NaN without a judgment
+    people: Array  # 0 or 1; NaN where there is no right answer
+    cluster: Clusters  # texts of one number are alike
+    n_split: int  # texts without a right answer because half of their raters pass them
+    probability: Array | None  # of passing, 0 to 1, NaN where there is none; None without any
+    thresholded: bool  # whether the threshold made passes and fails of `judge`
+
+
+def card(
+    judged: Judged, options: MetaOptions, key: Sequence[str], more: Mapping[str, Estimate]
+) -> tuple[list[Row], list[Row]]:
+    """Rows of the card and of its bins, without their key and recipe.
+
+    `key` seeds what is drawn; `more` has further numbers of the card.
+    """
+    rows, found = {**numbers(judged, options, key), **more}, None
+    if judged.probability is not None:
+        sure, p, y, of = options.confidence, judged.probability, judged.people, judged.cluster
+        rng = generator(options.seed, "calibration", *key)
+        found = calibration(p, y, confidence=sure, rng=rng, cluster=of)
+        rows |= {name: getattr(found, name) for name in ("brier", "bias", "ece", "ece_by_chance")}
+        rows["auroc"] = auroc(p, y, confidence=sure, cluster=of)
+    shared = {
+        "n_judged": int(np.count_nonzero(np.isfinite(judged.judge))),
+        "n_missing": int(np.count_nonzero(np.isnan(judged.judge) & np.isfinite(judged.people))),
+        "n_split": judged.n_split,
+        "threshold": options.threshold if judged.thresholded else np.nan,
+    }
+    made: list[Row] = [
+        {
+            "statistic": name,
+            **rows[name]._asdict(),
+            **shared,
+            "width": options.label_width if name.startswith("labels_") else np.nan,
+        }
+        for name in CARD_STATISTICS
+        if name in rows
+    ]
+    return made, _bins(found) if found is not None else []
+
+
+def numbers(judged: Judged, options: MetaOptions, key: Sequence[str]) -> Numbers:
+    """Every number that passes and fails alone give."""
+    judge, people, cluster = judged.judge, judged.people, judged.cluster
+    asked = {"confidence": options.confidence, "threshold": options.threshold}
+    rng = generator(options.seed, "judge_card", *key)
+    found = judge_card(judge, people, rng=rng, cluster=cluster, **asked)
+    counts = found[:4]
+    n, worth = sum(counts), found.estimates["agreement"].n_effective
+    made = {
+        name: Estimate(float(count), np.nan, np.nan, n, worth)
+        for name, count in zip(CARD_STATISTICS[:4], counts, strict=True)
+    }
+    made |= found.estimates
+    rng = generator(options.seed, "pass_rates", *key)
+    rates = pass_rates(judge, people, rng=rng, cluster=cluster, **asked)
+    made |= {f"{name}_pass_rate": rate for name, rate in rates._asdict().items()}
+    needed = labels_needed(judge, people, width=options.label_width, cluster=cluster, **asked)
+    for name, labels in needed._asdict().items():
+        made[f"labels_{name}"] = Estimate(labels, np.nan, np.nan, n, worth)
+    return made
+
+
+def _bins(found: Calibration) -> list[Row]:
+    return [
+        {
+            "bin": place,
+            "lowest": one.lowest,
+            "highest": one.highest,
+            "mean": one.mean,
+            "passed": one.passed.value,
+            "low": one.passed.low,
+            "high": one.passed.high,
+            "n": one.passed.n,
+        }
+        for place, one in enumerate(found.bins)
+    ]
+
 
 UNIT = "text"  # ratings.unit where a text as a whole was judged
 
@@ -47,17 +146,12 @@ def judge_cards(
             texts = _texts(scores, study, measured)
             if texts is None:
                 continue
-            key: Row = {**study.key, "metric": measured.metric, "judge": measured.judge}
+            key: Row = {**study.key, **measured.key}
             last: Row = {"recipe": measured.recipe}
             made, reliability = card(texts, options, [str(name) for name in key.values()], {})
             cards += [{**key, **row, **last} for row in made]
             bins += [{**key, **row, **last} for row in reliability]
-    return card_frame(cards, JUDGE_CARDS), card_frame(bins, CALIBRATION)
-
-
-def card_frame(rows: list[Row], table: Table) -> pd.DataFrame:
-    """Rows as a frame with the table's columns."""
-    return pd.DataFrame(rows, columns=list(table.columns)) if rows else empty(table)
+    return frame_of(cards, JUDGE_CARDS), frame_of(bins, CALIBRATION)
 
 
 def _pass_or_fail(study: Study, ratings: pd.DataFrame, criterion: Criterion) -> bool:
@@ -70,13 +164,8 @@ def _pass_or_fail(study: Study, ratings: pd.DataFrame, criterion: Criterion) -> 
 
 
 def _texts(scores: pd.DataFrame, study: Study, measured: Measured) -> Judged | None:
-    mine = scores[
-        (scores["part"] == study.part)
-        & (scores["metric"] == measured.metric)
-        & (scores["judge"] == measured.judge)
-        & (scores["recipe"] == measured.recipe)
-        & scores["author"].isin(study.systems)
-    ]
+    mine = _of_metric(scores, study, measured)
+    mine = mine[mine["author"].isin(study.systems)]
     by = pd.MultiIndex.from_frame(mine[["doc_id", "author"]].astype(str))
     score = pd.Series(mine["value"].to_numpy(dtype=np.float64), index=by).dropna()
     probable = not score.isin((0.0, 1.0)).all()
@@ -100,3 +189,87 @@ def _texts(scores: pd.DataFrame, study: Study, measured: Measured) -> Judged | N
         passing if probable else None,
         bool(probable),
     )
+
+
+def corrected(scores: pd.DataFrame, found: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
+    """Per study, compared metric and rated system: the mean that people would give all its texts.
+
+    `scores`: the table of that name; all texts of the system in the study's part that the metric
+    scored by the recipe of the rated ones, and their documents, are "all its texts". The estimate
+    is a mean on the criterion's own scale, whatever the metric's. A metric that falls where people
+    rise, though both say that more is better, gets weight 0, which leaves people's mean. Every
+    system has a row `prediction_powered`; a row `rogan_gladen` where all its scores and ratings
+    are 0 or 1.
+
+    Both assume that the rated texts are a random sample of all texts of the system, and that
+    documents are independent. Where the texts were picked (the hardest, the longest), neither
+    interval covers.
+    """
+    rows: list[dict[str, object]] = []
+    for study in found:
+        for measured in study.compared(options):
+            mine = _of_metric(scores, study, measured)
+            for position, author in enumerate(study.systems):
+                judge, human = _aligned(mine, study, position)
+                sign = 1.0 if measured.better == study.better else -1.0
+                for row in _corrections(judge, human, sign, options.confidence):
+                    key = {**study.key, **measured.key, "author": author}
+                    rows.append({**key, **row, "recipe": measured.recipe})
+    return frame_of(rows, CORRECTED)
+
+
+def _of_metric(scores: pd.DataFrame, study: Study, measured: Measured) -> pd.DataFrame:
+    return scores[
+        (scores["part"] == study.part)
+        & (scores["metric"] == measured.metric)
+        & (scores["judge"] == measured.judge)
+        & (scores["recipe"] == measured.recipe)
+    ]
+
+
+def _aligned(scores: pd.DataFrame, study: Study, position: int) -> tuple[Array, Array]:
+    """The metric's and people's values of every text that one system has of either."""
+    own = scores[scores["author"] == study.systems[position]]
+    metric = pd.Series(own["value"].to_numpy(dtype=np.float64), index=own["doc_id"])
+    people = pd.Series(study.human[position], index=study.documents).dropna()
+    documents = metric.index.union(people.index, sort=True)
+    return metric.reindex(documents).to_numpy(), people.reindex(documents).to_numpy()
+
+
+def _corrections(
+    judge: Array, human: Array, sign: float, confidence: float
+) -> Iterator[dict[str, object]]:
+    rated, scored = human[np.isfinite(human)], judge[np.isfinite(judge)]
+    by_people = float(np.mean(rated))
+    powered = prediction_powered_mean(sign * judge, human, confidence=confidence)
+    yield {
+        "method": "prediction_powered",
+        "value": powered.value,
+        "low": powered.low,
+        "high": powered.high,
+        "metric_mean": sign * powered.judge_mean,
+        "human_mean": by_people,
+        "weight": powered.weight,
+        "sensitivity": np.nan,
+        "specificity": np.nan,
+        "n": powered.n,
+        "n_judged": scored.size,
+        "n_missing": powered.n_missing,
+    }
+    if not scored.size or not np.isin(np.concatenate((rated, scored)), (0.0, 1.0)).all():
+        return
+    share = rogan_gladen(judge, human, confidence=confidence)
+    yield {
+        "method": "rogan_gladen",
+        "value": share.value,
+        "low": share.low,
+        "high": share.high,
+        "metric_mean": float(np.mean(scored)),
+        "human_mean": by_people,
+        "weight": np.nan,
+        "sensitivity": share.sensitivity,
+        "specificity": share.specificity,
+        "n": share.n,
+        "n_judged": scored.size,
+        "n_missing": share.n_missing,
+    }

@@ -8,18 +8,22 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.errors import BadInput, shown
-from metassay.options import Design
-from metassay.statistics.arithmetic import Array
-from metassay.statistics.dependence import (
+from metassay.core.errors import BadInput, shown
+from metassay.core.options import Design
+from metassay.statistics.exact_sums import Array
+from metassay.statistics.layout import (
+    Index,
+    Layout,
+    blocks_of,
     clumps,
     differ_by_group,
     doubles,
     in_blocks,
+    joined,
     near_copies,
+    numbered,
     order_shows,
 )
-from metassay.statistics.layout import Index, Layout, blocks_of, joined, numbered
 
 SURE, SUSPICIOUS = 5.0, 3.5  # standard deviations by which documents clump beyond chance
 CHANCE = 0.01  # of names that begin alike and mean nothing

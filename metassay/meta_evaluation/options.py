@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from metassay.options import Confidence, Draws, Options, Seed, Share
-from metassay.statistics.sizes import LARGEST
+from metassay.core.options import Confidence, Draws, Options, Seed, Share
+from metassay.statistics.limits import LARGEST
 
 # Confounds, also for pages, which would otherwise load the statistics for these words.
 MEASURED = ("coverage", "density", "words")  # metrics that are confounds of the others

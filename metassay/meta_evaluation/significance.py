@@ -7,16 +7,20 @@ import numpy as np
 import pandas as pd
 
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import Measured, Study, generator
-from metassay.parquet import empty
-from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, Array, Coefficient, Level
-from metassay.statistics.permutation import Swaps, Trio, common, draw_swaps, permutation_test
+from metassay.meta_evaluation.study import Measured, Study, frame_of, generator
+from metassay.statistics.correlation import LEVELS, Coefficient, Level
 from metassay.statistics.resampling import Draws, draw
 from metassay.statistics.significance import (
     Sampled,
+    Swaps,
+    Trio,
     benjamini_hochberg,
+    common,
+    draw_swaps,
     holm,
     paired,
+    paired_differences,
+    permutation_test,
     sampled,
     sampled_by_document,
     williams,
@@ -45,7 +49,7 @@ def significance(found: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
         for test in _tests(study, level, options)
         for row in _family(study, level, test, options)
     ]
-    return pd.DataFrame(rows, columns=list(SIGNIFICANCE.columns)) if rows else empty(SIGNIFICANCE)
+    return frame_of(rows, SIGNIFICANCE)
 
 
 def _tests(study: Study, level: Level, options: MetaOptions) -> list[str]:
@@ -83,8 +87,9 @@ Pairs = Sequence[tuple[Measured, Measured]]
 def _tested(
     study: Study, pairs: Pairs, level: Level, test: str, options: MetaOptions
 ) -> Iterator[dict[str, float]]:
+    trios = [common(a.oriented, b.oriented, study.oriented) for a, b in pairs]
     if test.startswith("bootstrap"):
-        results = _bootstrapped(study, pairs, level, test, options)
+        results = _bootstrapped(study, pairs, trios, level, test, options)
     else:
         swaps = None
         if test.startswith("permutation"):
@@ -96,8 +101,8 @@ def _tested(
                 layout=study.layout,
             )
         results = (_one(study, pair, level, swaps, options) for pair in pairs)
-    for (a, b), values in zip(pairs, results, strict=True):
-        n = _rests_on(a.oriented, b.oriented, study.oriented, level, options.coefficient)
+    for trio, values in zip(trios, results, strict=True):
+        n = _rests_on(trio, level, options.coefficient)
         yield {"low": np.nan, "high": np.nan, "n_undefined": 0, **values, "n": n}
 
 
@@ -130,7 +135,12 @@ def _one(
 
 
 def _bootstrapped(
-    study: Study, pairs: Pairs, level: Level, test: str, options: MetaOptions
+    study: Study,
+    pairs: Pairs,
+    trios: Sequence[Trio],
+    level: Level,
+    test: str,
+    options: MetaOptions,
 ) -> Iterator[dict[str, float]]:
     """Each metric is resampled once for all of its pairs in which the same texts take part."""
     draws = draw(
@@ -140,7 +150,6 @@ def _bootstrapped(
         rng=_generator(study, level, test, options),
         layout=study.layout,
     )
-    trios = [common(a.oriented, b.oriented, study.oriented) for a, b in pairs]
     if level == "document":
         differences = iter(sampled_by_document(trios, options.coefficient, draws))
     else:
@@ -168,12 +177,9 @@ def _differences(
         yield known[a.label, cells].less(known[b.label, cells])
 
 
-def _rests_on(a: Array, b: Array, human: Array, level: Level, coefficient: Coefficient) -> int:
-    trio = common(a, b, human)
+def _rests_on(trio: Trio, level: Level, coefficient: Coefficient) -> int:
     if level == "global":
         return int(np.count_nonzero(trio.present))
     if level == "system":
         return int(np.count_nonzero(np.any(trio.present, axis=1)))
-    of = EVERY_COEFFICIENT[coefficient]
-    with_people = [of(metric.T, trio.human.T) for metric in (trio.a, trio.b)]
-    return int(np.count_nonzero(~np.isnan(with_people[0] + with_people[1])))
+    return int(np.count_nonzero(~np.isnan(paired_differences(trio, coefficient))))

@@ -4,19 +4,21 @@ People are scorers too: a rating becomes a matrix as a metric does. All alignmen
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from metassay.errors import BadInput, shown
+from metassay.core.errors import BadInput, shown
+from metassay.core.options import Criterion
 from metassay.meta_evaluation.layouts import NO_GROUPS, Found, Groups, layout_of
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.options import Criterion
-from metassay.statistics.correlation import TIE, Array, tied
+from metassay.statistics.correlation import TIE, tied
+from metassay.statistics.exact_sums import Array
 from metassay.statistics.layout import Layout
 from metassay.tables.names import REFERENCE, metric_label
+from metassay.tables.parquet import Table, empty
 
 VERSUS = "versus:"
 NAMELESS = "system"  # who wrote all texts, where nobody says who did
@@ -42,6 +44,11 @@ class Measured(NamedTuple):
     def label(self) -> str:
         """The name in tables and pages: the metric, and its judge in brackets if it has one."""
         return metric_label(self.metric, self.judge)
+
+    @property
+    def key(self) -> dict[str, str]:
+        """Its key columns."""
+        return {"metric": self.metric, "judge": self.judge}
 
     @property
     def tells_apart(self) -> bool:
@@ -268,6 +275,11 @@ def one_recipe(scores: pd.DataFrame, metric: str, judge: str, part: str) -> str:
             f" are never compared: {recipes[0]} and {recipes[1]}; measure all systems with one"
         )
     return str(recipes[0])
+
+
+def frame_of(rows: Sequence[Mapping[str, object]], table: Table) -> pd.DataFrame:
+    """Rows as a frame with the table's columns."""
+    return pd.DataFrame(rows, columns=list(table.columns)) if rows else empty(table)
 
 
 def _rater_scores(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.metrics.describe import OVERLAP, Description, Measured
 from metassay.metrics.record import Metric
 from metassay.models import encoders, extra

@@ -5,9 +5,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from metassay.core.options import Options
 from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured
 from metassay.metrics.record import Metric
-from metassay.options import Options
 
 
 class BleuOptions(Options):

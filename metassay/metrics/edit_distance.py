@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from rapidfuzz import __version__ as rapidfuzz_version
 from rapidfuzz.distance import Levenshtein
 
+from metassay.core.options import Options
 from metassay.metrics.describe import OVERLAP, Description, Measured, ratio
 from metassay.metrics.record import Metric
-from metassay.options import Options
 from metassay.text.tokens import words
 
 

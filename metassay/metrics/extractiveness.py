@@ -6,9 +6,9 @@ longest run of tokens, from where the last one ended, that occurs anywhere in th
 
 from collections.abc import Sequence
 
+from metassay.core.options import Options
 from metassay.metrics.describe import COPYING, UNDEFINED, Description, Measured, ratio
 from metassay.metrics.record import Metric
-from metassay.options import Options
 from metassay.text.tokens import alphanumeric
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from metassay.core.options import Options
 from metassay.metrics.describe import COPYING, Description, Measured
 from metassay.metrics.record import Metric
-from metassay.options import Options
 from metassay.text import tokens
 
 

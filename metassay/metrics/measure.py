@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay import __version__, oracle
-from metassay.checks import check_sources, without_further_references
-from metassay.kinds import Chosen
+from metassay import __version__
+from metassay.core.errors import BadInput
+from metassay.core.kinds import Chosen
 from metassay.metrics.describe import UNDEFINED, Description, Measured
 from metassay.metrics.record import Metric
-from metassay.options import Options
-from metassay.parquet import empty, rounded
+from metassay.tables.checks import check_sources, without_further_references
 from metassay.tables.names import FULL, NO_JUDGE, REFERENCE
+from metassay.tables.parquet import empty, rounded
 from metassay.tables.scores import MEASUREMENTS
 from metassay.text.citations import strip_citations
 
@@ -59,7 +59,7 @@ def measure(
     - A value that is undefined for the two texts is null with n_expected and n_judged 1.
 
     `segmentation` is what made `parts`, as recipes print it. Raises BadInput if a text's document
-    is not in `sources`, and Defect if a value is not that of its family's oracle.
+    is not in `sources`.
     """
     by_doc = _by_document(parts)
     rows: list[tuple[Any, ...]] = []
@@ -72,7 +72,7 @@ def measure(
             [str(case.evidence) for case in complete],
             options,
         )
-        _compare(kind, metric, options, complete, measured)
+        _check(kind, metric, measured, len(complete))
         rows += _rows(metric, metric.recipe(options), cases, measured, segmentation)
         warnings += _cut(kind, complete, measured)
     frame = pd.DataFrame(rows, columns=list(MEASUREMENTS.columns)) if rows else empty(MEASUREMENTS)
@@ -80,29 +80,14 @@ def measure(
     return Measurements(frame, tuple(warnings))
 
 
-def _compare(
-    kind: str,
-    metric: Metric,
-    options: Options,
-    complete: Sequence[_Case],
-    measured: Mapping[str, Sequence[Measured]],
+def _check(
+    kind: str, metric: Metric, measured: Mapping[str, Sequence[Measured]], texts: int
 ) -> None:
-    """Hold a sample of the values against the package that defines them."""
-    if metric.oracle is None:
-        return
-    keys = [(case.doc_id, case.author, case.part) for case in complete]
-    texts = [(str(case.candidate), str(case.evidence)) for case in complete]
-    chosen = oracle.sample(keys, [len(one) * len(other) for one, other in texts])
-    defined = metric.oracle(
-        [texts[index][0] for index in chosen], [texts[index][1] for index in chosen], options
-    )
-    differing = [
-        f"{name} of {' > '.join(keys[index])} is {measured[name][index].value}, there {value}"
-        for name, values in defined.items()
-        for index, value in zip(chosen, values, strict=True)
-        if not oracle.same(measured[name][index].value, value)
-    ]
-    oracle.refuse(kind, differing, len(chosen))
+    """BadInput unless each metric that is described has one value per text: a user's may not."""
+    wanted = {one.name: texts for one in metric.descriptions}
+    found = {name: len(values) for name, values in measured.items()}
+    if found != wanted:
+        raise BadInput(f"{kind}: gave so many values: {found}, and {wanted} are wanted; mend it")
 
 
 def _rows(

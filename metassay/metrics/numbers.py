@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
+from metassay.core.options import Options
 from metassay.metrics.describe import COPYING, Description, Measured
 from metassay.metrics.record import Metric
-from metassay.options import Options
 
 # What may be written against its number and leaves it one: 20mg, 5mm, 10:30am, 37.5C.
 _UNITS = (

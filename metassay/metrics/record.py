@@ -4,12 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from metassay.core.options import Options
+from metassay.llm.needs import Needs
 from metassay.metrics.describe import Description, Measured
-from metassay.needs import Needs
-from metassay.options import Options
 
 Measure = Callable[[Sequence[str], Sequence[str], Any], Mapping[str, Sequence[Measured]]]
-Oracle = Callable[[Sequence[str], Sequence[str], Any], Mapping[str, Sequence[float | None]]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,8 +17,6 @@ class Metric(Needs):
 
     `measure(candidates, evidence, options)` gives, by metric name, one Measured per candidate;
     `evidence` holds at the same index what the candidate is compared with, as `against` says.
-    `oracle`, of a family that we compute ourselves, gives the values of the package that defines
-    them, of the same arguments: each run compares a sample (metassay/oracle.py).
     `recipe(options)` states every setting that can change a value. A `costly` family is a stage of
     its own, named under params.yaml > costly_metrics; the others share one stage.
     """
@@ -29,5 +26,4 @@ class Metric(Needs):
     recipe: Callable[[Any], str]
     against: Literal["reference", "source", "nothing"]
     descriptions: tuple[Description, ...]
-    oracle: Oracle | None = None
     costly: bool = False

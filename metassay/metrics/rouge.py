@@ -2,7 +2,6 @@
 
 rouge1, rouge2, rougeL and rougeLsum, each as precision, recall and fmeasure (Lin 2004, sections 2
 and 3). Tokens are runs of a-z and 0-9 of the lower-cased text; rougeLsum takes lines as sentences.
-Each run holds a sample of the values against rouge-score itself (`oracle`).
 """
 
 import re
@@ -13,9 +12,9 @@ from typing import Literal, NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
+from metassay.core.options import Options
 from metassay.metrics.describe import OVERLAP, ROUGE_VARIANTS, UNDEFINED, Description, Measured
 from metassay.metrics.record import Metric
-from metassay.options import Options
 
 ROUGE_SCORE = "0.1.2"  # the version whose values these are
 
@@ -99,25 +98,6 @@ def measure(
                 for variant, value in _variants(counts, candidate, reference).items():
                     measured[f"{name}_{variant}"][index] = value
     return measured
-
-
-def oracle(
-    candidates: Sequence[str], evidence: Sequence[str], options: RougeOptions
-) -> dict[str, list[float | None]]:
-    """The same values by rouge-score itself; null where `measure` has null."""
-    from rouge_score.rouge_scorer import RougeScorer
-    from rouge_score.tokenize import tokenize
-
-    scorer = RougeScorer(list(_NAMES), use_stemmer=options.stemmer)
-    found: dict[str, list[float | None]] = {one.name: [] for one in _DESCRIPTIONS}
-    for candidate, reference in zip(candidates, evidence, strict=True):
-        said, wanted = (bool(tokenize(text, None)) for text in (candidate, reference))
-        defined = {"precision": said, "recall": wanted, "fmeasure": said or wanted}
-        for name, score in scorer.score(reference, candidate).items():
-            for variant, there in defined.items():
-                value = float(getattr(score, variant)) if there else None
-                found[f"{name}_{variant}"].append(value)
-    return found
 
 
 class _Counts(NamedTuple):
@@ -291,5 +271,4 @@ KIND = Metric(
     recipe=recipe,
     against="reference",
     descriptions=_DESCRIPTIONS,
-    oracle=oracle,
 )

@@ -8,7 +8,7 @@ import fcntl
 from collections.abc import Iterable
 from pathlib import Path
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 
 
 class Claims:

@@ -6,7 +6,7 @@ Layers are dropped and texts are read as bert-score 0.3.13 does it, so that scor
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.models import extra
 from metassay.models.batches import by_length, padded
 from metassay.models.digits import VECTORS, on_grid

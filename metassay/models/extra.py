@@ -6,7 +6,7 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 
 
 def module(name: str) -> Any:

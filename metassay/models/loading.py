@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
+from metassay.core.options import Options
 from metassay.models import extra
-from metassay.options import Options
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _PACKAGE = "package:"  # before the name of a package whose get_model_path() says where a model is

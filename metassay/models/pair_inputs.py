@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import jinja2
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 
 PREMISE, HYPOTHESIS = "{premise}", "{hypothesis}"
 

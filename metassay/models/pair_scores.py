@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.models import extra
 from metassay.models.batches import by_length, padded
 from metassay.models.loading import Network, NetworkOptions, load

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from metassay.database import Database, Form, batches
+from metassay.core.database import Database, Form, batches
 
 STORE = Path(".work/models.sqlite")  # no out of DVC, which would delete it
 

@@ -1,15 +1,15 @@
 """The cells of a record: our numbers with their intervals, and what was printed."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay.errors import BadInput, shown
-from metassay.paper_figures.record import Each, Line, Lines, Numbers, Record, Where
-from metassay.reporting.numbers import missing
+from metassay.core.errors import BadInput, shown
+from metassay.format.numbers import missing
+from metassay.paper_figures.record import Each, Line, Numbers, Part, Record, Where
 
 Tables = Callable[[str, str], pd.DataFrame]  # of a benchmark and the name of a table
 
@@ -52,10 +52,15 @@ class Cells:
     n_beside: int = 0
     absent: tuple[str, ...] = ()
 
+    def rows_in(self, panel: str) -> list[str]:
+        """The rows that have a cell in a panel, in their order."""
+        there = {cell.row for cell in self.cells if cell.panel == panel}
+        return [row for row in self.rows if row in there]
+
     def frame(self, record: Record) -> pd.DataFrame:
         """The cells as a table (COLUMNS), without differences where none may be taken."""
-        made = [[*cell[:8], None if record.apart else cell.difference] for cell in self.cells]
-        frame = pd.DataFrame(made, columns=list(COLUMNS))
+        values = [[*cell[:8], None if record.apart else cell.difference] for cell in self.cells]
+        frame = pd.DataFrame(values, columns=list(COLUMNS))
         reals = {name: "float64" for name in COLUMNS[3:] if name != "n"}
         return frame.astype({**reals, "n": "Int64"})
 
@@ -65,34 +70,34 @@ def cells_of(record: Record, tables: Tables, printed: pd.DataFrame | None) -> Ce
 
     Raises BadInput where a table lacks a column, and where more than one row is the cell's.
     """
-    theirs = _Printed(record, printed)
-    lines = [_lines(record, of, tables) for of in (record.panels, record.rows, record.columns)]
-    made: list[Cell] = []
+    theirs = _Print(record, printed)
+    lines = [
+        [line for one in of for line in _expanded(record, one, tables)]
+        for of in (record.panels, record.rows, record.columns)
+    ]
+    cells: list[Cell] = []
     problems: list[str] = []
-    for panel, row, column in product(*lines):
+    for place in product(*lines):
         try:
-            cell = _cell(record, (panel, row, column), tables, theirs)
+            cell = _cell(record, place, tables, theirs)
         except BadInput as error:
             problems += error.problems
-            continue
-        if cell is not None:
-            made.append(cell)
+        else:
+            cells += [cell] if cell else []
     if problems:
         raise BadInput(list(dict.fromkeys(problems)))
-    titles = [tuple(dict.fromkeys(line.title for line in of)) for of in lines]
-    there = [{cell[place] for cell in made} for place in range(3)]
+    there = [{cell[place] for cell in cells} for place in range(3)]
     panels, rows, columns = (
-        tuple(title for title in titles[place] if title in there[place]) for place in range(3)
+        tuple(dict.fromkeys(line.title for line in of if line.title in there[place]))
+        for place, of in enumerate(lines)
     )
-    named = [
-        (place, line.title) for place in (1, 2) for line in lines[place] if line.ours is not None
-    ]
-    absent = tuple(dict.fromkeys(title for place, title in named if title not in there[place]))
-    return Cells(tuple(made), panels, rows, columns, theirs.n, len(theirs.used), absent)
-
-
-def _lines(record: Record, lines: Lines, tables: Tables) -> list[Line]:
-    return [line for one in lines for line in _expanded(record, one, tables)]
+    absent = dict.fromkeys(
+        line.title
+        for place in (1, 2)
+        for line in lines[place]
+        if line.ours is not None and line.title not in there[place]
+    )
+    return Cells(tuple(cells), panels, rows, columns, theirs.n, len(theirs.used), tuple(absent))
 
 
 def _expanded(record: Record, one: Line | Each, tables: Tables) -> Iterator[Line]:
@@ -100,38 +105,37 @@ def _expanded(record: Record, one: Line | Each, tables: Tables) -> Iterator[Line
         yield one
         return
     numbers = _numbers(record, ())
-    frame = _meeting(record, numbers, tables(numbers.benchmark, numbers.table), numbers.where)
-    _has(record, numbers, frame, [one.column])
-    for value in sorted(set(frame[one.column].dropna()) - set(one.but)):
+    frame = tables(numbers.benchmark, numbers.table)
+    rows = _meeting(_at(record, numbers), frame, numbers.where, [one.column])
+    for value in sorted(set(rows[one.column].dropna()) - set(one.but)):
         yield Line(str(value), ours={one.column: value}, printed=None)
 
 
-def _cell(
-    record: Record, lines: tuple[Line, ...], tables: Tables, theirs: "_Printed"
-) -> Cell | None:
-    if any(line.ours is None for line in lines):
+def _cell(record: Record, place: tuple[Line, ...], tables: Tables, theirs: "_Print") -> Cell | None:
+    where = _together([line.ours for line in place])
+    if where is None:
         return None
-    numbers = _numbers(record, lines)
-    frame = tables(numbers.benchmark, numbers.table)
-    where = dict(numbers.where)
-    for line in lines:
-        where |= line.ours or {}
-    parts = [part for line in lines for part in line.parts]
-    place = (lines[0].title, lines[1].title, lines[2].title)
+    numbers = _numbers(record, place)
+    frame, at = tables(numbers.benchmark, numbers.table), _at(record, numbers)
+    where = {**numbers.where, **where}
+    parts = [part for line in place for part in line.parts]
     if parts:
-        each = [(w, _number(record, numbers, frame, {**where, **more})) for w, more in parts]
-        if any(found is None for _, found in each):
-            return None
-        ours = numbers.scale * sum(weight * found.value for weight, found in each if found)
-        found = _Number(ours)
+        found = _weighted_sum(at, numbers, frame, where, parts)
     else:
-        one = _number(record, numbers, frame, where)
-        if one is None:
-            return None
-        found = one.scaled(numbers.scale)
-    published = theirs.value([line.printed for line in lines])
-    x = next((line.x for line in lines if line.x is not None), None)
-    return Cell(*place, found.value, found.low, found.high, found.n, published, found.draws, x)
+        found = _number(at, numbers, frame, where, numbers.scale)
+    if found is None:
+        return None
+    published = theirs.value(_together([line.printed for line in place]))
+    titles = (place[0].title, place[1].title, place[2].title)
+    x = next((line.x for line in place if line.x is not None), None)
+    return Cell(*titles, found.value, found.low, found.high, found.n, published, found.draws, x)
+
+
+def _together(conditions: Sequence[Where | None]) -> dict[str, str] | None:
+    """All conditions; None if one line has no such number."""
+    if None in conditions:
+        return None
+    return {column: value for where in conditions for column, value in (where or {}).items()}
 
 
 class _Number(NamedTuple):
@@ -141,103 +145,96 @@ class _Number(NamedTuple):
     n: int | None = None
     draws: tuple[float, ...] = ()
 
-    def scaled(self, by: float) -> "_Number":
-        ends = [None if end is None else by * end for end in (self.low, self.high)]
-        low, high = ends if by >= 0 else ends[::-1]
-        return _Number(by * self.value, low, high, self.n, tuple(by * draw for draw in self.draws))
+
+def _weighted_sum(
+    at: str, numbers: Numbers, frame: pd.DataFrame, where: Where, parts: Sequence[Part]
+) -> _Number | None:
+    total = 0.0
+    for weight, more in parts:
+        found = _number(at, numbers, frame, {**where, **more})
+        if found is None:
+            return None
+        total += weight * found.value
+    return _Number(numbers.scale * total)
 
 
-def _number(record: Record, numbers: Numbers, frame: pd.DataFrame, where: Where) -> _Number | None:
-    """The number of the rows that meet the conditions; None where there is none, or it is null."""
-    found = _meeting(record, numbers, frame, where)
-    _has(record, numbers, frame, numbers.columns)
-    if found.empty:
+def _number(
+    at: str, numbers: Numbers, frame: pd.DataFrame, where: Where, scale: float = 1.0
+) -> _Number | None:
+    """The scaled number of the row that meets the conditions; None if there is none, or null."""
+    row = _row(at, frame, where, numbers.columns)
+    if row is None or missing(row[numbers.value]):
         return None
-    if len(found) > 1:
-        raise BadInput(
-            f"{_at(record, numbers)}: {len(found)} rows meet {_said(where)}; add a condition to the"
-            " record"
-        )
-    row = found.iloc[0]
-    if missing(row[numbers.value]):
-        return None
-    low, high = _real(row, numbers.low), _real(row, numbers.high)
-    draws = tuple(map(float, row[numbers.draws])) if numbers.draws else ()
+    ends = [_real(row, name, scale) for name in (numbers.low, numbers.high)]
+    low, high = ends if scale >= 0 else ends[::-1]
     n = _real(row, numbers.n)
     n_defined = None if n is None else int(n - (_real(row, numbers.n_undefined) or 0))
-    return _Number(float(row[numbers.value]), low, high, n_defined, draws)
+    draws = row[numbers.draws] if numbers.draws else ()
+    scaled = tuple(scale * float(draw) for draw in draws)
+    return _Number(scale * float(row[numbers.value]), low, high, n_defined, scaled)
 
 
-def _real(row: "pd.Series[Any]", name: str) -> float | None:
-    return None if not name or missing(row[name]) else float(row[name])
+def _real(row: "pd.Series[Any]", name: str, scale: float = 1.0) -> float | None:
+    return None if not name or missing(row[name]) else scale * float(row[name])
 
 
-def _meeting(record: Record, numbers: Numbers, frame: pd.DataFrame, where: Where) -> pd.DataFrame:
-    _has(record, numbers, frame, list(where))
+def _row(
+    at: str, frame: pd.DataFrame, where: Where, columns: Sequence[str]
+) -> "pd.Series[Any] | None":
+    """The row that meets the conditions; None if there is none, BadInput if there are several."""
+    found = _meeting(at, frame, where, columns)
+    if len(found) > 1:
+        conditions = ", ".join(f"{column} = {value}" for column, value in where.items())
+        raise BadInput(
+            f"{at}: {len(found)} rows meet {conditions or 'no condition'}; add a condition to the"
+            " record"
+        )
+    return None if found.empty else found.iloc[0]
+
+
+def _meeting(
+    at: str, frame: pd.DataFrame, where: Where, columns: Sequence[str] = ()
+) -> pd.DataFrame:
+    """The rows that meet the conditions; BadInput if one of these columns is not there."""
+    lacking = [name for name in (*where, *columns) if name not in frame.columns]
+    if lacking:
+        raise BadInput(
+            f"{at}: has no column {', '.join(map(shown, lacking))}; it has"
+            f" {', '.join(frame.columns)}; mend the record"
+        )
     for column, value in where.items():
         frame = frame[frame[column] == value]
     return frame
 
 
-def _has(record: Record, numbers: Numbers, frame: pd.DataFrame, columns: list[str]) -> None:
-    lacking = [name for name in columns if name not in frame.columns]
-    if lacking:
-        raise BadInput(
-            f"{_at(record, numbers)}: has no column {', '.join(map(shown, lacking))}; it has"
-            f" {', '.join(frame.columns)}; mend the record"
-        )
-
-
-def _numbers(record: Record, lines: tuple[Line, ...]) -> Numbers:
-    own = next((line.numbers for line in reversed(lines) if line.numbers), record.numbers)
-    if own is None:
+def _numbers(record: Record, lines: Sequence[Line]) -> Numbers:
+    numbers = next((line.numbers for line in reversed(lines) if line.numbers), record.numbers)
+    if numbers is None:
         raise BadInput(f"{record.paper} {record.name}: names no numbers; mend the record")
-    return own
+    return numbers
 
 
 def _at(record: Record, numbers: Numbers) -> str:
     return f"{record.paper} {record.name}: table {numbers.table} of {numbers.benchmark}"
 
 
-def _said(where: Where) -> str:
-    return ", ".join(f"{column} = {value}" for column, value in where.items()) or "no condition"
-
-
-class _Printed:
+class _Print:
     """What was printed, and which of it stands beside ours."""
 
     def __init__(self, record: Record, printed: pd.DataFrame | None) -> None:
-        self._of = f"{record.paper} {record.name}: {', '.join(record.printed)}"
-        self.used: set[int] = set()
-        if printed is None:
-            self._frame, self.n = None, 0
-            return
-        self._frame = printed[printed["value"] != ""].reset_index()
-        self.n = len(self._frame)
+        self._at = f"{record.paper} {record.name}: {', '.join(record.printed)}"
+        self._frame = printed
+        if printed is not None:
+            self._frame = printed[printed["value"] != ""].reset_index(drop=True)
+        self.n = 0 if self._frame is None else len(self._frame)
+        self.used: set[Hashable] = set()
 
-    def value(self, conditions: list[Where | None]) -> float | None:
+    def value(self, where: Where | None) -> float | None:
         """The printed number of the cell, if there is one."""
-        if self._frame is None or None in conditions:
+        if self._frame is None or not where:
             return None
-        where: dict[str, str] = {}
-        for one in conditions:
-            where |= one or {}
-        if not where:
+        row = _row(self._at, self._frame, where, ())
+        if row is None:
             return None
-        found = self._meeting(self._frame, where)
-        if len(found) > 1:
-            raise BadInput(
-                f"{self._of}: {len(found)} rows meet {_said(where)}; add a condition to the record"
-            )
-        if found.empty:
-            return None
-        self.used.add(int(found.index[0]))
-        return float(found["value"].iloc[0])
-
-    def _meeting(self, frame: pd.DataFrame, where: Where) -> pd.DataFrame:
-        lacking = [name for name in where if name not in frame.columns]
-        if lacking:
-            raise BadInput(f"{self._of}: has no column {', '.join(map(shown, lacking))}")
-        for column, value in where.items():
-            frame = frame[frame[column] == value]
-        return frame
+        self.used.add(row.name)
+        return float(row["value"])

@@ -5,35 +5,25 @@ import io
 import shutil
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
-from matplotlib.figure import Figure
 
-from metassay import parquet
-from metassay.atomic import whole_file
-from metassay.errors import BadInput
-from metassay.paper_figures.as_table import to_latex, to_markdown
-from metassay.paper_figures.cells import Cells, cells_of
-from metassay.paper_figures.forms import bars, dots, heatmap, lines, scatter, violins
-from metassay.paper_figures.look import rendered
-from metassay.paper_figures.made import DRAWN_FROM, MADE, needed, unknown
-from metassay.paper_figures.names import FORMATS
+from metassay.core.atomic import whole_file
+from metassay.core.errors import BadInput
+from metassay.format.frames import to_csv
+from metassay.paper_figures import FORMATS
+from metassay.paper_figures.cells import Cells, Tables, cells_of
+from metassay.paper_figures.derived_tables import DERIVED, DRAWN_FROM, needed, unknown
+from metassay.paper_figures.markup import to_latex, to_markdown
+from metassay.paper_figures.pictures import picture_files
 from metassay.paper_figures.record import Record
 from metassay.reporting.cells import read_printed
-from metassay.reporting.tables import to_csv
+from metassay.tables import parquet
 
-PICTURES: Mapping[str, Callable[[Record, Cells], Figure]] = {
-    "bars": bars.draw,
-    "dots": dots.draw,
-    "heatmap": heatmap.draw,
-    "lines": lines.draw,
-    "scatter": scatter.draw,
-    "violins": violins.draw,
-}
 _ANY_DATE = (1980, 1, 1, 0, 0, 0)
 _DIGEST = hashlib.sha256().digest_size  # of what is kept, which stands before it
 
@@ -53,12 +43,12 @@ class Outcome:
     that are not drawn what is wrong with the tables and printed files that they read, or with them.
     """
 
-    drawn: list[str]
-    kept: list[str]
-    open: list[str]
-    lacking: dict[str, list[tuple[str, str]]]
-    absent: dict[str, tuple[str, ...]]
-    damaged: dict[str, tuple[str, ...]]
+    drawn: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    open: list[str] = field(default_factory=list)
+    lacking: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    absent: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    damaged: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def draw_paper(
@@ -77,19 +67,19 @@ def draw_paper(
     is open, lacks a table, or reads what is damaged is left out and told; all others are drawn.
     Each file is replaced in one step. Whoever calls this is to be the only one who does, for `out`.
     """
-    outcome = Outcome([], [], [], {}, {}, {})
+    outcome = Outcome()
     files: dict[str, bytes] = {}
-    read = _reader(inputs)
+    tables = _tables(inputs)
     for record in records:
         if record.open:
             outcome.open.append(record.name)
             continue
         try:
-            made = _made(record, inputs, read, store=store, version=version, outcome=outcome)
+            drawing = _draw(record, inputs, tables, outcome, store=store, version=version)
         except BadInput as error:
             outcome.damaged[record.name] = tuple(error.problems)
             continue
-        files |= {f"{record.name}.{kind}": made[kind] for kind in formats if kind in made}
+        files |= {f"{record.name}.{kind}": drawing[kind] for kind in formats if kind in drawing}
     _put(out, files)
     return outcome
 
@@ -112,43 +102,36 @@ def absent(record: Record, inputs: Inputs) -> list[tuple[str, str]]:
     return [one for one in needed(record) if not inputs.table(*one).exists()]
 
 
-def _made(
-    record: Record,
-    inputs: Inputs,
-    read: Callable[[str, str], pd.DataFrame],
-    *,
-    store: Path,
-    version: str,
-    outcome: Outcome,
+def _draw(
+    record: Record, inputs: Inputs, tables: Tables, outcome: Outcome, *, store: Path, version: str
 ) -> dict[str, bytes]:
     """The record's files by format; nothing, and it is told why, if it cannot be drawn."""
     nobody = unknown(record)
     if nobody:
         raise BadInput(
             f"{record.paper} {record.name}: {', '.join(nobody)}: no such table; choose from"
-            f" {', '.join([*DRAWN_FROM, *MADE])}"
+            f" {', '.join([*DRAWN_FROM, *DERIVED])}"
         )
     lacking = absent(record, inputs)
     if lacking:
         outcome.lacking[record.name] = lacking
         return {}
-    key = _key(record, inputs, version)
-    place = store / record.paper / f"{record.name}-{key}.zip"
-    files = _restored(place)
-    told = outcome.drawn if files is None else outcome.kept
+    place = store / record.paper / f"{record.name}-{_key(record, inputs, version)}.zip"
+    files = _stored(place)
+    names = outcome.drawn if files is None else outcome.kept
     if files is None:
-        theirs = [read_printed(inputs.printed(name)) for name in record.printed]
-        printed = pd.concat(theirs, ignore_index=True) if theirs else None
-        cells = cells_of(record, read, printed)
+        printed = [read_printed(inputs.printed(name)) for name in record.printed]
+        theirs = pd.concat(printed, ignore_index=True) if printed else None
+        cells = cells_of(record, tables, theirs)
         files = _files(record, cells) | {"absent": "\n".join(cells.absent).encode()}
-        _keep(place, files)
-    said = files.pop("absent").decode()
+        _store(place, files)
+    titles = files.pop("absent").decode()
     if not files:
         outcome.lacking[record.name] = needed(record)
         return {}
-    told.append(record.name)
-    if said:
-        outcome.absent[record.name] = tuple(said.split("\n"))
+    names.append(record.name)
+    if titles:
+        outcome.absent[record.name] = tuple(titles.split("\n"))
     return files
 
 
@@ -159,16 +142,16 @@ def _files(record: Record, cells: Cells) -> dict[str, bytes]:
     files = {"md": to_markdown(record, cells).encode(), "csv": to_csv(cells.frame(record)).encode()}
     if record.form == "table":
         return files | {"tex": to_latex(record, cells).encode()}
-    return files | rendered(partial(PICTURES[record.form], record, cells))
+    return files | picture_files(record, cells)
 
 
-def _reader(inputs: Inputs) -> Callable[[str, str], pd.DataFrame]:
-    """Reads each table once."""
+def _tables(inputs: Inputs) -> Tables:
+    """Reads each table once, or makes it."""
 
     @cache
     def read(benchmark: str, name: str) -> pd.DataFrame:
-        if name in MADE:
-            return MADE[name].make({one: read(benchmark, one) for one in MADE[name].of})
+        if name in DERIVED:
+            return DERIVED[name].make({of: read(benchmark, of) for of in DERIVED[name].of})
         return parquet.read(DRAWN_FROM[name], inputs.table(benchmark, name))
 
     return read
@@ -176,11 +159,12 @@ def _reader(inputs: Inputs) -> Callable[[str, str], pd.DataFrame]:
 
 def _key(record: Record, inputs: Inputs, version: str) -> str:
     digest = hashlib.sha256(f"{version}\n{record!r}\n".encode())
-    files = [file for one in needed(record) for file in _parts(inputs.table(*one))]
-    files += [inputs.printed(name) for name in record.printed]
-    for file in files:
-        digest.update(f"{file.name}\n".encode())
-        digest.update(hashlib.sha256(_content(file)).digest())
+    paths = [inputs.table(*one) for one in needed(record)]
+    paths += [inputs.printed(name) for name in record.printed]
+    for path in paths:
+        for file in sorted(path.glob("*.parquet")) if path.is_dir() else [path]:
+            digest.update(f"{file.name}\n".encode())
+            digest.update(hashlib.sha256(_content(file)).digest())
     return digest.hexdigest()[:32]
 
 
@@ -192,24 +176,20 @@ def _content(file: Path) -> bytes:
         return b""
 
 
-def _parts(path: Path) -> list[Path]:
-    return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-
-
-def _restored(place: Path) -> dict[str, bytes] | None:
-    """What is kept there; None if nothing is, or it is damaged."""
+def _stored(place: Path) -> dict[str, bytes] | None:
+    """What is stored there; None if nothing is, or it is damaged."""
     content = _content(place)
     digest, packed = content[:_DIGEST], content[_DIGEST:]
     if hashlib.sha256(packed).digest() != digest:
         return None
-    with zipfile.ZipFile(io.BytesIO(packed)) as kept:
-        return {name: kept.read(name) for name in kept.namelist()}
+    with zipfile.ZipFile(io.BytesIO(packed)) as pack:
+        return {name: pack.read(name) for name in pack.namelist()}
 
 
-def _keep(place: Path, files: Mapping[str, bytes]) -> None:
+def _store(place: Path, files: Mapping[str, bytes]) -> None:
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as kept:
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as pack:
         for name, content in files.items():
-            kept.writestr(zipfile.ZipInfo(name, _ANY_DATE), content)
+            pack.writestr(zipfile.ZipInfo(name, _ANY_DATE), content)
     with whole_file(place) as file:
         file.write(hashlib.sha256(packed.getvalue()).digest() + packed.getvalue())

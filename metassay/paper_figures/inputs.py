@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from metassay.paper_figures.derived_tables import needed
 from metassay.paper_figures.draw import Inputs, Outcome, absent
-from metassay.paper_figures.made import needed
 from metassay.paper_figures.record import Record
 
 PUBLISHED = "reports/published"
@@ -25,35 +25,30 @@ def table_path(benchmark: str, table: str) -> str:
     return f"data/tables/{benchmark}/{table}{'' if table in _FOLDERS else '.parquet'}"
 
 
-def printed_path(file: str) -> str:
-    """A printed table, which git keeps."""
-    return f"{PUBLISHED}/{file}"
-
-
 def paths(records: Iterable[Record]) -> list[str]:
     """All that these records read: what the stage of a paper has to declare."""
     drawn = [record for record in records if not record.open]
-    tables = {table_path(*one) for record in drawn for one in needed(record)}
-    return sorted(tables | {printed_path(file) for record in drawn for file in record.printed})
+    tables = {table_path(*table) for record in drawn for table in needed(record)}
+    return sorted(tables | {f"{PUBLISHED}/{file}" for record in drawn for file in record.printed})
 
 
 def inputs_in(root: Path) -> Inputs:
     """The inputs of a project."""
     return Inputs(
         lambda benchmark, table: root / table_path(benchmark, table),
-        lambda file: root / printed_path(file),
+        lambda file: root / PUBLISHED / file,
     )
 
 
-def said(outcome: Outcome) -> list[str]:
+def summary(outcome: Outcome) -> list[str]:
     """What came of a paper, in lines: how many, and what there is no number for."""
-    n = len(outcome.drawn) + len(outcome.kept)
+    n_drawn, n_kept = len(outcome.drawn), len(outcome.kept)
     lines = [
-        f"{n:,} figure(s) and table(s): {len(outcome.drawn):,} drawn,"
-        f" {len(outcome.kept):,} as before; {len(outcome.open):,} open (docs/figures.md)"
+        f"{n_drawn + n_kept:,} figure(s) and table(s): {n_drawn:,} drawn, {n_kept:,} as before;"
+        f" {len(outcome.open):,} open (docs/figures.md)"
     ]
     lines += [
-        f"{name}: not drawn: no number of it in {', '.join(map(_named, tables))};"
+        f"{name}: not drawn: no number of it in {', '.join(table_path(*of) for of in tables)};"
         f" {remedy(benchmark for benchmark, _ in tables)}"
         for name, tables in outcome.lacking.items()
     ]
@@ -64,25 +59,21 @@ def said(outcome: Outcome) -> list[str]:
     return lines
 
 
-def damaged(found: Mapping[str, Sequence[str]]) -> list[str]:
+def damage(problems: Mapping[str, Sequence[str]]) -> list[str]:
     """What is wrong with what records read, or with them (`Outcome.damaged`): whom each stops."""
     stopped: dict[str, list[str]] = {}
-    for name, problems in found.items():
-        for problem in problems:
+    for name, of_record in problems.items():
+        for problem in of_record:
             stopped.setdefault(problem, []).append(name)
     return [f"not drawn: {', '.join(names)}: {problem}" for problem, names in stopped.items()]
 
 
 def lacking(records: Iterable[Record], inputs: Inputs) -> dict[str, list[str]]:
     """Of each record that cannot be drawn yet, the benchmarks whose tables are not there."""
-    found = {record.name: absent(record, inputs) for record in records if not record.open}
-    return {name: sorted({one for one, _ in tables}) for name, tables in found.items() if tables}
+    tables = {record.name: absent(record, inputs) for record in records}
+    return {name: sorted({benchmark for benchmark, _ in of}) for name, of in tables.items() if of}
 
 
 def remedy(benchmarks: Iterable[str]) -> str:
     """What makes the tables."""
     return f"`metassay run {' '.join(sorted(set(benchmarks)))}` makes them"
-
-
-def _named(table: tuple[str, str]) -> str:
-    return table_path(*table)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from metassay.paper_figures.made import MADE, needed
+from metassay.paper_figures.derived_tables import DERIVED, needed
 from metassay.paper_figures.papers import PAPERS
 from metassay.paper_figures.record import Record
 
@@ -35,9 +35,9 @@ with what is missing. A LaTeX file compiles by itself, and is its table alone wh
 takes it by `\\input`, with `booktabs` and `graphicx` loaded. What would be too wide to read stands
 there in blocks of columns.
 
-To add one, write a record (`metassay/paper_figures/record.py`) into the paper's module, put the
-printed numbers into `reports/published/`, name what it reads in the paper's stage in `dvc.yaml`,
-and run `make docs`. A test compares records, stages and this page."""
+To add one, write a record into `metassay/paper_figures/records.yaml` (`record.py` beside it says
+what it has), put the printed numbers into `reports/published/`, name what it reads in the paper's
+stage in `dvc.yaml`, and run `make docs`. A test compares records, stages and this page."""
 
 
 def describe(papers: Mapping[str, Sequence[Record]]) -> str:
@@ -53,19 +53,18 @@ def describe(papers: Mapping[str, Sequence[Record]]) -> str:
     lines += ["## Tables made for figures alone", "", "| table | made of | what it holds |"]
     lines += ["|---|---|---|"]
     lines += [
-        f"| {name} | {', '.join(f'`{one}`' for one in made.of)} | {_cell(made.says)} |"
-        for name, made in MADE.items()
+        f"| {name} | {', '.join(f'`{of}`' for of in table.of)} | {_cell(table.says)} |"
+        for name, table in DERIVED.items()
     ]
     return "\n".join(lines) + "\n"
 
 
 def _line(record: Record) -> str:
-    benchmarks = sorted({benchmark for benchmark, _ in needed(record)})
     cells = [
         record.name,
         _cell(record.title),
         record.form,
-        ", ".join(f"`{one}`" for one in benchmarks),
+        ", ".join(f"`{of}`" for of in sorted({benchmark for benchmark, _ in needed(record)})),
         ", ".join(record.printed),
         f"open: {_cell(record.open)}" if record.open else "drawn",
     ]

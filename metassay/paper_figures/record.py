@@ -5,11 +5,12 @@ a table of a benchmark by the conditions of its panel, row and column, and one t
 found in a file of `reports/published/` in the same way.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 Where = Mapping[str, str]  # column -> the value that it has
+Part = tuple[float, Where]
 Form = Literal["table", "dots", "bars", "lines", "scatter", "heatmap", "violins"]
 
 
@@ -17,10 +18,10 @@ Form = Literal["table", "dots", "bars", "lines", "scatter", "heatmap", "violins"
 class Numbers:
     """Our numbers: a column of a table of a benchmark, and those with its interval's ends.
 
-    `table` is one of `made.DRAWN_FROM`, or made of such by `made.MADE`. A cell is one row of
-    it. `scale` multiplies value and interval, so that they are as the paper prints them; -1
-    turns a sign, and the interval with it. `draws` is a column of lists, for
-    violins; `n` says how many documents or texts a number is of, those of `n_undefined` left out.
+    `table` is one of `derived_tables.DRAWN_FROM`, or made of such by `DERIVED` there. A cell is one
+    row of it. `scale` multiplies value and interval, so that they are as the paper prints them; -1
+    turns a sign, and the interval with it. `draws` is a column of lists, for violins; `n` says how
+    many documents or texts a number is of, those of `n_undefined` left out.
     """
 
     benchmark: str
@@ -37,8 +38,8 @@ class Numbers:
     @property
     def columns(self) -> list[str]:
         """The columns that it reads numbers from."""
-        own = (self.value, self.low, self.high, self.draws, self.n, self.n_undefined)
-        return [name for name in own if name]
+        names = (self.value, self.low, self.high, self.draws, self.n, self.n_undefined)
+        return [name for name in names if name]
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Line:
     ours: Where | None = field(default_factory=dict)
     printed: Where | None = field(default_factory=dict)
     numbers: Numbers | None = None
-    parts: tuple[tuple[float, Where], ...] = ()
+    parts: tuple[Part, ...] = ()
     x: float | None = None
 
 
@@ -84,7 +85,7 @@ class Record:
     paper: str
     name: str
     title: str
-    form: Form
+    form: Form = "table"
     numbers: Numbers | None = None
     rows: Lines = ()
     columns: Lines = ()
@@ -102,11 +103,6 @@ class Record:
         """All numbers that it may show; none of one that is open."""
         if self.open:
             return ()
-        own = [self.numbers] if self.numbers else []
-        lines = [line.numbers for line in self._lines() if line.numbers]
-        return tuple(own + lines)
-
-    def _lines(self) -> Iterator[Line]:
-        for line in (*self.panels, *self.rows, *self.columns):
-            if isinstance(line, Line):
-                yield line
+        lines = (*self.panels, *self.rows, *self.columns)
+        every = [self.numbers, *(line.numbers for line in lines if isinstance(line, Line))]
+        return tuple(numbers for numbers in every if numbers)

@@ -1,11 +1,23 @@
-"""The project that `metassay init DIR` makes without data: the invented sample."""
+"""The project that `metassay init DIR` makes without data: the invented sample.
+
+It has a metric and a judge of its own, in `mylab/`; its benchmark measures that metric.
+"""
 
 import re
 
-from metassay.options import PARAMS
+from metassay.core.options import PARAMS
 from metassay.project import kit
 from metassay.project.make import Content
 
+# What is said of the example's own kinds, each after the line of another one.
+_KINDS = {
+    "  numbers: {kind: numbers}\n": (
+        '  negations: {kind: "mylab.metrics:NEGATIONS", words: ["no", not, never, without]}\n'
+    ),
+    "  lexical: {kind: lexical, threshold: 0.6, window: 60}\n": (
+        '  verbatim: {kind: "mylab.judges:VERBATIM"}\n'
+    ),
+}
 _ENTRY = re.compile(r"^  sample:\n(?:    .*\n)+", re.MULTILINE)
 
 
@@ -13,12 +25,26 @@ def example(name: str) -> Content:
     """A benchmark of this name on the invented sample."""
     return Content(
         name=name,
-        params=kit.file(str(PARAMS)).decode("utf-8"),
-        benchmark=re.sub(r"(?m)^name: .*$", f"name: {name}", kit.example_params()),
+        params=_params(),
+        benchmark=_benchmark(name),
         registry=registry(example_entry()),
-        data=kit.example_data(),
+        data={**kit.example_data(), **kit.example_kinds()},
         about_data="The example's are invented, in `data/sample/`.",
     )
+
+
+def _params() -> str:
+    text = kit.file(str(PARAMS)).decode("utf-8")
+    for line, more in _KINDS.items():
+        assert text.count(line) == 1, line
+        text = text.replace(line, line + more)
+    return text
+
+
+def _benchmark(name: str) -> str:
+    text, n = re.subn(r"(?m)^(metrics: \[.*)\]$", r"\1, negations]", kit.example_params())
+    assert n == 1
+    return re.sub(r"(?m)^name: .*$", f"name: {name}", text)
 
 
 def example_entry() -> str:

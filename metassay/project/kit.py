@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from metassay.options import BENCHMARKS, PARAMS
-from metassay.params import SEGMENTATION
+from metassay.core.options import BENCHMARKS, PARAMS
+from metassay.core.params import SEGMENTATION
 
 _HERE = Path(__file__).parent
 DAG = "dvc.yaml"
@@ -71,6 +71,12 @@ def example_data() -> Mapping[str, bytes]:
     """The invented sample, by path."""
     folder = _root() / "data" / "sample"
     return {f"data/sample/{path.name}": path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def example_kinds() -> Mapping[str, bytes]:
+    """The example's own metric and judge, by path."""
+    folder = _HERE / "mylab"
+    return {f"mylab/{path.name}": path.read_bytes() for path in sorted(folder.glob("*.py"))}
 
 
 def _root_dag(whole: str) -> str:

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from metassay import __version__
-from metassay.atomic import whole_folder
-from metassay.code_version import refresh
+from metassay.core.atomic import whole_folder
+from metassay.core.errors import BadInput
+from metassay.core.naming import LONGEST, name_problem
+from metassay.core.options import BENCHMARKS, PARAMS
+from metassay.core.params import BESIDE_REPORTS
+from metassay.core.work import own, owner_alone
 from metassay.datasets.registry import REGISTRY
-from metassay.errors import BadInput
-from metassay.naming import LONGEST, name_problem
-from metassay.options import BENCHMARKS, PARAMS
-from metassay.params import BESIDE_REPORTS
 from metassay.project import kit, record
-from metassay.work import own, owner_alone
+from metassay.versions.code_yaml import refresh
 
 _COMMIT = "A Metassay project, made by metassay init"
 _NO_GIT = "    no_scm = true\n"  # what DVC needs to know where there is no git

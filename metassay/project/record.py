@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from metassay import __version__, strict_yaml
-from metassay.errors import BadInput
+from metassay import __version__
+from metassay.core import strict_yaml
+from metassay.core.errors import BadInput
 
 FILE = Path(".metassay.yaml")
 _HEADER = """\

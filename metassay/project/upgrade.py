@@ -10,16 +10,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from metassay import __version__, strict_yaml
-from metassay.atomic import whole_file
-from metassay.code_version import FILE as CODE
-from metassay.code_version import refresh
-from metassay.errors import BadInput
-from metassay.naming import name_problems
-from metassay.options import BENCHMARKS, PARAMS
-from metassay.params import BESIDE_REPORTS, Shared, load
+from metassay import __version__
+from metassay.core import strict_yaml
+from metassay.core.atomic import whole_file
+from metassay.core.errors import BadInput
+from metassay.core.naming import name_problems
+from metassay.core.options import BENCHMARKS, PARAMS
+from metassay.core.params import BESIDE_REPORTS, Shared, load
 from metassay.project import kit, record
 from metassay.project.make import filled
+from metassay.versions.code_yaml import FILE as CODE
+from metassay.versions.code_yaml import refresh
 
 _BESIDE = ".new"
 _KEY = re.compile(r"^(\w+):", re.MULTILINE)

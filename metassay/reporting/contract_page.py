@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from metassay.parquet import Table
 from metassay.tables.index import TABLES
+from metassay.tables.parquet import Table
 
 
 def describe(tables: Mapping[str, Table]) -> str:

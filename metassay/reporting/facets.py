@@ -1,35 +1,31 @@
-"""Which facets or sections each text has, and how much of it they are: counted from table parts."""
+"""Which facets or sections each text has, how much of it they are, and texts with them marked."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from metassay.format.frames import records, rows
+from metassay.format.numbers import counted, per_cent
 from metassay.reporting.names import sorted_authors, sorted_parts
 from metassay.reporting.resampled import Reals, Resampling, means
-from metassay.reporting.tables import rows
+from metassay.reporting.section import Cell, Grid, Row, Section, estimate, grouped, matrix
 from metassay.tables.names import FULL
 from metassay.text.spans import Span
 
 NO_FACET = "(in none)"  # the row of the words that no facet holds; brackets are in no facet's name
 
+_COUNTS = (
+    *("n_texts", "n_present", "n_absent", "n_wholly_made_up", "n_unknown", "n_undivided"),
+    *("n_segments", "n_made_up", "n_shares"),
+)
 _COLUMNS = {
-    "author": "object",
-    "facet": "object",
-    "n_texts": "int64",
-    "n_present": "int64",
-    "n_absent": "int64",
-    "n_wholly_made_up": "int64",
-    "n_unknown": "int64",
-    "n_undivided": "int64",
-    "n_segments": "int64",
-    "n_made_up": "int64",
-    "n_shares": "int64",
-    "share": "float64",
-    "low": "float64",
-    "high": "float64",
+    **{"author": "object", "facet": "object"},
+    **dict.fromkeys(_COUNTS, "int64"),
+    **dict.fromkeys(("share", "low", "high"), "float64"),
 }
 
 
@@ -171,3 +167,278 @@ def _shares(one: Divided | None, names: Sequence[str]) -> list[float]:
     holders = once.sum(axis=0)
     each = (once / np.maximum(holders, 1)).mean(axis=1)
     return [*map(float, each), float(np.mean(holders == 0))]
+
+
+# A text with its facets marked: what stands where, what is absent, made up or unknown.
+
+STYLES = 8  # of marks in page.css; a ninth facet looks like the first and is told by its label
+
+
+class Mark(NamedTuple):
+    """How one facet is shown: its name, and the number of its style."""
+
+    name: str
+    style: int
+
+
+class Run(NamedTuple):
+    """A stretch of a text and the facets that hold all of it; none where it is in no facet."""
+
+    text: str
+    marks: list[Mark]
+
+
+class Marked(NamedTuple):
+    """One text for reading: runs in order, and what cannot be marked in it.
+
+    `made_up` has what a model returned for each facet and is not in the text, `unknown` why nobody
+    knows of a facet.
+    """
+
+    runs: list[Run]
+    absent: list[str]
+    made_up: list[tuple[Mark, list[str]]]
+    unknown: list[tuple[str, str]]
+
+
+def marks_of(names: Iterable[str]) -> dict[str, Mark]:
+    """Each facet's mark, by name; styles in the order of the names."""
+    return {name: Mark(name, place % STYLES) for place, name in enumerate(names)}
+
+
+def plain(text: str | None) -> Marked:
+    """A text without facets."""
+    return Marked([Run(text, [])] if text else [], [], [], [])
+
+
+def marked(one: Divided, marks: Mapping[str, Mark]) -> Marked:
+    """The text of one author with each facet of the benchmark marked, absent, made up or unknown.
+
+    A facet is absent where the text is known and has no word of it, also where all that a model
+    returned is made up. Nothing is said of the facets of a text that failed as a whole, or in which
+    no section was found.
+    """
+    if one.text is None or one.status == UNDIVIDED:
+        return plain(one.text)
+    pieces = {name: facet.pieces for name, facet in one.facets.items() if name in marks}
+    reasons = {name: one.unknown(name) for name in marks}
+    return Marked(
+        runs(one.text, {marks[name]: found for name, found in pieces.items()}),
+        [n for n in marks if not reasons[n] and not _facet(one, n).present],
+        [(marks[n], list(_facet(one, n).made_up)) for n in marks if _facet(one, n).made_up],
+        [(name, reason) for name, reason in reasons.items() if reason],
+    )
+
+
+def runs(text: str, pieces: Mapping[Mark, Sequence[Span]]) -> list[Run]:
+    """Cut a text where any piece starts or ends; each run has the marks of the pieces over it."""
+    cuts = {0, len(text), *(end for found in pieces.values() for piece in found for end in piece)}
+    edges = sorted(cut for cut in cuts if 0 <= cut <= len(text))
+    made = []
+    for start, end in pairwise(edges):
+        over = [
+            mark
+            for mark, found in pieces.items()
+            if any(piece.start <= start and end <= piece.end for piece in found)
+        ]
+        made.append(Run(text[start:end], sorted(over, key=lambda mark: mark.style)))
+    return made
+
+
+_NOTHING = Facet("ok", "", (), ())
+
+
+def _facet(one: Divided, name: str) -> Facet:
+    return one.facets.get(name, _NOTHING)
+
+
+# Facets or sections: how many texts lack each, how long they are, and some documents to read.
+
+DOCUMENTS, TEXTS = 10, 60  # at most, on the page; documents further down have them all
+
+
+class Reading(NamedTuple):
+    """One document to read: the texts of every author with their facets marked."""
+
+    number: int
+    doc_id: str
+    texts: list[tuple[str, Marked, str]]  # author, text, why there is none
+
+
+class Facets(NamedTuple):
+    """The section with its table and figure, the legend of marks, and documents to read."""
+
+    section: Section
+    legend: list[Mark]
+    reading: list[Reading]
+    rule: str
+
+
+def facets_view(
+    table: pd.DataFrame | None, parts: pd.DataFrame, declared: Sequence[str], sources: pd.DataFrame
+) -> Facets | None:
+    """What the page says of facets; `table` is `facets.facets_table` of parts, None without any.
+
+    Documents to read are spread evenly over those of which any text is divided, in the order of
+    their names: as many as make up TEXTS texts, at most DOCUMENTS, at least one.
+    """
+    if table is None:
+        return None
+    marks = marks_of(facet_names(parts, declared))
+    texts = divided(parts, declared)
+    numbers = {doc_id: number for number, doc_id in enumerate(sorted(sources["doc_id"]))}
+    shown = {doc_id for (doc_id, _), one in texts.items() if declared or one.facets}
+    doc_ids = sorted(shown & set(numbers))
+    most = min(DOCUMENTS, max(1, TEXTS // table["author"].nunique()))
+    chosen = [doc_ids[place] for place in _spread(len(doc_ids), most)]
+    by_document: dict[str, list[str]] = {doc_id: [] for doc_id in chosen}
+    for doc_id, author in texts:
+        if doc_id in by_document:
+            by_document[doc_id].append(author)
+    reading = [
+        Reading(
+            numbers[doc_id],
+            doc_id,
+            [
+                (author, marked(one, marks), "" if one.text is not None else one.status)
+                for author in sorted_authors(authors)
+                for one in [texts[doc_id, author]]
+            ],
+        )
+        for doc_id, authors in by_document.items()
+    ]
+    word = "facet" if declared else "section"
+    section = _section(table, list(marks), word)
+    return Facets(section, list(marks.values()), reading, _rule(len(chosen), len(doc_ids), word))
+
+
+def marked_texts(parts: pd.DataFrame, declared: Sequence[str]) -> dict[tuple[str, str], Marked]:
+    """Every text with its facets marked, by doc_id and author, where the benchmark has facets."""
+    marks = marks_of(facet_names(parts, declared))
+    if not marks:
+        return {}
+    return {key: marked(one, marks) for key, one in divided(parts, declared).items()}
+
+
+def _spread(n: int, at_most: int) -> list[int]:
+    """At most so many places of n, the first and the last among them."""
+    if n <= at_most or at_most == 1:
+        return list(range(min(n, at_most)))
+    return [place * (n - 1) // (at_most - 1) for place in range(at_most)]
+
+
+def _rule(n_chosen: int, n_documents: int, word: str) -> str:
+    documents = counted(n_documents, "document") + (" with sections" if word == "section" else "")
+    if n_chosen == n_documents:
+        return f"All {documents}."
+    return (
+        f"{n_chosen} of {documents}, spread evenly over all in the order of their names. Under"
+        " Documents every text is marked in the same way."
+    )
+
+
+def _section(table: pd.DataFrame, names: Sequence[str], word: str) -> Section:
+    lines = records(table[table["facet"] != NO_FACET])
+    return Section(
+        "facets",
+        f"{word.capitalize()}s of the texts",
+        [*_says(lines, names, word), *_how(word)],
+        ["facets"],
+        grids=[_lacking(lines, names, word), _lengths(records(table), [*names, NO_FACET])],
+        figure="facet_lengths",
+    )
+
+
+def _how(word: str) -> list[str]:
+    undivided = "" if word == "facet" else " A text in which no section was found lacks none."
+    return [
+        f"A {word} is absent from a text if no word of the text belongs to it, also where all that"
+        f" a model returned as this {word} is made up, that is, not in the text. It is unknown"
+        " if the answer about it failed, and then not counted as absent. A segment is a stretch of"
+        f" the text in one {word}, or a passage made up.{undivided}",
+        "Shares are means over texts of the share of a text’s words, with their bootstrap interval"
+        f" over documents. What is absent has the share 0. A word in two {word}s counts half in"
+        " each.",
+    ]
+
+
+def _says(lines: Sequence[Row], names: Sequence[str], word: str) -> list[str]:
+    """Who lacks what most, and how much is made up."""
+    made_up, segments = (sum(row[name] for row in lines) for name in ("n_made_up", "n_segments"))
+    unknown = sum(row["n_unknown"] for row in lines)
+    first = [row for row in lines if row["facet"] == names[0]]
+    n_texts = sum(row["n_texts"] - row["n_undivided"] for row in first)
+    said = f"{counted(n_texts, 'text')} {_are(n_texts)} divided into {_listed(names)}."
+    most = max(lines, key=lambda row: row["n_absent"])
+    if most["n_absent"]:
+        said += (
+            f" Most often absent is {most['facet']} from texts of {most['author']}:"
+            f" from {most['n_absent']:,} of {_known(most):,}."
+        )
+    found = [said]
+    undivided = sum(row["n_undivided"] for row in first)
+    if undivided:
+        found.append(f"{counted(undivided, 'text')} {_are(undivided)} undivided.")
+    if made_up:
+        share = per_cent(made_up / segments)
+        found.append(
+            f"{made_up:,} of {counted(segments, 'segment')} ({share}) returned as a {word}"
+            f" {_are(made_up)} made up: not in the text."
+        )
+    if unknown:
+        found.append(f"{counted(unknown, word)} of single texts {_are(unknown)} unknown.")
+    return found
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _known(row: Row) -> int:
+    """Texts of which it is known whether they have the facet."""
+    return int(row["n_texts"] - row["n_unknown"] - row["n_undivided"])
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _lacking(lines: Sequence[Row], names: Sequence[str], word: str) -> Grid:
+    made_up = "segments made up"
+    made = {
+        author: {row["facet"]: _absent(row) for row in mine} | {made_up: _made_up(mine)}
+        for author, mine in grouped(lines, lambda row: row["author"]).items()
+    }
+    return matrix(f"Texts without a {word}", "author", made, [*names, made_up])
+
+
+def _absent(row: Row) -> Cell:
+    notes = [f"of {_known(row):,}"]
+    if row["n_wholly_made_up"]:
+        notes.append(f"{row['n_wholly_made_up']:,} wholly made up")
+    if row["n_unknown"]:
+        notes.append(f"{row['n_unknown']:,} unknown")
+    if row["n_undivided"]:
+        notes.append(f"{row['n_undivided']:,} undivided")
+    return Cell(f"{row['n_absent']:,}", tuple(notes), str(row["n_absent"]))
+
+
+def _made_up(mine: Sequence[Row]) -> Cell:
+    made_up, segments = (sum(row[name] for row in mine) for name in ("n_made_up", "n_segments"))
+    if not segments:
+        return Cell("undefined", ("no segment",), "")
+    return Cell(
+        per_cent(made_up / segments), (f"{made_up:,} of {segments:,}",), str(made_up / segments)
+    )
+
+
+def _lengths(lines: Sequence[Row], names: Sequence[str]) -> Grid:
+    made = {
+        author: {row["facet"]: _share(row) for row in mine}
+        for author, mine in grouped(lines, lambda row: row["author"]).items()
+    }
+    return matrix("Share of a text’s words", "author", made, names)
+
+
+def _share(row: Row) -> Cell:
+    return estimate(row, f"n = {row['n_shares']:,}", of="share")

@@ -1,5 +1,6 @@
-"""The headline numbers of a benchmark, out of its tables: leaders and the metrics to trust."""
+"""The headline numbers of a benchmark or a test, out of its tables: for terminals and git."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -7,38 +8,31 @@ from typing import Any
 
 import pandas as pd
 
+from metassay.core.atomic import whole_file
+from metassay.format.frames import records
+from metassay.format.numbers import missing, rounded, short, short_interval
+from metassay.format.terms import DECISIONS
+from metassay.labelled.judges.verdicts import items_of
 from metassay.llm.endpoints import ModelOptions
-from metassay.parquet import read
-from metassay.reporting.best import Best, best
-from metassay.reporting.display import NONE, ShownAs
-from metassay.reporting.names import described, headline_metrics, sorted_authors
-from metassay.reporting.numbers import short, short_interval
-from metassay.reporting.tables import records
-from metassay.reporting.views.asked import asked_table
-from metassay.reporting.views.section import by_criterion
-from metassay.reporting.words import DECISIONS
+from metassay.meta_evaluation.verdicts import kind_of
+from metassay.reporting.certificates import Best, best, verdict_names
+from metassay.reporting.names import NONE, ShownAs, described, headline_metrics, sorted_authors
+from metassay.reporting.responses import COUNTS, asked_table
+from metassay.reporting.section import Row, best_first, by_criterion
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.criteria import CRITERIA
+from metassay.tables.judge_cards import JUDGE_CARDS
 from metassay.tables.leaderboard import LEADERBOARD
-from metassay.tables.names import FULL, metric_label
+from metassay.tables.names import ALL_SUBSETS, FULL, MEAN_OF_SUBSETS, metric_label
 from metassay.tables.notes import NOTES
+from metassay.tables.parquet import read
 from metassay.tables.responses import RESPONSES
+from metassay.tables.segment_scores import SEGMENT_SCORES
 
-_ARTIFACT = (
-    "study",
-    "criterion",
-    "part",
-    "level",
-    "metric",
-    "judge",
-    "verdict",
-    "corrected",
-    "corrected_low",
-    "corrected_high",
-    "low",
-    "high",
-    "p",
-)
+_ARTIFACT = [
+    *("study", "criterion", "part", "level", "metric", "judge", "verdict"),
+    *("corrected", "corrected_low", "corrected_high", "low", "high", "p"),
+]
 
 
 def board(folder: Path, shown_as: ShownAs = NONE) -> tuple[list[str], list[list[str]]]:
@@ -47,12 +41,13 @@ def board(folder: Path, shown_as: ShownAs = NONE) -> tuple[list[str], list[list[
     means = means_of(rows, read(CRITERIA, folder / CRITERIA.name))
     authors = sorted_authors(str(author) for mean in means.values() for author in mean)
     cells = [
-        [label, *(_number(mean.get(author)) for author in authors)] for label, mean in means.items()
+        [label, *(_headline_number(mean.get(author)) for author in authors)]
+        for label, mean in means.items()
     ]
     return authors, cells
 
 
-def means_of(leaderboard: pd.DataFrame, criteria: pd.DataFrame) -> dict[str, dict[str, Any]]:
+def means_of(leaderboard: pd.DataFrame, criteria: pd.DataFrame) -> dict[str, Row]:
     """Of whole texts, each author's macro mean by headline metric, in the order of pages."""
     rows = leaderboard[leaderboard["part"] == FULL]
     with described(criteria):
@@ -105,17 +100,30 @@ def notes_of(folder: Path, stages: Iterable[str]) -> list[tuple[str, str]]:
     ]
 
 
-def artifacts(folder: Path, answers: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
+def artifacts(folder: Path, answers: pd.DataFrame) -> dict[str, list[Row]]:
     """Rows for Prefect's table artifacts: `leaderboard`, `certificates`, `answers`; no texts.
 
     `answers`, as `answers_of` has it, is an artifact where any model was asked.
     """
     leaders = _leaderboard(folder)[["metric", "judge", "author", "macro", "low", "high"]]
-    trust = read(CERTIFICATES, folder / "certificates.parquet")[list(_ARTIFACT)]
-    found = {"leaderboard": records(leaders), "certificates": records(trust)}
+    trust = read(CERTIFICATES, folder / "certificates.parquet")[_ARTIFACT]
+    return _artifacts(leaderboard=leaders, certificates=trust, answers=answers)
+
+
+def card_artifacts(folder: Path, answers: pd.DataFrame) -> dict[str, list[Row]]:
+    """The same of a test of judges: `judge_cards` and `answers`."""
+    return _artifacts(judge_cards=_cards(folder), answers=answers)
+
+
+def score_artifacts(folder: Path, answers: pd.DataFrame) -> dict[str, list[Row]]:
+    """The same of a test of segmentations: `segment_scores` and `answers`."""
+    return _artifacts(segment_scores=_scores(folder), answers=answers)
+
+
+def _artifacts(*, answers: pd.DataFrame, **tables: pd.DataFrame) -> dict[str, list[Row]]:
     if not answers.empty:
-        found["answers"] = records(answers)
-    return found
+        tables["answers"] = answers
+    return {name: records(frame) for name, frame in tables.items()}
 
 
 def _chosen(found: Best) -> list[str]:
@@ -133,5 +141,165 @@ def _leaderboard(folder: Path) -> pd.DataFrame:
     return rows[rows["part"] == FULL].reset_index(drop=True)
 
 
-def _number(value: Any) -> str:
+def _headline_number(value: Any) -> str:
     return "–" if value is None or pd.isna(value) else f"{value:.3f}"
+
+
+# The headline numbers of a test of judges, out of its table of cards.
+
+HEADS_OF_CARDS = ("judge", "items", "judged", "accuracy", "balanced", "AUROC")
+CARD_STATISTICS = ("agreement", "balanced_accuracy", "auroc")
+_CARDS_KEY = ["study", "part", "judge", "statistic", "value", "low", "high", "n", "n_missing"]
+
+
+def cards(folder: Path, shown_as: ShownAs = NONE) -> list[list[str]]:
+    """A row of HEADS per judge and set of items, of all kinds: numbers with their intervals.
+
+    Where there are several subsets, these are all of them and their mean; the page has each.
+    """
+    made = []
+    for judge, study, of in main_cards(shown_as.frame(_cards(folder))):
+        n, missing = of["agreement"]["n"], of["agreement"]["n_missing"]
+        judged = f"{n:,} of {n + missing:,}" if missing else f"{n:,}"
+        made.append(
+            [judge, study, judged, *(_with_interval(of.get(name)) for name in CARD_STATISTICS)]
+        )
+    return made
+
+
+def main_cards(cards: pd.DataFrame) -> Iterator[tuple[str, str, dict[str, Row]]]:
+    """Judge, set of items and rows by statistic, as `cards` has them, out of a table of cards."""
+    rows = cards[cards["part"] == FULL]
+    if (rows["study"] == ALL_SUBSETS).any():
+        wanted = rows["study"].isin([ALL_SUBSETS, MEAN_OF_SUBSETS])
+        rows = rows[wanted | rows["study"].str.startswith(items_of(""))]
+    for (study, judge), card in rows.groupby(["study", "judge"]):
+        yield str(judge), str(study), {str(row["statistic"]): row for row in records(card)}
+
+
+def _cards(folder: Path) -> pd.DataFrame:
+    rows = read(JUDGE_CARDS, folder / "judge_cards.parquet")
+    return rows[rows["statistic"].isin(CARD_STATISTICS)][_CARDS_KEY].reset_index(drop=True)
+
+
+def _with_interval(row: Row | None) -> str:
+    """Its value and interval, two decimals each; without a value a dash."""
+    if row is None or missing(row["value"]):
+        return "–"
+    return f"{short(row['value'])} {short_interval(row['low'], row['high'])}".strip()
+
+
+# The headline numbers of a test of segmentations, out of its table of scores.
+
+HEADS_OF_SCORES = ("segmentation", "sentences", "accuracy", "macro-F1", "majority guess")
+SCORE_STATISTICS = ("accuracy", "macro_f1", "majority_guess")
+_SEGMENTS_KEY = ["segmentation", "statistic", "value", "low", "high", "n", "n_failed"]
+
+
+def score_rows(folder: Path) -> list[list[str]]:
+    """A row of HEADS per segmentation, the most accurate first: numbers with their intervals."""
+    found: dict[str, Row] = {}
+    for row in records(_scores(folder)):
+        found.setdefault(row["segmentation"], {})[row["statistic"]] = row
+    made = []
+    for name in sorted(found, key=lambda one: best_first(found[one]["accuracy"]["value"])):
+        of = found[name]
+        n, failed = of["accuracy"]["n"], of["accuracy"]["n_failed"]
+        labelled = f"{n:,} of {n + failed:,}" if failed else f"{n:,}"
+        accuracy, macro = (_with_interval(of[one]) for one in SCORE_STATISTICS[:2])
+        made.append([name, labelled, accuracy, macro, short(of["majority_guess"]["value"]) or "–"])
+    return made
+
+
+def _scores(folder: Path) -> pd.DataFrame:
+    rows = read(SEGMENT_SCORES, folder / "segment_scores.parquet")
+    wanted = (rows["of"] == "all") & rows["statistic"].isin(SCORE_STATISTICS)
+    return rows[wanted][_SEGMENTS_KEY].reset_index(drop=True)
+
+
+# The headline numbers as a small file of JSON, which git keeps: `dvc metrics` reads it.
+# Numbers are rounded as on the page; what is undefined is null. Names of metrics, systems, judges
+# and criteria are the keys, in the same order for the same names. `asked` is of `asked_table`.
+
+_BEST = ("value", "corrected", "corrected_low", "corrected_high")
+_ENDS = ("value", "low", "high")
+
+Numbers = Row
+
+
+def evaluation_numbers(
+    leaderboard: pd.DataFrame,
+    certificates: pd.DataFrame,
+    criteria: pd.DataFrame,
+    asked: pd.DataFrame,
+) -> Numbers:
+    """Of an evaluation: certificates per verdict, the best metric per decision, systems' means.
+
+    `best` has, per criterion and level, the metric that comes first, its verdict, whether it may be
+    trusted (`trusted`), what to do about it (`advice`), its correlation with people
+    (`value`) and the one corrected for luck
+    with its interval. `leaderboard` has macro means of whole texts by headline metric and author.
+    """
+    kinds = [kind_of(verdict) for verdict in certificates["verdict"]]
+    best: Numbers = {}
+    for criterion, level, chosen in best_of(certificates):
+        said = {"metric": chosen.metric, "verdict": chosen.row["verdict"]}
+        numbers = {name: rounded(chosen.row[name]) for name in _BEST}
+        trusted = {"trusted": bool(chosen.row["trusted"]), "advice": chosen.row["advice"]}
+        best.setdefault(criterion, {})[level] = {**said, **trusted, **numbers}
+    means = means_of(leaderboard, criteria)
+    return {
+        "certificates": {name: kinds.count(kind) for kind, name in verdict_names().items()},
+        "best": best,
+        "leaderboard": {
+            label: {author: rounded(mean[author]) for author in sorted(mean)}
+            for label, mean in means.items()
+        },
+        "answers": _answers(asked),
+    }
+
+
+def judge_numbers(cards: pd.DataFrame, asked: pd.DataFrame) -> Numbers:
+    """Of a test of judges: per judge and set of items how often it is right, with intervals.
+
+    `n` items were judged and `n_missing` were not.
+    """
+    found: Numbers = {}
+    for judge, study, of in main_cards(cards):
+        numbers = {name: _with_ends(of[name]) for name in CARD_STATISTICS if name in of}
+        counts = {name: of["agreement"][name] for name in ("n", "n_missing")}
+        found.setdefault(judge, {})[study] = {**numbers, **counts}
+    return {"judges": dict(sorted(found.items())), "answers": _answers(asked)}
+
+
+def segmentation_numbers(scores: pd.DataFrame, asked: pd.DataFrame) -> Numbers:
+    """Of a test of segmentations: how often each is right, with intervals.
+
+    `n` sentences got a label and `n_failed` did not.
+    """
+    found: Numbers = {}
+    for row in records(scores[scores["of"] == "all"]):
+        of = found.setdefault(row["segmentation"], {})
+        if row["statistic"] in SCORE_STATISTICS:
+            of[row["statistic"]] = _with_ends(row)
+        if row["statistic"] == "accuracy":
+            of |= {"n": row["n"], "n_failed": row["n_failed"]}
+    return {"segmentations": dict(sorted(found.items())), "answers": _answers(asked)}
+
+
+def write_numbers(found: Numbers, path: Path) -> None:
+    """Write them, a number per line, whole or not at all."""
+    text = json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False)
+    with whole_file(path) as file:
+        file.write(f"{text}\n".encode())
+
+
+def _with_ends(row: Numbers) -> Numbers:
+    """Its value, and its interval where it has one."""
+    named = _ENDS if not missing(row["low"]) else _ENDS[:1]
+    return {name: rounded(row[name]) for name in named}
+
+
+def _answers(asked: pd.DataFrame) -> Numbers:
+    """What came of the questions to language models, all stages and models together."""
+    return {name: int(asked[name].sum()) for name in COUNTS}

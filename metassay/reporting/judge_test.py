@@ -3,87 +3,61 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay.atomic import whole_folder
-from metassay.llm.endpoints import ModelOptions
-from metassay.reporting.display import NONE, ShownAs, with_names_shown
-from metassay.reporting.judge_test_cards import Cards, cards_of
-from metassay.reporting.numbers import counted
-from metassay.reporting.page import write_template
-from metassay.reporting.published_judges import ComparedJudges, compare_judges
-from metassay.reporting.sections import JUDGE_FIGURES, write_figures
-from metassay.reporting.tables import to_csv, to_markdown
-from metassay.reporting.views.answers import answers_section, answers_table
-from metassay.reporting.views.asked import asked_section, asked_table, missing_lines
-from metassay.reporting.views.judge_cards import CARDS_OF_ITEMS, judge_cards_section
-from metassay.reporting.views.judge_errors import Errors, errors_view, with_right_answers
-from metassay.reporting.views.judge_kinds import kinds_section, kinds_table
-from metassay.reporting.views.judge_numbers import (
+from metassay.core.atomic import whole_folder
+from metassay.format.frames import records, rows
+from metassay.format.numbers import counted, short
+from metassay.reporting.answers import answers_section, answers_table
+from metassay.reporting.figures.tests import draw_judge_kinds, draw_reliability
+from metassay.reporting.judge_cards import CARDS_OF_ITEMS, judge_cards_section
+from metassay.reporting.judge_numbers import (
+    cards_of,
+    first_number,
+    kinds_section,
+    kinds_table,
+    kinds_verdict,
     numbers_section,
-    recipes_section,
     reliability_section,
+    verdict,
 )
-from metassay.reporting.views.judge_verdict import first_number, kinds_verdict, verdict
-from metassay.reporting.views.notes import notes_section, notes_table
-from metassay.reporting.views.published_judges import published_section
-from metassay.reporting.views.section import Section
+from metassay.reporting.page import Drawing, Report, filled, write_figures, write_page, write_tables
+from metassay.reporting.published_judges import ComparedJudges, compare_judges, published_section
+from metassay.reporting.responses import asked_section, missing_lines, notes_section
+from metassay.reporting.section import Row, present, recipes_section
 from metassay.tables.names import FULL, MEAN_OF_SUBSETS
 
+JUDGE_FIGURES = {
+    "kinds": Drawing(
+        draw_judge_kinds,
+        "kinds",
+        "Share that each judge detects of each kind of item, and its share of false alarms",
+    ),
+    "reliability": Drawing(
+        draw_reliability,
+        "reliability",
+        "Each judge's probabilities beside the share of items that are entailed",
+    ),
+}
+_RECIPES = "Everything that went into a judge’s verdicts. Different recipes are different judges."
 
-@dataclass(frozen=True, eq=False)
-class JudgeTestReport:
-    """What the report is made from: the dataset's particulars and the test's tables.
 
-    `test` is its type and `options` what params.yaml says of it. `seen` says of each judge whether
-    choices saw these data. `published` names tables in
-    `published_folder` to compare with. `responses` are what language models answered and `notes`
-    what stages said about the data, by stage; `models` those of params.yaml, for their prices.
-    `confidence` is that of the intervals. `shown_as` has other words for names of judges.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JudgeTestReport(Report):
+    """What the report is made from.
+
+    `tables`: pairs, judgments, gold, ratings, verdicts, judge_cards and calibration. `test` is the
+    test's type and `options` what params.yaml says of it. `published` names tables in
+    `published_folder` to compare with. `confidence` is that of the intervals.
     """
 
-    benchmark: str
     test: str
     options: Mapping[str, Any]
-    title: str
-    licence: str
-    citation: str
-    invented: bool
-    seen: Sequence[str]
-    pairs: pd.DataFrame
-    judgments: pd.DataFrame
-    gold: pd.DataFrame
-    ratings: pd.DataFrame
-    verdicts: pd.DataFrame
-    judge_cards: pd.DataFrame
-    calibration: pd.DataFrame
-    responses: Mapping[str, pd.DataFrame]
-    notes: Mapping[str, pd.DataFrame]
-    models: Mapping[str, ModelOptions]
     published: Sequence[str]
     published_folder: Path
     confidence: float
-    shown_as: ShownAs = NONE
-
-
-@dataclass(frozen=True)
-class JudgeTestPage:
-    """Everything the template prints; `verdict` stands first, `errors` have texts of the data."""
-
-    benchmark: str
-    title: str
-    licence: str
-    citation: str
-    invented: bool
-    counts: list[str]
-    seen: Sequence[str]
-    missing: list[str]
-    verdict: list[str]
-    sections: list[Section]
-    errors: list[Errors]
-    below: list[Section]
 
 
 def write_judge_test(report: JudgeTestReport, out: Path) -> None:
@@ -96,107 +70,192 @@ def write_judge_test(report: JudgeTestReport, out: Path) -> None:
     Raises BadInput if `out` holds anything, and for a comparison that is unknown or lacks its
     table; then nothing is written.
     """
-    raters = set(report.ratings["rater"])
-    test = cards_of(report.judge_cards, raters)
+    tables = report.tables
+    test = cards_of(tables["judge_cards"], set(tables["ratings"]["rater"]))
     compared = compare_judges(report.published, report.published_folder, test)
     with whole_folder(out, "report") as folder:
-        files = _files(report, test, compared)
-        for name, frame in files.items():
-            _write_text(folder / f"{name}.csv", to_csv(frame))
-            _write_text(folder / f"{name}.md", to_markdown(frame))
-        shown = with_names_shown(report, report.shown_as)
-        tables = {name: report.shown_as.frame(frame) for name, frame in files.items()}
-        page, figures = _page(shown, tables, compared, folder)
-        with (folder / "index.html").open("w", encoding="utf-8", newline="\n") as file:
-            write_template("judge_test.html.j2", file, figures, page=page, markdown=True)
+        files = {
+            "verdicts": with_right_answers(tables["verdicts"], tables["gold"]),
+            "judge_cards": tables["judge_cards"],
+            "calibration": tables["calibration"],
+            **{f"published_{one.name}": one.cells for one in compared},
+            **filled(
+                kinds=kinds_table(test), answers=answers_table(tables["pairs"], tables["judgments"])
+            ),
+            **report.said(),
+        }
+        write_tables(files, folder)
+        _write_page(report, files, compared, folder)
 
 
-def _files(
-    report: JudgeTestReport, test: Cards, compared: Sequence[ComparedJudges]
-) -> dict[str, pd.DataFrame]:
-    """The tables beside the page, by file name."""
-    made = {
-        "verdicts": with_right_answers(report.verdicts, report.gold),
-        "judge_cards": report.judge_cards,
-        "calibration": report.calibration,
-        **{f"published_{one.name}": one.cells for one in compared},
-    }
-    rest = {
-        "kinds": kinds_table(test),
-        "answers": answers_table(report.pairs, report.judgments),
-        "language_models": asked_table(report.responses, report.models),
-        "notes": notes_table(report.notes),
-    }
-    return {**made, **{name: frame for name, frame in rest.items() if not frame.empty}}
-
-
-def _page(
+def _write_page(
     report: JudgeTestReport,
-    tables: Mapping[str, pd.DataFrame],
+    files: Mapping[str, pd.DataFrame],
     compared: Sequence[ComparedJudges],
     folder: Path,
-) -> tuple[JudgeTestPage, dict[str, str]]:
-    """The page, and its figures, which are written on the way; judges are called as shown."""
-    test, first = (
-        cards_of(report.judge_cards, set(report.ratings["rater"])),
-        first_number(report.test),
-    )
+) -> None:
+    """The page and its figures; judges are called as they are shown."""
+    read, tables = report.shown_as.frames(report.tables), report.shown_as.frames(files)
+    cards, bins = tables["judge_cards"], tables["calibration"]
+    test, first = cards_of(cards, set(read["ratings"]["rater"])), first_number(report.test)
     kinds = tables.get("kinds", kinds_table(test))
-    pooled = report.calibration["study"] == test.pooled
-    drawn = {
-        "kinds": kinds[kinds["study"] == test.pooled],
-        "reliability": report.calibration[pooled & (report.calibration["part"] == FULL)],
-    }
-    figures = write_figures(drawn, None, folder / "figures", JUDGE_FIGURES)
-    asked = tables.get("language_models", pd.DataFrame())
+    of_all = bins[(bins["study"] == test.pooled) & (bins["part"] == FULL)]
+    drawn = {"kinds": kinds[kinds["study"] == test.pooled], "reliability": of_all}
+    answers, models, notes = (
+        tables.get(name, pd.DataFrame()) for name in ("answers", "language_models", "notes")
+    )
     sections = [
         numbers_section(test, first),
         kinds_section(test, kinds),
-        reliability_section(drawn["reliability"]),
+        reliability_section(of_all),
         published_section(compared, tables),
     ]
+    counted_cards = cards[cards["study"] != MEAN_OF_SUBSETS]  # means of several have no counts
     below = [
-        answers_section(tables.get("answers", pd.DataFrame())),
-        judge_cards_section(_of_items(report.judge_cards), report.calibration, CARDS_OF_ITEMS),
-        asked_section(asked),
-        notes_section(tables.get("notes", pd.DataFrame())),
-        recipes_section(report.judge_cards),
+        answers_section(answers),
+        judge_cards_section(counted_cards, bins, CARDS_OF_ITEMS),
+        asked_section(models),
+        notes_section(notes),
+        recipes_section(cards, "judge", _RECIPES, ["judge_cards"]),
     ]
-    page = JudgeTestPage(
-        report.benchmark,
-        report.title,
-        report.licence,
-        report.citation,
-        report.invented,
-        _counts(report),
-        report.seen,
-        missing_lines(asked),
-        [*kinds_verdict(test, kinds), *verdict(test, first)],
-        [section for section in sections if section is not None],
-        errors_view(tables["verdicts"], report.pairs, report.judgments),
-        [section for section in below if section is not None],
+    write_page(
+        "judge_test.html.j2",
+        folder,
+        write_figures(JUDGE_FIGURES, drawn, folder),
+        **report.facts,
+        counts=_counts(read),
+        missing=missing_lines(models),
+        verdict=[*kinds_verdict(test, kinds), *verdict(test, first)],
+        sections=present(sections),
+        errors=errors_view(tables["verdicts"], read["pairs"], read["judgments"]),
+        below=present(below),
     )
-    return page, figures
 
 
-def _of_items(cards: pd.DataFrame) -> pd.DataFrame:
-    """Without means of several cards, which have no counts."""
-    return cards[cards["study"] != MEAN_OF_SUBSETS]
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", newline="\n")
-
-
-def _counts(report: JudgeTestReport) -> list[str]:
-    unlabelled = int(report.gold["label"].isna().sum())
+def _counts(tables: Mapping[str, pd.DataFrame]) -> list[str]:
+    gold, ratings = tables["gold"], tables["ratings"]
+    unlabelled = int(gold["label"].isna().sum())
     counts = [
-        counted(len(report.gold), "item") + (f" ({unlabelled:,} unlabelled)" if unlabelled else ""),
-        counted(report.gold["subset"].nunique(), "subset"),
-        counted(report.pairs["pair_id"].nunique(), "question"),
-        counted(len(report.judgments), "judgment"),
+        counted(len(gold), "item") + (f" ({unlabelled:,} unlabelled)" if unlabelled else ""),
+        counted(gold["subset"].nunique(), "subset"),
+        counted(tables["pairs"]["pair_id"].nunique(), "question"),
+        counted(len(tables["judgments"]), "judgment"),
     ]
-    if len(report.ratings):
-        raters = counted(report.ratings["rater"].nunique(), "rater")
-        counts.append(f"{counted(len(report.ratings), 'label')} by {raters}")
+    if len(ratings):
+        raters = counted(ratings["rater"].nunique(), "rater")
+        counts.append(f"{counted(len(ratings), 'label')} by {raters}")
     return counts
+
+
+# A test's wrong verdicts that judges were surest of, with what they read and what they say.
+
+EACH = 5  # examples of each judge and direction
+LONGEST = 2_000  # characters of a premise or an explanation that are shown
+
+_ENTAILED = "entailed"
+_NO_TEXTS = "its texts are not among the data"
+
+
+class Wrong(NamedTuple):
+    """One wrong verdict; `about` says what is known of it, `place` which premise it is."""
+
+    item: str
+    about: str
+    hypothesis: str
+    place: str
+    premise: str
+    why: str
+
+
+class Errors(NamedTuple):
+    """Wrong verdicts of one judge in one direction, the surest first; `n` is how many there are."""
+
+    title: str
+    n: str
+    examples: list[Wrong]
+
+
+def with_right_answers(verdicts: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:
+    """Table `verdicts` with the columns subset, kind, right (the label) and wrong.
+
+    `wrong` is true or false, and null where there is no verdict or no right answer. Where one side
+    uses three labels and the other two, neutral and contradicted are not entailed.
+    """
+    known = gold[["item", "subset", "kind", "label"]].rename(columns={"label": "right"})
+    both = verdicts.merge(known, on="item", how="left")
+    wrong = [_wrong(said, right) for said, right in rows(both, "label", "right")]
+    return both.assign(wrong=pd.array(wrong, dtype="boolean"))
+
+
+def _wrong(said: str | None, right: str | None) -> bool | None:
+    if said is None or right is None:
+        return None
+    if "not_entailed" in (said, right):
+        return (said == _ENTAILED) != (right == _ENTAILED)
+    return said != right
+
+
+def errors_view(judged: pd.DataFrame, pairs: pd.DataFrame, judgments: pd.DataFrame) -> list[Errors]:
+    """Of each judge the surest wrong verdicts, `entailed` apart from the others.
+
+    `judged` is of `with_right_answers`. How sure: by the probability of what the judge said; those
+    without one come last, by item. Verdicts that were given show the first premise.
+    """
+    wrong = judged[judged["wrong"].fillna(False)]
+    wrong = wrong.assign(found=wrong["label"] == _ENTAILED)
+    sure = wrong["probability"].where(wrong["found"], 1.0 - wrong["probability"])
+    wrong = wrong.assign(sure=sure).sort_values(
+        ["judge", "found", "sure", "item"], ascending=[True, False, False, True]
+    )
+    chosen = {key: mine.head(EACH) for key, mine in wrong.groupby(["judge", "found"], sort=False)}
+    items = {item for mine in chosen.values() for item in mine["item"]}
+    read = _premises(pairs[pairs["doc_id"].isin(items)])
+    said = {
+        (pair_id, judge): explanation
+        for pair_id, judge, explanation in rows(judgments, "pair_id", "judge", "explanation")
+    }
+    sizes = wrong.groupby(["judge", "found"]).size().to_dict()
+    return [
+        Errors(
+            f"{judge} says {'entailed' if found else 'not entailed'}, and is wrong",
+            counted(sizes[judge, found], "item"),
+            [_example(row, read, said) for row in records(mine)],
+        )
+        for (judge, found), mine in chosen.items()
+    ]
+
+
+def _premises(pairs: pd.DataFrame) -> dict[str, dict[int, tuple[str, str, str]]]:
+    found: dict[str, dict[int, tuple[str, str, str]]] = {}
+    columns = ("doc_id", "position", "pair_id", "premise", "hypothesis")
+    for item, position, *of in rows(pairs, *columns):
+        pair_id, premise, hypothesis = of
+        found.setdefault(item, {})[position] = (pair_id, str(premise), str(hypothesis))
+    return found
+
+
+def _example(
+    row: Row,
+    read: dict[str, dict[int, tuple[str, str, str]]],
+    said: dict[tuple[str, str], str | None],
+) -> Wrong:
+    about = [f"right: {row['right'].replace('_', ' ')}", f"said: {row['label'].replace('_', ' ')}"]
+    if row["probability"] is not None:
+        about.append(f"probability of entailed {short(row['probability'])}")
+    about += [row["subset"], *([row["kind"].replace("_", " ")] if row["kind"] != "full" else [])]
+    premises = read.get(row["item"])
+    if premises is None:
+        return Wrong(row["item"], ", ".join(about), f"item {row['item']}", _NO_TEXTS, "", "")
+    position = min(premises) if row["position"] is None else int(row["position"])
+    pair_id, premise, hypothesis = premises[position]
+    place = "premise" if len(premises) == 1 else f"premise {position + 1} of {len(premises)}"
+    if row["position"] is None and len(premises) > 1:
+        place += ", which need not be the one that decided"
+    why = said.get((pair_id, row["judge"])) or ""
+    return Wrong(row["item"], ", ".join(about), hypothesis, place, _cut(premise), _cut(why))
+
+
+def _cut(text: str) -> str:
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[:LONGEST]}… ({len(text) - LONGEST:,} more characters)"

@@ -1,34 +1,114 @@
-"""The page of `metassay meta-eval`: the report's own sections and figures, without a project."""
+"""The page of `metassay meta-eval`, and the sections and figures that the report shares with it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from metassay.meta_evaluation.options import CertificationOptions
-from metassay.reporting.limits import limits
-from metassay.reporting.page import write_template
-from metassay.reporting.sections import evaluation_sections, write_figures
-from metassay.reporting.views.agreement import agreement_section
-from metassay.reporting.views.certificates import best_metrics, certificates_section
-from metassay.reporting.views.correlations import Criterion, correlation_view
-from metassay.reporting.views.raters import raters_section
-from metassay.reporting.views.section import Grid, Section
+from metassay.reporting.certificates import best_metrics, certificates_section, limits
+from metassay.reporting.correlations import (
+    components_section,
+    correlation_view,
+    judged_metrics_section,
+    metric_matrix_section,
+    significance_section,
+    strata_section,
+)
+from metassay.reporting.figures.correlations import (
+    draw_components,
+    draw_correlation_heatmap,
+    draw_forest,
+    draw_metric_matrix,
+)
+from metassay.reporting.figures.systems import (
+    draw_facet_lengths,
+    draw_leaderboard,
+    draw_profile,
+    draw_rubric_levels,
+    draw_violins,
+)
+from metassay.reporting.judge_cards import judge_cards_section
+from metassay.reporting.metrics import (
+    conflicts_section,
+    confounds_section,
+    corrected_section,
+    ensembles_section,
+)
+from metassay.reporting.page import Drawing, Spec, sections_of, write_figures, write_page
+from metassay.reporting.people import agreement_section, preferences_section, raters_section
+
+FIGURES = {
+    "leaderboard": Drawing(
+        draw_leaderboard,
+        "leaderboard",
+        "Each author's mean on the main metrics, with bootstrap intervals",
+    ),
+    "forest": Drawing(
+        draw_forest,
+        "certificates",
+        "Each metric's correlation with people per criterion, with intervals and one rater's own",
+        ("useful",),
+    ),
+    "components": Drawing(
+        draw_components,
+        "components",
+        "Each metric's correlation with people between systems, between documents, text by text",
+    ),
+    "correlation_heatmap": Drawing(
+        draw_correlation_heatmap,
+        "correlations",
+        "Pearson correlation of every metric with every human criterion, by level",
+    ),
+    "violins": Drawing(
+        draw_violins,
+        "rating_violins",
+        "Each system's mean rating by criterion, and how it varies with other documents",
+    ),
+    "metric_matrix": Drawing(
+        draw_metric_matrix,
+        "metric_correlations",
+        "Pearson correlation of every metric and human criterion with every other",
+    ),
+    "rubric_levels": Drawing(
+        draw_rubric_levels,
+        "rubric_levels",
+        "How often each grade of each criterion was given, by author",
+    ),
+    "profile": Drawing(
+        draw_profile, "profile", "Words, numbers and popularity of words of each author's texts"
+    ),
+    "facet_lengths": Drawing(
+        draw_facet_lengths,
+        "facets",
+        "Share of each author's words that belongs to each of their parts",
+    ),
+}
+
+# What stands below the correlations.
+EVALUATION = (
+    Spec(strata_section, ("strata",)),
+    Spec(judged_metrics_section, ("certificates",)),
+    Spec(components_section, ("components",)),
+    Spec(significance_section, ("significance",)),
+    Spec(agreement_section, ("agreement",)),
+    Spec(preferences_section, ("preferences",)),
+    Spec(ensembles_section, ("ensembles",)),
+    Spec(conflicts_section, ("conflicts", "disagreements")),
+    Spec(confounds_section, ("confounds", "certificates")),
+    Spec(corrected_section, ("corrected",)),
+    Spec(judge_cards_section, ("judge_cards", "calibration")),
+    Spec(metric_matrix_section, ("metric_correlations",)),
+)
+_RATERS_ALONE = (Spec(agreement_section, ("agreement",)),)
 
 
-@dataclass(frozen=True)
-class MetaPage:
-    """Everything the template prints; without metrics there is no `trust`."""
-
-    title: str
-    warnings: Sequence[str]
-    notes: Sequence[str]
-    limits: list[str]
-    best: Grid | None
-    trust: Section | None
-    correlations: list[Criterion]
-    sections: list[Section]
+def evaluation_figures(
+    tables: Mapping[str, pd.DataFrame], options: CertificationOptions, folder: Path
+) -> dict[str, str]:
+    """Write those of FIGURES that can be drawn of the tables; returns `<svg>` elements."""
+    return write_figures(FIGURES, tables, folder, options)
 
 
 def write_meta_page(
@@ -47,21 +127,26 @@ def write_meta_page(
     The page links to the tables as CSV beside it, which the caller writes. `confidence`: of the
     intervals. Equal input gives equal bytes.
     """
-    figures = write_figures(tables, options, folder / "figures")
+    page: dict[str, Any] = {"limits": [], "best": None, "trust": None, "correlations": []}
     tested = "certificates" in tables
-    below = evaluation_sections(tables) if tested else [agreement_section(tables["agreement"])]
-    lines = limits(tables["certificates"], tables["designs"], confidence) if tested else []
-    page = MetaPage(
-        title,
-        warnings,
-        notes,
-        lines,
-        best_metrics(tables["certificates"]) if tested else None,
-        certificates_section(tables["certificates"], options, confidence, lines)
-        if tested
-        else None,
-        correlation_view(tables["correlations"]) if tested else [],
-        [*below, raters_section(tables["raters"])],
+    if tested:
+        certificates = tables["certificates"]
+        lines = limits(certificates, tables["designs"], confidence)
+        page = {
+            "limits": lines,
+            "best": best_metrics(certificates),
+            "trust": certificates_section(certificates, options, confidence, lines),
+            "correlations": correlation_view(tables["correlations"]),
+        }
+    below = sections_of(EVALUATION if tested else _RATERS_ALONE, tables)
+    write_page(
+        "meta_page.html.j2",
+        folder,
+        evaluation_figures(tables, options, folder),
+        markdown=False,
+        title=title,
+        warnings=warnings,
+        notes=notes,
+        sections=[*below, raters_section(tables["raters"])],
+        **page,
     )
-    with (folder / "index.html").open("w", encoding="utf-8", newline="\n") as file:
-        write_template("meta_page.html.j2", file, figures, page=page, markdown=False)

@@ -1,50 +1,41 @@
-"""The web page: one file that needs nothing else, works without JavaScript, escapes every text."""
+"""The writer of pages: a folder of tables as CSV and Markdown, figures, and one page.
+
+The page is one file that needs nothing else, works without JavaScript, and escapes every text.
+"""
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, NamedTuple
 
+import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from metassay.reporting.names import criterion_title
-from metassay.reporting.numbers import counted
-from metassay.reporting.views.answers import (
-    ABSTAINED,
-    ENTAILED,
-    FAILED,
-    GRADED,
-    LABELLED,
-    NO_EVIDENCE,
-    NOT_ENTAILED,
-    NOT_JUDGED,
-    NOT_NEEDED,
-)
-from metassay.reporting.views.correlations import Criterion
-from metassay.reporting.views.documents import Document
-from metassay.reporting.views.facets import Facets
-from metassay.reporting.views.filled import FilledIn
-from metassay.reporting.views.leaderboard import Part
-from metassay.reporting.views.published import PublishedTable
-from metassay.reporting.views.section import Grid, Section
-from metassay.visible import visible
+from metassay.core.visible import visible
+from metassay.format.frames import to_csv, to_markdown
+from metassay.format.numbers import counted
+from metassay.llm.endpoints import ModelOptions
+from metassay.reporting.figures import drawing
+from metassay.reporting.names import NONE, ShownAs, criterion_title
+from metassay.reporting.responses import asked_table, notes_table
+from metassay.reporting.section import Section, present
 
 _HERE = Path(__file__).parent
-_CLASSES = {
-    **{ENTAILED: "y", NOT_ENTAILED: "n", GRADED: "g", LABELLED: "g"},
-    **{NO_EVIDENCE: "o", ABSTAINED: "u", FAILED: "f", NOT_NEEDED: "o", NOT_JUDGED: "f"},
-}
+_DRAWS = "draws"  # a column for figures alone: long lists that no file has
 
 
-@dataclass(frozen=True)
-class Page:
-    """Everything the template prints. `figures` holds finished `<svg>` elements by name.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Report:
+    """What a report is made from: its dataset's particulars, and tables by name.
 
-    `limits` says what the study is too small for; `best` is the headline; `trust` stands before
-    the correlations, `sections` after them. `missing` says which answers of models there are not.
+    `invented` puts up a banner that the data are made up; `seen` says of each judge or segmentation
+    whether choices saw them. `responses` are what language models answered and `notes` what stages
+    did about the data that its owner should know, by stage; `models` those of params.yaml, for
+    their prices. `shown_as` has other words for names of systems and judges, for the page and its
+    figures.
     """
 
     benchmark: str
@@ -52,37 +43,103 @@ class Page:
     licence: str
     citation: str
     invented: bool
-    counts: list[str]
     seen: Sequence[str]
-    lexical_judges: list[str]
-    figures: Mapping[str, str]
-    limits: list[str]
-    best: Grid | None
-    leaderboard: list[Part]
-    recipes: list[tuple[str, str]]
-    correlations: list[Criterion]
-    trust: Section
-    sections: list[Section]
-    facets: Facets | None
-    rubrics: Section | None
-    filled: FilledIn | None
-    published: list[PublishedTable]
-    missing: list[str]
-    notes: Section | None
-    asked: Section | None
-    documents: Iterator[Document]
-    n_documents: int
+    tables: Mapping[str, pd.DataFrame]
+    responses: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    notes: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    models: Mapping[str, ModelOptions] = field(default_factory=dict)
+    shown_as: ShownAs = NONE
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What templates print of the dataset."""
+        names = ("benchmark", "title", "licence", "citation", "invented", "seen")
+        return {name: getattr(self, name) for name in names}
+
+    def said(self) -> dict[str, pd.DataFrame]:
+        """The tables of what language models were asked, and of the notes, if they have a row."""
+        models, notes = asked_table(self.responses, self.models), notes_table(self.notes)
+        return filled(language_models=models, notes=notes)
 
 
-def write_page(page: Page, file: IO[str]) -> None:
-    """Write the page piece by piece, so that a large benchmark isn't held in memory at once."""
-    write_template("page.html.j2", file, page.figures, page=page, classes=_CLASSES, markdown=True)
+def filled(**tables: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Those that have a row."""
+    return {name: frame for name, frame in tables.items() if not frame.empty}
+
+
+class Drawing(NamedTuple):
+    """A figure, the table that it draws, its title to read out, and the options that it takes."""
+
+    draw: drawing.Draw
+    table: str
+    title: str
+    options: tuple[str, ...] = ()
+
+
+class Spec(NamedTuple):
+    """What makes a section, and the tables that it is made of; those without a row may be absent.
+
+    A section that has nothing to say is None.
+    """
+
+    make: Callable[..., Section | None]
+    tables: tuple[str, ...]
+
+
+def sections_of(specs: Sequence[Spec], tables: Mapping[str, pd.DataFrame]) -> list[Section]:
+    """The sections that have something to say, in this order."""
+    nothing = pd.DataFrame()
+    return present(make(*(tables.get(name, nothing) for name in names)) for make, names in specs)
+
+
+def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
+    """Write each table as NAME.csv with all digits, and as NAME.md."""
+    for name, frame in tables.items():
+        in_file = frame.drop(columns=_DRAWS, errors="ignore")
+        write_text(folder / f"{name}.csv", to_csv(in_file))
+        write_text(folder / f"{name}.md", to_markdown(in_file))
+
+
+def write_figures(
+    figures: Mapping[str, Drawing],
+    tables: Mapping[str, pd.DataFrame],
+    folder: Path,
+    options: object = None,
+) -> dict[str, str]:
+    """Write figures/NAME.svg and .png of the tables there are; returns `<svg>` elements by name."""
+    inlined = {}
+    for name, one in figures.items():
+        if one.table not in tables:
+            continue
+        given = {option: getattr(options, option) for option in one.options}
+        drawn = drawing.draw(one.draw, tables[one.table], **given)
+        if drawn is None:
+            continue
+        (folder / "figures").mkdir(exist_ok=True)
+        write_text(folder / "figures" / f"{name}.svg", drawn.svg)
+        (folder / "figures" / f"{name}.png").write_bytes(drawn.png)
+        inlined[name] = drawing.inline(drawn.svg, name, one.title)
+    return inlined
+
+
+def write_page(
+    template: str, folder: Path, figures: Mapping[str, str], *, markdown: bool = True, **page: Any
+) -> None:
+    """Write index.html; `page` is what the template prints, `markdown` whether tables have .md."""
+    with (folder / "index.html").open("w", encoding="utf-8", newline="\n") as file:
+        write_template(template, file, figures, page=page, markdown=markdown)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file of UTF-8 whose lines end in a newline everywhere."""
+    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def write_template(name: str, file: IO[str], figures: Mapping[str, str], **given: object) -> None:
     """Write a template of this folder with the style, the script and finished `<svg>` elements.
 
-    `given` is what else it prints; all of that is escaped.
+    `given` is what else it prints; all of that is escaped. It is written piece by piece, so that a
+    large page isn't held in memory at once.
     """
     environment = Environment(
         loader=FileSystemLoader(_HERE),
@@ -93,8 +150,7 @@ def write_template(name: str, file: IO[str], figures: Mapping[str, str], **given
         keep_trailing_newline=True,
         finalize=_visible,
     )
-    environment.filters["counted"] = counted
-    environment.filters["titled"] = criterion_title
+    environment.filters |= {"counted": counted, "titled": criterion_title}
     script = environment.get_template("sort.js.j2").render()
     stream = environment.get_template(name).stream(
         css=Markup((_HERE / "page.css").read_text(encoding="utf-8")),

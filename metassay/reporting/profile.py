@@ -7,9 +7,21 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from metassay.format.frames import records, rows
+from metassay.format.numbers import shown, shown_interval
 from metassay.reporting.names import sorted_authors
 from metassay.reporting.resampled import Reals, Resampling, means
-from metassay.reporting.tables import rows
+from metassay.reporting.section import (
+    NOT_COMPUTED,
+    Cell,
+    Grid,
+    Row,
+    Section,
+    estimate,
+    grouped,
+    matrix,
+    number,
+)
 from metassay.tables.names import FULL, NO_JUDGE, REFERENCE, is_reference
 from metassay.text.citations import strip_citations
 from metassay.text.tokens import content_tokens
@@ -119,3 +131,86 @@ def _quantiles(values: Reals) -> list[float]:
     if not len(values):
         return [math.nan] * len(QUANTILES)
     return [float(value) for value in np.quantile(values, list(QUANTILES.values()))]
+
+
+# What texts are like: words, numbers and how common words are, beside the reference's texts.
+
+_NAMES = {"words": "words", "numbers": "numbers", "popularity": "popularity of words"}
+_MORE = {
+    "words": ("more words", "fewer words"),
+    "numbers": ("more numbers", "fewer numbers"),
+    "popularity": ("more common words", "rarer words"),
+}
+
+
+def profile_section(profile: pd.DataFrame) -> Section | None:
+    """One table, authors by quantity; None without a row."""
+    if profile.empty:
+        return None
+    lines = records(profile)
+    says = [
+        "Means over texts, with their bootstrap interval over documents, and the difference to the"
+        " reference of the same documents. None of these says how good a text is. A number is"
+        " written in digits. Popularity is how common a text’s content words are in the sources"
+        " and references of the benchmark’s other documents: the mean of log10 of a word’s"
+        " occurrences per million, plus one occurrence; 1 more is ten times as common."
+    ]
+    found = _differing(lines)
+    return Section(
+        "profile",
+        "What the texts are like",
+        [*found, *says],
+        ["profile"],
+        grids=[_grid(lines)],
+        figure="profile",
+    )
+
+
+def _differing(lines: list[Row]) -> list[str]:
+    """Of each quantity the author furthest from the reference whose interval leaves out 0."""
+    said = []
+    for quantity, (more, fewer) in _MORE.items():
+        apart = [
+            row
+            for row in lines
+            if row["quantity"] == quantity
+            and row["difference_low"] is not None
+            and row["difference_low"] * row["difference_high"] > 0
+        ]
+        if not apart:
+            continue
+        most = max(apart, key=lambda row: abs(row["difference"]))
+        what = more if most["difference"] > 0 else fewer
+        size = shown(abs(most["difference"]))
+        ends = sorted(abs(most[name]) for name in ("difference_low", "difference_high"))
+        said.append(
+            f"{most['author']} has {what} than the reference: by {size} {shown_interval(*ends)}"
+        )
+    return [f"Furthest from the reference: {'; '.join(said)}."] if said else []
+
+
+def _grid(lines: list[Row]) -> Grid:
+    quantities = [name for name in _NAMES if any(row["quantity"] == name for row in lines)]
+    by_author = grouped(lines, lambda row: row["author"])
+    made: dict[str, dict[tuple[str, str], Cell]] = {}
+    for author in sorted_authors(by_author):
+        made[author] = {}
+        for row in by_author[author]:
+            name = row["quantity"]
+            made[author] |= {(name, "mean"): _mean(row), (name, "less"): _difference(row)}
+    heads: dict[tuple[str, str], str] = {}
+    for name in quantities:
+        heads |= {(name, "mean"): _NAMES[name], (name, "less"): "less the reference’s"}
+    return matrix("", "author", made, heads)
+
+
+def _mean(row: Row) -> Cell:
+    missing = f", {row['n_missing']:,} missing" if row["n_missing"] else ""
+    return estimate(row, f"n = {row['n']:,}{missing}", of="mean")
+
+
+def _difference(row: Row) -> Cell:
+    if row["author"] == REFERENCE or row["difference"] is None:
+        return NOT_COMPUTED
+    ends = {"low": row["difference_low"], "high": row["difference_high"]}
+    return number(row["difference"], f"n = {row['n_difference']:,}", **ends)

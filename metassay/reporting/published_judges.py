@@ -1,18 +1,275 @@
-"""Our judges' accuracy beside what DocLens printed for its evaluators, on such tests."""
+"""Claim scores by our judges beside those that DocLens printed for its evaluators.
 
-from collections.abc import Iterable, Mapping
+Another judge means another level, so values stand side by side and are not subtracted. What can be
+compared is the order of the systems: of each of our judges with each printed evaluator, over the
+systems whose texts are the same here and there.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from metassay.errors import BadInput
-from metassay.reporting.cells import read_printed
-from metassay.reporting.judge_test_cards import Cards
-from metassay.reporting.tables import rows
+from metassay.core.errors import BadInput
+from metassay.format.frames import records, rows
+from metassay.format.numbers import counted, equals, exact, probability, short, shown
+from metassay.reporting.cells import AUTHORS, SECTIONS, read_printed
+from metassay.reporting.judge_numbers import Cards
+from metassay.reporting.section import (
+    NOT_COMPUTED,
+    Cell,
+    Grid,
+    Group,
+    Row,
+    Section,
+    estimate,
+    matrix,
+    short_cell,
+)
+from metassay.statistics.independence import rank_order
+from metassay.tables.names import FULL, NO_JUDGE
 
-PRINTED = "printed"
-COLUMNS = ("judge", "source", "column", "value", "low", "high", "n")
+QUANTITIES = {"Claim Recall": "claim_recall", "Claim Precision": "claim_precision"}
+PRINTED = " (printed)"
+SCORES = (
+    *("metric", "section", "system", "author", "judge"),
+    *("macro", "low", "high", "micro"),
+    *("n_documents", "n_undefined", "n_expected", "n_failed"),
+)
+RANKS = (
+    *("metric", "section", "judge", "mean", "evaluator", "n"),
+    *("spearman", "spearman_p", "kendall", "kendall_p", "smallest_p"),
+)
+
+_ORDERS = 9_999  # of the systems, where there are too many of them to try all
+
+
+@dataclass(frozen=True)
+class ClaimScores:
+    """The comparison: `scores` by judge and as printed, and how far `ranks` agree.
+
+    `scores` (SCORES and a column `EVALUATOR (printed)` per evaluator; all 0 to 1) has a row per
+    metric, section, system and judge; printed values are repeated for each judge. `ranks` (RANKS):
+    `judge` is one of ours, by its `macro` or `micro` values, or a printed evaluator, for the
+    yardstick. `n_not_run`: printed values of other texts or measures.
+    """
+
+    name: str
+    title: str
+    says: str
+    scores: pd.DataFrame
+    ranks: pd.DataFrame
+    n_not_run: int
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """What lies beside the page, by file name."""
+        name = f"published_{self.name}"
+        return {name: self.scores, f"{name}_ranks": self.ranks}
+
+
+def compare_claims(
+    printed: pd.DataFrame, leaderboard: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame, int]:
+    """The frames `scores` and `ranks` of ClaimScores, and how many printed values have no row."""
+    known, n_not_run = _printed_claims(printed)
+    evaluators = list(dict.fromkeys(evaluator for *_, evaluator in known))
+    columns = ("metric", "part", "author", "judge", *SCORES[5:])
+    made = []
+    for metric, part, author, judge, *values in rows(leaderboard, *columns):
+        of = [known.get((metric, part, author, e)) for e in evaluators]
+        if judge != NO_JUDGE and any(value is not None for value in of):
+            made.append([metric, part, _SYSTEMS[author], author, judge, *values, *of])
+    names = [*SCORES, *(evaluator + PRINTED for evaluator in evaluators)]
+    scores = _ordered(pd.DataFrame(made, columns=names))
+    if scores.empty:
+        return scores, pd.DataFrame(columns=list(RANKS)), n_not_run + len(known)
+    numbers = [name for name in names[5:] if not name.startswith("n_")]
+    scores = scores.astype({name: "float64" for name in numbers})
+    shown = scores.drop_duplicates(["metric", "section", "author"])[names[-len(evaluators) :]]
+    unused = len(known) - int(shown.notna().sum().sum())
+    return scores, _rank_agreements(scores, evaluators), n_not_run + unused
+
+
+_SYSTEMS = {author: f"{system}, {setting}" for (system, setting), author in AUTHORS.items()}
+_PARTS = list(SECTIONS.values())
+
+
+def _printed_claims(printed: pd.DataFrame) -> tuple[dict[tuple[str, str, str, str], float], int]:
+    """Printed claim scores, 0 to 1, of texts that we have; and how many others there are."""
+    known, others = {}, 0
+    columns = ("quantity", "split_or_section", "system_or_metric", "setting", "evaluator", "value")
+    for quantity, section, system, setting, evaluator, value in rows(printed, *columns):
+        author, metric = AUTHORS.get((system, setting)), QUANTITIES.get(quantity)
+        if not value:
+            continue
+        if author is None or metric is None:
+            others += 1
+        else:
+            known[metric, SECTIONS[section], author, evaluator] = round(float(value) / 100, 6)
+    return known, others
+
+
+def _ordered(scores: pd.DataFrame) -> pd.DataFrame:
+    """Metrics, sections and systems as the paper has them, then judges by name."""
+    orders = {"metric": list(QUANTITIES.values()), "section": _PARTS, "author": list(_SYSTEMS)}
+    keys = scores[["metric", "section", "author", "judge"]].copy()
+    for name, order in orders.items():
+        keys[name] = keys[name].map(order.index)
+    return scores.loc[keys.sort_values(list(keys.columns)).index].reset_index(drop=True)
+
+
+def _rank_agreements(scores: pd.DataFrame, evaluators: list[str]) -> pd.DataFrame:
+    made = []
+    for (metric, section), mine in scores.groupby(["metric", "section"], sort=False):
+        by_author = mine.drop_duplicates("author").set_index("author")
+        theirs = {e: by_author[e + PRINTED] for e in evaluators}
+        ours = {
+            (str(judge), mean): one.set_index("author")[mean]
+            for judge, one in mine.groupby("judge")
+            for mean in ("macro", "micro")
+        }
+        ours |= {(evaluator + PRINTED, "printed"): theirs[evaluator] for evaluator in evaluators}
+        for ((judge, mean), values), evaluator in product(ours.items(), evaluators):
+            if judge != evaluator + PRINTED:
+                agreement = _agreement(values.reindex(by_author.index), theirs[evaluator])
+                made.append([metric, section, judge, mean, evaluator, *agreement])
+    return pd.DataFrame(made, columns=list(RANKS))
+
+
+def _agreement(ours: "pd.Series[float]", theirs: "pd.Series[float]") -> list[float]:
+    rng = np.random.default_rng(0)  # the same orders whatever else is compared
+    rho, tau = (
+        rank_order(ours.to_numpy(), theirs.to_numpy(), coefficient, n_orders=_ORDERS, rng=rng)
+        for coefficient in ("spearman", "kendall")
+    )
+    return [rho.n, round(rho.value, 12), rho.p, round(tau.value, 12), tau.p, rho.smallest_p]
+
+
+# Claim scores by each of our judges beside the printed ones, and how far the rankings agree.
+
+_CLAIMS_HEADING = "Published claim scores"
+_POOLED = (
+    "Ours are means over the notes (macro), with their intervals, and all claims pooled (micro)."
+    " The paper defines the mean over notes. Its numbers suggest that the scores of full notes are"
+    " pooled over claims and those of sections are means over the notes that have a claim there, so"
+    " both are here. The printed shares are divided by 100."
+)
+_RANKS = (
+    "Below the scores stand rank correlations of the systems: Spearman’s, then Kendall’s tau-b, of"
+    " our macro values, and what micro values give. The p of each is exact, from every order of so"
+    " few systems. Rows of printed evaluators say how far the paper’s own rankings agree. All"
+    " correlations rest on the same systems, so they are not independent of each other."
+)
+
+
+def claims_section(compared: ClaimScores, tables: Mapping[str, pd.DataFrame]) -> Section:
+    """`tables` are those of `compared`, with the names that judges are shown as."""
+    files = list(compared.tables)
+    scores, ranks = (records(tables[name]) for name in files)
+    if not scores:
+        says = [compared.says, "None of its values has a counterpart here."]
+        return Section("published_claims", _CLAIMS_HEADING, says, files)
+    metrics = dict.fromkeys(row["metric"] for row in scores)
+    left_out = f"{counted(compared.n_not_run, 'printed value')} of other texts or measures"
+    return Section(
+        "published_claims",
+        _CLAIMS_HEADING,
+        [f"{compared.title}. {compared.says}", f"{_POOLED} {left_out} are left out.", _RANKS],
+        files,
+        groups=[
+            Group(
+                metric,
+                f"{counted(len(_of(scores, metric)), 'value')} of ours",
+                [_scores(_of(scores, metric)), _ranks_grid(_of(ranks, metric))],
+                open=place == 0,
+            )
+            for place, metric in enumerate(metrics)
+        ],
+        warnings=_too_few(ranks),
+    )
+
+
+def _of(rows: list[Row], metric: str) -> list[Row]:
+    return [row for row in rows if row["metric"] == metric]
+
+
+def _part(section: str) -> str:
+    return "whole notes" if section == FULL else section.replace("_", " ")
+
+
+def _scores(mine: list[Row]) -> Grid:
+    printed = [name for name in mine[0] if name.endswith(PRINTED)]
+    lines: dict[str, dict[str, Cell]] = {}
+    for row in mine:
+        line = lines.setdefault(f"{_part(row['section'])}: {row['system']}", {})
+        line[row["judge"]] = _score_cell(row)
+        line |= {name: _printed_cell(row[name]) for name in printed}
+    heads = list(dict.fromkeys([*(row["judge"] for row in mine), *printed]))
+    return matrix("Scores", "section: system", lines, heads, sort=False)
+
+
+def _score_cell(row: Row) -> Cell:
+    defined = row["n_documents"] - row["n_undefined"]
+    of = f"n = {defined:,}" + (f" of {row['n_documents']:,}" if row["n_undefined"] else "")
+    micro = f"micro {shown(row['micro'])}" if row["micro"] is not None else ""
+    missing = f"{row['n_failed']:,} of {row['n_expected']:,} missing" if row["n_failed"] else ""
+    return estimate(row, micro, of, missing, of="macro")
+
+
+def _printed_cell(value: float | None) -> Cell:
+    return NOT_COMPUTED if value is None else Cell(f"{value:.4f}", stored=str(value))
+
+
+def _ranks_grid(mine: list[Row]) -> Grid:
+    lines: dict[str, dict[str, Cell]] = {}
+    for row in mine:
+        line = lines.setdefault(f"{_part(row['section'])}: {row['judge']}", {})
+        above = line.get(row["evaluator"])  # macro stands before micro
+        cell = _rank(row)
+        line[row["evaluator"]] = cell if above is None else _both(above, cell)
+    heads = {row["evaluator"]: row["evaluator"] + PRINTED for row in mine}
+    caption = "Does the judge rank the systems as this one?"
+    return matrix(caption, "section: judge", lines, heads, sort=False)
+
+
+def _rank(row: Row) -> Cell:
+    if row["spearman"] is None:
+        return Cell("undefined", (f"n = {row['n']}",), "")
+    both = f"{short(row['spearman'])}, {short(row['kendall'])}"
+    p = f"{equals(row['spearman_p'])} and {probability(row['kendall_p'])}"
+    return Cell(both, (p, f"n = {row['n']}"), str(row["spearman"]))
+
+
+def _both(macro: Cell, micro: Cell) -> Cell:
+    same = (micro.text, micro.notes) == (macro.text, macro.notes)
+    said = "micro the same" if same else f"micro {micro.text}, {micro.notes[0]}"
+    return macro._replace(notes=(*macro.notes, said))
+
+
+def _too_few(ranks: list[dict[str, Any]]) -> list[str]:
+    """Said first where no p could be small, whatever the rankings."""
+    defined = [row for row in ranks if row["smallest_p"] is not None]
+    if not defined:
+        return ["Too few systems have texts here and values in print to compare any ranking."]
+    smallest = min(row["smallest_p"] for row in defined)
+    if smallest < 0.05:
+        return []
+    n = counted(max(row["n"] for row in defined), "system")
+    return [
+        f"Only {n} can be compared, so that no p can be below {probability(smallest)}: a rank"
+        " correlation of 1 with so few is weak evidence that a judge ranks systems as another."
+    ]
+
+
+# Our judges' accuracy beside what DocLens printed for its evaluators, on such tests.
+
+PRINTED_SOURCE = "printed"
+JUDGE_COLUMNS = ("judge", "source", "column", "value", "low", "high", "n")
 MEAN_ANLI, MEAN_ALL = "ANLI (R1-R3 average)", "average"
 
 Sets = Mapping[str, tuple[str, ...]]  # a printed data set -> our subsets, averaged
@@ -62,11 +319,7 @@ JUDGE_COMPARISONS: dict[str, JudgeComparison] = {
         "doclens_table1.csv",
         f"{_LEVELS} Averages are plain means of test sets, of ANLI’s over its rounds.",
         "agreement",
-        {
-            "MedNLI": _MEDNLI,
-            MEAN_ANLI: _ANLI,
-            MEAN_ALL: (*_MEDNLI, *_ANLI),
-        },
+        {"MedNLI": _MEDNLI, MEAN_ANLI: _ANLI, MEAN_ALL: (*_MEDNLI, *_ANLI)},
     ),
     "doclens_table4": JudgeComparison(
         "DocLens, table 4: evaluators on each test set of MedNLI and ANLI",
@@ -113,14 +366,14 @@ def compare_judges(names: Iterable[str], folder: Path, test: Cards) -> list[Comp
                 " test's params.yaml"
             )
         one = JUDGE_COMPARISONS[name]
-        cells = [*_ours(test, one), *_printed(read_printed(folder / one.file))]
-        frame = pd.DataFrame(cells, columns=list(COLUMNS))
+        cells = [*_accuracies(test, one), *_printed_accuracies(read_printed(folder / one.file))]
+        frame = pd.DataFrame(cells, columns=list(JUDGE_COLUMNS))
         frame = frame.astype({column: "float64" for column in ("value", "low", "high")})
         made.append(ComparedJudges(name, one.title, one.says, frame.astype({"n": "Int64"})))
     return made
 
 
-def _ours(test: Cards, one: JudgeComparison) -> list[list[object]]:
+def _accuracies(test: Cards, one: JudgeComparison) -> list[list[object]]:
     sets = one.sets or {"accuracy": () if test.pooled is None else (test.pooled,)}
     made: list[list[object]] = []
     for column, studies in sets.items():
@@ -137,12 +390,12 @@ def _ours(test: Cards, one: JudgeComparison) -> list[list[object]]:
     return made
 
 
-def _printed(printed: pd.DataFrame) -> list[list[object]]:
+def _printed_accuracies(printed: pd.DataFrame) -> list[list[object]]:
     columns = ("dataset", "system_or_metric", "setting", "quantity", "value")
     return [
         [
             ", ".join(filter(None, (system, setting))),
-            PRINTED,
+            PRINTED_SOURCE,
             "accuracy" if dataset == "ACI-BENCH" else dataset,
             round(float(value) / 100, 6),
             *(None, None, None),
@@ -150,3 +403,41 @@ def _printed(printed: pd.DataFrame) -> list[list[object]]:
         for dataset, system, setting, quantity, value in rows(printed, *columns)
         if value and quantity != "test set size"
     ]
+
+
+# Our judges above the printed evaluators, set by set.
+
+_JUDGES_HEADING = "Published numbers"
+_SAYS = (
+    "Our judges stand above what a paper printed for its own; nothing is tuned to agree. Ours have"
+    " intervals, which the paper doesn’t give."
+)
+
+
+def published_section(
+    compared: Sequence[ComparedJudges], tables: Mapping[str, pd.DataFrame]
+) -> Section | None:
+    """A group per comparison; `tables` has their cells by file name, judges called as shown."""
+    if not compared:
+        return None
+    files = [f"published_{one.name}" for one in compared]
+    groups = [
+        Group(one.title, "", [_grid(records(tables[file]))], open=place == 0)
+        for place, (one, file) in enumerate(zip(compared, files, strict=True))
+    ]
+    says = [f"{one.title}. {one.says}" for one in compared]
+    return Section("published", _JUDGES_HEADING, [_SAYS, *says], files, groups=groups)
+
+
+def _grid(cells: list[Row]) -> Grid:
+    lines: dict[str, dict[str, Cell]] = {}
+    for row in cells:
+        lines.setdefault(f"{row['judge']} ({row['source']})", {})[row["column"]] = _cell(row)
+    columns = dict.fromkeys(row["column"] for row in cells if row["source"] == PRINTED_SOURCE)
+    return matrix("", "judge", lines, list(columns), sort=False)
+
+
+def _cell(row: Row) -> Cell:
+    if row["source"] == PRINTED_SOURCE:
+        return Cell(f"{row['value']:.3f}".removeprefix("0"), (), exact(row["value"]))
+    return short_cell(row, f"n = {row['n']:,}")

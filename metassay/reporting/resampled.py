@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metassay.statistics.ensembles import expanded_percentiles
+from metassay.statistics.resampling import expanded_percentiles
 
 Reals = NDArray[np.float64]
 

@@ -2,76 +2,57 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from metassay.atomic import whole_folder
-from metassay.llm.endpoints import ModelOptions
-from metassay.reporting.numbers import counted
-from metassay.reporting.page import write_template
-from metassay.reporting.sections import SEGMENT_FIGURES, write_figures
-from metassay.reporting.tables import to_csv, to_markdown
-from metassay.reporting.views.asked import asked_section, asked_table, missing_lines
-from metassay.reporting.views.notes import notes_section, notes_table
-from metassay.reporting.views.section import Cell, Grid, Section
-from metassay.reporting.views.segment_examples import Example, examples_view
-from metassay.reporting.views.segment_scores import (
-    confusions_section,
-    labels_section,
-    numbers_section,
-    places_section,
-    scores_of,
-    verdict,
+from metassay.core.atomic import whole_folder
+from metassay.format.frames import records, rows
+from metassay.format.numbers import counted, exact, per_cent, short, shown, shown_interval
+from metassay.labelled.segments.documents import NONE
+from metassay.reporting.figures.tests import draw_confusions
+from metassay.reporting.page import Drawing, Report, filled, write_figures, write_page, write_tables
+from metassay.reporting.responses import asked_section, missing_lines, notes_section
+from metassay.reporting.section import (
+    Cell,
+    Grid,
+    Group,
+    Row,
+    Section,
+    Term,
+    Terms,
+    best_first,
+    count,
+    estimate,
+    present,
+    recipes_section,
+    short_cell,
+    short_estimate,
 )
-from metassay.segment_tests.documents import NONE
 
-_KEY = ["doc_id", "author", "position"]
+SEGMENT_FIGURES = {
+    "confusions": Drawing(
+        draw_confusions,
+        "confusions",
+        "How many sentences of each label every segmentation gives which label",
+    )
+}
+_TEXT = ["doc_id", "author"]
+_SENTENCE = [*_TEXT, "position"]
+_RECIPES = "The settings of each segmentation. Different recipes are different segmentations."
 
 
-@dataclass(frozen=True, eq=False)
-class SegmentTestReport:
-    """What the report is made from: the dataset's particulars and the test's tables.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SegmentTestReport(Report):
+    """What the report is made from; `segmentations` in the order of params.yaml.
 
-    `segmentations` in the order of params.yaml; `seen` says of each whether choices saw the data.
-    `responses` are what language models answered and `notes` what stages said about the data, by
-    stage; `models` those of params.yaml, for prices.
+    `tables`: texts, sentences, segmented, segment_scores and confusions.
     """
 
-    benchmark: str
     segmentations: Sequence[str]
-    title: str
-    licence: str
-    citation: str
-    invented: bool
-    seen: Sequence[str]
-    texts: pd.DataFrame
-    sentences: pd.DataFrame
-    segmented: pd.DataFrame
-    segment_scores: pd.DataFrame
-    confusions: pd.DataFrame
-    responses: Mapping[str, pd.DataFrame]
-    notes: Mapping[str, pd.DataFrame]
-    models: Mapping[str, ModelOptions]
-
-
-@dataclass(frozen=True)
-class SegmentTestPage:
-    """Everything the template prints; `verdict` stands first, `examples` have texts of the data."""
-
-    benchmark: str
-    title: str
-    licence: str
-    citation: str
-    invented: bool
-    counts: list[str]
-    seen: Sequence[str]
-    missing: list[str]
-    verdict: list[str]
-    sections: list[Section]
-    segmentations: Sequence[str]
-    examples: list[Example]
-    below: list[Section]
 
 
 def write_segment_test(report: SegmentTestReport, out: Path) -> None:
@@ -82,58 +63,56 @@ def write_segment_test(report: SegmentTestReport, out: Path) -> None:
     (where there is any), each as .csv (all digits) and .md; figures/confusions.svg and .png. Only
     the page has texts. Raises BadInput if `out` holds anything; then nothing is written.
     """
-    labels = _labels(report)
+    tables = report.tables
+    labels = _labels(tables["sentences"], tables["segmented"])
     with whole_folder(out, "report") as folder:
-        files = _files(report)
-        for name, frame in files.items():
-            _write_text(folder / f"{name}.csv", to_csv(frame))
-            _write_text(folder / f"{name}.md", to_markdown(frame))
-        page, figures = _page(report, files, labels, folder)
-        with (folder / "index.html").open("w", encoding="utf-8", newline="\n") as file:
-            write_template("segment_test.html.j2", file, figures, page=page, markdown=True)
+        wide = _wide(tables["sentences"], tables["segmented"], report.segmentations)
+        files = {
+            **filled(
+                segment_scores=tables["segment_scores"],
+                confusions=tables["confusions"],
+                sentences=wide[[*_SENTENCE, "label", "confidence", *report.segmentations]],
+            ),
+            **report.said(),
+        }
+        write_tables(files, folder)
+        _write_page(report, files, labels, folder)
 
 
-def _labels(report: SegmentTestReport) -> list[str]:
+def _labels(sentences: pd.DataFrame, segmented: pd.DataFrame) -> list[str]:
     """Every label that is right or given, in the order in which texts mostly have them."""
-    last = report.sentences.groupby(["doc_id", "author"])["position"].transform("max")
-    place = (report.sentences["position"] + 0.5) / (last + 1)
-    right = place.groupby(report.sentences["label"]).mean().sort_values(kind="stable").index
-    given = sorted(set(report.segmented["label"].dropna()) - set(right))
+    last = sentences.groupby(_TEXT)["position"].transform("max")
+    place = (sentences["position"] + 0.5) / (last + 1)
+    right = place.groupby(sentences["label"]).mean().sort_values(kind="stable").index
+    given = sorted(set(segmented["label"].dropna()) - set(right))
     every = [str(label) for label in (*right, *given)]
     return [*(label for label in every if label != NONE), *([NONE] if NONE in every else [])]
 
 
-def _files(report: SegmentTestReport) -> dict[str, pd.DataFrame]:
-    """The tables beside the page, by file name."""
-    wide = report.sentences[[*_KEY, "label", "confidence"]]
-    for name in report.segmentations:
-        mine = report.segmented[report.segmented["segmentation"] == name]
-        wide = wide.merge(mine[[*_KEY, "label"]].rename(columns={"label": name}), on=_KEY)
-    made = {
-        "segment_scores": report.segment_scores,
-        "confusions": report.confusions,
-        "sentences": wide,
-        "language_models": asked_table(report.responses, report.models),
-        "notes": notes_table(report.notes),
-    }
-    return {name: frame for name, frame in made.items() if not frame.empty}
+def _wide(
+    sentences: pd.DataFrame, segmented: pd.DataFrame, segmentations: Sequence[str]
+) -> pd.DataFrame:
+    """The sentences, with a column of labels per segmentation."""
+    for name in segmentations:
+        mine = segmented.loc[segmented["segmentation"] == name, [*_SENTENCE, "label"]]
+        sentences = sentences.merge(mine.rename(columns={"label": name}), on=_SENTENCE)
+    return sentences
 
 
-def _page(
+def _write_page(
     report: SegmentTestReport,
-    tables: Mapping[str, pd.DataFrame],
+    files: Mapping[str, pd.DataFrame],
     labels: Sequence[str],
     folder: Path,
-) -> tuple[SegmentTestPage, dict[str, str]]:
-    """The page, and its figures, which are written on the way."""
-    scores = scores_of(report.segment_scores, labels)
+) -> None:
+    tables = report.tables
+    texts, sentences, segmented = (tables[name] for name in ("texts", "sentences", "segmented"))
+    scores = scores_of(tables["segment_scores"], labels)
     order = {name: place for place, name in enumerate((*scores.best, *labels))}
-    confusions = report.confusions.sort_values(
+    confusions = tables["confusions"].sort_values(
         ["segmentation", "label", "given"], key=lambda names: names.map(order)
     )
-    figures = write_figures({"confusions": confusions}, None, folder / "figures", SEGMENT_FIGURES)
-    asked = tables.get("language_models", pd.DataFrame())
-    most = str(report.sentences["label"].value_counts().index[0])
+    models, notes = (files.get(name, pd.DataFrame()) for name in ("language_models", "notes"))
     sections = [
         numbers_section(scores),
         labels_section(scores),
@@ -141,47 +120,341 @@ def _page(
         places_section(scores),
     ]
     below = [
-        asked_section(asked),
-        notes_section(tables.get("notes", pd.DataFrame())),
-        _recipes_section(report.segmented),
+        asked_section(models),
+        notes_section(notes),
+        recipes_section(segmented, "segmentation", _RECIPES),
     ]
-    page = SegmentTestPage(
-        report.benchmark,
-        report.title,
-        report.licence,
-        report.citation,
-        report.invented,
-        _counts(report),
-        report.seen,
-        missing_lines(asked),
-        verdict(scores, most),
-        [section for section in sections if section is not None],
-        report.segmentations,
-        examples_view(
-            report.texts, report.sentences, report.segmented, report.segmentations, labels
-        ),
-        [section for section in below if section is not None],
+    write_page(
+        "segment_test.html.j2",
+        folder,
+        write_figures(SEGMENT_FIGURES, {"confusions": confusions}, folder),
+        **report.facts,
+        counts=[
+            counted(len(texts), "text"),
+            counted(len(sentences), "labelled sentence"),
+            counted(sentences["label"].nunique(), "label"),
+            counted(len(report.segmentations), "segmentation"),
+        ],
+        missing=missing_lines(models),
+        verdict=verdict(scores, str(sentences["label"].value_counts().index[0])),
+        sections=present(sections),
+        segmentations=report.segmentations,
+        examples=examples_view(texts, sentences, segmented, report.segmentations, labels),
+        below=present(below),
     )
-    return page, figures
 
 
-def _recipes_section(segmented: pd.DataFrame) -> Section:
-    """What made each segmentation's labels."""
-    recipes = sorted(set(zip(segmented["segmentation"], segmented["recipe"], strict=True)))
-    lines = [(str(name), [Cell(str(recipe))]) for name, recipe in recipes]
-    grid = Grid("", ["segmentation", "recipe"], lines, sort=False)
-    says = "The settings of each segmentation. Different recipes are different segmentations."
-    return Section("recipes", "Recipes", [says], [], [grid])
+# Segmentations beside right labels, as tables: all sentences, each label, places, confusions.
+
+ALL = "all"
+MOST = 8  # confusions that are shown of a segmentation
+_NUMBERS = {
+    "accuracy": "accuracy",
+    "macro_f1": "macro-F1",
+    "weighted_f1": "weighted F1",
+    "cohen_kappa": "Cohen’s kappa",
+}
+_DIFFERENCES = ("accuracy", "macro_f1")
+_OF_LABEL = {"precision": "precision", "recall": "recall", "f1": "F1"}
+_PLACES = {
+    "place": {name: name for name in ("first third", "middle third", "last third")},
+    "confidence": {
+        "lower": "labels that people were less sure of",
+        "higher": "labels that people were surer of",
+    },
+}
+_TERMS = [
+    Term("", word, meaning, "")
+    for word, meaning in (
+        ("accuracy", "Share of the sentences that are given their right label."),
+        (
+            "macro-F1",
+            "The mean F1 of the labels that some sentence has: a rare label counts as much as a"
+            " frequent one.",
+        ),
+        ("weighted F1", "The mean F1 of these labels, each as often as sentences have it."),
+        ("F1", "2 × right / (sentences with the label + sentences given it)."),
+        ("Cohen’s kappa", "Agreement beyond what chance gives; 0 is chance, 1 perfect."),
+        ("majority guess", "Accuracy of giving every sentence the most frequent label."),
+        (
+            "at least, at most",
+            "Accuracy if the labels that are missing because the segmentation failed were all"
+            " wrong, or all right.",
+        ),
+    )
+]
+_SAYS = (
+    "A sentence’s label is the facet that covers more than half of its characters, and “none” if"
+    " no facet does. In brackets stand intervals for other documents: whole documents are drawn"
+    " again, because sentences of one are alike."
+)
 
 
-def _counts(report: SegmentTestReport) -> list[str]:
+class Scores(NamedTuple):
+    """Rows of table `segment_scores` by segmentation, then by (of, name, statistic)."""
+
+    found: dict[str, dict[tuple[str, str, str], Row]]
+    labels: Sequence[str]  # in the order of the page
+
+    @property
+    def best(self) -> list[str]:
+        """Segmentations, the most accurate first."""
+        return sorted(self.found, key=lambda one: (best_first(self.value(one, "accuracy")), one))
+
+    def of_all(self, segmentation: str, statistic: str) -> Row:
+        """The row of one number of all sentences."""
+        return self.found[segmentation][ALL, ALL, statistic]
+
+    def value(self, segmentation: str, statistic: str) -> float | None:
+        """Its value; None if it is undefined."""
+        value: float | None = self.of_all(segmentation, statistic)["value"]
+        return value
+
+
+def scores_of(frame: pd.DataFrame, labels: Sequence[str]) -> Scores:
+    """The rows of table `segment_scores`, found by where they belong."""
+    found: dict[str, dict[tuple[str, str, str], Row]] = {}
+    for row in records(frame):
+        key = (row["of"], row["name"], row["statistic"])
+        found.setdefault(row["segmentation"], {})[key] = row
+    return Scores(found, labels)
+
+
+def verdict(scores: Scores, majority: str) -> list[str]:
+    """Sentences: the most accurate segmentation, and a guess; then each of the others."""
+    said = []
+    for name in scores.best:
+        accuracy = scores.of_all(name, "accuracy")
+        if accuracy["value"] is None:
+            said.append(f"{name} failed on every sentence.")
+            continue
+        found = (
+            f"{name} gives {short_estimate(accuracy)} of {counted(accuracy['n'], 'sentence')} the"
+            f" right label; its macro-F1 is {short_estimate(scores.of_all(name, 'macro_f1'))}"
+        )
+        if accuracy["n_failed"]:
+            low, high = (scores.value(name, f"accuracy_at_{end}") for end in ("least", "most"))
+            found += (
+                f". It failed on {accuracy['n_failed']:,} more, with which its accuracy is between"
+                f" {short(low)} and {short(high)}"
+            )
+        if said:
+            found += f". {_above(scores.best[0], scores.found[scores.best[0]], name)}"
+        else:
+            guess = scores.value(name, "majority_guess")
+            found += f". Calling every sentence “{majority}” would be right for {short(guess)}"
+        said.append(f"{found}.")
+    return said
+
+
+def numbers_section(scores: Scores) -> Section:
+    """A row per segmentation, the most accurate first."""
+    failed = any(scores.value(name, "failed") for name in scores.found)
+    heads = ["segmentation", "sentences", *_NUMBERS.values(), "majority guess"]
+    lines = []
+    for name in scores.best:
+        cells = [_sentences(scores.of_all(name, "accuracy"))]
+        cells += [short_cell(scores.of_all(name, statistic)) for statistic in _NUMBERS]
+        cells.append(short_cell({**scores.of_all(name, "majority_guess"), "low": None}))
+        if failed:
+            low, high = (scores.value(name, f"accuracy_at_{end}") for end in ("least", "most"))
+            cells.append(Cell(f"{short(low)}, {short(high)}", (), exact(low)))
+        lines.append((name, cells))
+    grid = Grid("", [*heads, *(["at least, at most"] if failed else [])], lines)
+    pairs = [
+        (
+            f"{one} above {other}",
+            [
+                count(scores.found[one]["above", other, "accuracy"]["n"]),
+                *(estimate(scores.found[one]["above", other, name]) for name in _DIFFERENCES),
+            ],
+        )
+        for one, other in combinations(scores.best, 2)
+    ]
+    grids = [grid]
+    if pairs:
+        heads = ["difference", "sentences", *(_NUMBERS[name] for name in _DIFFERENCES)]
+        caption = "By how much one is above another, on the sentences that both labelled"
+        grids.append(Grid(caption, heads, pairs, sort=False))
+    terms = [term for term in _TERMS if failed or term.word != "at least, at most"]
+    return Section(
+        "numbers",
+        "How often labels are right",
+        [_SAYS],
+        ["segment_scores"],
+        grids,
+        terms=[Terms("What the numbers say", terms)],
+    )
+
+
+def labels_section(scores: Scores) -> Section:
+    """F1 by label and segmentation; behind a line each segmentation's precision and recall."""
+    names = scores.best
+    lines = []
+    for label in scores.labels:
+        found = _f1(scores, label)
+        lines.append((label, [_support(scores, label), *(short_cell(found.get(n)) for n in names)]))
+    grid = Grid("F1 by label", ["label", "sentences", *names], lines, sort=False)
+    groups = [Group(name, "precision, recall, F1", [_each_label(scores, name)]) for name in names]
+    none = "“none” is the label of sentences that are of no facet."
+    says = [none] if NONE in scores.labels else []
+    return Section("labels", "Label by label", says, ["segment_scores"], [grid], groups)
+
+
+def confusions_section(confusions: pd.DataFrame) -> Section | None:
+    """The figure, and each segmentation's most frequent confusions; None without a sentence."""
+    if confusions.empty:
+        return None
+    total = confusions.groupby(["segmentation", "label"])["n"].transform("sum")
+    wrong = confusions.assign(total=total)[
+        (confusions["label"] != confusions["given"]) & (confusions["n"] > 0)
+    ]
+    groups = []
+    for name, mine in wrong.groupby("segmentation", sort=False):
+        first = mine.sort_values("n", ascending=False, kind="stable").head(MOST)
+        lines = [
+            (f"{label} taken for {given}", [count(n), Cell(per_cent(n / of), (), exact(n / of))])
+            for label, given, n, of in rows(first, "label", "given", "n", "total")
+        ]
+        heads = ["confusion", "sentences", "of those with the label"]
+        title = f"{name}: what it confuses most"
+        groups.append(Group(title, f"{mine['n'].sum():,} wrong", [Grid("", heads, lines)]))
+    says = (
+        "Rows are right labels, columns the labels given; the darker, the larger the row’s share."
+    )
+    heading = "What is taken for what"
+    return Section(
+        "confusions", heading, [says], ["confusions"], groups=groups, figure="confusions"
+    )
+
+
+def places_section(scores: Scores) -> Section | None:
+    """Accuracy by third of the text, and by how sure people were; None where there is neither."""
+    there = {(of, name) for mine in scores.found.values() for of, name, _ in mine}
+    keys = [(of, name) for of, names in _PLACES.items() for name in names if (of, name) in there]
+    if not keys:
+        return None
+    lines = []
+    for of, name in keys:
+        found = [scores.found[one].get((of, name, "accuracy")) for one in scores.best]
+        sizes = [row["n"] + row["n_failed"] for row in found if row is not None]
+        cells = [short_cell(row) for row in found]
+        lines.append((_PLACES[of][name], [count(max(sizes)), *cells]))
+    grid = Grid("Accuracy by place", ["sentences of", "sentences", *scores.best], lines, sort=False)
+    says = (
+        "Thirds are of a text’s sentences. Where the data say how sure people were of a label,"
+        " sentences are parted at the median: what people doubt, no segmentation can always get"
+        " right."
+    )
+    heading = "Where in the text, and how sure the right labels are"
+    return Section("places", heading, [says], ["segment_scores"], [grid])
+
+
+def _each_label(scores: Scores, name: str) -> Grid:
+    lines = []
+    for label in scores.labels:
+        found = [scores.found[name].get(("label", label, one)) for one in _OF_LABEL]
+        n = next((row["n"] for row in found if row is not None), 0)
+        lines.append((label, [count(n), *map(short_cell, found)]))
+    return Grid("", ["label", "sentences", *_OF_LABEL.values()], lines, sort=False)
+
+
+def _support(scores: Scores, label: str) -> Cell:
+    return count(max((row["n"] for row in _f1(scores, label).values()), default=0))
+
+
+def _f1(scores: Scores, label: str) -> dict[str, Row]:
+    """The row of a label's F1 by segmentation, of those that have one."""
+    key = ("label", label, "f1")
+    return {name: rows[key] for name, rows in scores.found.items() if key in rows}
+
+
+def _sentences(row: Row) -> Cell:
+    notes = (f"failed on {row['n_failed']:,}",) if row["n_failed"] else ()
+    return Cell(f"{row['n']:,}", notes, str(row["n"]))
+
+
+def _above(best: str, mine: dict[tuple[str, str, str], Row], other: str) -> str:
+    row = mine["above", other, "accuracy"]
+    ends = shown_interval(row["low"], row["high"])
+    said = f"{best} is right for {shown(row['value'])} {ends}".strip() + " more"
+    if row["low"] is not None and row["low"] <= 0:
+        said += ", which may be chance"
+    return said
+
+
+# Some texts, sentence by sentence: the right label beside what each segmentation says.
+
+SHOWN = 12  # texts
+COLOURS = 8  # classes of page.css; more labels begin again
+
+
+class Chip(NamedTuple):
+    """A label and how it looks: by its colour, and whether it is wrong, or there is none."""
+
+    label: str
+    css: str
+
+
+class Line(NamedTuple):
+    """One sentence, its right label and those given, one per segmentation."""
+
+    sentence: str
+    label: Chip
+    given: list[Chip]
+
+
+class Example(NamedTuple):
+    """One text."""
+
+    key: str
+    about: str
+    lines: list[Line]
+
+
+def examples_view(
+    texts: pd.DataFrame,
+    sentences: pd.DataFrame,
+    segmented: pd.DataFrame,
+    segmentations: Sequence[str],
+    labels: Sequence[str],
+) -> list[Example]:
+    """SHOWN texts, evenly from those with the most wrong labels to those with the fewest.
+
+    `labels` in the order of the page, which is that of colours. A label that is missing because the
+    segmentation failed is not wrong.
+    """
+    wide = _wide(sentences.sort_values(_SENTENCE), segmented, segmentations).assign(wrong=0.0)
+    for name in segmentations:
+        wide["wrong"] += (wide[name] != wide["label"]) & wide[name].notna()
+    share = wide.groupby(_TEXT)["wrong"].mean().sort_values(ascending=False, kind="stable")
+    places = np.linspace(0, len(share) - 1, min(SHOWN, len(share))).round().astype(int)
+    chosen = [share.index[place] for place in places]
+    written = {tuple(own[:-1]): own[-1] for own in rows(texts, *_TEXT, "text")}
+    by_text = {key: mine for key, mine in wide.groupby(_TEXT) if key in set(chosen)}
+    colours = {label: f"m m{place % COLOURS}" for place, label in enumerate(labels)}
+    colours[NONE] = ""
+    several = sentences["author"].nunique() > 1
+    names = {key: ", ".join(key) if several else key[0] for key in chosen}
     return [
-        counted(len(report.texts), "text"),
-        counted(len(report.sentences), "labelled sentence"),
-        counted(report.sentences["label"].nunique(), "label"),
-        counted(len(report.segmentations), "segmentation"),
+        _example(names[key], written[key], by_text[key], segmentations, colours) for key in chosen
     ]
 
 
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", newline="\n")
+def _example(
+    key: str, text: str, mine: pd.DataFrame, segmentations: Sequence[str], colours: dict[str, str]
+) -> Example:
+    lines = []
+    right = [0] * len(segmentations)
+    for start, end, label, *given in rows(mine, "start", "end", "label", *segmentations):
+        chips = [_chip(one, label, colours) for one in given]
+        right = [n + (one == label) for n, one in zip(right, given, strict=True)]
+        lines.append(Line(text[start:end], Chip(label, colours[label]), chips))
+    of = ", ".join(f"{name} {n}" for name, n in zip(segmentations, right, strict=True))
+    return Example(key, f"of {counted(len(lines), 'sentence')} right: {of}", lines)
+
+
+def _chip(given: str | None, label: str, colours: dict[str, str]) -> Chip:
+    if given is None:
+        return Chip("failed", "unknown")
+    return Chip(given, colours[given] if given == label else f"{colours[given]} wrong")

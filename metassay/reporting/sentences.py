@@ -4,6 +4,9 @@ from typing import Any
 
 import pandas as pd
 
+from metassay.format.frames import records
+from metassay.format.numbers import counted, equals, missing, short, short_interval
+from metassay.format.terms import COEFFICIENT_NAMES, DECISIONS
 from metassay.meta_evaluation.certify import MORE_DOCUMENTS, MORE_SYSTEMS, certify
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.meta_evaluation.verdicts import (
@@ -18,9 +21,6 @@ from metassay.meta_evaluation.verdicts import (
     kind_of,
     shown,
 )
-from metassay.reporting.numbers import counted, equals, missing, short, short_interval
-from metassay.reporting.tables import records
-from metassay.reporting.words import COEFFICIENT_NAMES, DECISIONS
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.names import metric_label
 

@@ -1,81 +1,79 @@
-"""Agreement between raters: percent, Cohen's kappa, Krippendorff's alpha. 1 is perfect agreement.
+"""Agreement between raters: Cohen's and Fleiss' kappa, Krippendorff's alpha, ICC, shares.
 
-Ratings are numbers, NaN where a rater did not rate. A coefficient that chance correction leaves
-without a meaning is NaN: when every rating is the same value, agreement by chance is already
-perfect, and there is no variation from which reliability could be told. (Some programs say 1.)
+Ratings are numbers (raters, items), NaN where a rater did not rate. 1 is perfect agreement. A
+coefficient that chance correction leaves without a meaning is NaN: when every rating is the same
+value, agreement by chance is already perfect, and there is no variation from which reliability
+could be told. (Some programs say 1.)
+
+Each coefficient is a function of ratings and of many sets of whole weights (resamples, items), all
+sets at a time: an item of weight w counts as w equal items, one of weight 0 as none. It takes the
+items of `rated_items`: those with two ratings or more, for ICC with all. `agreement` gives its
+value with every item once, `agreement_interval` puts a bootstrap interval around it.
 """
 
-from collections.abc import Callable
-from functools import partial
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from metassay.statistics import weighted_agreement
-from metassay.statistics.arithmetic import Array
-from metassay.statistics.weighted_agreement import Scale, Weights
+from metassay.statistics.correlation import weighted_spearman
+from metassay.statistics.exact_sums import (
+    NOISE,
+    Array,
+    Mask,
+    blocks,
+    mean_without_gaps,
+    quotient,
+    weighted_sums,
+)
+from metassay.statistics.resampling import HELD, percentiles, tallies
+
+Scale = Literal["nominal", "ordinal", "interval"]
+Distance = Literal["none", "linear", "quadratic"]
+Icc = Literal["icc1", "icc2", "icc3", "icc1k", "icc2k", "icc3k"]
+Coefficient = Callable[[Array, Array], Array]  # ratings, weights -> (resamples,)
+Units = NDArray[np.intp]
 
 
 class Agreement(NamedTuple):
     """One coefficient and what it rests on."""
 
     value: float  # 1 is perfect; NaN if undefined
-    n: int  # items rated by both raters (alpha: by two or more)
-    n_missing: int  # items rated by one of the two only (alpha: by one rater only)
+    n: int  # items that it takes
+    n_missing: int  # items that somebody rated and too few did
 
 
-def percent(a: ArrayLike, b: ArrayLike) -> Agreement:
-    """Share (0 to 1) of the items that both raters gave the same value; NaN without such items."""
-    pair, missing = complete(a, b)
-    return unweighted(partial(weighted_agreement.share_within, tolerance=0), pair, missing)
+class Interval(NamedTuple):
+    """A bootstrap interval and the number of resamples that it rests on."""
+
+    low: float
+    high: float
+    n_defined: int  # resamples in which the coefficient was defined
+    n_undefined: int  # resamples in which it was not
 
 
-def cohen_kappa(a: ArrayLike, b: ArrayLike, weights: Weights = "none") -> Agreement:
-    """Cohen's kappa: 1 - observed / chance disagreement of two raters.
+def agreement(ratings: ArrayLike, of: Coefficient, *, fewest: int = 2) -> Agreement:
+    """A coefficient of this module with every item once, of the items with `fewest` ratings.
 
-    `none` counts any difference as 1; `linear` and `quadratic` count by the distance of the two
-    ratings and its square, so that 3 for 4 is a smaller matter than 1 for 4. Each rater has chances
-    of their own, taken from the items that both rated. NaN without such items and where both gave
-    every item one and the same value. Source: Cohen 1960, A coefficient of agreement for nominal
-    scales; Cohen 1968, Weighted kappa.
+    Raises ValueError unless ratings are two-dimensional.
     """
-    pair, missing = complete(a, b)
-    return unweighted(partial(weighted_agreement.cohen_kappa, distance=weights), pair, missing)
+    table, missing = rated_items(ratings, fewest)
+    n = table.shape[1]
+    value = float(of(table, np.ones((1, n)))[0]) if n else np.nan
+    return Agreement(value, n, missing)
 
 
-def krippendorff_alpha(ratings: ArrayLike, scale: Scale) -> Agreement:
-    """Krippendorff's alpha of ratings (raters, items): 1 - observed / expected disagreement.
-
-    Items with fewer than two ratings are left out, as alpha's definition has it. NaN if none is
-    left or all ratings left are one value. Source: Krippendorff 2011, Computing Krippendorff's
-    Alpha-Reliability. Raises ValueError unless ratings are two-dimensional.
-    """
-    of = partial(weighted_agreement.krippendorff_alpha, scale=scale)
-    return unweighted(of, *pairable(ratings))
-
-
-def complete(a: ArrayLike, b: ArrayLike) -> tuple[Array, int]:
-    """The items (2, n) that both raters rated, and how many only one of them did.
-
-    Raises ValueError for rows of unequal length.
-    """
-    x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    if x.ndim != 1 or x.shape != y.shape:
-        raise ValueError(f"want two rows of ratings of equal length, got {x.shape}, {y.shape}")
-    pair = np.stack((x, y))
-    known = np.isfinite(pair)
-    return pair[:, known.all(axis=0)], int(np.count_nonzero(known[0] != known[1]))
-
-
-def pairable(ratings: ArrayLike) -> tuple[Array, int]:
-    """The items (raters, n) with two or more ratings, and how many have one.
+def rated_items(ratings: ArrayLike, fewest: int = 2) -> tuple[Array, int]:
+    """The items (raters, n) with `fewest` ratings or more, and how many others have any.
 
     Raises ValueError unless ratings are two-dimensional.
     """
     table = rated(ratings)
     raters = np.sum(np.isfinite(table), axis=0)
-    return table[:, raters >= 2], int(np.count_nonzero(raters == 1))
+    enough = raters >= max(fewest, 1)
+    return table[:, enough], int(np.count_nonzero((raters > 0) & ~enough))
 
 
 def rated(ratings: ArrayLike) -> Array:
@@ -89,8 +87,274 @@ def rated(ratings: ArrayLike) -> Array:
     return np.where(np.isfinite(table), table, np.nan)
 
 
-def unweighted(of: Callable[[Array, Array], Array], table: Array, missing: int) -> Agreement:
-    """A coefficient of `weighted_agreement` with every item of the table counted once."""
-    n = table.shape[1]
-    value = float(of(table, np.ones((1, n)))[0]) if n else np.nan
-    return Agreement(value, n, missing)
+def share_within(pair: Array, weights: Array, tolerance: float = 0.0) -> Array:
+    """Share (0 to 1) of the items whose two ratings differ by at most the tolerance.
+
+    Of counts it is F1: each rater gives one count per item, so that precision, recall and F1
+    (micro-averaged over counts) are one number. Source: Ben Abacha et al. 2023, An investigation of
+    evaluation metrics for automated medical note generation, tables 7 and 8, which print F1 without
+    a formula: this reading fits their values beside kappa and Pearson.
+    """
+    near = (np.abs(pair[0] - pair[1]) <= tolerance).astype(np.float64)
+    share: Array = weights @ near / np.sum(weights, axis=1)
+    return share
+
+
+def cohen_kappa(pair: Array, weights: Array, distance: Distance = "none") -> Array:
+    """Cohen's kappa: 1 - observed / chance disagreement of two raters.
+
+    `none` counts any difference as 1; `linear` and `quadratic` count by the distance of the two
+    ratings and its square, so that 3 for 4 is a smaller matter than 1 for 4. Each rater has chances
+    of their own, taken from the items that both rated. NaN where both gave every item one and the
+    same value. Source: Cohen 1960, A coefficient of agreement for nominal scales; Cohen 1968,
+    Weighted kappa.
+    """
+    values, codes = np.unique(pair, return_inverse=True)
+    first, second = codes.reshape(pair.shape)
+    apart = np.abs(values[:, None] - values)
+    cost = {"none": np.sign(apart), "linear": apart, "quadratic": apart**2}[distance]
+    given = [weights @ (row[:, None] == values).astype(np.float64) for row in pair]
+    chance = np.sum(weighted_sums(cost, given[0]) * given[1], axis=1)
+    observed = weighted_sums(cost[first, second][None], weights)[:, 0] * np.sum(weights, axis=1)
+    return 1.0 - quotient(observed, chance, chance > 0)
+
+
+def fleiss_kappa(ratings: Array, weights: Array) -> Array:
+    """Fleiss' kappa: agreement of any two raters of an item, beyond chance.
+
+    Items may have different numbers of ratings, and count alike (Gwet 2014, Handbook of inter-rater
+    reliability, 2.5). NaN if all ratings are one value. Source: Fleiss 1971, Measuring nominal
+    scale agreement among many raters.
+    """
+    counts = _counts(ratings)
+    raters = np.sum(counts, axis=0)
+    alike = (np.sum(counts**2, axis=0) - raters) / (raters * (raters - 1))
+    sums = weighted_sums(np.vstack((alike, counts / raters)), weights)
+    means = sums / np.sum(weights, axis=1, keepdims=True)
+    chance = np.sum(means[:, 1:] ** 2, axis=1)
+    return quotient(means[:, 0] - chance, 1.0 - chance, _varied(ratings, weights))
+
+
+def krippendorff_alpha(ratings: Array, weights: Array, scale: Scale) -> Array:
+    """Krippendorff's alpha: 1 - observed / expected disagreement.
+
+    1 - (n - 1) * sum of (within / (raters - 1)) / among, where `within` adds up the squared
+    differences of an item's pairs of ratings and `among` those of all pairs of all n ratings. On
+    the ordinal scale alpha's difference of two values is that of their mean ranks. NaN if all
+    ratings are one value. Source: Krippendorff 2011, Computing Krippendorff's Alpha-Reliability.
+    """
+    of = {"nominal": _nominal, "ordinal": _ordinal, "interval": _interval}[scale]
+    within, among = of(ratings, weights)
+    n = weights @ np.sum(np.isfinite(ratings), axis=0)
+    return 1.0 - quotient((n - 1.0) * within, among, _varied(ratings, weights))
+
+
+def icc(ratings: Array, weights: Array, kind: Icc) -> Array:
+    """Intraclass correlation: the share of the ratings' variance that is the items'.
+
+    icc1: raters differ by item; icc2: the same raters, a sample of all (absolute agreement); icc3:
+    these raters only (consistency). A `k` gives the reliability of the raters' mean. It takes the
+    items that every rater rated. NaN with fewer than two items or raters, or without variance.
+    Source: Shrout and Fleiss 1979, Intraclass correlations: uses in assessing rater reliability.
+    """
+    k, n = len(ratings), np.sum(weights, axis=1)
+    if k < 2 or np.any(n < 2):
+        return np.full(len(weights), np.nan)
+    table = ratings - np.mean(ratings)
+    items = np.mean(table, axis=0)
+    raters = weighted_sums(table, weights) / n[:, None]
+    overall = np.mean(raters, axis=1, keepdims=True)
+    between = k * np.sum(weights * (items - overall) ** 2, axis=1) / (n - 1)
+    of_raters = n * np.sum((raters - overall) ** 2, axis=1) / (k - 1)
+    strayed = np.sum((table - items) ** 2, axis=0)
+    within = weighted_sums(strayed[None], weights)[:, 0] / (n * (k - 1))
+    residual = np.zeros(len(weights))
+    for own, mean in zip(table - items, (raters - overall).T, strict=True):
+        residual += np.sum(weights * (own - mean[:, None]) ** 2, axis=1)
+    residual /= (n - 1) * (k - 1)
+    above, below = {
+        "icc1": (between - within, between + (k - 1) * within),
+        "icc2": (
+            between - residual,
+            between + (k - 1) * residual + k * (of_raters - residual) / n,
+        ),
+        "icc3": (between - residual, between + (k - 1) * residual),
+        "icc1k": (between - within, between),
+        "icc2k": (between - residual, between + (of_raters - residual) / n),
+        "icc3k": (between - residual, between),
+    }[kind]
+    # Without variance, what is left of it is rounding.
+    return quotient(above, below, below > (NOISE * np.max(np.abs(ratings))) ** 2)
+
+
+def _nominal(ratings: Array, weights: Array) -> tuple[Array, Array]:
+    counts = _counts(ratings)
+    raters = np.sum(counts, axis=0)
+    unlike = (raters**2 - np.sum(counts**2, axis=0)) / 2.0
+    given = weights @ counts.T
+    among = (np.sum(given, axis=1) ** 2 - np.sum(given**2, axis=1)) / 2.0
+    return weighted_sums((unlike / (raters - 1))[None], weights)[:, 0], among
+
+
+def _ordinal(ratings: Array, weights: Array) -> tuple[Array, Array]:
+    # Twice the mean rank less its mean: whole numbers, so the sums are exact. The ranks are those
+    # among the ratings drawn, so that each resample has its own.
+    given = weights @ _counts(ratings).T
+    upto = np.cumsum(given, axis=1)
+    n = upto[:, -1]
+    ranks = 2.0 * upto - given - n[:, None]
+    known = np.isfinite(ratings)
+    codes = np.searchsorted(np.unique(ratings[known]), np.where(known, ratings, 0.0))
+    total, squares = np.zeros(weights.shape), np.zeros(weights.shape)
+    for code, rated in zip(codes, known, strict=True):
+        own = ranks[:, np.where(rated, code, 0)] * rated
+        total += own
+        squares += own**2
+    raters = np.sum(known, axis=0)
+    within = (raters * squares - total**2) / (raters - 1)
+    return np.sum(weights * within, axis=1), n * np.sum(given * ranks**2, axis=1)
+
+
+def _interval(ratings: Array, weights: Array) -> tuple[Array, Array]:
+    # Squared differences of all pairs are n times the squares about the mean: no pair is visited.
+    known = np.isfinite(ratings)
+    raters = np.sum(known, axis=0)
+    values = np.where(known, ratings - np.mean(ratings[known]), 0.0)
+    items = np.sum(values, axis=0) / raters
+    strayed = np.sum(np.where(known, values - items, 0.0) ** 2, axis=0)
+    n = weights @ raters
+    mean = weighted_sums((raters * items)[None], weights) / n[:, None]
+    among = n * np.sum(weights * (strayed + raters * (items - mean) ** 2), axis=1)
+    return weighted_sums((raters * strayed / (raters - 1))[None], weights)[:, 0], among
+
+
+def _counts(ratings: Array) -> Array:
+    """(values, items): how many raters gave the item the value, values ascending."""
+    values = np.unique(ratings[np.isfinite(ratings)])
+    return np.array([np.sum(ratings == value, axis=0) for value in values], dtype=np.float64)
+
+
+def _varied(ratings: Array, weights: Array) -> Mask:
+    known, drawn = np.isfinite(ratings), weights > 0
+    lowest = np.min(np.where(known, ratings, np.inf), axis=0)
+    highest = np.max(np.where(known, ratings, -np.inf), axis=0)
+    varied: Mask = np.max(np.where(drawn, highest, -np.inf), axis=1) > np.min(
+        np.where(drawn, lowest, np.inf), axis=1
+    )
+    return varied
+
+
+def mean_of_others(ratings: Array, rater: int) -> Array:
+    """The mean of all raters but one, along the first axis; NaN where no other rated."""
+    mean = mean_without_gaps(np.delete(ratings, rater, axis=0))
+    # Means of the same ratings in another order are one mean, not a rounding error apart.
+    rounded: Array = np.round(mean, 12)
+    return rounded
+
+
+def agreement_interval(
+    ratings: ArrayLike,
+    of: Coefficient,
+    *,
+    n: int,
+    confidence: float,
+    rng: np.random.Generator,
+) -> Interval:
+    """Percentile interval of a coefficient of ratings (raters, items), from n draws of items.
+
+    `of` is called with equal items put together, their weights added. The raters stay. Both ends
+    are NaN if fewer than half of the draws have a coefficient. Raises ValueError unless ratings are
+    two-dimensional.
+    """
+    table = rated(ratings)
+    items = table.shape[1]
+    if items < 2:
+        return Interval(np.nan, np.nan, 0, n)
+    # No two NaN are equal, but two infinities are.
+    kinds, kind = np.unique(np.nan_to_num(table, nan=np.inf), axis=1, return_inverse=True)
+    kinds = np.where(np.isfinite(kinds), kinds, np.nan)
+    values = np.empty(n)
+    for rows in blocks(n, items, numbers=HELD):
+        drawn = kind.reshape(items)[rng.integers(items, size=(values[rows].size, items))]
+        values[rows] = of(kinds, tallies(drawn, kinds.shape[1]))
+    defined = int(np.count_nonzero(~np.isnan(values)))
+    low, high = percentiles(values[:, None], confidence)
+    return Interval(float(low[0]), float(high[0]), defined, n - defined)
+
+
+class Below(NamedTuple):
+    """How far a rater's agreement with the others lies below theirs; positive: it is less."""
+
+    value: float  # NaN if undefined
+    low: float
+    high: float
+    n: int  # items that the rater and another one rated
+    n_missing: int  # items that only the rater, or only others rated
+    n_resamples: int  # resamples in which it is defined
+
+
+class _Pair(NamedTuple):
+    """Two raters' ratings of the items that both rated, and the units of these."""
+
+    raters: tuple[int, int]
+    ratings: Array
+    unit: Units
+
+
+def below_others(
+    ratings: ArrayLike, unit: Units, *, n: int, confidence: float, rng: np.random.Generator
+) -> list[Below]:
+    """One per rater: the others' agreement among themselves less the rater's with them.
+
+    Agreement is the mean of Spearman's correlations of two raters, of the items that both rated:
+    who is lenient throughout agrees as well as anybody. Intervals are percentiles of n resamples
+    of units: items of one `unit` (items,), as the claims of one text, are drawn together. The
+    raters' low ends hold all at once with the `confidence`, by Bonferroni, so that somebody may be
+    named whose low end is above 0 although nobody was suspected beforehand: with a confidence
+    of .95, of three to five equal raters of 10 to 60 texts somebody was named in 0 to 6.3 % of
+    simulated studies (docs/calibration.md), in fewest where most ratings are one grade. A
+    resample in which the value is undefined counts as no gap. NaN with fewer than three raters,
+    where no two of the others share two items or more, and where fewer than half of the
+    resamples are defined. Raises ValueError unless ratings are two-dimensional.
+    """
+    table = rated(ratings)
+    known = np.isfinite(table)
+    pairs = [
+        _Pair((a, b), table[[a, b]][:, both], unit[both])
+        for a, b in combinations(range(len(table)), 2)
+        for both in [known[a] & known[b]]
+    ]
+    size = int(unit.max(initial=-1)) + 1
+    gaps = np.full((1 + n, len(table)), np.nan)
+    if len(table) > 2 and size:
+        gaps[0] = _gaps(pairs, len(table), np.ones((1, size)))
+        for rows in blocks(n, size, numbers=HELD):
+            drawn = rng.integers(size, size=(len(gaps[1:][rows]), size))
+            gaps[1:][rows] = _gaps(pairs, len(table), tallies(drawn, size))
+    tail = (1.0 - confidence) / max(1, len(table))
+    found = []
+    for rater, (value, *values) in enumerate(gaps.T):
+        n_defined = int(np.isfinite(values).sum())
+        ends = (np.nan, np.nan)
+        if np.isfinite(value) and 2 * n_defined >= n:
+            # Where nearly all ratings are one grade, those few texts that differ are often not
+            # drawn. Were these resamples left out, one text would be enough to name somebody.
+            ends = np.quantile(np.nan_to_num(values), (tail, 1.0 - tail))
+        others = np.delete(known, rater, axis=0).any(axis=0)
+        shared = int(np.sum(known[rater] & others))
+        lost = int(np.sum(known[rater] ^ others))
+        low, high = map(float, ends)
+        found.append(Below(float(value), low, high, shared, lost, n_defined))
+    return found
+
+
+def _gaps(pairs: Sequence[_Pair], raters: int, weights: Array) -> Array:
+    """(resamples, raters): the others' agreement less the rater's."""
+    of_pairs = np.stack(
+        [weighted_spearman(one.ratings[0], one.ratings[1], one.unit, weights) for one in pairs]
+    )
+    gaps = np.empty((len(weights), raters))
+    for rater in range(raters):
+        mine = np.array([rater in one.raters for one in pairs])
+        gaps[:, rater] = mean_without_gaps(of_pairs[~mine]) - mean_without_gaps(of_pairs[mine])
+    return gaps

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metassay.statistics.arithmetic import Array, Mask
+from metassay.statistics.agreement import mean_of_others
 from metassay.statistics.correlation import EVERY_COEFFICIENT, Coefficient, Level
+from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.jackknife import (
     Counted,
     LeftOut,
@@ -21,7 +22,6 @@ from metassay.statistics.jackknife import (
     over_strata,
 )
 from metassay.statistics.layout import Layout, Part, plain
-from metassay.statistics.reliability import mean_of_others
 
 Known = dict[tuple[int, bytes], LeftOut]  # a rater's own, by rater and cells; see `against_rater`
 

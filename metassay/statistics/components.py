@@ -5,13 +5,12 @@ level plus a rest that belongs to the one text: a metric that only knows who wro
 with people between systems and nowhere else.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metassay.statistics.arithmetic import NOISE, Array, Mask
 from metassay.statistics.correlation import (
     EVERY_COEFFICIENT,
     TIE,
@@ -22,7 +21,8 @@ from metassay.statistics.correlation import (
     matrices,
     tied,
 )
-from metassay.statistics.layout import FEWEST, Layout
+from metassay.statistics.exact_sums import NOISE, Array, Mask, mean_of_defined, quotient
+from metassay.statistics.layout import FEWEST, Layout, Part
 
 Component = Literal["between_systems", "between_documents", "within"]
 Relation = Level | Component  # all that can be correlated between two such arrays
@@ -104,15 +104,22 @@ def weights_of(relation: Relation, n: ArrayLike) -> Array:
     return np.where(enough if enough.any() else weights > 1, weights - 1.0, 0.0)
 
 
-def mean_over_strata(each: Sequence[Array], weights: Array) -> Array:
-    """Of the strata's values (n,) each; NaN counts nothing, and is the mean of nothing."""
-    total, weight = np.zeros((2, each[0].size))
-    for values, of_stratum in zip(each, weights, strict=True):
+def mean_over_strata(
+    of: Callable[[Part], Array], size: int, present: Mask, layout: Layout, level: Level
+) -> Array:
+    """The strata's mean of the values (size,) that `of` gives for each; NaN counts nothing.
+
+    `present` (systems, documents): the cells that have what is needed. NaN of nothing.
+    """
+    total, weight = np.zeros((2, size))
+    parts = layout.parts(present)
+    weights = weights_of(level, [rests_on(part.of(present), level) for part in parts])
+    for part, of_stratum in zip(parts, weights, strict=True):
+        values = of(part)
         known = ~np.isnan(values)
         total += np.where(known, values, 0.0) * of_stratum
         weight += known * of_stratum
-    mean: Array = np.divide(total, weight, out=np.full(total.size, np.nan), where=weight > 0)
-    return mean
+    return quotient(total, weight, weight > 0)
 
 
 def rests_on(present: Mask, relation: Relation) -> int:
@@ -144,9 +151,7 @@ def value_at(metric: Array, human: Array, relation: Relation, coefficient: Coeff
     """The value of `correlate_at` alone, without what it costs to count and to test."""
     of = EVERY_COEFFICIENT[coefficient]
     if relation == "document":
-        values = of(metric.T, human.T)
-        defined = values[~np.isnan(values)]
-        return float(np.mean(defined)) if defined.size else np.nan
+        return mean_of_defined(of(metric.T, human.T))
     if relation == "global":
         return float(of(metric.ravel(), human.ravel()))
     return correlate_at(metric, human, relation, coefficient).value

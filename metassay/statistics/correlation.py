@@ -3,28 +3,35 @@
 Arrays are system x document: `metric[k, d]` and `human[k, d]` are the two scores of what system k
 wrote for document d. NaN (and infinity, of which no mean can be taken) is missing. A coefficient
 is NaN where it is undefined, never 0: fewer than two pairs, or a side that is constant.
+
+Each coefficient is there for many rows of items (`EVERY_COEFFICIENT`), and for one row of items x,
+y (m,), finite, under many sets of whole weights, all sets at a time (`WEIGHTED`): an item of weight
+w counts as w equal items, one of weight 0 as none. Items that are always drawn together share a
+weight: `unit` (m,) says which column of `weights` (resamples, units) is whose. Both are one formula
+(`product_moment`, `ratio`, `tau_c`); weighted results are (resamples,).
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from metassay.statistics import arithmetic
-from metassay.statistics.arithmetic import (
+from metassay.statistics.exact_sums import (
+    Array,
     Mask,
     blocks,
     deviations,
+    mean_of_defined,
     product_moment,
+    quotient,
     ranked,
     ratio,
     tau_c,
     weighted_sums,
 )
 
-Array = arithmetic.Array  # where its readers expect it
 Level = Literal["global", "document", "system"]
 Coefficient = Literal["pearson", "spearman", "kendall", "kendall_c"]
 
@@ -110,9 +117,8 @@ def correlate(
     missing = int(np.sum(np.isfinite(a) != np.isfinite(b)))
     if level == "document":
         values = EVERY_COEFFICIENT[coefficient](a.T, b.T)
-        defined = values[~np.isnan(values)]
-        value = float(np.mean(defined)) if defined.size else np.nan
-        return Correlation(value, defined.size, values.size - defined.size, missing)
+        undefined = int(np.count_nonzero(np.isnan(values)))
+        return Correlation(mean_of_defined(values), values.size - undefined, undefined, missing)
     if level == "system":
         means = system_means(a, b, np.ones((1, a.shape[1])))
         x, y = (mean[0][~np.isnan(mean[0])] for mean in means)
@@ -143,7 +149,7 @@ def system_means(metric: Array, human: Array, weights: Array) -> tuple[Array, Ar
     for scores in (metric, human):
         known = np.where(present, scores, 0.0)
         sums = weighted_sums(known, weights)
-        mean = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+        mean = quotient(sums, counts, counts > 0)
         means.append(tied(mean, tolerance=TIE * float(np.max(np.abs(known), initial=0.0))))
     return means[0], means[1]
 
@@ -168,7 +174,7 @@ def sorted_kendall(x: Array, y: Array, variant: Literal["b", "c"] = "b") -> floa
     """tau of one row by scipy: n log n, for rows too long for all pairs."""
     if x.size < 2 or np.all(x == x[0]) or np.all(y == y[0]):
         return np.nan
-    from scipy.stats import kendalltau  # slow to import, as in arithmetic.ranked
+    from scipy.stats import kendalltau  # slow to import, as in exact_sums.ranked
 
     return float(kendalltau(x, y, variant=variant).statistic)
 
@@ -230,3 +236,284 @@ def _distinct(x: Array, present: Mask) -> Array:
     new = (ascending[:, 1:] != ascending[:, :-1]) & np.isfinite(ascending[:, 1:])
     count: Array = np.sum(new, axis=1, dtype=np.float64) + np.any(present, axis=1)
     return count
+
+
+Units = NDArray[np.intp]
+
+PAIRED_ITEMS = 2048  # items beyond which sorting each resample beats looking at every pair once
+CANCELS = 1e-2  # spread, relative to that of all items, below which sums over units lose digits
+
+
+def weighted_pearson(x: Array, y: Array, unit: Units, weights: Array) -> Array:
+    """Pearson's r of each resample.
+
+    From sums over units, whose number does not grow with the items. Where little spread is left
+    in a resample, such sums cancel: those resamples are computed again from their items.
+    """
+    if x.size < 2:
+        return np.full(len(weights), np.nan)
+    once = np.ones(x.size)
+    a, b = deviations(x, once), deviations(y, once)
+    terms = (once, a, b, a * a, b * b, a * b)
+    moments = np.array([np.bincount(unit, term, weights.shape[1]) for term in terms])
+    sums = weighted_sums(moments, weights).T
+    values, again = pearson_of_sums(sums, float(np.sum(a * a)), float(np.sum(b * b)))
+    for rows in blocks(again.size, x.size):
+        drawn = weights[again[rows]][:, unit]
+        moved = deviations(x, drawn), deviations(y, drawn)
+        values[again[rows]] = product_moment(*moved, drawn)
+    return values
+
+
+def pearson_of_sums(sums: Iterable[Array], spread_x: float, spread_y: float) -> tuple[Array, Units]:
+    """Pearson's r of each column of sums of 1, x, y, xx, yy and xy, and where they cancel.
+
+    `spread_x`, `spread_y`: the sums of xx and yy of all items, x and y less their means.
+    """
+    n, x, y, xx, yy, xy = sums
+    n = np.maximum(n, 1.0)
+    size_x, size_y = xx - x * x / n, yy - y * y / n
+    sound = (size_x > CANCELS * spread_x) & (size_y > CANCELS * spread_y)
+    sizes = np.sqrt(np.where(sound, size_x, 0.0)), np.sqrt(np.where(sound, size_y, 0.0))
+    return ratio(xy - x * y / n, *sizes), np.flatnonzero(~sound)
+
+
+def weighted_spearman(x: Array, y: Array, unit: Units, weights: Array) -> Array:
+    """Spearman's rho of each resample: ranks among the items drawn, repeats tied."""
+    values = np.full(len(weights), np.nan)
+    groups_x, groups_y = _groups(x), _groups(y)
+    for rows in blocks(len(weights) if x.size else 0, x.size):
+        drawn = weights[rows][:, unit]
+        values[rows] = product_moment(
+            _weighted_ranks(drawn, groups_x), _weighted_ranks(drawn, groups_y), drawn
+        )
+    return values
+
+
+def weighted_kendall(x: Array, y: Array, unit: Units, weights: Array) -> Array:
+    """Kendall's tau-b of each resample; an item and its repeat are a pair tied on both sides."""
+    if x.size > PAIRED_ITEMS:
+        return _kendall_by_sorting(x, y, unit, weights, "b")
+    sums = _forms(x, y, unit, weights)
+    return ratio(sums[0], np.sqrt(sums[1]), np.sqrt(sums[2]))
+
+
+def weighted_kendall_c(x: Array, y: Array, unit: Units, weights: Array) -> Array:
+    """tau-c of each resample: its distinct values are those of the items drawn."""
+    if x.size > PAIRED_ITEMS:
+        return _kendall_by_sorting(x, y, unit, weights, "c")
+    if x.size < 2:
+        return np.full(len(weights), np.nan)
+    distinct, n = np.empty(len(weights)), np.empty(len(weights))
+    groups = _groups(x), _groups(y)
+    for rows in blocks(len(weights), x.size):
+        drawn = weights[rows][:, unit]
+        n[rows] = np.sum(drawn, axis=1)
+        counts = [np.add.reduceat(drawn[:, g.order], g.first, axis=1) for g in groups]
+        distinct[rows] = np.minimum(*(np.count_nonzero(c, axis=1) for c in counts))
+    return tau_c(_forms(x, y, unit, weights)[0], n, distinct)
+
+
+WEIGHTED: dict[Coefficient, Callable[[Array, Array, Units, Array], Array]] = {
+    "pearson": weighted_pearson,
+    "spearman": weighted_spearman,
+    "kendall": weighted_kendall,
+    "kendall_c": weighted_kendall_c,
+}
+
+
+def _forms(x: Array, y: Array, unit: Units, weights: Array) -> Array:
+    # Concordant less discordant pairs are a quadratic form in the weights, whose matrix sums the
+    # signs of all pairs between two units. It is made once for all resamples. (3, resamples).
+    order = np.argsort(unit, kind="stable")
+    x, y = x[order], y[order]
+    units, starts = np.unique(unit[order], return_index=True)
+    drawn = weights[:, units].T
+    sums = np.zeros((3, len(weights)))
+    for rows in blocks(units.size, x.size * x.size // max(1, units.size)):
+        forms = _pair_sums(x, y, starts, rows)
+        # Whole numbers far below 2**53: BLAS is exact, whatever its order of summation.
+        sums += np.sum((forms @ drawn) * drawn[rows], axis=1)
+    return sums
+
+
+class _Groups(NamedTuple):
+    order: Units  # the items, ascending
+    first: Units  # where in that order each group of equals begins
+    last: Units  # where it ends
+    group: Units  # the group of each item
+
+
+def _groups(x: Array) -> _Groups:
+    order = np.argsort(x, kind="stable")
+    ascending = x[order]
+    last = np.flatnonzero(np.append(ascending[1:] != ascending[:-1], True)[: x.size])
+    group = np.empty(x.size, dtype=np.intp)
+    group[order] = np.repeat(np.arange(last.size), np.diff(last, prepend=-1))
+    return _Groups(order, np.append(0, last[:-1] + 1), last, group)
+
+
+def _weighted_ranks(weights: Array, groups: _Groups) -> Array:
+    # Twice the rank less its mean: the weight of what is smaller less that of what is larger.
+    upto = np.cumsum(weights[:, groups.order], axis=1)[:, groups.last]
+    ranks = upto - upto[:, -1:]
+    ranks[:, 1:] += upto[:, :-1]
+    return ranks[:, groups.group]
+
+
+def _pair_sums(x: Array, y: Array, starts: Units, rows: slice) -> Array:
+    # (3, units in rows, units): concordant less discordant pairs, pairs untied in x, in y.
+    begin = starts[rows.start]
+    end = starts[rows.stop] if rows.stop < starts.size else x.size
+    sign_x = np.sign(x[begin:end, None] - x)
+    sign_y = np.sign(y[begin:end, None] - y)
+    sums = []
+    for signs in (sign_x * sign_y, np.abs(sign_x), np.abs(sign_y)):
+        by_unit = np.add.reduceat(signs, starts, axis=1)
+        sums.append(np.add.reduceat(by_unit, starts[rows] - begin, axis=0))
+    return np.stack(sums)
+
+
+def _kendall_by_sorting(
+    x: Array, y: Array, unit: Units, weights: Array, variant: Literal["b", "c"]
+) -> Array:
+    values = []
+    for drawn in weights:
+        items = np.repeat(np.arange(x.size), drawn[unit].astype(np.intp))
+        values.append(sorted_kendall(x[items], y[items], variant))
+    return np.array(values)
+
+
+Counts = NDArray[np.int64]
+Index = NDArray[np.intp]
+
+
+class Concordance(NamedTuple):
+    """Per item, over all other items."""
+
+    agreed: Counts  # pairs ordered alike less pairs ordered unlike
+    untied_x: Counts  # others with another x
+    untied_y: Counts
+
+
+def concordance(x: Array, y: Array) -> Concordance:
+    """Count for items x, y (n,), finite. Ties on either side count for neither order."""
+    n = x.size
+    rank_x = np.unique(x, return_inverse=True)[1].astype(np.int64)
+    rank_y = np.unique(y, return_inverse=True)[1].astype(np.int64)
+    less_x, equal_x = _less_and_equal(rank_x)
+    less_y, equal_y = _less_and_equal(rank_y)
+    both = np.lexsort((rank_y, rank_x))  # by x, then y
+    less_y_of_equal_x, equal_both = _within(rank_x, rank_y, both)
+    less_x_of_equal_y, _ = _within(rank_y, rank_x, np.lexsort((rank_x, rank_y)))
+    below = np.empty(n, dtype=np.int64)  # others that are less on both sides
+    order = np.lexsort((-rank_y, rank_x))
+    below[order] = _smaller_before(rank_y[order])
+    below_above = less_x - below - less_x_of_equal_y
+    above_below = less_y - below - less_y_of_equal_x
+    not_above = below + less_x_of_equal_y + less_y_of_equal_x + equal_both
+    above = n - (less_x + equal_x) - (less_y + equal_y) + not_above
+    return Concordance(below + above - below_above - above_below, n - equal_x, n - equal_y)
+
+
+def taus_without(
+    x: Array, y: Array, whole: Concordance, group: Index, groups: int
+) -> tuple[Array, Array]:
+    """tau-b and tau-c of the items outside each group, (groups,) each; NaN where undefined.
+
+    `whole` is `concordance(x, y)`; `group` (n,) is each item's, 0 to groups - 1.
+    """
+    sums = np.array([part.sum() / 2.0 for part in whole])
+    left = np.empty((3, groups))
+    distinct = np.empty(groups)
+    size = np.bincount(group, minlength=groups)
+    ranks = [np.unique(side, return_inverse=True)[1] for side in (x, y)]
+    for one in range(groups):
+        inside = group == one
+        within = concordance(x[inside], y[inside])
+        for place in range(3):
+            twice = within[place].sum() / 2.0
+            left[place, one] = sums[place] - whole[place][inside].sum() + twice
+        distinct[one] = min(np.count_nonzero(np.bincount(rank[~inside])) for rank in ranks)
+    agreed, untied_x, untied_y = left
+    n = (x.size - size).astype(np.float64)
+    return ratio(agreed, np.sqrt(untied_x), np.sqrt(untied_y)), tau_c(2.0 * agreed, n, distinct)
+
+
+def _less_and_equal(rank: Counts) -> tuple[Counts, Counts]:
+    count = np.bincount(rank)
+    less = np.concatenate(([0], np.cumsum(count)[:-1])) if rank.size else count
+    return less[rank], count[rank]
+
+
+def _within(rank_a: Counts, rank_b: Counts, order: Index) -> tuple[Counts, Counts]:
+    # Others with equal a: how many have less b, and how many equal b (the item itself included).
+    n = rank_a.size
+    less, equal = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    if not n:
+        return less, equal
+    a, b = rank_a[order], rank_b[order]
+    new_a = np.append(True, a[1:] != a[:-1])
+    new_both = new_a | np.append(True, b[1:] != b[:-1])
+    start_a = np.maximum.accumulate(np.where(new_a, np.arange(n), 0))
+    start_both = np.maximum.accumulate(np.where(new_both, np.arange(n), 0))
+    less[order] = start_both - start_a
+    number = np.cumsum(new_both) - 1
+    equal[order] = np.bincount(number)[number]
+    return less, equal
+
+
+def _smaller_before(rank: Counts) -> Counts:
+    # How many items before each are smaller: merge sort, all blocks of one width at a time.
+    n = rank.size
+    order: Index = np.arange(n)  # each block ascending
+    found = np.zeros(n, dtype=np.int64)
+    width = 1
+    largest = int(rank.max(initial=0)) + 1
+    while width < n:
+        block, left = order // (2 * width), (order // width) % 2 == 0
+        # The right half's item stands before the left half's of equal rank: only smaller count.
+        keys = (block * largest + rank[order]) * 2 + left
+        sort = np.argsort(keys, kind="stable")
+        order, left, block = order[sort], left[sort], block[sort]
+        seen = np.cumsum(left)
+        starts = np.append(True, block[1:] != block[:-1])
+        before = np.maximum.accumulate(np.where(starts, seen - left, 0))
+        right = ~left
+        found[order[right]] += (seen - before)[right]
+        width *= 2
+    return found
+
+
+class Grouped(NamedTuple):
+    """The mean over groups, and each group's own coefficient."""
+
+    value: float  # mean of the groups where the coefficient is defined; NaN if it is nowhere
+    n: int  # groups with a coefficient
+    n_undefined: int  # groups without: fewer than two pairs, or a constant side
+    n_missing: int  # items with one of the two scores but not both, or without a group
+    groups: Array  # (groups,) the groups' numbers, ascending
+    values: Array  # (groups,) NaN where undefined
+    sizes: Array  # (groups,) items that have both scores
+
+
+def correlate_groups(
+    metric: ArrayLike, human: ArrayLike, group: ArrayLike, coefficient: Coefficient
+) -> Grouped:
+    """Correlate metric with people within each group of items, and average over the groups.
+
+    Items (n,); group holds a number per item, NaN where the item belongs nowhere. Groups count
+    alike, however large. Raises ValueError unless the three are rows of one length.
+    """
+    x, y, of = (np.asarray(values, dtype=np.float64) for values in (metric, human, group))
+    if x.ndim != 1 or x.shape != y.shape or x.shape != of.shape:
+        raise ValueError(f"want three rows of one length, got {x.shape}, {y.shape}, {of.shape}")
+    present = np.isfinite(x) & np.isfinite(y)
+    missing = int(np.sum((np.isfinite(x) != np.isfinite(y)) | (present & np.isnan(of))))
+    names = np.unique(of[~np.isnan(of)])
+    within = [present & (of == name) for name in names]
+    values = np.array([float(EVERY_COEFFICIENT[coefficient](x[w], y[w])) for w in within])
+    sizes = np.array([np.count_nonzero(w) for w in within], dtype=np.float64)
+    undefined = int(np.count_nonzero(np.isnan(values)))
+    counts = values.size - undefined, undefined, missing
+    return Grouped(mean_of_defined(values), *counts, names, values, sizes)

@@ -5,21 +5,34 @@ human (items,). Only items that have every score take part. A subset's score is 
 members' standardised values; the standardisation is that of all items, also in a resample, where
 the instrument stays what it is. Source: Adams et al. 2023, A meta-evaluation of faithfulness
 metrics for long-form hospital-course summarization, section on metric ensembles.
+
+The best ensemble is chosen by nested cross-validation, so that no winner is crowned on its own
+data.
 """
 
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.special import ndtr, stdtrit
+from numpy.typing import ArrayLike, NDArray
 
-from metassay.statistics import weighted
-from metassay.statistics.arithmetic import Array, Mask, blocks, deviations, ratio, weighted_sums
-from metassay.statistics.correlation import Coefficient
-from metassay.statistics.sizes import LARGEST
+from metassay.statistics.correlation import WEIGHTED, Coefficient
+from metassay.statistics.exact_sums import (
+    Array,
+    Mask,
+    blocks,
+    deviations,
+    mean_of_defined,
+    mean_without_gaps,
+    quotient,
+    ratio,
+    weighted_sums,
+)
+from metassay.statistics.limits import LARGEST
+from metassay.statistics.resampling import percentiles, tallies
 
 Scaling = Literal["sigma", "paper"]
+Folds = NDArray[np.intp]
 
 HELD = 1 << 23  # weights held at a time: 64 MB, however many resamples are asked for
 
@@ -58,13 +71,13 @@ def standardise(metrics: ArrayLike, scaling: Scaling = "sigma") -> Array:
     deviation = deviations(np.where(weights > 0, x, 0.0), weights)
     count = np.maximum(np.sum(weights, axis=-1, keepdims=True), 1.0)
     spread = np.sqrt(np.sum(deviation**2, axis=-1, keepdims=True) / count)
-    scores = np.divide(deviation, spread, out=np.full_like(x, np.nan), where=spread > 0)
+    scores = quotient(deviation, spread, spread > 0)
     if scaling == "paper":
         # The deviations were scaled: bring back the unit of the scores.
         centred = np.where(weights > 0, x, 0.0)
         centred = centred - np.sum(centred, axis=-1, keepdims=True) / count
         sigma = np.sqrt(np.sum(weights * centred**2, axis=-1, keepdims=True) / count)
-        scores = np.divide(scores, sigma, out=np.full_like(x, np.nan), where=sigma > 0)
+        scores = quotient(scores, sigma, sigma > 0)
     kept: Array = np.where(weights > 0, scores, np.nan)
     return kept
 
@@ -107,9 +120,7 @@ def ensembles(
     draws = np.full((n, len(members)), np.nan)
     for some in blocks(n if items else 0, items, numbers=HELD):
         rows = draws[some]
-        drawn = rng.integers(items, size=(len(rows), items)) + items * np.arange(len(rows))[:, None]
-        counts = np.bincount(drawn.ravel(), minlength=len(rows) * items)
-        rows[:] = of_subsets(counts.reshape(len(rows), items).astype(np.float64))
+        rows[:] = of_subsets(tallies(rng.integers(items, size=(len(rows), items)), items))
     low, high = percentiles(draws, confidence)
     return Ensembles(members, value, low, high, items, missing, draws)
 
@@ -120,7 +131,7 @@ def _subset_values(
     """The correlations (weights, subsets) of every subset under rows of whole weights."""
     if coefficient == "pearson":
         return lambda weights: moment_correlations(z, people, members, weights)
-    of, unit = weighted.COEFFICIENTS[coefficient], np.arange(people.size)
+    of, unit = WEIGHTED[coefficient], np.arange(people.size)
     means = [np.mean(z[m], axis=0) if np.isfinite(z[m]).all() else None for m in members]
 
     def values(weights: Array) -> Array:
@@ -196,30 +207,90 @@ def moment_correlations(z: Array, human: Array, members: Mask, weights: Array) -
     return ratio(shared, sizes[0], np.broadcast_to(sizes[1], shared.shape))
 
 
-def percentiles(draws: Array, confidence: float) -> tuple[Array, Array]:
-    """Ends (columns,) over (resamples, columns); NaN where fewer than half are defined."""
-    low, high = np.full((2, draws.shape[1]), np.nan)
-    tails = ((1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0)
-    undefined = np.isnan(draws)
-    whole = ~np.any(undefined, axis=0) & (len(draws) > 0)
-    if np.any(whole):
-        low[whole], high[whole] = np.quantile(draws[:, whole], tails, axis=0)
-    for column in np.flatnonzero(~whole & (2 * np.sum(undefined, axis=0) <= len(draws))):
-        defined = draws[~undefined[:, column], column]
-        if defined.size:
-            low[column], high[column] = np.quantile(defined, tails)
-    return low, high
+class BestSubset(NamedTuple):
+    """The subset that cross-validation chooses, and what choosing that way gives on new items."""
+
+    members: Mask  # (metrics,) chosen on all items
+    in_sample: float  # its Pearson correlation on the items that chose it: too good
+    value: float  # mean correlation, over outer folds, of the subset that the others chose
+    best_in_sample: float  # the largest correlation of any subset: the winner's curse in full
+    chosen: Mask  # (folds, metrics) what each outer fold's other items chose
+    n: int  # items that have every score
+    n_undefined: int  # outer folds without a correlation
+    n_missing: int  # items that have some scores but not all
 
 
-def expanded_percentiles(draws: Array, n: int, confidence: float) -> tuple[Array, Array]:
-    """Ends (columns,) as by `percentiles`, but further out the fewer things were drawn from.
+def best_subset(
+    metrics: ArrayLike,
+    human: ArrayLike,
+    *,
+    folds: int,
+    rng: np.random.Generator,
+    groups: ArrayLike | None = None,
+    scaling: Scaling = "sigma",
+) -> BestSubset:
+    """Choose among all subsets of (metrics, items) by Pearson correlation with human (items,).
 
-    Plain percentiles of resamples of n things cover too little where n is small, as a normal
-    interval does beside one by Student's t. NaN where n is below 2. Source: Hesterberg 2015, What
-    teachers should know about the bootstrap.
+    Outer folds are held out in turn; on the rest, inner folds score every subset by its mean
+    held-out correlation, the best (the smaller if equal) is standardised there and then meets the
+    outer fold. `groups` (items,) keeps items of one number (a document) in one fold. NaN if no
+    fold has a correlation. Raises ValueError for fewer than 2 folds, or than 2 folds' groups.
     """
-    if n < 2:
-        nothing = np.full(draws.shape[1], np.nan)
-        return nothing, nothing
-    t = stdtrit(n - 1, (1.0 + confidence) / 2.0)
-    return percentiles(draws, float(1.0 - 2.0 * ndtr(-np.sqrt(n / (n - 1)) * t)))
+    scores, people, missing = complete(metrics, human)
+    members = subsets(len(scores))
+    group = np.arange(people.size) if groups is None else _kept(groups, metrics, human)
+    size = np.unique(group).size
+    if folds < 2 or size < 2 * folds:
+        raise ValueError(f"want 2 folds or more, of 2 groups or more: {folds} folds, {size} groups")
+    fold = _folds(group, folds, rng)
+    values, chosen = [], []
+    for held in range(folds):
+        rest = fold != held
+        inner = _folds(group[rest], folds, rng)
+        best = _choose(scores[:, rest], people[rest], inner, members, scaling)
+        chosen.append(members[best])
+        values.append(_held_out(scores, people, ~rest, members[best : best + 1], scaling)[0])
+    final = _choose(scores, people, fold, members, scaling)
+    once = np.ones((1, people.size))
+    whole = moment_correlations(standardise(scores, scaling), people, members, once)[0]
+    largest = float(np.nanmax(whole)) if not np.all(np.isnan(whole)) else np.nan
+    undefined = int(np.count_nonzero(np.isnan(values)))
+    in_sample, value = float(whole[final]), mean_of_defined(np.array(values))
+    counts = people.size, undefined, missing
+    return BestSubset(members[final], in_sample, value, largest, np.array(chosen), *counts)
+
+
+def _kept(groups: ArrayLike, metrics: ArrayLike, human: ArrayLike) -> Folds:
+    there = np.all(np.isfinite(np.vstack((metrics, human))), axis=0)
+    numbers: Folds = np.unique(np.asarray(groups)[there], return_inverse=True)[1]
+    return numbers
+
+
+def _folds(group: Folds, folds: int, rng: np.random.Generator) -> Folds:
+    # Groups dealt round in a random order.
+    _, number = np.unique(group, return_inverse=True)
+    dealt = rng.permutation(np.arange(int(np.max(number)) + 1) % folds)
+    of: Folds = dealt[number]
+    return of
+
+
+def _choose(scores: Array, people: Array, fold: Folds, members: Mask, scaling: Scaling) -> int:
+    held = [
+        _held_out(scores, people, fold == here, members, scaling) for here in range(fold.max() + 1)
+    ]
+    mean = np.nan_to_num(mean_without_gaps(np.array(held)), nan=-np.inf)
+    return int(np.argmax(mean >= np.max(mean) - 1e-12))
+
+
+def _held_out(scores: Array, people: Array, held: Mask, members: Mask, scaling: Scaling) -> Array:
+    # Correlation on the held-out items of subsets standardised on the others: (subsets,).
+    train = scores[:, ~held]
+    spread = np.std(train, axis=1)
+    # A metric that is constant where the subset is chosen has no scale.
+    constant = np.all(np.isnan(standardise(train, scaling)), axis=1)
+    power = 1 if scaling == "sigma" else 2
+    moved = scores[:, held] - np.mean(train, axis=1, keepdims=True)
+    z = quotient(np.ascontiguousarray(moved), spread[:, None] ** power, ~constant[:, None])
+    once = np.ones((1, moved.shape[1]))
+    values: Array = moment_correlations(z, people[held], members, once)[0]
+    return values

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metassay.statistics.arithmetic import Array, blocks
+from metassay.statistics.exact_sums import Array, blocks, quotient
 
 Method = Literal["complete", "renormalised"]
 
@@ -70,7 +70,7 @@ def mean_squared_error(
         y, predicted = y[whole], s[whole] @ w
     else:
         sums = present @ w
-        predicted = np.divide(s @ w, sums, out=np.full_like(sums, np.nan), where=sums != 0)
+        predicted = quotient(s @ w, sums, sums != 0)
     error = y - predicted
     error[np.abs(error) <= _EXACT] = 0.0
     return float(np.mean(error**2)) if y.size else np.nan
@@ -108,7 +108,7 @@ def _ratios(y: Array, s: Array, present: Array, times: Array, non_negative: bool
         now, counted = w[open_rows], times[open_rows]
         sums = now @ present.T
         known = sums != 0
-        inverse = np.divide(1.0, sums, out=np.zeros_like(sums), where=known)
+        inverse = quotient(1.0, sums, known, other=0.0)
         predicted = (now @ s.T) * inverse
         slope = present * (s - predicted[:, :, None]) * inverse[:, :, None]
         turned = (counted[:, :, None] * slope).transpose(0, 2, 1)
@@ -116,7 +116,7 @@ def _ratios(y: Array, s: Array, present: Array, times: Array, non_negative: bool
         right = (turned @ error[:, :, None])[:, :, 0] + 1.0
         made = _solved(turned @ slope + 1.0, right, non_negative)
         total = made.sum(axis=1, keepdims=True)
-        made = np.divide(made, total, out=np.full_like(made, np.nan), where=total > 0)
+        made = quotient(made, total, total > 0)
         step[open_rows] = np.abs(made - now).max(axis=1)
         w[open_rows] = made
     return np.where(step[:, None] <= _CONVERGED, w, np.nan)

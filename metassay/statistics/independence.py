@@ -5,34 +5,227 @@ some documents easier, but the one has nothing to do with the other. Then nothin
 systems and the documents of people's matrix are put in another order, whole rows and columns. The
 test is exact where metric and people are independent and systems, and documents, exchangeable,
 whatever their effects. One order serves all metrics, so the largest statistic of all gives each its
-p adjusted for all the others.
+p adjusted for all the others. `rank_order` asks the same of two rankings of a few things.
+
+Matrices are `prepared`: one side alone, centred, of length 1, 0 where missing. Each side is
+prepared without the other, so that putting people's systems and documents in another order only
+moves their prepared rows and columns. The sum of products of two prepared matrices is, with
+complete data, the coefficient itself (document level: the mean over documents, up to a factor).
+Pooled Kendall takes ranks: its own statistic would look at all pairs in every order.
 
 Sources: Mantel 1967, The detection of disease clustering (rows and columns permuted); Westfall and
 Young 1993, Resampling-based multiple testing (step-down max-T); Phipson and Smyth 2010,
 Permutation p-values should never be zero (the data count as one order).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, permutations
 from math import factorial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from metassay.statistics.arithmetic import Array, Mask
-from metassay.statistics.components import Relation
-from metassay.statistics.orders import (
-    Orders,
-    cluster_signs,
-    document_orders,
-    draw_orders,
-    moved_rows,
-    order_blocks,
-    orders_within,
+from metassay.statistics.components import Relation, double_centred
+from metassay.statistics.correlation import EVERY_COEFFICIENT, TIE, Coefficient, tied
+from metassay.statistics.exact_sums import (
+    NOISE,
+    Array,
+    Mask,
+    blocks,
+    mean_without_gaps,
+    quotient,
+    ranked,
 )
-from metassay.statistics.prepared import Prepared
+
+
+class Prepared(NamedTuple):
+    """One side of a relation. Rows are systems, pairs of systems (tau), or one for all."""
+
+    values: Array  # (rows, columns); columns are documents, or one for all
+    present: Array  # (rows, columns) 1 where there was a score, else 0
+    of_pairs: bool = False  # whether rows are pairs of systems, in the order of `row_pairs`
+
+    @property
+    def row_means(self) -> "Prepared":
+        """Each row's mean, as one column: squares sum to what the rows' levels explain."""
+        count = self.present.sum(axis=1, keepdims=True)
+        total = self.values.sum(axis=1, keepdims=True)
+        means = quotient(total, np.sqrt(count), count > 0, other=0.0)
+        return Prepared(_zeroed(means), (count > 0).astype(np.float64), self.of_pairs)
+
+    @property
+    def rests(self) -> "Prepared":
+        """What is left of each cell less its row's mean."""
+        count = np.maximum(self.present.sum(axis=1, keepdims=True), 1)
+        left = self.values - self.present * self.values.sum(axis=1, keepdims=True) / count
+        return self._replace(values=_zeroed(left))
+
+
+def prepared(scores: Array, relation: Relation, coefficient: Coefficient) -> Prepared:
+    """A (systems, documents) matrix, NaN missing, made ready for one relation."""
+    kendall = coefficient in ("kendall", "kendall_c")
+    by_rank = coefficient != "pearson"
+    if relation in ("system", "between_systems"):
+        means = _means(scores, axis=1)
+        return _pairs(means) if kendall else _pooled(means, by_rank=by_rank)
+    if relation == "between_documents":
+        return _pooled(_means(scores, axis=0), by_rank=by_rank)
+    if relation == "document":
+        return _pairs(scores, coefficient) if kendall else _by_column(scores, by_rank=by_rank)
+    rest = double_centred(scores) if relation == "within" else scores
+    return _pooled(rest, by_rank=by_rank)
+
+
+def row_pairs(systems: int) -> list[tuple[int, int]]:
+    """The pairs of systems that the rows stand for, where `prepared` makes rows of pairs."""
+    return list(combinations(range(systems), 2))
+
+
+def _means(scores: Array, axis: int) -> Array:
+    mean = mean_without_gaps(scores, axis, keepdims=True)
+    size = float(np.max(np.abs(scores), initial=0.0, where=np.isfinite(scores)))
+    flat: Array = tied(mean.ravel(), tolerance=TIE * size).reshape(mean.shape)
+    return flat
+
+
+def _pooled(scores: Array, *, by_rank: bool) -> Prepared:
+    present = np.isfinite(scores)
+    values = np.zeros(scores.shape)
+    if present.any():
+        known = ranked(scores[present]) if by_rank else scores[present]
+        values[present] = _deviations(known[None], np.ones((1, known.size), dtype=bool))[0]
+    return Prepared(_unit(values), present.astype(np.float64))
+
+
+def _by_column(scores: Array, *, by_rank: bool) -> Prepared:
+    present = np.isfinite(scores)
+    known = np.where(present, scores, np.inf if by_rank else 0.0)
+    if by_rank:
+        known = np.where(present, ranked(known, axis=0), 0.0)
+    left = _deviations(known.T, present.T).T
+    length = np.sqrt(np.sum(left**2, axis=0))
+    values = quotient(left, length, length > 0, other=0.0)
+    return Prepared(_unit(values), present.astype(np.float64))
+
+
+def _pairs(scores: Array, coefficient: Coefficient = "kendall") -> Prepared:
+    pairs = row_pairs(len(scores))
+    first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    present = np.isfinite(scores)
+    both = present[first] & present[second]
+    known = np.where(present, scores, 0.0)
+    signs = np.sign(known[first] - known[second]) * both
+    untied = np.count_nonzero(signs, axis=0)
+    length = np.sqrt(untied) if coefficient == "kendall" else (untied > 0).astype(np.float64)
+    values = quotient(signs, length, length > 0, other=0.0)
+    return Prepared(_unit(values), both.astype(np.float64), of_pairs=True)
+
+
+def _deviations(rows: Array, present: Mask) -> Array:
+    # Each row less its mean; 0 throughout where it differs from its mean by rounding alone.
+    count = np.maximum(present.sum(axis=1, keepdims=True), 1)
+    mean = np.sum(rows, axis=1, keepdims=True, where=present) / count
+    left = np.where(present, rows - mean, 0.0)
+    spread = np.max(np.abs(left), axis=1, keepdims=True, initial=0.0)
+    return np.where(spread <= NOISE * np.abs(mean), 0.0, left)
+
+
+def _zeroed(left: Array) -> Array:
+    # What differs from 0 by rounding alone, of values whose squares sum to 1.
+    return np.where(np.abs(left) <= 10 * NOISE, 0.0, left)
+
+
+def _unit(values: Array) -> Array:
+    length = float(np.sqrt(np.sum(values**2)))
+    return values / length if length > 0 else values
+
 
 Index = NDArray[np.intp]
+
+EVERY_ORDER = 24  # orders of the systems that are all tried, each with every order of documents
+EVERY_ALONE = 5040  # the same where documents play no part
+FEWEST = 500  # orders of the documents at least, however many orders of systems go with each
+HELD = 1 << 21  # numbers held at a time: 16 MB
+
+
+class Orders(NamedTuple):
+    """Orders of systems, the data's own first, and how many of documents go with them."""
+
+    systems: Index  # (orders, systems)
+    documents: int  # orders of the documents, the data's own included
+    grid: bool  # every order of systems goes with every one of documents; else they go in pairs
+
+    @property
+    def n(self) -> int:
+        """How many orders there are in all."""
+        return len(self.systems) * (self.documents if self.grid else 1)
+
+
+def draw_orders(shape: tuple[int, int], n: int, rng: np.random.Generator, *, alone: bool) -> Orders:
+    """About n orders for (systems, documents); `alone`: documents play no part."""
+    systems = shape[0]
+    every = factorial(min(systems, 20))
+    if every <= (EVERY_ALONE if alone else EVERY_ORDER):
+        listed = list(permutations(range(systems)))
+        rows: Index = np.array(listed, dtype=np.intp).reshape(every, systems)
+        return Orders(rows, 1 if alone else 1 + min(n, max(FEWEST, n // every)), True)
+    rows = np.concatenate(
+        [document_orders(systems, some, rng) for some in order_blocks(n + 1, systems)]
+    )
+    return Orders(rows, 1 if alone else n + 1, alone)
+
+
+def draw_orders_within(group: Index, n: int, rng: np.random.Generator) -> Orders:
+    """n orders in which systems stay within their group, each with one order of documents."""
+    rows = [orders_within(group, some, rng) for some in order_blocks(n + 1, group.size)]
+    return Orders(np.concatenate(rows), n + 1, False)
+
+
+def order_blocks(n: int, width: int) -> Iterator[slice]:
+    """Slices of n orders, `width` numbers each, that fit into memory."""
+    return (slice(one.start, min(one.stop, n)) for one in blocks(n, width, numbers=HELD))
+
+
+def document_orders(size: int, some: slice, rng: np.random.Generator) -> Index:
+    """Random orders for these rows; row 0 of all is the data's own."""
+    rows = np.empty((some.stop - some.start, size), dtype=np.intp)
+    for number, row in enumerate(rows, start=some.start):
+        row[:] = rng.permutation(size) if number else np.arange(size)
+    return rows
+
+
+def orders_within(group: Index, some: slice, rng: np.random.Generator) -> Index:
+    """The same, items staying within their group."""
+    rows = np.empty((some.stop - some.start, group.size), dtype=np.intp)
+    place = np.argsort(group, kind="stable")
+    for number, row in enumerate(rows, start=some.start):
+        drawn = np.lexsort((rng.random(group.size), group))
+        row[place] = drawn if number else place
+    return rows
+
+
+def cluster_signs(cluster: Index, some: slice, rng: np.random.Generator) -> Array:
+    """(these, documents) 1 or -1, one for all documents of a cluster; row 0 of all is 1."""
+    signs = np.empty((some.stop - some.start, int(cluster.max(initial=-1)) + 1))
+    for number, row in enumerate(signs, start=some.start):
+        row[:] = 2.0 * rng.integers(0, 2, row.size) - 1.0 if number else 1.0
+    return signs[:, cluster]
+
+
+def moved_rows(systems: Index, human: Prepared) -> tuple[Index, Array]:
+    """What each row becomes, and its sign: a pair of systems another pair, perhaps turned."""
+    if not human.of_pairs:
+        one_row = len(human.values) == 1
+        to: Index = np.zeros((len(systems), 1), dtype=np.intp) if one_row else systems
+        return to, np.ones(to.shape)
+    pairs = np.array(row_pairs(systems.shape[1]), dtype=np.intp)
+    number = np.zeros((systems.shape[1],) * 2, dtype=np.intp)
+    number[pairs[:, 0], pairs[:, 1]] = number[pairs[:, 1], pairs[:, 0]] = np.arange(len(pairs))
+    one, other = systems[:, pairs[:, 0]], systems[:, pairs[:, 1]]
+    return number[one, other], np.where(one < other, 1.0, -1.0)
+
+
 Side = Mapping[Relation, Prepared]
 
 SAME = 1e-7  # statistics closer than this, in standard deviations, are equal
@@ -195,7 +388,7 @@ def stratified(found: Sequence[Independence], weights: Array) -> Independence:
     for one, weight in zip(found, weights, strict=True):
         off = one.statistics - one.statistics.mean(axis=-1, keepdims=True)
         spread = one.statistics.std(axis=-1, keepdims=True)
-        scaled = np.divide(off, spread, out=np.zeros_like(off), where=spread > STILL)
+        scaled = quotient(off, spread, spread > STILL, other=0.0)
         total += np.sqrt(weight)[None, :, None] * scaled
     return _tested([total[:, place] for place in range(total.shape[1])], exact=False)
 
@@ -317,8 +510,7 @@ def _each(metrics: Prepared) -> list[Prepared]:
 
 def _over_root(found: Array, squares: Array) -> Array:
     sizes = np.sqrt(np.maximum(squares, 0.0))
-    scaled: Array = np.divide(found, sizes, out=np.zeros_like(found), where=sizes > STILL)
-    return scaled
+    return quotient(found, sizes, sizes > STILL, other=0.0)
 
 
 def _by_row(scores: Array, human: Array, to: Index, sign: Array, *, grid: bool) -> Array:
@@ -344,3 +536,51 @@ def _products(scores: Array, drawn: Array, to: Index, sign: Array, *, grid: bool
     for row in range(rows):
         found += sign[None, :, row, None] * each[:, :, row, to[:, row]].transpose(1, 2, 0)
     return found
+
+
+class RankOrder(NamedTuple):
+    """One rank correlation, and how often chance makes one as far from 0.
+
+    With n things there are n! orders, so that no p can be below 2 / n!, or more where there are
+    ties: 4 things cannot show anything at 5 %.
+    """
+
+    value: float  # true sign, -1 to 1; NaN if undefined
+    p: float  # two-sided, of rankings that have nothing to do with each other; NaN if undefined
+    smallest_p: float  # no p can be smaller with so many things and ties; NaN if undefined
+    n: int  # things that both rank
+    exact: bool  # whether all orders were tried
+
+
+def rank_order(
+    x: ArrayLike,
+    y: ArrayLike,
+    coefficient: Coefficient,
+    *,
+    n_orders: int,
+    rng: np.random.Generator,
+) -> RankOrder:
+    """Rank correlation of two rankings, shapes (n,), with its permutation test.
+
+    NaN is missing; things that either side lacks are left out. Undefined below 3 things or with a
+    constant side. All orders are tried for up to 7 things, else `n_orders` random ones; the data's
+    own counts as one of them.
+    """
+    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    present = np.isfinite(a) & np.isfinite(b)
+    a, b = a[present], b[present]
+    undefined = RankOrder(np.nan, np.nan, np.nan, a.size, True)
+    if a.size < 3:  # two are ranked alike or the other way round, which says nothing
+        return undefined
+    orders = draw_orders((a.size, 1), n_orders, rng, alone=True)
+    values = EVERY_COEFFICIENT[coefficient](a[orders.systems], b)
+    value, sizes = float(values[0]), np.abs(values)  # the data's own order is the first
+    if np.isnan(value):
+        return undefined
+    return RankOrder(
+        value,
+        float(np.mean(sizes >= abs(value) - SAME)),
+        float(np.mean(sizes >= sizes.max() - SAME)),
+        a.size,
+        factorial(min(a.size, 20)) <= len(orders.systems),
+    )

@@ -17,23 +17,25 @@ import numpy as np
 import scipy.special
 from numpy.typing import ArrayLike
 
-from metassay.statistics.arithmetic import Array, Mask, ratio
 from metassay.statistics.components import Relation, correlate_at, strata_weights, value_at
-from metassay.statistics.concordance import concordance, taus_without
 from metassay.statistics.correlation import (
     EVERY_COEFFICIENT,
     Coefficient,
     Level,
+    concordance,
     matrices,
+    pearson_of_sums,
     system_means,
+    taus_without,
 )
+from metassay.statistics.exact_sums import Array, Mask, mean_of_defined, quotient
 from metassay.statistics.layout import FEWEST, Index, Layout, Part, exchangeable, numbered, plain
-from metassay.statistics.weighted import CANCELS
 
 Over = Literal["both", "documents", "systems"]
 
 Without = tuple[Array, Array]  # (systems,) and (groups,): the statistic without each
 
+TAUS: tuple[Coefficient, ...] = ("kendall", "kendall_c")
 GROUPS = 20  # of documents, one left out in turn
 NEAR_ONE = 0.9999  # correlations nearer to 1 are taken for this, so that Fisher's z is finite
 
@@ -105,18 +107,17 @@ def left_out_all(
     """`left_out` by every coefficient; the two taus share what they count."""
     a, b = _present(metric, human)
     layout = layout or plain(a.shape)
-    found: dict[Coefficient, LeftOut] = {}
-    for coefficient in get_args(Coefficient):
-        if level != "global" or coefficient not in ("kendall", "kendall_c"):
-            found[coefficient] = left_out(a, b, level, coefficient, layout)
-    if level == "global" and layout.n_strata == 1:
-        units = units_of(layout)
-        for tau, without in zip(("kendall", "kendall_c"), _pooled_taus(a, b, units), strict=True):
-            value = value_at(a, b, level, tau)  # type: ignore[arg-type] # two of the coefficients
-            found[tau] = _checked(value, without, np.isfinite(a), level, units)  # type: ignore[index]
-    elif level == "global":
-        found["kendall"] = left_out(a, b, level, "kendall", layout)
-        found["kendall_c"] = left_out(a, b, level, "kendall_c", layout)
+    # Taus of all texts of one stratum rest on the same counts.
+    shared = TAUS if level == "global" and layout.n_strata == 1 else ()
+    found: dict[Coefficient, LeftOut] = {
+        coefficient: left_out(a, b, level, coefficient, layout)
+        for coefficient in get_args(Coefficient)
+        if coefficient not in shared
+    }
+    units = units_of(layout)
+    for tau, without in zip(shared, _pooled_taus(a, b, units) if shared else (), strict=True):
+        value = value_at(a, b, level, tau)
+        found[tau] = _checked(value, without, np.isfinite(a), level, units)
     return found
 
 
@@ -187,15 +188,10 @@ def left_out_documents(of: Callable[[Mask], Array], present: Mask, layout: Layou
     `present` (systems, documents): the cells that have what is needed. Of one stratum.
     """
     units = units_of(layout)
-    systems = [_mean(of(units.system != i)) for i in range(units.n[0])]
+    systems = [mean_of_defined(of(units.system != i)) for i in range(units.n[0])]
     values = of(np.ones(len(present), dtype=bool))
     found = np.array(systems), _means_without(values, units)
-    return _checked(_mean(values), found, present, "document", units)
-
-
-def _mean(values: Array) -> float:
-    known = values[~np.isnan(values)]
-    return float(np.mean(known)) if known.size else np.nan
+    return _checked(mean_of_defined(values), found, present, "document", units)
 
 
 def _means_without(values: Array, units: Units) -> Array:
@@ -207,8 +203,7 @@ def _means_without(values: Array, units: Units) -> Array:
     rest = count.sum() - count
     # A group without a number moves nothing when it goes: that is no replicate.
     telling = (rest > 0) & (count > 0)
-    means: Array = np.divide(total.sum() - total, rest, out=np.full(n, np.nan), where=telling)
-    return means
+    return quotient(total.sum() - total, rest, telling)
 
 
 def _left_out(
@@ -280,14 +275,11 @@ def _of_means(a: Array, b: Array, units: Units, _: Relation, coefficient: Coeffi
 
 
 def _of_means_by_document(
-    a: Array, b: Array, units: Units, _: Relation, coefficient: Coefficient
+    a: Array, b: Array, units: Units, relation: Relation, coefficient: Coefficient
 ) -> Without:
-    of = EVERY_COEFFICIENT[coefficient]
-    families, n = units.n
-    systems = of(*system_means(a.T, b.T, _but(units.system, families)))
-    means = system_means(a.T, b.T, np.ones((1, len(a))))
-    gone = units.document == np.arange(n)[:, None]
-    return systems, of(*(np.where(gone, np.nan, mean) for mean in means))
+    turned = Units(units.document, units.system)
+    documents, systems = _of_means(a.T, b.T, turned, relation, coefficient)
+    return systems, documents
 
 
 def _but(unit: Index, n: int) -> Array:
@@ -344,12 +336,8 @@ def _pooled_taus(a: Array, b: Array, units: Units) -> tuple[Without, Without]:
 
 def _without_each(whole: list[float], each: list[Array]) -> tuple[Array, Index]:
     # Of n, x, y, xx, yy, xy; and where so little spread is left that sums cannot tell it from none.
-    n, x, y, xx, yy, xy = (total - part for total, part in zip(whole, each, strict=True))
-    n = np.maximum(n, 1.0)
-    spread = xx - x * x / n, yy - y * y / n
-    size_x, size_y = (np.sqrt(np.maximum(one, 0.0)) for one in spread)
-    poor = (spread[0] < CANCELS * whole[3]) | (spread[1] < CANCELS * whole[4])
-    return ratio(xy - x * y / n, size_x, size_y), np.flatnonzero(poor)
+    left = (total - part for total, part in zip(whole, each, strict=True))
+    return pearson_of_sums(left, whole[3], whole[4])
 
 
 _WITHOUT: dict[Relation, Callable[[Array, Array, Units, Relation, Coefficient], Without]] = {
@@ -435,3 +423,61 @@ def fisher_z(values: Array) -> Array:
     """Fisher's transform; what is nearer to 1 or -1 than .9999 is taken for that."""
     moved: Array = np.arctanh(np.clip(values, -NEAR_ONE, NEAR_ONE))
     return moved
+
+
+POWER = 0.8  # four times in five
+
+
+def needed(
+    variances: tuple[float, float],
+    shape: tuple[int, int],
+    target: float,
+    *,
+    confidence: float,
+    level: Level,
+) -> tuple[float, float]:
+    """How many systems and documents would tell correlations apart that differ by `target`.
+
+    variances: of the correlation from new systems and from new documents, in a study of `shape`
+    (systems, documents that count by themselves). Each shrinks with the number of its own. They
+    and `target` are on Fisher's z scale. Wanted is an interval so narrow that its end lies beyond
+    what is so far away, four times in five; of all such pairs the one with the fewest texts.
+    At system level, and without variances (NaN), by Fisher's transform for the systems alone. NaN
+    where more of both would not do within a hundred times the study, for a target of 0 or less, and
+    for what no study has: nothing in it, or variances below 0.
+    A rough guide: the variances are estimates.
+    """
+    systems, documents = shape
+    of_systems, of_documents = variances
+    if not target > 0 or min(shape) < 1 or of_systems < 0 or of_documents < 0:
+        return np.nan, np.nan
+    tail = (1.0 + confidence) / 2.0
+    if level == "system" or np.isnan(of_systems) or np.isnan(of_documents):
+        reach = float(scipy.special.ndtri(tail) + scipy.special.ndtri(POWER)) / target
+        enough = float(max(systems, np.ceil(reach**2 + 3)))
+        return (enough, float(documents)) if enough <= 100 * systems else (np.nan, np.nan)
+    best = (np.nan, np.nan)
+    for wanted in _steps(systems, 100 * systems):
+        for many in _steps(documents, 100 * documents):
+            if best[0] * best[1] <= wanted * many:
+                break
+            shrunk = of_systems * systems / wanted, of_documents * documents / many
+            total = sum(shrunk)
+            freedoms = max(wanted - 1, 1), max(many - 1, 1)
+            parts = sum(v**2 / f for v, f in zip(shrunk, freedoms, strict=True))
+            freedom = total**2 / parts if parts > 0 else 1e6
+            reach = scipy.special.stdtrit(freedom, tail) + scipy.special.ndtri(POWER)
+            if reach * np.sqrt(total) <= target:
+                best = (float(wanted), float(many))
+                break
+    return best
+
+
+def _steps(first: int, last: int) -> list[int]:
+    # Each about a tenth more than the one before; two digits beyond 100, as it is a rough guide.
+    steps = [first]
+    while steps[-1] < last:
+        more = max(steps[-1] + 1, round(steps[-1] * 1.1))
+        digits = max(0, len(str(more)) - 2)
+        steps.append(max(steps[-1] + 1, int(np.ceil(more / 10**digits) * 10**digits)))
+    return steps

@@ -1,4 +1,8 @@
-"""What is left of a correlation when a confound, or the system, is held constant, at each level.
+"""Is it quality that a metric sees, or copying, length, or who wrote the text?
+
+What is left of a correlation when a confound, or the system, is held constant, at each level; and
+the correlation on the texts that copy least. A metric's plain correlation with coverage, density or
+length is `correlation.correlate(metric, coverage, ...)`.
 
 Arrays are system x document, NaN missing; only texts that have metric, people and control count.
 Rank correlations can be made partial in two ways that differ: ranks first (rank, then hold
@@ -12,11 +16,43 @@ import numpy as np
 import scipy.special
 from numpy.typing import ArrayLike
 
-from metassay.statistics.arithmetic import NOISE, Array, ranked
-from metassay.statistics.components import value_at
-from metassay.statistics.correlation import Coefficient, Level, matrices, system_means
+from metassay.statistics.components import correlate_at, value_at
+from metassay.statistics.correlation import Coefficient, Correlation, Level, matrices, system_means
+from metassay.statistics.exact_sums import NOISE, Array, mean_without_gaps, quotient, ranked
 from metassay.statistics.jackknife import LeftOut, left_out
 from metassay.statistics.layout import Layout
+
+
+def most_abstractive(
+    metric: ArrayLike,
+    human: ArrayLike,
+    coverage: ArrayLike,
+    level: Level,
+    coefficient: Coefficient,
+    *,
+    share: float,
+    layout: Layout | None = None,
+) -> Correlation:
+    """`correlate_at` on the `share` (0 to 1] of the items that copy least, by coverage.
+
+    The share is of the items that have metric, human and coverage; items that tie with the last
+    one taken are taken too, so that n can be larger. Source: Adams et al. 2023, A meta-evaluation
+    of faithfulness metrics for long-form hospital-course summarization. Raises ValueError for
+    another share, or shapes that differ.
+    """
+    if not 0 < share <= 1:
+        raise ValueError(f"want a share above 0 and up to 1, got {share}")
+    a, b, present = matrices(metric, human)
+    copied = np.asarray(coverage, dtype=np.float64)
+    present &= matrices(copied, b)[2]
+    known = np.sort(copied[present])
+    taken = int(np.ceil(share * known.size - 1e-9))
+    most = known[taken - 1] if taken else -np.inf
+    kept = present & (np.where(present, copied, np.inf) <= most + NOISE * abs(most))
+    kept_a, kept_b = (np.where(kept, side, np.nan) for side in (a, b))
+    found = correlate_at(kept_a, kept_b, level, coefficient, layout)
+    some = np.isfinite(a) | np.isfinite(b)
+    return found._replace(n_missing=int(np.count_nonzero(some & ~present)))
 
 
 class Partial(NamedTuple):
@@ -146,7 +182,7 @@ def less_any_shape(
 
 
 def _less_curve(values: Array, control: Array) -> Array:
-    from scipy.optimize import isotonic_regression  # slow to import, as in arithmetic.ranked
+    from scipy.optimize import isotonic_regression  # slow to import, as in exact_sums.ranked
 
     _, level, count = np.unique(control, return_inverse=True, return_counts=True)
     means = np.bincount(level, values) / count
@@ -194,26 +230,20 @@ def residuals_first(
         y = system_means(b, c, once)[0].T
         return value_at(_less(x, z), _less(y, z), "global", "spearman")
     if level == "document":
-        a, b, c = (side - _column_means(side) for side in (a, b, c))
+        a, b, c = (side - mean_without_gaps(side) for side in (a, b, c))
     return value_at(_less(a, c), _less(b, c), level, "spearman")
 
 
 def less_system(scores: Array) -> Array:
     """Each score less its system's mean; what is a rounding error from 0 is 0."""
-    present = np.isfinite(scores)
-    known = np.where(present, scores, 0.0)
-    count = np.maximum(present.sum(axis=1, keepdims=True), 1)
-    return _cleaned(scores - known.sum(axis=1, keepdims=True) / count, known)
+    left = scores - mean_without_gaps(scores, axis=1, keepdims=True)
+    return _cleaned(left, np.where(np.isfinite(scores), scores, 0.0))
 
 
 def _given(with_people: Array, metric: Array, people: Array) -> Array:
     rest = (1.0 - metric**2) * (1.0 - people**2)
-    value = np.divide(
-        with_people - metric * people,
-        np.sqrt(np.maximum(rest, NOISE)),
-        out=np.full(np.shape(rest), np.nan),
-        where=rest > NOISE,
-    )
+    size = np.sqrt(np.maximum(rest, NOISE))
+    value = quotient(with_people - metric * people, size, rest > NOISE)
     clipped: Array = np.clip(value, -1.0, 1.0)
     return clipped
 
@@ -233,13 +263,6 @@ def _ranked(scores: Array, level: Level) -> Array:
     if level == "document":
         return ranked(scores, axis=0, nan_policy="omit")
     return ranked(scores.ravel(), nan_policy="omit").reshape(scores.shape)
-
-
-def _column_means(scores: Array) -> Array:
-    present = np.isfinite(scores)
-    count = np.maximum(present.sum(axis=0), 1)
-    means: Array = np.where(present, scores, 0.0).sum(axis=0) / count
-    return means
 
 
 def _less(side: Array, control: Array) -> Array:

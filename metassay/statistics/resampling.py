@@ -14,17 +14,18 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, stdtrit
 
-from metassay.statistics import weighted
-from metassay.statistics.arithmetic import Array, Mask, blocks
-from metassay.statistics.components import mean_over_strata, rests_on, weights_of
+from metassay.statistics.components import mean_over_strata
 from metassay.statistics.correlation import (
     EVERY_COEFFICIENT,
+    WEIGHTED,
     Coefficient,
     Level,
     matrices,
     system_means,
 )
+from metassay.statistics.exact_sums import Array, Mask, blocks, quotient
 from metassay.statistics.layout import Layout, Part, numbered, plain
 
 Counts = NDArray[np.int32]
@@ -43,15 +44,6 @@ class Draws(NamedTuple):
     def of(self, part: Part) -> "Draws":
         """Those of one stratum."""
         return Draws(self.resample, self.systems[:, part.rows], self.documents[:, part.columns])
-
-
-class Interval(NamedTuple):
-    """A bootstrap interval and the number of resamples that it rests on."""
-
-    low: float
-    high: float
-    n_defined: int  # resamples in which the coefficient was defined
-    n_undefined: int  # resamples in which it was not
 
 
 def draw(
@@ -73,7 +65,7 @@ def draw(
     systems = np.broadcast_to(once, (n, layout.family.size))
     documents = np.broadcast_to(once, (n, layout.cluster.size))
     if resample != "documents":
-        systems = _counts(n, layout.n_families, rng)
+        systems = _draw_units(n, layout.n_families, rng)
         if layout.n_families < layout.family.size:
             systems = systems[:, layout.family]
     if resample != "systems":
@@ -83,13 +75,13 @@ def draw(
 
 def _drawn_documents(layout: Layout, n: int, rng: np.random.Generator) -> Counts:
     if layout.n_strata == 1:
-        counts = _counts(n, layout.n_clusters, rng)
+        counts = _draw_units(n, layout.n_clusters, rng)
         return counts[:, layout.cluster] if layout.clustered else counts
     counts = np.empty((n, layout.cluster.size), dtype=np.int32)
     for one in range(layout.n_strata):
         mine = np.flatnonzero(layout.stratum == one)
         cluster = numbered(layout.cluster[mine])
-        counts[:, mine] = _counts(n, int(cluster.max(initial=-1)) + 1, rng)[:, cluster]
+        counts[:, mine] = _draw_units(n, int(cluster.max(initial=-1)) + 1, rng)[:, cluster]
     return counts
 
 
@@ -107,23 +99,16 @@ def resampled(
     """
     a, b, present = matrices(metric, human)
     if layout is not None and layout.n_strata > 1 and level != "document":
-        return _in_strata(a, b, level, coefficient, draws, layout)
+
+        def of(part: Part) -> Array:
+            return resampled(part.of(a), part.of(b), level, coefficient, draws.of(part))
+
+        return mean_over_strata(of, len(draws.systems), present, layout, level)
     if level == "global":
         return _pooled(a, b, present, coefficient, draws)
     if level == "document":
         return _within_documents(a, b, present, coefficient, draws)
     return _of_system_means(a, b, coefficient, draws)
-
-
-def _in_strata(
-    a: Array, b: Array, level: Level, coefficient: Coefficient, draws: Draws, layout: Layout
-) -> Array:
-    parts = layout.parts(np.isfinite(a) & np.isfinite(b))
-    if not parts:
-        return np.full(len(draws.systems), np.nan)
-    n = [rests_on(np.isfinite(part.of(a + b)), level) for part in parts]
-    each = [resampled(part.of(a), part.of(b), level, coefficient, draws.of(part)) for part in parts]
-    return mean_over_strata(each, weights_of(level, n))
 
 
 def varied(
@@ -148,7 +133,7 @@ def _pooled(
     item = np.arange(system.size)
     unit = {"documents": document, "systems": system, "both": item}[draws.resample]
     width = {"documents": present.shape[1], "systems": present.shape[0], "both": item.size}
-    of = weighted.COEFFICIENTS[coefficient]
+    of = WEIGHTED[coefficient]
     values = np.empty(len(draws.systems))
     for rows in blocks(values.size, width[draws.resample], numbers=HELD):
         weights = draws.documents[rows] if draws.resample == "documents" else draws.systems[rows]
@@ -171,13 +156,13 @@ def _within_documents(
         known = ~np.isnan(column)
         total += np.where(known, column, 0.0) * drawn
         defined += known * drawn
-    return np.divide(total, defined, out=np.full_like(total, np.nan), where=defined > 0)
+    return quotient(total, defined, defined > 0)
 
 
 def _columns(
     metric: Array, human: Array, present: Mask, coefficient: Coefficient, weights: Array
 ) -> Iterator[Array]:
-    of = weighted.COEFFICIENTS[coefficient]
+    of = WEIGHTED[coefficient]
     for x, y, both in zip(metric.T, human.T, present.T, strict=True):
         yield of(x[both], y[both], np.flatnonzero(both), weights)
 
@@ -198,10 +183,47 @@ def _of_system_means(metric: Array, human: Array, coefficient: Coefficient, draw
     return EVERY_COEFFICIENT[coefficient](x, y)
 
 
-def _counts(n: int, size: int, rng: np.random.Generator) -> Counts:
+def _draw_units(n: int, size: int, rng: np.random.Generator) -> Counts:
     counts = np.zeros((n, size), dtype=np.int32)
     for rows in blocks(n, size, numbers=HELD):
-        here = counts[rows]
-        drawn = rng.integers(size, size=here.shape) + size * np.arange(len(here))[:, None]
-        here[:] = np.bincount(drawn.ravel(), minlength=here.size).reshape(here.shape)
+        counts[rows] = tallies(rng.integers(size, size=counts[rows].shape), size)
     return counts
+
+
+def tallies(drawn: NDArray[np.intp], size: int) -> Array:
+    """How often each row (resamples, draws) drew each of `size` things: (resamples, size)."""
+    places = drawn + size * np.arange(len(drawn))[:, None]
+    counts = np.bincount(places.ravel(), minlength=len(drawn) * size)
+    return counts.reshape(len(drawn), size).astype(np.float64)
+
+
+def percentiles(draws: Array, confidence: float) -> tuple[Array, Array]:
+    """Ends (columns,) over (resamples, columns); NaN where fewer than half are defined."""
+    low, high = np.full((2, draws.shape[1]), np.nan)
+    tails = ((1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0)
+    undefined = np.isnan(draws)
+    whole = ~np.any(undefined, axis=0) & (len(draws) > 0)
+    if np.any(whole):
+        low[whole], high[whole] = np.quantile(draws[:, whole], tails, axis=0)
+    for column in np.flatnonzero(~whole & (2 * np.sum(undefined, axis=0) <= len(draws))):
+        defined = draws[~undefined[:, column], column]
+        if defined.size:
+            low[column], high[column] = np.quantile(defined, tails)
+    return low, high
+
+
+def expanded_percentiles(draws: Array, n: int, confidence: float) -> tuple[Array, Array]:
+    """Ends (columns,) as by `percentiles`, but further out the fewer things were drawn from.
+
+    Plain percentiles of resamples of n things cover too little where n is small, as a normal
+    interval does beside one by Student's t. NaN where n is below 2. Source: Hesterberg 2015, What
+    teachers should know about the bootstrap.
+    """
+    if n < 2:
+        nothing = np.full(draws.shape[1], np.nan)
+        return nothing, nothing
+    t = stdtrit(n - 1, (1.0 + confidence) / 2.0)
+    return percentiles(draws, float(1.0 - 2.0 * ndtr(-np.sqrt(n / (n - 1)) * t)))
+
+
+Folds = NDArray[np.intp]

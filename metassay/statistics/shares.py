@@ -1,16 +1,18 @@
 """Shares of texts with an interval that holds in small samples, and what alike texts are worth.
 
 Texts of one document are alike. `effective_size` says how many independent texts they are worth;
-every interval of a judge's card starts from that number.
+every interval of a judge's card starts from that number. The interval of a number that is no share
+is of tables of counts drawn from their posterior (`drawn`).
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.special
 from numpy.typing import ArrayLike, NDArray
 
-from metassay.statistics.arithmetic import Array
+from metassay.statistics.exact_sums import Array
 
 Clusters = NDArray[np.intp]
 
@@ -111,4 +113,53 @@ def own_clusters(cluster: ArrayLike | None, n: int) -> Clusters:
     if of.shape != (n,):
         raise ValueError(f"want a cluster for each of {n} texts, got {of.shape}")
     made: Clusters = of.astype(np.intp)
+    return made
+
+
+Tables = NDArray[Any]  # (..., cells), counts or shares, maybe complex
+Coefficient = Callable[[Tables], Tables]  # tables (..., cells) -> numbers (...), NaN if undefined
+
+DRAWS = 10_000
+
+
+def drawn(
+    coefficient: Coefficient,
+    cell: NDArray[np.intp],
+    cluster: Clusters,
+    *,
+    cells: int,
+    prior: float,
+    confidence: float,
+    rng: np.random.Generator,
+) -> Estimate:
+    """The coefficient of the table of `cell` (n,), each 0 to `cells` - 1, with its interval.
+
+    Equal tails of DRAWS tables from a Dirichlet with `prior` texts added to each cell, of as many
+    texts as these are worth (`cluster`, n). The ends are let out to hold the value. NaN where the
+    coefficient is undefined for the table.
+    """
+    n = cell.size
+    table = np.bincount(cell, minlength=cells).astype(np.float64)
+    value = float(coefficient(table)) if n else np.nan
+    if np.isnan(value):
+        return Estimate(*UNDEFINED, n, float(n))
+    worth = effective_size(_gradient(coefficient, table / n)[cell], cluster, confidence=confidence)
+    # With clusters, their t quantile is in `worth` already.
+    certain = worth * (quantile_ratio(n - 1, confidence=confidence) if worth == n else 1.0)
+    tables = rng.standard_gamma(table * (certain / n) + prior, size=(DRAWS, cells))
+    return Estimate(value, *ends(coefficient(tables), value, confidence=confidence), n, worth)
+
+
+def ends(values: Array, value: float, *, confidence: float) -> tuple[float, float]:
+    """Equal tails of drawn values (n,), let out to hold `value`; NaN where it or all are."""
+    known = values[np.isfinite(values)]
+    if np.isnan(value) or not known.size:
+        return np.nan, np.nan
+    low, high = np.quantile(known, ((1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0))
+    return min(float(low), value), max(float(high), value)
+
+
+def _gradient(coefficient: Coefficient, at: Array) -> Array:
+    # By a complex step: exact to rounding, without a formula per coefficient.
+    made: Array = np.imag(coefficient(at + 1e-30j * np.eye(at.size))) / 1e-30
     return made

@@ -3,9 +3,9 @@
 import re
 import unicodedata
 
-from metassay.cells import restored
-from metassay.datasets.decoding import finite_number
+from metassay.core.csv_injection import restored
 from metassay.studies.record import Question
+from metassay.tabular.decoding import finite_number
 
 _NOT_SEEN = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060\u00ad"))
 _DECIMAL_COMMA = re.compile(r"([+-]?\d+),(\d+)", re.ASCII)

@@ -4,16 +4,15 @@ import csv
 import io
 from pathlib import Path
 
-from metassay.datasets.decoding import csv_lines, decode, read_bytes
-from metassay.datasets.rows import Findings
-from metassay.studies.reading import page
 from metassay.studies.record import Format, Returned, Sheet
-from metassay.studies.sheets import ROW, Line, guide, header, lines, returned
+from metassay.studies.sheets import Line, guide, header, lines, page, returned
+from metassay.tabular.decoding import csv_lines, decode, read_bytes
+from metassay.tabular.rows import Findings
+from metassay.tabular.sheet import separator_of
 
 _INSTRUCTIONS = "instructions.txt"
 _REMEDY = "send the sheet that came back, with its rows"
 _BOM = "\ufeff"  # without it, Excel takes UTF-8 for something else
-_SEPARATORS = ",;\t"  # `;` is what Excel writes where the comma is in numbers
 
 
 def _write(sheet: Sheet, folder: Path) -> list[str]:
@@ -35,17 +34,8 @@ def _read(path: Path, problems: Findings) -> list[Returned]:
     text = decode(data, path, problems) if data is not None else None
     if text is None:
         return []
-    found = csv_lines(text, path.name, problems, _separator(text))
+    found = csv_lines(text, path.name, problems, separator_of(text))
     return returned((Line(*line) for line in found), problems)
-
-
-def _separator(text: str) -> str:
-    """What parts the columns: of the possible ones that by which the first row has most names."""
-    first = next((line for line in text.splitlines() if line.strip(_SEPARATORS + " ")), "")
-    named = {one: first.split(one) for one in _SEPARATORS}
-    return max(
-        _SEPARATORS, key=lambda one: (ROW in [n.strip(' "') for n in named[one]], len(named[one]))
-    )
 
 
 KIND = Format(name="csv", endings=(".csv", ".tsv", ".txt"), write=_write, read=_read)

@@ -7,10 +7,11 @@ unblind: the seed is part of the key.
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import combinations
 
-from metassay.studies.record import Assignment, Draft
+from metassay.studies.record import Draft
 
 # Consonants alone: no word, no month and no number that a spreadsheet would rewrite.
 _LETTERS = "bcdfghjklmnpqrstvwxz"
@@ -68,8 +69,8 @@ def _evened(taken: Sequence[Draft], drawn: Sequence[Draft]) -> list[Draft]:
 
 def assigned(
     items: Mapping[str, tuple[str, ...]], raters: Sequence[str], per_item: int, seed: int
-) -> list[Assignment]:
-    """Give each item to `per_item` raters, and each rater the items in an order of their own.
+) -> dict[str, tuple[str, ...]]:
+    """The items of each rater, in an order of their own; each item is given to `per_item` raters.
 
     `items` maps an item's id to the systems whose texts it shows. Of each combination of systems
     the raters' numbers of items differ by at most 1, and in all by at most 2; after that, two
@@ -77,32 +78,31 @@ def assigned(
     """
     if not 1 <= per_item <= len(raters):
         raise ValueError(f"want 1 to {len(raters)} raters per item, not {per_item}")
-    mine: dict[str, list[str]] = {rater: [] for rater in raters}
+    dealt: dict[str, list[str]] = {rater: [] for rater in raters}
     of_systems: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     shared: Counter[frozenset[str]] = Counter()
     for item in sorted(items, key=lambda one: (items[one], lot(seed, "deal", one))):
         counts, got = of_systems[items[item]], list[str]()
         while len(got) < per_item:
-            left = [rater for rater in raters if rater not in got]
             ranks = {
                 rater: (
                     counts[rater],
-                    len(mine[rater]),
+                    len(dealt[rater]),
                     sum(shared[frozenset((rater, other))] for other in got),
                     lot(seed, "rater", item, rater),
                 )
-                for rater in left
+                for rater in raters
+                if rater not in got
             }
-            got.append(min(left, key=ranks.__getitem__))
+            got.append(min(ranks, key=ranks.__getitem__))
         shared.update(map(frozenset, combinations(got, 2)))
         counts.update(got)
         for rater in got:
-            mine[rater].append(item)
-    return [Assignment(rater, _ordered(own, seed, rater)) for rater, own in mine.items()]
-
-
-def _ordered(items: Iterable[str], seed: int, rater: str) -> tuple[str, ...]:
-    return tuple(sorted(items, key=lambda item: lot(seed, "order", rater, item)))
+            dealt[rater].append(item)
+    return {
+        rater: tuple(sorted(of_rater, key=partial(lot, seed, "order", rater)))
+        for rater, of_rater in dealt.items()
+    }
 
 
 def _letters(number: int, length: int) -> str:

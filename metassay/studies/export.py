@@ -5,13 +5,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from metassay.atomic import whole_folder
-from metassay.errors import BadInput
-from metassay.naming import name_problems
+from metassay.core.atomic import whole_folder
+from metassay.core.errors import BadInput
+from metassay.core.naming import name_problems
+from metassay.core.visible import visible
+from metassay.core.work import owner_alone
 from metassay.studies import key
 from metassay.studies.drawing import assigned, chosen, ids
 from metassay.studies.record import (
-    Assignment,
     Draft,
     Form,
     Format,
@@ -22,8 +23,6 @@ from metassay.studies.record import (
     Study,
     Target,
 )
-from metassay.visible import visible
-from metassay.work import owner_alone
 
 SHEETS = "sheets"
 
@@ -55,7 +54,7 @@ def study_of(benchmark: str, name: str, form: Form, made: Made, design: Design) 
         made.criteria,
         made.instructions,
         tuple(sorted(items)),  # by id: the order of documents is not that of the key either
-        tuple(assigned(systems, design.raters, design.per_item, design.seed)),
+        assigned(systems, design.raters, design.per_item, design.seed),
         dict(_targets(named, drafts)),
     )
 
@@ -68,12 +67,6 @@ def write(study: Study, form: Format, folder: Path) -> list[str]:
         with owner_alone():
             (made / key.FILE).write_bytes(key.written(study))
     return list(dict.fromkeys(names))
-
-
-def counts(study: Study) -> list[tuple[Assignment, int]]:
-    """Each rater's assignment and how many rows it has."""
-    rows = {item.id: len(item.rows) for item in study.items}
-    return [(one, sum(rows[item] for item in one.items)) for one in study.assignments]
 
 
 def _check(made: Made, design: Design) -> None:

@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from metassay.atomic import whole_file
-from metassay.cells import inert
-from metassay.datasets.decoding import csv_bytes
-from metassay.datasets.rows import Findings, Place
-from metassay.errors import BadInput, shown
+from metassay.core.atomic import whole_file
+from metassay.core.csv_injection import inert
+from metassay.core.errors import BadInput, shown
+from metassay.core.work import owner_alone
 from metassay.studies.answers import NotAllowedError, filled, value_of
 from metassay.studies.key import FILE, Key, KeyRow, digest
 from metassay.studies.record import Answer, Form, Format, Returned, Target
 from metassay.studies.sheets import heading_of
-from metassay.work import owner_alone
+from metassay.tabular.decoding import csv_bytes
+from metassay.tabular.rows import Findings, Place
 
 RATINGS_FILE, COMMENTS_FILE = "ratings.csv", "comments.csv"
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from metassay.cells import restored
-from metassay.errors import BadInput
-from metassay.options import Criterion
+from metassay.core.csv_injection import restored
+from metassay.core.errors import BadInput
+from metassay.core.options import Criterion
 from metassay.studies.record import Asked, Question, Study, Target
 
 FILE = "key.json"
@@ -80,7 +80,7 @@ def written(study: Study) -> bytes:
         "form": study.form,
         "seed": study.seed,
         "criteria": {name: one.model_dump() for name, one in study.criteria.items()},
-        "assignments": {one.rater: list(one.items) for one in study.assignments},
+        "assignments": study.assignments,
         "questions": {name: asdict(one) for name, one in sorted(questions.items())},
         "rows": rows,
     }

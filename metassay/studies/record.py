@@ -13,9 +13,9 @@ from typing import Literal, NamedTuple
 
 import pandas as pd
 
-from metassay.datasets.rows import Findings, Place
-from metassay.options import Criterion
-from metassay.parquet import Table
+from metassay.core.options import Criterion
+from metassay.tables.parquet import Table
+from metassay.tabular.rows import Findings, Place
 
 
 class Choice(NamedTuple):
@@ -221,18 +221,11 @@ class Format:
 
 
 @dataclass(frozen=True)
-class Assignment:
-    """A rater and the ids of the items that the rater gets, in the rater's order."""
-
-    rater: str
-    items: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Study:
     """A study as it was sent out; `seed` and `targets` unblind it.
 
-    `targets` maps a row's id and a column to what is rated there.
+    `assignments` has the ids of each rater's items, in the rater's order. `targets` maps a row's id
+    and a column to what is rated there.
     """
 
     benchmark: str
@@ -242,13 +235,13 @@ class Study:
     criteria: Mapping[str, Criterion]
     instructions: tuple[str, ...]
     items: tuple[Item, ...]
-    assignments: tuple[Assignment, ...]
+    assignments: Mapping[str, tuple[str, ...]]
     targets: Mapping[tuple[str, str], Target] = field(repr=False)
 
     def sheets(self) -> list[Sheet]:
         """What each rater gets."""
         by_id = {item.id: item for item in self.items}
         return [
-            Sheet(self.name, one.rater, self.instructions, tuple(by_id[i] for i in one.items))
-            for one in self.assignments
+            Sheet(self.name, rater, self.instructions, tuple(by_id[item] for item in items))
+            for rater, items in self.assignments.items()
         ]

@@ -8,13 +8,14 @@ sort and filter. A long text goes on in a second column, since a cell holds 32,7
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from html import escape
 from typing import NamedTuple
 
-from metassay.cells import inert, restored
-from metassay.datasets.rows import Findings, Place
-from metassay.errors import shown
+from metassay.core.csv_injection import inert, restored
+from metassay.core.errors import shown
 from metassay.studies.answers import filled
-from metassay.studies.record import Returned, Sheet, SheetRow, Shown
+from metassay.studies.record import Item, Returned, Sheet, SheetRow, Shown
+from metassay.tabular.rows import Findings, Place
 
 RATER, ROW, COMMENT = "rater", "row", "comment"
 NOT_ASKED = "\N{EM DASH}"  # in a cell whose question is not asked in this row
@@ -147,3 +148,45 @@ def _joined(cells: dict[str, str]) -> dict[str, str]:
 
 def _column(heading: str, number: int) -> str:
     return heading if number == 0 else f"{heading} ({number + 1})"
+
+
+# ---- a page to read beside the table -----------------------------------------------------------
+
+_STYLE = (
+    "body{font-family:sans-serif;line-height:1.5;max-width:60em;margin:2em auto;padding:0 1em}"
+    "section{border-top:2px solid #888;margin-top:2em}"
+    "h2{font-family:monospace}h3{margin-bottom:0}p{white-space:pre-wrap;margin-top:.3em}"
+)
+
+
+def page(sheet: Sheet) -> bytes:
+    """A page with the texts of a rater's sheet: cells of spreadsheets show no long text whole.
+
+    HTML that asks nothing and loads nothing: instructions, then the items in their order.
+    """
+    title = escape(f"{sheet.study}: texts for {sheet.rater}")
+    lines = [
+        "<!doctype html>",
+        f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title>',
+        f"<style>{_STYLE}</style></head><body>",
+        f"<h1>{title}</h1>",
+        *(f"<p>{escape(told)}</p>" for told in guide(sheet)),
+        *(line for item in sheet.items for line in _page_item(item)),
+        "</body></html>",
+    ]
+    return ("\n".join(lines) + "\n").encode("utf-8")
+
+
+def _page_item(item: Item) -> Iterator[str]:
+    yield f'<section id="{item.id}"><h2>{item.id}</h2>'
+    yield from _page_texts(item.shown)
+    for row in item.rows:
+        if len(item.rows) > 1:
+            yield f'<h2 id="{row.id}">{row.id}</h2>'
+        yield from _page_texts(row.shown)
+    yield "</section>"
+
+
+def _page_texts(shown: Sequence[Shown]) -> Iterator[str]:
+    for heading, text in shown:
+        yield f"<h3>{escape(heading)}</h3><p>{escape(text)}</p>"

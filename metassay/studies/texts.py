@@ -4,12 +4,13 @@ Citations go, because some systems cite and others do not: they would tell who w
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.checks import without_further_references
+from metassay.format.frames import rows
 from metassay.studies.record import Reads
+from metassay.tables.checks import without_further_references
 from metassay.tables.documents import SOURCES
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tables.parts import PARTS
@@ -17,6 +18,7 @@ from metassay.tables.units import UNITS
 from metassay.text.citations import strip_citations
 
 _Text = tuple[str, str]  # doc_id and author
+_TEXT = ["doc_id", "author"]
 
 
 class Written(NamedTuple):
@@ -51,8 +53,7 @@ def written(read: Reads) -> Written:
     full = parts[parts["part"] == FULL]
     there = full[full["status"] == "ok"]
     failed = full[(full["status"] != "ok") & (full["author"] != REFERENCE)]
-    columns: Any = (there[name] for name in ("doc_id", "author", "text"))
-    texts = {(doc, author): shown(text) for doc, author, text in zip(*columns, strict=True)}
+    texts = {(doc, author): shown(text) for doc, author, text in rows(there, *_TEXT, "text")}
     datasets = frozenset(name for names in full["repeats"] for name in names)
     return Written(texts, len(failed), datasets)
 
@@ -64,22 +65,18 @@ def shown(text: str) -> str:
 
 def inputs(read: Reads) -> dict[str, str]:
     """What each document's texts were written from, a passage a line, with who said it."""
-    sources = read(SOURCES)
     return {
         doc: "\n".join(
-            f"{who}: {said}" if who else said for who, said in zip(speaker, passages, strict=True)
+            f"{who}: {passage}" if who else passage
+            for who, passage in zip(speaker, passages, strict=True)
         )
-        for doc, speaker, passages in zip(
-            sources["doc_id"], sources["speaker"], sources["passages"], strict=True
-        )
+        for doc, speaker, passages in rows(read(SOURCES), "doc_id", "speaker", "passages")
     }
 
 
 def attributes(read: Reads) -> dict[str, str | None]:
     """What else the input of each document carries, as JSON."""
-    sources = read(SOURCES)
-    plain = sources["attributes"].astype(object).where(sources["attributes"].notna(), None)
-    return dict(zip(sources["doc_id"], plain, strict=True))
+    return dict(rows(read(SOURCES), "doc_id", "attributes"))
 
 
 def parts_of(read: Reads) -> dict[_Text, dict[str, str | None]]:
@@ -87,8 +84,7 @@ def parts_of(read: Reads) -> dict[_Text, dict[str, str | None]]:
     parts = read(PARTS)
     leaves = parts[(parts["leaf"] == "yes") & (parts["part"] != FULL)]
     found: dict[_Text, dict[str, str | None]] = {}
-    columns: Any = (leaves[name] for name in ("doc_id", "author", "part", "text", "status"))
-    for doc, author, part, text, status in zip(*columns, strict=True):
+    for doc, author, part, text, status in rows(leaves, *_TEXT, "part", "text", "status"):
         known = shown(text) if status == "ok" else None
         found.setdefault((doc, author), {})[part] = known
     return found
@@ -97,35 +93,28 @@ def parts_of(read: Reads) -> dict[_Text, dict[str, str | None]]:
 def units_of(read: Reads, kind: str) -> dict[_Text, list[Claim] | None]:
     """Claims or statements of each text in its own order; None where any of its are unknown."""
     parts, units = read(PARTS), read(UNITS)
-    where = {
+    begins = {
         (doc, author, part): min(starts, default=0)
-        for doc, author, part, starts in zip(
-            *(parts[name] for name in ("doc_id", "author", "part", "starts")), strict=True
-        )
+        for doc, author, part, starts in rows(parts, *_TEXT, "part", "starts")
     }
-    found: dict[_Text, list[Claim] | None] = {}
-    for (doc, author), rows in units.groupby(["doc_id", "author"], sort=True):
-        order = pd.Series(
-            [where.get((doc, author, part), 0) for part in rows["part"]], index=rows.index
-        )
-        placed = rows.assign(order=order).sort_values(["order", "part", "position"])
-        found[str(doc), str(author)] = _numbered(placed, kind)
-    return found
+    order = [begins.get(key, 0) for key in rows(units, *_TEXT, "part")]
+    placed = units.assign(order=order).sort_values(["order", "part", "position"])
+    return {
+        (str(doc), str(author)): _numbered(of_text, kind)
+        for (doc, author), of_text in placed.groupby(_TEXT, sort=True)
+    }
 
 
-def _numbered(rows: pd.DataFrame, kind: str) -> list[Claim] | None:
-    if (rows["status"] != "ok").any():
+def _numbered(units: pd.DataFrame, kind: str) -> list[Claim] | None:
+    if (units["status"] != "ok").any():
         return None
-    said = rows[rows["kind"] == "statement"]
-    places = zip(said["part"], said["position"], strict=True)
+    places = rows(units[units["kind"] == "statement"], "part", "position")
     statements = {place: number for number, place in enumerate(places)}
-    mine = rows[rows["kind"] == kind]
-    if mine["text"].isna().any():
+    of_kind = units[units["kind"] == kind]
+    if of_kind["text"].isna().any():
         return None
-    found = []
-    columns: Any = (mine[name] for name in ("part", "position", "text", "statement"))
-    for number, (part, position, text, statement) in enumerate(zip(*columns, strict=True)):
-        cut_from = position if kind == "statement" else statement
-        known = None if pd.isna(cut_from) else statements.get((part, int(cut_from)))
-        found.append(Claim(number, str(text), -1 if known is None else known))
-    return found
+    columns = ("part", "text", "position" if kind == "statement" else "statement")
+    return [
+        Claim(number, text, statements.get((part, cut_from), -1))
+        for number, (part, text, cut_from) in enumerate(rows(of_kind, *columns))
+    ]

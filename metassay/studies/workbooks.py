@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from metassay.datasets.rows import Findings, Place
-from metassay.datasets.workbook import Page, pages
-from metassay.studies import reading
 from metassay.studies.record import Format, Question, Returned, Sheet
 from metassay.studies.sheets import COMMENT, RATER, ROW, Line, guide, header, lines, returned
+from metassay.studies.sheets import page as reading_page
+from metassay.tabular.rows import Findings, Place
+from metassay.tabular.workbook import Page, pages
 
 _ANSWERS, _INSTRUCTIONS = "answers", "instructions"  # the workbook's pages
 _REMEDY = "send the workbook that came back, with its rows"
@@ -26,7 +26,7 @@ def _write(sheet: Sheet, folder: Path) -> list[str]:
     name = f"{sheet.rater}.xlsx"
     (folder / name).write_bytes(_workbook(sheet))
     texts = f"{sheet.rater}.html"
-    (folder / texts).write_bytes(reading.page(sheet))
+    (folder / texts).write_bytes(reading_page(sheet))
     return [name, texts]
 
 

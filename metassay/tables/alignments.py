@@ -1,7 +1,7 @@
 """The passages of a source that a statement is read against."""
 
-from metassay.parquet import Table, integer, integers, reals, text
 from metassay.tables.columns import AUTHOR, DOC, PART
+from metassay.tables.parquet import Table, integer, integers, reals, text
 
 ALIGNMENTS = Table(
     "alignments",

@@ -1,8 +1,8 @@
 """Which metric to trust for which decision."""
 
-from metassay.parquet import Table, boolean, integer, text
 from metassay.tables.columns import RECIPE
 from metassay.tables.evidence import EVIDENCE
+from metassay.tables.parquet import Table, boolean, integer, text
 
 _FOR_VERDICTS_ALONE = (
     *("better", "confidence", "joint_confidence", "variance_systems", "variance_documents"),

@@ -3,7 +3,7 @@
 A change here makes nearly every stage stale.
 """
 
-from metassay.parquet import choice, integer, real, text
+from metassay.tables.parquet import choice, integer, real, text
 
 DOC = text("the document: one input and everything written about it")
 AUTHOR = text("`reference` or a system's name")

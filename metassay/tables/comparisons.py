@@ -1,7 +1,7 @@
 """Two states of a benchmark, or two of its systems."""
 
-from metassay.parquet import Table, boolean, choice, integer, real, text
 from metassay.tables.columns import DOC, JUDGE, METRIC, PART, UPPER
+from metassay.tables.parquet import Table, boolean, choice, integer, real, text
 
 _COMPARED = ("part", "metric", "judge", "author")
 

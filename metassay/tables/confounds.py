@@ -1,6 +1,5 @@
 """Whether a metric sees quality, or something else."""
 
-from metassay.parquet import Table, choice, integer, real, text
 from metassay.tables.columns import (
     COEFFICIENT,
     CRITERION,
@@ -13,6 +12,7 @@ from metassay.tables.columns import (
     STUDY,
     UPPER,
 )
+from metassay.tables.parquet import Table, choice, integer, real, text
 
 CONFOUNDS = Table(
     "confounds",

@@ -1,7 +1,7 @@
 """What people would give a system, from a metric and some ratings."""
 
-from metassay.parquet import Table, choice, integer, real
 from metassay.tables.columns import AUTHOR, CRITERION, JUDGE, METRIC, PART, RECIPE, STUDY, UPPER
+from metassay.tables.parquet import Table, choice, integer, real
 
 CORRECTED = Table(
     "corrected",

@@ -1,6 +1,5 @@
 """Metrics against people, and metrics against metrics."""
 
-from metassay.parquet import Table, choice, integer, real, text
 from metassay.tables.columns import (
     COEFFICIENT,
     CRITERION,
@@ -16,6 +15,7 @@ from metassay.tables.columns import (
     STUDY,
     UPPER,
 )
+from metassay.tables.parquet import Table, choice, integer, real, text
 
 CORRELATIONS = Table(
     "correlations",

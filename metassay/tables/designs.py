@@ -1,6 +1,5 @@
 """What of a study counts by itself."""
 
-from metassay.parquet import Table, integer, real, text
 from metassay.tables.columns import (
     COEFFICIENT,
     CRITERION,
@@ -14,6 +13,7 @@ from metassay.tables.columns import (
     UPPER,
 )
 from metassay.tables.evidence import EVIDENCE
+from metassay.tables.parquet import Table, integer, real, text
 
 _STUDY = {"study": STUDY, "criterion": CRITERION, "part": PART}
 

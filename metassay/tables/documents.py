@@ -1,7 +1,7 @@
 """What goes in, and what is written about it."""
 
-from metassay.parquet import Table, choice, text, texts
 from metassay.tables.columns import AUTHOR, DOC, RECIPE, STATUSES
+from metassay.tables.parquet import Table, choice, text, texts
 
 SOURCES = Table(
     "sources",

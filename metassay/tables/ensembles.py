@@ -1,7 +1,7 @@
 """Several metrics together, against people."""
 
-from metassay.parquet import Table, choice, integer, real, text
 from metassay.tables.columns import COEFFICIENT, CRITERION, ORIENTED, PART, STUDY, UPPER
+from metassay.tables.parquet import Table, choice, integer, real, text
 
 ENSEMBLES = Table(
     "ensembles",

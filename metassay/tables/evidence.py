@@ -1,6 +1,5 @@
 """The numbers that verdicts on metrics rest on."""
 
-from metassay.parquet import Table, boolean, choice, integer, real, text
 from metassay.tables.columns import (
     COEFFICIENT,
     CRITERION,
@@ -14,6 +13,7 @@ from metassay.tables.columns import (
     STUDY,
     UPPER,
 )
+from metassay.tables.parquet import Table, boolean, choice, integer, real, text
 
 EVIDENCE = Table(
     "evidence",

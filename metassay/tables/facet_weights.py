@@ -1,7 +1,7 @@
 """The weights of a rubric's criteria, fitted to people's overall scores."""
 
-from metassay.parquet import Table, choice, integer, real, text
 from metassay.tables.columns import CRITERION, PART, STUDY, UPPER
+from metassay.tables.parquet import Table, choice, integer, real, text
 
 FACET_WEIGHTS = Table(
     "facet_weights",

@@ -1,8 +1,8 @@
 """The runs of `metassay reevaluate`."""
 
-from metassay.parquet import Table, choice, integer, real, text, texts
 from metassay.tables.columns import RECIPE
 from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.parquet import Table, choice, integer, real, text, texts
 
 HISTORY = Table(
     "history",

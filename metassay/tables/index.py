@@ -1,6 +1,5 @@
 """Every table by name. Whoever imports this depends on every contract, so no stage does."""
 
-from metassay.parquet import Table
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.comparisons import CHANGED_DOCUMENTS, CHANGES
@@ -21,6 +20,7 @@ from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.notes import NOTES
 from metassay.tables.orderings import CONFLICTS, DISAGREEMENTS, PREFERENCES
 from metassay.tables.pairs import PAIRS
+from metassay.tables.parquet import Table
 from metassay.tables.parts import PARTS, SEGMENTS
 from metassay.tables.raters import AGREEMENT, RATING_SUMMARIES
 from metassay.tables.ratings import RATINGS
@@ -28,7 +28,7 @@ from metassay.tables.responses import RESPONSES
 from metassay.tables.scores import MEASUREMENTS, SCORES
 from metassay.tables.segment_scores import CONFUSIONS, SEGMENT_SCORES
 from metassay.tables.sentences import SEGMENTED, SENTENCES
-from metassay.tables.sentinel import ANCHORS, BRIDGES, DRIFT
+from metassay.tables.sentinel import ANCHORS, DRIFT
 from metassay.tables.units import UNITS
 
 TABLES: dict[str, Table] = {
@@ -81,6 +81,5 @@ TABLES: dict[str, Table] = {
         HISTORY_MEANS,
         ANCHORS,
         DRIFT,
-        BRIDGES,
     )
 }

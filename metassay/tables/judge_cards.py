@@ -1,7 +1,7 @@
 """What a judge's pass or fail is worth, and its probabilities."""
 
-from metassay.parquet import Table, choice, integer, real
 from metassay.tables.columns import CRITERION, JUDGE, METRIC, PART, RECIPE, STUDY, UPPER
+from metassay.tables.parquet import Table, choice, integer, real
 
 CARD_STATISTICS = (
     *("true_pass", "false_pass", "false_fail", "true_fail"),

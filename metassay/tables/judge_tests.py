@@ -1,7 +1,7 @@
 """Tests of judges: items, their right answers, and what judges say of them."""
 
-from metassay.parquet import Table, choice, integer, real, text
 from metassay.tables.columns import JUDGED, RECIPE
+from metassay.tables.parquet import Table, choice, integer, real, text
 
 _ITEM = text("the item of a test of judges: one question with one right answer")
 

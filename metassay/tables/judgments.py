@@ -1,7 +1,7 @@
 """The answers of judges."""
 
-from metassay.parquet import Table, boolean, choice, integer, integers, real, text, texts
 from metassay.tables.columns import JUDGED
+from metassay.tables.parquet import Table, boolean, choice, integer, integers, real, text, texts
 
 JUDGMENTS = Table(
     "judgments",

@@ -1,7 +1,7 @@
 """Every metric's value for every author."""
 
-from metassay.parquet import Table, choice, integer, real, text
 from metassay.tables.columns import AUTHOR, PART, RECIPE
+from metassay.tables.parquet import Table, choice, integer, real, text
 
 LEADERBOARD = Table(
     "leaderboard",

@@ -1,6 +1,6 @@
 """What stages did about the data."""
 
-from metassay.parquet import Table, integer, text
+from metassay.tables.parquet import Table, integer, text
 
 NOTES = Table(
     "notes",

@@ -1,6 +1,5 @@
 """Which of two texts is better: by metrics, and by people."""
 
-from metassay.parquet import Table, integer, real, text
 from metassay.tables.columns import (
     AUTHOR,
     CRITERION,
@@ -12,6 +11,7 @@ from metassay.tables.columns import (
     RECIPE,
     STUDY,
 )
+from metassay.tables.parquet import Table, integer, real, text
 
 PREFERENCES = Table(
     "preferences",

@@ -1,7 +1,7 @@
 """The questions that are put to judges."""
 
-from metassay.parquet import Table, choice, integer, repeated_text, text
 from metassay.tables.columns import DOC
+from metassay.tables.parquet import Table, choice, integer, repeated_text, text
 
 PAIRS = Table(
     "pairs",

@@ -1,7 +1,7 @@
 """Texts divided into sections or facets."""
 
-from metassay.parquet import Table, choice, integers, text, texts
 from metassay.tables.columns import AUTHOR, DOC, PART, STATUSES
+from metassay.tables.parquet import Table, choice, integers, text, texts
 
 PARTS = Table(
     "parts",

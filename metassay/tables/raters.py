@@ -1,7 +1,7 @@
 """People against people: how far they agree, and what each gave."""
 
-from metassay.parquet import Table, choice, integer, real, text
 from metassay.tables.columns import CRITERION, PART, STUDY, UPPER
+from metassay.tables.parquet import Table, choice, integer, real, text
 
 AGREEMENT = Table(
     "agreement",

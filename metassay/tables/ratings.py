@@ -1,7 +1,7 @@
 """What people said."""
 
-from metassay.parquet import Table, real, text
 from metassay.tables.columns import AUTHOR, DOC, PART
+from metassay.tables.parquet import Table, real, text
 
 RATINGS = Table(
     "ratings",

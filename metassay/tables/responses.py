@@ -1,6 +1,6 @@
 """What language models were asked and answered."""
 
-from metassay.parquet import Table, choice, integer, text
+from metassay.tables.parquet import Table, choice, integer, text
 
 RESPONSES = Table(
     "responses",

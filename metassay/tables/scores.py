@@ -1,7 +1,7 @@
 """Every metric's value for every text."""
 
-from metassay.parquet import Table, integer, real, reals, text
 from metassay.tables.columns import AUTHOR, DOC, PART, RECIPE
+from metassay.tables.parquet import Table, integer, real, reals, text
 
 _SCORE_KEY = ("doc_id", "author", "part", "metric", "judge")
 

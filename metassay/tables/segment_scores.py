@@ -1,7 +1,7 @@
 """Tests of segmentations: how often the labels given are right."""
 
-from metassay.parquet import Table, choice, integer, real, text
 from metassay.tables.columns import SEGMENTATION, UPPER
+from metassay.tables.parquet import Table, choice, integer, real, text
 
 SEGMENT_SCORES = Table(
     "segment_scores",

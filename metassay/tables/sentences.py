@@ -1,7 +1,7 @@
 """Tests of segmentations: labels of sentences, right ones and given ones."""
 
-from metassay.parquet import Table, choice, integer, real, text
 from metassay.tables.columns import AUTHOR, DOC, RECIPE, SEGMENTATION, STATUSES
+from metassay.tables.parquet import Table, choice, integer, real, text
 
 SENTENCES = Table(
     "sentences",

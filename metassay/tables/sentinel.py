@@ -1,7 +1,7 @@
 """The questions by which LLM judges are watched, and what came of it."""
 
-from metassay.parquet import Table, boolean, choice, integer, real, text, texts
-from metassay.tables.columns import AUTHOR, DOC, JUDGE, METRIC, PART
+from metassay.tables.columns import AUTHOR, DOC, JUDGE, PART
+from metassay.tables.parquet import Table, boolean, choice, integer, real, text, texts
 
 ANCHORS = Table(
     "anchors",
@@ -75,28 +75,5 @@ DRIFT = Table(
         "p_shift": real("chance of such a shift, either way, by repeated judging alone", null=True),
         "spent": real("what the check can have cost at most; null without prices", null=True),
         "currency": text("of `spent`", null=True),
-    },
-)
-
-BRIDGES = Table(
-    "bridges",
-    "what changes with another judge, measured on the anchors:"
-    " reports/bridges/NAME/OLD-NEW.parquet",
-    ("author", "metric"),
-    {
-        "author": AUTHOR,
-        "metric": METRIC,
-        "old": text("the judge whose stored verdicts the anchors have"),
-        "new": text("the judge that was asked the same"),
-        "items": integer("items of the metric that both judges answered"),
-        "documents": integer("documents that these are of"),
-        "before": real("the metric's mean over these items by the old judge"),
-        "after": real("and by the new one"),
-        "difference": real("after minus before"),
-        "low": real("lower end of its interval over documents; null with one document", null=True),
-        "high": real("upper end of the interval", null=True),
-        "covered": real(
-            "share of the author's items that the drawn ones stand for: the means are over these"
-        ),
     },
 )

@@ -1,7 +1,7 @@
 """Texts taken apart: claims and statements."""
 
-from metassay.parquet import Table, choice, integer, integers, text
 from metassay.tables.columns import AUTHOR, DOC, PART, STATUSES
+from metassay.tables.parquet import Table, choice, integer, integers, text
 
 UNITS = Table(
     "units",

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from metassay.kinds import Chosen
-from metassay.needs import Resources
+from metassay.core.kinds import Chosen
+from metassay.llm.needs import Resources
 from metassay.units.record import Decomposed
 
 

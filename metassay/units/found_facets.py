@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from metassay.options import Name
+from metassay.core.options import Name
 from metassay.tables.names import FULL
 from metassay.text.sentences import sentences
 from metassay.text.spans import Span

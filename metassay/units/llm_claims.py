@@ -9,28 +9,29 @@ from typing import Annotated, Any, NamedTuple, Self
 import pandas as pd
 from pydantic import AfterValidator, Field, create_model, model_validator
 
-from metassay.llm import again
-from metassay.llm.again import Again, Tally
+from metassay.core.options import Name, Options
 from metassay.llm.endpoints import Length
 from metassay.llm.messages import Ask, ChatRequest
+from metassay.llm.needs import PromptFile, Requests, Resources, Use
 from metassay.llm.prompts import PROMPTS, Decoding, Kind, Prompt, file_of, load, render
 from metassay.llm.structured import (
+    AGAIN_FILE,
+    AGAIN_FILLED,
+    Again,
     Answer,
     Group,
     Item,
     ItemResult,
+    RoundTally,
     ask_groups,
     first_requests,
     numbered,
     schema_of,
 )
-from metassay.needs import PromptFile, Requests, Resources, Use
-from metassay.options import Name, Options
 from metassay.tables.names import FULL
 from metassay.text.citations import strip_citations
-from metassay.units.leaves import leaves, tasks_of, units_of
-from metassay.units.marks import EMPTY_SECTION, LINE_BREAK
 from metassay.units.record import Decomposed, Decomposition
+from metassay.units.statements import EMPTY_SECTION, LINE_BREAK, leaves, tasks_of, units_of
 
 FILLED: Mapping[str, Kind] = {"items": "data", "least": "text", "most": "text"}
 ANSWER_LENGTH = 1.3  # tokens of a list of claims per token of the text that they are from
@@ -97,7 +98,7 @@ def llm_claims(
     found = _parts(parts, sources, options, decoding, load(options.prompt, prompts))
     groups = [part.group for part in found if part.group is not None]
     answered = ask_groups(ask, groups, rounds=options.rounds, again=Again(prompts))
-    tally = Tally(options.rounds)
+    tally = RoundTally(options.rounds)
     tally.add(result for (result,) in answered)
     results = iter(answered)
     rows: list[tuple[object, ...]] = []
@@ -200,7 +201,7 @@ def _take_apart(
     parts: pd.DataFrame, sources: pd.DataFrame, options: LlmClaimOptions, resources: Resources
 ) -> Decomposed:
     said = units_of(parts, sources, None)
-    claims = llm_claims(parts, sources, options, *resources.asked())
+    claims = llm_claims(parts, sources, options, *resources.require_model())
     units = pd.concat([said, claims.units], ignore_index=True)
     return Decomposed(units, claims.warnings)
 
@@ -221,6 +222,6 @@ KIND = Decomposition(
     model=lambda options: Use(options.model, options.max_tokens),
     files=lambda options: (
         PromptFile(file_of(options.prompt), FILLED),
-        PromptFile(again.FILE, again.FILLED),
+        PromptFile(AGAIN_FILE, AGAIN_FILLED),
     ),
 )

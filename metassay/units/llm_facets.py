@@ -9,23 +9,25 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 
-from metassay.errors import BadInput
-from metassay.llm import again
-from metassay.llm.again import Again
+from metassay.core.errors import BadInput
+from metassay.core.options import Name, Options
 from metassay.llm.endpoints import Length
 from metassay.llm.messages import ChatRequest, Message
+from metassay.llm.needs import PromptFile, Requests, Resources, Use
 from metassay.llm.prompts import PROMPTS, Decoding, Kind, Prompt, file_of, load, render
 from metassay.llm.structured import (
+    AGAIN_FILE,
+    AGAIN_FILLED,
+    Again,
     Answer,
     Group,
     Item,
+    RoundTally,
     ask_groups,
     first_requests,
     numbered,
     schema_of,
 )
-from metassay.needs import PromptFile, Requests, Resources, Use
-from metassay.options import Name, Options
 from metassay.text.citations import strip_citations
 from metassay.units.found_facets import Facet, Tally, found_facets, unknown_facets
 from metassay.units.locate import find, says_something
@@ -86,11 +88,11 @@ def divide(
     facet; notes say how much that is, by author, and what asking again won. Raises BadInput if the
     prompt is not usable.
     """
-    ask, decoding = resources.asked()
+    ask, decoding = resources.require_model()
     groups = _groups(texts, options, decoding, prompts)
     asked = [group for group in groups if group is not None]
     answered = ask_groups(ask, asked, rounds=options.rounds, again=Again(prompts))
-    rounds = again.Tally(options.rounds)
+    rounds = RoundTally(options.rounds)
     rounds.add(result for (result,) in answered)
     answers = iter(answered)
     tally = Tally()
@@ -240,7 +242,7 @@ KIND = Segmentation(
     model=lambda options: Use(options.model, options.max_tokens),
     files=lambda options: (
         PromptFile(file_of(options.prompt), FILLED),
-        PromptFile(again.FILE, again.FILLED),
+        PromptFile(AGAIN_FILE, AGAIN_FILLED),
     ),
     recipe=signature,
 )

@@ -1,9 +1,9 @@
 """How recipes print a segmentation or a decomposition."""
 
-from metassay.kinds import Chosen
+from metassay.core.kinds import Chosen
+from metassay.core.options import printed
 from metassay.llm.endpoints import Models, find_model
 from metassay.llm.prompts import Decoding
-from metassay.options import printed
 
 
 def recipe_of(chosen: Chosen, models: Models) -> str:

@@ -1,4 +1,4 @@
-"""What a segmentation is, and a decomposition: one frozen record per module of this folder."""
+"""What a segmentation, a decomposition and an alignment are: one frozen record per module."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from metassay.needs import Needs, Requests, Resources
-from metassay.options import Options
+from metassay.core.options import Options
+from metassay.llm.needs import Needs, Requests, Resources
 from metassay.text.spans import Span
 
 if TYPE_CHECKING:
@@ -96,3 +96,15 @@ class Decomposition(Needs):
     take_apart: Callable[[pd.DataFrame, pd.DataFrame, Any, Resources], Decomposed]
     requests: "Callable[[pd.DataFrame, pd.DataFrame, Any, Decoding], Requests] | None" = None
     recipe: "Callable[[Any, Decoding], str] | None" = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alignment(Needs):
+    """One way to find the passages that a statement is read against.
+
+    It is what a kind in params.yaml > alignments stands for. `align(passages, statements, options)`
+    gives, for each statement, pairs of a passage's index and its value, best first.
+    """
+
+    options: type[Options]
+    align: Callable[[Sequence[str], Sequence[str], Any], list[list[tuple[int, float]]]]

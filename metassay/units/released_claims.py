@@ -2,14 +2,14 @@
 
 import pandas as pd
 
+from metassay.core.errors import BadInput, shown
+from metassay.core.options import Options
 from metassay.datasets.doclens_claims import FILE, read_claims
-from metassay.errors import BadInput, shown
-from metassay.needs import Resources
-from metassay.options import Options
+from metassay.llm.needs import Resources
 from metassay.tables.names import FULL, REFERENCE
-from metassay.units.clause_rules import clauses
-from metassay.units.leaves import units_of
+from metassay.units.clauses import clauses
 from metassay.units.record import Decomposed, Decomposition
+from metassay.units.statements import units_of
 
 DATASET = "doclens_aci_claims"
 

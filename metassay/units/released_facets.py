@@ -10,9 +10,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from metassay.errors import BadInput
-from metassay.needs import Resources
-from metassay.options import Options
+from metassay.core.errors import BadInput
+from metassay.core.options import Options
+from metassay.llm.needs import Resources
 from metassay.units.found_facets import Facet, Tally, by_facet, found_facets, unknown_facets
 from metassay.units.record import OK, Divided, Part, Segmentation, Text
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from metassay.options import Options
+from metassay.core.options import Options
 from metassay.text.sentences import sentences
 from metassay.text.spans import Span
 from metassay.units.found_facets import Facet, facet_part

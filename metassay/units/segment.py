@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay.checks import check_sources
-from metassay.generation.shown import datasets_shown
-from metassay.kinds import Chosen
-from metassay.needs import Resources
+from metassay.core.kinds import Chosen
+from metassay.llm.needs import Resources
+from metassay.llm.prompts import datasets_shown
+from metassay.tables.checks import check_sources
 from metassay.tables.names import FULL
 from metassay.tables.parts import PARTS
 from metassay.text.headings import SECTIONS

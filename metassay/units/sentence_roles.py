@@ -1,6 +1,6 @@
 """Facets by a trained model of sentence roles, with headings and the rules for conclusions on top.
 
-Nobody labelled conclusions in the data that the models were trained on. A sentence is one where the
+Nobody labelled conclusions in the data that the model was trained on. A sentence is one where the
 cue rules find it to be, and the model takes it for a result or for none of the other roles.
 """
 
@@ -12,62 +12,62 @@ from typing import Any
 
 import numpy as np
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
+from metassay.core.options import printed
+from metassay.llm.needs import PromptFile, Resources
+from metassay.models.encoders import load_encoder
 from metassay.models.loading import NetworkOptions, identify, weights_digest
-from metassay.models.outputs import Task, outputs
+from metassay.models.outputs import Task, outputs, text_hash
 from metassay.models.store import STORE
-from metassay.needs import PromptFile, Resources
-from metassay.options import printed
+from metassay.units import trained
 from metassay.units.record import Divided, Segmentation, Text
 from metassay.units.roles import ROLES, Read, RoleOptions, divide_by_role
-from metassay.units.trained import model as trained
-from metassay.units.trained import vectors
-from metassay.units.trained.features import shared
-from metassay.units.trained.model import LABELS, VECTORS, WORDS
+from metassay.units.trained import LABELS, VECTORS, Model
 
 _CONCLUSION = "conclusion"
 _BECOMES = ("result", "other")  # what conclusions count as in the training data
+_METHOD = 1  # part of the store's keys; whoever changes what a vector is raises it
+_PACKAGES = ("transformers", "tokenizers", "torch")
 
 
 class SentenceRoleOptions(RoleOptions):
     """`model`: the file that stage `train_roles` wrote. `encoder`: the one it was trained with."""
 
     model: str
-    encoder: NetworkOptions | None = None
+    encoder: NetworkOptions
 
 
 def divide(texts: Sequence[Text], options: SentenceRoleOptions, resources: Resources) -> Divided:  # noqa: ARG001
     """The facets of each text by the model; see `roles.divide_by_role`.
 
-    Raises BadInput if the model cannot be read, or was trained with another encoder or with none.
+    Raises BadInput if the model cannot be read, or was trained with another encoder.
     """
-    model = trained.load(Path(options.model))
-    _check(model, options)
+    model, own = trained.load(Path(options.model)), weights_digest(options.encoder)
+    if own != model.encoder:
+        raise BadInput(
+            f"{options.model}: trained with weights {model.encoder[:8]}, but"
+            f" {options.encoder.model!r} has {own[:8]}; take the first again, or run:"
+            " dvc repro train_roles"
+        )
     return divide_by_role(
-        texts, options.facets, lambda reads: classify(model, reads, options.encoder)
+        texts,
+        options.facets,
+        lambda reads: classify(model, reads, _by_vector(model, reads, options.encoder)),
     )
 
 
-def classify(
-    model: trained.Model,
-    reads: Sequence[Read],
-    encoder: NetworkOptions | None,
-    store: Path = STORE,
-) -> list[list[str]]:
-    """The role of each sentence of each text."""
+def classify(model: Model, reads: Sequence[Read], by_vector: Sequence[Any]) -> list[list[str]]:
+    """The role of each sentence of each text; `by_vector` has each text's `vector_logits`."""
     steps = model.steps
-    own = _by_vector(steps, model, reads, encoder, store) if encoder else [None] * len(reads)
     found: list[list[str]] = []
-    for read, by_vector in zip(reads, own, strict=True):
+    for read, logits in zip(reads, by_vector, strict=True):
         if not read.said:
             found.append([])
             continue
-        text = shared(read)
-        guesses = {WORDS: trained.word_logits(steps[WORDS], text)}
-        if by_vector is not None:
-            guesses[VECTORS] = by_vector + trained.place_logits(steps[VECTORS], text)
+        text = trained.shared(read)
         chosen = [ROLES[row.argmax()] for row in text.cue[:, : len(ROLES)]]
-        found.append(_roles(trained.probabilities(steps, guesses, text), chosen, read.allowed))
+        probability = trained.probabilities(steps, text, logits)
+        found.append(_roles(probability, chosen, read.allowed))
     return found
 
 
@@ -86,26 +86,22 @@ def _roles(
 
 
 def _by_vector(
-    steps: Mapping[str, Any],
-    model: trained.Model,
-    reads: Sequence[Read],
-    encoder: NetworkOptions,
-    store: Path,
+    model: Model, reads: Sequence[Read], encoder: NetworkOptions, store: Path = STORE
 ) -> list[Any]:
     """What vectors add to the first guess, by text; a distinct sentence is encoded once, ever."""
     said = [(sentence,) for read in reads for sentence in read.said]
-    weights = steps[VECTORS]
+    weights = model.steps[VECTORS]
     settings = {
-        "method": vectors.METHOD,
+        "method": _METHOD,
         "dtype": encoder.dtype,
-        "weights": trained.digest(model, VECTORS),
+        "weights": text_hash(model.weights[VECTORS])[:8],
     }
-    task = Task("sentence_roles", identify(encoder), encoder.device, settings, vectors.PACKAGES)
-
-    loaded = functools.cache(lambda: vectors.load(encoder))
+    task = Task("sentence_roles", identify(encoder), encoder.device, settings, _PACKAGES)
+    loaded = functools.cache(lambda: load_encoder(encoder, trained.LAYERS))
 
     def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Any]]:
-        for block in vectors.vectors(loaded(), [said[place][0] for place in missing]):
+        sentences = [said[place][0] for place in missing]
+        for block in trained.sentence_vectors(loaded(), sentences):
             rows = {
                 place: trained.vector_logits(weights, row[None])[0] for place, row in block.items()
             }
@@ -120,19 +116,6 @@ def _recipe(options: SentenceRoleOptions, _: object) -> str:
     content = hashlib.sha256(Path(options.model).read_bytes()).hexdigest()
     settings = {"kind": "sentence_roles"} | options.model_dump(exclude_unset=True)
     return f"{printed(settings)}#{content[:8]}"
-
-
-def _check(model: trained.Model, options: SentenceRoleOptions) -> None:
-    where, encoder = options.model, options.encoder
-    if encoder is None and model.encoder is not None:
-        raise BadInput(f"{where}: was trained with an encoder; name it in the block's `encoder`")
-    if encoder is not None and model.encoder is None:
-        raise BadInput(f"{where}: was trained without an encoder; leave `encoder` out of the block")
-    if encoder is not None and weights_digest(encoder) != model.encoder:
-        raise BadInput(
-            f"{where}: trained with weights {str(model.encoder)[:8]}, but {encoder.model!r} has"
-            f" {weights_digest(encoder)[:8]}; take the first again, or run: dvc repro train_roles"
-        )
 
 
 KIND = Segmentation(

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from metassay.needs import Resources
-from metassay.options import Options
+from metassay.core.options import Options
+from metassay.llm.needs import Resources
 from metassay.text.headings import SECTIONS
 from metassay.text.sections import divide as divide_note
-from metassay.units.marks import EMPTY_SECTION, LINE_BREAK
 from metassay.units.record import BETWEEN_PARTS, OK, Divided, Part, Segmentation, Text
+from metassay.units.statements import EMPTY_SECTION, LINE_BREAK
 
 
 class SoapOptions(Options):

@@ -1,10 +1,18 @@
-"""Statements: the sentences of a part, and what each of them cites."""
+"""Statements: the sentences of a part, what each cites, and the claims that a rule finds."""
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
-from metassay.text.citations import parse
+import pandas as pd
+
+from metassay.tables.checks import check_sources, without_further_references
+from metassay.tables.units import UNITS
+from metassay.text.citations import parse, strip_citations
 from metassay.text.sentences import sentences
-from metassay.units.marks import EMPTY_SECTION, LINE_BREAK
+
+# DocLens's marks in the texts that its Table 24 scores (compat doclens-table24).
+EMPTY_SECTION = "#####EMPTY#####"  # in the place of an absent section
+LINE_BREAK = "__lf1__"  # in the place of a newline inside a section
 
 
 class Statement(NamedTuple):
@@ -35,3 +43,69 @@ def _readable(text: str) -> str:
     """The text with DocLens's marks as white space of the same length."""
     text = text.replace(EMPTY_SECTION, " " * len(EMPTY_SECTION))
     return text.replace(LINE_BREAK, "\n" + " " * (len(LINE_BREAK) - 1))
+
+
+_Row = tuple[object, ...]
+Claim = tuple[int | None, str]  # the position of its statement, None if it is of several
+
+
+def units_of(
+    parts: pd.DataFrame, sources: pd.DataFrame, rule: Callable[[str], Sequence[str]] | None
+) -> pd.DataFrame:
+    """Statements of the leaf parts, with the claims that `rule` makes of each: rows of UNITS.
+
+    Every leaf part with status ok gives its statements, with citations and spans, and their claims,
+    without either but with the position of their statement. Of a text of task `question`, the whole
+    text is the one claim; its statement is null if it has several sentences. Other parts give no
+    units: a failed part has unknown claims, not none, which its status in PARTS says.
+    Without a rule there are statements only.
+
+    Raises BadInput if a part's doc_id is not in sources.
+    """
+    tasks = tasks_of(parts, sources)
+    rows: list[_Row] = []
+    for doc_id, author, part, text in leaves(parts):
+        said = statements(text)
+        rows += [(doc_id, author, part, *unit) for unit in _statements(said)]
+        if rule is not None:
+            claims = _question(said, text) if tasks[doc_id] == "question" else _claims(said, rule)
+            rows += [(doc_id, author, part, *unit) for unit in _numbered(claims)]
+    frame = pd.DataFrame(rows, columns=list(UNITS.columns))
+    return frame.astype({"statement": "Int64", "start": "Int64", "end": "Int64"})
+
+
+def tasks_of(parts: pd.DataFrame, sources: pd.DataFrame) -> dict[str, str]:
+    """The task of each document; BadInput if a part's is not in sources."""
+    check_sources("parts", parts["doc_id"], sources)
+    return dict(zip(sources["doc_id"], sources["task"], strict=True))
+
+
+def leaves(parts: pd.DataFrame) -> list[tuple[str, str, str, str]]:
+    """The leaf parts with status ok: doc_id, author, part and text, in the order of `parts`."""
+    found = without_further_references(parts)
+    found = found[(found["leaf"] == "yes") & (found["status"] == "ok")]
+    columns: Any = (found[name] for name in ("doc_id", "author", "part", "text"))
+    return list(zip(*columns, strict=True))
+
+
+def _statements(said: Sequence[Statement]) -> list[_Row]:
+    """The columns from `kind` on."""
+    return [
+        ("statement", position, one.text, "ok", list(one.citations), None, one.start, one.end)
+        for position, one in enumerate(said)
+    ]
+
+
+def _claims(said: Sequence[Statement], rule: Callable[[str], Sequence[str]]) -> list[Claim]:
+    return [(at, claim) for at, one in enumerate(said) for claim in rule(one.text)]
+
+
+def _question(said: Sequence[Statement], text: str) -> list[Claim]:
+    return [(0 if len(said) == 1 else None, strip_citations(text).strip())] if said else []
+
+
+def _numbered(claims: Sequence[Claim]) -> list[_Row]:
+    return [
+        ("claim", position, claim, "ok", [], statement, None, None)
+        for position, (statement, claim) in enumerate(claims)
+    ]

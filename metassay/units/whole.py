@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from metassay.needs import Resources
-from metassay.options import Options
+from metassay.core.options import Options
+from metassay.llm.needs import Resources
 from metassay.units.record import Divided, Segmentation, Text
 
 

@@ -11,9 +11,16 @@ from itertools import product
 
 import numpy as np
 
-from metassay.comparison.options import ComparisonOptions
-from metassay.comparison.verdicts import IMPROVED, NOT_SHOWN, REGRESSED, SAME, UNKNOWN, Rule
-from metassay.statistics.sign_flips import mean_interval
+from metassay.statistics.changes import mean_interval
+from metassay.tracking.comparison.differences import (
+    IMPROVED,
+    NOT_SHOWN,
+    REGRESSED,
+    SAME,
+    UNKNOWN,
+    Rule,
+)
+from metassay.tracking.options import ComparisonOptions
 
 DOCUMENTS = (5, 10, 26, 100)
 SYSTEMS, METRICS, CLAIMS, READ = 4, 20, 12, 8

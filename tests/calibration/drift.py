@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metassay.drift.agreement import held, stands_out
-from metassay.drift.record import SentinelOptions
-from metassay.statistics.ratio_shift import shift
+from metassay.tracking.options import SentinelOptions
+from metassay.tracking.sentinel.anchors import held, stands_out
 
 RATE = SentinelOptions().false_alarm
 QUESTIONS = 1000
@@ -128,17 +127,13 @@ SPREADS = ("alike", "few questions", "calls")
 CHANGES = ((0.06, False), (0.10, False), (0.15, False), (0.06, True), (0.10, True))
 CONFIRMED = (0.0, 0.06, 0.10, 0.15)
 WATCHES = (Watch("alike"), Watch("few questions"), Watch("calls"))
-SILENT, POWERED, COVERED = 200, 400, 2000  # runs of each kind
-DOCUMENTS, SHIFTS = (5, 10, 20, 40), (0.0, 0.05, 0.15, 0.3)
+SILENT, POWERED = 200, 400  # runs of each kind
 LARGER = (Watch("alike", 100, 5), Watch("alike", 200, 3))
 
 
 def rates() -> dict:
     """All that the page tabulates."""
-    found: dict = {"silent": {}, "power": {}, "covers": {}, "confirmed": {}}
-    for documents, change, unequal in product(DOCUMENTS, SHIFTS, (False, True)):
-        share = covers(documents, change, unequal=unequal, runs=COVERED, seed=33)
-        found["covers"][documents, change, unequal] = share
+    found: dict = {"silent": {}, "power": {}, "confirmed": {}}
     for watch, share in product(WATCHES, CONFIRMED):
         found["confirmed"][watch, share] = confirmed(watch, share, watches=SILENT, seed=34)
     for watch in (*WATCHES, *LARGER):
@@ -148,27 +143,6 @@ def rates() -> dict:
                 watch, share, one_sided=one_sided, watches=POWERED, seed=32
             )
     return found
-
-
-def covers(documents: int, change: float, *, unequal: bool, runs: int, seed: int) -> float:
-    """How often the interval of a bridge has the shift of all documents that there could be.
-
-    Documents have one to four drawn items, or most are in a few (`unequal`); the new judge changes
-    other shares of each.
-    """
-    rng = np.random.default_rng(seed)
-    held_in = 0
-    for _ in range(runs):
-        items, weight = rng.integers(1, 5, documents), np.ones(documents)
-        if unequal:
-            items = np.ceil(rng.lognormal(1, 1, documents)).astype(int)
-            weight = rng.choice([1.0, 3.0], documents)
-        own = rng.beta(2, 2 / change - 2, documents) if change else np.zeros(documents)
-        before = rng.binomial(items, ENTAILED)
-        lost = rng.binomial(before, own)
-        found = shift(before * weight, (before - lost) * weight, items * weight, 0.95)
-        held_in += found.low <= -ENTAILED * change <= found.high
-    return held_in / runs
 
 
 def section(found: dict) -> list[str]:
@@ -218,17 +192,4 @@ def section(found: dict) -> list[str]:
         lines.append(
             f"| {watch.spread} | {' | '.join(f'{100 * r:.0f} % ({n})' for n, r in twice)} |"
         )
-    lines += [
-        "",
-        "The interval of a metric's shift in `metassay sentinel bridge`, for 95 %, where a new"
-        f" judge takes back so many of the verdicts ({COVERED} runs each). Documents have one to"
-        " four drawn items, or a few have most of them (lognormal, some with thrice the weight):",
-        "",
-        f"| documents | {' | '.join(f'{100 * change:g} %' for change in SHIFTS)} |",
-        "|---" * (1 + len(SHIFTS)) + "|",
-    ]
-    for unequal, documents in product((False, True), DOCUMENTS):
-        held_in = (found["covers"][documents, change, unequal] for change in SHIFTS)
-        shares = " | ".join(f"{100 * share:.1f} %" for share in held_in)
-        lines.append(f"| {documents}{', unequal' if unequal else ''} | {shares} |")
     return [*lines, ""]

@@ -7,8 +7,8 @@ from itertools import product
 
 import numpy as np
 
-from metassay.statistics.ensembles import expanded_percentiles
 from metassay.statistics.facet_weights import fit
+from metassay.statistics.resampling import expanded_percentiles
 from tests.calibration.simulations import Rate, rates_table
 
 WEIGHTS = np.array([0.1, 0.3, 0.3, 0.3])

@@ -11,12 +11,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from metassay.statistics.auroc import auroc
-from metassay.statistics.calibration import calibration
-from metassay.statistics.judge_card import COEFFICIENTS, judge_card
-from metassay.statistics.labels import labels_needed
-from metassay.statistics.pass_rate import pass_rates
-from metassay.statistics.three_way import three_way
+from metassay.statistics.classification import (
+    COEFFICIENTS,
+    auroc,
+    calibration,
+    judge_card,
+    three_way,
+)
+from metassay.statistics.pass_rate import labels_needed, pass_rates
 from tests.calibration.simulations import Rate
 
 CONFIDENCE = 0.95

@@ -13,10 +13,9 @@ from matplotlib.figure import Figure
 
 from metassay.statistics import resampling
 from metassay.statistics.correlation import correlate
-from metassay.statistics.ensembles import percentiles
-from metassay.statistics.permutation import permutation_test
-from metassay.statistics.prediction_powered import prediction_powered_mean, rogan_gladen
-from metassay.statistics.significance import williams
+from metassay.statistics.pass_rate import prediction_powered_mean, rogan_gladen
+from metassay.statistics.resampling import percentiles
+from metassay.statistics.significance import permutation_test, williams
 
 SYSTEMS, DOCUMENTS = 16, 100
 ALPHA = 0.05

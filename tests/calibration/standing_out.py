@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from metassay.statistics.standing_out import below_others
+from metassay.statistics.agreement import below_others
 
 TEXTS = (10, 15, 30, 60)
 STUDIES, RESAMPLES = 300, 300

@@ -9,12 +9,11 @@ Without such a judge there is nothing to simulate: what did not change is not ru
 import numpy as np
 import pandas as pd
 
-from metassay.comparison.differences import differences
-from metassay.comparison.options import ComparisonOptions
-from metassay.comparison.sides import Side
-from metassay.comparison.verdicts import IMPROVED, REGRESSED
-from metassay.parquet import empty
 from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.parquet import empty
+from metassay.tracking.comparison.differences import IMPROVED, REGRESSED, differences
+from metassay.tracking.comparison.sides import Side
+from metassay.tracking.options import ComparisonOptions
 
 WEEKS, SYSTEMS, METRICS, CLAIMS = 100, 4, 6, 8
 REPEATS = 0.03  # share of questions that get another verdict when they are asked again

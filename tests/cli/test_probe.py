@@ -11,8 +11,8 @@ import yaml
 
 from metassay.cli.main import main
 from metassay.llm.budget import spending
-from metassay.llm.connection import ACCOUNT, LEDGER
 from metassay.llm.ledger import Ledger
+from metassay.llm.session import ACCOUNT, LEDGER
 from tests.conftest import ROOT
 from tests.llm.scripted_server import (
     Answer,

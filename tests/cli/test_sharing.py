@@ -8,7 +8,7 @@ import yaml
 from metassay.cli import sharing
 from metassay.cli.main import main
 from metassay.cli.sharing import datasets_in
-from metassay.params import load
+from metassay.core.params import load
 from tests.stage_setup import CHAT, tiny_project
 
 ACCESS = {"one": "credentialed", "ward": "private", "letters": "private"}

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from metassay.cli.main import main
-from metassay.parquet import write
 from metassay.tables.index import TABLES
+from metassay.tables.parquet import write
 from metassay.tables.ratings import RATINGS
 from tests.studies import invented_tables
 from tests.studies.test_sheets import cells_of, put

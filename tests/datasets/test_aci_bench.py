@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
 
+from metassay.core.errors import BadInput
 from metassay.datasets.aci_bench import DIALOGUES, METADATA, SYSTEMS
 from metassay.datasets.ingest import Ingested, ingest
-from metassay.errors import BadInput
 
 DIALOGUE = {
     "E2": "[doctor] any rash ?\n[patient] no .\n[patient_guest] a little .",

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from metassay.core.errors import BadInput
+from metassay.core.options import Criterion
 from metassay.datasets.ingest import Ingested, ingest
-from metassay.errors import BadInput
-from metassay.options import Criterion
 
 CRITERIA = {"usefulness": Criterion(low=1, high=5, better="higher")}
 SECRET = "Zanzibar has had a cough since the week before last, and no fever"
@@ -125,7 +125,7 @@ def test_what_is_no_file_is_named_and_never_waited_for(folder: Path, name: str) 
 def test_a_hundred_thousand_columns(folder: Path) -> None:
     names = ",".join(f"c{number}" for number in range(100_000))
     (folder / "ratings.csv").write_text(f"{HEADER},{names}\n", encoding="utf-8")
-    assert any("100000 column(s) are unknown" in problem for problem in problems(folder))
+    assert any("has 100,006 columns, more than 2,000" in problem for problem in problems(folder))
 
 
 @pytest.mark.parametrize("number", ["1e309", "-1e999", "1" + "0" * 400 + ".5"])

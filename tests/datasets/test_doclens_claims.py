@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from metassay.core.errors import BadInput
 from metassay.datasets import doclens_claims
 from metassay.datasets.doclens_claims import FILE, read_claims
-from metassay.errors import BadInput
 from metassay.tables.units import UNITS
 from metassay.text.headings import SECTIONS
 from metassay.text.sections import divide

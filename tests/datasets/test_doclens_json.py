@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from metassay.core.errors import BadInput
 from metassay.datasets.ingest import Ingested, ingest
-from metassay.errors import BadInput
 
 NUMBERED = "[0][doctor] Any pain?\n[1][patient] None.\nNot since May.\n[2] (nods)"
 PLAIN = "Fell on ice.\n\n  Wrist hurts. \n"

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 import requests
 
+from metassay.core.errors import BadInput
 from metassay.datasets import fetch as module
 from metassay.datasets.fetch import FetchError, fetch
 from metassay.datasets.registry import Dataset, File
-from metassay.errors import BadInput
 
 CONTENT = {"one.csv": b"id,text\n1,one\n" * 9000, "two.csv": b"id,text\n2,two\n", "three": b"3"}
 

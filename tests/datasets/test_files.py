@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from metassay.core.errors import BadInput
+from metassay.core.options import Criterion
 from metassay.datasets.ingest import Ingested, ingest
-from metassay.errors import BadInput
 from metassay.metrics.describe import RELEASED
-from metassay.metrics.problems import check_given
-from metassay.options import Criterion
-from metassay.rubrics.given import given_criteria, of_rubrics
-from metassay.rubrics.metrics import rubric_descriptions
+from metassay.scoring.metric_problems import check_given
+from metassay.scoring.rubrics.metrics import rubric_descriptions
+from metassay.tables.criteria import given_criteria, of_rubrics
 
 CRITERIA = {
     "usefulness": Criterion(low=1, high=5, better="higher"),
@@ -197,7 +197,7 @@ def test_byte_order_mark_crlf_and_blank_lines_change_nothing(folder: Path) -> No
 
 
 def test_a_table_of_them_can_be_written(folder: Path, tmp_path: Path) -> None:
-    from metassay import parquet
+    from metassay.tables import parquet
     from metassay.tables.documents import SOURCES as SOURCES_TABLE
     from metassay.tables.documents import TEXTS as TEXTS_TABLE
     from metassay.tables.parts import SEGMENTS as SEGMENTS_TABLE
@@ -359,7 +359,7 @@ BAD = {
     "missing header": (
         "ratings.csv",
         lambda lines: lines[1:],
-        "ratings.csv: line 1: column 'study' is missing; line 1 must name the columns",
+        "ratings.csv: line 1: column 7 has no name; name it in the first row",
     ),
     "unknown column": (
         "ratings.csv",
@@ -369,12 +369,12 @@ BAD = {
     "column twice": (
         "ratings.csv",
         replaced(0, HEADER.replace("part", "unit")),
-        "ratings.csv: line 1: column 'unit' is there twice; remove one of them",
+        "ratings.csv: line 1: column 'unit' is there twice; rename or remove one",
     ),
     "too few fields": (
         "ratings.csv",
         added("s,d1,alpha,cat,usefulness,5"),
-        "ratings.csv: line 7: has not the 8 fields that the header names (6 fields); add or remove",
+        "ratings.csv: line 7: has not the 8 cells that the header names (6 cells); add or remove",
     ),
     "open quotes": (
         "ratings.csv",
@@ -437,7 +437,7 @@ BAD = {
             added(f"s,d1,alpha,cat,usefulness,{value},,"),
             "ratings.csv: line 7: 'value' is no finite number; write a number, or nothing",
         )
-        for value in ("nan", "inf", "-Infinity", "1e999", "1_0", "4,0".replace(",", ";"), "٤")
+        for value in ("inf", "-Infinity", "1e999", "1_0", "4,0".replace(",", ";"), "٤")
     },
     "facet of an unknown document": (
         "segments.jsonl",

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from metassay import parquet
+from metassay.core.errors import BadInput
+from metassay.core.options import Criterion
 from metassay.datasets.ingest import ingest
-from metassay.errors import BadInput
-from metassay.options import Criterion
+from metassay.tables import parquet
 from metassay.tables.documents import SOURCES as SOURCES_TABLE
 from metassay.tables.documents import TEXTS as TEXTS_TABLE
 from metassay.tables.ratings import RATINGS as RATINGS_TABLE

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from metassay.core.errors import BadInput
+from metassay.core.params import load
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.datasets.long_documents import CORPORA, SCORES, SYSTEMS, TEXTS
-from metassay.errors import BadInput
-from metassay.params import load
 
 ROOT = Path(__file__).parents[2]
 SECRET = "what nobody may read"

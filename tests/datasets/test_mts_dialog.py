@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
 
+from metassay.core.errors import BadInput
+from metassay.core.options import Criterion
+from metassay.core.params import load
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.datasets.mts_dialog import CRITERIA, SCORES, SUMMARIES
-from metassay.errors import BadInput
-from metassay.options import Criterion
-from metassay.params import load
 
 ROOT = Path(__file__).parents[2]
 SCALES = {name: Criterion(low=-1, high=1, better="higher") for name in CRITERIA.values()}

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from metassay.core.errors import BadInput
+from metassay.core.options import Criterion
+from metassay.core.params import load
 from metassay.datasets.ingest import ingest
 from metassay.datasets.readers import reader_problems
 from metassay.datasets.registry import load_registry
-from metassay.errors import BadInput
-from metassay.options import Criterion
-from metassay.params import load
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/own-data.md").read_text(encoding="utf-8")

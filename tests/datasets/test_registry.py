@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from metassay.core.errors import BadInput
 from metassay.datasets.readers import READERS, reader_problems
 from metassay.datasets.registry import Dataset, find, inside, load_registry
-from metassay.errors import BadInput
 
 ROOT = Path(__file__).parents[2]
 COMMIT = "c0ffee"

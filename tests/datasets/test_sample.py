@@ -6,9 +6,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from metassay.core.params import load
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.datasets.registry import load_registry
-from metassay.params import load
 from metassay.text.citations import parse
 from metassay.text.sections import divide
 from metassay.text.sentences import sentences

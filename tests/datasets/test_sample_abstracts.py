@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from metassay.core.params import load
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.datasets.registry import load_registry
-from metassay.params import load
 from metassay.text.sentences import sentences
 
 ROOT = Path(__file__).parents[2]

@@ -9,14 +9,14 @@ import pandas as pd
 import pytest
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
+from metassay.core.errors import BadInput
+from metassay.core.options import Criterion, parse
+from metassay.core.params import load
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.datasets.registry import Dataset, misplaced
 from metassay.datasets.scholarsum import FACETS, METRICS
-from metassay.errors import BadInput
-from metassay.metrics.catalogue import descriptions
-from metassay.options import Criterion, parse
-from metassay.params import load
-from metassay.parquet import read, write
+from metassay.scoring.catalogue import descriptions
+from metassay.tables.parquet import read, write
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 from tests.meta_evaluation.invented_study import OPTIONS, correlated, scores_of

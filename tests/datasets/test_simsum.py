@@ -7,13 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from metassay.core.errors import BadInput
+from metassay.core.options import Criterion
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.datasets.simsum import CRITERIA
-from metassay.errors import BadInput
-from metassay.meta_evaluation.agreement import agreement
+from metassay.meta_evaluation.agreement import agreement, rating_summaries
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.rating_summaries import rating_summaries
-from metassay.options import Criterion
 
 SCALES = {n: Criterion(low=1, high=5, better="higher", scale="ordinal") for n in CRITERIA}
 RATERS = ("ann", "ben", "cem", "dana", "eva")

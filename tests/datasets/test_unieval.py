@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
+from metassay.core.errors import BadInput
+from metassay.core.options import Criterion
+from metassay.core.params import load
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.datasets.unieval import SFRES, TOPICAL_CHAT
-from metassay.errors import BadInput
-from metassay.metrics.catalogue import descriptions
-from metassay.options import Criterion
-from metassay.params import load
+from metassay.scoring.catalogue import descriptions
 
 ROOT = Path(__file__).parents[2]
 SCALES = {"naturalness": Criterion(low=1, high=6, better="higher")}

@@ -8,9 +8,9 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from metassay.datasets import workbook
-from metassay.datasets.rows import Findings
-from metassay.datasets.workbook import Page, pages
+from metassay.tabular import workbook
+from metassay.tabular.rows import Findings
+from metassay.tabular.workbook import Page, pages
 
 SHEET, STYLES, STRINGS = "xl/worksheets/sheet1.xml", "xl/styles.xml", "xl/sharedStrings.xml"
 TYPES, BOOK = "[Content_Types].xml", "xl/workbook.xml"

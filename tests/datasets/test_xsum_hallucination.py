@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
+from metassay.core.errors import BadInput
+from metassay.core.options import Criterion
+from metassay.core.params import load
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.datasets.xsum_hallucination import FACTS, METRICS, SCORES, SPANS
-from metassay.errors import BadInput
-from metassay.metrics.catalogue import descriptions
-from metassay.options import Criterion
-from metassay.params import load
+from metassay.scoring.catalogue import descriptions
 
 ROOT = Path(__file__).parents[2]
 SCALES = {

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import HealthCheck, Phase, settings
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 
 EXAMPLES = int(os.environ.get("METASSAY_FUZZ", "15"))
 SECONDS = 60

@@ -11,12 +11,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from metassay import parquet
 from metassay.datasets.ingest import ingest
-from metassay.llm.failures import noted
 from metassay.llm.ledger import Entry, Ledger
 from metassay.llm.responses import export, import_
 from metassay.models.store import Store
+from metassay.tables import parquet
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.responses import RESPONSES
 from tests.fuzz.mutations import ACCIDENTS, ODD_TEXTS, damaged
@@ -50,7 +49,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory, ledger: Path) -> dict[str, 
 
 
 def _criteria() -> dict[str, object]:
-    from metassay.params import load
+    from metassay.core.params import load
 
     return dict(load(ROOT).benchmarks["sample"].criteria)
 
@@ -215,7 +214,7 @@ def test_imported_cells(tables: dict[str, bytes], tmp_path: Path) -> None:
             with Ledger(path) as opened:
                 ended = handled(lambda: import_(opened, [file]))
                 held = sum(one.answers for one in opened.stats().holdings)
-                assert held + len(noted(opened)) == (0 if ended.problems else ended.value.added)
+                assert held + len(opened.failures()) == (0 if ended.problems else ended.value.added)
             if not ended.problems:
                 assert not handled(lambda: _use(path)).problems, "what was taken can be used"
 

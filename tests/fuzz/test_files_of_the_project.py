@@ -13,11 +13,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metassay.code_version import stale
+from metassay.core.merges import dvc_problems
+from metassay.core.params import load as load_params
 from metassay.llm.prompts import load, render
-from metassay.merges import dvc_problems
-from metassay.params import load as load_params
-from metassay.validation import configuration_problems
+from metassay.project.validation import configuration_problems
+from metassay.versions.code_yaml import stale
 from tests.fuzz.mutations import ACCIDENTS, CHANGES, ODD_NUMBERS, changed, damaged, paths
 from tests.fuzz.rule import FEW, check_line, handled
 from tests.fuzz.small_project import STAGES, declaration, make, run

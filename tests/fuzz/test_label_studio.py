@@ -26,7 +26,7 @@ def sent() -> dict[str, list[Any]]:
     """Each rater's export with a grade, a count and a comment per task, one task skipped."""
     with tempfile.TemporaryDirectory() as made:
         write(STUDY, label_studio.KIND, Path(made) / "s")
-        files = {one.rater: Path(made) / f"s/sheets/{one.rater}.json" for one in STUDY.assignments}
+        files = {rater: Path(made) / f"s/sheets/{rater}.json" for rater in STUDY.assignments}
         return {name: exported(json.loads(path.read_bytes())) for name, path in files.items()}
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from metassay import parquet
-from metassay.segment_tests.documents import SegmentTestOptions
-from metassay.segment_tests.ingest import ingest_sentences
+from metassay.labelled.segments.documents import SegmentTestOptions
+from metassay.labelled.segments.ingest import ingest_sentences
+from metassay.tables import parquet
 from metassay.tables.documents import TEXTS
 from metassay.tables.sentences import SENTENCES
 from tests.fuzz.mutations import ACCIDENTS, CHANGES, changed, damaged

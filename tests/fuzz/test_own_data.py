@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from metassay import parquet
+from metassay.core.options import Criterion
 from metassay.datasets.ingest import ingest
-from metassay.options import Criterion
+from metassay.tables import parquet
 from metassay.tables.criteria import CRITERIA as CRITERIA_TABLE
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.parts import SEGMENTS

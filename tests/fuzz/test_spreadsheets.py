@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from metassay import strict_yaml
+from metassay.core import strict_yaml
+from metassay.core.params import Benchmark, parsed
 from metassay.datasets.ingest import ingest
-from metassay.params import Benchmark, parsed
-from metassay.spreadsheets.read import Asked, read_all
-from metassay.spreadsheets.settings import project_of, settings_of
-from metassay.spreadsheets.summary import command, lines
+from metassay.project.spreadsheets.read import Asked, read_all
+from metassay.project.spreadsheets.settings import project_of, settings_of
+from metassay.project.spreadsheets.summary import command, lines
 from tests.fuzz.mutations import ACCIDENTS, damaged
 from tests.fuzz.rule import CANARY, FEW, handled
-from tests.spreadsheets.sheets import LONG, RATINGS, SCORES, put
+from tests.project.spreadsheets.sheets import LONG, RATINGS, SCORES, put
 
 TEXTS = [LONG[0], *([*row[:2], f"{row[2]} And {CANARY} was seen.", *row[3:]] for row in LONG[1:])]
 TABLES = {"texts": TEXTS, "ratings": RATINGS, "scores": SCORES}

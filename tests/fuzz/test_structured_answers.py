@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
-from metassay.parquet import write
+from metassay.tables.parquet import write
 from metassay.tables.units import UNITS
 from tests.fuzz.mutations import ACCIDENTS, CHANGES, changed, damaged
 from tests.fuzz.rule import handled

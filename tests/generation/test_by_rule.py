@@ -6,12 +6,12 @@ import pandas as pd
 import pytest
 
 from metassay import __version__
+from metassay.core.kinds import choose
 from metassay.generation import SYSTEMS
 from metassay.generation.generate import write_texts
-from metassay.kinds import choose
-from metassay.needs import Resources
-from metassay.parquet import read, write
+from metassay.llm.needs import Resources
 from metassay.tables.documents import SOURCES, TEXTS
+from metassay.tables.parquet import read, write
 
 
 def sources(**passages: list[str]) -> pd.DataFrame:

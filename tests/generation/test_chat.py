@@ -9,16 +9,16 @@ import pandas as pd
 import pytest
 
 from metassay import __version__
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
+from metassay.core.options import parse
 from metassay.generation.chat import KIND, ChatOptions, chat_requests, write_chat
 from metassay.generation.few_shot import Example
 from metassay.generation.prompted import orders
 from metassay.llm.messages import ChatRequest, Message, Reply
+from metassay.llm.needs import Model, Resources, Use
 from metassay.llm.prompts import Decoding, load
-from metassay.needs import Model, Resources, Use
-from metassay.options import parse
-from metassay.parquet import write
 from metassay.tables.documents import TEXTS
+from metassay.tables.parquet import write
 from metassay.text.citations import parse as parse_citations
 from metassay.text.headings import SECTIONS, section_heading
 

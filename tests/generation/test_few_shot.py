@@ -6,7 +6,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.generation.few_shot import Example, read_examples, with_citations
 from metassay.text.citations import parse, strip_citations
 from metassay.text.sentences import sentences

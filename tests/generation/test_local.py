@@ -7,14 +7,14 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
+from metassay.core.options import parse
 from metassay.generation import decoding
 from metassay.generation.causal import CausalOptions, write_causal
 from metassay.generation.seq2seq import Seq2SeqOptions, write_seq2seq
 from metassay.models import loading
-from metassay.options import parse
-from metassay.parquet import write
 from metassay.tables.documents import TEXTS
+from metassay.tables.parquet import write
 from metassay.text.headings import SECTIONS
 
 torch = pytest.importorskip("torch", reason="needs metassay[models]")

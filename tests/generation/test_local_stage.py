@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from metassay.parquet import read
 from metassay.tables.documents import TEXTS
+from metassay.tables.parquet import read
 from metassay.tables.responses import RESPONSES
 from stages.doorway import BAD_INPUT
 from tests.stage_setup import run_stage, tiny_project

@@ -6,15 +6,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from metassay.core.options import parse
 from metassay.generation import SYSTEMS
 from metassay.generation.chat import ChatOptions, write_chat
 from metassay.generation.few_shot import Example
 from metassay.generation.record import System
-from metassay.generation.shown import datasets_of, datasets_shown, field
 from metassay.llm.messages import Reply
-from metassay.llm.prompts import Decoding
-from metassay.needs import Needs
-from metassay.options import parse
+from metassay.llm.needs import Needs
+from metassay.llm.prompts import Decoding, datasets_of, datasets_shown, examples_field
 
 STYLE = {
     **{"unit": "full", "citations": True, "shots": 2, "example_citations": "none"},
@@ -87,6 +86,5 @@ def test_other_recipes_can_only_name_more(recipe: str, datasets: list[str]) -> N
 
 
 def test_ordinary_names_stay_as_they_are() -> None:
-    assert (
-        field(["meqsum/train/1-131188152.xml.txt"]) == "examples:meqsum/train/1-131188152.xml.txt"
-    )
+    name = "meqsum/train/1-131188152.xml.txt"
+    assert examples_field([name]) == f"examples:{name}"

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from metassay.core.options import parse
+from metassay.core.strict_yaml import load
 from metassay.judges.protocol import Pair
 from metassay.judges.semantic.judge import SemanticJudge, SemanticOptions
-from metassay.options import parse
-from metassay.strict_yaml import load
 
 PAIRS = Path("data/judges/pairs/development.jsonl")
 UNSUPPORTED = "unsupported"

@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from metassay.core.options import parse
 from metassay.judges.llm import LlmJudge, LlmOptions
 from metassay.judges.protocol import Judgment, Pair
 from metassay.llm.messages import ChatRequest, Reply
 from metassay.llm.prompts import Decoding
-from metassay.options import parse
 
 PROMPTS = Path(__file__).parents[2] / "prompts"
 DECODING = Decoding("invented-1", 0.0, 7, 500)

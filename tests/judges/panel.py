@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
+from metassay.core.kinds import choose
+from metassay.core.options import Options
 from metassay.judges import JUDGES
 from metassay.judges.make import make_judge
 from metassay.judges.protocol import Judge, Judgment, Pair
 from metassay.judges.record import JudgeKind
-from metassay.kinds import choose
 from metassay.llm.messages import ChatRequest, Message
-from metassay.needs import Requests, Resources, Use
-from metassay.options import Options
-from metassay.pairing.instruments import INSTRUMENTS
+from metassay.llm.needs import Requests, Resources, Use
+from metassay.scoring.pairing.instruments import INSTRUMENTS
 
 Script = Mapping[tuple[str, str], Judgment]  # by instrument and premise, or hypothesis
 

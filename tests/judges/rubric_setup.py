@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from metassay.judges.protocol import Pair
-from metassay.pairing.pairs import pair_id
+from metassay.scoring.pairing.pairs import pair_id
 
 NOTE = "Cough for 3 days. No fever.\nShe smokes, and takes ibuprofen 400 mg."
 PROMPT = "dry cough for three days; no fever; do not mention smoking"

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
+from metassay.core.kinds import choose
 from metassay.judges import JUDGES
 from metassay.judges.protocol import Judgment, Pair
-from metassay.kinds import choose
-from metassay.llm.connection import model_problems
 from metassay.llm.endpoints import Models
+from metassay.llm.session import model_problems
 from tests.judges.panel import Told, asked, cited, made, no, told_kinds, yes
 
 BAND = [0.2, 0.8]

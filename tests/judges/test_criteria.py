@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.judges.criteria import Penalties, Scale, allows, criterion_of
 from metassay.judges.lexical import LexicalJudge, LexicalOptions
 from metassay.judges.protocol import Judgment

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 import yaml
 
+from metassay.core.kinds import choose, record_of
 from metassay.judges import JUDGES
 from metassay.judges.make import instruments_of
-from metassay.kinds import choose, record_of
-from metassay.llm.connection import model_problems
 from metassay.llm.endpoints import parse_models
-from metassay.needs import everyone
-from metassay.pairing.instruments import INSTRUMENTS
+from metassay.llm.needs import everyone
+from metassay.llm.session import model_problems
+from metassay.scoring.pairing.instruments import INSTRUMENTS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "judges.md").read_text("utf-8")

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
+from metassay.core.kinds import choose
 from metassay.judges import JUDGES
-from metassay.judges.pairwise import as_needed
+from metassay.judges.lazy_citations import as_needed
 from metassay.judges.protocol import Judgment, Pair
-from metassay.kinds import choose
 from tests.judges.panel import Told, asked, cited, made, no, told_kinds, yes
 
 UNSURE = Judgment("abstained", probability=0.55)

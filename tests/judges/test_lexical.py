@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from metassay.core.kinds import record_of
 from metassay.judges import JUDGES
 from metassay.judges.lexical import KIND, LexicalJudge, LexicalOptions
 from metassay.judges.protocol import Judgment, Pair
-from metassay.kinds import record_of
 
 NOTE = (
     "Ms. Vale denies fever, chills and numbness. Left knee pain began two weeks ago, no fall."

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import yaml
 
+from metassay.core.kinds import choose
 from metassay.judges import JUDGES
 from metassay.judges.make import make_judge
 from metassay.judges.protocol import Judge, Pair
-from metassay.kinds import choose
-from metassay.needs import Resources
+from metassay.llm.needs import Resources
 
 ROOT = Path(__file__).parents[2]
 

@@ -17,17 +17,16 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.judges.llm import ANSWER_LENGTH, KIND, LlmJudge, requests
-from metassay.judges.llm_answers import answer_model, entries_of, sample, written
-from metassay.judges.llm_calls import FORMS, Form
+from metassay.judges.llm_calls import FORMS, Form, answer_model, entries_of, sample, written
 from metassay.judges.protocol import Judgment, Pair
 from metassay.llm import tokens
+from metassay.llm.needs import Model, Resources, Use
 from metassay.llm.prompts import Decoding, load
 from metassay.llm.structured import schema_of
-from metassay.needs import Model, Resources, Use
-from metassay.pairing.instruments import INSTRUMENTS, Labels
-from metassay.pairing.questions import Questions
+from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels
+from metassay.scoring.pairing.questions import Questions
 from tests.judges.llm_setup import (
     DECODING,
     PROMPTS,
@@ -41,8 +40,8 @@ from tests.judges.llm_setup import (
     reply_of,
 )
 from tests.judges.rubric_setup import BACKGROUND, SYMPTOMS, asks
-from tests.pairing.colours import judged as judged_by
-from tests.pairing.test_citation_cases import CASES, PASSAGES, WAYS, read
+from tests.scoring.pairing.colours import judged as judged_by
+from tests.scoring.pairing.test_citation_cases import CASES, PASSAGES, WAYS, read
 
 REASONED = ("cot", "json_cot")
 LISTED = {

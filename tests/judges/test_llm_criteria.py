@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.judges.criteria import criterion_of
 from metassay.judges.llm import GRADE_LENGTH, KIND, LlmJudge
-from metassay.judges.llm_answers import JSON_STYLES, Style
+from metassay.judges.llm_calls import JSON_STYLES, Style
 from metassay.judges.llm_criteria import answer_model, entries_of, graded, sample, solved
 from metassay.judges.protocol import Judgment, Pair
 from metassay.llm import tokens

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import pandas as pd
 import pytest
 
-from metassay.aggregation.judged import Setup, judged_scores
 from metassay.judges.llm import KIND, LlmJudge
 from metassay.judges.run import judge_pairs
 from metassay.llm import egress
@@ -25,8 +24,9 @@ from metassay.llm.endpoints import EndpointOptions, ModelOptions
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.prompts import Decoding
-from metassay.pairing.pairs import build_pairs
-from metassay.pairing.questions import Questions
+from metassay.scoring.aggregation.judged import Setup, judged_scores
+from metassay.scoring.pairing.pairs import build_pairs
+from metassay.scoring.pairing.questions import Questions
 from tests.judges.llm_setup import PROMPTS, STYLES, asked_in, options, reply_of
 from tests.llm import scripted_server as server
 

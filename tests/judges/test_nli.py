@@ -8,16 +8,16 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
+from metassay.core.kinds import choose
+from metassay.core.options import parse
 from metassay.judges import JUDGES
 from metassay.judges.make import make_judge
 from metassay.judges.nli import NliJudge
 from metassay.judges.nli_options import NliOptions
 from metassay.judges.protocol import Judgment, Pair
 from metassay.judges.run import judge_pairs
-from metassay.kinds import choose
-from metassay.needs import Resources
-from metassay.options import parse
+from metassay.llm.needs import Resources
 
 torch = pytest.importorskip("torch", reason="needs metassay[models]")
 transformers = pytest.importorskip("transformers", reason="needs metassay[models]")

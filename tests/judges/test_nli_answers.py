@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
+from metassay.core.options import parse
 from metassay.judges.nli_answers import (
     hangs,
     labels_of,
@@ -16,7 +17,6 @@ from metassay.judges.nli_answers import (
     written,
 )
 from metassay.judges.nli_options import NliOptions
-from metassay.options import parse
 
 E, N, C = "entailed", "neutral", "contradicted"
 

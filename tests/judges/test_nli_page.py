@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from metassay import strict_yaml
-from metassay.errors import BadInput
+from metassay.core import strict_yaml
+from metassay.core.errors import BadInput
+from metassay.core.options import parse
 from metassay.judges.nli import NliJudge
 from metassay.judges.nli_options import NliOptions
 from metassay.judges.protocol import Pair
-from metassay.options import parse
 
 torch = pytest.importorskip("torch", reason="needs metassay[models]")
 transformers = pytest.importorskip("transformers", reason="needs metassay[models]")

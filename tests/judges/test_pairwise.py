@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metassay.judges.pairwise import as_needed, leaves_out
+from metassay.judges.lazy_citations import as_needed, leaves_out
 from metassay.judges.protocol import Judgment, Pair
-from metassay.pairing.questions import Questions
-from tests.pairing.colours import Colours, judged
+from metassay.scoring.pairing.questions import Questions
+from tests.scoring.pairing.colours import Colours, judged
 
 CITATIONS = Questions(
     measures=("citation_recall", "citation_precision"), against="full", borrow=False

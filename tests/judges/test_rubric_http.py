@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import pandas as pd
 import pytest
 
-from metassay.aggregation.rubrics import rubric_scores
 from metassay.judges.llm import KIND, LlmJudge
 from metassay.judges.run import judge_pairs
 from metassay.llm import egress
@@ -22,10 +21,11 @@ from metassay.llm.endpoints import EndpointOptions, ModelOptions
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.prompts import Decoding
-from metassay.pairing.rubrics import rubric_pairs
-from metassay.rubrics.metrics import criteria_table
-from metassay.rubrics.read import load_rubric
-from metassay.rubrics.record import Rubric
+from metassay.scoring.aggregation.rubrics import rubric_scores
+from metassay.scoring.pairing.rubrics import rubric_pairs
+from metassay.scoring.rubrics.metrics import criteria_table
+from metassay.scoring.rubrics.read import load_rubric
+from metassay.scoring.rubrics.record import Rubric
 from tests.judges.llm_setup import PROMPTS, options
 from tests.judges.rubric_setup import Asked, asked_in, json_reply
 from tests.llm import scripted_server as server

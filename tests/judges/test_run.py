@@ -7,12 +7,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from metassay import parquet
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.judges.criteria import RUBRIC
 from metassay.judges.protocol import Judge, Judgment, Pair
 from metassay.judges.run import judge_pairs
-from metassay.pairing.pairs import pair_id
+from metassay.scoring.pairing.pairs import pair_id
+from metassay.tables import parquet
 from metassay.tables.judgments import JUDGMENTS
 from tests.judges.rubric_setup import BACKGROUND, FREE, SYMPTOMS, asks
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
+from metassay.core.options import parse
 from metassay.judges.protocol import Judgment, Pair
 from metassay.judges.semantic import claims, clashes, coefficients, head, texts, tokens
 from metassay.judges.semantic.coefficients import CONSTANT, Coefficients
 from metassay.judges.semantic.trees import Tree, Trees
 from metassay.models.words import Text, words
-from metassay.options import parse
 
 pytest.importorskip("torch", reason="needs metassay[models]")
 pytest.importorskip("transformers", reason="needs metassay[models]")

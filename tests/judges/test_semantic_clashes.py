@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from metassay.judges.semantic import clashes, known
 from metassay.judges.semantic.negations import negated
 from metassay.models import words as cut
-from metassay.vocabulary import SPLIT, words
+from metassay.text.vocabulary import SPLIT, words
 
 SWAPPED = {"exchanged"}
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from metassay.core.options import parse
 from metassay.judges.semantic import claims, head_training, tokens
 from metassay.judges.semantic import train as fitting
 from metassay.judges.semantic.coefficients import CONSTANT, models, read, write
 from metassay.judges.semantic.examples import Example, edited, examples, written
 from metassay.judges.semantic.train import fit, train
 from metassay.models.loading import NetworkOptions, weights_digest
-from metassay.options import parse
-from metassay.vocabulary import words as vocabulary
+from metassay.text.vocabulary import words as vocabulary
 
 pytest.importorskip("torch", reason="needs metassay[models]")
 pytest.importorskip("transformers", reason="needs metassay[models]")
@@ -207,5 +207,5 @@ def test_kinds_of_a_family_weigh_the_same_on_each_side() -> None:
     examples = [Example(kind, "", "", (), label) for kind, label in kinds]
     found = fitting._weights(fitting._Set(examples, [], np.zeros(8), np.zeros(8)))
     third = 2.6 / 3  # what claims that don't follow weigh, and of those that do one kind
-    wanted = np.array([third / 3] * 3 + [third] + [third / 2] * 2 + [1 / 2] * 2)
-    assert found == pytest.approx(3000 * wanted / 3.6)
+    wanted = np.array([third / 3] * 3 + [third] + [third / 2] * 2 + [3 / 2] * 2)
+    assert found == pytest.approx(3000 * wanted / 5.6)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metassay.judges.windows import pieces, windows
+from metassay.judges.chunking import pieces, windows
 
 
 def test_a_heading_stays_with_what_follows_it() -> None:

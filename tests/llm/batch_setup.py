@@ -59,12 +59,11 @@ def asking(
     policy: Policy = QUICK,
     *,
     max_cost: float | None = None,
-    progress: Any = None,
     **changes: Any,
 ) -> Ask:
     cleared = check("public", "invented", "here", endpoint(base_url, **changes))
     budget = budget_of(ledger, max_cost)
-    return asker(cleared, model(prices=PRICES), ledger, budget, policy, progress=progress)
+    return asker(cleared, model(prices=PRICES), ledger, budget, policy)
 
 
 def missing(replies: Iterable[Reply]) -> dict[str, int]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.llm import tokens
 from metassay.llm.budget import (
     Billed,

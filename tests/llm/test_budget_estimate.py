@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.llm import tokens
 from metassay.llm.estimate import estimate
 from metassay.llm.ledger import Ledger

@@ -8,8 +8,7 @@ from email.utils import formatdate
 
 import pytest
 
-from metassay.errors import BadInput
-from metassay.llm.batch import Tally
+from metassay.core.errors import BadInput
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.messages import ChatRequest, Message
@@ -603,13 +602,3 @@ def test_tokens_per_minute_are_kept(server: ScriptedServer, ledger: Ledger) -> N
     start = time.monotonic()
     ask([request(number) for number in range(14)])
     assert time.monotonic() - start >= (14 * 55 - 600) / 190.1
-
-
-def test_progress_counts_up_to_the_total(server: ScriptedServer, ledger: Ledger) -> None:
-    server.script = lambda call: failed(400) if "3" in call.prompt else echo(call)
-    seen: list[Tally] = []
-    asking(server.base_url, ledger)([request(1)])
-    asking(server.base_url, ledger, progress=seen.append)([request(n) for n in range(5)])
-    assert seen[0] == (5, 1, 0, 0, 0, 0)
-    assert seen[-1] == (5, 1, 3, 0, 0, 1)
-    assert len(seen) == 5

@@ -6,19 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from metassay.alignment import ALIGNMENTS
-from metassay.cost.plan import plan
-from metassay.cost.run import Plan, Run
+from metassay.core.kinds import choose
+from metassay.core.params import load
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.generation import SYSTEMS
-from metassay.kinds import choose
-from metassay.llm.connection import Connection
 from metassay.llm.endpoints import Models, parse_models
-from metassay.llm.ledger import Ledger
-from metassay.params import load
+from metassay.llm.session import Session
+from metassay.project.cost.plan import Plan, Run, plan
 from metassay.tables.names import REFERENCE
 from metassay.text.sentences import sentences
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
+from metassay.units.alignment import ALIGNMENTS
 from metassay.units.segment import segment
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
 
@@ -54,20 +52,21 @@ def script(call: Call) -> Answer:
 
 
 def planned(known: Ingested, base_url: str, ledger: Path, *, writing: bool) -> Plan:
-    run = Run(
-        given=known,
-        systems={"mini": choose(SYSTEMS, CHAT, where="it")} if writing else {},
-        segmentation=FACETS,
-        decomposition=choose(DECOMPOSITIONS, LISTING, where="it"),
-        alignment=choose(ALIGNMENTS, {"kind": "rouge_topk", "k": 1}, where="it"),
-        questions={},
-        judges={},
-        models=models(base_url),
-        texts=Path("nowhere"),
-        raw=Path("nowhere"),
-    )
-    with Ledger(ledger) as opened:
-        return plan(run, opened)
+    with Session(
+        models(base_url), None, {}, [], dry=True, raw=Path("nowhere"), ledger=ledger
+    ) as session:
+        run = Run(
+            given=known,
+            systems={"mini": choose(SYSTEMS, CHAT, where="it")} if writing else {},
+            segmentation=FACETS,
+            decomposition=choose(DECOMPOSITIONS, LISTING, where="it"),
+            alignment=choose(ALIGNMENTS, {"kind": "rouge_topk", "k": 1}, where="it"),
+            questions={},
+            judges={},
+            session=session,
+            texts=Path("nowhere"),
+        )
+        return plan(run)
 
 
 def models(base_url: str) -> Models:
@@ -98,7 +97,7 @@ def test_it_is_counted_before_it_is_sent_and_what_comes_after_it_too(
 
         before = planned(known, server.base_url, ledger, writing=False).planned[0].estimate
         access = {"sample": "public"}
-        with Connection(models(server.base_url), None, access, ["sample"], ledger=ledger) as asked:
+        with Session(models(server.base_url), None, access, ["sample"], ledger=ledger) as asked:
             resources = asked.provide(FACETS)
             made = segment(known.texts, known.sources, known.segments, FACETS, resources)
         assert before.calls == len(server.calls) == notes

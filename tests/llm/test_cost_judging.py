@@ -7,29 +7,28 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from metassay.alignment import ALIGNMENTS
-from metassay.cost.plan import plan, plan_test, refusals
-from metassay.cost.run import Plan, Run
+from metassay.core.errors import BadInput
+from metassay.core.kinds import Chosen, choose
+from metassay.core.params import load
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.datasets.registry import REGISTRY, load_registry
-from metassay.errors import BadInput
 from metassay.generation import SYSTEMS
 from metassay.generation.generate import write_texts
 from metassay.judges import JUDGES
 from metassay.judges.make import instruments_of, make_judge
 from metassay.judges.run import judge_pairs
-from metassay.kinds import Chosen, choose
-from metassay.llm.connection import Connection
 from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.estimate import Estimate
 from metassay.llm.ledger import Entry, Ledger
 from metassay.llm.messages import ChatRequest, Message
-from metassay.needs import Resources
-from metassay.pairing.pairs import build_pairs
-from metassay.pairing.questions import Questions
-from metassay.params import load
+from metassay.llm.needs import Resources
+from metassay.llm.session import Session
+from metassay.project.cost.plan import Plan, Run, plan, plan_test, refusals
+from metassay.scoring.pairing.pairs import build_pairs
+from metassay.scoring.pairing.questions import Questions
 from metassay.tables.names import REFERENCE
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
+from metassay.units.alignment import ALIGNMENTS
 from metassay.units.decompose import take_apart
 from tests.judges.llm_setup import asked_in, reply_of
 from tests.judges.panel import Told, told_kinds
@@ -77,20 +76,19 @@ def planned(
     def chosen(index: Mapping[str, str], block: Mapping[str, Any]) -> Chosen:
         return choose(index, dict(block), where="it")
 
-    run = Run(
-        given=given,
-        systems={name: chosen(SYSTEMS, block) for name, block in (systems or {}).items()},
-        segmentation=chosen(SEGMENTATIONS, {"kind": "whole"}),
-        decomposition=chosen(DECOMPOSITIONS, decomposition or {"kind": "clauses"}),
-        alignment=chosen(ALIGNMENTS, {"kind": "rouge_topk", "k": 1}),
-        questions={"all": Questions(measures=measures, against="full", borrow=False)},
-        judges={name: chosen(JUDGES, block) for name, block in judges.items()},
-        models=models,
-        texts=Path("nowhere"),
-        raw=Path("nowhere"),
-    )
-    with Ledger(ledger) as opened:
-        return plan(run, opened)
+    with Session(models, None, {}, [], dry=True, raw=Path("nowhere"), ledger=ledger) as session:
+        run = Run(
+            given=given,
+            systems={name: chosen(SYSTEMS, block) for name, block in (systems or {}).items()},
+            segmentation=chosen(SEGMENTATIONS, {"kind": "whole"}),
+            decomposition=chosen(DECOMPOSITIONS, decomposition or {"kind": "clauses"}),
+            alignment=chosen(ALIGNMENTS, {"kind": "rouge_topk", "k": 1}),
+            questions={"all": Questions(measures=measures, against="full", borrow=False)},
+            judges={name: chosen(JUDGES, block) for name, block in judges.items()},
+            session=session,
+            texts=Path("nowhere"),
+        )
+        return plan(run)
 
 
 def calls(found: Plan) -> list[tuple[str, str, int, int]]:
@@ -228,7 +226,7 @@ def answered(
     questions = Questions(measures=DOCLENS, against="full", borrow=False)
     pairs = build_pairs(sources, parts, units, aligned, questions)
     chosen = choose(JUDGES, dict(judge), where="it")
-    with Connection(models, None, {"sample": "public"}, ["sample"], ledger=ledger) as connected:
+    with Session(models, None, {"sample": "public"}, ["sample"], ledger=ledger) as connected:
         made = make_judge(chosen, connected.provide)
         return judge_pairs(pairs, "j", made, instruments_of(chosen), batch=chosen.record.batch)
 
@@ -284,7 +282,9 @@ def test_what_the_judges_of_a_judge_test_ask(ledger: Path) -> None:
     here = {"judges": ["j"], "raw": str(ROOT / own.raw)}
     params.judge_tests["sample_claims"] = own.model_copy(update=here)
     registry = load_registry(ROOT / REGISTRY)
-    with Ledger(ledger) as opened:
-        found = plan_test(params, "sample_claims", registry, opened)
+    access = {name: dataset.access for name, dataset in registry.items()}
+    models = parse_models(params.endpoints, params.models)
+    with Session(models, None, access, [own.dataset], dry=True, ledger=ledger) as session:
+        found = plan_test(params, "sample_claims", registry, session)
+        assert refusals(params, "sample_claims", session, found.planned) == []
     assert calls(found) == [("judge-j", "m", len(premises), 0)]
-    assert refusals(params, "sample_claims", registry, found.planned) == []

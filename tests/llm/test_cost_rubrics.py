@@ -6,26 +6,24 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from metassay.alignment import ALIGNMENTS
-from metassay.cost.plan import plan
-from metassay.cost.run import Plan, Run
+from metassay.core.kinds import choose
+from metassay.core.params import load
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.generation import SYSTEMS
 from metassay.generation.generate import write_texts
 from metassay.judges import JUDGES
 from metassay.judges.make import instruments_of, make_judge
 from metassay.judges.run import judge_pairs
-from metassay.kinds import choose
-from metassay.llm.connection import Connection
 from metassay.llm.endpoints import Models, parse_models
-from metassay.llm.ledger import Ledger
-from metassay.needs import Resources
-from metassay.pairing.rubrics import rubric_pairs
-from metassay.params import load
-from metassay.rubrics.read import RUBRICS, load_rubric
-from metassay.rubrics.record import Rubric
+from metassay.llm.needs import Resources
+from metassay.llm.session import Session
+from metassay.project.cost.plan import Plan, Run, plan
+from metassay.scoring.pairing.rubrics import rubric_pairs
+from metassay.scoring.rubrics.read import RUBRICS, load_rubric
+from metassay.scoring.rubrics.record import Rubric
 from metassay.tables.names import REFERENCE
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
+from metassay.units.alignment import ALIGNMENTS
 from tests.judges.rubric_setup import asked_in, json_reply
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
 from tests.units.dividing import parts_of
@@ -65,21 +63,20 @@ def rubrics(tmp_path: Path) -> list[Rubric]:
 
 
 def planned(given: Ingested, rubrics: Sequence[Rubric], models: Models, ledger: Path) -> Plan:
-    run = Run(
-        given=given,
-        systems={"lead": choose(SYSTEMS, LEAD, where="it")},
-        segmentation=choose(SEGMENTATIONS, {"kind": "whole"}, where="it"),
-        decomposition=choose(DECOMPOSITIONS, {"kind": "clauses"}, where="it"),
-        alignment=choose(ALIGNMENTS, {"kind": "rouge_topk", "k": 1}, where="it"),
-        questions={},
-        judges={"j": choose(JUDGES, LLM, where="it")},
-        models=models,
-        texts=Path("nowhere"),
-        raw=Path("nowhere"),
-        rubrics=rubrics,
-    )
-    with Ledger(ledger) as opened:
-        return plan(run, opened)
+    with Session(models, None, {}, [], dry=True, raw=Path("nowhere"), ledger=ledger) as session:
+        run = Run(
+            given=given,
+            systems={"lead": choose(SYSTEMS, LEAD, where="it")},
+            segmentation=choose(SEGMENTATIONS, {"kind": "whole"}, where="it"),
+            decomposition=choose(DECOMPOSITIONS, {"kind": "clauses"}, where="it"),
+            alignment=choose(ALIGNMENTS, {"kind": "rouge_topk", "k": 1}, where="it"),
+            questions={},
+            judges={"j": choose(JUDGES, LLM, where="it")},
+            session=session,
+            texts=Path("nowhere"),
+            rubrics=rubrics,
+        )
+        return plan(run)
 
 
 def highest(call: Call) -> Answer:
@@ -116,7 +113,7 @@ def test_rubrics_cost_what_was_estimated(
         parts = parts_of(texts, known.sources, choose(SEGMENTATIONS, {"kind": "whole"}, where="it"))
         pairs = pd.concat([rubric_pairs(known.sources, parts, one, ()) for one in rubrics])
         chosen = choose(JUDGES, dict(LLM), where="it")
-        with Connection(models, None, {"sample": "public"}, ["sample"], ledger=ledger) as connected:
+        with Session(models, None, {"sample": "public"}, ["sample"], ledger=ledger) as connected:
             judge = make_judge(chosen, connected.provide)
             judgments = judge_pairs(
                 pairs.reset_index(drop=True), "j", judge, instruments_of(chosen)

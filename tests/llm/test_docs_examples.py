@@ -8,18 +8,17 @@ from typing import Any, get_args
 import pytest
 import yaml
 
+from metassay.core.kinds import choose
+from metassay.core.options import parse
+from metassay.core.params import Benchmark, MaxCost
 from metassay.generation import SYSTEMS
 from metassay.generation.chat import ChatOptions
 from metassay.judges import JUDGES
 from metassay.judges.llm import LlmJudge, LlmOptions
-from metassay.judges.llm_answers import Style
-from metassay.judges.llm_calls import PerCall
-from metassay.kinds import choose
+from metassay.judges.llm_calls import PerCall, Style
 from metassay.llm.endpoints import EndpointOptions, ModelOptions, parse_models
 from metassay.llm.messages import ChatRequest, Reply
 from metassay.llm.prompts import Decoding
-from metassay.options import parse
-from metassay.params import Benchmark, MaxCost
 from metassay.units import DECOMPOSITIONS
 from metassay.units.llm_claims import LlmClaimOptions
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.llm.client import asker
 from metassay.llm.egress import Cleared, check
 from metassay.llm.ledger import Ledger

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 import yaml
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.llm.endpoints import parse_models, sends_schemas
 
 GOOD = """

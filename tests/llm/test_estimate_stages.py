@@ -9,20 +9,18 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from metassay.alignment import ALIGNMENTS
-from metassay.cost.plan import plan
-from metassay.cost.run import Run
+from metassay.core.kinds import Chosen, choose
+from metassay.core.params import load
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.generation import SYSTEMS
 from metassay.generation.generate import write_texts
-from metassay.kinds import Chosen, choose
-from metassay.llm.connection import Connection
 from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.estimate import Estimate
-from metassay.llm.ledger import Ledger
-from metassay.params import load
+from metassay.llm.session import Session
+from metassay.project.cost.plan import Run, plan
 from metassay.tables.names import REFERENCE
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
+from metassay.units.alignment import ALIGNMENTS
 from metassay.units.decompose import take_apart
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
 from tests.units.dividing import parts_of
@@ -47,8 +45,8 @@ class Setting:
     writer: Chosen
     apart: Chosen
 
-    def connection(self) -> Connection:
-        return Connection(self.models, None, {"sample": "public"}, ["sample"], ledger=self.ledger)
+    def connection(self) -> Session:
+        return Session(self.models, None, {"sample": "public"}, ["sample"], ledger=self.ledger)
 
     def generate(self) -> pd.DataFrame:
         with self.connection() as connected:
@@ -62,20 +60,21 @@ class Setting:
             return take_apart(parts, self.known.sources, self.apart, resources).units
 
     def estimates(self) -> dict[str, Estimate]:
-        run = Run(
-            given=self.known,
-            systems={"writer": self.writer},
-            segmentation=SOAP,
-            decomposition=self.apart,
-            alignment=ALIGNED,
-            questions={},
-            judges={},
-            models=self.models,
-            texts=Path("nowhere"),
-            raw=Path("nowhere"),
-        )
-        with Ledger(self.ledger) as ledger:
-            return {one.stage: one.estimate for one in plan(run, ledger).planned}
+        with Session(
+            self.models, None, {}, [], dry=True, raw=Path("nowhere"), ledger=self.ledger
+        ) as session:
+            run = Run(
+                given=self.known,
+                systems={"writer": self.writer},
+                segmentation=SOAP,
+                decomposition=self.apart,
+                alignment=ALIGNED,
+                questions={},
+                judges={},
+                session=session,
+                texts=Path("nowhere"),
+            )
+            return {one.stage: one.estimate for one in plan(run).planned}
 
 
 def setting(known: Ingested, base_url: str, ledger: Path, *, structured: bool) -> Setting:

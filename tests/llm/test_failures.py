@@ -7,11 +7,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from metassay.llm.failures import Failure, can_ask, note, noted
-from metassay.llm.ledger import Ledger
+from metassay.llm.egress import can_ask
+from metassay.llm.ledger import Failure, Ledger
 from metassay.llm.messages import ChatRequest
 from metassay.llm.responses import export, import_, responses
-from metassay.parquet import read, write
+from metassay.tables.parquet import read, write
 from metassay.tables.responses import RESPONSES
 from tests.llm.batch_setup import asking, endpoint, request
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, failed, said
@@ -24,26 +24,26 @@ def failure(question: ChatRequest, code: str = "http_500") -> Failure:
 
 
 def test_the_last_failure_of_a_question_is_kept(ledger: Ledger) -> None:
-    note(ledger, [failure(FIRST), failure(SECOND)])
-    note(ledger, [failure(FIRST, "timeout")])
-    assert noted(ledger, [FIRST.key, "unknown"]) == {FIRST.key: failure(FIRST, "timeout")}
-    assert set(noted(ledger)) == {FIRST.key, SECOND.key}
-    note(ledger, [])
-    assert noted(ledger, []) == {}
+    ledger.note_failures([failure(FIRST), failure(SECOND)])
+    ledger.note_failures([failure(FIRST, "timeout")])
+    assert ledger.failures([FIRST.key, "unknown"]) == {FIRST.key: failure(FIRST, "timeout")}
+    assert set(ledger.failures()) == {FIRST.key, SECOND.key}
+    ledger.note_failures([])
+    assert ledger.failures([]) == {}
 
 
 def test_more_questions_than_a_statement_can_name(ledger: Ledger) -> None:
     questions = [request(number) for number in range(1200)]
-    note(ledger, map(failure, questions))
-    assert len(noted(ledger, [question.key for question in questions])) == 1200
+    ledger.note_failures(map(failure, questions))
+    assert len(ledger.failures([question.key for question in questions])) == 1200
 
 
 def test_an_answer_ends_a_failure(server: ScriptedServer, ledger: Ledger) -> None:
-    note(ledger, [failure(FIRST)])
+    ledger.note_failures([failure(FIRST)])
     server.script = lambda call: said("yes")
     (reply,) = asking(server.base_url, ledger)([FIRST])
     assert (reply.status, reply.attempts) == ("ok", 1)  # asked, whatever was noted
-    assert noted(ledger, [FIRST.key]) == noted(ledger) == {}
+    assert ledger.failures([FIRST.key]) == ledger.failures() == {}
     assert responses(ledger)["status"].tolist() == ["ok"]
 
 
@@ -56,7 +56,7 @@ def test_a_table_has_both_and_gives_both_back(
     server.script = faulty
     replies = asking(server.base_url, ledger)([FIRST, SECOND])
     assert [reply.error for reply in replies] == [None, "http_400"]
-    note(ledger, [failure(SECOND, "http_400")])
+    ledger.note_failures([failure(SECOND, "http_400")])
     table = tmp_path / "all.parquet"
     assert export(ledger, table) == 2
     row = read(RESPONSES, table).set_index("key").loc[SECOND.key]
@@ -67,7 +67,7 @@ def test_a_table_has_both_and_gives_both_back(
     with Ledger(tmp_path / "other.sqlite") as other:
         assert tuple(import_(other, [table])) == (2, 2, 0, 0)
         assert tuple(import_(other, [table])) == (2, 0, 2, 0)
-        assert noted(other) == {SECOND.key: failure(SECOND, "http_400")}
+        assert other.failures() == {SECOND.key: failure(SECOND, "http_400")}
         assert set(other.lookup([FIRST.key, SECOND.key])) == {FIRST.key}  # it is no answer
         again = tmp_path / "again.parquet"
         export(other, again, keys=[SECOND.key, FIRST.key])
@@ -79,15 +79,15 @@ def test_an_import_keeps_the_known_failure_unless_told_otherwise_and_an_answer_a
 ) -> None:
     table = tmp_path / "theirs.parquet"
     with Ledger(tmp_path / "other.sqlite") as other:
-        note(other, [failure(FIRST, "timeout"), failure(SECOND, "timeout")])
+        other.note_failures([failure(FIRST, "timeout"), failure(SECOND, "timeout")])
         export(other, table)
-    note(ledger, [failure(FIRST)])
+    ledger.note_failures([failure(FIRST)])
     server.script = lambda call: said("mine")
     asking(server.base_url, ledger)([SECOND])
     assert tuple(import_(ledger, [table])) == (2, 0, 1, 1)
-    assert noted(ledger)[FIRST.key].code == "http_500"
+    assert ledger.failures()[FIRST.key].code == "http_500"
     assert tuple(import_(ledger, [table], replace=True)) == (2, 0, 1, 1)
-    assert noted(ledger)[FIRST.key].code == "timeout"
+    assert ledger.failures()[FIRST.key].code == "timeout"
     assert ledger.lookup([SECOND.key])[SECOND.key].text == "mine"
 
 
@@ -97,7 +97,7 @@ def test_a_failure_of_no_known_kind_is_unknown(ledger: Ledger, tmp_path: Path) -
     counts = {"prompt_tokens": "Int64", "completion_tokens": "Int64"}
     write(RESPONSES, frame.astype(counts), tmp_path / "r.parquet")
     import_(ledger, [tmp_path / "r.parquet"])
-    assert noted(ledger)[FIRST.key].code == "unknown"
+    assert ledger.failures()[FIRST.key].code == "unknown"
 
 
 def test_a_ledger_from_before_failures_were_kept_is_brought_up_to_date(
@@ -113,10 +113,10 @@ def test_a_ledger_from_before_failures_were_kept_is_brought_up_to_date(
         connection.execute("PRAGMA user_version = 1")
     connection.close()
     with Ledger(path) as ledger:
-        note(ledger, [failure(SECOND)])
+        ledger.note_failures([failure(SECOND)])
         assert responses(ledger)["status"].tolist() == ["ok", "error"]
     with Ledger(path) as ledger:
-        assert set(noted(ledger)) == {SECOND.key}
+        assert set(ledger.failures()) == {SECOND.key}
 
 
 def test_a_key_decides_who_can_ask_and_where_none_is_wanted_whether_anybody_listens(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.llm.ledger import FORM, LONGEST_LEASE, Entry, Ledger
 from tests.llm.batch_setup import request
 

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from metassay import database
 from metassay.cli.main import main
-from metassay.errors import BadInput
+from metassay.core import database
+from metassay.core.errors import BadInput
 from metassay.llm.estimate import estimate
-from metassay.llm.failures import Failure, note
-from metassay.llm.ledger import Entry, Ledger
+from metassay.llm.ledger import Entry, Failure, Ledger
 from metassay.llm.responses import export, import_
 from tests.llm.batch_setup import asking, budget_of, model, request
 from tests.llm.scripted_server import ScriptedServer, said
@@ -37,7 +36,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ledger.store(question.canonical, entry, model="m-1", endpoint_kind="openai")
             budget.settle(attempt, "ok", "yes", 12, 3)
         ledger.claim(request(50).key, "dead", 60)
-        note(ledger, [Failure(request(51).key, "http_500", request(51).canonical)])
+        ledger.note_failures([Failure(request(51).key, "http_500", request(51).canonical)])
     alone(path)
     return path
 
@@ -228,8 +227,7 @@ def test_tables_with_wrong_content_are_not_imported(
 
     import pandas as pd
 
-    from metassay.llm.failures import noted
-    from metassay.parquet import read, write
+    from metassay.tables.parquet import read, write
     from metassay.tables.responses import RESPONSES
 
     with Ledger(shutil.copy(sound, tmp_path / "other.sqlite")) as other:
@@ -250,4 +248,4 @@ def test_tables_with_wrong_content_are_not_imported(
     assert len(failed) == 1
     write(RESPONSES, pd.DataFrame(failed), tmp_path / "failed.parquet")
     import_(ledger, [tmp_path / "failed.parquet"])
-    assert [failure.code for failure in noted(ledger).values()] == ["unknown"]
+    assert [failure.code for failure in ledger.failures().values()] == ["unknown"]

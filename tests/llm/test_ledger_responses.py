@@ -4,12 +4,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.llm.client import asker, replayer
 from metassay.llm.egress import check
 from metassay.llm.ledger import Ledger
 from metassay.llm.responses import RESPONSES, export, import_, responses
-from metassay.parquet import read, write
+from metassay.tables.parquet import read, write
 from tests.llm.batch_setup import asking, budget_of, endpoint, model, request
 from tests.llm.scripted_server import (
     Answer,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metassay.llm.lines import last_lines, lines_below
+from metassay.llm.answers import last_lines, lines_below
 
 
 def read(said: str) -> Mapping[str, Any]:

@@ -8,12 +8,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.llm.client import replayer
 from metassay.llm.ledger import FORM, Ledger
 from metassay.llm.messages import TokenLogprobs
 from metassay.llm.responses import export, import_, responses
-from metassay.parquet import read, write
+from metassay.tables.parquet import read, write
 from metassay.tables.responses import RESPONSES
 from tests.llm.batch_setup import asking, request
 from tests.llm.scripted_server import Answer, ScriptedServer, completion, whole

@@ -2,7 +2,14 @@
 
 import pytest
 
-from metassay.llm.missing import Missing, counted, kept, mendable, missing, unfinished
+from metassay.llm.missing import (
+    Missing,
+    counted,
+    mendable,
+    missing,
+    missing_notes,
+    unfinished_message,
+)
 
 
 @pytest.mark.parametrize(
@@ -32,12 +39,12 @@ def test_what_is_said_of_each_model_has_its_counts_and_codes() -> None:
         Missing("m", 3, ["timeout"], ["context_length"]),
         Missing("n", 1, ["endpoint_down"], []),
     ]
-    open_, lost, other = kept(found)
+    open_, lost, other = missing_notes(found)
     assert open_.startswith("model 'm': 1 of 3 answers are missing (timeout 1); the next")
     assert lost.startswith("model 'm': 1 of 3 questions failed for good (context_length 1)")
     assert "`metassay run NAME --ask-again`" in lost
     assert other.startswith("model 'n': 1 of 1 answers are missing (endpoint_down 1)")
-    said = unfinished(found, 0.25)
+    said = unfinished_message(found, 0.25)
     assert "endpoint_down: not asked, since its endpoint failed too often in a row" in said
     assert said.endswith("that may be missing; it is 0.25")
-    assert kept(missing(asked, {})) == []
+    assert missing_notes(missing(asked, {})) == []

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.llm.endpoints import ModelOptions
 from metassay.llm.messages import Message
 from metassay.llm.prompts import Decoding, Prompt, join, load, render

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.llm.client import asker
 from metassay.llm.egress import check
 from metassay.llm.endpoints import ModelOptions, Models, parse_models

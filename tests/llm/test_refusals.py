@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from metassay.errors import BadInput
-from metassay.llm.failures import noted
+from metassay.core.errors import BadInput
 from metassay.llm.ledger import Ledger
-from metassay.llm.server_words import words
+from metassay.llm.server_errors import words
 from tests.llm.batch_setup import asking, missing, request
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, echo, failed, too_long, whole
 
@@ -203,7 +202,7 @@ def test_three_refusals_of_one_kind_in_a_row_stop(server: ScriptedServer, ledger
         ask(questions)
     assert server.requests.total() == 1 + len(kinds)
     assert "(9 of 11 answers are missing)" in str(caught.value)
-    assert set(noted(ledger)) == {question.key for question in questions[-3:]}
+    assert set(ledger.failures()) == {question.key for question in questions[-3:]}
     # Refused again although others are answered, these three are no news: the run can end.
     replies = ask([*questions[-3:], request("number 02 02")])
     assert [reply.error for reply in replies] == ["http_400"] * 3 + [None]

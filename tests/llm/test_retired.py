@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.llm.ledger import Ledger
-from metassay.llm.retired import Retired, is_retired
+from metassay.llm.server_errors import Retired, is_retired
 from tests.llm.batch_setup import asking, request
 from tests.llm.scripted_server import ScriptedServer, echo, whole
 
@@ -67,7 +67,7 @@ def test_a_run_says_what_is_retired_and_asks_no_more(ledger: Ledger) -> None:
     said = str(caught.value)
     assert "answers, but says that it has no model 'm-1' any more" in said
     assert "Its 3 answers in the ledger, the last of 20" in said
-    assert "metassay sentinel bridge NAME OLD NEW" in said
+    assert "run both judges side by side" in said
     assert "37 of 40 answers are missing" in said
     assert "base_url" not in said
 

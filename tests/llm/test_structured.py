@@ -12,14 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metassay.llm.again import ENOUGH, Again, Tally
-from metassay.llm.json_value import only_json
+from metassay.llm.answers import only_json
 from metassay.llm.messages import ChatRequest, Message, Reply, Status
 from metassay.llm.structured import (
+    ENOUGH,
+    Again,
     Answer,
     Group,
     Item,
     ItemResult,
+    RoundTally,
     ask_groups,
     first_requests,
     most_requests,
@@ -308,7 +310,7 @@ def test_a_round_that_wins_nothing_of_many_is_the_last(many: int, calls: int) ->
     results, ask = ask_about(many, lambda *_: "no list", rounds=4)
     assert statuses(results) == ["unparsed"] * many
     assert ask.calls == calls
-    tally = Tally(4)
+    tally = RoundTally(4)
     tally.add(results)
     given_up = [note for note in tally.notes if "not asked again in every round" in note]
     assert [note[:12] for note in given_up] == (["20 questions"] if calls == 2 else [])
@@ -320,7 +322,7 @@ def test_a_round_that_wins_something_is_followed_by_the_next() -> None:
 
     results, _ = ask_about(40, handler, rounds=2)
     assert statuses(results) == ["ok"] * 40
-    tally = Tally(2)
+    tally = RoundTally(2)
     tally.add(results)
     assert tally.notes == [
         "questions that were answered: at first 0 of 40, in round 1 1 of 40, in round 2 39 of 39"

@@ -8,7 +8,6 @@ from typing import Literal, NamedTuple
 import pytest
 
 from metassay.llm import egress
-from metassay.llm.again import Again
 from metassay.llm.budget import open_budget
 from metassay.llm.client import asker
 from metassay.llm.endpoints import EndpointOptions, ModelOptions
@@ -17,6 +16,7 @@ from metassay.llm.limits import Policy
 from metassay.llm.messages import Ask, ChatRequest, Message
 from metassay.llm.prompts import Decoding
 from metassay.llm.structured import (
+    Again,
     Answer,
     Group,
     Item,

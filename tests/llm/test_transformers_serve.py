@@ -18,10 +18,10 @@ from typing import Any, Literal, NamedTuple
 import pandas as pd
 import pytest
 
+from metassay.core.options import parse
 from metassay.generation.chat import ChatOptions, write_chat
 from metassay.judges.llm import LlmJudge
 from metassay.llm import egress
-from metassay.llm.again import Again
 from metassay.llm.budget import open_budget
 from metassay.llm.client import asker
 from metassay.llm.endpoints import EndpointOptions, ModelOptions
@@ -29,10 +29,9 @@ from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.messages import Ask, ChatRequest, Message, Reply
 from metassay.llm.prompts import Decoding
-from metassay.llm.structured import Answer, Group, Item, ask_groups, numbered, schema_of
-from metassay.options import parse
-from metassay.parquet import write
+from metassay.llm.structured import Again, Answer, Group, Item, ask_groups, numbered, schema_of
 from metassay.tables.documents import TEXTS
+from metassay.tables.parquet import write
 from metassay.text.headings import SECTIONS
 from metassay.units.llm_claims import LlmClaimOptions, llm_claims
 from tests.judges.llm_setup import options, pair

@@ -5,13 +5,13 @@ from collections import defaultdict
 import numpy as np
 import pandas as pd
 
+from metassay.core.options import Criterion
 from metassay.meta_evaluation.confounds import confounds
 from metassay.meta_evaluation.correlations import correlations
 from metassay.meta_evaluation.evidence import evidence
 from metassay.meta_evaluation.gather import gather
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import studies
-from metassay.options import Criterion
 from metassay.reporting.sentences import certificates
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from metassay.meta_evaluation.conflicts import conflicts, disagreements
-from metassay.parquet import empty, read, write
+from metassay.meta_evaluation import orderings
 from metassay.tables.orderings import CONFLICTS, DISAGREEMENTS
+from metassay.tables.parquet import empty, read, write
 from metassay.tables.scores import SCORES
 from tests.meta_evaluation.invented_study import OPTIONS, one, scores_of
 
@@ -49,6 +49,14 @@ def looked_up(scores, part, label):
     sign = -1 if metric == "less" else 1
     values = zip(rows["doc_id"], rows["author"], rows["value"], strict=True)
     return {(d, s): sign * v for d, s, v in values if np.isfinite(v)}
+
+
+def conflicts(*data):
+    return orderings.conflicts(*data)[0]
+
+
+def disagreements(*data):
+    return orderings.conflicts(*data)[1]
 
 
 def test_conflicts_by_hand():

@@ -3,11 +3,11 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from metassay.meta_evaluation.corrected import corrected
-from metassay.options import Criterion
-from metassay.parquet import empty, write
-from metassay.statistics.prediction_powered import prediction_powered_mean
+from metassay.core.options import Criterion
+from metassay.meta_evaluation.judge_cards import corrected
+from metassay.statistics.pass_rate import prediction_powered_mean
 from metassay.tables.corrected import CORRECTED
+from metassay.tables.parquet import empty, write
 from metassay.tables.scores import SCORES
 from tests.meta_evaluation.invented_study import (
     CRITERIA,

@@ -3,10 +3,10 @@ import pandas as pd
 import pytest
 
 from metassay.meta_evaluation.agreement import agreement
-from metassay.parquet import empty, read, write
 from metassay.statistics.correlation import correlate
 from metassay.statistics.jackknife import interval, left_out
 from metassay.tables.correlations import CORRELATIONS
+from metassay.tables.parquet import empty, read, write
 from metassay.tables.raters import AGREEMENT
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES

@@ -7,9 +7,9 @@ import scipy.stats
 
 from metassay.meta_evaluation.ensembles import ensembles
 from metassay.meta_evaluation.study import generator
-from metassay.parquet import empty, read, write
-from metassay.statistics.selection import best_subset
+from metassay.statistics.ensembles import best_subset
 from metassay.tables.ensembles import ENSEMBLES
+from metassay.tables.parquet import empty, read, write
 from metassay.tables.ratings import RATINGS
 from tests.meta_evaluation.invented_study import (
     OPTIONS,

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.meta_evaluation.evaluate import evaluate
 from metassay.meta_evaluation.options import CertificationOptions
-from metassay.parquet import empty, read, write
 from metassay.reporting.sentences import certificates
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.index import TABLES
+from metassay.tables.parquet import empty, read, write
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 from tests.meta_evaluation.invented_study import CRITERIA, OPTIONS, rate, ratings_of, scores_of

@@ -5,12 +5,12 @@ import pytest
 from metassay.meta_evaluation.confounds import confounds
 from metassay.meta_evaluation.correlations import correlations
 from metassay.meta_evaluation.options import ANY_SHAPE
-from metassay.parquet import empty, read, write
 from metassay.statistics.ceiling import against_rater
 from metassay.statistics.correlation import LEVELS
 from metassay.statistics.jackknife import interval, left_out
-from metassay.statistics.pairwise import calibrate, pairwise_accuracy
+from metassay.statistics.pairs import calibrate, pairwise_accuracy
 from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.parquet import empty, read, write
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 from tests.meta_evaluation import invented_study

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from metassay.core.options import Criterion
 from metassay.datasets.ingest import ingest
 from metassay.meta_evaluation.facet_weights import facet_weights
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.options import Criterion
-from metassay.parquet import write
 from metassay.tables.facet_weights import FACET_WEIGHTS
+from metassay.tables.parquet import write
 
 OPTIONS = MetaOptions(resamples=60, confidence=0.9, seed=7)
 FACETS = {"aim": 3, "outcome": 4}

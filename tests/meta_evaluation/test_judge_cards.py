@@ -2,10 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from metassay.core.options import Criterion
 from metassay.meta_evaluation.judge_cards import judge_cards
-from metassay.options import Criterion
-from metassay.parquet import empty, write
 from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
+from metassay.tables.parquet import empty, write
 from metassay.tables.scores import SCORES
 from tests.meta_evaluation.invented_study import (
     HIGHER,

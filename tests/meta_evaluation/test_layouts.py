@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
+from metassay.core.options import Design
 from metassay.meta_evaluation.layouts import NO_GROUPS, Groups, groups_of, layout_of
-from metassay.options import Design
 
 NAN = np.nan
 

@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metassay.meta_evaluation.metric_correlations import metric_correlations
+from metassay.core.options import Criterion
+from metassay.meta_evaluation.correlations import metric_correlations
 from metassay.meta_evaluation.study import studies
-from metassay.options import Criterion
-from metassay.parquet import write
 from metassay.tables.correlations import METRIC_CORRELATIONS
+from metassay.tables.parquet import write
 
 CRITERIA = {
     "errors": Criterion(low=0, high=9, better="lower"),

@@ -2,11 +2,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metassay.errors import BadInput
-from metassay.meta_evaluation.preferences import preferences
-from metassay.options import Criterion
-from metassay.parquet import empty, write
+from metassay.core.errors import BadInput
+from metassay.core.options import Criterion
+from metassay.meta_evaluation.orderings import preferences
 from metassay.tables.orderings import PREFERENCES
+from metassay.tables.parquet import empty, write
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 from tests.meta_evaluation.invented_study import (

@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
+from metassay.core.options import Criterion
+from metassay.meta_evaluation.agreement import rating_summaries
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.rating_summaries import rating_summaries
-from metassay.options import Criterion
-from metassay.parquet import write
+from metassay.tables.parquet import write
 from metassay.tables.raters import RATING_SUMMARIES
 
 OPTIONS = MetaOptions(resamples=200, confidence=0.95, seed=3)

@@ -1,7 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.meta_evaluation.agreement import agreement
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import human_scores

@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
+from metassay.core.options import parse
 from metassay.metrics import bertscore
 from metassay.metrics.describe import Measured
 from metassay.models import matching
-from metassay.options import parse
 
 torch = pytest.importorskip("torch", reason="needs metassay[models]")
 pytest.importorskip("transformers", reason="needs metassay[models]")

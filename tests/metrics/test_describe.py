@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from metassay.kinds import choose
+from metassay.core.kinds import choose
+from metassay.core.params import load
 from metassay.metrics import METRICS
-from metassay.metrics.catalogue import descriptions
 from metassay.metrics.describe import Description, page
-from metassay.params import load
+from metassay.scoring.catalogue import descriptions
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,22 +7,20 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from metassay import __version__, parquet
-from metassay.errors import BadInput, Defect
-from metassay.kinds import Chosen, record_of
-from metassay.metrics import METRICS, rouge
+from metassay import __version__
+from metassay.core.errors import BadInput
+from metassay.core.kinds import Chosen, record_of
+from metassay.core.options import Options
+from metassay.metrics import METRICS
 from metassay.metrics.bleu import BleuOptions
-from metassay.metrics.describe import UNDEFINED, Description, Measured
+from metassay.metrics.describe import Description, Measured
 from metassay.metrics.edit_distance import EditDistanceOptions
 from metassay.metrics.extractiveness import ExtractivenessOptions
 from metassay.metrics.lengths import LengthsOptions
 from metassay.metrics.measure import measure
 from metassay.metrics.rouge import RougeOptions
-from metassay.options import Options
-from metassay.tables.parts import PARTS
+from metassay.tables import parquet
 from metassay.tables.scores import MEASUREMENTS
-from stages.doorway import DEFECT
-from tests.stage_setup import run_stage, tiny_project
 
 OPTIONS: dict[str, Options] = {
     "rouge": RougeOptions(stemmer=False, split="newline"),
@@ -306,48 +304,6 @@ def test_what_a_model_could_not_read_to_its_end_is_counted_by_author() -> None:
         " beginning counts (a 2)",
     )
     assert found.table["value"].tolist() == [1.0, 1.0, 1.0]
-
-
-TWO = (("d1", "reference", "full", "my knee hurts"), ("d1", "a", "full", "knee pain since monday"))
-
-
-@pytest.mark.parametrize("stemmer", [False, True])
-def test_a_mistake_in_our_rouge_is_found_by_rouge_score(
-    monkeypatch: pytest.MonkeyPatch, stemmer: bool
-) -> None:
-    options = RougeOptions(stemmer=stemmer, split="newline")
-    chosen = Chosen("rouge", record_of(METRICS, "rouge"), options)
-    monkeypatch.setattr(rouge, "_union_matches", lambda candidate, packed: 2)  # it is 1: knee
-    with pytest.raises(Defect) as error:
-        measure(SOURCES, table(*TWO), [chosen], segmentation="whole")
-    first, *lines = str(error.value).splitlines()
-    assert first.startswith("rouge: 3 values of a sample of 1 texts are not those of the package")
-    assert lines[0] == "rougeLsum_precision of d1 > a > full is 0.5, there 0.25"
-    assert "knee" not in str(error.value)
-
-
-def test_a_null_of_ours_where_rouge_score_has_a_number_is_found(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(rouge, "_variants", lambda *_: dict.fromkeys(rouge._MISSING, UNDEFINED))
-    with pytest.raises(Defect, match=r"12 values .*\n.* is None, there 0\.25"):
-        measured("rouge", table(*TWO))
-
-
-def test_the_stage_fails_and_writes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    root = tiny_project(tmp_path, "http://127.0.0.1:9/v1", ["my knee hurts"])
-    folder = root / "data/tables/one"
-    parts = table(*(("d000", *row[1:]) for row in TWO)).assign(repeats=[["one"]] * 2)
-    parquet.write(PARTS, parts, folder / "parts.parquet")
-    monkeypatch.setattr(rouge, "_overlap", lambda one, other: 3)
-    assert run_stage(monkeypatch, root, "measure") == DEFECT
-    assert "rouge1_precision of d000 > a > full is 0.75, there 0.25" in capsys.readouterr().err
-    assert not list((folder / "measurements").glob("*"))
-    monkeypatch.undo()
-    assert run_stage(monkeypatch, root, "measure") == 0
-    assert [file.name for file in (folder / "measurements").glob("*")] == ["metrics.parquet"]
 
 
 def test_further_references_are_neither_measured_nor_compared_with() -> None:

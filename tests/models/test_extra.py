@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.models import extra
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +30,7 @@ def version(name):
     return found(name)
 importlib.metadata.version = version
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.generation import causal, seq2seq
 from metassay.metrics import bertscore
 from metassay.models import encoders, matching, outputs, store

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from metassay.code_reading import hash_of, said
 from metassay.generation import decoding
 from metassay.judges.semantic import judge as semantic
 from metassay.metrics import bertscore
 from metassay.models import pair_scores
+from metassay.versions.reading import hash_of, said
 
 ROOT = Path(__file__).parents[2]
 SHARED = ("models/batches", "models/loading")
@@ -23,17 +23,17 @@ COMPUTING = {
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (2, "be3ab74c611cd321"),
+        (2, "75b61b3ab7bbeb22"),
     ),
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding", "generation/causal", "generation/seq2seq"),
-        (1, "f9a16831710c2207"),
+        (1, "431bc27e146c4511"),
     ),
     "nli": (
         pair_scores.METHOD,
         (*SHARED, "models/pair_inputs", "models/pair_scores"),
-        (1, "0c19f00836116d2f"),
+        (1, "117fc38739487ea7"),
     ),
     "semantic": (
         semantic.METHOD,
@@ -47,10 +47,10 @@ COMPUTING = {
             "judges/numerals",
             "judges/reading",
             *(f"judges/semantic/{name}" for name in SEMANTIC),
-            *("vocabulary/__init__", "vocabulary/inflection"),
-            *(f"vocabulary/{name}.txt" for name in VOCABULARY),
+            *("text/vocabulary/__init__", "text/vocabulary/inflection"),
+            *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "1cbb47937ab9dae2"),
+        (5, "262f65b9aedd9d28"),
     ),
 }
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.llm.ledger import Ledger
 from metassay.models import outputs as module
 from metassay.models.loading import Identity

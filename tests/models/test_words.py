@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from metassay.core.options import parse
 from metassay.models import words as words_module
 from metassay.models.loading import NetworkOptions
 from metassay.models.words import LAYERS, encode, words
-from metassay.options import parse
 
 pytest.importorskip("torch", reason="needs metassay[models]")
 pytest.importorskip("transformers", reason="needs metassay[models]")

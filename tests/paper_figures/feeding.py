@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from metassay.parquet import empty, write
 from metassay.tables.index import TABLES
 from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.parquet import empty, write
 
 ROOT = Path(__file__).parents[2]
 

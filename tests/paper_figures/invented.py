@@ -8,8 +8,8 @@ import pandas as pd
 from metassay.paper_figures.draw import Inputs
 from metassay.paper_figures.inputs import inputs_in
 from metassay.paper_figures.record import Each, Line, Numbers, Record
-from metassay.parquet import empty, write
 from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.parquet import empty, write
 from metassay.tables.raters import RATING_SUMMARIES
 
 FORMS = ("dots", "bars", "lines", "heatmap", "scatter", "violins")

@@ -17,13 +17,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from metassay.paper_figures import FORMATS
 from metassay.paper_figures.cells import Cells, cells_of
 from metassay.paper_figures.draw import Inputs, Outcome, draw_paper
-from metassay.paper_figures.names import FORMATS
 from metassay.paper_figures.record import Line, Numbers, Record
-from metassay.parquet import read
 from metassay.reporting.cells import read_printed
 from metassay.tables.index import TABLES
+from metassay.tables.parquet import read
 from tests.paper_figures.invented import (
     BOARD,
     COLUMNS,

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from metassay.paper_figures.least_copied import ADDED, least_copied
-from metassay.paper_figures.scorers import ALONE
+from metassay.paper_figures.derived_tables import ADDED, ALONE, least_copied
 
 TEXTS = list(product("abcdefghij", "xy"))
 random = np.random.default_rng(5)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metassay.paper_figures.of_texts import (
+from metassay.paper_figures.derived_tables import (
     SYSTEMS,
     WHOLE_SOURCE,
     aligned_passages,
@@ -16,7 +16,7 @@ from metassay.paper_figures.of_texts import (
     rating_draws,
     text_numbers,
 )
-from metassay.reporting.released import PRINTED_PAPERS
+from metassay.reporting.published import PRINTED_PAPERS
 
 
 def scores(rows: list[tuple[str, str, str, float]]) -> pd.DataFrame:

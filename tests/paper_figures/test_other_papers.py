@@ -14,26 +14,21 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from metassay import parquet
+from metassay.core.options import Criterion
 from metassay.datasets.simsum import CRITERIA
-from metassay.meta_evaluation.agreement import agreement
+from metassay.meta_evaluation.agreement import agreement, rating_summaries
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.rating_summaries import rating_summaries
-from metassay.options import Criterion
-from metassay.paper_figures import adams, benabacha, doclens, fm, simsum
 from metassay.paper_figures.cells import Cells, cells_of
+from metassay.paper_figures.derived_tables import DERIVED
 from metassay.paper_figures.inputs import PUBLISHED, inputs_in
-from metassay.paper_figures.made import MADE
+from metassay.paper_figures.papers import PAPERS
 from metassay.reporting.cells import read_printed
 from metassay.reporting.published import ROUGE_VARIANTS
+from metassay.tables import parquet
 from metassay.tables.index import TABLES
 
 ROOT = Path(__file__).parents[2]
-RECORDS = {
-    (record.paper, record.name): record
-    for paper in (adams, benabacha, doclens, fm, simsum)
-    for record in paper.RECORDS
-}
+RECORDS = {(record.paper, record.name): record for records in PAPERS.values() for record in records}
 # Printed numbers, those beside ours, and the largest difference where both are of one thing.
 BESIDE: Mapping[tuple[str, str], tuple[int, int, float | None]] = {
     ("adams", "table6"): (4, 4, None),
@@ -50,8 +45,8 @@ BESIDE: Mapping[tuple[str, str], tuple[int, int, float | None]] = {
 
 @cache
 def table(benchmark: str, name: str) -> pd.DataFrame:
-    if name in MADE:
-        return MADE[name].make({one: table(benchmark, one) for one in MADE[name].of})
+    if name in DERIVED:
+        return DERIVED[name].make({one: table(benchmark, one) for one in DERIVED[name].of})
     path = inputs_in(ROOT).table(benchmark, name)
     if not path.exists():
         pytest.skip(f"the tables of {benchmark} are not here")
@@ -247,7 +242,7 @@ def test_the_summary_of_simsum_is_drawn_once_there_is_a_benchmark() -> None:
         "rating_summaries": rating_summaries(ratings, scales, options),
         "agreement": agreement(ratings, scales, options),
     }
-    record = replace(simsum.RECORDS[0], open="")
+    record = replace(RECORDS["simsum", "summary"], open="")
     values = ours(cells_of(record, lambda _, name: made[name], None))
     assert len(values) == 3 * len(CRITERIA)
     assert values["Clinical accuracy", "Mean"] == pytest.approx(10 / 3)

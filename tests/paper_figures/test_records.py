@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
-from metassay.options import BENCHMARKS
+from metassay.core.options import BENCHMARKS
+from metassay.paper_figures import NAMES
+from metassay.paper_figures.derived_tables import DERIVED, DRAWN_FROM, needed, tables_of, unknown
 from metassay.paper_figures.inputs import FIGURES, paths
-from metassay.paper_figures.made import DRAWN_FROM, MADE, needed, tables_of, unknown
-from metassay.paper_figures.names import NAMES
 from metassay.paper_figures.page import describe
 from metassay.paper_figures.papers import PAPERS
 from metassay.paper_figures.record import Line, Record
@@ -82,10 +82,10 @@ def test_what_is_open_says_what_is_missing_and_reads_nothing() -> None:
 
 
 def test_tables_made_for_figures_are_made_of_those_of_the_contract() -> None:
-    assert not set(MADE) & set(DRAWN_FROM)
+    assert not set(DERIVED) & set(DRAWN_FROM)
     whole = [replace(record, open="") for record in EVERY]  # as some wait for their data alone
     used = {numbers.table for record in whole for numbers in record.every_numbers}
-    assert set(MADE) <= used
+    assert set(DERIVED) <= used
     assert {table for name in used for table in tables_of(name)} == set(DRAWN_FROM)
 
 

@@ -3,12 +3,21 @@
 import numpy as np
 import pandas as pd
 
-from metassay.paper_figures.scorers import ALONE, BEST, LARGEST, WITHIN, both_ways, in_ensembles
+from metassay.paper_figures.derived_tables import (
+    ALONE,
+    BEST,
+    LARGEST,
+    WITHIN,
+    in_ensembles,
+    pairs_of_scorers,
+)
 
 
 def test_each_pair_is_there_in_both_orders() -> None:
     pair = {"study": "s", "part": "full", "coefficient": "pearson", "first": "a", "second": "b"}
-    found = both_ways({"metric_correlations": pd.DataFrame([{**pair, "value": 0.5, "n": 7}])})
+    found = pairs_of_scorers(
+        {"metric_correlations": pd.DataFrame([{**pair, "value": 0.5, "n": 7}])}
+    )
     assert sorted(zip(found["row"], found["column"], strict=True)) == [("a", "b"), ("b", "a")]
     assert found["value"].tolist() == [0.5, 0.5]
 

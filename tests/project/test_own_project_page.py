@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from metassay.cli.main import main
-from metassay.parquet import read
 from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.parquet import read
 from tests.conftest import ROOT
 from tests.project.wheel import wheel
 

@@ -11,17 +11,17 @@ import pytest
 import yaml
 
 from metassay.cli.main import main
-from metassay.code_version import recorded, versions
+from metassay.core.errors import BadInput
+from metassay.core.options import Design
+from metassay.core.params import load
 from metassay.datasets.files import given_metrics
 from metassay.datasets.registry import load_registry
-from metassay.errors import BadInput
-from metassay.options import Design
-from metassay.params import load
 from metassay.project import kit, make, record
 from metassay.project.make import name_of
+from metassay.versions.code_yaml import recorded, versions
 from tests.conftest import ROOT
+from tests.project.spreadsheets.sheets import LONG, RATINGS, SCORES, files, put
 from tests.project.wheel import wheel
-from tests.spreadsheets.sheets import LONG, RATINGS, SCORES, files, put
 
 IDENTITY = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
 
@@ -104,11 +104,11 @@ def test_code_yaml_is_true_and_the_same_from_the_wheel(own: Path, tmp_path: Path
 
 def test_the_wheel_has_what_a_project_is_made_of(tmp_path: Path, monkeypatch) -> None:
     """And the same of it as a checkout, to the byte."""
-    from_checkout = {**kit.files(), **kit.example_data()}
+    from_checkout = {**kit.files(), **kit.example_data(), **kit.example_kinds()}
     with zipfile.ZipFile(wheel(tmp_path)) as packed:
         packed.extractall(tmp_path / "site")
     monkeypatch.setattr(kit, "_HERE", tmp_path / "site/metassay/project")
-    assert {**kit.files(), **kit.example_data()} == from_checkout
+    assert {**kit.files(), **kit.example_data(), **kit.example_kinds()} == from_checkout
     for name in (*kit.LINES, ".dvc/config", "params.yaml", "data/registry.yaml"):
         assert kit.file(name) == (ROOT / name).read_bytes()
     for test in ({}, {"test": "segmentation"}, {"test": "claim_labels"}):

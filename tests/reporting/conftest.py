@@ -3,19 +3,21 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 import pytest
 
+from metassay.core.options import Criterion
 from metassay.meta_evaluation.options import CertificationOptions
-from metassay.options import Criterion
-from metassay.parquet import empty, read, write
+from metassay.reporting.page import Report
 from metassay.reporting.report import ReportInput, write_report
 from metassay.reporting.resampled import Resampling
 from metassay.tables.index import TABLES
+from metassay.tables.parquet import empty, read, write
 from tests.reporting.invented_report import NAMES, PUBLISHED, SCRIPT, Frames, rows
 
+AnyReport = TypeVar("AnyReport", bound=Report)
 SCALES = {
     "completeness": Criterion(low=0, high=100, better="higher"),
     "coverage": Criterion(low=0, high=1, better="higher"),
@@ -38,6 +40,12 @@ def frames(tmp_path_factory: pytest.TempPathFactory) -> Frames:
     return found
 
 
+def changed(report: AnyReport, **changes: Any) -> AnyReport:
+    """The report with these fields, and of its tables those that are named, changed."""
+    fields = {name: changes.pop(name) for name in list(changes) if hasattr(report, name)}
+    return replace(report, tables={**report.tables, **changes}, **fields)
+
+
 def report_of(frames: Frames, **changes: Any) -> ReportInput:
     report = ReportInput(
         benchmark="tiny",
@@ -51,9 +59,9 @@ def report_of(frames: Frames, **changes: Any) -> ReportInput:
         published_folder=PUBLISHED,
         certification=CERTIFICATION,
         resampling=Resampling(resamples=50, confidence=0.95, seed=1),
-        **frames,
+        tables=frames,
     )
-    return replace(report, **changes)
+    return changed(report, **changes)
 
 
 @pytest.fixture(scope="session")
@@ -87,4 +95,4 @@ def page(written: Path) -> str:
 @pytest.fixture
 def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures take most of the time; most tests aren't about them."""
-    monkeypatch.setattr("metassay.reporting.sections.FIGURES", {})
+    monkeypatch.setattr("metassay.reporting.meta_page.FIGURES", {})

@@ -5,10 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from metassay.parquet import empty
 from metassay.reporting.cells import Ours
 from metassay.tables.facet_weights import FACET_WEIGHTS
 from metassay.tables.names import NO_JUDGE
+from metassay.tables.parquet import empty
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 from tests.reporting import invented_meta

@@ -6,10 +6,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.llm.endpoints import ModelOptions
-from metassay.parquet import empty
-from metassay.reporting.views.asked import (
+from metassay.reporting.responses import (
     COLUMNS,
     COUNTS,
     asked_section,
@@ -17,6 +16,7 @@ from metassay.reporting.views.asked import (
     missing_cells,
     missing_lines,
 )
+from metassay.tables.parquet import empty
 from metassay.tables.responses import RESPONSES
 
 Row = tuple[str, str, int | None, int | None]  # model, status or code, tokens read and written

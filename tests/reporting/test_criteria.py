@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from metassay.parquet import empty
 from metassay.reporting.names import (
     OTHER_FAMILY,
     described,
@@ -10,11 +9,12 @@ from metassay.reporting.names import (
     headline_metrics,
     sorted_metrics,
 )
-from metassay.reporting.views.rubrics import rubrics_section
-from metassay.reporting.views.section import by_criterion
-from metassay.rubrics.metrics import criteria_table
-from metassay.rubrics.read import RUBRICS, load_rubric
+from metassay.reporting.rubrics import rubrics_section
+from metassay.reporting.section import by_criterion
+from metassay.scoring.rubrics.metrics import criteria_table
+from metassay.scoring.rubrics.read import RUBRICS, load_rubric
 from metassay.tables.correlations import CORRELATIONS
+from metassay.tables.parquet import empty
 
 CRITERIA = pd.concat(
     criteria_table(load_rubric(RUBRICS / f"{name}.yaml"))

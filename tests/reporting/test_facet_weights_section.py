@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from metassay.parquet import empty
-from metassay.reporting.views.facet_weights import facet_weights_section
+from metassay.reporting.people import facet_weights_section
 from metassay.tables.facet_weights import FACET_WEIGHTS
+from metassay.tables.parquet import empty
 
 ROW = {
     **{"study": "s", "part": "full", "rubric": "bmrc", "method": "complete", "criterion": "aim"},

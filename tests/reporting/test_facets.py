@@ -3,14 +3,22 @@
 import pandas as pd
 import pytest
 
-from metassay.reporting.facets import NO_FACET, facet_names, facets_table
-from metassay.reporting.figures import drawing, facet_lengths
+from metassay.format.frames import records, rows
+from metassay.reporting.facets import (
+    NO_FACET,
+    Mark,
+    Run,
+    facet_names,
+    facets_table,
+    facets_view,
+    marks_of,
+    runs,
+)
+from metassay.reporting.figures import drawing
+from metassay.reporting.figures.systems import draw_facet_lengths
+from metassay.reporting.meta_page import FIGURES
 from metassay.reporting.report import write_report
 from metassay.reporting.resampled import Resampling
-from metassay.reporting.sections import FIGURES
-from metassay.reporting.tables import records, rows
-from metassay.reporting.views.facets import facets_view
-from metassay.reporting.views.marked import Mark, Run, marks_of, runs
 from metassay.text.spans import Span
 from tests.reporting.html_tree import section, tree_of
 from tests.reporting.invented_report import DOC, EVIL, SCRIPT
@@ -128,7 +136,7 @@ def made(make_report, tmp_path_factory):
     out = tmp_path_factory.mktemp("facets") / "out"
     with pytest.MonkeyPatch.context() as patch:
         drawn = {"facet_lengths": FIGURES["facet_lengths"]}
-        patch.setattr("metassay.reporting.sections.FIGURES", drawn)
+        patch.setattr("metassay.reporting.meta_page.FIGURES", drawn)
         write_report(make_report(parts=some_parts(), facets=FACETS), out)
     return out
 
@@ -155,7 +163,7 @@ def test_numbers_of_the_page_and_figure_are_those_of_the_file(made):
     page = (made / "index.html").read_text(encoding="utf-8")
     for share in table["share"].dropna():
         assert f'data-v="{share!r}"' in page
-    drawn = facet_lengths.draw(table)
+    drawn = draw_facet_lengths(table)
     widths = [round(bar.get_width(), 9) for bar in drawn.axes[0].patches]
     assert widths == [round(share, 9) for share in table["share"].dropna()]
 
@@ -206,7 +214,7 @@ def test_bars_are_drawn_alike_for_few_and_many_systems_with_long_names(n):
         [(f"{'long name ' * 6}{a}", f, 0.5) for a in range(n) for f in ("x", NO_FACET)],
         columns=["author", "facet", "share"],
     )
-    drawn = drawing.draw(facet_lengths.draw, table)
-    assert drawn == drawing.draw(facet_lengths.draw, table)
+    drawn = drawing.draw(draw_facet_lengths, table)
+    assert drawn == drawing.draw(draw_facet_lengths, table)
     assert drawn.svg.count(">50<") == 2 * n
-    assert facet_lengths.draw(table.assign(share=float("nan"))) is None
+    assert draw_facet_lengths(table.assign(share=float("nan"))) is None

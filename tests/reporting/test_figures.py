@@ -8,13 +8,13 @@ from matplotlib import colormaps
 from matplotlib.colors import to_hex
 from PIL import Image
 
-from metassay.reporting.figures import (
-    components,
-    correlation_heatmap,
-    drawing,
-    forest,
-    leaderboard,
+from metassay.reporting.figures import drawing
+from metassay.reporting.figures.correlations import (
+    draw_components,
+    draw_correlation_heatmap,
+    draw_forest,
 )
+from metassay.reporting.figures.systems import draw_leaderboard
 from metassay.reporting.names import headline_metrics, sorted_authors, sorted_metrics, sorted_parts
 from tests.reporting.invented_meta import HOSTILE, SCRIPT
 
@@ -27,7 +27,7 @@ def _texts(svg):
 
 @pytest.fixture(scope="module")
 def heatmap(frames):
-    return drawing.draw(correlation_heatmap.draw, frames["correlations"])
+    return drawing.draw(draw_correlation_heatmap, frames["correlations"])
 
 
 def test_heatmap_prints_true_signs_and_every_level(heatmap):
@@ -45,25 +45,25 @@ def test_heatmap_hatches_undefined_and_centres_colours_at_zero(heatmap, frames):
     hatched = [e for e in root.iter(f"{SVG}path") if "url(#" in e.get("style", "")]
     assert len(hatched) == 6
     zero = frames["correlations"].assign(value=0.0)
-    svg = drawing.draw(correlation_heatmap.draw, zero).svg
+    svg = drawing.draw(draw_correlation_heatmap, zero).svg
     assert to_hex(colormaps["RdBu"](0.5)) in svg  # the map's middle, whatever the data's range
 
 
 def test_heatmap_leaves_what_was_not_computed_white(frames):
     some = frames["correlations"]
     missing = (some["metric"] == "claim_recall") & (some["criterion"] == "completeness")
-    texts = _texts(drawing.draw(correlation_heatmap.draw, some[~missing]).svg)
+    texts = _texts(drawing.draw(draw_correlation_heatmap, some[~missing]).svg)
     assert texts.count(".31") == 3
 
 
 def test_heatmap_has_no_empty_columns_for_correlations_within_parts(heatmap, frames):
     some = frames["correlations"]
     within = some[some["level"] == "document"].assign(part="each", level="grouped")
-    assert drawing.draw(correlation_heatmap.draw, pd.concat([some, within])).svg == heatmap.svg
+    assert drawing.draw(draw_correlation_heatmap, pd.concat([some, within])).svg == heatmap.svg
 
 
 def test_leaderboard_draws_one_panel_per_metric(frames):
-    drawn = drawing.draw(leaderboard.draw, frames["leaderboard"])
+    drawn = drawing.draw(draw_leaderboard, frames["leaderboard"])
     texts = _texts(drawn.svg)
     assert "claim_recall (lexical) ↑" in texts
     assert "rouge1_fmeasure ↑" in texts
@@ -74,18 +74,18 @@ def test_leaderboard_draws_one_panel_per_metric(frames):
 def test_leaderboard_without_main_metrics_shows_what_there_is(frames):
     some = frames["leaderboard"]
     house = some[some["metric"] == "house_metric"]
-    assert "house_metric" in _texts(drawing.draw(leaderboard.draw, house).svg)
+    assert "house_metric" in _texts(drawing.draw(draw_leaderboard, house).svg)
 
 
 def test_nothing_to_draw(nothing):
-    assert drawing.draw(leaderboard.draw, nothing["leaderboard"]) is None
-    assert drawing.draw(correlation_heatmap.draw, nothing["correlations"]) is None
+    assert drawing.draw(draw_leaderboard, nothing["leaderboard"]) is None
+    assert drawing.draw(draw_correlation_heatmap, nothing["correlations"]) is None
 
 
 def test_labels_are_short_and_hold_no_control_characters():
     assert drawing.label("a\x00b\tc") == "a b c"
     assert len(drawing.label("x" * 500)) == drawing.LONGEST_LABEL
-    ET.fromstring(drawing.draw(leaderboard.draw, _one_author("bad \x0b name")).svg)
+    ET.fromstring(drawing.draw(draw_leaderboard, _one_author("bad \x0b name")).svg)
 
 
 def _one_author(name):
@@ -137,7 +137,7 @@ def test_orders():
 @pytest.fixture(scope="module")
 def forest_figure(frames):
     with matplotlib.style.context("default"):
-        return forest.draw(frames["certificates"], useful=0.3)
+        return draw_forest(frames["certificates"], useful=0.3)
 
 
 def test_forest_fills_what_is_to_be_used_and_draws_both_intervals_and_the_rater(forest_figure):
@@ -164,7 +164,7 @@ def test_forest_has_a_panel_per_criterion_up_to_six(frames, forest_figure):
     ]
     some = frames["certificates"]
     many = pd.concat([some.assign(criterion=f"c{number}") for number in range(8)])
-    svg = drawing.draw(forest.draw, many, useful=0.3).svg
+    svg = drawing.draw(draw_forest, many, useful=0.3).svg
     assert [t for t in _texts(svg) if t in {f"c{n}" for n in range(8)}] == [
         f"c{n}" for n in range(6)
     ]
@@ -173,15 +173,15 @@ def test_forest_has_a_panel_per_criterion_up_to_six(frames, forest_figure):
 
 def test_forest_without_a_global_level_or_a_second_rater(frames):
     some = frames["certificates"]
-    assert forest.draw(some[some["level"] == "system"], useful=0.3) is None
-    figure = forest.draw(some.assign(rater=None), useful=0.3)
+    assert draw_forest(some[some["level"] == "system"], useful=0.3) is None
+    figure = draw_forest(some.assign(rater=None), useful=0.3)
     upright = [l.get_xdata()[0] for l in figure.axes[0].lines if list(l.get_ydata()) == [0, 1]]  # noqa: E741
     assert upright == [0, 0.3]
     assert "rater" not in figure.get_supxlabel()
 
 
 def test_components_have_three_panels_per_criterion_named_with_people_s_shares(frames):
-    figure = components.draw(frames["components"])
+    figure = draw_components(frames["components"])
     assert [a.get_title(loc="left") for a in figure.axes] == [
         "between systems\npeople vary 12 %",
         "between documents\npeople vary 30 %",
@@ -194,12 +194,12 @@ def test_components_have_three_panels_per_criterion_named_with_people_s_shares(f
     assert bars.count([-0.4, 1.0]) == 2
     crosses = [line for line in figure.axes[2].lines if line.get_marker() == "x"]
     assert len(crosses) == 2  # undefined
-    assert components.draw(frames["components"].iloc[:0]) is None
+    assert draw_components(frames["components"].iloc[:0]) is None
 
 
 def test_components_after_the_sixth_criterion_are_left_out(frames):
     some = frames["components"]
     many = pd.concat([some.assign(criterion=f"c{number}") for number in range(7)])
-    figure = components.draw(many)
+    figure = draw_components(many)
     assert len(figure.axes) == 18
     assert "the first 6 of 7 criteria" in figure.get_supxlabel()

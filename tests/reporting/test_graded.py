@@ -4,9 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from metassay.reporting.views.answers import answers_table
-from metassay.reporting.views.judgments import blocks, judgments
-from metassay.reporting.views.lines import Block
+from metassay.reporting.answers import Block, answers_table, blocks, judgments
 from metassay.tables.names import ALL_CITATIONS
 from tests.judges.rubric_setup import ADDED, BACKGROUND, FREE, SYMPTOMS, asks
 

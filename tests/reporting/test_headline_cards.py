@@ -3,15 +3,14 @@
 import pandas as pd
 import pytest
 
-from metassay.cli.closing import closing
-from metassay.file_names import asking_in_test, noting_in_test
-from metassay.params import load
-from metassay.parquet import empty, write
-from metassay.reporting.display import ShownAs
-from metassay.reporting.headline import answers_of
-from metassay.reporting.headline_cards import card_artifacts, cards
+from metassay.cli.run_summary import closing
+from metassay.core.file_names import asking_in_test, noting_in_test
+from metassay.core.params import load
+from metassay.reporting.headline import answers_of, card_artifacts, cards
+from metassay.reporting.names import ShownAs
 from metassay.tables.judge_cards import JUDGE_CARDS
 from metassay.tables.notes import NOTES
+from metassay.tables.parquet import empty, write
 from metassay.tables.responses import RESPONSES
 
 NAME = "wice_dev"

@@ -5,20 +5,20 @@ import json
 import pandas as pd
 import pytest
 
+from metassay.format.numbers import rounded, shown
 from metassay.llm.missing import REST
-from metassay.parquet import empty
-from metassay.reporting.headline_numbers import (
+from metassay.reporting.headline import (
     evaluation_numbers,
     judge_numbers,
     segmentation_numbers,
     write_numbers,
 )
-from metassay.reporting.numbers import rounded, shown
-from metassay.reporting.views.asked import COUNTS, asked_table, missing_lines
+from metassay.reporting.responses import COUNTS, asked_table, missing_lines
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.judge_cards import JUDGE_CARDS
 from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.parquet import empty
 from metassay.tables.responses import RESPONSES
 from metassay.tables.segment_scores import SEGMENT_SCORES
 

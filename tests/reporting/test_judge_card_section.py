@@ -2,8 +2,8 @@
 
 import pytest
 
-from metassay.errors import BadInput
-from metassay.reporting.views.judge_cards import judge_cards_section
+from metassay.core.errors import BadInput
+from metassay.reporting.judge_cards import judge_cards_section
 from tests.reporting.html_tree import section, tree_of
 from tests.reporting.invented_meta import SCRIPT
 from tests.reporting.test_meta_sections import cell, heads, lines

@@ -1,23 +1,32 @@
 """The page of a test of judges: the verdict first, then every number with what it rests on."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from metassay.errors import BadInput
-from metassay.reporting.display import ShownAs
-from metassay.reporting.judge_test import JudgeTestReport, write_judge_test
-from metassay.reporting.judge_test_cards import Cards, cards_of
+from metassay.core.errors import BadInput
+from metassay.reporting.judge_numbers import (
+    Cards,
+    cards_of,
+    kinds_section,
+    kinds_table,
+    kinds_verdict,
+    numbers_section,
+    verdict,
+)
+from metassay.reporting.judge_test import (
+    JudgeTestReport,
+    errors_view,
+    with_right_answers,
+    write_judge_test,
+)
+from metassay.reporting.names import ShownAs
 from metassay.reporting.published_judges import JUDGE_COMPARISONS, compare_judges
-from metassay.reporting.views.judge_errors import errors_view, with_right_answers
-from metassay.reporting.views.judge_kinds import kinds_section, kinds_table
-from metassay.reporting.views.judge_numbers import numbers_section
-from metassay.reporting.views.judge_verdict import kinds_verdict, verdict
 from metassay.tables.notes import NOTES
 from tests.reporting import invented_judge_test
+from tests.reporting.conftest import changed
 from tests.reporting.html_tree import tree_of
 from tests.reporting.invented_report import PUBLISHED, SCRIPT
 
@@ -28,7 +37,7 @@ BALANCED = "balanced_accuracy"
 @pytest.fixture(scope="module")
 def frames() -> dict[str, pd.DataFrame]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("metassay.statistics.posterior.DRAWS", 200)  # intervals needn't be exact here
+        patch.setattr("metassay.statistics.shares.DRAWS", 200)  # intervals needn't be exact here
         return invented_judge_test.tables()
 
 
@@ -51,9 +60,9 @@ def make(frames) -> Callable[..., JudgeTestReport]:
                 "notes": {},
             },
             **{"models": {}, "published": ["doclens_table4"], "published_folder": PUBLISHED},
-            **{"confidence": 0.95, **frames},
+            **{"confidence": 0.95, "tables": frames},
         )
-        return replace(report, **changes)
+        return changed(report, **changes)
 
     return made
 

@@ -3,9 +3,14 @@
 import pandas as pd
 import pytest
 
-from metassay.reporting.views.answers import COLUMNS, answers_section, answers_table
-from metassay.reporting.views.judgments import blocks, judgments
-from metassay.reporting.views.lines import Block
+from metassay.reporting.answers import (
+    COLUMNS,
+    Block,
+    answers_section,
+    answers_table,
+    blocks,
+    judgments,
+)
 from metassay.tables.names import ALL_CITATIONS, REFERENCE
 
 AUTHOR = "lead"

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from metassay.reporting.limits import limits
+from metassay.reporting.certificates import limits
 from tests.reporting.invented_meta import FOUND, SCRIPT
 
 CANNOT = "level no metric can be shown to follow people:"

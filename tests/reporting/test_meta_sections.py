@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from metassay.meta_evaluation.verdicts import VERDICTS
+from metassay.reporting.certificates import best_metrics, certificates_section
+from metassay.reporting.correlations import significance_section
 from metassay.reporting.report import write_report
-from metassay.reporting.views.certificates import best_metrics, certificates_section
-from metassay.reporting.views.significance import significance_section
 from tests.reporting.conftest import CERTIFICATION
 from tests.reporting.html_tree import section, tree_of
 from tests.reporting.invented_meta import FOUND, HOSTILE, SCRIPT, SENTENCE

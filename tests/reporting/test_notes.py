@@ -6,10 +6,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from metassay.parquet import empty
 from metassay.reporting.report import ReportInput, write_report
-from metassay.reporting.views.notes import OPEN, notes_section, notes_table
+from metassay.reporting.responses import OPEN, notes_section, notes_table
 from metassay.tables.notes import NOTES
+from metassay.tables.parquet import empty
 from tests.reporting.invented_report import SCRIPT
 
 

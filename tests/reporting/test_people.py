@@ -4,15 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metassay.options import Criterion
-from metassay.reporting.figures import drawing, metric_matrix
-from metassay.reporting.figures import violins as violin_figure
-from metassay.reporting.ranks import ranks_table
+from metassay.core.options import Criterion
+from metassay.format.frames import records
+from metassay.reporting.figures import drawing
+from metassay.reporting.figures.correlations import draw_metric_matrix
+from metassay.reporting.figures.systems import AT_MOST, draw_violins
+from metassay.reporting.people import people_section, ranks_section, ranks_table, violins
 from metassay.reporting.resampled import Resampling, means
-from metassay.reporting.tables import records
-from metassay.reporting.views.people import people_section
-from metassay.reporting.views.ranks import ranks_section
-from metassay.reporting.violins import violins
 from tests.reporting.invented_meta import SCRIPT
 
 HOW = Resampling(resamples=200, confidence=0.9, seed=7)
@@ -77,7 +75,7 @@ def many_violins(n, criteria=("overall",)):
 @pytest.mark.parametrize("n", [1, 16])
 def test_violins_draw_means_intervals_and_quartiles_of_the_table(n):
     table = many_violins(n)
-    lines = violin_figure.draw(table).axes[0].lines
+    lines = draw_violins(table).axes[0].lines
     found = {
         width: [tuple(line.get_xdata()) for line in lines if line.get_linewidth() == width]
         for width in (0.9, 4)
@@ -87,22 +85,22 @@ def test_violins_draw_means_intervals_and_quartiles_of_the_table(n):
     assert [line.get_xdata()[0] for line in lines if line.get_marker() == "o"] == list(
         table["mean"]
     )
-    drawn = drawing.draw(violin_figure.draw, table)
-    assert drawn == drawing.draw(violin_figure.draw, many_violins(n))
+    drawn = drawing.draw(draw_violins, table)
+    assert drawn == drawing.draw(draw_violins, many_violins(n))
 
 
 def test_violins_name_studies_and_leave_out_what_is_too_much():
     table = many_violins(2, [f"c{n:02}" for n in range(13)])
-    figure = violin_figure.draw(pd.concat([table, table.assign(study="t")]))
+    figure = draw_violins(pd.concat([table, table.assign(study="t")]))
     titles = [axes.get_title(loc="left") for axes in figure.axes if axes.get_visible()]
-    assert len(titles) == violin_figure.AT_MOST
+    assert len(titles) == AT_MOST
     assert titles[0].startswith("c00\nspread .")
     assert "the first 12 of 26 criteria" in figure.get_supxlabel()
     few = table[table["criterion"] == "c00"]
-    figure = violin_figure.draw(pd.concat([few, few.assign(study="t")]))
+    figure = draw_violins(pd.concat([few, few.assign(study="t")]))
     titles = [axes.get_title(loc="left").split("\n")[0] for axes in figure.axes]
     assert titles == ["s: c00", "t: c00"]
-    assert violin_figure.draw(table.iloc[:0]) is None
+    assert draw_violins(table.iloc[:0]) is None
 
 
 def summary(author, mean, criterion="overall", of="author"):
@@ -224,7 +222,7 @@ def pairs_of(n):
 @pytest.mark.parametrize("n", [1, 9])
 def test_the_matrix_has_a_square_per_pair_and_names_the_coefficient(n):
     table = pairs_of(n)
-    figure = metric_matrix.draw(table)
+    figure = draw_metric_matrix(table)
     (axes,) = figure.axes
     assert axes.get_title(loc="left") == "Pearson over all texts, s"
     assert len(axes.texts) == len(table)
@@ -232,16 +230,16 @@ def test_the_matrix_has_a_square_per_pair_and_names_the_coefficient(n):
     at = {text.get_position(): text.get_text() for text in axes.texts}
     assert at[0, 1] == "0"
     assert len(axes.get_yticklabels()) == n
-    drawn = drawing.draw(metric_matrix.draw, table)
-    assert drawn == drawing.draw(metric_matrix.draw, table.sample(frac=1, random_state=1))
+    drawn = drawing.draw(draw_metric_matrix, table)
+    assert drawn == drawing.draw(draw_metric_matrix, table.sample(frac=1, random_state=1))
 
 
 def test_the_matrix_hatches_what_is_undefined_and_draws_nothing_of_other_coefficients():
     table = pairs_of(2)
     table.loc[0, "value"] = None
-    figure = metric_matrix.draw(table)
+    figure = draw_metric_matrix(table)
     assert [patch.get_hatch() for patch in figure.axes[0].patches].count("////") == 1
-    assert metric_matrix.draw(table.assign(coefficient="kendall")) is None
+    assert draw_metric_matrix(table.assign(coefficient="kendall")) is None
 
 
 def test_intervals_of_few_documents_hold_what_they_are_for():

@@ -5,11 +5,11 @@ import math
 import pandas as pd
 import pytest
 
-from metassay.reporting.figures import drawing, profile
-from metassay.reporting.profile import popularity, profile_table
+from metassay.format.frames import records
+from metassay.reporting.figures import drawing
+from metassay.reporting.figures.systems import draw_profile
+from metassay.reporting.profile import popularity, profile_section, profile_table
 from metassay.reporting.resampled import Resampling
-from metassay.reporting.tables import records
-from metassay.reporting.views.profile import profile_section
 from tests.reporting.invented_report import SCRIPT
 
 HOW = Resampling(resamples=200, confidence=0.95, seed=1)
@@ -78,7 +78,7 @@ def test_without_a_reference_there_is_no_difference_and_without_scores_no_row():
     nothing = profile_table(SOURCES, texts_of(), scores[:0], HOW)
     assert nothing.empty
     assert profile_section(nothing) is None
-    assert profile.draw(nothing) is None
+    assert draw_profile(nothing) is None
 
 
 def many(n):
@@ -100,10 +100,10 @@ def test_section_names_who_is_furthest_from_the_reference():
 @pytest.mark.parametrize("n", [0, 1, 16])
 def test_figure_draws_the_table_and_the_same_bytes(n):
     table = many(n)
-    figure = profile.draw(table)
+    figure = draw_profile(table)
     dots = [line.get_xdata()[0] for line in figure.axes[0].lines if line.get_marker() == "o"]
     assert dots == list(table["mean"])
     bars = [bar.get_x() for bar in figure.axes[0].patches]
     assert bars == [value for row in records(table) for value in (row["p10"], row["p25"])]
-    drawn = drawing.draw(profile.draw, table)
-    assert drawn == drawing.draw(profile.draw, table.copy())
+    drawn = drawing.draw(draw_profile, table)
+    assert drawn == drawing.draw(draw_profile, table.copy())

@@ -5,15 +5,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.paper_figures.papers import PAPERS
-from metassay.parquet import empty
-from metassay.reporting.published import COMPARISONS, agrees, compare_all
+from metassay.reporting.published import COMPARISONS, agrees, compare_all, published_view
 from metassay.reporting.published_judges import JUDGE_COMPARISONS
-from metassay.reporting.views.published import published_view
 from metassay.tables.correlations import CORRELATIONS
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import NO_JUDGE
+from metassay.tables.parquet import empty
 from tests.reporting.invented_report import PUBLISHED, ours_of
 
 CRITERIA = {

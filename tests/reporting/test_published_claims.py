@@ -3,12 +3,12 @@
 import pandas as pd
 import pytest
 
-from metassay.parquet import empty
-from metassay.reporting.display import ShownAs
+from metassay.reporting.names import ShownAs
 from metassay.reporting.published import compare_all
-from metassay.reporting.views.published_claims import claims_section
+from metassay.reporting.published_judges import claims_section
 from metassay.tables.correlations import CORRELATIONS
 from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.parquet import empty
 from tests.reporting.invented_report import PUBLISHED, ours_of
 
 SYSTEMS = ("bart_samsum_full", "bart_samsum_section", "biobart_full", "biobart_section")

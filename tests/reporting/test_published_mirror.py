@@ -5,11 +5,11 @@ import pytest
 from scipy.stats import pearsonr
 
 from metassay.metrics import rouge
-from metassay.parquet import empty
 from metassay.reporting.published import agrees, compare_all
 from metassay.tables.correlations import CORRELATIONS
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import NO_JUDGE
+from metassay.tables.parquet import empty
 from tests.reporting.invented_report import PUBLISHED, ours_of
 
 OPTIONS = rouge.RougeOptions(stemmer=False, split="newline")

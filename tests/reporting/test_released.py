@@ -5,17 +5,16 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from metassay.core.options import Criterion
 from metassay.datasets.ingest import ingest
 from metassay.datasets.scholarsum import FACETS
-from metassay.options import Criterion
-from metassay.parquet import empty
 from metassay.reporting.cells import Ours
-from metassay.reporting.published import compare_all
-from metassay.reporting.views.published import published_view
+from metassay.reporting.published import compare_all, published_view
 from metassay.tables.correlations import CORRELATIONS
 from metassay.tables.facet_weights import FACET_WEIGHTS
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import NO_JUDGE
+from metassay.tables.parquet import empty
 from tests.reporting.invented_report import PUBLISHED, ours_of
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.reporting.report import write_report
 from tests.reporting import invented_meta
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metassay.reporting.numbers import (
+from metassay.format.frames import rows, to_csv, to_markdown
+from metassay.format.numbers import (
     counted,
     equals,
     exact,
@@ -18,7 +19,6 @@ from metassay.reporting.numbers import (
     shown_interval,
     significant,
 )
-from metassay.reporting.tables import rows, to_csv, to_markdown
 
 
 @pytest.mark.parametrize(

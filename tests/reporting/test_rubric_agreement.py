@@ -6,10 +6,9 @@ import pandas as pd
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from metassay.options import Criterion
+from metassay.core.options import Criterion
 from metassay.reporting.resampled import Resampling
-from metassay.reporting.rubric_agreement import rubric_agreement_table
-from metassay.reporting.views.rubrics import rubrics_section
+from metassay.reporting.rubrics import rubric_agreement_table, rubrics_section
 
 HOW = Resampling(80, 0.9, 3)
 NAMES = ("percent", "cohen_kappa_quadratic", "krippendorff_alpha_ordinal")

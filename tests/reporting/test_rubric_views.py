@@ -5,11 +5,11 @@ import json
 import pandas as pd
 import pytest
 
-from metassay.reporting.figures import drawing, rubric_levels
+from metassay.format.frames import records
+from metassay.reporting.figures import drawing
+from metassay.reporting.figures.systems import draw_rubric_levels
 from metassay.reporting.report import write_report
-from metassay.reporting.rubrics import rubric_tables
-from metassay.reporting.tables import records
-from metassay.reporting.views.filled import TEXTS, filled_in
+from metassay.reporting.rubrics import TEXTS, filled_in, rubric_tables
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS
@@ -83,12 +83,12 @@ def test_levels_are_drawn_as_long_as_their_share(n):
         ]
     )
     _, levels = rubric_tables(CRITERIA_ROWS, scores)
-    axes = rubric_levels.draw(levels).axes[0]
+    axes = draw_rubric_levels(levels).axes[0]
     assert [bar.get_width() for bar in axes.patches] == pytest.approx(list(levels["share"]))
     assert axes.get_title(loc="left") == "form: clear\ngpt"
-    drawn = drawing.draw(rubric_levels.draw, levels)
-    assert drawn == drawing.draw(rubric_levels.draw, levels.copy())
-    assert rubric_levels.draw(levels.iloc[:0]) is None
+    drawn = drawing.draw(draw_rubric_levels, levels)
+    assert drawn == drawing.draw(draw_rubric_levels, levels.copy())
+    assert draw_rubric_levels(levels.iloc[:0]) is None
 
 
 def pair(pair_id, name, position, *, author=EVIL, settled=None, doc_id=DOC, kind="scale"):
@@ -208,7 +208,7 @@ def test_a_page_with_a_rubric_says_all_of_it_and_escapes_it(make_report, frames,
         ]
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("metassay.reporting.sections.FIGURES", {})
+        patch.setattr("metassay.reporting.meta_page.FIGURES", {})
         report = make_report(
             criteria=CRITERIA_ROWS, pairs=PAIRS_ROWS, judgments=ANSWERS, scores=scores
         )

@@ -7,16 +7,16 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from metassay.cli.closing import closing
-from metassay.cli.meta_eval.terminal import SHOWN, show
+from metassay.cli.meta_eval_terminal import SHOWN, show
 from metassay.cli.project import list_all
-from metassay.file_names import asking, noting
-from metassay.params import load
-from metassay.parquet import empty, read, write
+from metassay.cli.run_summary import closing
+from metassay.core.file_names import asking, noting
+from metassay.core.params import load
+from metassay.reporting.certificates import limits_of
 from metassay.reporting.headline import answers_of, artifacts, best_metrics
-from metassay.reporting.limits import limits_of
 from metassay.tables.index import TABLES
 from metassay.tables.notes import NOTES
+from metassay.tables.parquet import empty, read, write
 from metassay.tables.responses import RESPONSES
 from tests.reporting.invented_meta import FOUND
 

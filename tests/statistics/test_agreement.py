@@ -1,3 +1,5 @@
+from functools import partial
+
 import krippendorff
 import numpy as np
 import pytest
@@ -6,7 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.metrics import cohen_kappa_score
 
-from metassay.statistics.agreement import cohen_kappa, krippendorff_alpha, percent
+from metassay.statistics import agreement as coefficients
+from metassay.statistics.agreement import agreement
 
 NAN = np.nan
 SCALES = ("nominal", "ordinal", "interval")
@@ -21,6 +24,18 @@ checked = settings(deadline=None, derandomize=True, max_examples=40)
 TABLES = st.tuples(st.integers(1, 4), st.integers(0, 7)).flatmap(
     lambda shape: arrays(float, shape, elements=st.sampled_from([NAN, 0.0, 1.0, 2.0, 5.0]))
 )
+
+
+def percent(a, b):
+    return agreement((a, b), coefficients.share_within)
+
+
+def cohen_kappa(a, b, weights="none"):
+    return agreement((a, b), partial(coefficients.cohen_kappa, distance=weights))
+
+
+def krippendorff_alpha(ratings, scale):
+    return agreement(ratings, partial(coefficients.krippendorff_alpha, scale=scale))
 
 
 def test_by_hand():
@@ -115,7 +130,7 @@ def test_interval_alpha_of_a_continuum_needs_no_pairs():
 
 
 def test_shapes():
-    with pytest.raises(ValueError, match="equal length"):
+    with pytest.raises(ValueError, match="inhomogeneous"):
         percent([1.0, 2.0], [1.0])
     with pytest.raises(ValueError, match="raters x items"):
         krippendorff_alpha([1.0, 2.0], "nominal")

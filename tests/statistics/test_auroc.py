@@ -6,7 +6,7 @@ from scipy.special import ndtri
 from scipy.stats import t as student
 from sklearn import metrics
 
-from metassay.statistics.auroc import auroc
+from metassay.statistics.classification import auroc
 from metassay.statistics.shares import jeffreys
 
 NAN = np.nan

@@ -3,7 +3,7 @@ import pytest
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss
 
-from metassay.statistics.calibration import calibration
+from metassay.statistics.classification import calibration
 from metassay.statistics.shares import jeffreys
 
 NAN = np.nan
@@ -77,7 +77,7 @@ def test_draws_of_many_texts_are_held_a_few_at_a_time(monkeypatch):
         return calibration(judge, people, confidence=0.95, rng=np.random.default_rng(1))
 
     at_once = found()
-    monkeypatch.setattr("metassay.statistics.calibration.HELD", 40 * 3)
+    monkeypatch.setattr("metassay.statistics.classification.HELD", 40 * 3)
     assert found() == at_once
 
 

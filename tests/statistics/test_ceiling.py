@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
+from metassay.statistics.agreement import mean_of_others
 from metassay.statistics.ceiling import against_rater
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, correlate
 from metassay.statistics.jackknife import interval, left_out
-from metassay.statistics.reliability import mean_of_others
 
 NAN = np.nan
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from metassay.statistics.confounds import most_abstractive
 from metassay.statistics.correlation import correlate
+from metassay.statistics.partials import most_abstractive
 
 NAN = np.nan
 

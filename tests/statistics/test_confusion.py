@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from metassay.statistics import confusion
+from metassay.statistics import classification as confusion
+from metassay.statistics import shares
 
 # Four abstracts' sentences by hand: background, method, result; `none` is a label like others.
 RIGHT = [0, 0, 0, 1, 1, 1, 2, 2]
@@ -28,7 +29,7 @@ def test_by_hand() -> None:
     assert np.isnan(confusion.recall(TABLE)[3])
     each = [0.8, 4 / 7, 2 / 3]  # 2*2/(3+2), 2*2/(3+4), 2*1/(2+1)
     assert confusion.f1(TABLE).tolist()[:3] == pytest.approx(each)
-    assert confusion.macro_f1(TABLE) == pytest.approx(sum(each) / 3)  # `none` is nobody's label
+    assert confusion.macro_f1(TABLE) == pytest.approx(sum(each) / 4)  # `none`, nobody's, is given
     assert confusion.weighted_f1(TABLE) == pytest.approx((3 * 0.8 + 3 * 4 / 7 + 2 * 2 / 3) / 8)
     assert confusion.accuracy(TABLE) == 5 / 8
     assert confusion.majority_guess(TABLE) == 3 / 8
@@ -72,13 +73,12 @@ def test_as_scikit_learn_has_them(seed: int) -> None:
         strict=True,
     ):
         assert mine == pytest.approx(theirs, nan_ok=True)
-    of = {"labels": sorted(set(right.tolist())), "zero_division": 0}
-    assert confusion.macro_f1(table) == pytest.approx(
-        metrics.f1_score(right, said, average="macro", **of)
-    )
-    assert confusion.weighted_f1(table) == pytest.approx(
-        metrics.f1_score(right, said, average="weighted", **of)
-    )
+    for average, found in (
+        ("macro", confusion.macro_f1(table)),
+        ("weighted", confusion.weighted_f1(table)),
+    ):
+        theirs = metrics.f1_score(right, said, average=average, zero_division=0)
+        assert found == pytest.approx(theirs)
     assert confusion.accuracy(table) == pytest.approx(metrics.accuracy_score(right, said))
     assert confusion.cohen_kappa(table) == pytest.approx(metrics.cohen_kappa_score(right, said))
 
@@ -86,7 +86,7 @@ def test_as_scikit_learn_has_them(seed: int) -> None:
 def test_resamples_draw_whole_documents() -> None:
     """Two documents, one all right and one all wrong: 0, 1 or 2 of the right one are drawn."""
     counts = confusion.tables([0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 1], labels=2, documents=2)
-    sums = confusion.resampled(counts, n=400, rng=np.random.default_rng(3))
+    sums = confusion.resampled_tables(counts, n=400, rng=np.random.default_rng(3))
     found = confusion.accuracy(sums)
     assert set(found.tolist()) == {0.0, 0.75, 1.0}
     assert np.mean(found == 0.75) == pytest.approx(0.5, abs=0.07)
@@ -101,13 +101,15 @@ def test_the_interval_is_that_of_the_cluster_bootstrap() -> None:
     said = np.where(bad[documents] & (rng.random(200) < 0.8), (right + 1) % 3, right)
     counts = confusion.tables(right, said, documents, labels=3, documents=40)
     value = float(confusion.accuracy(counts.sum(axis=0)))
-    drawn = confusion.accuracy(confusion.resampled(counts, n=4000, rng=np.random.default_rng(1)))
-    low, high = confusion.ends(drawn, value, confidence=0.95)
+    drawn = confusion.accuracy(
+        confusion.resampled_tables(counts, n=4000, rng=np.random.default_rng(1))
+    )
+    low, high = shares.ends(drawn, value, confidence=0.95)
     plain = [
         np.mean([np.mean(right[documents == d] == said[documents == d]) for d in chosen])
         for chosen in np.random.default_rng(2).integers(40, size=(2000, 40))
     ]
     assert (low, high) == pytest.approx(np.quantile(plain, (0.025, 0.975)), abs=0.012)
     assert low < value < high
-    assert np.isnan(confusion.ends(np.array([np.nan]), 0.5, confidence=0.95)).all()
-    assert confusion.ends(np.array([0.6, 0.7]), 0.5, confidence=0.95)[0] == 0.5
+    assert np.isnan(shares.ends(np.array([np.nan]), 0.5, confidence=0.95)).all()
+    assert shares.ends(np.array([0.6, 0.7]), 0.5, confidence=0.95)[0] == 0.5

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from metassay.statistics import arithmetic
-from metassay.statistics.arithmetic import weighted_sums
+from metassay.statistics import exact_sums as arithmetic
 from metassay.statistics.correlation import (
     EVERY_COEFFICIENT,
     LEVELS,
@@ -23,6 +22,7 @@ from metassay.statistics.correlation import (
     system_means,
     tied,
 )
+from metassay.statistics.exact_sums import weighted_sums
 
 NAN = np.nan
 PUBLISHED = json.loads((Path(__file__).parent / "correlations_with_ties.json").read_text("utf-8"))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from metassay.statistics.dependence import (
+from metassay.statistics.layout import (
     clumps,
     differ_by_group,
     document_means,

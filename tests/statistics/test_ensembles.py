@@ -3,13 +3,13 @@ import pytest
 import scipy.stats
 
 from metassay.statistics.ensembles import (
+    best_subset,
     ensembles,
     in_ensembles,
     moment_correlations,
     standardise,
     subsets,
 )
-from metassay.statistics.selection import best_subset
 
 NAN = np.nan
 

@@ -4,8 +4,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metassay.statistics.correlation import EVERY_COEFFICIENT, correlate
-from metassay.statistics.grouped import correlate_groups
+from metassay.statistics.correlation import EVERY_COEFFICIENT, correlate, correlate_groups
 
 NAN = np.nan
 

@@ -8,13 +8,14 @@ from metassay.statistics.components import COMPONENTS, value_at
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS
 from metassay.statistics.independence import (
     Independence,
+    document_orders,
+    draw_orders,
     independence_test,
     nested_test,
+    prepared,
     step_down,
     stratified,
 )
-from metassay.statistics.orders import document_orders, draw_orders
-from metassay.statistics.prepared import prepared
 
 NAN = np.nan
 EVERY = (*LEVELS, *COMPONENTS)

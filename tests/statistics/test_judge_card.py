@@ -6,7 +6,7 @@ from scipy.stats import beta
 from sklearn import metrics
 from statsmodels.stats.proportion import proportion_confint
 
-from metassay.statistics.judge_card import judge_card, judgments
+from metassay.statistics.classification import judge_card, judgments
 from metassay.statistics.shares import effective_size, jeffreys
 
 NAN = np.nan

@@ -3,7 +3,7 @@ import pytest
 import scipy.special
 
 from metassay.statistics.jackknife import LeftOut, Spread
-from metassay.statistics.moderation import between_systems, moderator
+from metassay.statistics.simultaneous import between_systems, moderator
 
 
 def drawn(n, freedom, prior, common, seed=0):

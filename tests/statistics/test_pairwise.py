@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from metassay.statistics.correlation import LEVELS
-from metassay.statistics.pairwise import calibrate, calibrated_chance, pairwise_accuracy
+from metassay.statistics.pairs import calibrate, calibrated_chance, pairwise_accuracy
 
 NAN = np.nan
 PUBLISHED = json.loads((Path(__file__).parent / "correlations_with_ties.json").read_text("utf-8"))

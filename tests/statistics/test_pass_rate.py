@@ -3,9 +3,13 @@
 import numpy as np
 import pytest
 
-from metassay.statistics.labels import labels_needed
-from metassay.statistics.pass_rate import pass_rates, powered_influence
-from metassay.statistics.prediction_powered import prediction_powered_mean, rogan_gladen
+from metassay.statistics.pass_rate import (
+    labels_needed,
+    pass_rates,
+    powered_influence,
+    prediction_powered_mean,
+    rogan_gladen,
+)
 from metassay.statistics.shares import jeffreys
 from tests.statistics.test_judge_card import NAN, texts
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from nlpstats.correlations.correlations import correlate as by_nlpstats
 from nlpstats.correlations.permutation import permutation_test as nlpstats_test
 
-from metassay.statistics import permutation
+from metassay.statistics import significance as permutation
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, correlate
-from metassay.statistics.permutation import Swaps, common, draw_swaps, permutation_test, permuted
+from metassay.statistics.significance import Swaps, common, draw_swaps, permutation_test, permuted
 
 NAN = np.nan
 RESAMPLES = ("systems", "documents", "both")

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from metassay.statistics.power import needed
+from metassay.statistics.jackknife import needed
 
 NONE = np.nan, np.nan
 

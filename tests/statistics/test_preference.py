@@ -6,7 +6,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metassay.statistics.preference import (
+from metassay.statistics.pairs import (
     disagreements,
     draw_disagreements,
     preference_agreement,

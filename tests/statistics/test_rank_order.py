@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from metassay.statistics.rank_order import rank_order
+from metassay.statistics.independence import rank_order
 
 
 def of(x, y, coefficient="spearman", *, n_orders=999):

@@ -9,17 +9,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 from statsmodels.stats import inter_rater
 
-from metassay.statistics import reliability, weighted
-from metassay.statistics import weighted_agreement as weights_of
-from metassay.statistics.agreement import cohen_kappa, krippendorff_alpha, percent
-from metassay.statistics.correlation import EVERY_COEFFICIENT
-from metassay.statistics.reliability import (
-    agreement_interval,
-    count_f1,
-    fleiss_kappa,
-    icc,
-    mean_of_others,
-)
+from metassay.statistics import agreement as coefficients
+from metassay.statistics.agreement import agreement, agreement_interval, mean_of_others
+from metassay.statistics.correlation import EVERY_COEFFICIENT, WEIGHTED
 
 NAN = np.nan
 # Shrout and Fleiss 1979, table 2: four judges, six targets, and their table 4.
@@ -28,6 +20,30 @@ TARGETS = np.array(
 )
 PRINTED = {"icc1": 0.17, "icc2": 0.29, "icc3": 0.71, "icc1k": 0.44, "icc2k": 0.62, "icc3k": 0.91}
 checked = settings(deadline=None, derandomize=True, max_examples=30)
+
+
+def percent(a, b):
+    return agreement((a, b), coefficients.share_within)
+
+
+def count_f1(a, b, tolerance):
+    return agreement((a, b), partial(coefficients.share_within, tolerance=tolerance))
+
+
+def cohen_kappa(a, b, weights):
+    return agreement((a, b), partial(coefficients.cohen_kappa, distance=weights))
+
+
+def krippendorff_alpha(ratings, scale):
+    return agreement(ratings, partial(coefficients.krippendorff_alpha, scale=scale))
+
+
+def fleiss_kappa(ratings):
+    return agreement(ratings, coefficients.fleiss_kappa)
+
+
+def icc(ratings, kind):
+    return agreement(ratings, partial(coefficients.icc, kind=kind), fewest=len(ratings))
 
 
 def test_by_hand():
@@ -91,21 +107,21 @@ def test_mean_of_others_leaves_gaps_out():
 
 def of_values(coefficient):
     def correlated(pair, weights):
-        return weighted.COEFFICIENTS[coefficient](*pair, np.arange(pair.shape[1]), weights)
+        return WEIGHTED[coefficient](*pair, np.arange(pair.shape[1]), weights)
 
     return correlated
 
 
 PAIRWISE = {
-    "percent": (percent, lambda *of: weights_of.share_within(*of, 0.0)),
+    "percent": (percent, lambda *of: coefficients.share_within(*of, 0.0)),
     "f1": (
         lambda a, b: count_f1(a, b, tolerance=1),
-        lambda *of: weights_of.share_within(*of, 1.0),
+        lambda *of: coefficients.share_within(*of, 1.0),
     ),
     **{
         f"kappa_{distance}": (
             partial(cohen_kappa, weights=distance),
-            partial(weights_of.cohen_kappa, distance=distance),
+            partial(coefficients.cohen_kappa, distance=distance),
         )
         for distance in ("none", "linear", "quadratic")
     },
@@ -115,16 +131,16 @@ PAIRWISE = {
     },
 }
 OF_ALL = {
-    "fleiss": (fleiss_kappa, weights_of.fleiss_kappa),
+    "fleiss": (fleiss_kappa, coefficients.fleiss_kappa),
     **{
         f"alpha_{scale}": (
             partial(krippendorff_alpha, scale=scale),
-            partial(weights_of.krippendorff_alpha, scale=scale),
+            partial(coefficients.krippendorff_alpha, scale=scale),
         )
         for scale in ("nominal", "ordinal", "interval")
     },
 }
-ICC = {kind: (partial(icc, kind=kind), partial(weights_of.icc, kind=kind)) for kind in PRINTED}
+ICC = {kind: (partial(icc, kind=kind), partial(coefficients.icc, kind=kind)) for kind in PRINTED}
 SLOWLY = {
     **{name: (lambda r, p=point: p(*r), fast) for name, (point, fast) in PAIRWISE.items()},
     **OF_ALL,
@@ -183,7 +199,7 @@ def test_blocks_of_resamples_draw_as_one(monkeypatch):
     of = PAIRWISE["kappa_linear"][1]
     found = []
     for held in (1 << 22, 150):
-        monkeypatch.setattr(reliability, "HELD", held)
+        monkeypatch.setattr(coefficients, "HELD", held)
         rng = np.random.default_rng(0)
         found.append(agreement_interval(ratings, of, n=31, confidence=0.9, rng=rng))
     assert found[0] == found[1]
@@ -213,6 +229,6 @@ def test_shapes():
     for of in (fleiss_kappa, lambda r: icc(r, "icc1")):
         with pytest.raises(ValueError, match="raters x items"):
             of([1.0, 2.0])
-    with pytest.raises(ValueError, match="equal length"):
+    with pytest.raises(ValueError, match="inhomogeneous"):
         count_f1([1], [1, 2], tolerance=0)
     assert np.isnan(icc(np.full((3, 4), 2.0), "icc2").value)

@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from metassay.statistics import resampling, weighted
+from metassay.statistics import correlation, resampling
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, correlate
-from metassay.statistics.ensembles import percentiles
-from metassay.statistics.resampling import Draws, draw, resampled, varied
+from metassay.statistics.resampling import Draws, draw, percentiles, resampled, varied
 
 RESAMPLES = ("documents", "systems", "both")
 # systems, documents, share of cells missing
@@ -67,8 +66,8 @@ def test_every_way_to_the_value_is_one_value(coefficient, monkeypatch):
     metric, human = scored(4, 15, 0.1, rng)
     of = {resample: draw(metric.shape, resample=resample, n=300, rng=rng) for resample in RESAMPLES}
     before = {r: resampled(metric, human, "global", coefficient, of[r]) for r in RESAMPLES}
-    monkeypatch.setattr(weighted, "PAIRED_ITEMS", 0)  # Kendall by sorting
-    monkeypatch.setattr(weighted, "CANCELS", 2.0)  # Pearson from the items
+    monkeypatch.setattr(correlation, "PAIRED_ITEMS", 0)  # Kendall by sorting
+    monkeypatch.setattr(correlation, "CANCELS", 2.0)  # Pearson from the items
     monkeypatch.setattr(resampling, "HELD", 100)  # a few resamples at a time
     for resample in RESAMPLES:
         after = resampled(metric, human, "global", coefficient, of[resample])

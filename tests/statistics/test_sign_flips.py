@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from metassay.statistics.sign_flips import mean_interval, sign_flip_test
+from metassay.statistics.changes import mean_interval, sign_flip_test
 
 NAN = np.nan
 

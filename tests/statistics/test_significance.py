@@ -9,10 +9,10 @@ from nlpstats.correlations import williams as nlpstats_williams
 from statsmodels.stats.multitest import multipletests
 
 from metassay.statistics.correlation import COEFFICIENTS, LEVELS, correlate
-from metassay.statistics.permutation import common
 from metassay.statistics.resampling import draw
 from metassay.statistics.significance import (
     benjamini_hochberg,
+    common,
     holm,
     paired,
     sampled,

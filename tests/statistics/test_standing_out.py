@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from metassay.statistics.standing_out import below_others
+from metassay.statistics.agreement import below_others
 
 
 def ratings(n, noise, rng):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from metassay.statistics.three_way import three_way
+from metassay.statistics.classification import three_way
 
 ENTAILED, NEUTRAL, CONTRADICTED = 0.0, 1.0, 2.0
 NAN = np.nan

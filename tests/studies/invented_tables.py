@@ -4,8 +4,7 @@ import json
 
 import pandas as pd
 
-from metassay.options import Criterion
-from metassay.parquet import as_written, empty
+from metassay.core.options import Criterion
 from metassay.studies.export import Design, study_of
 from metassay.studies.record import (
     Asked,
@@ -22,6 +21,7 @@ from metassay.studies.record import (
 from metassay.tables.documents import SOURCES
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import FULL
+from metassay.tables.parquet import as_written, empty
 from metassay.tables.parts import PARTS
 from metassay.tables.scores import SCORES
 from metassay.tables.units import UNITS

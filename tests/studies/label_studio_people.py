@@ -13,11 +13,11 @@ def projects(study, folder):
     """Each rater's tasks and config, as they were written."""
     write(study, label_studio.KIND, folder)
     return {
-        one.rater: (
-            json.loads((folder / f"sheets/{one.rater}.json").read_text("utf-8")),
-            LabelInterface((folder / f"sheets/{one.rater}.xml").read_text("utf-8")),
+        rater: (
+            json.loads((folder / f"sheets/{rater}.json").read_text("utf-8")),
+            LabelInterface((folder / f"sheets/{rater}.xml").read_text("utf-8")),
         )
-        for one in study.assignments
+        for rater in study.assignments
     }
 
 

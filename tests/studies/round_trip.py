@@ -9,8 +9,8 @@ from pathlib import Path
 
 import yaml
 
-from metassay.parquet import read
 from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.parquet import read
 from metassay.tables.ratings import RATINGS
 from tests.studies.raters import fill_in
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.studies import csv_sheets, importing, key
 from metassay.studies.export import write
 from tests.studies.invented_tables import PLAIN, study

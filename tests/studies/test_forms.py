@@ -6,19 +6,20 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from metassay.errors import BadInput
-from metassay.studies import key
+from metassay.core.errors import BadInput
+from metassay.studies import FORM_NAMES, key
 from metassay.studies.export import Design, study_of
-from metassay.studies.forms import claims, elements, facets, pairs, rubric
+from metassay.studies.forms import FORMS
 from metassay.studies.record import Answer, Options, Target
 from tests.studies.invented_tables import parts, sources, tables
 
 ROOT = Path(__file__).parents[2]
+claims, pairs, rubric, elements, facets = (FORMS[name] for name in FORM_NAMES)
 SEED = Options(1, root=ROOT)
 
 
 def made(form, read=None, **options):
-    return form.KIND.make(read or tables(), Options(1, root=ROOT, **options))
+    return form.make(read or tables(), Options(1, root=ROOT, **options))
 
 
 def asked(found):
@@ -64,7 +65,7 @@ def test_pairs_and_the_shares_that_are_asked_once_a_text():
     found = made(pairs, shares=True)
     assert len(found.drafts) == 3 + 3 + 1
     design = Design(("a", "b"), 2, None, 1)
-    study = study_of("one", "s", pairs.KIND, found, design)
+    study = study_of("one", "s", pairs, found, design)
     targets = list(study.targets.values())
     preferred = [one for one in targets if one.criterion == "preference"]
     assert len(preferred) == 7
@@ -107,7 +108,7 @@ def test_elements_of_each_sentence_and_their_shares():
         for n, word in enumerate(said)
     ]
     answers.append(Answer(Target("d", "a", "full", "statement:1", "label 0"), None))
-    got = {(one.of.unit, one.of.criterion): one.value for one in elements.KIND.rate(answers)}
+    got = {(one.of.unit, one.of.criterion): one.value for one in elements.rate(answers)}
     # Three of four elements have an error, one of each category; one error is critical.
     assert [got["statement:0", name] for name in found.criteria] == [0.75, 0.25, 0.25, 0.25, 0.25]
     assert [got["statement:1", name] for name in found.criteria] == [None] * 5
@@ -170,7 +171,7 @@ def test_facets_are_graded_where_the_reference_has_them():
 )
 def test_a_key_brings_back_every_target(tmp_path, form, options):
     found = made(form, **options)
-    study = study_of("one", "s", form.KIND, found, Design(("a", "b"), 1, 6, 3))
+    study = study_of("one", "s", form, found, Design(("a", "b"), 1, 6, 3))
     (tmp_path / "key.json").write_bytes(key.written(study))
     back = key.read(tmp_path / "key.json")
     targets = {(r, c): a.of for r, row in back.rows.items() for c, a in row.asked.items()}
@@ -196,3 +197,7 @@ def test_further_references_are_nobody_s_system():
         (rubric, {"rubric": "vanilla"}),
     ):
         assert made(form, more, **options).drafts == made(form, **options).drafts
+
+
+def test_the_command_line_offers_every_form():
+    assert tuple(FORMS) == FORM_NAMES

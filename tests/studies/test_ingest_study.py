@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
+from metassay.core.errors import BadInput
+from metassay.core.options import Criterion
 from metassay.datasets.study import ingest_study
-from metassay.errors import BadInput
-from metassay.options import Criterion
-from metassay.parquet import write
+from metassay.tables.parquet import write
 from metassay.tables.ratings import RATINGS
 from tests.studies.invented_tables import DOCUMENTS, SYSTEMS, sources
 

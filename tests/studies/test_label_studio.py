@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from label_studio_sdk.label_interface import LabelInterface
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.studies import csv_sheets, importing, key, label_studio
 from metassay.studies.answers import value_of
 from metassay.studies.export import Design, study_of, write
-from metassay.studies.forms import claims, elements, facets, pairs, rubric
+from metassay.studies.forms import FORMS
 from metassay.studies.record import (
     Answer,
     Asked,
@@ -36,18 +36,18 @@ from tests.studies.invented_tables import PLAIN, SCALES, study, tables
 pytestmark = pytest.mark.filterwarnings("ignore:The `dict` method is deprecated")
 
 ROOT = Path(__file__).parents[2]
-FORMS = {
-    "claims": (claims.KIND, {"claims": "both"}),
-    "pairs": (pairs.KIND, {"shares": True}),
-    "rubric": (rubric.KIND, {"rubric": "vanilla"}),
-    "elements": (elements.KIND, {}),
-    "facets": (facets.KIND, {"rubric": "facets"}),
+OPTIONS = {
+    "claims": {"claims": "both"},
+    "pairs": {"shares": True},
+    "rubric": {"rubric": "vanilla"},
+    "elements": {},
+    "facets": {"rubric": "facets"},
 }
 
 
 def study_by(name, raters=("anna", "ben"), per_item=1):
-    form, options = FORMS[name]
-    made = form.make(tables(), Options(seed=5, root=ROOT, **options))
+    form = FORMS[name]
+    made = form.make(tables(), Options(seed=5, root=ROOT, **OPTIONS[name]))
     return form, study_of("one", "pilot", form, made, Design(raters, per_item, None, 5))
 
 
@@ -66,8 +66,8 @@ def through_sheets(made, said, folder):
     """The same answers, given in CSV sheets."""
     write(made, csv_sheets.KIND, folder)
     files = []
-    for one in made.assignments:
-        path = folder / f"sheets/{one.rater}.csv"
+    for rater in made.assignments:
+        path = folder / f"sheets/{rater}.csv"
         header, *rows = csv.reader(io.StringIO(path.read_text("utf-8-sig"), newline=""))
         for row in rows:
             own, comment = said[row[0], row[1]]

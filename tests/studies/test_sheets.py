@@ -9,11 +9,11 @@ import zipfile
 import openpyxl
 import pytest
 
-from metassay.datasets.rows import Findings
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
 from metassay.studies import csv_sheets, importing, key, workbooks
 from metassay.studies.export import write
 from metassay.studies.record import Form
+from metassay.tabular.rows import Findings
 from tests.studies.invented_tables import PLAIN, study
 
 FORMATS = {"csv": csv_sheets.KIND, "xlsx": workbooks.KIND}
@@ -231,7 +231,7 @@ def test_the_page_to_read_has_every_text_and_nothing_of_it_runs(tmp_path, form):
     assert "<script" not in page
     assert "alpha" not in page
     assert page.count("&lt;script&gt;x&lt;/script&gt;") == 9
-    order = [page.index(f'id="{item}"') for item in made.assignments[1].items]
+    order = [page.index(f'id="{item}"') for item in list(made.assignments.values())[1]]
     assert order == sorted(order)
 
 

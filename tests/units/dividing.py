@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from metassay.kinds import Chosen
-from metassay.needs import Resources
-from metassay.parquet import empty
+from metassay.core.kinds import Chosen
+from metassay.llm.needs import Resources
+from metassay.tables.parquet import empty
 from metassay.tables.parts import SEGMENTS
 from metassay.units.segment import segment
 

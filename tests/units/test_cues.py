@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from metassay.errors import BadInput
-from metassay.kinds import choose
-from metassay.needs import Resources
-from metassay.options import Block
+from metassay.core.errors import BadInput
+from metassay.core.kinds import choose
+from metassay.core.options import Block
+from metassay.llm.needs import Resources
 from metassay.text.spans import Span
-from metassay.units import SEGMENTATIONS, cue_rules
-from metassay.units.cue_rules import cue_points, cue_roles, is_study
+from metassay.units import SEGMENTATIONS, cues
+from metassay.units.cues import cue_points, cue_roles, is_study
 from metassay.units.record import Divided, Text
 from metassay.units.role_headings import opening
 from metassay.units.roles import ROLES, Read, read
@@ -164,19 +164,19 @@ def test_points_are_a_sum_over_cues() -> None:
     [
         (
             ["Falls happen.", "We use lamps.", "It is brighter.", "More light is needed."],
-            cue_rules._ANY,
+            cues._ANY,
         ),
         (
             ["Falls happen.", "We used lamps.", "Half fell.", "More light is needed."],
-            cue_rules._STUDIES,
+            cues._STUDIES,
         ),
     ],
 )
-def test_the_roles_are_the_best_of_all_sequences(said: list[str], order: cue_rules._Order) -> None:
+def test_the_roles_are_the_best_of_all_sequences(said: list[str], order: cues._Order) -> None:
     """Against a search through all 6^4 sequences, with places and headings."""
     allowed = [None, frozenset({"method", "result"}), None, None]
     points = cue_points(said)
-    assert is_study(said) == (order is cue_rules._STUDIES)
+    assert is_study(said) == (order is cues._STUDIES)
 
     def total(path: tuple[int, ...]) -> float:
         worth = sum(points[place, role] for place, role in enumerate(path))

@@ -5,14 +5,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from metassay.errors import BadInput
-from metassay.kinds import choose
-from metassay.llm.again import Again
+from metassay.core.errors import BadInput
+from metassay.core.kinds import choose
 from metassay.llm.endpoints import Models, parse_models
+from metassay.llm.needs import Resources
 from metassay.llm.prompts import load
-from metassay.needs import Resources
-from metassay.parquet import empty, read, write
+from metassay.llm.structured import Again
 from metassay.tables.documents import SOURCES
+from metassay.tables.parquet import empty, read, write
 from metassay.tables.parts import PARTS
 from metassay.tables.units import UNITS
 from metassay.units import DECOMPOSITIONS

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from metassay.kinds import choose
+from metassay.core.kinds import choose
 from metassay.units import SEGMENTATIONS
 
 PAGE = (Path(__file__).parents[2] / "docs/facets.md").read_text("utf-8")

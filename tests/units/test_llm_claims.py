@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metassay.errors import BadInput
-from metassay.llm.again import Again
+from metassay.core.errors import BadInput
+from metassay.core.options import parse
 from metassay.llm.messages import ChatRequest, Reply
+from metassay.llm.needs import Model, Resources, Use
 from metassay.llm.prompts import Decoding, load
-from metassay.needs import Model, Resources, Use
-from metassay.options import parse
-from metassay.parquet import write
+from metassay.llm.structured import Again
+from metassay.tables.parquet import write
 from metassay.tables.units import UNITS
 from metassay.units.llm_claims import (
     KIND,

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import yaml
 
-from metassay.errors import BadInput
+from metassay.core.errors import BadInput
+from metassay.core.options import parse
 from metassay.llm.messages import ChatRequest, Reply
+from metassay.llm.needs import Model, Resources, Use
 from metassay.llm.prompts import Decoding
-from metassay.needs import Model, Resources, Use
-from metassay.options import parse
 from metassay.text.spans import Span
 from metassay.units.llm_facets import KIND, LlmFacetOptions, divide, facet_requests
 from metassay.units.record import Divided, Part, Text

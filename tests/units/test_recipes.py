@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from metassay.kinds import choose
-from metassay.llm.again import Again
+from metassay.core.kinds import choose
 from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.prompts import load
+from metassay.llm.structured import Again
 from metassay.units import SEGMENTATIONS
 from metassay.units.recipes import recipe_of
 
@@ -28,7 +28,9 @@ def test_a_trained_file_is_in_the_recipe_by_what_it_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    encoder = {"model": "tiny", "device": "cpu", "dtype": "float64"}
     block = {"kind": "sentence_roles", "model": "m.json", "facets": {"method": ["method"]}}
+    block["encoder"] = encoder
     said = []
     for content in ("{}", "[]", "{}"):
         Path("m.json").write_text(content, encoding="utf-8")

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from metassay.core.errors import BadInput
+from metassay.core.kinds import choose
 from metassay.datasets.ingest import ingest
-from metassay.errors import BadInput
-from metassay.kinds import choose
-from metassay.needs import Resources
-from metassay.parquet import read, write
+from metassay.llm.needs import Resources
+from metassay.tables.parquet import read, write
 from metassay.tables.units import UNITS
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 from metassay.units.decompose import take_apart

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from metassay.errors import BadInput
-from metassay.needs import Resources
-from metassay.options import parse
+from metassay.core.errors import BadInput
+from metassay.core.options import parse
+from metassay.llm.needs import Resources
 from metassay.text.spans import Span
 from metassay.units.locate import find_all
 from metassay.units.record import Divided, Part, Text

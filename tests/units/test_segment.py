@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from rouge_score import rouge_scorer
 
-from metassay.errors import BadInput
-from metassay.kinds import Chosen, choose
-from metassay.parquet import empty, read, write
+from metassay.core.errors import BadInput
+from metassay.core.kinds import Chosen, choose
 from metassay.tables.documents import SOURCES, TEXTS
+from metassay.tables.parquet import empty, read, write
 from metassay.tables.parts import PARTS
 from metassay.units import SEGMENTATIONS
 from tests.units.dividing import parts_of

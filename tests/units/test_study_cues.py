@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from metassay.text.spans import Span
-from metassay.units.cue_rules import cue_points, cue_roles, is_study
+from metassay.units.cues import cue_points, cue_roles, is_study
 from metassay.units.roles import ROLES, Read, read
 from tests.units.role_setup import text_of
 

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import ConfigDict, ValidationError
 
-from metassay.atomic import whole_file
-from metassay.errors import BadInput
+from metassay.core.atomic import whole_file
+from metassay.core.errors import BadInput
+from metassay.core.options import Options
 from metassay.judges.semantic import claims, head, tokens
 from metassay.judges.semantic import trees as boosted
 from metassay.judges.semantic.trees import Trees
 from metassay.models import extra
 from metassay.models.outputs import text_hash
-from metassay.options import Options
 
 CONSTANT = "constant"
 DIGITS = 4  # significant ones: another processor's last digits shall not change the file

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from metassay.edits.make import FLIPS, KEEPS, edits
 from metassay.judges.semantic.texts import sentences
+from metassay.text.edits.make import FLIPS, KEEPS, edits
 
 Span = tuple[int, int]
 WICE, ACI = "wice_train/non_supported_tokens_train.jsonl", ("train.csv", "valid.csv")

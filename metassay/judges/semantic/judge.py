@@ -14,20 +14,20 @@ from typing import Annotated, Any
 from pydantic import Field, field_validator
 
 from metassay.judges.criteria import RUBRIC
-from metassay.judges.pairwise import as_needed
+from metassay.judges.lazy_citations import as_needed
 from metassay.judges.protocol import Judgment, Pair
 from metassay.judges.record import JudgeKind
 from metassay.judges.semantic import clashes, coefficients
 from metassay.judges.semantic.grades import semantic_grades
 from metassay.judges.semantic.reader import Read, judged, read_pairs
+from metassay.llm.needs import PromptFile
 from metassay.models import encoders, extra
 from metassay.models.digits import PROBABILITY, kept
 from metassay.models.loading import NetworkOptions, identify, weights_digest
 from metassay.models.outputs import Task, device_kind, outputs
 from metassay.models.store import STORE
 from metassay.models.words import words
-from metassay.needs import PromptFile
-from metassay.pairing.instruments import (
+from metassay.scoring.pairing.instruments import (
     ATTRIBUTION,
     ATTRIBUTION_ALONE,
     ATTRIBUTION_REST,
@@ -38,7 +38,7 @@ METHOD = 5  # part of the store's keys; whoever changes what an output is raises
 PACKAGES = ("transformers", "tokenizers", "torch")
 STATED = 0.99  # the probability of what the premise says word for word
 EXACT = "float64"  # the dtype whose probabilities are the same on every processor
-OFF = 0.02  # how far off they may be in others; .011 was measured, and a tree may jump
+OFF = 0.02  # how far off they may be in others: .00001 was measured, but a tree may jump
 _Probability = Annotated[float, Field(ge=0, le=1)]
 
 

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from metassay.models.words import words
-from metassay.vocabulary import Group, as_key, groups, terms
+from metassay.text.vocabulary import Group, as_key, groups, terms
 
 _SINGLE = ("drug", "diagnosis", "anatomy", "synonym")  # whose sides name the same thing
 _PAIRS = ("course", "opposite")  # whose two sides exclude each other

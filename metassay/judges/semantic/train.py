@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from metassay.edits.make import FLIPS
 from metassay.judges.semantic import claims, head, head_training, tokens, trees
 from metassay.judges.semantic.coefficients import (
     CONSTANT,
@@ -34,6 +33,7 @@ from metassay.judges.semantic.examples import ACI, WICE, Example, examples
 from metassay.judges.semantic.reader import Read, read_pairs
 from metassay.models import encoders
 from metassay.models.loading import NetworkOptions, weights_digest
+from metassay.text.edits.make import FLIPS
 
 SEED = 1
 FOLDS = 5
@@ -47,7 +47,7 @@ WRITTEN, FLIPPED = "written", "note_flipped"  # families of kinds
 
 # How much all examples of a kind, or of a family of kinds, weigh together for the claim's model.
 MIX = {
-    **{"pruned": 1.0, "claim": 0.6, "unsupported": 0.2, "rest": 0.2},
+    **{"pruned": 3.0, "claim": 1.8, "unsupported": 0.6, "rest": 0.6},
     **{"dialogue": 0.15, "dialogue_elsewhere": 0.15},
     **{"note": 0.05, "note_same": 0.1, "note_elsewhere": 0.15},
     **{FLIPPED: 1.0, WRITTEN: 2.6},

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from metassay.core.options import Options
 from metassay.models import extra
-from metassay.options import Options
 
 LEAVES = 8
 _FIT = {

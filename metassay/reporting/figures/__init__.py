@@ -1,1 +1,1 @@
-"""One figure per file; `FIGURES` in `sections.py` lists them."""
+"""Figures of reports, by what they show; `FIGURES` in `meta_page.py` lists them."""

@@ -6,15 +6,20 @@ build of the font library would trace differently.
 """
 
 import io
+import math
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import matplotlib.style
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from metassay.reporting.section import Key, Row, titled
 
 PNG_DPI = 150
 LONGEST_LABEL = 44
@@ -83,6 +88,56 @@ def lay_out(figure: Figure) -> None:
     if engine is not None:
         engine.execute(figure)
         figure.set_layout_engine(None)
+
+
+Size = Callable[[int, int], tuple[float, float]]  # of columns and rows, to inches
+
+
+def panels(
+    n: int,
+    per_row: int,
+    size: Size,
+    *,
+    pads: Mapping[str, Any],
+    sharex: bool = False,
+    sharey: bool = False,
+) -> tuple[Figure, list[list[Axes]], list[Axes]]:
+    """A figure of `n` panels, `per_row` at most in a row: the figure, all rows, and the panels.
+
+    What is left over of the last row is not shown.
+    """
+    columns, rows = min(n, per_row), math.ceil(n / per_row)
+    figure = Figure(figsize=size(columns, rows), layout=ConstrainedLayoutEngine(**pads))
+    grid = figure.subplots(rows, columns, squeeze=False, sharex=sharex, sharey=sharey).tolist()
+    every = [axes for row in grid for axes in row]
+    for axes in every[n:]:
+        axes.set_visible(False)
+    return figure, grid, every[:n]
+
+
+def note_below(figure: Figure, text: str) -> None:
+    """What the signs of a figure mean, in small letters."""
+    figure.supxlabel(text, fontsize=8, x=0.01, ha="left")
+
+
+def lines_along(axes: Axes, names: Sequence[str]) -> None:
+    """One line per name, the first on top."""
+    axes.set_yticks(range(len(names)), labels=names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+
+
+def bare(axes: Axes) -> None:
+    """Faint lines across and no frame but the lower axis."""
+    axes.grid(axis="x", color=FAINT, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.tick_params(axis="y", length=0)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+
+
+def criterion_titles(criteria: Sequence[tuple[Key, list[Row]]]) -> list[str]:
+    """What panels are called: by criterion, with the study where there are several."""
+    several = len({key[0] for key, _ in criteria}) > 1
+    return [label(f"{key[0]}: {titled(key)}" if several else titled(key)) for key, _ in criteria]
 
 
 def label(text: str) -> str:

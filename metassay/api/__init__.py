@@ -1,0 +1,1 @@
+"""What users import: metrics tested against people, from two tables alone."""

@@ -1,0 +1,256 @@
+"""Which column of a file is what: keys, numbers, slices; and a file read by that."""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from metassay.core.errors import shown
+from metassay.core.naming import MOST
+from metassay.tables.names import FULL, NO_JUDGE
+from metassay.tabular.column_synonyms import CRITERION, DOC, METRIC, RATER, SYSTEM, VALUE
+from metassay.tabular.columns import ROLES, Keys, said_columns
+from metassay.tabular.columns import Columns as Inferred
+from metassay.tabular.infer_columns import Guess, find_keys, found_columns, guess_of
+from metassay.tabular.numbers import in_order
+from metassay.tabular.rows import Findings
+from metassay.tabular.sheet import Sheet
+
+REMEDY = "docs/meta-eval.md shows how the two files are written"
+ONLY = "rating"  # the criterion where columns are of raters, and none is named
+TEXT = ["doc_id", "author", "part"]  # what one score, and one rater's rating, is of
+
+
+class Given(NamedTuple):
+    """A file as a table, and what is worth knowing of it."""
+
+    table: pd.DataFrame  # rows with a value; columns as `scores` or `ratings`
+    name: str  # the file's
+    names: list[str]  # metrics or criteria, in the file's order
+    notes: list[str]
+    cells: Sheet
+    texts: (
+        pd.DataFrame
+    )  # of each row of `cells`: doc_id, author, part, and the columns that label it
+    keys: dict[str, str]  # each key that is there, with the column's name in the file
+
+
+class Named(NamedTuple):
+    """What columns are called: keys, those that slice the texts, and what belongs together."""
+
+    doc: str = "doc_id"
+    system: str = "system"  # `author` may stand for it, unless another name is asked for
+    rater: str = "rater"
+    by: tuple[str, ...] = ()
+    strata: str = ""
+    cluster: str = ""
+    family: str = ""
+    columns: tuple[str, ...] = ()  # of `--columns`, such as ratings.raters=ann,ben
+    values: tuple[str, ...] = ()  # metrics and criteria that other options name
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Every column that labels texts, once; keys label none."""
+        grouping = [self.strata]
+        grouping += [getattr(self, one) for one in ("cluster", "family") if not self.alone(one)]
+        return tuple(dict.fromkeys([*self.by, *filter(None, grouping)]))
+
+    def alone(self, option: str) -> bool:
+        """Whether each document is its own cluster, or each system its own family.
+
+        The standard names say so whatever the file calls the column.
+        """
+        keys = {"cluster": (self.doc, "doc_id"), "family": (self.system, "system", "author")}
+        return getattr(self, option) in keys.get(option, ())
+
+
+UNIT = "unit"
+LISTED = 30  # names that a message lists
+
+
+class Shape(NamedTuple):
+    """What sets one of the two files apart from the other."""
+
+    what: str  # the column that makes a file long, and each further column of a wide one
+    optional: dict[str, str]  # key columns that may be left out, and what holds then
+
+
+SCORING = Shape("metric", {"part": FULL, "judge": NO_JUDGE})
+RATING = Shape("criterion", {"part": FULL, "study": "ratings", "rater": "people", UNIT: "text"})
+
+
+class Columns(NamedTuple):
+    """A file's columns by what they are for."""
+
+    keys: dict[str, str]  # each key as tables call it, with the column's name in the file
+    values: dict[str, dict[str, str]]  # those with numbers, and the keys that their names say
+    labels: list[str]  # those that slice, or say what belongs together
+    unread: list[str]
+
+
+_KEYS = {DOC: "doc_id", SYSTEM: "author", RATER: "rater", CRITERION: "criterion", METRIC: "metric"}
+
+
+def find_columns(
+    sheet: Sheet,
+    shape: Shape,
+    named: Named,
+    others: Sheet | None,
+    keys: Keys,
+    faults: Findings,
+) -> Columns:
+    """Say what each column is; what is missing or there twice goes to `faults`.
+
+    Names that docs/meta-eval.md has, and those of options, go first; then usual names, and cells.
+    `others`: the other file, if there is one. A file may lack the systems only if both do.
+    """
+    kind = "scores" if shape is SCORING else "ratings"
+    said = _said(sheet, shape, named, kind, faults)
+    optional = [key for key in shape.optional if key in sheet.frame and key not in said.values()]
+    labels = [name for name in named.labels if name in sheet.frame]
+    _check_labels(sheet, said.values(), labels, shape, faults)
+    aside = {*labels, *optional} - {*said.values(), "rater"}
+    guess = guess_of(kind, sheet, said, keys, faults, aside=aside, metrics=named.values)
+    found = None
+    if guess is not None:
+        find_keys(guess)
+        if not (kind == "ratings" and keys.documents and DOC not in guess.roles and guess.free):
+            _check_needed(sheet, others, guess.roles, named, faults)
+        _take_unreadable(guess, shape, faults)
+        found = None if faults else found_columns(guess)
+    if found is None:
+        return Columns({}, {}, [], [])
+    roles = {_KEYS[role]: column for role, column in found.roles.items() if role != VALUE}
+    unread = [c for c in found.unread(sheet) if c not in {*optional, *labels}]
+    last = {shape.what: roles.pop(shape.what)} if shape.what in roles else {}
+    roles |= {key: key for key in optional} | last
+    values = _values(found, shape)
+    if found.spread and not found.pattern:
+        empty = [column for column in unread if not sheet.cells(column)]
+        values |= {column: {shape.what: column} for column in empty if shape.what in found.each}
+        unread = [column for column in unread if column not in values]
+    for number, column in enumerate(sheet.columns, start=1):
+        if column in values and len(column) > MOST:
+            what = f"the name of column {number} has {len(column):,} characters"
+            faults.add(sheet.head, what, f"shorten it to {MOST}")
+    return Columns(roles, values, labels, unread)
+
+
+def _said(sheet: Sheet, shape: Shape, named: Named, kind: str, faults: Findings) -> dict[str, str]:
+    """What options and standard names say of the columns, by role."""
+    told = said_columns(named.columns, ("ratings", "scores"), [])[kind]
+    said = {r: c for r, c in told.items() if r not in (DOC, SYSTEM) or c in sheet.frame}
+    for role, wanted in ((DOC, named.doc), (SYSTEM, named.system), (RATER, named.rater)):
+        if role not in said and role in ROLES[kind]:
+            found = _standing_for(sheet, role, wanted, faults)
+            said.update({role: found} if found else {})
+    if shape.what in sheet.frame:
+        said |= {shape.what: shape.what, VALUE: said.get(VALUE, "value")}
+        if said[VALUE] not in sheet.frame:
+            fix = f"name it in the header; {REMEDY}"
+            faults.add(sheet.head, "column 'value' is missing", fix)
+            del said[VALUE]
+    return said
+
+
+def _take_unreadable(guess: Guess, shape: Shape, faults: Findings) -> None:
+    """Where no column is of numbers or grades, take all for values: their cells say what to do."""
+    if VALUE in guess.roles or guess.spread or guess.numbers():
+        return
+    guess.by_name(RATER if shape is RATING else METRIC)
+    if not guess.free:
+        fix = f"name it in the header; {REMEDY}"
+        faults.add(guess.sheet.head, f"no column is a {shape.what}", fix)
+    elif not any(in_order(guess.sheet.cells(column)) for column in guess.free):
+        guess.spread_over(shape.what, guess.free)
+
+
+def _values(found: Inferred, shape: Shape) -> dict[str, dict[str, str]]:
+    """The columns with numbers, and the keys that the names of each say."""
+    named = shape.what in found.roles
+    if VALUE in found.roles:
+        column = found.roles[VALUE]
+        name = ONLY if shape is RATING else column
+        return {column: {} if named else {shape.what: name}}
+    only = {} if named or shape.what in found.each else {shape.what: ONLY}
+    return {
+        column: only | {_KEYS[role]: name for role, name in names.items()}
+        for column, names in found.spread.items()
+    }
+
+
+def check_named(
+    files: Sequence[Sheet], ratings: Sequence[Sheet], named: Named, mark: str, faults: list[str]
+) -> None:
+    """Add a fault for each column asked for that none of the `files` has, and of raters none of the
+    `ratings`; `mark` leads an option's name."""
+    said_columns(named.columns, ("ratings", "scores"), faults)
+    asked = [("doc", named.doc, files), ("system", named.system, files)]
+    asked += [("rater", named.rater, ratings), *(("by", name, files) for name in named.by)]
+    for option in ("strata", "cluster", "family"):
+        name = getattr(named, option)
+        if name and not named.alone(option):
+            asked.append((option, name, files))
+    standard = Named()._asdict()
+    for option, name, where in asked:
+        if name == standard[option] or any(name in sheet.frame for sheet in where):
+            continue
+        there = "; ".join(f"{sheet.name} has {_listed(sheet)}" for sheet in where)
+        faults.append(f"{mark}{option} {shown(name)}: is no column: {there}; name one of them")
+    twice = {one for one in _all(named) if _all(named).count(one) > 1}
+    faults += [
+        f"column {shown(name)} is asked for twice ({mark}doc, {mark}system, {mark}rater, {mark}by);"
+        " one column is one thing"
+        for name in sorted(twice)
+    ]
+
+
+def _all(named: Named) -> Sequence[str]:
+    return [named.doc, named.system, named.rater, *named.by]
+
+
+def _listed(sheet: Sheet) -> str:
+    header = [str(name) for name in sheet.frame.columns]
+    more = f" and {len(header) - LISTED} more" if len(header) > LISTED else ""
+    return ", ".join(shown(name) for name in header[:LISTED]) + more
+
+
+def _standing(sheet: Sheet, role: str, wanted: str) -> list[str]:
+    """The columns that are called as this key, in the order of the names."""
+    standard = {DOC: ("doc_id",), SYSTEM: ("system", "author"), RATER: ("rater",)}[role]
+    return [name for name in dict.fromkeys((wanted, *standard)) if name in sheet.frame]
+
+
+def _standing_for(sheet: Sheet, role: str, wanted: str, faults: Findings) -> str | None:
+    """The one column that is this key; a fault where two could be."""
+    there = _standing(sheet, role, wanted)
+    if len(there) > 1:
+        both = " and ".join(repr(name) for name in there)
+        faults.add(sheet.head, f"has both of the columns {both}", "remove one, or rename it")
+    return there[0] if there else None
+
+
+def _check_needed(
+    sheet: Sheet, others: Sheet | None, keys: Collection[str], named: Named, faults: Findings
+) -> None:
+    if DOC not in keys:
+        fix = f"name it in the header, or say which column it is with --doc; {REMEDY}"
+        faults.add(sheet.head, f"column {named.doc!r} is missing", fix)
+    if SYSTEM in keys or others is None:
+        return
+    standing = _standing(others, SYSTEM, named.system)
+    if standing:
+        fix = (
+            f"add it, or say which column it is with --system: {others.name} has {standing[0]!r};"
+            " only where both files lack it are all texts by one system"
+        )
+        faults.add(sheet.head, f"column {named.system!r} is missing", fix)
+
+
+def _check_labels(
+    sheet: Sheet, keys: Collection[str], labels: Sequence[str], shape: Shape, faults: Findings
+) -> None:
+    for name in labels:
+        if name in {*keys, shape.what} or (shape.what in sheet.frame and name == "value"):
+            what = f"column {shown(name)} is a key or a number, and labels no texts"
+            faults.add(sheet.head, what, "name another column")

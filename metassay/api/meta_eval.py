@@ -1,0 +1,368 @@
+"""Metrics tested against people: from two DataFrames, and for the command from two files."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from metassay.api.columns import REMEDY, Given, Named
+from metassay.api.eval_request import Asked, Wanted, asked
+from metassay.api.naming import Overlap, alike_within, misnamed, overlap
+from metassay.api.raters import rater_means
+from metassay.api.reading import read_both
+from metassay.api.slices import Slice, grouped, sliced
+from metassay.core.atomic import whole_folder
+from metassay.core.errors import BadInput
+from metassay.format.frames import to_csv
+from metassay.format.numbers import counted
+from metassay.meta_evaluation.agreement import agreement
+from metassay.meta_evaluation.evaluate import Progress, evaluate
+from metassay.meta_evaluation.layouts import NO_GROUPS, Groups
+from metassay.meta_evaluation.made import MADE
+from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
+from metassay.reporting.sentences import certificates
+from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.designs import DESIGNS
+from metassay.tables.parquet import as_written, empty
+from metassay.tabular.rows import Findings
+from metassay.tabular.scales import said_scales
+from metassay.tabular.sheet import Sheet, frame_sheet
+
+Told = Callable[[str], Progress]
+
+
+class _Read(NamedTuple):
+    """The files and the words, once they fit each other."""
+
+    scores: Given | None
+    ratings: Given
+    said: Asked
+    slices: list[Slice]
+    groups: Groups
+
+
+@dataclass(frozen=True, eq=False)
+class MetaEvaluation:
+    """What scores and ratings say; each table is an attribute: `.certificates`, `.agreement`, ...
+
+    `tables` holds them by name, with columns and rounding as docs/tables.md says, and `raters`
+    beside them. `warnings` are what belongs together as the data show it, and names that only one
+    side has or that look alike; `notes` what was assumed, counted and left out. `choices`: all that
+    the numbers depend on beside scores and ratings.
+    """
+
+    tables: Mapping[str, pd.DataFrame] = field(repr=False)
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    options: MetaOptions
+    certification: CertificationOptions
+    choices: Mapping[str, object] = field(repr=False)
+
+    def __getattr__(self, name: str) -> pd.DataFrame:
+        tables = self.__dict__.get("tables", {})
+        if name not in tables:
+            there = ", ".join(tables)
+            raise AttributeError(f"no table is called {name!r} here; there are: {there}")
+        table: pd.DataFrame = tables[name]
+        return table
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.tables]
+
+    @property
+    def of_names(self) -> tuple[str, ...]:
+        """The warnings without those of the design, which pages and terminals say elsewhere."""
+        return tuple(one for one in self.warnings if one not in _of_design(self.tables))
+
+    def save(self, folder: str | Path) -> None:
+        """Write the page `index.html`, every table as CSV, `choices.json` and `notes.txt`.
+
+        The folder must be new or empty, and appears whole or not at all; else BadInput.
+        """
+        with whole_folder(Path(folder), "save") as made:
+            self.write(made)
+
+    def write(self, folder: Path) -> None:
+        """Write the same to a folder that is there and empty."""
+        lines = [*(f"warning: {one}" for one in self.warnings), *self.notes]
+        write_all(self.tables, self.choices, lines, folder)
+        # Here, because Matplotlib takes a second to import and a call without pages needs none.
+        from metassay.reporting.meta_page import write_meta_page
+
+        names = [str(self.choices[one]) for one in ("scores", "ratings") if self.choices[one]]
+        write_meta_page(
+            self.tables,
+            folder,
+            options=self.certification,
+            confidence=self.options.confidence,
+            title=" and ".join(names),
+            warnings=self.of_names,
+            notes=self.notes,
+        )
+
+
+def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the command line
+    scores: Any = None,
+    ratings: Any = None,
+    *,
+    doc: str = "doc_id",
+    system: str = "system",
+    rater: str = "rater",
+    by: str | Sequence[str] = (),
+    strata: str = "",
+    cluster: str = "",
+    family: str = "",
+    primary: str | None = None,
+    lower: str | Sequence[str] = (),
+    higher: str | Sequence[str] = (),
+    columns: str | Sequence[str] = (),
+    scale: Mapping[str, str] | None = None,
+    compared: str | Sequence[str] | None = None,
+    confounds: str | Sequence[str] = (),
+    **options: Any,
+) -> MetaEvaluation:
+    """Say which metric to trust, for which decision, and how sure that is; without any file.
+
+    `scores` and `ratings`: frames of pandas, Arrow or polars. `scores` has one row per text, with
+    columns doc_id, system (or author), perhaps judge and part, and one column per metric (wide); or
+    metric and value (long). None: the raters' agreement and means alone. `ratings`: the same with
+    criteria, or criterion and value, and perhaps rater and study. `doc`, `system`, `rater` say what
+    these columns are called. Where both lack `system`, all texts are by one system. Missing (None,
+    NaN, pd.NA, "", "N/A", "-", "none") is left out and counted, never 0.
+
+    `by`: columns of either whose values slice the texts; each slice is evaluated by itself as a
+    study `STUDY, column=value` beside the whole. `strata`, `cluster`, `family`: columns of either
+    that say what belongs together: documents of one stratum are held against each other alone,
+    documents of one cluster (a patient, a topic) and systems of one family (versions) count as one.
+    `primary`: the one metric that was named before anybody looked; it is not adjusted for the
+    others. `lower`, `higher`: metrics and criteria of which less, or more, is better, where their
+    names say otherwise or nothing. `columns`: what columns hold, such as `ratings.raters=ann,ben`,
+    where names and cells do not say it. `scale`: of criteria: nominal, ordinal, interval (default)
+    or count; their ends, `1..5`; or their grades in words, `poor<fair<good`. `compared`: metrics
+    to hold against each other (default: all, if at most 12). `confounds`: columns of `scores` that
+    may explain a metric and are not ranked. `options`: other fields of MetaOptions (`resamples`
+    1000, `confidence` .95, `seed` 0, `permutations`, `coefficient`, `resample`, ...) and those of
+    CertificationOptions (`useful`, `margin`).
+
+    Equal input gives equal numbers, in whatever order the rows are. Raises BadInput with every
+    problem at once, each with the row's index label and a remedy.
+    """
+    if ratings is None:
+        raise BadInput(
+            "ratings are missing: meta_eval(scores, ratings); with ratings alone, say so:"
+            " meta_eval(ratings=...)"
+        )
+    faults = Findings()
+    of_scores = frame_sheet(scores, "scores", faults, REMEDY) if scores is not None else None
+    of_ratings = frame_sheet(ratings, "ratings", faults, REMEDY)
+    if faults or of_ratings is None:
+        raise BadInput(faults.lines())
+    wanted = Wanted(
+        Named(doc, system, rater, _several(by), strata, cluster, family, _several(columns)),
+        {"lower": _several(lower), "higher": _several(higher)},
+        dict(scale or {}),
+        None if compared is None else _several(compared),
+        _several(confounds),
+        {**options, "primary": primary},
+    )
+    return evaluated([of_scores] if of_scores else [], [of_ratings], wanted)
+
+
+def evaluated(
+    scores: Sequence[Sheet],
+    ratings: Sequence[Sheet],
+    wanted: Wanted,
+    progress: Told | None = None,
+) -> MetaEvaluation:
+    """What `meta_eval` and the command both do with cells; `progress` as for `evaluate`."""
+    read = _read(scores, ratings, wanted)
+    notes: list[str] = []
+    warnings: list[str] = []
+    if read.scores is not None:
+        notes.append(_counted(overlap(read.scores, read.ratings)))
+        warnings = [*alike_within(read.scores), *misnamed(read.scores, read.ratings)]
+        warnings += _two_raters(read.scores, read.ratings)
+    warnings += alike_within(read.ratings)
+    pieces = [_tables(read, read.scores, read.ratings, notes, progress)]
+    for one in read.slices:
+        found = _of_slice(read, one, progress)
+        if found is None:
+            notes.append(f"{one.name}: no text with scores and ratings: not evaluated")
+        else:
+            pieces.append(found)
+    tables = {name: _joined(name, [piece[name] for piece in pieces]) for name in pieces[0]}
+    if "evidence" in tables:  # its numbers all stand in the certificates
+        made = certificates(tables.pop("evidence"), read.said.certification)
+        tables["certificates"] = as_written(CERTIFICATES, made)
+    return MetaEvaluation(
+        tables,
+        (*_of_design(tables), *warnings),
+        (*notes, *_notes(read, wanted)),
+        read.said.options,
+        read.said.certification,
+        _choices(read, wanted),
+    )
+
+
+def write_all(
+    tables: Mapping[str, pd.DataFrame],
+    choices: Mapping[str, object],
+    notes: Iterable[str],
+    folder: Path,
+) -> None:
+    """Every table as CSV with all its digits, sorted by its key, `choices.json` and `notes.txt`.
+
+    A missing number is an empty cell.
+    """
+    for name, table in tables.items():
+        (folder / f"{name}.csv").write_text(to_csv(table), encoding="utf-8", newline="\n")
+    text = json.dumps(choices, indent=2, ensure_ascii=False)
+    (folder / "choices.json").write_text(f"{text}\n", encoding="utf-8", newline="\n")
+    lines = "".join(f"{note}\n" for note in notes)
+    (folder / "notes.txt").write_text(lines, encoding="utf-8", newline="\n")
+
+
+def _several(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _read(scores: Sequence[Sheet], ratings: Sequence[Sheet], wanted: Wanted) -> _Read:
+    """All files and all words; raises BadInput with the faults of the files, or of the words."""
+    problems: list[str] = []
+    scales = said_scales(wanted.scale.items(), wanted.mark, problems)
+    ratings = [one._replace(words=scales.words) for one in ratings]
+    of_scores, of_ratings = read_both(scores, ratings, wanted.all_names, wanted.mark)
+    said: Asked | None = None
+    slices: list[Slice] = []
+    groups = NO_GROUPS
+    notes: list[str] = []
+    more: list[str] = []
+    try:
+        said = asked(of_scores, of_ratings, wanted, scales)
+    except BadInput as error:
+        problems += error.problems
+    try:
+        given = [one for one in (of_scores, of_ratings) if one is not None]
+        slices, notes = sliced(given, wanted.named.by)
+        groups, more = grouped(given, wanted.named)
+    except BadInput as error:
+        problems += error.problems
+    if said is None or problems:
+        raise BadInput(problems)
+    said = said._replace(notes=[*notes, *more, *said.notes])
+    return _Read(of_scores, of_ratings, said, slices, groups)
+
+
+def _tables(
+    read: _Read,
+    scores: Given | None,
+    ratings: Given,
+    notes: list[str],
+    progress: Told | None,
+    what: str = "",
+) -> dict[str, pd.DataFrame]:
+    said = read.said
+    rated = ratings.table
+    told = None if progress is None else lambda table: progress(f"{what}{table}")
+    if scores is not None:
+        made = evaluate(
+            scores.table,
+            rated,
+            said.criteria,
+            said.better,
+            said.options,
+            groups=read.groups,
+            progress=told,
+            note=notes.append,
+        )
+    else:
+        made = {"agreement": agreement(rated, said.criteria, said.options)}
+    return {**made, "raters": rater_means(rated)}
+
+
+def _of_slice(read: _Read, one: Slice, progress: Told | None) -> dict[str, pd.DataFrame] | None:
+    """The slice's tables, as studies that carry its name; None where it has nothing to say."""
+    rated = one.of(read.ratings.table)
+    rated = rated.assign(study=rated["study"] + f", {one.name}").reset_index(drop=True)
+    ratings = read.ratings._replace(table=rated)
+    scores = read.scores
+    if scores is not None:
+        scores = scores._replace(table=one.of(scores.table).reset_index(drop=True))
+        try:
+            overlap(scores, ratings)
+        except BadInput:
+            return None
+    if rated.empty:
+        return None
+    return _tables(read, scores, ratings, [], progress, f"{one.name}: ")
+
+
+def _joined(name: str, pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """One table of the whole and the slices, as the stage would write and read it.
+
+    A table without studies is of scores alone, and stays that of the whole.
+    """
+    whole_one, *others = pieces
+    if "study" in whole_one and others:
+        filled = [piece for piece in pieces if len(piece)]
+        whole_one = pd.concat(filled, ignore_index=True) if filled else whole_one
+    return as_written(MADE[name], whole_one) if name in MADE else whole_one
+
+
+def _of_design(tables: Mapping[str, pd.DataFrame]) -> list[str]:
+    """What was found or suspected to belong together, each line once."""
+    found = tables["designs"] if "designs" in tables else empty(DESIGNS)
+    said = (text for name in ("found", "suspected") for text in found[name])
+    return list(dict.fromkeys(line for text in said for line in text.splitlines()))
+
+
+def _counted(found: Overlap) -> str:
+    return (
+        f"{counted(found.both, 'text')} with scores and ratings;"
+        f" {found.scored_only:,} with scores only, {found.rated_only:,} with ratings only"
+    )
+
+
+def _notes(read: _Read, wanted: Wanted) -> Iterator[str]:
+    given = [one for one in (read.scores, read.ratings) if one is not None]
+    if all("author" not in one.keys for one in given):
+        where = "neither file has" if len(given) > 1 else f"{given[0].name} does not have"
+        yield (
+            f"{where} a column {wanted.named.system!r}: all texts are taken for one system's."
+            " Nothing can be said of two texts of one document, or of two systems"
+        )
+    for one in given:
+        yield from one.notes
+    yield from read.said.notes
+
+
+def _two_raters(scores: Given, ratings: Given) -> Iterator[str]:
+    """Two files of ratings are easily taken for one of scores and one of ratings."""
+    if scores.cells.columns == ratings.cells.columns:
+        both = f"{scores.name} {ratings.name}"
+        yield (
+            f"{scores.name} and {ratings.name} have the same columns: if both are raters' files,"
+            f" name them so: --ratings {both}"
+        )
+
+
+def _files(given: Given) -> str:
+    return ", ".join(part.name for part in given.cells.parts) or given.name
+
+
+def _choices(read: _Read, wanted: Wanted) -> dict[str, object]:
+    """What the numbers depend on beside the two files."""
+    return {
+        "scores": _files(read.scores) if read.scores is not None else None,
+        "ratings": _files(read.ratings),
+        "columns": {k: v for k, v in wanted.named._asdict().items() if k != "values"},
+        "better": read.said.better,
+        "criteria": {name: one.model_dump() for name, one in read.said.criteria.items()},
+        "options": {
+            **read.said.options.model_dump(),
+            **read.said.certification.model_dump(),
+        },
+    }

@@ -1,0 +1,96 @@
+"""docs/api.md, the page of all that `metassay` exports, from its docstrings.
+
+`python -m metassay.api.reference docs/api.md` writes the page.
+"""
+
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import metassay
+
+_HEAD = """\
+# Python
+
+Generated from the docstrings of what `metassay` exports; do not edit.
+
+`import metassay` is quick: each name brings what it needs when it is first used. The core install
+is enough; only the metric "bleu" needs the extra `pipeline`, and "bertscore" the extra `models`.
+[`metassay.kinds`](own-kinds.md) has what a kind of your own is made of. `metassay.statistics` is
+public as well: the functions over arrays that these are made of, each with shapes, missing values
+and source in its docstring. What is not named here may change with any version.
+"""
+_SECTION = re.compile(r"^(\w+)\n-+$", re.MULTILINE)
+_LISTED = ("Parameters", "Returns", "Raises")
+
+
+def page() -> str:
+    """The Markdown of docs/api.md."""
+    return "\n".join([_HEAD, *(line for name in _names() for line in _entry(name))])
+
+
+def _names() -> list[str]:
+    every = [(name, getattr(metassay, name)) for name in metassay.__all__]
+    callables = [(name, one) for name, one in every if callable(one)]
+    functions = [name for name, one in callables if not inspect.isclass(one)]
+    return functions + [name for name, one in callables if inspect.isclass(one)]
+
+
+def _entry(name: str) -> Iterator[str]:
+    found = getattr(metassay, name)
+    yield from _described(f"## {name}", f"metassay.{name}", found)
+    if not inspect.isclass(found):
+        return
+    for member, value in vars(found).items():
+        if member.startswith("_") or not inspect.getdoc(value):
+            continue
+        if isinstance(value, property):
+            yield from (f"### {name}.{member}", "", _text(value), "")
+        elif inspect.isfunction(value):
+            yield from _described(f"### {name}.{member}", f"{name}.{member}", value)
+
+
+def _described(heading: str, called: str, found: Any) -> Iterator[str]:
+    yield from (heading, "", "```text", f"{called}{_signature(found)}", "```", "")
+    yield from (_text(found), "")
+
+
+def _signature(found: Any) -> str:
+    """Names and defaults; the docstring says the types."""
+    whole = inspect.signature(found)
+    bare = [
+        one.replace(annotation=inspect.Parameter.empty)
+        for one in whole.parameters.values()
+        if one.name != "self"
+    ]
+    return str(whole.replace(parameters=bare, return_annotation=inspect.Signature.empty))
+
+
+def _text(found: Any) -> str:
+    """A docstring as Markdown: sections of numpydoc become headings and lists."""
+    start, *rest = _SECTION.split(inspect.getdoc(found) or "")
+    parts = [start.strip()]
+    for title, body in zip(rest[::2], rest[1::2], strict=True):
+        said = body.strip()
+        if title in _LISTED:
+            said = "\n".join(_items(said))
+        elif title == "Examples":
+            said = f"```pycon\n{said.replace('  # doctest: +SKIP', '')}\n```"
+        parts.append(f"**{title}**\n\n{said}")
+    return "\n\n".join(parts)
+
+
+def _items(body: str) -> Iterator[str]:
+    """Entries of a section, `name : type` with indented text below, as a Markdown list."""
+    for entry in re.split(r"\n(?=\S)", body):
+        first, *text = entry.splitlines()
+        name, _, kind = first.partition(" : ")
+        start = f"- `{name}`{f' ({kind})' if kind else ''}"
+        yield f"{start}: {' '.join(line.strip() for line in text)}"
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(page(), encoding="utf-8")

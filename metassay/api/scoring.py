@@ -1,0 +1,138 @@
+"""Scores of texts by metrics that need no judge, without a project."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from metassay.core.errors import BadInput
+from metassay.core.kinds import Chosen, choose
+from metassay.metrics import METRICS
+
+# Options of the kinds that have no defaults, as in the params.yaml of a new project.
+DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    "rouge": {"stemmer": False, "split": "newline"},
+    "bleu": {"tokenize": "13a", "lowercase": False},
+}
+
+Texts = Sequence[str | None] | pd.Series
+
+
+def score(
+    texts: Texts,
+    references: Texts | None = None,
+    *,
+    sources: Texts | None = None,
+    metrics: Sequence[str | Mapping[str, Any]] = ("rouge", "bleu"),
+) -> pd.DataFrame:
+    """Score texts by metrics that need no judge.
+
+    Parameters
+    ----------
+    texts : sequence of str or Series, length n
+        The texts. None or NaN is a missing text, whose scores are NaN.
+    references : sequence of str or Series, length n, optional
+        What each text is compared with. "rouge", "bleu", "edit_distance" and "bertscore" need it.
+    sources : sequence of str or Series, length n, optional
+        What each text was written from. "extractiveness" needs it.
+    metrics : sequence of str or mapping
+        Kinds of metrics: "rouge", "bleu", "edit_distance", "extractiveness", "lengths", "numbers",
+        "bertscore", or the dotted path of one of your own (`mylab.metrics:NEGATIONS`). A mapping is
+        a block as in params.yaml: `{"kind": "rouge", "stemmer": True, "split": "newline"}`.
+
+    Returns
+    -------
+    DataFrame, shape (n, columns)
+        One row per text, with the index of `texts` if that is a Series, and one column per metric
+        (docs/metrics.md): a kind has several, such as `rouge1_fmeasure`. NaN is undefined.
+
+    Raises
+    ------
+    BadInput
+        If texts and references are not equally many, a kind or its options are not known, a kind
+        needs what is not there, or two give the same metric.
+
+    Notes
+    -----
+    A text is scored as it is. A benchmark takes citations such as `[3]` out of texts before it
+    measures, so its scores of texts that cite differ.
+
+    Examples
+    --------
+    >>> import metassay
+    >>> metassay.score(["the cat sat"], ["the cat"], metrics=["lengths"])["words"].tolist()
+    [3.0]
+    """
+    given = {"text": _listed("texts", texts)}
+    given |= {
+        what: _listed(f"{what}s", some)
+        for what, some in (("reference", references), ("source", sources))
+        if some is not None
+    }
+    _check_lengths(given)
+    chosen = [_chosen(one, given) for one in metrics]
+    index = texts.index if isinstance(texts, pd.Series) else pd.RangeIndex(len(given["text"]))
+    found: dict[str, list[float]] = {}
+    for one in chosen:
+        measured = _measured(one, given)
+        if twice := sorted(set(found) & set(measured)):
+            raise BadInput(f"metrics: {', '.join(twice)} is measured twice; name one kind of it")
+        found |= measured
+    return pd.DataFrame(found, index=index, dtype=np.float64)
+
+
+def _listed(argument: str, texts: Texts) -> list[str | None]:
+    if isinstance(texts, str):
+        raise BadInput(f"{argument}: is one text; give a list of texts")
+    found = [None if _is_missing(text) else text for text in texts]
+    if wrong := sorted({type(text).__name__ for text in found if not isinstance(text, str | None)}):
+        raise BadInput(f"{argument}: has {', '.join(wrong)}; give text (str) or None")
+    return found
+
+
+def _is_missing(text: object) -> bool:
+    return text is None or text is pd.NA or (isinstance(text, float) and np.isnan(text))
+
+
+def _check_lengths(given: Mapping[str, Sequence[str | None]]) -> None:
+    counts = {f"{what}s": len(some) for what, some in given.items()}
+    if len(set(counts.values())) > 1:
+        said = ", ".join(f"{n:,} {what}" for what, n in counts.items())
+        raise BadInput(f"texts: there are {said}; give one of each per text")
+
+
+def _chosen(metric: str | Mapping[str, Any], given: Mapping[str, object]) -> Chosen:
+    block = {"kind": metric, **DEFAULTS.get(metric, {})} if isinstance(metric, str) else metric
+    chosen = choose(METRICS, dict(block), where="metrics")
+    needed = chosen.record.against
+    if needed != "nothing" and needed not in given:
+        raise BadInput(f"metrics: {chosen.kind!r} needs {needed}s; give them")
+    return chosen
+
+
+def _measured(chosen: Chosen, given: Mapping[str, Sequence[str | None]]) -> dict[str, list[float]]:
+    """Values by metric; NaN where a text, or what it is compared with, is missing."""
+    against = chosen.record.against
+    evidence = [""] * len(given["text"]) if against == "nothing" else given[against]
+    pairs = list(zip(given["text"], evidence, strict=True))
+    there = [place for place, pair in enumerate(pairs) if None not in pair]
+    candidates = [pairs[place][0] for place in there]
+    compared = [pairs[place][1] for place in there]
+    try:
+        values = chosen.record.measure(candidates, compared, chosen.options)
+    except ModuleNotFoundError as error:
+        if chosen.kind not in METRICS:
+            raise
+        raise BadInput(
+            f"metrics: {chosen.kind!r} needs {error.name}, which is not installed; run:"
+            ' pip install "metassay[pipeline]"'
+        ) from None
+    found = {}
+    for description in chosen.record.descriptions:
+        column = np.full(len(pairs), np.nan)
+        column[there] = [
+            np.nan if one.value is None else one.value for one in values[description.name]
+        ]
+        found[description.name] = column.tolist()
+    return found

@@ -1,0 +1,157 @@
+"""What columns say of texts: slices (`--by`), and what belongs together (`--cluster` ...)."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from metassay.api.columns import TEXT, Given, Named
+from metassay.api.naming import texts_of
+from metassay.core.errors import BadInput, shown
+from metassay.format.numbers import counted
+from metassay.meta_evaluation.layouts import Groups
+from metassay.tables.names import REFERENCE
+from metassay.tabular.numbers import absent
+from metassay.tabular.rows import Findings
+
+LARGEST = 50  # values of one column: more are hardly slices, and take very long
+
+
+class Slice(NamedTuple):
+    """The texts that have one value of one column."""
+
+    name: str  # `column=value`
+    texts: pd.MultiIndex  # doc_id, author, part
+
+    def of(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The rows of `scores` or `ratings` that are of these texts."""
+        return table[pd.MultiIndex.from_frame(table[TEXT]).isin(self.texts)]
+
+
+def sliced(given: Sequence[Given], by: Sequence[str]) -> tuple[list[Slice], list[str]]:
+    """Every slice by every column, in order, and what is worth saying of them.
+
+    A value belongs to a text (doc_id, system, part). A text that no file with the column has takes
+    the value of its document, where that has one only. Raises BadInput where a text has two values,
+    or a column more than LARGEST.
+    """
+    faults = Findings()
+    values = {column: _of_texts(given, column, faults) for column in by}
+    problems = faults.lines()
+    problems += [
+        f"by {column}: has {found.nunique()} values; slice by a column of {LARGEST} at most"
+        for column, found in values.items()
+        if found.nunique() > LARGEST
+    ]
+    problems += [
+        f"by {column}: a value has characters that do not print; clean it"
+        for column, found in values.items()
+        if not all(str(value).isprintable() for value in found.dropna().unique())
+    ]
+    if problems:
+        raise BadInput(problems)
+    slices: list[Slice] = []
+    notes: list[str] = []
+    for column, found in values.items():
+        mine = [
+            Slice(f"{column}={value}", pd.MultiIndex.from_tuples(list(texts.index), names=TEXT))
+            for value, texts in found.groupby(found, sort=True)
+        ]
+        slices += mine
+        notes += _notes(column, mine, int(found.isna().sum()))
+    return slices, notes
+
+
+def grouped(given: Sequence[Given], named: Named) -> tuple[Groups, list[str]]:
+    """The documents of each stratum and cluster, the systems of each family; and what to say.
+
+    Where the column is that of the documents, or systems, each stands for itself. Raises BadInput
+    where a document has two strata or clusters, or a system two families.
+    """
+    faults = Findings()
+    found: list[dict[str, str]] = []
+    notes: list[str] = []
+    for option, key in (("strata", "doc_id"), ("cluster", "doc_id"), ("family", "author")):
+        column = getattr(named, option)
+        systems = (one.table[one.table["author"] != REFERENCE] for one in given)
+        every = {name for rows in systems for name in rows[key]}
+        if named.alone(option):
+            found.append({name: name for name in every})
+            continue
+        labels = _of_keys(given, column, key, faults) if column else {}
+        found.append(labels)
+        if column:
+            what = "document" if key == "doc_id" else "system"
+            sizes = f"{len(set(labels.values())):,} for {counted(len(every), what)}"
+            notes.append(f"{option} by {column}: {sizes}, {len(every - set(labels)):,} without one")
+    if faults:
+        raise BadInput(faults.lines())
+    return Groups(*found), notes
+
+
+def _of_keys(given: Sequence[Given], column: str, key: str, faults: Findings) -> dict[str, str]:
+    """The label of each document or system; a fault where it has two."""
+    known = _rows(given, column)
+    known = known[known[column] != ""]
+    first = known.groupby(key)[column].transform("first")
+    for at in known[known[column] != first].to_dict("records"):
+        cells = given[int(at["file"])].cells
+        whose = "document" if key == "doc_id" else "system"
+        what = f"{shown(column)} is not what another row says of the same {whose}"
+        faults.add(cells.at(int(at["row"])), what, f"give each {whose} one value", shown(at[key]))
+    return dict(zip(known[key], first, strict=True))
+
+
+def _of_texts(given: Sequence[Given], column: str, faults: Findings) -> "pd.Series[str]":
+    """The value of every text, as the index has them; missing where there is none."""
+    known = _known(given, column, faults)
+    texts = pd.concat([one.table[TEXT] for one in given]).drop_duplicates()
+    texts = texts[pd.MultiIndex.from_frame(texts).isin(_by_systems(given))]
+    index = pd.MultiIndex.from_frame(texts)
+    own = known.set_index(TEXT)[column]
+    own = own[own != ""]
+    own = own[~own.index.duplicated()]
+    per_document = known[known[column] != ""].groupby("doc_id")[column].agg(["nunique", "first"])
+    alone = per_document.loc[per_document["nunique"] == 1, "first"]
+    of_document = texts["doc_id"].map(alone).set_axis(index)
+    unseen = ~index.isin(pd.MultiIndex.from_frame(known[TEXT]))
+    return own.reindex(index).astype("object").fillna(of_document.where(unseen))
+
+
+def _by_systems(given: Sequence[Given]) -> pd.MultiIndex:
+    found = texts_of(given[0].table)
+    for one in given[1:]:
+        found = found.union(texts_of(one.table))
+    return found
+
+
+def _known(given: Sequence[Given], column: str, faults: Findings) -> pd.DataFrame:
+    """Each row's text and value; a fault where a text has two values."""
+    found = _rows(given, column)
+    filled = found[found[column] != ""]
+    first = filled.groupby(TEXT)[column].transform("first")
+    for at in filled[filled[column] != first].to_dict("records"):
+        cells = given[int(at["file"])].cells
+        what = f"{shown(column)} is not what another row says of the same text"
+        example = "/".join(shown(at[key]) for key in TEXT)
+        faults.add(cells.at(int(at["row"])), what, "give each text one value", example)
+    return found
+
+
+def _notes(column: str, slices: Sequence[Slice], missing: int) -> Iterator[str]:
+    each = (f"{one.name.partition('=')[2]} ({len(one.texts):,})" for one in slices)
+    yield f"slices by {column}, with their texts: {', '.join(each) or 'none'}"
+    if missing:
+        yield f"{counted(missing, 'text')} without {column}: in the whole, in none of its slices"
+
+
+def _rows(given: Sequence[Given], column: str) -> pd.DataFrame:
+    """Each row's text, file, place and value; "" where that is missing."""
+    frames = []
+    for number, one in enumerate(given):
+        if column in one.texts:
+            mine = one.texts[[*TEXT, column]].reset_index(drop=True)
+            frames.append(mine.assign(file=number, row=mine.index))
+    found = pd.concat(frames, ignore_index=True)
+    found[column] = found[column].where(~found[column].map(absent), "")
+    return found

@@ -1,0 +1,198 @@
+"""Single statistics over arrays, with the defaults that the reports use."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from metassay.statistics import agreement as raters
+from metassay.statistics import correlation, significance
+from metassay.statistics.agreement import Agreement, Distance, Scale
+from metassay.statistics.correlation import Coefficient, Correlation, Level
+from metassay.statistics.resampling import Resample
+from metassay.statistics.significance import Alternative, PermutationTest
+
+AgreementCoefficient = Literal["krippendorff_alpha", "cohen_kappa", "percent"]
+
+
+def correlate(
+    metric: ArrayLike,
+    human: ArrayLike,
+    *,
+    level: Level = "system",
+    coefficient: Coefficient = "kendall",
+) -> Correlation:
+    """Correlate a metric's scores with people's.
+
+    Parameters
+    ----------
+    metric : array_like, shape (systems, documents)
+        `metric[k, d]` is the score of what system k wrote for document d. NaN is missing.
+    human : array_like, shape (systems, documents)
+        What people said of the same texts.
+    level : {"system", "document", "global"}
+        "system": across systems, of each system's mean over the documents where it has both
+        scores. "document": across systems within a document, then the mean over the documents in
+        which the coefficient is defined. "global": across all texts.
+    coefficient : {"kendall", "pearson", "spearman", "kendall_c"}
+        "kendall" is tau-b, "kendall_c" is Stuart's tau-c.
+
+    Returns
+    -------
+    Correlation
+        A named tuple: `value` (-1 to 1 with its true sign; NaN where undefined, never 0), `n` (the
+        items, documents or systems that it rests on), `n_undefined` (documents without a
+        coefficient) and `n_missing` (texts with one of the two scores).
+
+    Raises
+    ------
+    ValueError
+        If the arrays are not two-dimensional or not of one shape, or a name is not known.
+
+    Notes
+    -----
+    There is no p-value: texts share documents and systems. `meta_eval` gives intervals and tests.
+    Source: Deutsch et al. 2021, A Statistical Analysis of Summarization Evaluation Metrics Using
+    Resampling Methods, section 2.
+
+    Examples
+    --------
+    >>> import metassay
+    >>> metassay.correlate([[1, 2], [3, 4], [5, 7]], [[1, 1], [2, 2], [2, 3]]).value
+    1.0
+    """
+    _check("level", level, get_args(Level))
+    _check("coefficient", coefficient, get_args(Coefficient))
+    return correlation.correlate(metric, human, level, coefficient)
+
+
+def permutation_test(  # noqa: PLR0913 - the data, the question, the draws
+    a: ArrayLike,
+    b: ArrayLike,
+    human: ArrayLike,
+    *,
+    level: Level = "system",
+    coefficient: Coefficient = "kendall",
+    resample: Resample = "both",
+    permutations: int = 1000,
+    alternative: Alternative = "two-sided",
+    seed: int = 0,
+) -> PermutationTest:
+    """Test whether one metric correlates better with people than another.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (systems, documents)
+        The scores of the two metrics; NaN is missing. Negate a metric of which less is better.
+    human : array_like, shape (systems, documents)
+        What people said of the same texts.
+    level, coefficient
+        As in `correlate`.
+    resample : {"both", "systems", "documents"}
+        For what a permutation swaps the two metrics' standardized scores. "both" speaks of other
+        systems and other documents, "documents" of other documents of these systems.
+    permutations : int
+        How many random permutations are drawn.
+    alternative : {"two-sided", "greater", "less"}
+        "greater": the correlation of `a` is the larger one.
+    seed : int
+        Seed of the random generator: equal input gives equal numbers.
+
+    Returns
+    -------
+    PermutationTest
+        A named tuple: `difference` (the correlation of `a` less that of `b`, of the texts that have
+        all three scores), `p` (never 0, as the data count as one permutation; NaN where undefined),
+        `n` (texts with all three), `n_undefined` (permutations without a difference) and
+        `n_missing` (texts with some of the three).
+
+    Raises
+    ------
+    ValueError
+        If the arrays are not two-dimensional or not of one shape, or a name is not known.
+
+    Notes
+    -----
+    Source: Deutsch et al. 2021, A Statistical Analysis of Summarization Evaluation Metrics Using
+    Resampling Methods (PERM-SYS, PERM-INPUT, PERM-BOTH); Phipson and Smyth 2010 for p.
+    """
+    _check("level", level, get_args(Level))
+    _check("coefficient", coefficient, get_args(Coefficient))
+    _check("resample", resample, get_args(Resample))
+    _check("alternative", alternative, get_args(Alternative))
+    return significance.permutation_test(
+        a,
+        b,
+        human,
+        level,
+        coefficient,
+        resample=resample,
+        n=permutations,
+        rng=np.random.default_rng(seed),
+        alternative=alternative,
+    )
+
+
+def agreement(
+    ratings: ArrayLike,
+    *,
+    coefficient: AgreementCoefficient = "krippendorff_alpha",
+    scale: Scale = "interval",
+    weights: Distance = "none",
+) -> Agreement:
+    """Measure how far raters agree.
+
+    Parameters
+    ----------
+    ratings : array_like, shape (raters, items)
+        Ratings as numbers, NaN where a rater did not rate an item.
+    coefficient : {"krippendorff_alpha", "cohen_kappa", "percent"}
+        "krippendorff_alpha" takes any number of raters, the others take two. "percent" is the share
+        of items with the same rating.
+    scale : {"interval", "ordinal", "nominal"}
+        How far two ratings are apart, for Krippendorff's alpha.
+    weights : {"none", "linear", "quadratic"}
+        How far two ratings are apart, for Cohen's kappa.
+
+    Returns
+    -------
+    Agreement
+        A named tuple: `value` (1 is perfect agreement, 0 that of chance, but for "percent"; NaN
+        where undefined, as where all ratings are one value), `n` (items that two raters or more
+        rated) and `n_missing` (items that one rater alone rated).
+
+    Raises
+    ------
+    ValueError
+        If the array is not two-dimensional, has other than two raters where two are taken, or a
+        name is not known.
+
+    Notes
+    -----
+    Source: Krippendorff 2011, Computing Krippendorff's Alpha-Reliability; Cohen 1960, A coefficient
+    of agreement for nominal scales; Cohen 1968, Weighted kappa.
+
+    Examples
+    --------
+    >>> import metassay
+    >>> metassay.agreement([[1, 2, 3], [1, 2, 3]]).value
+    1.0
+    """
+    _check("coefficient", coefficient, get_args(AgreementCoefficient))
+    _check("scale", scale, get_args(Scale))
+    _check("weights", weights, get_args(Distance))
+    if coefficient == "krippendorff_alpha":
+        return raters.agreement(ratings, partial(raters.krippendorff_alpha, scale=scale))
+    table = np.asarray(ratings, dtype=np.float64)
+    if table.ndim != 2 or len(table) != 2:
+        raise ValueError(f"{coefficient} wants ratings of two raters (2, items), got {table.shape}")
+    if coefficient == "cohen_kappa":
+        return raters.agreement(table, partial(raters.cohen_kappa, distance=weights))
+    return raters.agreement(table, raters.share_within)
+
+
+def _check(argument: str, value: Any, known: Sequence[Any]) -> None:
+    if value not in known:
+        raise ValueError(f"{argument}={value!r} is not known; choose from {list(known)}")

@@ -1,0 +1,160 @@
+"""`metassay cost` and `metassay ledger`: what answers cost, before and after they are asked."""
+
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from metassay.cli.project import checked
+from metassay.cli.terminal import folded
+from metassay.core.atomic import is_stdout
+from metassay.core.errors import BadInput
+from metassay.core.params import MaxCost
+from metassay.core.work import owner_alone
+from metassay.datasets.clearance import dry_session
+from metassay.datasets.registry import load_registry
+from metassay.llm.budget import Spending, beginning_with, spending
+from metassay.llm.ledger import Ledger
+from metassay.llm.responses import Imported, export, import_
+from metassay.llm.session import ACCOUNT, LEDGER, SENTINEL
+from metassay.project.cost.plan import (
+    Planned,
+    plan,
+    plan_segment_test,
+    plan_test,
+    refusals,
+    run_of,
+)
+
+
+def cost(chosen: argparse.Namespace) -> int:
+    """Print what the next run would ask, and what that costs."""
+    name, params, registry = chosen.name, checked([chosen.name]), load_registry()
+    with dry_session(params, params.every[name]) as session:
+        if name in params.judge_tests:
+            found = plan_test(params, name, registry, session)
+        elif name in params.segment_tests:
+            found = plan_segment_test(params, name, registry, session)
+        else:
+            found = plan(run_of(params, name, registry, session))
+        spent = session.spent
+    console = Console()
+    if not found.planned:
+        console.print(f"{name} asks no language model: it costs nothing")
+        return 0
+    heads = ("stage", "model", "questions", "in ledger", "tokens to read", "to write", "cost")
+    table = folded(*heads, title=f"{name}: what is still to be asked")
+    for one in found.planned:
+        table.add_row(*map(Text, _planned(one)))
+    console.print(table)
+    for one in found.planned:
+        console.print(f"{one.stage}: {one.estimate.counted}", soft_wrap=True)
+    for note in [*found.notes, *refusals(params, name, session, found.planned)]:
+        console.print(f"note: {note}", markup=False, soft_wrap=True)
+    for line in _totals(found.planned, params.max_cost, spent):
+        console.print(line, soft_wrap=True)
+    return 0
+
+
+def stats(_: argparse.Namespace) -> int:
+    """Print what the ledger holds, what was paid and what was saved."""
+    console = Console()
+    if not LEDGER.exists():
+        console.print(f"{LEDGER} does not exist: nothing was asked or imported yet")
+        return 0
+    with Ledger(LEDGER) as ledger:
+        held, spent = ledger.stats(), spending(ledger, ACCOUNT)
+        watching = beginning_with(ledger, SENTINEL)
+    table = folded("model", "status", "answers", "tokens read", "written", title=str(LEDGER))
+    for row in held.holdings:
+        counts = (row.answers, row.prompt_tokens, row.completion_tokens)
+        cells = (row.model, row.status, *(f"{number:,}" for number in counts))
+        table.add_row(*map(Text, cells))
+    console.print(table)
+    attempts = ", ".join(f"{code} {count:,}" for code, count in held.attempts.items()) or "none"
+    console.print(f"requests sent, by what came of them: {attempts}", soft_wrap=True)
+    money = f" {spent.currency}" if spent.currency else " (no prices)"
+    console.print(
+        f"paid: {spent.spent:.4f}{money}; with calls whose cost is not known, at most"
+        f" {spent.at_most:.4f}. The ledger saved {spent.saved:.4f}, in {spent.hits:,} answers.",
+        soft_wrap=True,
+    )
+    for currency, amount in watching.items():
+        console.print(f"sentinels paid beside that at most {amount:.4f} {currency}", soft_wrap=True)
+    return 0
+
+
+def export_all(chosen: argparse.Namespace) -> int:
+    """Write every answer."""
+    said = sys.stderr if is_stdout(chosen.file) else sys.stdout
+    with Ledger(LEDGER) as ledger, owner_alone():
+        print(f"{chosen.file}: {export(ledger, chosen.file):,} answers", file=said)
+    return 0
+
+
+def import_all(chosen: argparse.Namespace) -> int:
+    """Add answers of tables."""
+    files = list(_files(chosen.files))
+    with Ledger(LEDGER) as ledger:
+        done = import_(ledger, files, replace=chosen.replace)
+    print(_imported(done, replaced=chosen.replace))
+    return 0
+
+
+def _files(paths: Iterable[Path]) -> Iterable[Path]:
+    """A folder's files one by one: two stages may have asked the same."""
+    for path in paths:
+        if not path.exists():
+            raise BadInput(f"{path} does not exist; name a table of responses, or a folder of them")
+        yield from sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+
+
+def _imported(done: Imported, *, replaced: bool) -> str:
+    kept = "replaced" if replaced else "kept as they were (--replace takes the file's)"
+    line = f"{done.rows:,} answers read, {done.added:,} new, {done.same:,} known"
+    return line + (f", {done.different:,} that differ {kept}" if done.different else "")
+
+
+def _planned(one: Planned) -> tuple[str, ...]:
+    costs = one.estimate
+    money = "no prices"
+    if costs.cost is not None:
+        money = f"about {costs.cost:.4f} {costs.currency}, at most {costs.cost_at_most:.4f}"
+    return (
+        one.stage,
+        one.model,
+        f"{costs.calls:,}",
+        f"{costs.calls_in_ledger:,}",
+        f"about {costs.prompt_tokens:,}",
+        f"about {costs.completion_tokens:,}, at most {costs.completion_tokens_at_most:,}",
+        money,
+    )
+
+
+def _totals(planned: list[Planned], cap: MaxCost | None, spent: Spending) -> Iterable[str]:
+    by_currency: dict[str, list[Any]] = {}
+    for _, _, costs in planned:
+        if costs.currency is not None:
+            by_currency.setdefault(costs.currency, []).append(costs)
+    for currency, all_ in by_currency.items():
+        expected, most = sum(c.cost for c in all_), sum(c.cost_at_most for c in all_)
+        yield f"all of it: about {expected:.4f} {currency}, at most {most:.4f}"
+    yield _cap(cap, spent)
+
+
+def _cap(cap: MaxCost | None, spent: Spending) -> str:
+    """What was paid so far, and what params.yaml > max_cost leaves of it."""
+    paid = f"{spent.spent:.4f} {spent.currency or ''}".strip()
+    if spent.at_most > spent.spent:
+        paid += f" (at most {spent.at_most:.4f}, with calls whose cost is not known)"
+    if cap is None:
+        return f"no cap: params.yaml > max_cost is null; paid by this project so far: {paid}"
+    left = max(cap.amount - spent.at_most, 0.0)
+    return (
+        f"cap: {cap.amount:g} {cap.currency} for all runs of this project together (params.yaml >"
+        f" max_cost); paid so far: {paid}; left: {left:.4f}"
+    )

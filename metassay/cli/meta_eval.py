@@ -1,0 +1,165 @@
+"""`metassay meta-eval [SCORES] RATINGS`: the command line of `metassay.meta_eval`."""
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from metassay.api.columns import Named
+from metassay.api.eval_request import Wanted
+from metassay.api.example import write_example
+from metassay.api.meta_eval import MetaEvaluation, Told, evaluated
+from metassay.api.raters import show_raters
+from metassay.api.reading import faults_of, read_file
+from metassay.cli.meta_eval_arguments import CHOICES, NUMBERS
+from metassay.cli.meta_eval_terminal import show
+from metassay.core.atomic import whole_folder
+from metassay.core.errors import BadInput
+from metassay.tabular.decoding import check_names
+from metassay.tabular.rows import Findings
+from metassay.tabular.sheet import Sheet
+
+_NOT_WRITTEN = "--out FOLDER writes a page, and every table behind this as CSV with all digits"
+
+
+def meta_eval(chosen: argparse.Namespace) -> int:
+    """Read, evaluate, print, and write if asked to."""
+    console = Console()
+    if chosen.example:
+        if chosen.files or chosen.scores or chosen.ratings:
+            raise BadInput("--example DIR: takes no files; it writes them")
+        command = write_example(chosen.example)
+        lines = f"written to {chosen.example}: scores.csv, ratings.csv, README.md. Next:"
+        console.print(lines, markup=False, highlight=False)
+        lines = f"  cd {chosen.example}\n  {command}"
+        console.print(lines, markup=False, highlight=False, soft_wrap=True)  # to be copied
+        return 0
+    wanted = _wanted(chosen)
+    scores, ratings = _read(*_files(chosen), wanted.named)
+    with ExitStack() as stack:
+        folder = stack.enter_context(whole_folder(chosen.out, "--out")) if chosen.out else None
+        with _progress() as told:
+            found = evaluated(scores, ratings, wanted, told)
+        if folder is not None:
+            found.write(folder)
+    _print(found, console)
+    names = ", ".join(f"{name}.csv" for name in found.tables)
+    where = f"written to {chosen.out}: {names}" if chosen.out else _NOT_WRITTEN
+    console.print(where, markup=False, highlight=False)
+    if chosen.out:
+        page = f"page: {chosen.out / 'index.html'}"
+        console.print(page, markup=False, highlight=False, soft_wrap=True)
+    return 0
+
+
+def _print(found: MetaEvaluation, console: Console) -> None:
+    if "certificates" in found.tables:
+        show(dict(found.tables), found.options.confidence, console)
+    else:
+        show_raters(dict(found.tables), console)
+    for line in found.of_names:
+        console.print(f"WARNING: {line}", markup=False, highlight=False, style="bold yellow")
+    if found.of_names:
+        console.print()
+    for line in found.notes:
+        console.print(line, markup=False, highlight=False)
+
+
+def _wanted(chosen: argparse.Namespace) -> Wanted:
+    scales = chosen.scale or []
+    problems = [
+        f"--scale {one}: write CRITERION=SCALE, several with commas"
+        for one in scales
+        if "=" not in one
+    ]
+    if not _files(chosen)[0] and (chosen.compared or chosen.confound or chosen.primary):
+        problems.append(
+            "--compared, --confound, --primary: are about metrics; name SCORES before RATINGS"
+        )
+    if problems:
+        raise BadInput(problems)
+    return Wanted(
+        Named(
+            chosen.doc,
+            chosen.system,
+            chosen.rater,
+            tuple(dict.fromkeys(chosen.by or [])),
+            chosen.strata,
+            chosen.cluster,
+            chosen.family,
+            tuple(chosen.columns),
+        ),
+        {"lower": chosen.lower or [], "higher": chosen.higher or []},
+        dict(one.rpartition("=")[::2] for one in scales),
+        chosen.compared,
+        chosen.confound or [],
+        {name: getattr(chosen, name) for name in (*CHOICES, *NUMBERS, "primary")},
+        "--",
+    )
+
+
+def _files(chosen: argparse.Namespace) -> tuple[list[Path], list[Path]]:
+    """The files of scores and those of ratings; one file alone is RATINGS."""
+    scores, ratings, files = chosen.scores or [], chosen.ratings or [], chosen.files
+    named = bool(scores or ratings)
+    if named and files:
+        raise BadInput(
+            f"{', '.join(map(str, files))}: stands beside files that are named by --scores or"
+            " --ratings; name all of them so"
+        )
+    if not named and not 1 <= len(files) <= 2:
+        raise BadInput(
+            f"meta-eval takes two files, SCORES RATINGS, or RATINGS alone; there are {len(files)}."
+            " Name several of a kind by --scores FILE FILE and --ratings FILE FILE."
+            " metassay meta-eval --example DIR writes a pair to start from"
+        )
+    if named and not ratings:
+        raise BadInput("--ratings FILE: is missing; --scores names files of scores alone")
+    return (scores, ratings) if named else (files[:-1], files[-1:])
+
+
+def _read(
+    scores: Sequence[Path], ratings: Sequence[Path], named: Named
+) -> tuple[list[Sheet], list[Sheet]]:
+    """The cells of all files, or the faults of all of them at once."""
+    both = {one.resolve() for one in scores} & {one.resolve() for one in ratings}
+    if both:
+        raise BadInput(
+            f"{min(both).name}: is given as SCORES and as RATINGS; put the columns with metrics and"
+            " those with ratings in two files"
+        )
+    faults = Findings()
+    for paths in (scores, ratings):
+        check_names(paths, faults)
+    problems = faults.lines()
+    found = [[read_file(path, problems) for path in paths] for paths in (scores, ratings)]
+    of_scores, of_ratings = ([one for one in cells if one is not None] for cells in found)
+    if problems:
+        for kind in (of_scores, of_ratings):
+            for sheet in kind:
+                problems += faults_of(sheet, scores=kind is of_scores, named=named)
+        raise BadInput(problems)
+    return of_scores, of_ratings
+
+
+@contextmanager
+def _progress() -> Iterator[Told]:
+    """A bar per table on stderr, gone when done; none where stderr is no terminal."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    off = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=off) as bars:
+
+        def told(table: str) -> Callable[[int, int], None]:
+            task = bars.add_task(table, total=None)
+            return lambda done, total: bars.update(task, completed=done, total=total)
+
+        yield told

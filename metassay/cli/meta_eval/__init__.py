@@ -1,1 +1,0 @@
-"""`metassay meta-eval SCORES RATINGS`: metrics tested against people, from two files alone."""

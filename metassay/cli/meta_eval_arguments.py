@@ -1,0 +1,177 @@
+"""What `metassay meta-eval` takes. What it does is imported when it is asked to do it."""
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import get_args
+
+from metassay.api.columns import Named
+from metassay.core.errors import BadInput
+from metassay.core.options import SCALES
+from metassay.meta_evaluation.options import MetaOptions
+
+ABOUT = """\
+Say which metric to trust, for which decision, and how sure that is. You get each metric's
+correlation with people at three levels, with intervals; its pairwise accuracy beside chance; and
+the raters' own agreement as the ceiling. Two files are enough; no project is needed. With RATINGS
+alone you get the raters' agreement, means and standard deviations.
+
+SCORES   doc_id, system, and one column per metric (wide); or doc_id, system, metric, value (long).
+         Also judge, part.
+RATINGS  doc_id, system, perhaps rater, and one column per criterion (wide); or doc_id, system,
+         criterion, value (long). Also part, study.
+
+A file is long if it has a column `metric` (RATINGS: `criterion`). The column `system` may be called
+`author`. If both files lack it, one system wrote everything. Files are CSV in UTF-8 (commas,
+semicolons, tabs), XLSX, JSON or Parquet. An empty cell, NaN, NA or - is missing, never 0.
+An option that takes names takes several, with commas or blanks between them, and can be given
+again; the first file ends the names, and so does `--`. Several files of a kind are named by
+--scores and --ratings; where no column says who rated, each file of ratings is the rater's that it
+is called after. docs/meta-eval.md has an example and says what each number is.
+
+metassay meta-eval --example DIR writes a pair of files to start from."""
+
+USAGE = (
+    "metassay meta-eval [SCORES] RATINGS [options]\n"
+    "       metassay meta-eval [--scores FILE ...] --ratings FILE ... [options]\n"
+    "       metassay meta-eval --example DIR"
+)
+Add = Callable[..., argparse.ArgumentParser]
+CHOICES = {
+    "coefficient": "the coefficient that is printed and certified; the tables have all",
+    "resample": "what the tests of metric against metric exchange",
+}
+NUMBERS: dict[str, tuple[float, str]] = {
+    "resamples": (1000, "resamples of the bootstrap; fewer where there are very many texts"),
+    "permutations": (5000, "permutations that each test draws"),
+    "confidence": (0.95, "confidence of the intervals; tests have 1 less this as their level"),
+    "useful": (0.3, "the smallest correlation that is of use"),
+    "margin": (0.05, "how far below a rater a metric may lie and still be as good"),
+    "digits": (17, "digits that scores and ratings have; 12 ties what differs by rounding alone"),
+    "seed": (0, "seed of all random numbers"),
+}
+_COLUMNS = {
+    "doc": "the column with documents",
+    "system": "the column with systems, if it is neither `system` nor `author`",
+    "rater": "the column with raters",
+}
+_GROUPS = {
+    "strata": "the column that parts documents into sets which are never compared",
+    "cluster": "the column with what documents have in common: a patient, a topic, a source",
+    "family": "the column with what systems are versions of",
+}
+_SEVERAL = {
+    "by": ("COLUMN", "slice the texts by this column; each slice is evaluated by itself too"),
+    "lower": ("NAME", "metrics and criteria of which less is better"),
+    "higher": ("NAME", "metrics and criteria of which more is better"),
+    "scale": (
+        "CRITERION=SCALE",
+        f"{', '.join(SCALES)} (default interval); or its ends, 1..5; or its grades in words,"
+        " poor<fair<good",
+    ),
+    "compared": ("NAME", "metrics to compare with each other (default: all, if at most 12)"),
+    "confound": ("COLUMN", "columns of SCORES that may explain a metric, and are not ranked"),
+}
+_ENDINGS = (".csv", ".tsv", ".parquet", ".xlsx", ".json", ".jsonl")
+
+
+def add_commands(add: Add) -> None:
+    """Add the command to the command line."""
+    new = add("meta-eval", _meta_eval, "which metric to trust, from two files, no project", ABOUT)
+    new.usage = USAGE
+    new.add_argument("files", metavar="[SCORES] RATINGS", type=Path, nargs="*")
+    for name in ("scores", "ratings"):
+        what = f"where there are several files: those of {name}"
+        new.add_argument(
+            f"--{name}", metavar="FILE", type=Path, nargs="+", action="extend", help=what
+        )
+    usual = " (default %(default)s)"
+    for name, what in _COLUMNS.items():
+        default = Named._field_defaults[name]
+        new.add_argument(f"--{name}", metavar="NAME", default=default, help=what + usual)
+    for name, what in _GROUPS.items():
+        new.add_argument(f"--{name}", metavar="COLUMN", default="", help=what)
+    primary = "the one metric named before anybody looked, which is not adjusted for the others"
+    new.add_argument("--primary", metavar="METRIC", help=primary)
+    for name, (several, what) in _SEVERAL.items():
+        new.add_argument(
+            f"--{name}", metavar=f"{several},...", type=_between_commas, action="extend", help=what
+        )
+    for name, what in CHOICES.items():
+        field = MetaOptions.model_fields[name]
+        choices = get_args(field.annotation)
+        new.add_argument(f"--{name}", choices=choices, default=field.default, help=what + usual)
+    for name, (number, what) in NUMBERS.items():
+        kind = type(number)
+        new.add_argument(
+            f"--{name}", metavar="NUMBER", type=kind, default=number, help=what + usual
+        )
+    new.add_argument(
+        "--columns",
+        metavar="FILE.ROLE=COLUMN",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="what columns hold, where names and cells do not say it: ratings.raters=ann,ben",
+    )
+    new.add_argument("--out", type=Path, metavar="FOLDER", help="write a page and all tables there")
+    new.add_argument("--example", type=Path, metavar="DIR", help="write two files to start from")
+
+
+def spread(words: Sequence[str]) -> list[str]:
+    """The words of a command line; those of meta-eval with each name in an option of its own.
+
+    argparse would take `--lower a b scores.csv ratings.csv` for three files. Here the names of an
+    option end at the next option, at `--`, or at the first file: a word with a file's ending or,
+    behind the first name, a file that is there. `--lower=NAME` takes any name. Raises BadInput
+    where a file stands in the place of a name.
+    """
+    if words[:1] != ["meta-eval"]:
+        return list(words)
+    found: list[str] = []
+    waiting = list(words)
+    while waiting:
+        word = waiting.pop(0)
+        if word == "--":
+            # As a path, a file is an option to no version of argparse.
+            return [*found, *(f"./{one}" if one.startswith("-") else one for one in waiting)]
+        names = _names(word, waiting) if word in {f"--{name}" for name in _SEVERAL} else []
+        found += [f"{word}={name}" for name in names] or [word]
+        del waiting[: len(names)]
+    return found
+
+
+def _names(option: str, words: Sequence[str]) -> list[str]:
+    """The names that these words begin with."""
+    names: list[str] = []
+    for word in words:
+        ending = Path(word).suffix.lower() in _ENDINGS
+        if ending and not names:
+            raise BadInput(
+                f"{option}: takes names, and {word} is a file; write {option} NAME {word}"
+            )
+        if word.startswith("-") or ending or (names and _is_file(word)):
+            break
+        names.append(word)
+    return names
+
+
+def _meta_eval(chosen: argparse.Namespace) -> int:
+    from metassay.cli.meta_eval import meta_eval
+
+    return meta_eval(chosen)
+
+
+def _between_commas(text: str) -> list[str]:
+    """The names between commas."""
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise argparse.ArgumentTypeError("a name is empty; write NAME or NAME,NAME")
+    return names
+
+
+def _is_file(word: str) -> bool:
+    try:
+        return Path(word).is_file()
+    except OSError:  # too long for a file's name
+        return False

@@ -1,0 +1,1 @@
+"""What every room needs: errors, names, options, params, YAML, files that are whole, SQLite."""

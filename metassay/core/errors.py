@@ -1,0 +1,56 @@
+"""The errors that bad input raises, every problem at once with its remedy; how they quote keys."""
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+_LONG = re.compile(r"\S{301,}")  # longer than any path or key that somebody means
+_NAME = re.compile(r"[!-~]{1,80}", re.ASCII)  # an id, a path or a URL: nothing that has words
+_BYTES = 40
+_WORDS = 4
+
+
+class BadInput(Exception):  # noqa: N818 - reads as what it is: the input is bad, not the program
+    """Input or configuration that cannot be used as it is; trying again cannot help.
+
+    `problems` holds one line per problem. A line names the file or table, the row or key, and what
+    to do about it; it never holds the text of a document. What a name may hold by mistake, such as
+    a line's end or a terminal's commands, stands there as an escape, and of a word of more than 300
+    characters only the beginning.
+    """
+
+    def __init__(self, problems: str | Iterable[str]) -> None:
+        given = (problems,) if isinstance(problems, str) else problems
+        self.problems = tuple(map(one_line, given))
+        super().__init__("\n".join(self.problems))
+
+
+def one_line(said: str) -> str:
+    """What is said, as one line that any terminal, log or page can show."""
+    if not said.isprintable():
+        said = "".join(
+            c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in said
+        )
+    return _LONG.sub(lambda word: f"{word[0][:100]}... ({len(word[0]):,} characters)", said)
+
+
+class Unfinished(Exception):  # noqa: N818 - reads as what it is
+    """Something outside failed for now; the same again may help, and does only what is missing.
+
+    The message says what is missing and what to do, without the text of a document.
+    """
+
+
+def shown(key: object) -> str:
+    """A key as messages show it: quoted, or as length and hash where it may be somebody's text.
+
+    A column of texts is easily taken for one of keys, and what messages say is printed, logged and
+    sent on. A key without blanks is shown up to 80 characters of ASCII; another one up to 40 bytes
+    and 4 words. Characters that do not print are escaped.
+    """
+    text = str(key)
+    written = text.encode("utf-8", "surrogatepass")
+    short = len(written) <= _BYTES and len(text.split()) <= _WORDS
+    if short or _NAME.fullmatch(text):
+        return repr(text)
+    return f"<{len(text):,} characters, sha256 {hashlib.sha256(written).hexdigest()[:8]}>"

@@ -1,0 +1,309 @@
+"""Strict typed view of the params files: an unknown key or name, or a wrong type, is an error.
+
+params.yaml holds what benchmarks share by name, benchmarks/<name>/params.yaml what makes one
+benchmark. A block with a `kind` (a judge, a metric, ...) is checked against the options class of
+that kind by `metassay.core.kinds.choose`, so that this file imports none of them.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, Field
+
+from metassay.core import strict_yaml
+from metassay.core.confusables import folded
+from metassay.core.errors import BadInput
+from metassay.core.naming import FORM, name_problems, words_problem
+from metassay.core.options import (
+    BENCHMARKS,
+    CHEAP,
+    GIVEN,
+    PARAMS,
+    Block,
+    Criterion,
+    Design,
+    Options,
+    parse,
+)
+
+# No benchmark may have these names: such folders lie beside reports/<benchmark>/.
+BESIDE_REPORTS = ("published", "figures", "changes")
+# Names that mean something else where a block's names go.
+_TAKEN = {
+    "systems": [GIVEN, "reference"],
+    "questions": [GIVEN],
+    "judges": [GIVEN, "none"],
+    "costly_metrics": [GIVEN, CHEAP],
+}
+_LOOK = re.compile(r"(unseen|looked at|fitted)(: \S.*)?")
+SEGMENTATION: Final = "segmentation"  # the test that is not of judges
+_NAMED = (
+    *("segmentations", "decompositions", "alignments", "questions", "systems", "judges"),
+    *("metrics", "costly_metrics", "endpoints", "models"),
+)
+
+
+def _look(said: str) -> str:
+    if not _LOOK.fullmatch(said) or words_problem(said):
+        raise ValueError("must begin with unseen, looked at or fitted; ': ' and words may follow")
+    return said
+
+
+# Whether choices saw these data, in the making of a judge or a segmentation: its name -> how.
+Seen = dict[str, Annotated[str, AfterValidator(_look)]]
+
+
+class Benchmark(Options):
+    """A dataset and what it is put through: the whole of benchmarks/<name>/params.yaml.
+
+    A list names blocks of the root's params.yaml, and each name is a stage of its own but for
+    `metrics`, which are measured in one. An empty list means that there is no such stage.
+    """
+
+    name: str  # that of the folder
+    dataset: str  # a name in data/registry.yaml
+    raw: str  # the folder of its raw files
+    seen: Seen
+    criteria: dict[str, Criterion]  # what its raters judged; {} where nobody did
+    design: Design  # which documents and systems belong together; {} where none do
+    studies: dict[str, str]  # ratings that came back from people: study -> their file
+    systems: list[str]  # what writes texts from the sources alone
+    few_shot: dict[str, str]  # what is shown examples: system -> the folder of their raw files
+    segmentation: str
+    decompositions: list[str]  # one name; none if released_claims has it
+    released_claims: dict[str, str]  # decomposition -> the folder of the claims that it reads
+    alignment: str
+    questions: list[str]
+    rubrics: list[str]  # names of files rubrics/<name>.yaml
+    judges: list[str]
+    metrics: list[str]
+    costly_metrics: list[str]
+    published: list[str]  # tables in reports/published/ that the report compares with
+
+    @property
+    def writers(self) -> list[str]:
+        """Every system that writes texts for this benchmark."""
+        return [*self.systems, *self.few_shot]
+
+    @property
+    def decomposition(self) -> str:
+        """The one decomposition, whether it reads released claims or not."""
+        return [*self.decompositions, *self.released_claims][0]
+
+
+class JudgeTest(Options):
+    """Items with a gold label and the judges tried on them: the whole of its params.yaml.
+
+    What tells it from a benchmark's is its key `test`. `judges` may be empty where the data bring
+    verdicts of their own.
+    """
+
+    name: str  # that of the folder
+    test: str  # a name in metassay/labelled/judges/types.py
+    dataset: str  # a name in data/registry.yaml
+    raw: str  # the folder of its raw files
+    seen: Seen
+    options: Block  # those of the type of test
+    judges: list[str]
+    published: list[str]  # tables in reports/published/ that the report compares with
+
+
+class SegmentTest(Options):
+    """Texts with labelled sentences, and the segmentations tried on them: all of its params.yaml.
+
+    What tells it from a test of judges is that its `test` is `segmentation`.
+    """
+
+    name: str  # that of the folder
+    test: Literal["segmentation"]
+    dataset: str  # a name in data/registry.yaml
+    raw: str  # the folder of its raw files
+    seen: Seen
+    options: Block  # metassay/labelled/segments/documents.py has them
+    segmentations: Annotated[list[str], Field(min_length=1)]
+
+
+Folder = Benchmark | JudgeTest | SegmentTest  # what a folder of benchmarks/ may be
+
+
+class MaxCost(Options):
+    """What all runs of a project together may cost at most, in the currency of models' prices."""
+
+    amount: Annotated[float, Field(ge=0, le=4_000_000)]  # what the ledger can count, and no more
+    currency: Annotated[str, Field(pattern="^[A-Z]{3}$")]
+
+
+class Shared(Options):
+    """The whole of the root's params.yaml: what benchmarks share by name."""
+
+    segmentations: dict[str, Block]
+    decompositions: dict[str, Block]
+    alignments: dict[str, Block]
+    questions: dict[str, Block]
+    systems: dict[str, Block]
+    judges: dict[str, Block]
+    metrics: dict[str, Block]
+    costly_metrics: dict[str, Block]
+    endpoints: dict[str, Block]  # where language models answer
+    models: dict[str, Block]
+    max_cost: MaxCost | None
+    # DVC's remotes -> the access classes beyond `public` whose texts may be pushed there
+    remotes: dict[str, list[Literal["credentialed", "private"]]] = Field(default_factory=dict)
+    max_missing: Annotated[float, Field(ge=0, le=1)]  # share of a stage's answers, at most
+    aggregation: Block
+    meta_evaluation: Block
+    certification: Block
+    comparison: Block = Field(default_factory=dict)  # all of it has defaults
+    sentinel: Block = Field(default_factory=dict)
+    shown_as: dict[str, str]  # what reports call a system or judge, where it isn't its name
+
+
+class Params(Shared):
+    """What benchmarks share, and the folders of benchmarks/ by name, of all sorts."""
+
+    benchmarks: dict[str, Benchmark]
+    judge_tests: dict[str, JudgeTest]
+    segment_tests: dict[str, SegmentTest]
+
+    @property
+    def every(self) -> dict[str, Folder]:
+        """All that can be run, by name."""
+        found: dict[str, Folder] = {**self.benchmarks, **self.judge_tests, **self.segment_tests}
+        return dict(sorted(found.items()))
+
+
+def load(root: Path = Path()) -> Params:
+    """Read and check the params files of a project; BadInput lists every problem at once."""
+    problems: list[str] = []
+    shared = None
+    try:
+        shared = parse(Shared, strict_yaml.load(root / PARAMS), where=str(PARAMS))
+    except BadInput as error:
+        problems += error.problems
+    found: dict[str, Folder] = {}
+    files = sorted((root / BENCHMARKS).glob("*/params.yaml"))
+    named = name_problems((file.parent.name for file in files), BESIDE_REPORTS)
+    problems += [f"{BENCHMARKS}/{line}" for line in named]
+    for file in files:
+        where = str(file.relative_to(root))
+        try:
+            one = parsed(strict_yaml.load(file), where=where)
+        except BadInput as error:
+            problems += error.problems
+            continue
+        found[file.parent.name] = one
+        problems += [f"{where} > {line}" for line in _inside(one, file.parent.name)]
+        if shared is not None:
+            problems += [f"{where} > {line}" for line in _dangling(one, shared)]
+    if shared is not None:
+        problems += [f"{PARAMS} > {line}" for line in _bad_names(shared)]
+    if problems or shared is None:
+        raise BadInput(problems)
+    return Params(
+        **{name: getattr(shared, name) for name in Shared.model_fields},
+        benchmarks={name: one for name, one in found.items() if isinstance(one, Benchmark)},
+        judge_tests={name: one for name, one in found.items() if isinstance(one, JudgeTest)},
+        segment_tests={name: one for name, one in found.items() if isinstance(one, SegmentTest)},
+    )
+
+
+def parsed(content: object, *, where: str) -> Folder:
+    """What a file benchmarks/<name>/params.yaml holds; BadInput, led by `where`, if it is wrong."""
+    if isinstance(content, dict) and content.get("test") == SEGMENTATION:
+        return parse(SegmentTest, content, where=where)
+    if isinstance(content, dict) and "test" in content:
+        return parse(JudgeTest, content, where=where)
+    return parse(Benchmark, content, where=where)
+
+
+def _inside(one: Folder, folder: str) -> Iterator[str]:
+    """What is wrong with one benchmark or test by itself."""
+    if one.name != folder:
+        yield f"name: is {one.name!r}, but the folder is {folder!r}; make them equal"
+    for key in (
+        *("systems", "questions", "rubrics", "judges", "metrics", "costly_metrics"),
+        "segmentations",
+    ):
+        named = getattr(one, key, [])
+        twice = sorted({name for name in named if named.count(name) > 1})
+        yield from (f"{key}: {name!r} is named twice; name it once" for name in twice)
+    mine = one.segmentations if isinstance(one, SegmentTest) else one.judges
+    for name in sorted(set(one.seen) - set(mine)):
+        yield f"seen: {name!r} is not among what it tries: {mine}; remove it, or correct its name"
+    if isinstance(one, Benchmark):
+        yield from _inside_benchmark(one)
+
+
+def _inside_benchmark(benchmark: Benchmark) -> Iterator[str]:
+    chosen = [*benchmark.decompositions, *benchmark.released_claims]
+    if len(chosen) != 1:
+        yield (
+            f"decompositions: {len(chosen)} are named here and under released_claims; name one in"
+            " all (under released_claims if it reads released claims)"
+        )
+    for name in sorted(set(benchmark.systems) & set(benchmark.few_shot)):
+        yield f"systems: {name!r} is under few_shot as well; name it in one of the two"
+    yield from (f"criteria > {line}" for line in bad_criteria(benchmark.criteria))
+    asks = bool(benchmark.questions or benchmark.rubrics)
+    if asks and not benchmark.judges:
+        yield "judges: is empty, but questions or rubrics are not; name a judge, or empty them"
+    if benchmark.judges and not asks:
+        yield "questions: is empty and so is rubrics, but judges is not; name one, or empty judges"
+    yield from (f"studies > {line}" for line in name_problems(benchmark.studies, [GIVEN]))
+    yield from (f"rubrics > {line}" for line in name_problems(benchmark.rubrics, [GIVEN]))
+    for name in benchmark.questions:
+        if name.startswith("rubric-"):
+            yield f"questions: {name!r} begins with 'rubric-', as files of rubrics do; rename it"
+
+
+def bad_criteria(names: Iterable[str]) -> Iterator[str]:
+    """A line for each name that no criterion may have; all words will do that differ enough."""
+    first: dict[str, str] = {}
+    for name in names:
+        like = first.setdefault(folded(name), name)
+        problem = words_problem(name)
+        if not problem and like != name:
+            problem = f"looks like {like}; choose another name"
+        if problem:
+            yield f"{name}: {problem}"
+
+
+def _dangling(one: Folder, shared: Shared) -> Iterator[str]:
+    fields = {
+        **{"systems": "systems", "few_shot": "systems"},
+        **{"segmentation": "segmentations", "segmentations": "segmentations"},
+        **{"decompositions": "decompositions", "released_claims": "decompositions"},
+        **{"alignment": "alignments", "questions": "questions", "judges": "judges"},
+        **{"metrics": "metrics", "costly_metrics": "costly_metrics"},
+    }
+    for field, block in fields.items():
+        named = getattr(one, field, [])
+        known: Mapping[str, Block] = getattr(shared, block)
+        for name in [named] if isinstance(named, str) else named:
+            if name not in known:
+                yield f"{field}: {name!r} is not in {PARAMS} > {block}; known: {sorted(known)}"
+
+
+def _bad_names(shared: Shared) -> Iterator[str]:
+    yield from (f"shown_as > {line}" for line in _shown_as(shared))
+    for block in _NAMED:
+        found = name_problems(getattr(shared, block), _TAKEN.get(block, ()))
+        more = "; its real name goes to shown_as" if block in ("systems", "judges") else ""
+        yield from (f"{block} > {line}{more if line.endswith(FORM) else ''}" for line in found)
+
+
+def _shown_as(shared: Shared) -> Iterator[str]:
+    for name, shown in shared.shown_as.items():
+        blocks = [block for block in ("systems", "judges") if name in getattr(shared, block)]
+        if not blocks:
+            yield f"{name}: is no system and no judge; remove it or correct its spelling"
+        elif problem := words_problem(shown):
+            yield f"{name}: {problem}"
+        for block in blocks:
+            others = {*getattr(shared, block), *_TAKEN[block]} - {name}
+            others |= {shared.shown_as.get(other, other) for other in others}
+            like = sorted(other for other in others if folded(other) == folded(shown))
+            if like:
+                yield f"{name}: looks like {like[0]}, which is of {block} too; choose other words"

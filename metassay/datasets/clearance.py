@@ -1,0 +1,69 @@
+"""Sessions with language models for the texts of a benchmark: clearance follows the text.
+
+The texts say of which dataset they are, and whose examples they may repeat; the registry, of which
+access class each dataset is. What all may cost (`max_cost`), and how much may be missing
+(`max_missing`), are asked each time.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from metassay.core.errors import BadInput
+from metassay.core.kinds import Chosen
+from metassay.core.params import Folder, Shared
+from metassay.datasets.labels import label_problems
+from metassay.datasets.registry import RAW, load_registry
+from metassay.llm.endpoints import PUBLIC, parse_models
+from metassay.llm.limits import Policy
+from metassay.llm.needs import all_datasets, everyone
+from metassay.llm.session import ACCOUNT, Session
+
+_PROBE = "the question of `metassay probe`"  # in the place of a dataset's name
+
+
+def open_session(
+    shared: Shared,
+    benchmark: Folder,
+    chosen: Chosen,
+    repeated: Iterable[str],
+    *,
+    account: str = ACCOUNT,
+    max_cost: float | None = None,
+) -> Session:
+    """A session of a kind, for texts that may repeat text of the datasets `repeated`.
+
+    `max_cost` is that of an account with a cap of its own; the run's is `shared.max_cost`. Raises
+    BadInput, if the kind asks a model, where the access class of that text is in doubt.
+    """
+    registry = load_registry()
+    datasets = sorted({benchmark.dataset, *repeated})
+    if any(one.record.model(one.options) is not None for one in everyone(chosen)):
+        # Only then may anything be sent.
+        read = [(benchmark.dataset, Path(benchmark.raw))]
+        read += [(name, RAW / name) for name in all_datasets([chosen])]
+        problems = label_problems(registry, datasets, read)
+        if problems:
+            raise BadInput(problems)
+    return Session(
+        parse_models(shared.endpoints, shared.models),
+        shared.max_cost if account == ACCOUNT else max_cost,
+        {name: dataset.access for name, dataset in registry.items()},
+        datasets,
+        account=account,
+        max_missing=shared.max_missing,
+        raw=RAW,
+    )
+
+
+def dry_session(shared: Shared, benchmark: Folder) -> Session:
+    """A session that answers from the ledger alone, for `metassay cost`."""
+    access = {name: dataset.access for name, dataset in load_registry().items()}
+    models = parse_models(shared.endpoints, shared.models)
+    return Session(models, shared.max_cost, access, [benchmark.dataset], dry=True, raw=RAW)
+
+
+def probe_session(shared: Shared) -> Session:
+    """A session for one public question, asked once, and for the datasets that its judge shows."""
+    access = {name: one.access for name, one in load_registry().items()} | {_PROBE: PUBLIC}
+    models = parse_models(shared.endpoints, shared.models)
+    return Session(models, shared.max_cost, access, [_PROBE], policy=Policy(attempts=1))

@@ -1,0 +1,1 @@
+"""Numbers, names and tables as people read them."""

@@ -1,0 +1,93 @@
+"""Frames as CSV (all stored digits) and Markdown (four digits), and as plain rows.
+
+Names are somebody's data: in neither do they run, nor change what stands around them.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from metassay.core.csv_injection import inert
+from metassay.format.numbers import missing, significant
+
+_ESCAPES = str.maketrans(
+    {"\\": "\\\\", "|": "\\|", "`": "\\`", "*": "\\*", "[": "\\[", "]": "\\]"}
+    | {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\n": " ", "\r": " "}
+)
+
+
+def rows(frame: pd.DataFrame, *columns: str) -> Iterator[tuple[Any, ...]]:
+    """The named columns row by row as Python values; null, whatever its kind, is None."""
+    return zip(*(_plain(frame[name]) for name in columns), strict=True)
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Every row by column name, as Python values; null, whatever its kind, is None."""
+    names = list(frame.columns)
+    return [dict(zip(names, row, strict=True)) for row in rows(frame, *names)]
+
+
+def to_csv(frame: pd.DataFrame) -> str:
+    """All rows and columns with every stored digit; null is empty; lines end in a newline.
+
+    A text that a spreadsheet would take for a formula gets a single quote in front.
+    """
+    safe = frame.copy(deep=False)
+    for name in frame:
+        if not pd.api.types.is_numeric_dtype(frame[name]):
+            safe[name] = pd.Series(map(_inert, frame[name]), frame.index, dtype="object")
+    return safe.to_csv(index=False, na_rep="", lineterminator="\n")
+
+
+def to_markdown(frame: pd.DataFrame) -> str:
+    """A Markdown table: numbers to four significant digits, null empty, text escaped.
+
+    Two columns are too long for a row and are listed once, below the table: each `recipe`, and each
+    `note`, to which its rows refer by number.
+    """
+    notes = (
+        sorted({_text(note) for (note,) in rows(frame, "note")} - {""}) if "note" in frame else []
+    )
+    numbers = {note: str(number) for number, note in enumerate(notes, start=1)}
+    if notes:
+        frame = frame.assign(note=[numbers.get(_text(n), "") for (n,) in rows(frame, "note")])
+    names = [name for name in frame.columns if name != "recipe"]
+    numeric = [pd.api.types.is_numeric_dtype(frame[name]) for name in names]
+    lines = [
+        _line([_text(name) for name in names]),
+        _line(["---:" if number else "---" for number in numeric]),
+    ]
+    lines += [_line([_text(value) for value in row]) for row in rows(frame, *names)]
+    if "recipe" in frame.columns:
+        recipes = sorted({_text(recipe) for (recipe,) in rows(frame, "recipe")})
+        lines += ["", "Recipes:", "", *(f"- {recipe}" for recipe in recipes)]
+    if notes:
+        lines += ["", "Notes:", "", *(f"{number}. {note}" for note, number in numbers.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _inert(value: Any) -> Any:
+    return inert(value) if isinstance(value, str) else value
+
+
+def _plain(column: "pd.Series[Any]") -> list[Any]:
+    absent = column.isna().tolist()
+    return [None if no else value for value, no in zip(column.tolist(), absent, strict=True)]
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _text(value: object) -> str:
+    if missing(value):
+        return ""
+    if isinstance(value, float):
+        return significant(value)
+    return escaped(str(value))
+
+
+def escaped(text: str) -> str:
+    """The text for a line of Markdown, in which it changes nothing around it."""
+    return text.translate(_ESCAPES)

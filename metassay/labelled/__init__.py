@@ -1,0 +1,1 @@
+"""Tests of judges and of segmentations: items whose right answers are known."""

@@ -1,0 +1,294 @@
+"""Raw files of a test of judges to checked tables."""
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from metassay.core.confusables import finder, spelt
+from metassay.core.errors import BadInput, shown
+from metassay.datasets.readers import item_reader_of, reader_of, returned
+from metassay.labelled.judges.items import (
+    CONTRADICTED,
+    CRITERION,
+    ENTAILED,
+    NEUTRAL,
+    NOT_ENTAILED,
+    ItemRow,
+    Items,
+    LabelRow,
+    VerdictRow,
+)
+from metassay.labelled.judges.types import Test
+from metassay.labelled.judges.verdicts import ALL_KINDS, items_of
+from metassay.scoring.pairing.pairs import pair_id
+from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD
+from metassay.tables.names import (
+    ALL_CITATIONS,
+    ALL_SUBSETS,
+    FULL,
+    ITEM,
+    MEAN_OF_SUBSETS,
+    NO_JUDGE,
+    VERDICT,
+)
+from metassay.tables.pairs import PAIRS
+from metassay.tables.parquet import Table, empty
+from metassay.tables.ratings import RATINGS
+from metassay.tabular.rows import Findings, Place, Rows
+
+INSTRUMENTS = {2: "entailment", 3: "three_way"}  # by how many labels judges choose from
+CLAIM = "claim:0"  # ratings.unit: an item is one claim
+
+
+class IngestedItems(NamedTuple):
+    """What a test's data hold, as the tables of those names, and what to know about it."""
+
+    pairs: pd.DataFrame
+    gold: pd.DataFrame
+    ratings: pd.DataFrame
+    verdicts: pd.DataFrame
+    warnings: tuple[str, ...]
+
+
+def ingest_items(
+    test: Test, reader: str, raw: Path, *, dataset: str, judges: Collection[str] = ()
+) -> IngestedItems:
+    """Read raw files, make the test's items of them, and check what they hold.
+
+    Every premise of an item is a question of its own. `dataset` is whose texts the questions
+    repeat; `judges` are the names that given verdicts and raters may not have. Raises BadInput with
+    every problem in one go, each naming file, row and remedy.
+    """
+    if test.kind.reads == "items":
+        read = returned(item_reader_of(reader)(raw), Items, reader)
+    else:
+        read = returned(reader_of(reader)(raw), Rows, reader)
+    items: Items = test.kind.make(read, test.options)
+    ways = test.kind.ways(test.options)
+    check(items, ways, judges)
+    if items.problems:
+        raise BadInput(items.problems.lines())
+    instrument = INSTRUMENTS[ways]
+    said = _by_item(items.labels)
+    return IngestedItems(
+        _frame(PAIRS, [row for one in items.items for row in _pairs(one, instrument, dataset)]),
+        _frame(GOLD, [_gold(one, said.get(one.item, [])) for one in items.items]),
+        _frame(RATINGS, [_rating(row, dataset) for row in items.labels]),
+        _frame(GIVEN_VERDICTS, [_verdict(row, f"given|reader:{reader}") for row in items.verdicts]),
+        (*items.warnings.lines(), *_without_gold(items, said)),
+    )
+
+
+def _by_item(labels: Sequence[LabelRow]) -> dict[str, list[bool]]:
+    found: dict[str, list[bool]] = {}
+    for row in labels:
+        if row.entailed is not None:
+            found.setdefault(row.item, []).append(row.entailed)
+    return found
+
+
+def majority(said: Sequence[bool]) -> bool | None:
+    """What more than half of the people say; None where half do, or nobody says anything."""
+    if 2 * sum(said) == len(said):
+        return None
+    return 2 * sum(said) > len(said)
+
+
+def _pairs(one: ItemRow, instrument: str, dataset: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "pair_id": pair_id(instrument, premise, one.hypothesis),
+            "instrument": instrument,
+            "measure": VERDICT,
+            "doc_id": one.item,
+            "author": ITEM,
+            "part": FULL,
+            "position": position,
+            "citation": ALL_CITATIONS,
+            "premise": premise,
+            "hypothesis": one.hypothesis,
+            "context": None,
+            "settled": None,
+            "repeats": dataset,
+        }
+        for position, premise in enumerate(one.premises)
+    ]
+
+
+def _gold(one: ItemRow, said: Sequence[bool]) -> dict[str, Any]:
+    label: str | None = one.label
+    if label is None and (most := majority(said)) is not None:
+        label = ENTAILED if most else NOT_ENTAILED
+    why = None if label is not None else "split" if said else "no_label"
+    return {
+        "item": one.item,
+        "subset": one.subset,
+        "kind": one.kind,
+        "cluster": one.cluster or one.item,
+        "label": label,
+        "unlabelled": why,
+    }
+
+
+def _rating(row: LabelRow, dataset: str) -> dict[str, Any]:
+    return {
+        "study": dataset,
+        "doc_id": row.item,
+        "author": ITEM,
+        "part": FULL,
+        "unit": CLAIM,
+        "rater": row.rater,
+        "criterion": CRITERION,
+        "value": None if row.entailed is None else float(row.entailed),
+    }
+
+
+def _verdict(row: VerdictRow, recipe: str) -> dict[str, Any]:
+    return {
+        "item": row.item,
+        "judge": row.judge,
+        "status": row.status,
+        "label": row.label,
+        "probability": row.probability,
+        "recipe": recipe,
+    }
+
+
+def _without_gold(items: Items, said: Mapping[str, Sequence[bool]]) -> list[str]:
+    """Items that no number can rest on, counted."""
+    labels = [_gold(one, said.get(one.item, []))["unlabelled"] for one in items.items]
+    split, none = labels.count("split"), labels.count("no_label")
+    made = []
+    if none:
+        made.append(f"{none:,} of {len(labels):,} items have no gold label: no card counts them")
+    if split:
+        made.append(
+            f"{split:,} of {len(labels):,} items have no gold label, because half of the people who"
+            " labelled them say entailed: no card counts them"
+        )
+    return made
+
+
+def _frame(table: Table, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    if not rows:
+        return empty(table)
+    return pd.DataFrame({name: [row[name] for row in rows] for name in table.columns})
+
+
+THREE = (ENTAILED, NEUTRAL, CONTRADICTED)
+EVERY = (*THREE, NOT_ENTAILED)
+RESERVED = (ALL_SUBSETS, MEAN_OF_SUBSETS)
+
+_KEYS = "give each its own"
+
+
+def check(items: Items, ways: int, judges: Collection[str]) -> None:
+    """Record in `items.problems`: what no table could hold, or no number could rest on.
+
+    A key that is there twice or does not print; an item without a premise, or with a blank text,
+    where there is a judge to read them (`judges` may be empty, and examine given verdicts alone); a
+    gold label that three-way judges could not give; a verdict or a person's label of an item that
+    is not there; a verdict that says nothing, or something else than it may; a name that judge and
+    rater share.
+    """
+    found = items.problems
+    if not items.items and not found:
+        found.add(Place("the dataset"), "has no items for this test", "choose other options")
+    for one in items.items:
+        _check_item(one, ways, found)
+        _check_texts(one, bool(judges), found)
+    known = {one.item for one in items.items}
+    _check_unique(((row.at, row.item, ("item",)) for row in items.items), found)
+    _check_unique(
+        ((row.at, (row.item, row.judge), ("item", "judge")) for row in items.verdicts), found
+    )
+    _check_unique(
+        ((row.at, (row.item, row.rater), ("item", "rater")) for row in items.labels), found
+    )
+    about = [(row.at, row.item) for row in items.verdicts]
+    about += [(row.at, row.item) for row in items.labels]
+    alike = finder(known)
+    for at, item in about:
+        if known and item not in known:
+            fix = "correct the item's key, or add the item"
+            like = alike(item)
+            meant = f", which looks like {spelt(like)}" if like is not None else ""
+            found.add(at, "the item is not there", fix, f"item {shown(item)}{meant}")
+    for verdict in items.verdicts:
+        _check_verdict(verdict, found)
+    _check_names(items, judges)
+
+
+def _check_item(one: ItemRow, ways: int, found: Findings) -> None:
+    where = f"item {shown(one.item)}"
+    for name in ("item", "subset", "kind", "cluster"):
+        value = getattr(one, name)
+        needed = name != "cluster"
+        if value != value.strip() or not value.isprintable() or (needed and not value):
+            what = f"{name!r} is empty, has blanks at an end, or characters that do not print"
+            found.add(one.at, what, "clean it", where)
+    if one.subset in RESERVED or one.subset.startswith(items_of("")):
+        found.add(one.at, "the subset's name is taken", "choose another", shown(one.subset))
+    if one.kind == ALL_KINDS:
+        found.add(one.at, "the kind's name is taken", "choose another", shown(one.kind))
+    if one.label is not None and one.label not in (THREE if ways == 3 else EVERY):
+        what = f"the gold label {one.label!r} does not fit judges that give one of three"
+        found.add(one.at, what, "set options > ways to 2", where)
+
+
+def _check_texts(one: ItemRow, judged: bool, found: Findings) -> None:
+    where = f"item {shown(one.item)}"
+    if not all(premise.strip() for premise in one.premises):
+        found.add(one.at, "a premise is blank", "fill it in, or remove it", where)
+    if not judged:
+        return
+    fix = "add it, or write judges: [] to examine given verdicts alone"
+    if not one.premises:
+        found.add(one.at, "has no premise for judges to read", fix, where)
+    if not one.hypothesis.strip():
+        found.add(one.at, "has no hypothesis for judges to read", fix, where)
+
+
+def _check_verdict(row: VerdictRow, found: Findings) -> None:
+    where = f"item {shown(row.item)}, judge {shown(row.judge)}"
+    p = row.probability
+    if p is not None and not (math.isfinite(p) and 0 <= p <= 1):
+        found.add(row.at, "the probability is not within 0 to 1", "correct it", where)
+    if row.label is not None and row.label not in EVERY:
+        found.add(row.at, "the label is not known", f"write one of {', '.join(EVERY)}", where)
+    if row.status == "ok" and row.label is None and p is None:
+        fix = "add one, or say in its status why there is none"
+        found.add(row.at, "a verdict has neither label nor probability", fix, where)
+    if row.status != "ok" and row.label is not None:
+        found.add(row.at, "a verdict that failed has a label", "remove one of the two", where)
+
+
+def _check_unique(keys: Iterable[tuple[Place, object, tuple[str, ...]]], found: Findings) -> None:
+    seen = set()
+    for at, key, names in keys:
+        if key in seen:
+            parts = key if isinstance(key, tuple) else (key,)
+            said = ", ".join(f"{n} {shown(v)}" for n, v in zip(names, parts, strict=True))
+            found.add(at, f"the same {' and '.join(names)} is there twice", _KEYS, said)
+        seen.add(key)
+
+
+def _check_names(items: Items, judges: Collection[str]) -> None:
+    """Cards go by name: a judge of params.yaml, a given one and a rater have three."""
+    owners = {name: "a judge in params.yaml" for name in (*judges, NO_JUDGE)}
+    for rows, name_of, whose in (
+        (items.verdicts, "judge", "a judge whose verdicts are given"),
+        (items.labels, "rater", "a rater"),
+    ):
+        for name in sorted({getattr(row, name_of) for row in rows}):
+            first = next(row.at for row in rows if getattr(row, name_of) == name)
+            if not name or name != name.strip() or not name.isprintable():
+                what = f"the name of {whose} is empty, has blanks at an end or does not print"
+                items.problems.add(first, what, "clean it", shown(name))
+            elif name in owners:
+                what = f"the name of {whose} is that of {owners[name]}"
+                items.problems.add(first, what, "choose another", shown(name))
+            owners.setdefault(name, whose)

@@ -1,0 +1,243 @@
+"""What a server says of a request that it does not answer, as far as anybody may read it.
+
+A server can quote the prompt. So a word that also occurs in what was sent is shown only if it is
+one of the plain words below, a short number, or a parameter's name or value; if a sentence holds
+any other, none of it is shown.
+
+That a model is retired, providers say with 404, 410 or 400 and an error body of their own: OpenAI
+and vLLM `model_not_found` or "The model `x` does not exist", Azure `DeploymentNotFound`, Groq
+`model_decommissioned`, Mistral `invalid_model`, Gemini, Anthropic and Ollama a sentence that names
+the model, `transformers serve` that it "is pinned to" another one. A wrong URL has no such body:
+there nobody knows what a model is.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from metassay.core.errors import BadInput
+from metassay.llm.ledger import ModelAnswers
+
+if TYPE_CHECKING:
+    import httpx2
+
+_LONGEST = 300  # characters of what is shown
+_DEEPEST = 6
+_NAMED = ("code", "type", "param", "loc")
+_SPOKEN = ("message", "msg", "detail", "raw")
+_INSIDE = ("error", "metadata", *_SPOKEN)
+_WORD = re.compile(r"\w+")
+_ESCAPED = re.compile(r"\\|&#|&\w+;|%[0-9a-f]{2}", re.IGNORECASE)
+_SHORT_NUMBER = 3  # digits
+
+# What errors of APIs are made of. Alone, none of these says anything of a document.
+_PLAIN = frozenset(
+    _WORD.findall("""
+    a about above access account additional after all allow allowed already also an and any api are
+    argument array as at available bad be because been before below between body boolean both but by
+    call can cannot change chat check choose code completion completions config configuration
+    content context contact could default defined deployment deprecated did disabled do does doesn
+    don either empty enable enabled encountered endpoint enough equal error errors every exceed
+    exceeded exceeds expected extra fail failed false feature field fields following for forbidden
+    format found from function given got greater had has have header help how http https if in
+    incorrect input instead integer internal invalid is isn it its json key known larger length less
+    level like limit limited list longer malformed match max maximum may message messages min
+    minimum missing mode model models more must name need new no none not null number object of on
+    one only openai option or other our out output parameter parameters parse parsing pass passed
+    permission permitted please positive prompt property provide provided provider range read reason
+    reasoning received recognized refused reject rejected remove request requested requests require
+    required requires response retry returned role same sampling schema see sent server set should
+    smaller some specified specify string strict structured such support supported supports system
+    temperature text than that the their then there these this to token tokens too top true try type
+    unable unexpected unknown unprocessable unrecognized unsupported up use used user using valid
+    validation value values version was we were what when where which while will with within without
+    wrong you your
+    """)
+)
+
+
+def words(status: int, body: object, sent: bytes, secrets: Iterable[str]) -> str:
+    """What an error body says, to be read after "it says"; `sent` is the body of the request.
+
+    Nothing that occurs in `secrets` is shown, either.
+    """
+    request = json.loads(sent)
+    texts = [message["content"] for message in request.pop("messages")]
+    form = request.pop("response_format", {"type": ""})
+    own = _PLAIN | set(_WORD.findall(_plain(json.dumps([request, form["type"]]))))
+    quotable = _plain("\n".join([*texts, *secrets]))
+    shown: list[str] = []
+    hidden = False
+    for name, said in dict.fromkeys(strings(body)):
+        if not said.strip() or said == str(status):
+            continue
+        if _quotes(said, quotable, own):
+            hidden = True
+        else:
+            cut = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
+            shown.append(f"{name} {cut}" if name in _NAMED else f'"{cut}"')
+    if hidden:
+        shown.append("words that quote what was sent, which are not shown here")
+    return ", ".join(shown) or "nothing"
+
+
+def _quotes(said: str, quotable: str, own: frozenset[str]) -> bool:
+    return bool(_ESCAPED.search(said)) or any(
+        word not in own and word in quotable
+        for word in _WORD.findall(_plain(said))
+        if len(word) > 1 and not (word.isdigit() and len(word) <= _SHORT_NUMBER)
+    )
+
+
+def _plain(text: str) -> str:
+    """Small letters without accents: a server may write them otherwise."""
+    parted = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(c for c in parted if not unicodedata.combining(c))
+
+
+def strings(body: object, name: str = "message", depth: int = 0) -> Iterator[tuple[str, str]]:
+    """The strings that say what is wrong, each with the name of its member, names before words."""
+    if name == "raw":  # OpenRouter passes on what the provider said
+        body, name = _parsed(body), "message"
+    if depth > _DEEPEST:
+        return
+    if isinstance(body, Mapping):
+        for member in (*_NAMED, *_INSIDE):
+            if member in body:
+                yield from strings(body[member], member, depth + 1)
+    elif isinstance(body, list) and name == "loc":
+        yield name, ".".join(map(str, body))
+    elif isinstance(body, list):
+        for one in body:
+            yield from strings(one, name, depth + 1)
+    elif isinstance(body, str | int) and not str(body).lstrip().startswith("<"):  # a page of HTML
+        yield name, str(body)
+
+
+def _parsed(said: object) -> object:
+    try:
+        return json.loads(said) if isinstance(said, str) else said
+    except (ValueError, RecursionError):
+        return said
+
+
+_GONE, _NOT_FOUND = 410, 404
+_CODES = frozenset(
+    {
+        *("model_not_found", "model_decommissioned", "model_deprecated", "model_retired"),
+        *("modelnotfound", "modeldeprecated", "deploymentnotfound", "invalid_model"),
+    }
+)
+_MODEL = re.compile(r"\bmodels?\b", re.IGNORECASE)
+_ENDS = r"(?:decommissioned|deprecated|retired|shut ?down|no longer|pinned to)"
+_ENDED = re.compile(_ENDS, re.IGNORECASE)
+_UNKNOWN = re.compile(r"not found|not exist|unknown|no such", re.IGNORECASE)
+
+
+class Retired(BadInput):
+    """The endpoint answers, and says that it does not have (any more) the model that was asked."""
+
+
+def is_retired(status: int, body: object, model: str) -> bool:
+    """Whether a failed request (its HTTP status and parsed error body) says that of a model."""
+    if not isinstance(body, Mapping | list) or status not in (400, _NOT_FOUND, _GONE):
+        return status == _GONE
+    said = list(_strings(body))
+    if status == _GONE or any(word.lower() in _CODES for word in said):
+        return True
+    # Close together: an error may quote a prompt, in which a short name occurs by itself.
+    name = rf"(?<![\w.-]){re.escape(model)}(?![\w-])"
+    ended = re.compile(f"{name}.{{0,60}}{_ENDS}|{_ENDS}.{{0,60}}{name}", re.IGNORECASE | re.DOTALL)
+    if any(ended.search(one) for one in said):
+        return True
+    about = [one for one in said if _MODEL.search(one)]
+    # A message of another status may quote the prompt, whose words say nothing.
+    said_here = _UNKNOWN.search, _ENDED.search, lambda one: model in one
+    return status == _NOT_FOUND and any(says(one) for one in about for says in said_here)
+
+
+def retired_message(name: str, url: str, model: str, known: ModelAnswers) -> str:
+    """What is retired, and what to do; `name` is the endpoint's in params.yaml."""
+    here = f"endpoint {name!r} ({url}) answers, but says that it has no model {model!r}"
+    if not known.answers:
+        return (
+            f"{here}, of which the ledger has no answer: correct params.yaml > models > ... >"
+            " model; if the name is right, the model was retired or the key may not use it"
+        )
+    until = "" if known.last is None else f", the last of {known.last}"
+    return (
+        f"{here} any more: it is retired, or the key may not use it now. Its {known.answers:,}"
+        f" answers in the ledger{until}, and all tables made of them, stay as they are. To go on,"
+        " add its successor under params.yaml > models, a judge that asks it, and run both judges"
+        " side by side before numbers of both are compared"
+    )
+
+
+def _strings(body: object, depth: int = 0) -> Iterator[str]:
+    if isinstance(body, str):
+        yield body
+    elif isinstance(body, Mapping | list) and depth < _DEEPEST:
+        for one in body.values() if isinstance(body, Mapping) else body:
+            yield from _strings(one, depth + 1)
+
+
+class Exchange(NamedTuple):
+    """A request as it was sent, the response, and its body; they hold secrets, and the texts.
+
+    `seconds` passed from the first byte sent to the last one read.
+    """
+
+    request: "httpx2.Request"
+    response: "httpx2.Response"
+    body: bytes
+    seconds: float
+
+
+# Where exchanges are noted while somebody watches, which only `metassay probe` does.
+WATCHED: ContextVar[list[Exchange] | None] = ContextVar("WATCHED", default=None)
+
+_OTHER_LIMIT = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+_NO_SUCH = re.compile(r"\b(unsupported|unrecognized|unknown|unexpected|extra|not supported)\b")
+_LESS_FORM = {"json_schema": "json_object", "json_object": "none"}
+
+
+def refused_parameters(exchange: Exchange, where: str) -> dict[str, str]:
+    """The parameters that a refusal names, each with what to do about it; `where` is the model.
+
+    Empty where nothing was refused, or the server doesn't say what. What counts is the error's
+    member `param` or, if it has none that was sent, all that it says.
+    """
+    if exchange.response.status_code not in (400, 422):
+        return {}
+    sent = json.loads(exchange.request.content)
+    said = list(strings(_parsed(exchange.body.decode("utf-8", "replace"))))
+    named = " ".join(text for name, text in said if name in ("param", "loc"))
+    everything = " ".join(text for _, text in said)
+    found = list(_named(sent, named)) or list(_named(sent, everything))
+    return {name: _remedy(name, sent, everything.lower(), where) for name in found}
+
+
+def _named(sent: Mapping[str, Any], said: str) -> Iterator[str]:
+    for name in sent:
+        words = (name, "json_schema", "json_object") if name == "response_format" else (name,)
+        if name not in ("model", "messages") and any(
+            re.search(rf"(?<!\w){re.escape(word)}(?!\w)", said) for word in words
+        ):
+            yield name
+
+
+def _remedy(name: str, sent: Mapping[str, Any], said: str, where: str) -> str:
+    other, form = _OTHER_LIMIT.get(name), sent.get("response_format", {}).get("type")
+    if name in ("logprobs", "top_logprobs"):
+        return "ask this model for no log-probabilities"
+    if other and not (other in said or _NO_SUCH.search(said)):
+        return f"write a smaller max_tokens in {where}"
+    line = {
+        **{name: f"limit: {other}" for name, other in _OTHER_LIMIT.items()},
+        "temperature": "temperature: null",
+        "response_format": f"structured: {_LESS_FORM.get(form)}",
+    }.get(name)
+    return f"write {line} in {where}" if line else f"remove it from {where}"

@@ -1,0 +1,297 @@
+"""A session with language models: what may be sent where, paid from which account, kept where.
+
+Whoever asks is handed one: stages, the sentinel and `metassay probe`; `metassay cost` has one that
+answers from the ledger alone. Nothing outside of this folder clears text, or opens a budget.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+import pandas as pd
+
+from metassay.core.errors import BadInput, Unfinished
+from metassay.core.kinds import Chosen
+from metassay.core.params import MaxCost
+from metassay.llm.budget import Spending, booked, open_budget, spending
+from metassay.llm.client import asker, failure, replayer
+from metassay.llm.egress import Cleared, can_ask, check_all
+from metassay.llm.endpoints import EndpointOptions, ModelOptions, Models, find_model, sends_schemas
+from metassay.llm.estimate import Estimate, estimate
+from metassay.llm.ledger import Failure, Ledger
+from metassay.llm.limits import Policy
+from metassay.llm.messages import Ask, ChatRequest, Reply
+from metassay.llm.missing import mendable, missing, missing_notes, unfinished_message
+from metassay.llm.needs import Model, Requests, Resources, Use
+from metassay.llm.prompts import Decoding, load
+from metassay.llm.responses import responses
+from metassay.tables.parquet import empty
+from metassay.tables.responses import RESPONSES
+
+LEDGER = Path(".work/ledger.sqlite")  # no out of DVC, which would delete it
+ACCOUNT = "project"  # one cap, `max_cost`, over everything that a project ever asks
+SENTINEL = "sentinel"  # begins the names of accounts that have a cap of their own
+
+log = logging.getLogger("metassay.llm")
+
+
+class Answers(NamedTuple):
+    """What a stage asked and what came of it: table `responses`, and what is missing, in words."""
+
+    responses: pd.DataFrame
+    notes: list[str]
+
+
+class Session:
+    """The way of a stage or a command to the models that it asks.
+
+    `repeat` is added to that of each question. With a number that no question had before, the
+    ledger has no answer: each is fresh, and is kept all the same. Its replies have the keys of the
+    questions as they were.
+    """
+
+    repeat: int = 0
+
+    def __init__(  # noqa: PLR0913 - one for each thing that a stage or a command says
+        self,
+        models: Models,
+        max_cost: MaxCost | float | None,
+        access: Mapping[str, str],
+        datasets: Sequence[str],
+        *,
+        account: str = ACCOUNT,
+        dry: bool = False,
+        max_missing: float = 0.0,
+        raw: Path = Path("data/raw"),
+        ledger: Path = LEDGER,
+        policy: Policy | None = None,
+    ) -> None:
+        """Begin a session for text of `datasets`; `access` gives each registered dataset its class.
+
+        `datasets` are the benchmark's own and those whose text its texts may repeat. `raw` has a
+        folder of raw files per dataset. `max_cost` caps the account; a plain number is in the
+        currency of each model's prices. What is asked on ACCOUNT is part of a run: `max_missing` is
+        the share of the questions that may stay without an answer that asking again might get. On
+        other accounts, a question without an answer is its reply's status and nothing else. `dry`:
+        nobody is asked, and what the ledger does not have is `not_in_ledger`.
+        """
+        self.models = models
+        self._max_cost = max_cost
+        self._access = access
+        self._datasets = tuple(datasets)
+        self._account = account
+        self._dry = dry
+        self._max_missing = max_missing
+        self._raw = raw
+        self._path = ledger
+        self._policy = policy
+        self._opened: Ledger | None = None
+        self._asked: dict[str, str] = {}  # the model's name in params.yaml, by question
+        self._failed: dict[str, Failure] = {}
+        self._repeated: set[str] = set()  # failures of a finished run, where none can be asked
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._opened is not None:
+            self._opened.close()
+
+    @property
+    def spent(self) -> Spending:
+        """The account as it stands."""
+        return spending(self._ledger, self._account)
+
+    def booked(self, key: str) -> float:
+        """What all attempts at a question are booked at, in the currency of their account."""
+        return booked(self._ledger, key)
+
+    def provide(self, chosen: Chosen) -> Resources:
+        """What a kind's record says that it needs: the raw files, and the model that it asks.
+
+        Raises BadInput if there is no such model, or text of the benchmark or of the datasets that
+        the kind reads may not go to its endpoint. A question that cannot be asked within `max_cost`
+        makes a run's `ask` raise BadInput; everything that was answered is in the ledger then.
+        """
+        use = chosen.record.model(chosen.options)
+        if use is None:
+            return Resources(self._raw)
+        decoding = self.decoding(use)
+        return Resources(
+            self._raw,
+            Model(self._asker(use.model, chosen.record.datasets(chosen.options)), decoding),
+        )
+
+    def decoding(self, use: Use) -> Decoding:
+        """How a model that is asked draws its answers; BadInput if there is no such model."""
+        return Decoding.of(find_model(self.models, use.model), use.max_tokens)
+
+    def refusals(self, model: str, datasets: Sequence[str]) -> list[str]:
+        """Why the session's text, or that of these datasets, may not go to a model: a line each."""
+        try:
+            self._clear(model, datasets)
+        except BadInput as error:
+            return list(error.problems)
+        return []
+
+    def estimate(self, use: Use, asked: Requests, lengths: Sequence[float]) -> Estimate:
+        """What is still to be asked, and what that costs.
+
+        `lengths`: tokens of what each answer is about, of which the mean counts.
+        """
+        model = find_model(self.models, use.model)
+        mean = sum(lengths) / len(lengths) if lengths else 0.0
+        return estimate(
+            asked.requests,
+            self._ledger,
+            model,
+            structured=sends_schemas(self.models.endpoints[model.endpoint], model),
+            completion_tokens=min(mean * asked.answer_length, use.max_tokens or model.max_tokens),
+            most=asked.most,
+            longer=asked.longer,
+        )
+
+    def finish(self) -> Answers:
+        """All that was asked, once nothing more is to be; empty if nobody was.
+
+        A question without an answer is a row of status `error`, and noted in the ledger as part of
+        what the run came to. Raises Unfinished, and notes nothing, where more of the answers are
+        missing than `max_missing` allows. Where nobody can be asked (egress.can_ask), what is
+        missing of a finished run stays missing.
+        """
+        if not self._asked:
+            return Answers(empty(RESPONSES), [])
+        codes = {key: failure.code for key, failure in self._failed.items()}
+        found = missing(self._asked, codes)
+        open_ = {key for key, code in codes.items() if mendable(code)}
+        if open_ - self._repeated and len(open_) / len(self._asked) > self._max_missing:
+            raise Unfinished(unfinished_message(found, self._max_missing))
+        self._ledger.note_failures(self._failed.values())
+        table = responses(self._ledger, self._asked, self._failed.values())
+        return Answers(table, missing_notes(found))
+
+    @property
+    def _ledger(self) -> Ledger:
+        """The ledger, which is opened with the first model that is asked."""
+        self._opened = self._opened or Ledger(self._path)
+        return self._opened
+
+    def _asker(self, name: str, datasets: Sequence[str]) -> Ask:
+        if self._dry:
+            return replayer(self._ledger)
+        model, cleared = find_model(self.models, name), self._clear(name, datasets)
+        where = f"params.yaml > models > {name}"
+        cap = cap_of(self._max_cost, model, where)
+        budget = open_budget(self._ledger, self._account, model, cap, where=where)
+        ask = partial(self._ask_anew, asker(cleared, model, self._ledger, budget, self._policy))
+        if self._account != ACCOUNT:
+            return ask
+        return partial(self._ask_in_run, ask, name, cleared.options)
+
+    def _clear(self, model: str, datasets: Sequence[str]) -> Cleared:
+        name = find_model(self.models, model).endpoint
+        endpoint = self.models.endpoints[name]
+        return check_all(self._access, (*self._datasets, *datasets), name, endpoint)
+
+    def _ask_anew(self, ask: Ask, requests: Sequence[ChatRequest]) -> list[Reply]:
+        if not self.repeat:
+            return ask(requests)
+        replies = ask([replace(one, repeat=self.repeat + one.repeat) for one in requests])
+        return [reply._replace(key=one.key) for one, reply in zip(requests, replies, strict=True)]
+
+    def _ask_in_run(
+        self, ask: Ask, name: str, endpoint: EndpointOptions, requests: Sequence[ChatRequest]
+    ) -> list[Reply]:
+        """Ask, and note what `finish` says; failures of a finished run stay where none can ask."""
+        repeated = _repeated(self._ledger, endpoint, requests)
+        asked = iter(ask([request for request in requests if request.key not in repeated]))
+        replies = [
+            failure(request.key, repeated[request.key].code, attempts=0)
+            if request.key in repeated
+            else next(asked)
+            for request in requests
+        ]
+        _check_cap(replies, name)
+        self._repeated |= repeated.keys()
+        for request, reply in zip(requests, replies, strict=True):
+            self._asked[reply.key] = name
+            if reply.status == "error":
+                code = str(reply.error)
+                self._failed[reply.key] = Failure(reply.key, code, request.canonical)
+        return replies
+
+
+def model_problems(chosen: Chosen, models: Models, *, where: str) -> list[str]:
+    """What is wrong with the models and prompts that a kind and its members need: one line each."""
+    problems: list[str] = []
+    members: Mapping[str, Chosen] = {}
+    use = chosen.record.model(chosen.options)
+    try:
+        if use is not None:
+            find_model(models, use.model)
+    except BadInput as error:
+        problems += [f"{where}: {problem}" for problem in error.problems]
+    for file in chosen.record.files(chosen.options):
+        if file.filled is None:
+            continue
+        try:
+            load(file.path.stem, file.path.parent, filled=file.filled)
+        except BadInput as error:
+            problems += [f"{where}: {problem}" for problem in error.problems]
+    try:
+        members = chosen.record.members(chosen.options)
+    except BadInput as error:
+        problems += [f"{where} > {problem}" for problem in error.problems]
+    for name, member in members.items():
+        problems += model_problems(member, models, where=f"{where} > members > {name}")
+    return problems
+
+
+def cap_of(max_cost: MaxCost | float | None, model: ModelOptions, where: str) -> float | None:
+    """The amount of max_cost; BadInput if the model's prices are in another currency.
+
+    A plain number is in the currency of the prices, and caps nothing where there are none.
+    """
+    if not isinstance(max_cost, MaxCost):
+        return None if model.prices is None else max_cost
+    if model.prices is not None and model.prices.currency != max_cost.currency:
+        raise BadInput(
+            f"{where} > prices > currency: {model.prices.currency}, but params.yaml > max_cost is"
+            f" in {max_cost.currency}; give both in one currency"
+        )
+    return max_cost.amount
+
+
+def _repeated(
+    ledger: Ledger, endpoint: EndpointOptions, requests: Sequence[ChatRequest]
+) -> dict[str, Failure]:
+    """Which failures of a finished run stay what they are, since nobody can be asked."""
+    failed = ledger.failures([request.key for request in requests])
+    if not failed or can_ask(endpoint):
+        return {}
+    log.warning(
+        "%d question(s) without an answer are not asked again: their endpoint has no key, or is"
+        " not there. They keep the status that they had.",
+        len(failed),
+    )
+    return failed
+
+
+def _check_cap(replies: Sequence[Reply], model: str) -> None:
+    over = {reply.key for reply in replies if reply.error == "over_budget"}
+    if over:
+        raise BadInput(
+            f"model {model!r}: {len(over)} of {len({reply.key for reply in replies})} answers are"
+            " missing: asking for them could exceed params.yaml > max_cost, which caps all runs of"
+            " this project together. Every answer so far is in the ledger. Raise max_cost and run"
+            " again: only what is missing is asked. `metassay cost` says what is left."
+        )

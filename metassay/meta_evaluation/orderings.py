@@ -1,0 +1,195 @@
+"""The tables `conflicts`, `disagreements` and `preferences`: which of two texts is better.
+
+Where two metrics prefer different texts needs no ratings: it says where ratings are worth the most.
+All authors but the reference take part, in each part, and every two of the compared metrics, the
+smaller label first. `preferences` has each metric beside people who compared two texts.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from metassay.core.options import Criterion
+from metassay.meta_evaluation.agreement import oriented
+from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.study import (
+    VERSUS,
+    Better,
+    Measured,
+    check_criteria,
+    frame_of,
+    generator,
+    one_recipe,
+)
+from metassay.statistics.correlation import TIE
+from metassay.statistics.exact_sums import Array
+from metassay.statistics.pairs import disagreements as all_disagreements
+from metassay.statistics.pairs import draw_disagreements, preference_agreement
+from metassay.tables.names import REFERENCE, metric_label
+from metassay.tables.orderings import CONFLICTS, DISAGREEMENTS, PREFERENCES
+from metassay.tables.parquet import empty
+
+
+class _Pair(NamedTuple):
+    """Two metrics' scores of the same texts of one part."""
+
+    part: str
+    authors: pd.Index  # the rows of both metrics' values
+    documents: pd.Index  # their columns
+    a: Measured
+    b: Measured
+
+    @property
+    def key(self) -> dict[str, str]:
+        return {"part": self.part, "metric_a": self.a.label, "metric_b": self.b.label}
+
+
+def conflicts(
+    scores: pd.DataFrame, better: Mapping[str, Better], options: MetaOptions
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The tables `conflicts` and `disagreements`.
+
+    `scores`: the table; `better`: each metric's direction. A tie on either side is no disagreement.
+
+    - conflicts: one row per pair of metrics and document, also where they have no two texts to
+      compare.
+    - disagreements: at most `annotate` pairs of texts per part and pair of metrics, drawn as `draw`
+      says. Metric a prefers author a's text and metric b author b's. Each pair of metrics has
+      random numbers of its own, so that another metric changes no draw.
+    """
+    counts, samples = [], []
+    for pair in _pairs(scores, better, options):
+        found = all_disagreements(pair.a.oriented, pair.b.oriented)
+        both = np.isfinite(pair.a.values) & np.isfinite(pair.b.values)
+        texts = np.count_nonzero(both, axis=0)
+        of_document = {
+            **pair.key,
+            "doc_id": pair.documents,
+            "n_pairs": texts * (texts - 1) // 2,
+            "n_disagreements": found.per_document,
+        }
+        counts.append(pd.DataFrame(of_document))
+        rng = generator(options.seed, "disagreements", *pair.key.values())
+        drawn = draw_disagreements(found, n=options.annotate, rng=rng, order=options.draw)
+        of_texts = {
+            **pair.key,
+            "doc_id": pair.documents[found.document[drawn]],
+            "author_a": pair.authors[found.preferred_by_a[drawn]],
+            "author_b": pair.authors[found.preferred_by_b[drawn]],
+            "conflict": found.conflict[drawn],
+        }
+        samples.append(pd.DataFrame(of_texts))
+    if not counts:
+        return empty(CONFLICTS), empty(DISAGREEMENTS)
+    return pd.concat(counts, ignore_index=True), pd.concat(samples, ignore_index=True)
+
+
+def _pairs(
+    scores: pd.DataFrame, better: Mapping[str, Better], options: MetaOptions
+) -> Iterator[_Pair]:
+    directed = {name for name, which in better.items() if which != "neither"}
+    both = scores[["metric", "judge"]].drop_duplicates()
+    named = [
+        (metric, judge)
+        for metric, judge in zip(both["metric"], both["judge"], strict=True)
+        if metric in directed and options.compares(metric, metric_label(metric, judge))
+    ]
+    chosen = pd.MultiIndex.from_frame(scores[["metric", "judge"]]).isin(named)
+    wanted = scores[chosen & (scores["author"] != REFERENCE)]
+    for part, rows in wanted.groupby("part", sort=True):
+        authors = pd.Index(sorted(rows["author"].unique()))
+        documents = pd.Index(sorted(rows["doc_id"].unique()))
+        metrics = [
+            Measured(
+                str(metric),
+                str(judge),
+                better[str(metric)],
+                str(mine["recipe"].iloc[0]),
+                mine.pivot(index="author", columns="doc_id", values="value")
+                .reindex(index=authors, columns=documents)
+                .to_numpy(dtype=np.float64),
+            )
+            for (metric, judge), mine in rows.groupby(["metric", "judge"], sort=True)
+        ]
+        for a, b in combinations(sorted(metrics, key=lambda one: one.label), 2):
+            yield _Pair(str(part), authors, documents, a, b)
+
+
+_STUDIED = ["study", "criterion", "part"]
+_ASKED = ["doc_id", "author", "unit", "rater"]
+
+
+def preferences(
+    scores: pd.DataFrame,
+    ratings: pd.DataFrame,
+    criteria: Mapping[str, Criterion],
+    better: Mapping[str, Better],
+) -> pd.DataFrame:
+    """One row per study, criterion, part and metric of that part that has a direction.
+
+    A rating above the middle of the criterion's scale prefers `author`, one below it the author
+    that its unit names, the middle is a tie and null an abstention; where less is better, the
+    other way round. Each rater's comparison counts once; one that a rater was asked both ways is
+    one, and is the mean of the two. A metric prefers the text with the better score. Comparisons
+    with the reference count like others, if the reference has a score. Ratings that compare
+    nothing have no rows.
+
+    Raises BadInput for an undeclared criterion, and for scores of several recipes under one metric
+    and judge among the texts compared.
+    """
+    check_criteria(ratings, criteria)
+    compared = oriented(ratings[ratings["unit"].str.startswith(VERSUS)], criteria)
+    of_part = dict(list(scores.groupby("part", sort=True)))
+    rows: list[dict[str, object]] = []
+    for key, group in compared.groupby(_STUDIED, sort=True):
+        study, criterion, part = (str(name) for name in key)
+        asked = group.groupby(_ASKED, sort=True)["value"].mean().reset_index()
+        texts = _texts(asked)
+        people = _preferred(asked["value"].to_numpy(dtype=np.float64), criteria[criterion])
+        for (metric, judge), mine in of_part.get(part, scores[:0]).groupby(["metric", "judge"]):
+            direction = better[str(metric)]
+            if direction == "neither":
+                continue
+            sign = -1.0 if direction == "lower" else 1.0
+            value = mine.set_index(["doc_id", "author"])["value"]
+            first, second = (
+                sign * value.reindex(text).to_numpy(dtype=np.float64) for text in texts
+            )
+            rows.append(
+                {
+                    "study": study,
+                    "criterion": criterion,
+                    "part": part,
+                    "metric": metric,
+                    "judge": judge,
+                    **preference_agreement(first, second, people)._asdict(),
+                    "recipe": _recipe(mine, texts),
+                }
+            )
+    return frame_of(rows, PREFERENCES)
+
+
+def _texts(asked: pd.DataFrame) -> tuple[pd.MultiIndex, pd.MultiIndex]:
+    """The two texts of each comparison, by document and author."""
+    authors = asked["author"], asked["unit"].str.removeprefix(VERSUS)
+    first, second = (pd.MultiIndex.from_arrays([asked["doc_id"], author]) for author in authors)
+    return first, second
+
+
+def _preferred(values: Array, criterion: Criterion) -> Array:
+    """1 the first text, 0 the second, .5 a tie, NaN abstained."""
+    step = values - (criterion.low + criterion.high) / 2.0
+    noise = TIE * max(abs(criterion.low), abs(criterion.high))
+    side = np.where(np.abs(step) <= noise, 0.0, np.sign(step))
+    preferred: Array = 0.5 + 0.5 * (-side if criterion.better == "lower" else side)
+    return preferred
+
+
+def _recipe(scores: pd.DataFrame, texts: tuple[pd.MultiIndex, pd.MultiIndex]) -> str:
+    scored = pd.MultiIndex.from_frame(scores[["doc_id", "author"]])
+    compared = scores[scored.isin(texts[0]) | scored.isin(texts[1])]
+    metric, judge, part = (str(scores[name].iloc[0]) for name in ("metric", "judge", "part"))
+    return one_recipe(compared if len(compared) else scores, metric, judge, part)

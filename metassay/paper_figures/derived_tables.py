@@ -1,0 +1,426 @@
+"""Tables that records may name: some of the contract, and what is made of them for figures alone.
+
+Intervals and draws are bootstraps over documents (`reporting/resampled.py`), with the settings that
+params.yaml has for reports; a figure reads tables and no params.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import combinations, product
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from metassay.core.options import Criterion
+from metassay.format.frames import rows
+from metassay.paper_figures.record import Record
+from metassay.reporting.facets import facets_table
+from metassay.reporting.people import violins
+from metassay.reporting.profile import POPULARITY, popularity
+from metassay.reporting.published import PRINTED_PAPERS
+from metassay.reporting.resampled import Reals, Resampling, means
+from metassay.statistics.correlation import sorted_kendall, weighted_pearson
+from metassay.statistics.ensembles import standardise
+from metassay.statistics.exact_sums import NOISE
+from metassay.statistics.pairs import disagreements
+from metassay.statistics.resampling import expanded_percentiles
+from metassay.tables.alignments import ALIGNMENTS
+from metassay.tables.confounds import CONFOUNDS
+from metassay.tables.correlations import CORRELATIONS, METRIC_CORRELATIONS
+from metassay.tables.documents import SOURCES
+from metassay.tables.ensembles import ENSEMBLES
+from metassay.tables.facet_weights import FACET_WEIGHTS
+from metassay.tables.judge_cards import JUDGE_CARDS
+from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.names import FULL, NO_JUDGE, is_reference, metric_label
+from metassay.tables.parquet import Table
+from metassay.tables.parts import PARTS
+from metassay.tables.raters import AGREEMENT, RATING_SUMMARIES
+from metassay.tables.ratings import RATINGS
+from metassay.tables.scores import SCORES
+
+Frames = Mapping[str, pd.DataFrame]
+
+# Of the contract only what a figure is of, so that no other table makes figures stale.
+DRAWN_FROM: dict[str, Table] = {
+    t.name: t
+    for t in (
+        *(SOURCES, PARTS, ALIGNMENTS, SCORES, LEADERBOARD, RATINGS, CORRELATIONS),
+        *(RATING_SUMMARIES, METRIC_CORRELATIONS, FACET_WEIGHTS, ENSEMBLES, CONFOUNDS),
+        *(JUDGE_CARDS, AGREEMENT),
+    )
+}
+RESAMPLING = Resampling(resamples=1000, confidence=0.95, seed=20261121)
+FACETS = ("background", "method", "result", "conclusion")  # BMRC, in the order of abstracts
+SYSTEMS = "systems"  # all authors but the reference
+WHOLE_SOURCE = "whole source"  # as if every passage were aligned
+ALONE, WITHIN, ADDED = "alone", "in ensembles", "with coverage"
+BEST, LARGEST = "best ensemble", "largest of all subsets"
+SHARES = (25, 50, 75, 100)  # per cent of the texts
+
+_TEXT = ["doc_id", "author"]
+_MEAN = ["value", "low", "high", "n"]
+
+
+def _whole(scores: pd.DataFrame) -> pd.DataFrame:
+    """Scores of whole texts that need no judge."""
+    return scores[(scores["part"] == FULL) & (scores["judge"] == NO_JUDGE)]
+
+
+def _of_systems(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame[~frame["author"].map(is_reference).astype(bool)]
+
+
+# ---- means, spreads and shares ---------------------------------------------------------------
+
+
+def _mean(things: pd.DataFrame, column: str) -> tuple[float, float, float, int]:
+    """Mean over all things of all documents, its interval, and how many there are."""
+    per = things.groupby("doc_id", sort=True)[column].agg(["sum", "count"])
+    sums, numbers = (per[[name]].to_numpy(dtype=float) for name in ("sum", "count"))
+    found = means(sums, RESAMPLING, numbers)
+    return found.mean[0], found.low[0], found.high[0], len(things)
+
+
+def facet_shares(frames: Frames) -> pd.DataFrame:
+    """Each author's mean share of words per facet: `reporting.facets.facets_table`, 0 to 1."""
+    return facets_table(frames["parts"], FACETS, RESAMPLING)
+
+
+def text_numbers(frames: Frames) -> pd.DataFrame:
+    """The spread over whole texts of metrics without a judge, and of how common words are.
+
+    One row per quantity (a metric, or `popularity`) and author: mean over texts with the interval,
+    and in `draws` the value of every text that has one.
+    """
+    quantities = {
+        str(metric): of.set_index(_TEXT)["value"].astype("float64")
+        for metric, of in _whole(frames["scores"]).groupby("metric", sort=True)
+    }
+    common = popularity(frames["sources"], frames["parts"])
+    quantities[POPULARITY] = pd.Series(common, dtype="float64")
+    made = []
+    for quantity, values in quantities.items():
+        matrix = values.rename_axis(_TEXT).unstack("author").sort_index()
+        found = means(matrix.to_numpy(dtype=float), RESAMPLING)
+        for place, author in enumerate(matrix.columns):
+            draws = matrix[author].dropna().tolist()
+            if draws:
+                ends = (found.mean[place], found.low[place], found.high[place])
+                made.append((quantity, author, *ends, len(draws), draws))
+    return pd.DataFrame(made, columns=["quantity", "author", *_MEAN, "draws"])
+
+
+def means_of_first(frames: Frames) -> pd.DataFrame:
+    """Means by metric or criterion and author: of all documents, and of the first PRINTED_PAPERS.
+
+    `documents` says which: `all` or `first`. Documents are those with a rating, in the order of
+    their keys.
+    """
+    ratings = frames["ratings"][frames["ratings"]["part"] == FULL]
+    columns = ["metric", "author", "doc_id", "value"]
+    rated = ratings.rename(columns={"criterion": "metric"})
+    both = pd.concat([_whole(frames["scores"])[columns], rated[columns]])
+    documents = sorted(set(ratings["doc_id"]))
+    made = []
+    for which, taken in (("first", documents[:PRINTED_PAPERS]), ("all", documents)):
+        of = both[both["doc_id"].isin(taken)]
+        for key, values in of.groupby(["metric", "author"], sort=True):
+            per_text = values.groupby("doc_id", sort=True)["value"].mean().to_numpy(dtype=float)
+            found = means(per_text[:, None], RESAMPLING)
+            n = int(np.isfinite(per_text).sum())
+            made.append((which, *key, found.mean[0], found.low[0], found.high[0], n))
+    return pd.DataFrame(made, columns=["documents", "metric", "author", *_MEAN])
+
+
+def rating_draws(frames: Frames) -> pd.DataFrame:
+    """`reporting.violins.violins` on the ratings' own scale: mean, interval and `draws`."""
+    ratings, scale = frames["ratings"], Criterion(low=0, high=1, better="higher")
+    return violins(ratings, dict.fromkeys(set(ratings["criterion"]), scale), RESAMPLING)
+
+
+def by_kind_of_author(frames: Frames) -> pd.DataFrame:
+    """Means of metrics without a judge over all texts of the reference, and of all systems.
+
+    `author` is `reference` or SYSTEMS; every text counts once; resamples draw documents.
+    """
+    scores = _whole(frames["scores"]).dropna(subset=["value"])
+    kind = scores["author"].where(scores["author"].map(is_reference).astype(bool), SYSTEMS)
+    kinds = scores.assign(kind=kind).groupby(["metric", "kind"], sort=True)
+    made = [(*key, *_mean(texts, "value")) for key, texts in kinds]
+    return pd.DataFrame(made, columns=["metric", "author", *_MEAN])
+
+
+def aligned_passages(frames: Frames) -> pd.DataFrame:
+    """Passages per statement of systems' texts: aligned ones by method, and WHOLE_SOURCE.
+
+    A statement without an aligned passage counts as 0. Resamples draw documents.
+    """
+    statements = _of_systems(frames["alignments"])
+    there = {doc_id: len(of) for doc_id, of in rows(frames["sources"], "doc_id", "passages")}
+    counted = statements[["doc_id", "method"]].assign(n=statements["passages"].map(len))
+    full = counted.assign(method=WHOLE_SOURCE, n=counted["doc_id"].map(there))
+    methods = pd.concat([counted, full]).groupby("method", sort=True)
+    made = [(method, *_mean(of, "n")) for method, of in methods]
+    return pd.DataFrame(made, columns=["method", *_MEAN])
+
+
+def facet_grades(frames: Frames) -> pd.DataFrame:
+    """Grades of single facets of whole texts, as shares of their scales, by people and metrics.
+
+    `by` is `people` (the mean over raters) or a metric's name without the facet's at its end.
+    """
+    ratings, scores = frames["ratings"], _whole(frames["scores"])
+    graded = ratings[(ratings["part"] == FULL) & ratings["criterion"].isin(FACETS)]
+    key = [*_TEXT, "facet", "by"]
+    made = [graded.rename(columns={"criterion": "facet"}).assign(by="people")]
+    for facet in FACETS:
+        of = scores[scores["metric"].str.endswith(f"_{facet}")]
+        made.append(of.assign(facet=facet, by=of["metric"].str.removesuffix(f"_{facet}")))
+    every = pd.concat([one[[*key, "value"]] for one in made]).dropna(subset=["value"])
+    return every.groupby(key, sort=True)["value"].mean().reset_index()
+
+
+# ---- metrics among themselves ----------------------------------------------------------------
+
+
+def _matrices(scores: pd.DataFrame, group: str, part: str) -> list[tuple[str, Reals]]:
+    """Label and scores of the metrics whose name ends in the group's, as systems by documents.
+
+    The same systems and documents in all; NaN where there is no score.
+    """
+    of = _of_systems(scores[scores["part"] == part])
+    of = of[of["metric"].str.endswith(f"_{group}")]
+    authors, documents = sorted(set(of["author"])), sorted(set(of["doc_id"]))
+    made: list[tuple[str, Reals]] = []
+    for (metric, judge), values in of.groupby(["metric", "judge"], sort=True):
+        matrix = values.pivot(index="author", columns="doc_id", values="value")
+        matrix = matrix.reindex(index=authors, columns=documents)
+        made.append((metric_label(str(metric), str(judge)), matrix.to_numpy(dtype=np.float64)))
+    return made
+
+
+def recall_precision(frames: Frames) -> pd.DataFrame:
+    """Kendall's tau-b of every two metrics of a group over all whole texts that both score.
+
+    A group is the metrics whose name ends in `recall` or in `precision`; references are left out.
+    tau is null where fewer than two texts are scored by both, or one of them gives all the same; n:
+    texts. Both orders of a pair are there, and none of a metric with itself.
+    """
+    made: list[tuple[object, ...]] = []
+    for group in ("recall", "precision"):
+        for (first, a), (second, b) in product(_matrices(frames["scores"], group, FULL), repeat=2):
+            if first == second:
+                continue
+            both = np.isfinite(a) & np.isfinite(b)
+            x, y = a[both], b[both]
+            varied = len(set(x)) > 1 and len(set(y)) > 1
+            tau = sorted_kendall(x, y) if varied else np.nan
+            made.append((group, first, second, tau, len(x)))
+    columns = ["group", "first", "second", "tau", "n"]
+    return pd.DataFrame(made, columns=columns).astype({"tau": "float64"})
+
+
+def recall_conflicts(frames: Frames) -> pd.DataFrame:
+    """Pairs of texts of one document that two metrics of recall put in opposite orders, by part.
+
+    A tie on either side is no conflict. n_pairs: pairs that both metrics score.
+    """
+    scores = frames["scores"]
+    made: list[tuple[object, ...]] = []
+    for part in sorted(set(scores["part"])):
+        for (first, a), (second, b) in combinations(_matrices(scores, "recall", part), 2):
+            texts = np.count_nonzero(np.isfinite(a) & np.isfinite(b), axis=0)
+            n_pairs = int((texts * (texts - 1) // 2).sum())
+            n = int(disagreements(a, b).per_document.sum())
+            made += [(part, *of, n_pairs, n) for of in ((first, second), (second, first))]
+    return pd.DataFrame(made, columns=["part", "first", "second", "n_pairs", "n_conflicts"])
+
+
+def pairs_of_scorers(frames: Frames) -> pd.DataFrame:
+    """Table `metric_correlations`, its two scorers as `row` and `column`, and again swapped."""
+    pairs = frames["metric_correlations"]
+    names = ({"first": "row", "second": "column"}, {"second": "row", "first": "column"})
+    columns = ["study", "part", "coefficient", "row", "column", "value", "n"]
+    both = [pairs.rename(columns=of)[columns] for of in names]
+    return pd.concat(both, ignore_index=True)
+
+
+def in_ensembles(frames: Frames) -> pd.DataFrame:
+    """Table `ensembles` by its single members: alone, and the mean of all ensembles with them.
+
+    `what` is ALONE or WITHIN. The two further members of WITHIN are BEST, the best ensemble on
+    texts that it was not chosen on, and LARGEST, the largest correlation of any subset: what papers
+    print of the best one, too good since it is the winner on its own texts.
+    """
+    ensembles = frames["ensembles"]
+    kind, size = ensembles["kind"], ensembles["size"]
+    subsets = ensembles[(kind == "subset") & ensembles["value"].notna()]
+    largest = subsets.groupby(["study", "criterion", "part", "coefficient"])["value"].idxmax()
+    winners = [
+        ensembles[kind == "best"].assign(members=BEST),
+        subsets.loc[largest].assign(members=LARGEST),
+    ]
+    made = [
+        ensembles[(kind == "subset") & (size == 1)].assign(what=ALONE),
+        ensembles[kind == "containing"].assign(what=WITHIN),
+        pd.concat(winners).assign(what=WITHIN, low=float("nan"), high=float("nan")),
+    ]
+    columns = ["criterion", "part", "coefficient", "members", "what", *_MEAN]
+    return pd.concat([one[columns] for one in made], ignore_index=True)
+
+
+# ---- copying ---------------------------------------------------------------------------------
+
+
+class _Texts(NamedTuple):
+    """One number each per text: a metric, people's mean, the share that is copied; its document."""
+
+    metric: Reals
+    people: Reals
+    coverage: Reals
+    document: NDArray[np.intp]
+
+
+def least_copied(frames: Frames) -> pd.DataFrame:
+    """Pearson's r over systems' whole texts, with its true sign, by criterion and metric.
+
+    `share`: of the texts that have metric, rating and coverage, so many per cent that copy least
+    (lowest coverage; ties with the last one taken are in, too). `what`: the metric alone, or the
+    mean of metric and coverage, both standardised over those texts (of 100 per cent, and not of
+    coverage itself). Ratings of a text are averaged over raters. low, high: bootstrap over
+    documents, the texts taken once for all. Table `confounds` has the same numbers without
+    intervals, on which no figure should rest. Source: Adams et al. 2023, section 7.4.
+    """
+    scores, ratings = (
+        _of_systems(frame[frame["part"] == FULL]).dropna(subset=["value"])
+        for frame in (frames["scores"], frames["ratings"])
+    )
+    people = ratings.groupby(["criterion", *_TEXT])["value"].mean()
+    covered = scores[(scores["metric"] == "coverage") & (scores["judge"] == NO_JUDGE)]
+    coverage = covered.set_index(_TEXT)["value"].rename("coverage")
+    made: list[tuple[object, ...]] = []
+    for (metric, judge), of in scores.groupby(["metric", "judge"], sort=True):
+        values = of.set_index(_TEXT)["value"].rename("metric")
+        for criterion in sorted(set(people.index.get_level_values(0))):
+            rated = people.loc[criterion].rename("people")
+            both = pd.concat([values, rated, coverage], axis=1, join="inner").dropna().sort_index()
+            document = pd.factorize(both.index.get_level_values(0))[0].astype(np.intp)
+            graded, by_people, copied = both.to_numpy(dtype=float).T
+            texts = _Texts(graded, by_people, copied, document)
+            made += [(criterion, metric, judge, *row) for row in _by_share(texts, str(metric))]
+    return pd.DataFrame(made, columns=["criterion", "metric", "judge", "share", "what", *_MEAN])
+
+
+def _by_share(texts: _Texts, metric: str) -> Iterator[tuple[object, ...]]:
+    if len(texts.metric) < 2:
+        return
+    for share in SHARES:
+        least = _least(texts.coverage, share)
+        metric_there, people, coverage = (column[least] for column in texts[:3])
+        chosen = _Texts(metric_there, people, coverage, texts.document[least])
+        yield (str(share), ALONE, *_correlation(chosen))
+    if metric != "coverage":
+        both = standardise(np.array([texts.metric, texts.coverage])).mean(axis=0)
+        if np.isfinite(both).all():
+            yield ("100", ADDED, *_correlation(texts._replace(metric=both)))
+
+
+def _least(coverage: Reals, share: int) -> NDArray[np.bool_]:
+    taken = int(np.ceil(share * len(coverage) / 100 - 1e-9))
+    most = np.sort(coverage)[taken - 1]
+    least: NDArray[np.bool_] = coverage <= most + NOISE * abs(most)
+    return least
+
+
+def _correlation(texts: _Texts) -> tuple[float | None, float | None, float | None, int]:
+    documents = np.unique(texts.document, return_inverse=True)[1].astype(np.intp)
+    n = int(documents.max()) + 1
+    (once,) = weighted_pearson(texts.metric, texts.people, documents, np.ones((1, n)))
+    draws = weighted_pearson(texts.metric, texts.people, documents, _resamples(n))[:, None]
+    (low,), (high,) = expanded_percentiles(draws, n, RESAMPLING.confidence)
+    value, low, high = (None if np.isnan(end) else float(end) for end in (once, low, high))
+    return value, low, high, len(texts.metric)
+
+
+@cache
+def _resamples(n: int) -> Reals:
+    """How often each of n documents is in each resample."""
+    random = np.random.default_rng(RESAMPLING.seed)
+    return random.multinomial(n, np.full(n, 1 / n), RESAMPLING.resamples).astype(np.float64)
+
+
+# ---- which tables records need ---------------------------------------------------------------
+
+
+class Derived(NamedTuple):
+    """Which tables of the contract it is made of, and how; `says` is for docs/figures.md."""
+
+    of: tuple[str, ...]
+    make: Callable[[Frames], pd.DataFrame]
+    says: str
+
+
+DERIVED: dict[str, Derived] = {
+    "recall_precision": Derived(
+        ("scores",),
+        recall_precision,
+        "Kendall's tau between metrics of recall, and between those of precision",
+    ),
+    "recall_conflicts": Derived(
+        ("scores",),
+        recall_conflicts,
+        "pairs of texts that two metrics of recall put in another order",
+    ),
+    "facet_shares": Derived(
+        ("parts",), facet_shares, "each author's mean share of words per facet"
+    ),
+    "text_numbers": Derived(
+        ("sources", "parts", "scores"),
+        text_numbers,
+        "the spread over texts of metrics, and of how common words are",
+    ),
+    "means_of_first": Derived(
+        ("scores", "ratings"), means_of_first, "means over the first documents, and over all"
+    ),
+    "rating_draws": Derived(
+        ("ratings",), rating_draws, "systems' mean ratings with other documents"
+    ),
+    "by_kind_of_author": Derived(
+        ("scores",), by_kind_of_author, "means of references, and of all systems"
+    ),
+    "aligned_passages": Derived(
+        ("alignments", "sources"), aligned_passages, "passages per statement, by alignment"
+    ),
+    "facet_grades": Derived(
+        ("scores", "ratings"), facet_grades, "grades of single facets, by people and metrics"
+    ),
+    "least_copied": Derived(
+        ("scores", "ratings"),
+        least_copied,
+        "correlations on the texts that copy least, and with coverage added",
+    ),
+    "in_ensembles": Derived(
+        ("ensembles",), in_ensembles, "metrics alone and in ensembles, and the best one"
+    ),
+    "pairs_of_scorers": Derived(
+        ("metric_correlations",), pairs_of_scorers, "table metric_correlations, each pair both ways"
+    ),
+}
+
+
+def tables_of(name: str) -> Sequence[str]:
+    """The tables of the contract behind the table that a record names."""
+    return DERIVED[name].of if name in DERIVED else (name,)
+
+
+def needed(record: Record) -> list[tuple[str, str]]:
+    """Benchmark and table of all that a record reads, sorted; of one that is open nothing."""
+    return sorted({(n.benchmark, t) for n in record.every_numbers for t in tables_of(n.table)})
+
+
+def unknown(record: Record) -> list[str]:
+    """Tables that a record names and nobody has."""
+    return sorted({n.table for n in record.every_numbers} - set(DRAWN_FROM) - set(DERIVED))

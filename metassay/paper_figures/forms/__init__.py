@@ -1,1 +1,0 @@
-"""How cells are drawn, one form per module: a function of a record and its cells."""

@@ -1,0 +1,1 @@
+"""Metrics, judges and readers of this project; params.yaml names them by their dotted path."""

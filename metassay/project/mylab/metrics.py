@@ -1,0 +1,39 @@
+"""How much of a text denies something."""
+
+from collections.abc import Sequence
+
+from metassay.kinds import Description, Measured, Metric, Options, ratio
+
+
+class NegationOptions(Options):
+    """Which words deny."""
+
+    words: list[str]
+
+
+def measure(
+    texts: Sequence[str], _evidence: Sequence[str], options: NegationOptions
+) -> dict[str, list[Measured]]:
+    """By metric, one value per text; `evidence` is what `against` says, at the same index."""
+    every = [text.lower().split() for text in texts]
+    counts = [sum(word in options.words for word in words) for words in every]
+    return {"negations": [ratio(n, len(words)) for n, words in zip(counts, every, strict=True)]}
+
+
+NEGATIONS = Metric(
+    options=NegationOptions,
+    measure=measure,
+    recipe=lambda options: f"words:{','.join(options.words)}",  # all that can change a value
+    against="nothing",  # or "reference", "source"
+    descriptions=(
+        Description(
+            name="negations",
+            meaning="share of the text's words that deny something",
+            better="neither",  # or "higher", "lower"
+            range=(0, 1),
+            missing="null for an empty text",
+            source="this project",
+            family="Copying and length",
+        ),
+    ),
+)

@@ -1,0 +1,269 @@
+"""Spreadsheets of one's own, read whole: every problem at once, or what they hold."""
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from metassay.core.errors import BadInput, shown
+from metassay.core.naming import LONGEST, name_problem, words_problem
+from metassay.core.options import Criterion, Design
+from metassay.core.params import bad_criteria
+from metassay.datasets.checks import check
+from metassay.metrics.describe import RELEASED
+from metassay.project.make import in_letters
+from metassay.project.spreadsheets.consistency_checks import ask, warn
+from metassay.project.spreadsheets.convert import Read, add_ratings, add_scores, add_texts
+from metassay.scoring.catalogue import descriptions
+from metassay.tables.names import REFERENCE
+from metassay.tabular.column_synonyms import (
+    CLUSTER,
+    DOC,
+    METRIC,
+    STRATA,
+    SYSTEM,
+    called_reference,
+    like_reference,
+)
+from metassay.tabular.column_synonyms import REFERENCE as REFERENCE_COLUMN
+from metassay.tabular.columns import Columns, Keys, check_each, said_columns
+from metassay.tabular.infer_columns import find_columns, joined_by_text
+from metassay.tabular.rows import Findings, Place, Rows
+from metassay.tabular.scales import (
+    SAID,
+    Direction,
+    Scales,
+    direction,
+    direction_lines,
+    ends_in,
+    guessed_scale,
+    said_scales,
+)
+from metassay.tabular.sheet import Sheet, read_sheets
+
+KINDS = ("texts", "ratings", "scores")
+_OWN = "own_"  # before the name of a metric that is one of ours
+
+
+class Asked(NamedTuple):
+    """What the command was given: files by kind, and what is said of their columns and numbers."""
+
+    files: Mapping[str, Sequence[Path]]
+    columns: Sequence[str] = ()  # "doc=visit_id", "ratings.doc=id"
+    reference: str | None = None  # who of the systems wrote the references; "" if nobody
+    lower: Sequence[str] = ()  # metrics and criteria of which less is better
+    higher: Sequence[str] = ()  # those of which more is better
+    neither: Sequence[str] = ()  # metrics that say nothing of how good a text is
+    scales: Sequence[str] = ()  # "fluency=1..5", "clarity=poor<fair<good"
+    primary: str | None = None  # the metric that was named before anybody looked
+
+    @property
+    def directions(self) -> dict[str, Sequence[str]]:
+        """What is said of directions."""
+        return {"lower": self.lower, "higher": self.higher, "neither": self.neither}
+
+
+class Found(NamedTuple):
+    """What the files hold: rows that are sound, and what was guessed or counted."""
+
+    reads: Mapping[str, Read]
+    rows: Rows
+    criteria: Mapping[str, Criterion]
+    references: Mapping[str, str]  # who wrote them in the file -> what they are called here
+    renamed: Mapping[str, str]  # metrics: as the file calls them -> as they are called here
+    empty: Mapping[str, int]  # by kind, cells without a text or number
+    design: Design
+    directions: Sequence[str]  # which end of what is better, and why: lines to print
+
+
+def read_all(asked: Asked) -> Found:
+    """Read the files; BadInput has every problem of all of them, with file, row and remedy."""
+    rows = Rows()
+    problems: list[str] = []
+    said = said_columns(asked.columns, asked.files, problems)
+    pairs = [one.rpartition("=")[::2] for one in asked.scales]
+    scales = said_scales(pairs, "--", problems)
+    if problems:
+        raise BadInput(problems)
+    ranges, words = scales.ranges, scales.words
+    sheets: dict[str, Sheet] = {}
+    for kind, paths in asked.files.items():
+        sheet = read_sheets(paths, rows.problems, page=kind)
+        if sheet is not None:
+            sheets[kind] = sheet._replace(words=words if kind == "ratings" else {})
+    reads = _reads(sheets, said, rows.problems)
+    if "texts" not in reads:
+        raise BadInput(rows.problems.lines())
+    systems = _systems(reads["texts"])
+    references = _references(asked.reference, systems, rows.problems, reads["texts"])
+    again = bool(_resolved(asked, ("texts",)) & _resolved(asked, ("ratings", "scores")))
+    texts = add_texts(reads["texts"], references, rows, again=again)
+    empty = {"texts": texts.n_empty}
+    column = reads["texts"].columns.get(REFERENCE_COLUMN)
+    by = {**references, **({column: REFERENCE} if column else {})}
+    if "ratings" in reads:
+        empty["ratings"] = add_ratings(reads["ratings"], systems, by, rows)
+    renamed: dict[str, str] = {}
+    of_metrics: dict[str, Direction] = {}
+    if "scores" in reads:
+        renamed = _renamed(_metrics(reads["scores"]), reads["scores"], rows.problems)
+        known = {name: one.better for name, one in descriptions().items()}
+        told = asked.directions
+        of_metrics = {
+            theirs: direction([theirs, name], told, known) for theirs, name in renamed.items()
+        }
+        _checked(of_metrics, sheets["scores"].name, rows.problems)
+        better = {renamed[theirs]: one.better for theirs, one in of_metrics.items()}
+        empty["scores"] = add_scores(reads["scores"], systems, by, renamed, better, rows)
+    ranges |= {criterion: (1.0, float(len(grades))) for criterion, grades in words.items()}
+    rated = list(dict.fromkeys(one.criterion for one in rows.ratings))
+    of_criteria = {name: direction([name], asked.directions, {}, criterion=True) for name in rated}
+    criteria = _criteria(of_criteria, scales, rows)
+    _unknown(asked, criteria, renamed, rows.problems)
+    check(rows, criteria)
+    ask(rows, ranges)
+    if rows.problems:
+        raise BadInput(rows.problems.lines())
+    guessed = {name for name, one in of_criteria.items() if one.why != SAID}
+    guessed |= {renamed[name] for name, one in of_metrics.items() if one.why != SAID}
+    warn(rows, criteria, guessed, sheets["texts"].name)
+    design = _design(reads["texts"].columns, texts.families, asked.primary, renamed)
+    lines = [*direction_lines(of_metrics, "metrics"), *direction_lines(of_criteria, "criteria")]
+    return Found(reads, rows, criteria, references, renamed, empty, design, lines)
+
+
+def _resolved(asked: Asked, kinds: Iterable[str]) -> set[Path]:
+    return {path.resolve() for kind in kinds for path in asked.files.get(kind, ())}
+
+
+def _design(
+    columns: Columns, families: Mapping[str, str], primary: str | None, renamed: Mapping[str, str]
+) -> Design:
+    """What belongs together: documents by attributes of their sources, systems by name."""
+    labels = {role: role if role in columns.roles else "" for role in (STRATA, CLUSTER)}
+    main = renamed.get(primary, primary) if primary else None
+    return Design(**labels, families=dict(families), primary=main)
+
+
+def _reads(
+    sheets: Mapping[str, Sheet], said: Mapping[str, Mapping[str, str]], problems: Findings
+) -> dict[str, Read]:
+    reads: dict[str, Read] = {}
+    keys = Keys()
+    for kind in (kind for kind in KINDS if kind in sheets):
+        sheet = sheets[kind]
+        own = dict(said[kind])
+        if kind != "texts":  # said of all files, it may be what another one calls it
+            own = {r: c for r, c in own.items() if r not in (DOC, SYSTEM) or c in sheet.columns}
+            doc, system = keys.called.get(DOC), keys.called.get(SYSTEM)
+            if doc and system and doc not in own.values():
+                sheet = joined_by_text(sheet, reads["texts"].sheet, doc, system)
+        columns = find_columns(kind, sheet, own, keys, problems)
+        if columns is not None:
+            check_each(kind, sheet, columns, problems)
+            reads[kind] = Read(sheet, columns)
+        if kind == "texts" and columns is not None:
+            documents = frozenset(sheet.cells(columns.roles[DOC]))
+            keys = Keys(documents, frozenset(_systems(reads["texts"])), columns.roles)
+    return reads
+
+
+def _systems(texts: Read) -> list[str]:
+    columns: Columns = texts.columns
+    if SYSTEM in columns.each:
+        return list(columns.spread)
+    column = columns.get(SYSTEM)
+    return list(dict.fromkeys(texts.sheet.cells(column))) if column else []
+
+
+def _references(
+    said: str | None, systems: Sequence[str], problems: Findings, texts: Read
+) -> dict[str, str]:
+    """Who of the systems wrote references, and what each is called here: `reference`, the second
+    one `reference:2`."""
+    at = Place(texts.sheet.name)
+    if said is not None:
+        if said and said not in systems:
+            what = f"--reference: no system is called {shown(said)}"
+            problems.add(at, what, f"there are {', '.join(map(shown, systems))}")
+        return {said: REFERENCE} if said else {}
+    first = 2 if REFERENCE_COLUMN in texts.columns.roles else 1
+    called = sorted(filter(called_reference, systems))
+    for one in systems:
+        if one not in called and like_reference(one):
+            what = f"{shown(one)} may be a system, or have written the references"
+            problems.add(at, what, f"say --reference {shlex.quote(one)}, or --reference '' if not")
+    return {
+        one: REFERENCE if number == 1 else f"{REFERENCE}:{number}"
+        for number, one in enumerate(called, start=first)
+    }
+
+
+def _metrics(scores: Read) -> list[str]:
+    if METRIC in scores.columns.each:
+        return list(dict.fromkeys(one[METRIC] for one in scores.columns.spread.values()))
+    column = scores.columns.get(METRIC)
+    return list(dict.fromkeys(scores.sheet.cells(column))) if column else [scores.one_metric]
+
+
+def _renamed(metrics: Sequence[str], read: Read, problems: Findings) -> dict[str, str]:
+    """What each metric is called here: in the letters that names have, and not as one of ours."""
+    ours = {n.casefold() for n, one in descriptions().items() if one.family != RELEASED}
+    found: dict[str, str] = {}
+    for metric in metrics:
+        name = in_letters(metric)[: LONGEST - len(_OWN)]
+        if name.casefold() in ours or name_problem(name):
+            name = f"{_OWN}{name}"
+        at, fix = Place(read.sheet.name), "rename it"
+        if problem := words_problem(metric) or name_problem(name):
+            problems.add(at, f"metric {shown(metric)} cannot be a name", f"{fix}: {problem}")
+        elif name_problem(name, list(found.values())):
+            problems.add(at, f"metric {shown(metric)} would be called as another one, {name}", fix)
+        found[metric] = name
+    return found
+
+
+def _checked(found: Mapping[str, Direction], file: str, problems: Findings) -> None:
+    for one in found.values():
+        if one.problem:
+            problems.add(Place(file), *one.problem)
+
+
+def _criteria(better: Mapping[str, Direction], scales: Scales, rows: Rows) -> dict[str, Criterion]:
+    values: dict[str, list[float]] = {}
+    for rating in rows.ratings:
+        values.setdefault(rating.criterion, [])
+        if rating.value is not None:
+            values[rating.criterion].append(rating.value)
+    at = Place(rows.ratings[0].at.file) if rows.ratings else Place("ratings")
+    for problem in bad_criteria(values):
+        rows.problems.add(at, f"criterion {problem}", "rename it")
+    for name in dict.fromkeys([*scales.ranges, *scales.kinds]):
+        if name not in values:
+            what = f"--scale: no criterion is called {shown(name)}"
+            rows.problems.add(at, what, f"there are {', '.join(map(shown, values)) or 'none'}")
+    _checked(better, at.file, rows.problems)
+    found = {}
+    for name, held in values.items():
+        ends = scales.ranges.get(name) or ends_in(name, held)
+        scale = guessed_scale(held, ends, lower=better[name].better == "lower")
+        kind = scales.kinds.get(name, scale.scale)
+        found[name] = scale.model_copy(update={"scale": kind})
+    return found
+
+
+def _unknown(
+    asked: Asked, criteria: Iterable[str], renamed: Mapping[str, str], problems: Findings
+) -> None:
+    known = {*criteria, *renamed, *renamed.values()}
+    for option, names in asked.directions.items():
+        for name in names:
+            if name not in known:
+                what = f"--{option}: nothing is called {shown(name)}"
+                listed = ", ".join(map(shown, sorted({*criteria, *renamed})))
+                problems.add(Place("the files"), what, f"there are {listed}")
+
+
+def reference_there(rows: Rows) -> bool:
+    """Whether any document has a reference."""
+    return any(text.author == REFERENCE for text in rows.texts)

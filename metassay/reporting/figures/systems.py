@@ -1,0 +1,444 @@
+"""Figures of systems and their texts."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.patches import Patch
+
+from metassay.format.frames import records, rows
+from metassay.format.numbers import short
+from metassay.reporting.figures.drawing import (
+    ACCENT,
+    FAINT,
+    GREY,
+    INK,
+    bare,
+    criterion_titles,
+    facet_look,
+    label,
+    lines_along,
+    note_below,
+    panels,
+)
+from metassay.reporting.names import ARROWS, Metric, headline_metrics, sorted_authors, sorted_parts
+from metassay.reporting.resampled import Reals
+from metassay.reporting.section import Row, by_criterion, grouped, metric_of
+from metassay.tables.names import REFERENCE, metric_label
+
+_DOTS_PER_ROW = 4
+
+
+def draw_leaderboard(leaderboard: pd.DataFrame) -> Figure | None:
+    """One panel per metric, one line per author, for the whole text; None without a value.
+
+    Dots are `macro`, bars `low` to `high`; an author without a value has a cross in the margin.
+    """
+    if leaderboard.empty:
+        return None
+    part = sorted_parts(leaderboard["part"])[0]
+    whole = leaderboard[leaderboard["part"] == part]
+    metrics = headline_metrics(zip(whole["metric"], whole["judge"], strict=True))
+    authors = sorted_authors(whole["author"])
+    names = [label(author) for author in authors]
+    wide, high = 0.6 + 0.075 * max(map(len, names)), 0.85 + 0.21 * len(authors)
+    figure, grid, every = panels(
+        len(metrics),
+        _DOTS_PER_ROW,
+        lambda columns, rows: (wide + 2.05 * columns, rows * high),
+        pads={"h_pad": 0.12},
+        sharey=True,
+    )
+    for axes, metric in zip(every, metrics, strict=True):
+        _dots_panel(axes, whole, metric, authors)
+    lines_along(grid[0][0], names)
+    note = f"dot: mean over documents; bar: its bootstrap interval; x: undefined ({part} texts)"
+    note_below(figure, note)
+    return figure
+
+
+def _dots_panel(axes: Axes, whole: pd.DataFrame, metric: Metric, authors: list[str]) -> None:
+    mine = whole[(whole["metric"] == metric[0]) & (whole["judge"] == metric[1])]
+    places = {author: place for place, author in enumerate(authors)}
+    for author, macro, low, high in sorted(
+        rows(mine, "author", "macro", "low", "high"), key=lambda row: places[row[0]]
+    ):
+        y = places[author]
+        if macro is None:
+            axes.plot([0.02], [y], "x", color="#7b8794", transform=axes.get_yaxis_transform())
+            continue
+        if low is not None and high is not None:
+            axes.plot([low, high], [y, y], "-", color=ACCENT, linewidth=2.2, alpha=0.45)
+        axes.plot([macro], [y], "o", color=ACCENT, markersize=4.5)
+    if mine["macro"].nunique() < 2:
+        axes.set_xlim(-0.05, 1.05)  # nothing to scale the axis by; shares run from 0 to 1
+    arrow = ARROWS[str(mine["better"].iloc[0])]
+    axes.set_title(label(f"{metric_label(*metric)} {arrow}".strip()), loc="left")
+    bare(axes)
+    for line in range(len(authors)):
+        axes.axhline(line, color=FAINT, linewidth=0.4, zorder=0)
+
+
+# History: each system's mean on each main metric, run by run, with its bootstrap interval.
+
+_HISTORY_PER_ROW = 3
+# Paul Tol's bright colours, dark enough for lines, and markers for those who tell no colours apart.
+_LINES = ("#4477aa", "#aa3377", "#228833", "#997700", "#ee6677", "#0e7c93", "#555555", "#000000")
+_MARKERS = "osD^vPX*"
+_TICKS = 3
+
+
+def draw_history(means: pd.DataFrame) -> Figure | None:
+    """One panel per main metric, one line per author over the runs; None without a value.
+
+    `means` is table HISTORY_MEANS; runs are equally far apart. Bars are bootstrap intervals. A line
+    is broken where the recipe is another than before: such numbers are not compared. A ring marks a
+    mean that had regressed from the accepted one.
+    """
+    runs = sorted(set(means["run"]))
+    places = {run: place for place, run in enumerate(runs)}
+    rows = [row | {"x": places[row["run"]]} for row in records(means) if row["mean"] is not None]
+    if not rows:
+        return None
+    metrics = headline_metrics(set(map(metric_of, rows)))
+    authors = sorted_authors(row["author"] for row in rows)
+    figure, grid, every = panels(
+        len(metrics),
+        _HISTORY_PER_ROW,
+        lambda columns, rows: (2.9 * columns, 1.9 * rows + 0.45),
+        pads={"h_pad": 0.1},
+    )
+    for axes, metric in zip(every, metrics, strict=True):
+        _history_panel(axes, rows, metric, authors)
+        _dates(axes, runs)
+    handles, names = grid[0][0].get_legend_handles_labels()
+    look: dict[str, Any] = {"frameon": False, "fontsize": 8, "handlelength": 2.4}
+    figure.legend(handles, names, loc="outside upper left", ncols=4, **look)
+    note = "bar: bootstrap interval; ring: regressed from accepted mean; broken line: other recipe"
+    note_below(figure, note)
+    return figure
+
+
+def _history_panel(axes: Axes, rows: list[Row], metric: Metric, authors: list[str]) -> None:
+    mine = [row for row in rows if (row["metric"], row["judge"]) == metric]
+    for place, author in enumerate(authors):
+        line = [row for row in mine if row["author"] == author]
+        look: dict[str, Any] = {
+            "color": _LINES[place % len(_LINES)],
+            "marker": _MARKERS[place % len(_MARKERS)],
+        }
+        axes.plot([], [], "-", label=label(author), markersize=4, **look)  # of the legend
+        for piece in _by_recipe(line):
+            at, values = [row["x"] for row in piece], [row["mean"] for row in piece]
+            axes.plot(at, values, "-", linewidth=1.3, markersize=4, **look)
+            bars = [row for row in piece if row["low"] is not None and row["high"] is not None]
+            axes.vlines(
+                [row["x"] for row in bars],
+                [row["low"] for row in bars],
+                [row["high"] for row in bars],
+                color=look["color"],
+                alpha=0.35,
+                linewidth=1.6,
+            )
+        fell = [row for row in line if row["verdict"] == "regressed"]
+        axes.plot(
+            [row["x"] for row in fell],
+            [row["mean"] for row in fell],
+            "o",
+            markersize=9,
+            markerfacecolor="none",
+            markeredgecolor=INK,
+        )
+    arrow = ARROWS[str(mine[0]["better"])]
+    axes.set_title(label(f"{metric_label(*metric)} {arrow}".strip()), loc="left")
+    axes.grid(axis="y", color=FAINT, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _by_recipe(line: list[Row]) -> list[list[Row]]:
+    pieces: list[list[Row]] = []
+    for row in sorted(line, key=lambda one: one["x"]):
+        if not pieces or pieces[-1][-1]["recipe"] != row["recipe"]:
+            pieces.append([])
+        pieces[-1].append(row)
+    return pieces
+
+
+def _dates(axes: Axes, runs: list[str]) -> None:
+    """Runs in equal steps, since a history may have several on one day; few of their dates."""
+    step = max(1, math.ceil((len(runs) - 1) / (_TICKS - 1)))
+    shown = range(len(runs) - 1, -1, -step)
+    axes.set_xticks(list(shown), labels=[runs[place][:10] for place in shown])
+    axes.set_xlim(-0.5, len(runs) - 0.5)
+    axes.tick_params(axis="x", labelsize=7, colors=GREY)
+
+
+# Violins: what each system's mean rating would be with other documents, criterion by criterion.
+
+AT_MOST = 12  # criteria
+
+_VIOLINS_PER_ROW = 4
+_BODY = "#bcd3ec"
+_POINTS = 61  # of an outline
+_HALF = 0.4  # of a line's height, at the widest
+
+
+def draw_violins(violins: pd.DataFrame) -> Figure | None:
+    """One panel per study, criterion and part, one violin per system; None without a row.
+
+    The body is the density of `draws`, a bar goes from p25 to p75, a line from low to high, a dot
+    stands at the mean. All panels have one axis, so that widths can be compared. Criteria after the
+    first AT_MOST are left out.
+    """
+    every = by_criterion(violins)
+    if not every:
+        return None
+    criteria = every[:AT_MOST]
+    authors = sorted_authors(row["author"] for _, mine in criteria for row in mine)
+    names = [label(author) for author in authors]
+    wide, high = 0.6 + 0.075 * max(map(len, names)), 0.85 + 0.3 * len(names)
+    figure, grid, found = panels(
+        len(criteria),
+        _VIOLINS_PER_ROW,
+        lambda columns, rows: (wide + 2.4 * columns, 0.5 + rows * high),
+        pads={"h_pad": 0.1, "w_pad": 0.08},
+        sharex=True,
+        sharey=True,
+    )
+    titles = criterion_titles(criteria)
+    for place, (axes, (_, mine)) in enumerate(zip(found, criteria, strict=True)):
+        _violins_panel(axes, mine, authors)
+        axes.set_title(titles[place] + _spread(mine), loc="left")
+        axes.tick_params(axis="x", labelbottom=place + len(grid[0]) >= len(criteria))
+    for row in grid:
+        row[0].set_yticks(range(len(names)), labels=names)
+    grid[0][0].set_ylim(len(names) - 0.5, -0.5)
+    note = (
+        "mean rating, 0 worst to 1 best: dot; its interval: line; the middle half of the means with"
+        " other documents: bar; all of them: body\nspread: the length of that bar, the median over"
+        " systems"
+    )
+    if len(every) > len(criteria):
+        note += f"; the first {len(criteria)} of {len(every)} criteria"
+    note_below(figure, note)
+    return figure
+
+
+def _spread(mine: list[Row]) -> str:
+    spreads = [row["iqr"] for row in mine if row["iqr"] is not None]
+    return f"\nspread {short(float(np.median(spreads)))}" if spreads else ""
+
+
+def _violins_panel(axes: Axes, mine: list[Row], authors: list[str]) -> None:
+    for row in mine:
+        y = authors.index(row["author"])
+        if row["low"] is not None:
+            _body(axes, y, np.array(row["draws"], dtype=float))
+            axes.plot([row["low"], row["high"]], [y, y], "-", color=INK, linewidth=0.9)
+            ends = [row["p25"], row["p75"]]
+            axes.plot(ends, [y, y], "-", color=INK, linewidth=4, solid_capstyle="butt")
+        axes.plot([row["mean"]], [y], "o", color=ACCENT, markersize=5, markeredgecolor="white")
+    bare(axes)
+
+
+def _body(axes: Axes, y: int, draws: Reals) -> None:
+    """A Gaussian kernel's density with Silverman's bandwidth, cut at the outermost draws."""
+    spread = float(np.std(draws))
+    if spread < 1e-9:  # all the same: no body
+        return
+    width = 1.06 * spread * len(draws) ** -0.2
+    at = np.linspace(draws.min(), draws.max(), _POINTS)
+    density = np.exp(-0.5 * ((at[:, None] - draws[None, :]) / width) ** 2).sum(axis=1)
+    half = np.round(_HALF * density / density.max(), 6)
+    axes.fill_between(at, y - half, y + half, color=_BODY, edgecolor=GREY, linewidth=0.5)
+
+
+# What texts are like: the distribution of each quantity over each author's texts.
+
+TITLES = {
+    "words": "words per text",
+    "numbers": "numbers per text",
+    "popularity": "how common its words are\n(log10 per million words)",
+}
+
+_PALE = "#d3e1f1"
+_MIDDLE = "#9fbfe2"
+
+
+def draw_profile(profile: pd.DataFrame) -> Figure | None:
+    """One panel per quantity, one line per author; None without a value.
+
+    Pale from p10 to p90, darker from p25 to p75, a stroke at the median; a dot at the mean with its
+    interval as a line. The reference's mean goes through the panel as a broken line.
+    """
+    if profile.empty:
+        return None
+    quantities = [name for name in TITLES if (profile["quantity"] == name).any()]
+    authors = sorted_authors(profile["author"])
+    names = [label(author) for author in authors]
+    figure = Figure(
+        figsize=(0.6 + 0.075 * max(map(len, names)) + 2.7 * len(quantities), 1 + 0.25 * len(names)),
+        layout=ConstrainedLayoutEngine(w_pad=0.08),
+    )
+    panels = figure.subplots(1, len(quantities), sharey=True, squeeze=False)[0]
+    for axes, quantity in zip(panels, quantities, strict=True):
+        _profile_panel(axes, records(profile[profile["quantity"] == quantity]), authors)
+        axes.set_title(TITLES[quantity], loc="left")
+    lines_along(panels[0], names)
+    note = (
+        "pale: 10 % to 90 % of texts; darker: 25 % to 75 %; stroke: median; dot and line: mean and"
+        " its interval\nbroken line: the reference’s mean; x: no value"
+    )
+    note_below(figure, note)
+    return figure
+
+
+def _profile_panel(axes: Axes, lines: list[Row], authors: list[str]) -> None:
+    for row in lines:
+        y = authors.index(row["author"])
+        if row["mean"] is None:
+            axes.plot([0.02], [y], "x", color=GREY, transform=axes.get_yaxis_transform())
+            continue
+        axes.barh(y, row["p90"] - row["p10"], 0.62, row["p10"], color=_PALE)
+        axes.barh(y, row["p75"] - row["p25"], 0.62, row["p25"], color=_MIDDLE)
+        axes.plot([row["median"]] * 2, [y - 0.31, y + 0.31], "-", color="white", linewidth=1.6)
+        if row["low"] is not None:
+            axes.plot([row["low"], row["high"]], [y, y], "-", color=INK, linewidth=1.3)
+        axes.plot([row["mean"]], [y], "o", color=ACCENT, markersize=4.5, markeredgecolor="white")
+        if row["author"] == REFERENCE:
+            axes.axvline(row["mean"], color=GREY, linewidth=0.9, linestyle=(0, (4, 3)))
+    axes.grid(axis="x", color=FAINT, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.use_sticky_edges = False
+    axes.margins(x=0.04)
+    axes.tick_params(axis="y", length=0)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+
+
+# Stacked bars: which share of each author's words belongs to each facet.
+
+_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 1.2, "alpha": 0.85}
+_LENGTHS_NARROW = 0.05  # of the bar: here a percentage would touch its neighbours
+
+
+def draw_facet_lengths(facets: pd.DataFrame) -> Figure | None:
+    """One bar per author, a piece per facet with its `share` in per cent, the rest in none (white).
+
+    None without a share. An author of whose texts no share is known has a cross.
+    """
+    if not facets["share"].notna().any():
+        return None
+    names = list(dict.fromkeys(facets["facet"]))
+    authors = sorted_authors(facets["author"])
+    shares = {(a, f): share for a, f, share in rows(facets, "author", "facet", "share")}
+    labels = [label(author) for author in authors]
+    per_row = max(1, min(len(names), 90 // (6 + max(len(label(name)) for name in names))))
+    legend = -(-len(names) // per_row)
+    figure = Figure(
+        figsize=(6.6 + 0.075 * max(map(len, labels)), 0.75 + 0.3 * len(authors) + 0.22 * legend),
+        layout="constrained",
+    )
+    axes = figure.subplots()
+    looks = {name: facet_look(place) for place, name in enumerate(names[:-1])}
+    looks[names[-1]] = ("white", "")
+    for y, author in enumerate(authors):
+        _bar(axes, y, [(looks[name], shares[author, name]) for name in names])
+    lines_along(axes, labels)
+    axes.set_xlim(0, 1)
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], labels=["0 %", "25 %", "50 %", "75 %", "100 %"])
+    axes.tick_params(axis="y", length=0)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    handles = [
+        Patch(facecolor=colour, hatch=hatch, edgecolor=GREY, linewidth=0.6, label=label(name))
+        for name, (colour, hatch) in looks.items()
+    ]
+    figure.legend(handles=handles, loc="outside upper left", ncols=per_row, frameon=False)
+    figure.supxlabel(
+        "mean over texts of the share of a text’s words; x: not known",
+        fontsize=8,
+        x=0.01,
+        ha="left",
+    )
+    return figure
+
+
+def _bar(axes: Axes, y: int, pieces: list[tuple[tuple[str, str], float | None]]) -> None:
+    left = 0.0
+    for (colour, hatch), share in pieces:
+        if share is None:
+            axes.plot([0.01], [y], "x", color=GREY)
+            return
+        axes.barh(y, share, 0.72, left, color=colour, hatch=hatch, edgecolor=GREY, linewidth=0.6)
+        if share >= _LENGTHS_NARROW:
+            text = axes.text(left + share / 2, y, f"{100 * share:.0f}", ha="center", va="center")
+            text.set(fontsize=8, color=INK, bbox=_BOX)
+        left += share
+
+
+# Stacked bars: how often each level of a rubric was given, by criterion, judge and author.
+
+_LEVELS_PER_ROW = 3
+_LEVELS_NARROW = 0.09  # of the bar: here a level's number would not fit
+_DARK = 0.6
+
+
+def draw_rubric_levels(levels: pd.DataFrame) -> Figure | None:
+    """One panel per criterion and judge, one bar per author; None without a grade.
+
+    A piece's length is the `share` of the texts with this grade, its number the grade; the darker,
+    the better. Criteria after the first AT_MOST are left out.
+    """
+    every = grouped(records(levels), lambda row: (row["rubric"], row["criterion"], row["judge"]))
+    if not every:
+        return None
+    chosen = list(every)[:AT_MOST]
+    authors = sorted_authors(row["author"] for key in chosen for row in every[key])
+    names = [label(author) for author in authors]
+    wide, high = 0.6 + 0.075 * max(map(len, names)), 0.7 + 0.26 * len(names)
+    figure, grid, found = panels(
+        len(chosen),
+        _LEVELS_PER_ROW,
+        lambda columns, rows: (wide + 3.1 * columns, 0.4 + rows * high),
+        pads={"h_pad": 0.1, "w_pad": 0.08},
+        sharey=True,
+    )
+    for axes, (rubric, criterion, judge) in zip(found, chosen, strict=True):
+        _levels_panel(axes, every[rubric, criterion, judge], authors)
+        axes.set_title(f"{label(f'{rubric}: {criterion}')}\n{label(judge)}", loc="left")
+    for row in grid:
+        row[0].set_yticks(range(len(names)), labels=names)
+    grid[0][0].set_ylim(len(names) - 0.5, -0.5)
+    note = "share of texts with each grade (its number); the darker, the better"
+    if len(every) > len(chosen):
+        note += f"; the first {len(chosen)} of {len(every)} criteria and judges"
+    note_below(figure, note)
+    return figure
+
+
+def _levels_panel(axes: Axes, mine: list[Row], authors: list[str]) -> None:
+    low = mine[0]["low"]
+    known = mine[0]["high"]
+    high = max(row["grade"] for row in mine) if known is None else known
+    left = dict.fromkeys(authors, 0.0)
+    for row in mine:  # by grade, the lowest first
+        y, share = authors.index(row["author"]), row["share"]
+        place = (row["grade"] - low) / (high - low) if high > low else 1.0
+        good = place if row["better"] == "higher" else 1 - place
+        colour = colormaps["Blues"](0.08 + 0.8 * min(max(good, 0.0), 1.0))
+        start = left[row["author"]]
+        axes.barh(y, share, 0.74, start, color=colour, edgecolor="white", linewidth=0.8)
+        if share >= _LEVELS_NARROW:
+            ink = "white" if good > _DARK else INK
+            text = axes.text(start + share / 2, y, f"{row['grade']:g}", ha="center", va="center")
+            text.set(color=ink, fontsize=8)
+        left[row["author"]] = start + share
+    axes.set_xlim(0, 1)
+    axes.set_xticks([0, 0.5, 1], labels=["0 %", "50 %", "100 %"])
+    axes.tick_params(axis="y", length=0)
+    axes.spines[["top", "right", "left"]].set_visible(False)

@@ -1,0 +1,523 @@
+"""A test of judges in numbers and words: by judge, by kind of item, and who is best."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+import pandas as pd
+
+from metassay.format.frames import records
+from metassay.format.numbers import counted, exact, per_cent, short
+from metassay.labelled.judges.verdicts import ALL_KINDS
+from metassay.reporting.section import (
+    NOT_COMPUTED,
+    Cell,
+    Grid,
+    Group,
+    Row,
+    Section,
+    Term,
+    Terms,
+    best_first,
+    grouped,
+    matrix,
+    short_cell,
+    short_estimate,
+)
+from metassay.tables.names import ALL_SUBSETS, FULL, MEAN_OF_SUBSETS
+
+Card = dict[str, Row]  # by statistic
+
+
+class Cards(NamedTuple):
+    """Cards of the items of all kinds by (study, judge), those of one kind by (study, kind, judge).
+
+    `asked` is by how many items with a right answer each study has: the most that a judge was asked
+    about. `raters` are the names among the judges that are people's.
+    """
+
+    whole: dict[tuple[str, str], Card]
+    of_kind: dict[tuple[str, str, str], Card]
+    asked: dict[str, int]
+    raters: frozenset[str]
+
+    @property
+    def studies(self) -> list[str]:
+        """The mean of all subsets, all of them together, each subset, then others."""
+        first = (MEAN_OF_SUBSETS, ALL_SUBSETS)
+        names = dict.fromkeys(study for study, _ in self.whole)
+        return sorted(names, key=lambda s: (first.index(s) if s in first else len(first), s))
+
+    @property
+    def main(self) -> str | None:
+        """The study of all items: the mean of subsets, or the one subset; None without a card."""
+        return self.studies[0] if self.whole else None
+
+    @property
+    def pooled(self) -> str | None:
+        """The study of all items as items of one: where kinds and bins of probabilities are."""
+        return next((study for study in self.studies if study != MEAN_OF_SUBSETS), None)
+
+    def judges(self, study: str) -> list[str]:
+        """Whose cards there are of a study: judges by name, then raters."""
+        names = {judge for one, judge in self.whole if one == study}
+        return sorted(names, key=lambda judge: (judge in self.raters, judge))
+
+    def answers_all(self, study: str, judge: str) -> bool:
+        """Whether the judge was asked about all items of the study, so that others compare."""
+        return n_asked(self.whole[study, judge]) == self.asked[study]
+
+
+def cards_of(cards: pd.DataFrame, raters: Collection[str]) -> Cards:
+    """The rows of table `judge_cards`, found by where they belong."""
+    whole: dict[tuple[str, str], Card] = {}
+    of_kind: dict[tuple[str, str, str], Card] = {}
+    asked: dict[str, int] = {}
+    for row in records(cards):
+        study, part, judge = row["study"], row["part"], row["judge"]
+        card = (
+            whole.setdefault((study, judge), {})
+            if part == FULL
+            else of_kind.setdefault((study, part, judge), {})
+        )
+        card[row["statistic"]] = row
+    for (study, judge), card in whole.items():
+        if judge not in raters:
+            asked[study] = max(asked.get(study, 0), n_asked(card))
+    return Cards(whole, of_kind, asked, frozenset(raters))
+
+
+def n_asked(card: Card) -> int:
+    """How many items with a right answer the judge was asked about."""
+    return int(card["agreement_at_least"]["n"])
+
+
+def value(card: Card, name: str) -> float | None:
+    """A number of the card; None where it has none."""
+    found: float | None = card[name]["value"] if name in card else None
+    return found
+
+
+# Every judge of a test in one row: how far it agrees with the right answers, and on what.
+
+NUMBERS = {
+    "agreement": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "f1": "F1",
+    "auroc": "AUROC",
+    "ece": "ECE",
+    "accuracy_3way": "accuracy, 3-way",
+    "balanced_accuracy_3way": "balanced accuracy, 3-way",
+    "macro_f1_3way": "macro-F1, 3-way",
+}
+_TERMS = [
+    Term("", word, meaning, "")
+    for word, meaning in (
+        ("accuracy", "Share of verdicts that are right. Who abstained or failed has no verdict."),
+        ("at least, at most", "Accuracy if every verdict that is missing were wrong, or right."),
+        (
+            "balanced accuracy",
+            "The mean of the share of entailed hypotheses that are found and the share of the"
+            " others; a coin gets .50, whatever their numbers.",
+        ),
+        ("F1", "Harmonic mean of precision and recall of the verdict “entailed”."),
+        (
+            "AUROC",
+            "How often the probability of an entailed hypothesis is above that of another one; a"
+            " coin gets .50. It needs no threshold, and counts items of which a judge abstained if"
+            " it says a probability.",
+        ),
+        (
+            "ECE",
+            "Expected calibration error: the mean gap between a probability and the share that is"
+            " right; 0 is best. Below it stands what chance gives with so few items.",
+        ),
+        (
+            "3-way",
+            "Of the labels entailed, neutral and contradicted; the other numbers take entailed"
+            " against the rest. Balanced accuracy and macro-F1 are means over the labels.",
+        ),
+    )
+]
+_NUMBER_SAYS = (
+    "Every judge beside the right answers, best first. In brackets stand intervals; items of one"
+    " cluster (a text, a document) count as alike. A judge that has verdicts on some items only is"
+    " compared on these: they have a table of their own."
+)
+_MEANS = (
+    "The mean of subsets is the plain mean of the numbers of the test sets: each set counts the"
+    " same, however many items it has."
+)
+_RATERS = (
+    "A rater’s verdicts are held against what most of the other raters say. Items on which"
+    " these are split are not among that rater’s."
+)
+
+
+def numbers_section(test: Cards, first: str) -> Section | None:
+    """A table per study, rows sorted by the number `first`; None without a card."""
+    if not test.whole:
+        return None
+    several = test.main == MEAN_OF_SUBSETS
+    says = [_NUMBER_SAYS, *([_MEANS] if several else []), *([_RATERS] if test.raters else [])]
+    grids = [_by_subset(test, first)] if several else []
+    groups = [
+        Group(_titled(study), f"{test.asked.get(study, 0):,} items", [_study(test, study, first)])
+        for study in test.studies
+    ]
+    groups[0] = groups[0]._replace(open=True)
+    terms = [Terms("What the numbers say", _used(test))]
+    heading = "How far judges agree with the right answers"
+    return Section("numbers", heading, says, ["judge_cards"], grids, groups, terms=terms)
+
+
+def _used(test: Cards) -> list[Term]:
+    """Only what the tables have."""
+    three = any("accuracy_3way" in card for card in test.whole.values())
+    sure = any("auroc" in card for card in test.whole.values())
+    left_out = {*(() if three else ("3-way",)), *(() if sure else ("AUROC", "ECE"))}
+    return [term for term in _TERMS if term.word not in left_out]
+
+
+def _titled(study: str) -> str:
+    return study[0].upper() + study[1:] if study in (ALL_SUBSETS, MEAN_OF_SUBSETS) else study
+
+
+def _study(test: Cards, study: str, first: str) -> Grid:
+    cards = {judge: test.whole[study, judge] for judge in test.judges(study)}
+    names = [name for name in NUMBERS if any(name in card for card in cards.values())]
+    order = sorted(cards, key=lambda j: (j in test.raters, best_first(value(cards[j], first)), j))
+    lines = [
+        (
+            judge_title(test, judge),
+            [
+                _verdicts_cell(
+                    cards[judge], None if judge in test.raters else test.asked.get(study, 0)
+                ),
+                *(_number(cards[judge], name) for name in names),
+                _bounds(cards[judge]),
+                _missing(cards[judge]),
+            ],
+        )
+        for judge in order
+    ]
+    of_names = [NUMBERS[name] for name in names]
+    return Grid("", ["judge", "verdicts", *of_names, "at least, at most", "missing"], lines)
+
+
+def judge_title(test: Cards, judge: str) -> str:
+    """A judge's name; of a person that they are one."""
+    return f"{judge} (rater)" if judge in test.raters else judge
+
+
+def _by_subset(test: Cards, first: str) -> Grid:
+    lines: dict[str, dict[str, Cell]] = {_titled(study): {} for study in test.studies}
+    for (study, judge), card in test.whole.items():
+        lines[_titled(study)][judge] = _number(card, first)
+    heads = {judge: judge_title(test, judge) for judge in test.judges(MEAN_OF_SUBSETS)}
+    caption = f"{NUMBERS[first].capitalize()} by test set"
+    return matrix(caption, "test set", lines, heads, sort=False)
+
+
+def _number(card: Card, name: str) -> Cell:
+    if name not in card:
+        return NOT_COMPUTED
+    row, note = card[name], ""
+    if name == "ece" and value(card, "ece_by_chance") is not None:
+        note = f"chance {short(value(card, 'ece_by_chance'))}"
+    elif name == "auroc" and row["n"] != card["agreement"]["n"]:
+        note = f"n = {row['n']:,}"
+    return short_cell(row, note)
+
+
+def _verdicts_cell(card: Card, asked: int | None) -> Cell:
+    """Of all items of the study, whether the judge was asked about them or not; of a rater (None)
+    of those that the others settle, of which the shares in the row are.
+    """
+    n = int(card["agreement"]["n"])
+    asked = n + int(card["agreement"]["n_missing"]) if asked is None else asked
+    return Cell(f"{n:,}", () if n >= asked else (f"of {asked:,} items",), str(n))
+
+
+def _bounds(card: Card) -> Cell:
+    low, high = value(card, "agreement_at_least"), value(card, "agreement_at_most")
+    if low == high:
+        return NOT_COMPUTED  # nothing is missing
+    return Cell(f"{short(low)}, {short(high)}", (), exact(low))
+
+
+def _missing(card: Card) -> Cell:
+    said = []
+    for name in ("abstained", "failed"):
+        row = card[name]
+        if row["value"]:
+            said.append(f"{name} {per_cent(row['value'])}")
+            if row["low"] is not None and row["high"] is not None:
+                said.append(f"[{per_cent(row['low'])}, {per_cent(row['high'])}]")
+    return Cell(said[0], tuple(said[1:])) if said else Cell("none", stored="0")
+
+
+def reliability_section(bins: pd.DataFrame) -> Section | None:
+    """The figure of the probabilities; None without any. `bins` are those of all items."""
+    if bins.empty:
+        return None
+    says = (
+        "A probability means what it says if, of the items that get .80, 80 % are entailed. Each"
+        " dot is a bin of about equally many items: its mean probability, and the share that is"
+        " entailed, with its interval. Below the line a judge is too sure of “entailed”, above it"
+        " too little. All items that have a probability count, also those of which it abstained."
+    )
+    heading = "Whether probabilities mean what they say"
+    return Section("reliability", heading, [says], ["calibration"], figure="reliability")
+
+
+# By kind of item: which share of what doesn't follow a judge detects, and its false alarms.
+
+DETECTED, FALSE_ALARMS = "detected", "false alarms"
+KIND_COLUMNS = (
+    *("study", "kind", "judge", "measure", "value", "low", "high"),
+    *("n", "n_abstained", "n_failed"),
+)
+_KIND_SAYS = (
+    "Items of some kinds must not be found entailed, such as a sentence after an edit that changes"
+    " what it says: the first table has the share that a judge detects, of its verdicts on them."
+    " Others must be, such as paraphrases: the second table has the share that it takes for not"
+    " entailed, its false alarms. In brackets stand intervals. What a judge abstained of or failed"
+    " is in neither share, and counted below it."
+)
+
+
+def kinds_table(test: Cards) -> pd.DataFrame:
+    """One row per study, kind, judge and measure.
+
+    `detected`: of the verdicts on items that are not entailed, the share that says so; higher is
+    better. `false alarms`: of those on entailed items, the share that says they are not; lower is
+    better. `n`: these verdicts. n_abstained, n_failed: items of the kind, of either label, without
+    one. Kind ALL_KINDS is all of them. Empty where items have no kinds.
+    """
+    made: list[list[object]] = []
+    for (study, kind, judge), card in test.of_kind.items():
+        missing = [round(card[name]["value"] * card[name]["n"]) for name in ("abstained", "failed")]
+        made += [[study, kind, judge, *row, *missing] for row in _shares(card)]
+    frame = pd.DataFrame(made, columns=list(KIND_COLUMNS))
+    totals: list[list[object]] = []
+    for study, judge in dict.fromkeys(zip(frame["study"], frame["judge"], strict=True)):
+        mine = frame[(frame["study"] == study) & (frame["judge"] == judge)]
+        for row in _shares(test.whole[study, judge]):
+            of = mine[mine["measure"] == row[0]]
+            missing = [of["n_abstained"].sum(), of["n_failed"].sum()]
+            totals.append([study, ALL_KINDS, judge, *row, *missing])
+    frame = frame.sort_values(["study", "measure", "kind", "judge"])
+    every = pd.DataFrame(totals, columns=list(KIND_COLUMNS))
+    return pd.concat([frame, every], ignore_index=True) if totals else frame
+
+
+def _shares(card: Card) -> list[list[object]]:
+    """Measure, value, low, high and n, of the measures that the items have."""
+    made: list[list[object]] = []
+    found, kept = card["specificity"], card["sensitivity"]
+    if found["n"]:
+        made.append([DETECTED, found["value"], found["low"], found["high"], found["n"]])
+    if kept["n"]:
+        ends = [None if kept[name] is None else 1 - kept[name] for name in ("value", "high", "low")]
+        made.append([FALSE_ALARMS, *ends, kept["n"]])
+    return made
+
+
+def kinds_section(test: Cards, table: pd.DataFrame) -> Section | None:
+    """The kinds of all items and of each study, and how they look; None where there are none."""
+    rows = records(table)
+    studies = sorted({row["study"] for row in rows}, key=lambda one: (one != test.pooled, one))
+    groups = [
+        Group(title if whole else f"{title}: {study}", "", [_grid(test, found)], open=whole)
+        for study in studies
+        for measure, title in (
+            (DETECTED, "Share detected of what is not entailed"),
+            (FALSE_ALARMS, "Share of false alarms on what is entailed"),
+        )
+        if (found := [r for r in rows if (r["study"], r["measure"]) == (study, measure)])
+        for whole in [study == test.pooled]
+    ]
+    if not groups:
+        return None
+    return Section("kinds", "Kind by kind", [_KIND_SAYS], ["kinds"], groups=groups, figure="kinds")
+
+
+def _grid(test: Cards, mine: list[Row]) -> Grid:
+    judges = sorted({row["judge"] for row in mine}, key=lambda j: (j in test.raters, j))
+    lines = {
+        kind.replace("_", " "): {row["judge"]: _cell(row) for row in rows}
+        for kind, rows in grouped(mine, lambda row: row["kind"]).items()
+    }
+    heads = {judge: judge_title(test, judge) for judge in judges}
+    return matrix("", "kind", lines, heads, sort=False)
+
+
+def _cell(row: Row) -> Cell:
+    missing = [
+        f"{row[f'n_{name}']:,} {name}" for name in ("abstained", "failed") if row[f"n_{name}"]
+    ]
+    return short_cell(row, f"n = {row['n']:,}", *missing)
+
+
+# The first paragraph of a test of judges: who agrees with the right answers, and how surely.
+
+# What judges are ranked by: accuracy where the items were chosen one by one, and the paper does.
+FIRST = {"claim_labels": "agreement"}
+BALANCED = "balanced_accuracy"
+COMMON = "items of "  # a study of those that a judge has given verdicts on, where these are not all
+
+
+def first_number(kind: str) -> str:
+    """The number that a type of test ranks judges by."""
+    return FIRST.get(kind, BALANCED)
+
+
+def verdict(test: Cards, first: str) -> list[str]:
+    """Sentences: the best judge of those that were asked about all items, others, people."""
+    if test.main is None:
+        return ["No item has both a right answer and a verdict, so that no judge can be judged."]
+    ranked = _ranked(test, test.main, first)
+    said = []
+    if ranked:
+        said.append(" ".join(_best(test, test.main, ranked, first)))
+    said += [_common(test, study, first) for study in test.studies if _is_common(test, study)]
+    people = _people(test)
+    return [*said, *([people] if people else [])]
+
+
+def kinds_verdict(test: Cards, kinds: pd.DataFrame) -> list[str]:
+    """A sentence per judge: what it detects, its false alarms, and its weakest kind of each."""
+    found: dict[str, list[str]] = {}
+    mine = kinds[kinds["study"] == test.pooled]
+    for measure, verb in ((DETECTED, "detects"), (FALSE_ALARMS, "gives false alarms on")):
+        of = mine[mine["measure"] == measure]
+        for row in records(of[of["kind"] == ALL_KINDS]):
+            each = records(of[(of["judge"] == row["judge"]) & (of["kind"] != ALL_KINDS)])
+            said = f"{verb} {short_estimate(row)} of {counted(row['n'], 'item')}{_without(row)}"
+            found.setdefault(row["judge"], []).append(f"{said}{_weakest(each, measure)}")
+    return [f"{judge} {', and '.join(parts)}." for judge, parts in found.items()]
+
+
+def _without(row: Row) -> str:
+    missing = row["n_abstained"] + row["n_failed"]
+    return f" without {missing:,} that it abstained of or failed" if missing else ""
+
+
+def _weakest(each: list[Row], measure: str) -> str:
+    known = [row for row in each if row["value"] is not None]
+    if len(known) < 2:
+        return ""
+    most = measure == FALSE_ALARMS
+    worst = (max if most else min)(known, key=lambda row: row["value"])
+    share = f"{short(worst['value'])} of {worst['n']:,}"
+    return f" ({'most' if most else 'least'}: {worst['kind'].replace('_', ' ')}, {share})"
+
+
+def _ranked(test: Cards, study: str, first: str) -> list[str]:
+    """Judges that were asked about all items and have the number, best first."""
+    judges = [
+        judge
+        for judge in test.judges(study)
+        if judge not in test.raters
+        and test.answers_all(study, judge)
+        and value(test.whole[study, judge], first) is not None
+    ]
+    return sorted(judges, key=lambda j: (best_first(value(test.whole[study, j], first)), j))
+
+
+def _best(test: Cards, study: str, ranked: list[str], first: str) -> list[str]:
+    best, *others = ranked
+    card = test.whole[study, best]
+    where = {MEAN_OF_SUBSETS: " (mean of the test sets)", ALL_SUBSETS: ""}.get(study, "")
+    lead = f"{best} agrees best with the right answers" if others else f"{best} is the only judge"
+    aside = _without_looking(test, best, first)
+    number = f"{NUMBERS[first]}{where} {short_estimate(card[first])} ({aside})"
+    said = [f"{lead}: {number} on {_n_verdicts(card)}."]
+    said += _silence(best, card)
+    if others:
+        second = test.whole[study, others[0]][first]
+        said.append(
+            f"Then comes {others[0]}, {short_estimate(second)}{_order(card[first], second)}."
+        )
+    if others[1:]:
+        rest = [
+            f"{judge} {short_estimate(test.whole[study, judge][first])}" for judge in others[1:]
+        ]
+        said.append(f"After that: {', '.join(rest)}.")
+    return said + [part for judge in others for part in _silence(judge, test.whole[study, judge])]
+
+
+def _order(best: Row, second: Row) -> str:
+    """Intervals that overlap settle nothing; this is said, and no test pretended."""
+    if best["low"] is None or second["high"] is None:
+        return ""
+    if best["low"] > second["high"]:
+        return "; its interval lies below"
+    return "; the intervals overlap and do not settle the order of the two"
+
+
+def _without_looking(test: Cards, judge: str, first: str) -> str:
+    """What the number would be of a judge that does not read."""
+    if first == BALANCED:
+        return "a coin gets .50"
+    share = value(test.whole[str(test.pooled), judge], "people_pass_rate") or 0.0
+    return f"always the commoner answer gets {short(max(share, 1 - share))}"
+
+
+def _n_verdicts(card: Card) -> str:
+    n, asked = int(card["agreement"]["n"]), n_asked(card)
+    return counted(n, "item") if n == asked else f"{n:,} of {counted(asked, 'item')}"
+
+
+def _silence(judge: str, card: Card) -> list[str]:
+    """How often a judge abstains or fails, and what its accuracy could be at worst and best."""
+    said = [
+        f"{word} of {per_cent(row['value'])}"
+        for name, word in (("abstained", "abstains"), ("failed", "has no answer"))
+        if (row := card[name])["value"]
+    ]
+    if not said:
+        return []
+    low, high = value(card, "agreement_at_least"), value(card, "agreement_at_most")
+    bounds = f"its accuracy is {short(value(card, 'agreement'))} without them"
+    worst = f"{short(low)} if all were wrong, {short(high)} if right"
+    return [f"{judge} {' and '.join(said)}; {bounds}, {worst}."]
+
+
+def _is_common(test: Cards, study: str) -> bool:
+    """Some of the items only, as a judge has given verdicts on these."""
+    return study.startswith(COMMON) and test.asked[study] < test.asked[str(test.pooled)]
+
+
+def _common(test: Cards, study: str, first: str) -> str:
+    ranked = _ranked(test, study, first)
+    said = [f"{judge} {short_estimate(test.whole[study, judge][first])}" for judge in ranked]
+    n = counted(test.asked[study], "item")
+    given = study.removeprefix(COMMON)
+    return f"On the {n} that {given} has verdicts on, {NUMBERS[first]} is: {', '.join(said)}."
+
+
+def _people(test: Cards) -> str:
+    """A rater's own accuracy, which no judge need beat."""
+    rows = [_of_most(test, rater) for rater in sorted(test.raters)]
+    known = [row for row in rows if row is not None and row["value"] is not None]
+    if not known:
+        return ""
+    if len(known) == 1:
+        return f"A rater’s own accuracy, against most of the others, is {short_estimate(known[0])}."
+    low = min(known, key=lambda row: row["value"])
+    high = max(known, key=lambda row: row["value"])
+    return (
+        f"The accuracy of one rater against most of the others is from {short_estimate(low)} to"
+        f" {short_estimate(high)} ({len(known)} raters), which is what people reach."
+    )
+
+
+def _of_most(test: Cards, rater: str) -> Row | None:
+    """A rater's accuracy on the most items: people may have labelled some of the sets only."""
+    found = [
+        card["agreement"]
+        for (study, judge), card in test.whole.items()
+        if judge == rater and study != MEAN_OF_SUBSETS
+    ]
+    return max(found, key=lambda row: row["n"], default=None)

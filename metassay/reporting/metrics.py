@@ -1,0 +1,305 @@
+"""More about metrics: confounds, ensembles, conflicts, and means corrected by people."""
+
+import pandas as pd
+
+from metassay.format.frames import records
+from metassay.format.numbers import counted, equals, shown, shown_interval
+from metassay.meta_evaluation.options import ANY_SHAPE, MEASURED, SYSTEM, VANISHES
+from metassay.reporting.names import Metric, sorted_metrics, sorted_parts
+from metassay.reporting.section import (
+    NOT_COMPUTED,
+    Cell,
+    Grid,
+    Group,
+    Key,
+    Row,
+    Section,
+    best_first,
+    by_criterion,
+    count,
+    criterion_groups,
+    estimate,
+    grouped,
+    key_of,
+    level_groups,
+    matrix,
+    metric_name,
+    metric_of,
+    metrics_and_coefficients,
+    number,
+    rests_on,
+    titled,
+)
+from metassay.tables.names import FULL, metric_label
+
+Plain = dict[tuple[Key, str, Metric], Row]  # a metric's certificate, by criterion and level
+
+
+def confounds_section(confounds: pd.DataFrame, certificates: pd.DataFrame) -> Section | None:
+    """Per criterion and level a table, metrics by confound; None without a row."""
+    if confounds.empty:
+        return None
+    plain: Plain = {
+        (key_of(row), row["level"], metric_of(row)): row for row in records(certificates)
+    }
+    return Section(
+        "confounds",
+        "What else metrics see",
+        [
+            "Compare each metric’s plain correlation with people with what is left of it when a"
+            " confound is held constant, whatever the shape of its effect. Where little is left,"
+            " the metric mostly measures how much is copied (coverage, density) or how long the"
+            " text is (words). Where little is left given the system, it tells systems apart, and"
+            f" not two texts of one system. “!” marks where {100 * VANISHES:.0f} % or more goes."
+            " There a small p says that what is left is still a relation.",
+            f"In brackets stand intervals for other systems and documents.{_itself(confounds)} The"
+            " file has more numbers: what is left on a straight line, how the confound itself"
+            " correlates with people, how the metric does with the confound added, and how it does"
+            " on the texts with least of the confound.",
+        ],
+        ["confounds"],
+        groups=criterion_groups(confounds, lambda mine: _by_confound(mine, plain)),
+    )
+
+
+def _itself(confounds: pd.DataFrame) -> str:
+    """What the number of metric and confound is, by the first one of the page; "" without any."""
+    for _, mine in by_criterion(confounds):
+        rows = [row for row in mine if row["statistic"] == "metric" and row["value"] is not None]
+        if rows:
+            row = min(rows, key=lambda row: (row["level"], row["confound"], row["metric"]))
+            return (
+                f" “With {row['confound']}: {shown(row['value'])}” is the correlation of a metric"
+                f" with the confound itself, here of {row['metric']}."
+            )
+    return ""
+
+
+def _by_confound(mine: list[Row], plain: Plain) -> tuple[str, list[Grid], list[Group]]:
+    groups = level_groups(mine, lambda rows: _grid(rows, plain) if rows else None)
+    return metrics_and_coefficients(mine), [], groups
+
+
+def _grid(rows: list[Row], plain: Plain) -> Grid:
+    by_metric = grouped(rows, metric_of)
+    names = _sorted({row["confound"] for row in rows})
+    lines = {}
+    for metric in sorted_metrics(by_metric):
+        of_metric = {(row["confound"], row["statistic"]): row for row in by_metric[metric]}
+        one = plain.get((key_of(rows[0]), rows[0]["level"], metric))
+        cells = {name: _given(of_metric, name, one) for name in names}
+        lines[metric_label(*metric)] = {"": estimate(one), **cells}
+    return matrix("", "metric", lines, {"": "plain", **{name: f"given {name}" for name in names}})
+
+
+def _sorted(names: set[str]) -> list[str]:
+    """The measured ones, then those that a user named, then the system."""
+    last = len(MEASURED)
+    ranks = {**{name: place for place, name in enumerate(MEASURED)}, SYSTEM: last + 1}
+    return sorted(names, key=lambda name: (ranks.get(name, last), name))
+
+
+def _given(mine: dict[tuple[str, str], Row], confound: str, plain: Row | None) -> Cell:
+    # Of the system there is no curve.
+    given = mine.get((confound, "partial" if confound == SYSTEM else ANY_SHAPE))
+    if given is None or given["metric"] == confound:  # nothing is left of itself
+        return NOT_COMPUTED
+    goes = _goes(given["value"], plain)
+    itself = mine.get((confound, "metric"))
+    found = estimate(
+        given,
+        equals(given["p"]) if goes else "",
+        f"with {confound}: {shown(itself['value']) or 'undefined'}" if itself else "",
+        rests_on(given),
+    )
+    return found._replace(text=f"! {found.text}", css="alarm") if goes else found
+
+
+def _goes(left: float | None, plain: Row | None) -> bool:
+    """Whether half or more of a correlation above 0 goes."""
+    if left is None or plain is None or plain["value"] is None:
+        return False
+    return bool(plain["value"] > 0 and left <= VANISHES * plain["value"])
+
+
+# Several metrics together: the best subset, on texts it was not chosen on, and the others.
+
+_TOP = 10
+_ENSEMBLES_SAYS = (
+    "An ensemble is the mean of standardised metrics. Read the best subset’s value by nested"
+    " cross-validation: it was chosen on some documents and tested on the others. In sample it"
+    " looks better than it is, because it was chosen on the same texts. Each metric also has its"
+    " mean over the ensembles that it is in. Trust the interval over texts. The interval over"
+    " ensembles is the one that papers print; it leaves out that other texts would give other"
+    " values."
+)
+
+
+def ensembles_section(ensembles: pd.DataFrame) -> Section | None:
+    """The best subset per criterion, the ten best in sample, each metric's mean; None if empty."""
+    if ensembles.empty:
+        return None
+    found = [
+        (key, coefficient, [row for row in mine if row["coefficient"] == coefficient])
+        for key, mine in by_criterion(ensembles)
+        for coefficient in sorted({row["coefficient"] for row in mine})
+    ]
+    heads = ["criterion", "study", "coefficient"]
+    heads += ["cross-validated", "in sample", "chosen on all texts"]
+    best = [
+        (titled(key), [Cell(key[0]), Cell(coefficient), *_best(row)])
+        for key, coefficient, mine in found
+        for row in _of_kind(mine, "best")
+    ]
+    return Section(
+        "ensembles",
+        "Several metrics together",
+        [_ENSEMBLES_SAYS],
+        ["ensembles"],
+        [Grid("Best subset per criterion", heads, best)] if best else [],
+        [
+            Group(titled(key), f"study {key[0]}, {coefficient}, {n_subsets}", _grids(mine))
+            for key, coefficient, mine in found
+            for n_subsets in [counted(len(_of_kind(mine, "subset")), "subset")]
+        ],
+    )
+
+
+def _of_kind(mine: list[Row], kind: str) -> list[Row]:
+    chosen = [row for row in mine if row["kind"] == kind]
+    return sorted(chosen, key=lambda row: (best_first(row["value"]), row["size"], row["members"]))
+
+
+def _best(row: Row) -> list[Cell]:
+    in_sample = number(row["in_sample"])
+    if not row["members"]:
+        return [Cell("too few documents to choose", (rests_on(row),), ""), in_sample, NOT_COMPUTED]
+    return [number(row["value"], rests_on(row)), in_sample, Cell(row["members"])]
+
+
+def _grids(mine: list[Row]) -> list[Grid]:
+    grids = []
+    subsets = _of_kind(mine, "subset")
+    if subsets:
+        caption = f"Best {_TOP} in sample" if len(subsets) > _TOP else "All subsets, in sample"
+        lines = [_subset(row) for row in subsets[:_TOP]]
+        grids.append(Grid(caption, ["members", "how many", "correlation"], lines))
+    containing = _of_kind(mine, "containing")
+    if containing:
+        heads = ["metric", "mean in ensembles", "interval over texts", "interval over ensembles"]
+        caption = "Mean over the ensembles that a metric is in"
+        grids.append(Grid(caption, heads, [_containing(row) for row in containing]))
+    return grids
+
+
+def _subset(row: Row) -> tuple[str, list[Cell]]:
+    return row["members"], [count(row["size"]), estimate(row, rests_on(row))]
+
+
+def _containing(row: Row) -> tuple[str, list[Cell]]:
+    honest = shown_interval(row["low"], row["high"]) or "undefined"
+    printed = shown_interval(row["low_of_values"], row["high_of_values"]) or "undefined"
+    return row["members"], [number(row["value"], rests_on(row)), Cell(honest), Cell(printed)]
+
+
+# How often two metrics prefer different texts, and where a sample of those lies.
+
+_CONFLICTS_SAYS = (
+    "Two texts of one document are in conflict if one metric prefers the one and another metric the"
+    " other. Ties are no conflict. Below stands the share of such pairs. Where two metrics often"
+    " disagree, ask people about those texts: that tells most about which metric to trust."
+)
+
+
+def conflicts_section(conflicts: pd.DataFrame, disagreements: pd.DataFrame) -> Section | None:
+    """The share of conflicts per pair of metrics, most first; None where no two are compared."""
+    if conflicts.empty and disagreements.empty:
+        return None
+    sample = "No pair of texts was drawn for annotation."
+    if len(disagreements):
+        sample = (
+            f"{counted(len(disagreements), 'pair')} of texts worth annotating, each preferred by"
+            " one of two metrics, are named in disagreements.csv beside this page."
+        )
+    return Section(
+        "conflicts",
+        "Where metrics disagree",
+        [_CONFLICTS_SAYS, sample],
+        ["conflicts", "disagreements"],
+        groups=[
+            _part(part, conflicts[conflicts["part"] == part])
+            for part in sorted_parts(conflicts["part"])
+        ],
+    )
+
+
+def _part(part: str, mine: pd.DataFrame) -> Group:
+    totals = (
+        mine.assign(n_documents=mine["n_pairs"] > 0)
+        .groupby(["metric_a", "metric_b"])[["n_disagreements", "n_pairs", "n_documents"]]
+        .sum()
+    )
+    found = []
+    for (a, b), *counts in zip(totals.index, *(totals[name] for name in totals), strict=True):
+        share = counts[0] / counts[1] if counts[1] else None
+        found.append((best_first(share), a, b, share, list(map(int, counts))))
+    found.sort()
+    _, a, b, most, (_, n_pairs, _) = found[0]
+    soft = counted(len(found), "pair") + " of metrics"
+    if most is not None:
+        soft += f"; most in conflict: {a} and {b}, {shown(most)} of {n_pairs:,}"
+    heads = ["metric", "other metric", "share in conflict", "conflicts", "pairs", "documents"]
+    lines = [
+        (one, [Cell(other), number(share), *map(count, counts)])
+        for _, one, other, share, counts in found
+    ]
+    title = "Whole texts" if part == FULL else f"Part: {part}"
+    return Group(title, soft, [Grid("", heads, lines)])
+
+
+# What people would give a system's texts: the metric's mean, corrected by those they rated.
+
+_METHODS = {"prediction_powered": "prediction-powered", "rogan_gladen": "Rogan-Gladen"}
+_HEADS = ["metric", "system", "metric’s mean", "people’s mean", "corrected", "by", "rests on"]
+_CORRECTED_SAYS = (
+    "A metric’s mean is off by whatever the metric gets wrong. People’s mean is right, but rests on"
+    " the rated texts alone. The corrected mean uses both: it estimates what people would give all"
+    " of a system’s texts, on their own scale. Trust its interval where the rated texts were drawn"
+    " at random. A weight near 0 says that the metric added nothing to the ratings."
+)
+
+
+def corrected_section(corrected: pd.DataFrame) -> Section | None:
+    """One table per criterion, a row per metric, system and method; None without a row."""
+    if corrected.empty:
+        return None
+    groups = criterion_groups(corrected, _by_system, is_open=False)
+    return Section("corrected", "Corrected means", [_CORRECTED_SAYS], ["corrected"], groups=groups)
+
+
+def _by_system(mine: list[Row]) -> tuple[str, list[Grid], list[Group]]:
+    mine = sorted(mine, key=lambda r: (*metric_of(r), r["author"], r["method"]))
+    lines = [(metric_name(row), _corrected_cells(row)) for row in mine]
+    return counted(len({row["author"] for row in mine}), "system"), [Grid("", _HEADS, lines)], []
+
+
+def _corrected_cells(row: Row) -> list[Cell]:
+    rests = [
+        f"{counted(row['n'], 'text')} with score and rating",
+        f"{row['n_judged']:,} with score",
+    ]
+    if row["n_missing"]:
+        rests.append(f"{row['n_missing']:,} rated without score")
+    return [
+        Cell(row["author"]),
+        number(row["metric_mean"]),
+        number(row["human_mean"]),
+        estimate(row),
+        Cell(_METHODS[row["method"]], _how(row)),
+        Cell(rests[0], tuple(rests[1:]), str(row["n"])),
+    ]
+
+
+def _how(row: Row) -> tuple[str, ...]:
+    names = ("weight", "sensitivity", "specificity")
+    return tuple(f"{name} {shown(row[name])}" for name in names if row[name] is not None)

@@ -1,0 +1,1 @@
+"""From texts to scores: measures, pairs, rubrics, aggregation."""

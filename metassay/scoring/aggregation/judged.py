@@ -1,0 +1,273 @@
+"""Judgments to scores: every measure of the table of measures is scored here, by its record.
+
+A score is the mean worth of what the measure counts (claims, statements, citations, or comparisons
+with other texts), 0 to 1; its record says what each answer is worth.
+
+The rule for missing data is the same for all. n_expected is how many answers there should be,
+n_failed how many of them nobody has: the judge failed, abstained or gave no row, or the text it
+would have read failed. An answer that could change nothing is not needed and not missed. The value
+is the mean over the answered ones, null if there is none. `low` and `high` are its worst cases:
+every failed one worth as little as it could be, and as much. Nothing expected is no score: null
+without bounds. A text that failed has no claims or statements to count, so it stands as one
+expected and failed, with bounds 0 and 1. What has no evidence is worth 0 without a judge.
+
+An author who cites nowhere in the whole benchmark does not cite: its citation scores are null with
+nothing expected. For the others a statement without citations is unsupported.
+
+Part `full` pools the answers of all leaf parts (their sums, not the mean of their scores). Each
+text has a row for every part that it or the reference has; where whole texts are compared, only for
+part `full`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from metassay.core.errors import BadInput, shown
+from metassay.scoring.aggregation.cells import (
+    KEY,
+    Cells,
+    Flags,
+    Integers,
+    Lost,
+    cells_of,
+    lost_units,
+    places_in,
+)
+from metassay.scoring.pairing.instruments import Answers
+from metassay.scoring.pairing.questions import Questions, clashes, measures_of
+from metassay.scoring.pairing.record import Measure, Question
+from metassay.tables.parquet import empty, rounded
+from metassay.tables.scores import SCORES
+
+Reals = NDArray[np.float64]
+
+_READ = ["judge", "pair_id", "status", "label", "grade", "recipe"]  # no explanations are copied
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What leads from texts to pairs; the settings as recipes print them.
+
+    `questions` has the benchmark's blocks of questions, by name.
+    """
+
+    segmentation: str
+    decomposition: str
+    alignment: str
+    questions: Mapping[str, Questions]
+    version: str  # metassay's
+
+
+class _Asked(NamedTuple):
+    """Rows of `pairs`: where each belongs, and which ask what."""
+
+    places: pd.DataFrame  # cell, the cell of its whole text, position, citation
+    rows: dict[str, Integers]  # by question
+    unread: Flags  # there was nothing to read
+    settled: Flags  # nobody was asked, for this or another reason
+
+
+class _Answered(NamedTuple):
+    """What one judge said: its answers, and for each row of `pairs` the place there, or -1."""
+
+    judge: str
+    answers: Answers
+    places: Integers
+
+
+class _Items(NamedTuple):
+    """What a measure counts: the cell of each; (2, items) the least and most that it is worth."""
+
+    cells: Integers
+    bounds: Reals
+
+
+def judged_scores(
+    parts: pd.DataFrame,
+    units: pd.DataFrame,
+    pairs: pd.DataFrame,
+    judgments: pd.DataFrame,
+    setup: Setup,
+) -> pd.DataFrame:
+    """Scores of every text by every judge that has a row in `judgments`; returns table `scores`.
+
+    `statistics` are [worth of the answers, answers], which add up over documents. Raises BadInput
+    if two blocks ask the same, a judge has rows of several recipes or an answer that its question
+    does not know, or pairs ask about parts that are not there.
+    """
+    problems = clashes(setup.questions)
+    if problems:
+        raise BadInput(problems)
+    cells = cells_of(parts, units)
+    asked = _asked(pairs, cells)
+    losses = {
+        "text": lost_units(parts, cells, by_reference=False),
+        "reference": lost_units(parts, cells, by_reference=True),
+        "nothing": Lost(np.empty(0, np.int64), np.zeros(len(cells.keys), np.bool_)),
+    }
+    codes, questions = pd.factorize(pairs["pair_id"])
+    scores = []
+    for judge, given in judgments[_READ].groupby("judge", sort=True):
+        signed = signature(str(judge), given)
+        answered = _answered(str(judge), given, asked, codes, pd.Index(questions))
+        for options in setup.questions.values():
+            for measure in measures_of(options):
+                items = _items(measure, asked, answered)
+                rows = _scored(cells, losses[_counted_in(measure.counted)], measure, items)
+                recipe = _recipe(measure, signed, options, setup)
+                scores.append(rows.assign(judge=str(judge), recipe=recipe))
+    if not scores:
+        return empty(SCORES)
+    found = pd.concat(scores, ignore_index=True)
+    return found.assign(value=found["value"].astype("float64").map(rounded))
+
+
+def _counted_in(question: Question) -> str:
+    """Whose failed text has no units to ask about; whole texts are asked about all the same."""
+    return "nothing" if question.whole else question.whose
+
+
+def _asked(pairs: pd.DataFrame, cells: Cells) -> _Asked:
+    where = places_in(pairs, cells.keys)
+    if (where < 0).any():
+        at = ", ".join(f"{k}={shown(v)}" for k, v in pairs.loc[where < 0, KEY].iloc[0].items())
+        raise BadInput(f"pairs: {at} is not in parts; run segment, decompose and pair again")
+    return _Asked(
+        pairs[["position", "citation"]].assign(cell=where, whole=cells.whole[where]),
+        {str(name): np.asarray(rows) for name, rows in pairs.groupby("measure").indices.items()},
+        (pairs["settled"] == "no_evidence").to_numpy(),
+        pairs["settled"].notna().to_numpy(),
+    )
+
+
+def signature(judge: str, given: pd.DataFrame) -> str:
+    """The one recipe of a judge's rows of `judgments`; BadInput if there are several."""
+    found = sorted(given["recipe"].unique())
+    if len(found) > 1:
+        several = f"judge {judge!r} has {len(found)} recipes ({'; '.join(found)})"
+        raise BadInput(f"judgments: {several}, which make no score together; judge again")
+    return str(found[0])
+
+
+def _answered(
+    judge: str, given: pd.DataFrame, asked: _Asked, codes: Integers, questions: pd.Index
+) -> _Answered:
+    """`codes` says which of the distinct `questions` (pair_id) each row of `pairs` asks."""
+    ok = given[given["status"] == "ok"]
+    found = questions.get_indexer(pd.Index(ok["pair_id"]))  # -1: nothing asks it any more
+    places = np.full(len(questions), -1, dtype=np.int64)
+    places[found[found >= 0]] = np.flatnonzero(found >= 0)
+    return _Answered(judge, Answers.of(ok), np.where(asked.settled, -1, places[codes]))
+
+
+def _items(measure: Measure, asked: _Asked, answered: _Answered) -> _Items:
+    counted = _rows_of(measure.counted, asked)
+    bounds = [_bounds(measure.counted, counted, asked, answered)]
+    for question, absent in ((one.question, one.absent) for one in measure.also):
+        rows = _rows_of(question, asked)
+        at = places_in(asked.places.iloc[counted], asked.places.iloc[rows][_key(question)])
+        if absent is None and (at < 0).any():
+            lacks = f"{measure.counted.name} without its {question.name}"
+            raise BadInput(f"pairs: {lacks}; run pair again")
+        # A last place, where -1 finds what an answer is worth that nobody was asked for.
+        known = np.pad(_bounds(question, rows, asked, answered), ((0, 0), (0, 1)))
+        known[:, -1] = 0.0 if absent is None else absent
+        bounds.append(known[:, at])
+    return _Items(asked.places["cell"].to_numpy()[counted], measure.reduce(*bounds))
+
+
+def _key(question: Question) -> list[str]:
+    """What an answer shares with all that it goes into."""
+    if question.units == "text":
+        return ["whole"]
+    return ["cell", "position", *(["citation"] if question.units == "citation" else [])]
+
+
+def _rows_of(question: Question, asked: _Asked) -> Integers:
+    return asked.rows.get(question.name, np.empty(0, np.int64))
+
+
+def _bounds(question: Question, rows: Integers, asked: _Asked, answered: _Answered) -> Reals:
+    """(2, rows): what each answer is worth at least and at most, the same where it is known."""
+    places = answered.places[rows]
+    known = places >= 0
+    worth = question.instrument.answer.worth(answered.answers.take(places[known]), question.counts)
+    if np.isnan(worth).any():
+        raise BadInput(
+            f"judgments: judge {answered.judge!r} has {int(np.isnan(worth).sum())} answer(s) to"
+            f" {question.name} that are not {question.instrument.answer.said}; judge again"
+        )
+    bounds = np.stack([np.zeros(len(rows)), np.ones(len(rows))])
+    bounds[:, known] = worth
+    bounds[:, asked.unread[rows]] = 0.0
+    return bounds
+
+
+def _scored(cells: Cells, lost: Lost, measure: Measure, items: _Items) -> pd.DataFrame:
+    """Rows of `scores` but for judge and recipe."""
+    scored: Flags = np.ones(len(cells.keys), dtype=np.bool_)
+    expecting = scored
+    if measure.counted.compares:
+        scored, expecting = cells.system, cells.compared
+    elif measure.counted.cites:
+        expecting = cells.citing
+    if measure.counted.whole:
+        scored = cells.system & (cells.whole == np.arange(len(cells.keys)))
+    at = np.concatenate([items.cells, lost.parts])
+    unknown = np.repeat([[0.0], [1.0]], len(lost.parts), axis=1)
+    least, most = np.concatenate([items.bounds, unknown], axis=1)[:, expecting[at]]
+    at = at[expecting[at]]
+    known = least == most
+    expected, judged = _total(at, cells), _total(at[known], cells)
+    worth = _total(at[known], cells, least[known])
+    low, high = _total(at, cells, least), _total(at, cells, most)
+    unseen = expecting & lost.texts & (expected == 0)  # sections of a text that failed
+    expected[unseen] = high[unseen] = 1
+    rows = cells.keys.assign(
+        metric=measure.description.name,
+        value=_ratio(worth, judged),
+        n_expected=expected.astype(np.int64),
+        n_judged=judged.astype(np.int64),
+        n_failed=(expected - judged).astype(np.int64),
+        low=_ratio(low, expected),
+        high=_ratio(high, expected),
+        statistics=np.stack([worth, judged], axis=1).tolist(),
+    )
+    return rows[scored]
+
+
+def _total(at: Integers, cells: Cells, worth: Reals | None = None) -> Reals:
+    """Items, or their worth, per cell; in part full those of all parts."""
+    size = len(cells.keys)
+    own = np.bincount(at, worth, minlength=size).astype(float)
+    pooled = np.bincount(cells.whole, own, minlength=size)
+    return np.where(cells.whole == np.arange(size), pooled, own)
+
+
+def _ratio(part: Reals, total: Reals) -> NDArray[np.float64]:
+    """Null (NaN) where there is nothing to divide by."""
+    ratios = np.full(len(total), np.nan)
+    np.divide(part, total, out=ratios, where=total > 0)
+    return ratios
+
+
+def _recipe(measure: Measure, signed: str, options: Questions, setup: Setup) -> str:
+    """Every setting that can change the measure, and no other."""
+    printed = {
+        "against": f"against:{options.against}",
+        "alignment": f"alignment:{setup.alignment}",
+        "borrow": f"borrow:{'yes' if options.borrow else 'no'}",
+        "compat": f"compat:{options.compat}",
+    }
+    settings = {name for question in measure.questions for name in question.evidence.settings}
+    own = [printed[name] for name in sorted(settings)]
+    units = [f"segmentation:{setup.segmentation}", f"decomposition:{setup.decomposition}"]
+    if all(question.whole for question in measure.questions):
+        units = []
+    name = measure.description.name
+    return "|".join([name, f"judge:{signed}", *units, *own, f"metassay:{setup.version}"])

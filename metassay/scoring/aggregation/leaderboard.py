@@ -1,0 +1,144 @@
+"""Scores of texts to one number per author and metric, with an interval."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from metassay.core.errors import BadInput, shown
+from metassay.core.options import Confidence, Draws, Options, Seed
+from metassay.metrics.describe import Description
+from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.parquet import empty
+
+Reals = NDArray[np.float64]
+
+_COLUMN = ["part", "metric", "judge"]
+_KEY = [*_COLUMN, "author"]
+_AT_ONCE = 256  # columns resampled together: bounds the memory
+
+
+class LeaderboardOptions(Options):
+    """`resamples` of the documents, `confidence` of the interval, `seed` of the draws."""
+
+    resamples: Draws
+    confidence: Confidence
+    seed: Seed
+
+
+def leaderboard(
+    scores: pd.DataFrame, descriptions: Mapping[str, Description], options: LeaderboardOptions
+) -> pd.DataFrame:
+    """Table `leaderboard` from table `scores`, sorted by key; `descriptions` are by metric.
+
+    macro: mean over the documents where the score is defined; null if there is none. low, high:
+    percentile bootstrap of macro over all documents of `scores` (Efron and Tibshirani 1993,
+    section 13.3), each resample being the same documents for every author and metric; a resample
+    without a defined score is left out, and the interval is null with fewer than two defined
+    scores. micro: from the statistics of the documents that have them, as the metric's description
+    pools them (a ratio of sums; for BLEU, corpus BLEU); null if there is nothing to pool. What
+    failed is in neither; it is counted in n_failed. least, most: what macro could be with it, the
+    mean of the scores' bounds; null if there are none, or a score that failed has no such bound.
+
+    Raises BadInput if the scores of one part, metric and judge have several recipes, or if a
+    metric has no description.
+    """
+    problems = _problems(scores, descriptions)
+    if problems:
+        raise BadInput(problems)
+    if scores.empty:
+        return empty(LEADERBOARD)
+    ordered = scores.sort_values([*_KEY, "doc_id"], ignore_index=True)
+    groups = ordered.groupby(_KEY, sort=True)
+    rows = groups.agg(
+        n_documents=("value", "size"),
+        n_defined=("value", "count"),
+        n_expected=("n_expected", "sum"),
+        n_failed=("n_failed", "sum"),
+        recipe=("recipe", "first"),
+    ).reset_index()
+    columns = groups.ngroup().to_numpy()
+    values = _matrix(ordered, "value", columns, len(rows))
+    rows["macro"] = _means(np.ones((1, len(values))), values)[0]
+    rows["low"], rows["high"] = _intervals(values, options)
+    for name, bound in (("least", "low"), ("most", "high")):
+        open_ = (ordered["n_failed"] > 0) & ordered[bound].isna()
+        bounds = _matrix(ordered, bound, columns, len(rows))
+        bounds[:, columns[open_.to_numpy()]] = np.nan
+        rows[name] = _means(np.ones((1, len(bounds))), bounds)[0]
+    rows["micro"] = [
+        _pooled(descriptions[metric], found["statistics"])
+        for metric, (_, found) in zip(rows["metric"], groups, strict=True)
+    ]
+    rows["n_undefined"] = rows["n_documents"] - rows["n_defined"]
+    rows["better"] = [descriptions[metric].better for metric in rows["metric"]]
+    return rows[list(LEADERBOARD.columns)]
+
+
+def _problems(scores: pd.DataFrame, descriptions: Mapping[str, Description]) -> list[str]:
+    unknown = sorted(set(scores["metric"]) - set(descriptions))
+    problems = [
+        f"scores: metric {name!r} has no description; describe it in the module that computes it"
+        for name in unknown
+    ]
+    for (part, metric, judge), recipes in scores.groupby(_COLUMN)["recipe"]:
+        mixed = sorted(recipes.unique())
+        if len(mixed) > 1:
+            problems.append(
+                f"scores: part={shown(part)}, metric={shown(metric)}, judge={shown(judge)} has"
+                f" {len(mixed)} recipes ({'; '.join(mixed)}); numbers of different recipes cannot"
+                " be compared: measure or judge all of them again with one setting"
+            )
+    return problems
+
+
+def _matrix(
+    ordered: pd.DataFrame, name: str, columns: NDArray[np.integer[Any]], n_columns: int
+) -> Reals:
+    """Documents x columns, documents sorted, of one column of scores; NaN where it is null."""
+    documents, names = pd.factorize(ordered["doc_id"], sort=True)
+    values = np.full((len(names), n_columns), np.nan)
+    values[documents, columns] = ordered[name].to_numpy(dtype=float)
+    return values
+
+
+def _means(counts: Reals, values: Reals) -> Reals:
+    """Means over documents that are taken `counts` (resamples x documents) times; NaN if none is.
+
+    einsum and not @: BLAS adds up in an order that depends on the processor.
+    """
+    defined = ~np.isnan(values)
+    totals = np.einsum("rd,dk->rk", counts, np.where(defined, values, 0.0))
+    numbers = np.einsum("rd,dk->rk", counts, defined.astype(float))
+    means: Reals = np.full_like(totals, np.nan)
+    np.divide(totals, numbers, out=means, where=numbers > 0)
+    return means
+
+
+def _intervals(values: Reals, options: LeaderboardOptions) -> tuple[Reals, Reals]:
+    n_documents, n_columns = values.shape
+    rng = np.random.default_rng(options.seed)
+    draws = rng.integers(0, n_documents, (options.resamples, n_documents))
+    draws += n_documents * np.arange(options.resamples)[:, None]
+    counts = np.bincount(draws.ravel(), minlength=draws.size).reshape(draws.shape).astype(float)
+    tail = (1 - options.confidence) / 2
+    ends = np.full((2, n_columns), np.nan)
+    enough = np.flatnonzero(np.sum(~np.isnan(values), axis=0) >= 2)
+    for start in range(0, len(enough), _AT_ONCE):
+        chosen = enough[start : start + _AT_ONCE]
+        means = _means(counts, values[:, chosen])
+        ends[:, chosen] = np.nanquantile(means, [tail, 1 - tail], axis=0)
+    return ends[0], ends[1]
+
+
+def _pooled(description: Description, statistics: Iterable[object]) -> float:
+    """The corpus value, NaN if there is nothing to pool."""
+    there = [list(numbers) for numbers in statistics if isinstance(numbers, list | tuple)]
+    if not there:
+        return np.nan
+    if description.pool is not None:
+        return description.pool(there)
+    numerator, denominator = np.sum(np.asarray(there, dtype=float), axis=0)
+    return float(numerator / denominator) if denominator else np.nan

@@ -1,0 +1,95 @@
+"""The questions of a benchmark's texts: units paired with what they are read against.
+
+A document without reference has no questions that compare with one, and one without source none
+that read it: what rests on them is undefined, not 0. A text that failed is asked about all the same
+(settled: no_text), and so is a part whose units are unknown, with one question (settled:
+no_claims): both count as failed.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from metassay.scoring.pairing.documents import documents
+from metassay.scoring.pairing.evidence import FROM_SOURCE, NO_CLAIMS, Document, Found, Query, Unit
+from metassay.scoring.pairing.questions import Questions, questions_of
+from metassay.scoring.pairing.record import Question
+from metassay.scoring.pairing.rows import Asked, PairRows, pair_id
+from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE
+from metassay.text.citations import strip_citations
+
+__all__ = ["build_pairs", "pair_id"]
+
+_ALL_TOGETHER = (ALL_CITATIONS,)
+
+
+def build_pairs(
+    sources: pd.DataFrame,
+    parts: pd.DataFrame,
+    units: pd.DataFrame,
+    alignments: pd.DataFrame,
+    options: Questions,
+) -> pd.DataFrame:
+    """What one block of questions asks; returns table `pairs`, its texts as Categoricals.
+
+    Raises BadInput if a table lacks a row that another one needs.
+    """
+    questions, rows = questions_of(options), PairRows()
+    for doc_id, document in documents(sources, parts, units, alignments, options):
+        for question in questions:
+            for author, query, found in _asked(question, document, options.against == "part"):
+                repeats = _repeats(document, (query.owner, *found.authors))
+                rows.add(_row(question, (doc_id, author), query, found), repeats)
+    return rows.frame()
+
+
+def _asked(
+    question: Question, document: Document, by_part: bool
+) -> Iterator[tuple[str, Query, Found]]:
+    """A question about every text of a document that it can be asked of, by the text's author."""
+    if question.tasks and document.task not in question.tasks:
+        return
+    if question.evidence in FROM_SOURCE and not document.passages:
+        return
+    find, of_reference = question.evidence.find, question.whose == "reference"
+    for author in sorted(document.texts):
+        if question.compares and (author == REFERENCE or REFERENCE not in document.texts):
+            continue
+        owner, other = (REFERENCE, author) if of_reference else (author, REFERENCE)
+        for unit in _units(question, document, owner):
+            citations = unit.citations if question.units == "citation" else _ALL_TOGETHER
+            for citation in citations:
+                query = Query(owner, other, unit, citation, by_part)
+                found = find(document, query) if unit.status == "ok" else NO_CLAIMS
+                if found is not None:
+                    yield author, query, found
+
+
+def _units(question: Question, document: Document, owner: str) -> Sequence[Unit]:
+    if question.units == "text":
+        return [Unit(FULL, 0, strip_citations(document.texts[owner][FULL].premise or "").strip())]
+    if question.units == "rival":
+        ranked = list(enumerate(document.systems)) if owner != REFERENCE else []
+        return [Unit(FULL, rank, "") for rank, rival in ranked if rival != owner]
+    return document.units.get((owner, question.kind), ())
+
+
+def _repeats(document: Document, authors: Sequence[str]) -> str:
+    """What the source may repeat, and each of these texts, as pairs.repeats has it."""
+    known = [document.repeats[author] for author in authors]
+    return " ".join(sorted(frozenset([document.dataset]).union(*known)))
+
+
+def _row(question: Question, text: tuple[str, str], query: Query, found: Found) -> Asked:
+    """`text` is the doc_id and the author."""
+    asks, unit = question.instrument, query.unit
+    if found.context is None and asks.without_context is not None:
+        asks = asks.without_context
+    hypothesis = unit.text if found.hypothesis is None else found.hypothesis
+    return Asked(
+        asks.name,
+        question.name,
+        (*text, unit.part, unit.position, query.citation),
+        (found.premise, hypothesis, found.context),
+        found.settled,
+    )

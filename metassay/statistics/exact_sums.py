@@ -1,0 +1,115 @@
+"""Sums that are the same in any order; means and quotients that know when they are undefined."""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+NOISE = 1e-13  # a side that strays no further from its mean, relative to the mean, is constant
+BLOCK = 1 << 17  # numbers in one temporary array: 1 MB, so that it stays in the processor's cache
+
+
+def ranked(
+    values: Array, axis: int | None = None, nan_policy: Literal["propagate", "omit"] = "propagate"
+) -> Array:
+    """Average ranks by scipy.stats.rankdata."""
+    # Here, because scipy.stats takes most of a second to import, and few stages rank anything.
+    from scipy.stats import rankdata
+
+    ranks: Array = rankdata(values, axis=axis, nan_policy=nan_policy)
+    return ranks
+
+
+def weighted_sums(scores: Array, weights: Array) -> Array:
+    """Sums of each row of scores (k, d) under each row of whole weights (r, d): (r, k).
+
+    Each row of scores is cut into two runs of 26 bits, so that every product and partial sum is a
+    whole number below 2**53 (for up to 2**26 documents): exact, and so the same on any processor
+    and in any order, even by BLAS. The error is that of rounding to 2**-52 of the largest score.
+    """
+    largest = np.max(np.abs(scores), axis=1, initial=0.0)
+    exponent = 26 - np.frexp(largest)[1][:, None]
+    whole = np.ldexp(scores, exponent)
+    high = np.rint(whole)
+    low = np.rint(np.ldexp(whole - high, 26))
+    sums: Array = np.ldexp(weights @ high.T + np.ldexp(weights @ low.T, -26), -exponent.T)
+    return sums
+
+
+def deviations(x: Array, weights: Array) -> Array:
+    """x less its weighted mean along the last axis, scaled so that the largest is 1.
+
+    Broadcasts. Items of weight 0 do not count and give 0, as does every item of a constant row.
+    """
+    total = np.sum(weights, axis=-1, keepdims=True)
+    mean = np.sum(weights * x, axis=-1, keepdims=True) / np.maximum(total, 1.0)
+    deviation = np.where(weights > 0, x - mean, 0.0)
+    spread = np.max(np.abs(deviation), axis=-1, keepdims=True, initial=0.0)
+    # The mean of a constant can be a rounding error off, so "constant" is not "spread is zero".
+    deviation /= np.where(spread <= NOISE * np.abs(mean), np.inf, spread)
+    return deviation
+
+
+def product_moment(a: Array, b: Array, weights: Array) -> Array:
+    """Correlation along the last axis of numbers whose weighted means are 0; NaN if undefined."""
+    weighted = weights * a
+    covariance = np.sum(weighted * b, axis=-1)
+    weighted *= a
+    size_a = np.sqrt(np.sum(weighted, axis=-1))
+    size_b = np.sqrt(np.sum(weights * b * b, axis=-1))
+    return ratio(covariance, size_a, size_b)
+
+
+def quotient(
+    top: ArrayLike, bottom: ArrayLike, where: Mask | None = None, *, other: float = np.nan
+) -> NDArray[Any]:
+    """top / bottom, broadcast, complex too; `other` elsewhere than `where`.
+
+    Without `where`, the bottoms that are 0 but for rounding are undefined.
+    """
+    defined = np.abs(bottom) > 1e-15 if where is None else where
+    shape, kind = np.broadcast(top, bottom).shape, np.result_type(top, float)
+    # As it lies in memory, as later sums go through it in that order.
+    nothing = np.full_like(top, other, dtype=kind, shape=shape if shape != np.shape(top) else None)
+    divided: NDArray[Any] = np.divide(top, bottom, out=nothing, where=defined)
+    return divided
+
+
+def mean_without_gaps(values: Array, axis: int = 0, *, keepdims: bool = False) -> Array:
+    """Mean along an axis of the numbers that are finite; NaN of none."""
+    present = np.isfinite(values)
+    count = np.sum(present, axis=axis, keepdims=keepdims)
+    total = np.sum(np.where(present, values, 0.0), axis=axis, keepdims=keepdims)
+    mean: Array = quotient(total, count, count > 0)
+    return mean
+
+
+def mean_of_defined(values: Array) -> float:
+    """Mean of the numbers that are not NaN; NaN of none."""
+    defined = values[~np.isnan(values)]
+    return float(np.mean(defined)) if defined.size else np.nan
+
+
+def ratio(agreement: Array, size_a: Array, size_b: Array) -> Array:
+    """agreement / size_a / size_b within -1 to 1; NaN where a size is 0."""
+    size = size_a * size_b
+    clipped: Array = np.clip(quotient(agreement, size, size > 0), -1.0, 1.0)
+    return clipped
+
+
+def tau_c(agreement: Array, n: Array, distinct: Array) -> Array:
+    """tau-c of ordered pairs' concordant less discordant; NaN with fewer than 2 distinct values."""
+    size = n * n * (distinct - 1) / np.maximum(distinct, 1)
+    clipped: Array = np.clip(quotient(agreement, size, size > 0), -1.0, 1.0)
+    return clipped
+
+
+def blocks(rows: int, width: int, *, numbers: int = BLOCK) -> Iterator[slice]:
+    """Slices of so many rows that an array of them, `width` wide, has about `numbers` numbers."""
+    step = max(1, numbers // max(1, width))
+    for start in range(0, rows, step):
+        yield slice(start, start + step)

@@ -1,0 +1,268 @@
+"""Which of two texts, or systems, is better: a metric's order beside people's, or another metric's.
+
+Pairwise accuracy says how often a metric orders, or ties, two texts or systems as people do.
+Source: Deutsch, Foster, Freitag 2023, Ties Matter: Meta-Evaluating Modern Metrics with Pairwise
+Accuracy and Tie Calibration (their acc_eq). Arrays of scores are system x document, NaN missing.
+"""
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metassay.statistics.correlation import TIE, Level, matrices, system_means, tied
+from metassay.statistics.exact_sums import Array, ranked
+
+Index = NDArray[np.intp]
+ROUNDING = 1e-12  # scores this close, relative to the largest, are tied
+
+
+class PreferenceAgreement(NamedTuple):
+    """A metric's order against people's preferences. The seven counts sum to all comparisons."""
+
+    value: float  # ordered or tied alike, of those that both judged; NaN without
+    decisive: float  # of those where people preferred one: alike, a metric's tie counting half
+    n_same: int  # both prefer the same text
+    n_opposite: int  # each prefers another
+    n_metric_tie: int  # the metric ties, people prefer one
+    n_human_tie: int  # people tie, the metric prefers one
+    n_both_tie: int
+    n_abstained: int  # people gave no judgment
+    n_missing: int  # people did, the metric has not both scores
+
+
+class Disagreements(NamedTuple):
+    """The pairs of one document's texts that two metrics order in opposite ways."""
+
+    document: Index  # (pairs,) ascending
+    preferred_by_a: Index  # (pairs,) the system that metric a prefers, and b does not
+    preferred_by_b: Index  # (pairs,) the other
+    conflict: Array  # (pairs,) distance in ranks by a plus that by b, 2 or more without ties
+    n_pairs: int  # pairs whose texts both metrics scored: what the disagreements are a share of
+    per_document: Index  # (documents,) number of disagreements
+
+
+def preference_agreement(
+    first: ArrayLike, second: ArrayLike, preferred: ArrayLike, *, epsilon: float = 0.0
+) -> PreferenceAgreement:
+    """Hold a metric's scores of each comparison's two texts against what people preferred.
+
+    preferred (comparisons,): 1 the first text, 0 the second, .5 a tie, NaN abstained; values
+    between (the mean of several people) lean to the side they are on. The metric ties scores that
+    differ by at most epsilon. Raises ValueError for rows of unequal length, preferences outside 0
+    to 1, or a negative epsilon.
+    """
+    x, y, people = (np.asarray(row, dtype=np.float64) for row in (first, second, preferred))
+    if x.ndim != 1 or x.shape != y.shape or x.shape != people.shape or not epsilon >= 0:
+        raise ValueError("want three rows of one length, and an epsilon of 0 or more")
+    if np.any((people < 0) | (people > 1)):
+        raise ValueError("want preferences of 0 to 1, NaN where people abstained")
+    judged, scored = ~np.isnan(people), np.isfinite(x) & np.isfinite(y)
+    both = judged & scored
+    step = x[both] - y[both]
+    slack = ROUNDING * np.maximum(np.abs(x[both]), np.abs(y[both]))
+    by_metric = np.where(np.abs(step) <= epsilon + slack, 0.0, np.sign(step))
+    by_people = np.sign(np.round(people[both] - 0.5, 12))
+    same = int(np.sum((by_metric == by_people) & (by_people != 0)))
+    opposite = int(np.sum(by_metric * by_people == -1))
+    metric_tie = int(np.sum((by_metric == 0) & (by_people != 0)))
+    human_tie = int(np.sum((by_metric != 0) & (by_people == 0)))
+    both_tie = int(np.sum((by_metric == 0) & (by_people == 0)))
+    n, decided = step.size, same + opposite + metric_tie
+    value = (same + both_tie) / n if n else np.nan
+    decisive = (same + metric_tie / 2) / decided if decided else np.nan
+    rest = (int(np.sum(~judged)), int(np.sum(judged & ~scored)))
+    return PreferenceAgreement(
+        value, decisive, same, opposite, metric_tie, human_tie, both_tie, *rest
+    )
+
+
+def disagreements(a: ArrayLike, b: ArrayLike) -> Disagreements:
+    """All pairs of systems, within a document, of which metric a prefers one and b the other.
+
+    More is better for both: negate a metric of which less is. A tie on either side is no
+    disagreement. Ranks are among the document's texts that both scored, ties sharing theirs.
+    Raises ValueError unless both are system x document arrays of one shape.
+    """
+    x, y, present = matrices(a, b)
+    first, second = np.triu_indices(len(x), 1)
+    both = present[first] & present[second]
+    ranks = [_ranks(scores, present) for scores in (x, y)]
+    steps = [rank[first] - rank[second] for rank in ranks]
+    against = both & (steps[0] * steps[1] < 0)
+    document, pair = np.nonzero(against.T)
+    step = steps[0][pair, document]
+    one, other = first[pair], second[pair]
+    return Disagreements(
+        document,
+        np.where(step > 0, one, other),
+        np.where(step > 0, other, one),
+        np.abs(step) + np.abs(steps[1][pair, document]),
+        int(np.count_nonzero(both)),
+        np.count_nonzero(against, axis=0).astype(np.intp),
+    )
+
+
+def draw_disagreements(
+    found: Disagreements,
+    *,
+    n: int,
+    rng: np.random.Generator,
+    order: Literal["largest", "uniform"],
+) -> Index:
+    """Positions, ascending, of the (at most n) pairs worth annotating.
+
+    `largest` takes the largest conflicts, equal ones by lot: they decide most, but their agreement
+    with people says nothing of the other pairs. `uniform` takes any with equal chance.
+    """
+    lot = rng.permutation(found.conflict.size)
+    if order == "largest":
+        lot = lot[np.argsort(-found.conflict[lot], kind="stable")]
+    drawn: Index = np.sort(lot[:n])
+    return drawn
+
+
+def _ranks(scores: Array, present: NDArray[np.bool_]) -> Array:
+    # The absent sort behind everything and so move no rank of the present.
+    if not scores.size:
+        return np.zeros(scores.shape)
+    ranks: Array = ranked(np.where(present, scores, np.inf), axis=0)
+    return ranks
+
+
+SAME = 1e-12  # accuracies closer than this are one accuracy, and the smaller threshold wins
+
+
+class PairwiseAccuracy(NamedTuple):
+    """The share of pairs ordered or tied alike, and what it rests on."""
+
+    value: float  # 0 to 1, the mean over documents (document level); NaN without a pair
+    chance: float  # what the same scores dealt at random would expect at this epsilon
+    epsilon: float  # the metric's scores this close are tied
+    n: int  # document: documents with a pair; else pairs
+    n_undefined: int  # documents without a pair (document level), else 0
+    n_missing: int  # cells with one of the two scores but not both
+
+
+class _Pairs(NamedTuple):
+    gap: Array  # (pairs,) distance of the metric's two scores
+    right: Array  # (pairs,) 1 if untied on both sides and ordered alike, else 0
+    human_tie: Array  # (pairs,) 1 if people tie the two, else 0
+    block: Index  # (pairs,) the document, or 0
+    weight: Array  # (pairs,) what the pair adds to the mean over documents
+    n_blocks: int  # documents with a pair
+    slack: float  # rounding of a gap
+
+
+def pairwise_accuracy(
+    metric: ArrayLike, human: ArrayLike, level: Level, *, epsilon: float = 0.0
+) -> PairwiseAccuracy:
+    """acc_eq of a metric whose scores within `epsilon` of each other count as tied.
+
+    - document: pairs of systems within a document, then the mean over documents with a pair.
+    - system: pairs of the systems' means; global: pairs of any two items, n**2 / 2 of them.
+
+    A pair that people tie counts as right only if the metric ties it, and the other way round.
+    `chance` is exact: what dealing the metric's scores at random to the same texts expects. An
+    epsilon found by `calibrate` on the same data makes value and chance look better than on new
+    data; `calibrated_chance` gives the level to beat then. Raises ValueError for a negative
+    epsilon, or shapes that differ.
+    """
+    if not epsilon >= 0:
+        raise ValueError(f"want an epsilon of 0 or more, got {epsilon}")
+    a, b, missing = _cells(metric, human, level)
+    pairs = _pairs(a, b)
+    undefined = a.shape[1] - pairs.n_blocks if level == "document" else 0
+    n = pairs.n_blocks if level == "document" else pairs.gap.size
+    if not pairs.gap.size:
+        return PairwiseAccuracy(np.nan, np.nan, epsilon, 0, undefined, missing)
+    tie = pairs.gap <= epsilon + pairs.slack
+    right = np.where(tie, pairs.human_tie, pairs.right)
+    value = float(np.sum(right * pairs.weight))
+    return PairwiseAccuracy(value, _chance(pairs, tie), epsilon, n, undefined, missing)
+
+
+def calibrate(metric: ArrayLike, human: ArrayLike, level: Level) -> float:
+    """The epsilon that maximises `pairwise_accuracy`: the smallest of the best; 0 without pairs.
+
+    Only 0 and the gaps that occur between the metric's scores are candidates.
+    """
+    a, b, _ = _cells(metric, human, level)
+    return _best(_pairs(a, b))[0]
+
+
+def calibrated_chance(
+    metric: ArrayLike, human: ArrayLike, level: Level, *, n: int, rng: np.random.Generator
+) -> float:
+    """The mean accuracy of n random dealings of the metric's scores, each with its best epsilon.
+
+    Scores move within a document at document level, else among all systems or items. The level
+    that a calibrated accuracy has to beat: never below the share of pairs that people tie. NaN
+    without a pair.
+    """
+    a, b, _ = _cells(metric, human, level)
+    present = np.isfinite(a) & np.isfinite(b)
+    found = []
+    for _ in range(n):
+        # Present cells in a random order, then put back where cells are present.
+        keys = np.where(present, rng.random(a.shape), np.inf)
+        dealt = np.take_along_axis(np.where(present, a, np.nan), np.argsort(keys, axis=0), axis=0)
+        places = np.argsort(~present, axis=0, kind="stable")
+        again = np.full_like(a, np.nan)
+        np.put_along_axis(again, places, dealt, axis=0)
+        found.append(_best(_pairs(again, b))[1])
+    return float(np.mean(found)) if found else np.nan
+
+
+def _cells(metric: ArrayLike, human: ArrayLike, level: Level) -> tuple[Array, Array, int]:
+    # One column per block within which pairs are made.
+    a, b, _ = matrices(metric, human)
+    missing = int(np.sum(np.isfinite(a) != np.isfinite(b)))
+    if level == "system":
+        means = system_means(a, b, np.ones((1, a.shape[1])))
+        return means[0].T, means[1].T, missing
+    if level == "global":
+        return a.reshape(-1, 1), b.reshape(-1, 1), missing
+    return a, b, missing
+
+
+def _pairs(metric: Array, human: Array) -> _Pairs:
+    present = np.isfinite(metric) & np.isfinite(human)
+    first, second = np.triu_indices(len(metric), 1)
+    both = present[first] & present[second]
+    pair, block = np.nonzero(both)
+    one, other = (first[pair], block), (second[pair], block)
+    step = metric[one] - metric[other]
+    order = np.sign(human[one] - human[other])
+    slack = TIE * float(np.max(np.abs(metric[present]), initial=0.0))
+    # .3 - .2 and .2 - .1 are one gap.
+    gap = tied(np.append(np.abs(step), 0.0), tolerance=slack)[:-1]
+    right = np.where(gap > 0, np.sign(step), 0.0) * order == 1
+    counts = np.sum(both, axis=0)
+    n_blocks = int(np.count_nonzero(counts))
+    weight = 1.0 / (counts[block] * n_blocks)
+    ties = (order == 0).astype(float)
+    return _Pairs(gap, right.astype(float), ties, block, weight, n_blocks, slack)
+
+
+def _chance(pairs: _Pairs, tie: NDArray[np.bool_]) -> float:
+    # A pair of people's meets any of the metric's pairs equally often, in either order.
+    count = np.bincount(pairs.block)
+    used = count > 0
+    by_metric = np.bincount(pairs.block, tie)[used] / count[used]
+    by_people = np.bincount(pairs.block, pairs.human_tie)[used] / count[used]
+    agree = by_metric * by_people + (1 - by_metric) * (1 - by_people) / 2
+    return float(np.mean(agree))
+
+
+def _best(pairs: _Pairs) -> tuple[float, float]:
+    # What each threshold adds when it turns the pairs with that gap into ties.
+    if not pairs.gap.size:
+        return 0.0, np.nan
+    order = np.argsort(pairs.gap, kind="stable")
+    gap = np.append(0.0, pairs.gap[order])
+    added = (pairs.human_tie - pairs.right)[order] * pairs.weight[order]
+    accuracy = np.cumsum(np.append(np.sum(pairs.right * pairs.weight), added))
+    last = np.append(gap[1:] != gap[:-1], True)
+    best = float(np.max(accuracy[last]))
+    return float(gap[last][np.argmax(accuracy[last] >= best - SAME)]), best

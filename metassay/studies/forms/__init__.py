@@ -1,1 +1,0 @@
-"""One module per form of study."""

@@ -1,0 +1,30 @@
+"""What several stages ask of a table: checks against another one, and whose rows count."""
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from metassay.core.errors import BadInput, shown
+from metassay.tables.names import reference_number
+
+
+def check_sources(table: str, doc_ids: Iterable[str], sources: pd.DataFrame) -> None:
+    """Raises BadInput where documents of `table` are not in the table `sources`.
+
+    `doc_ids`: those of the table's rows, in any order and with repeats.
+    """
+    absent = sorted(set(doc_ids) - set(sources["doc_id"]))
+    if absent:
+        raise BadInput(
+            f"{table}: {len(absent):,} of its documents are not in sources, the first is doc_id"
+            f" {shown(absent[0])}; add their sources, or run ingest and what follows again"
+        )
+
+
+def without_further_references(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows but those of authors `reference:2`, `reference:3` and so on.
+
+    Rubrics alone read these. Other measures know one reference, and would take these for systems.
+    """
+    further = [name for name in rows["author"].unique() if reference_number(name) > 1]
+    return rows[~rows["author"].isin(further)] if further else rows

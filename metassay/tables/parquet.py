@@ -1,0 +1,320 @@
+"""What a table is, and the only reader and writer of Parquet.
+
+Both ways validate. Rows are sorted by key, reals are rounded to 12 significant digits (so that
+another processor's order of summation cannot change the bytes; what was read and not computed is
+kept as it is), and a file is replaced whole or
+not at all. Every page carries its checksum, without which one damaged file in nine was read as
+other numbers. Errors name the table, the column and the first offending key, never a
+text.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from metassay.core.atomic import whole_file
+from metassay.core.errors import BadInput, shown
+from metassay.tables.parquet_file import load
+
+SIGNIFICANT_DIGITS = 12
+
+_AGAIN = "metassay run builds a benchmark's tables again"
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its Arrow type, what it says, whether it may be null, the values it may take.
+
+    One that came `later` is left out of a file in which it is null throughout, as older files do.
+    """
+
+    type: pa.DataType
+    meaning: str
+    null: bool = False
+    choices: tuple[str, ...] = ()
+    exact: bool = False  # a real that is kept to its last digit
+    later: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table: a key that is unique, never null and sorted by, and its columns in file order."""
+
+    name: str
+    says: str
+    key: tuple[str, ...]
+    columns: dict[str, Column]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The Arrow schema of the file."""
+        return pa.schema([pa.field(n, c.type, nullable=c.null) for n, c in self.columns.items()])
+
+
+def text(meaning: str, *, null: bool = False, later: bool = False) -> Column:
+    """Text of any length."""
+    return Column(pa.string(), meaning, null, later=later)
+
+
+def repeated_text(meaning: str, *, null: bool = False) -> Column:
+    """Long text that many rows share: kept once in memory and file (a pandas Categorical)."""
+    return Column(pa.dictionary(pa.int32(), pa.string()), meaning, null)
+
+
+def choice(*values: str, meaning: str, null: bool = False) -> Column:
+    """One of the named values."""
+    return Column(pa.string(), meaning, null, values)
+
+
+def integer(meaning: str, *, null: bool = False) -> Column:
+    """A whole number."""
+    return Column(pa.int64(), meaning, null)
+
+
+def real(meaning: str, *, null: bool = False, exact: bool = False) -> Column:
+    """A double, rounded to 12 significant digits when written.
+
+    `exact`: not so, as it was read from somebody's file; who computes such a value rounds it.
+    """
+    return Column(pa.float64(), meaning, null, exact=exact)
+
+
+def boolean(meaning: str) -> Column:
+    """True or false."""
+    return Column(pa.bool_(), meaning)
+
+
+def texts(meaning: str) -> Column:
+    """A list of texts."""
+    return Column(pa.list_(pa.string()), meaning)
+
+
+def integers(meaning: str) -> Column:
+    """A list of whole numbers."""
+    return Column(pa.list_(pa.int64()), meaning)
+
+
+def reals(meaning: str, *, null: bool = False) -> Column:
+    """A list of doubles, rounded like `real`."""
+    return Column(pa.list_(pa.float64()), meaning, null)
+
+
+def empty(table: Table) -> pd.DataFrame:
+    """A frame without rows and with the table's columns."""
+    return _to_frame(table.schema.empty_table())
+
+
+def write(table: Table, frame: pd.DataFrame, path: Path) -> None:
+    """Validate, sort by key, and replace `path` whole.
+
+    Raises BadInput naming every problem; then nothing is written.
+    """
+    rows = _validated(table, _to_arrow(table, frame, str(path)), str(path))
+    rows = rows.sort_by([(name, "ascending") for name in table.key])
+    without = [n for n, c in table.columns.items() if c.later and rows[n].null_count == len(rows)]
+    rows = rows.drop_columns(without)
+    with whole_file(path) as file:
+        pq.write_table(
+            rows.replace_schema_metadata(None),
+            file,
+            version="2.6",
+            compression="zstd",
+            compression_level=3,
+            store_schema=False,
+            row_group_size=65536,
+            write_page_checksum=True,
+        )
+
+
+def as_written(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame as `write` and then `read` would give it: validated, sorted, rounded; no file.
+
+    Raises BadInput naming every problem.
+    """
+    rows = _validated(table, _to_arrow(table, frame, "in memory"), "in memory")
+    return _to_frame(rows.sort_by([(name, "ascending") for name in table.key]))
+
+
+def read(table: Table, *paths: Path) -> pd.DataFrame:
+    """Read one file, several, or all files of a folder (where the DAG fans out), and validate.
+
+    Lists come back as Python lists, nullable integers as Int64, missing text and reals as NaN.
+    A folder that does not exist or is empty is a table without rows; a missing file is BadInput.
+    """
+    files = [file for path in paths for file in _files(path)]
+    pieces = []
+    problems = [
+        f"{table.name}: {path} is a file where a folder belongs; delete it, then {_AGAIN}"
+        for path in paths
+        if path.suffix != ".parquet" and path.is_file()
+    ]
+    for file in files:
+        try:
+            pieces.append(_read_one(table, file))
+        except BadInput as error:
+            problems += [f"{table.name}: {problem}" for problem in error.problems]
+    if problems:
+        raise BadInput(problems)
+    rows = pa.concat_tables(pieces) if pieces else table.schema.empty_table()
+    rows = _validated(table, rows, ", ".join(map(str, paths)), f"; {_AGAIN}")
+    return _to_frame(rows.sort_by([(name, "ascending") for name in table.key]))
+
+
+def read_file(table: Table, file: Path) -> pd.DataFrame:
+    """Read one file of any name, such as one in DVC's cache, and validate; else as `read`."""
+    rows = _validated(table, _read_one(table, file), str(file), f"; {_AGAIN}")
+    return _to_frame(rows.sort_by([(name, "ascending") for name in table.key]))
+
+
+def _files(path: Path) -> list[Path]:
+    return [path] if path.suffix == ".parquet" else sorted(path.glob("*.parquet"))
+
+
+def _read_one(table: Table, file: Path) -> pa.Table:
+    try:
+        rows = load(file, [n for n, c in table.columns.items() if pa.types.is_dictionary(c.type)])
+    except BadInput as error:
+        raise BadInput(f"{problem}; {_AGAIN}" for problem in error.problems) from error
+    for name, column in table.columns.items():
+        if column.later and name not in rows.column_names:
+            at = min(list(table.columns).index(name), rows.num_columns)
+            rows = rows.add_column(at, name, pa.nulls(len(rows), column.type))
+    differs = _difference(rows.schema, table)
+    if differs:
+        raise BadInput(f"{file} is of another version: {differs}; {_AGAIN}")
+    return rows.cast(_any_null(table))
+
+
+def _difference(found: pa.Schema, table: Table) -> str:
+    """How the columns differ, in words; nothing where they do not."""
+    absent = [name for name in table.columns if name not in found.names]
+    unknown = [name for name in found.names if name not in table.columns]
+    said = [f"without {', '.join(map(shown, absent))}"] if absent else []
+    said += [f"with {', '.join(map(shown, unknown))}"] if unknown else []
+    if not said and found.names != list(table.columns):
+        return "its columns are in another order"
+    types = [(n, found.field(n).type, c.type) for n, c in table.columns.items() if not said]
+    said += [f"{name!r} is {here}, not {there}" for name, here, there in types if here != there]
+    return ", ".join(said)
+
+
+def _to_arrow(table: Table, frame: pd.DataFrame, where: str) -> pa.Table:
+    later = [name for name, column in table.columns.items() if column.later]
+    frame = frame.assign(**{name: None for name in later if name not in frame.columns})
+    absent = [name for name in table.columns if name not in frame.columns]
+    unknown = [str(name) for name in frame.columns if name not in table.columns]
+    problems = [f"{table.name}: {where}: column {n!r} is missing; add it" for n in absent]
+    problems += [f"{table.name}: {where}: column {n!r} is unknown; remove it" for n in unknown]
+    arrays = {}
+    for name, column in table.columns.items():
+        if name in absent:
+            continue
+        try:
+            arrays[name] = _array(frame[name], column)
+        except UnicodeEncodeError:
+            what = "holds half of a surrogate pair; write the whole character"
+            problems.append(f"{table.name}: {where}: column {name!r} {what}")
+        except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError):
+            kinds = sorted({type(value).__name__ for value in frame[name]})
+            problems.append(
+                f"{table.name}: {where}: column {name!r} must be {column.type}, has {kinds}"
+            )
+    if problems:
+        raise BadInput(problems)
+    return pa.table([arrays[name] for name in table.columns], schema=_any_null(table))
+
+
+def _any_null(table: Table) -> pa.Schema:
+    """The table's schema before it is known where nulls are."""
+    return pa.schema([pa.field(name, column.type) for name, column in table.columns.items()])
+
+
+def _array(values: "pd.Series[Any]", column: Column) -> pa.Array:
+    if column.type == pa.float64():
+        numbers = pd.to_numeric(values).astype("float64").tolist()
+        written = (v + 0.0 for v in numbers) if column.exact else map(rounded, numbers)
+        return pa.array(list(written), column.type, from_pandas=True)
+    if column.type == pa.list_(pa.float64()):
+        lists = [[rounded(v) for v in x] if _is_list(x) else None for x in values]
+        return pa.array(lists, column.type)
+    if pa.types.is_dictionary(column.type):
+        # Sorted categories in use: the same rows give the same dictionary, hence the same bytes.
+        return pa.array(pd.Categorical(values.astype("object"))).cast(column.type)
+    if pa.types.is_list(column.type):
+        return pa.array([list(x) if _is_list(x) else None for x in values], column.type)
+    return pa.array(values, column.type, from_pandas=True)
+
+
+def _is_list(value: object) -> bool:  # a list, tuple or array, but no text and no missing value
+    return hasattr(value, "__iter__") and not isinstance(value, str)
+
+
+def rounded(value: float) -> float:
+    """To 12 significant digits: what sums in another order have in common."""
+    number = float(f"{value:.{SIGNIFICANT_DIGITS}g}")
+    return number + 0.0  # -0.0 and 0.0 are the same number and must be the same bytes
+
+
+def _validated(table: Table, rows: pa.Table, where: str, remedy: str = "") -> pa.Table:
+    keys = rows.select(list(table.key)).to_pandas()
+    wrong: dict[str, Mask] = {}
+    for name, column in table.columns.items():
+        nulls = rows[name].is_null().to_numpy()
+        if not column.null:
+            wrong[f"{name!r} is null"] = nulls
+        if column.choices:
+            known = pd.Series(rows[name].to_pandas()).isin(column.choices).to_numpy()
+            wrong[f"{name!r} is none of {', '.join(column.choices)}"] = ~nulls & ~known
+        if pa.types.is_list(column.type):
+            wrong[f"{name!r} holds a null"] = _with_null_inside(rows[name])
+        if column.type == pa.float64():
+            wrong[f"{name!r} is no finite number"] = ~_finite_or_null(rows[name])
+    wrong["the key is there twice"] = keys.duplicated().to_numpy()
+    problems = [
+        _problem(table, where, what, keys, bad) + remedy for what, bad in wrong.items() if bad.any()
+    ]
+    if problems:
+        raise BadInput(problems)
+    return rows.cast(table.schema)
+
+
+def _with_null_inside(lists: pa.ChunkedArray) -> Mask:
+    found = np.zeros(len(lists), dtype=bool)
+    if any(chunk.flatten().null_count for chunk in lists.chunks):
+        found[:] = [value is not None and None in value for value in lists.to_pylist()]
+    return found
+
+
+def _finite_or_null(reals: pa.ChunkedArray) -> Mask:
+    found: Mask = pc.fill_null(pc.is_finite(reals), fill_value=True).to_numpy()
+    return found
+
+
+def _problem(table: Table, where: str, what: str, keys: pd.DataFrame, bad: Mask) -> str:
+    first = keys[bad].iloc[0].to_dict()
+    at = ", ".join(f"{name}={shown(value)}" for name, value in first.items())
+    return f"{table.name}: {where}: {what} in {int(bad.sum())} row(s); the first is {at}"
+
+
+def _to_frame(rows: pa.Table) -> pd.DataFrame:
+    columns: dict[str, object] = {}
+    for field in rows.schema:
+        values = rows[field.name]
+        if pa.types.is_list(field.type):
+            columns[field.name] = pd.Series(values.to_pylist(), dtype=object)
+        elif field.type == pa.int64() and field.nullable:
+            columns[field.name] = pd.Series(values.to_pylist(), dtype="Int64")
+        elif field.type == pa.string():
+            columns[field.name] = values.to_pandas().astype("str")
+        else:
+            columns[field.name] = values.to_pandas()
+    return pd.DataFrame(columns)

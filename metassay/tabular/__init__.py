@@ -1,0 +1,1 @@
+"""Tables as people keep them: CSV, XLSX, JSONL; separators, encodings, numbers, columns."""

@@ -1,0 +1,515 @@
+"""Infers what each column holds: as its user says, by usual names, or by its cells.
+
+What can't be told from names and cells, and would change numbers if it were guessed, is asked for:
+a problem whose remedy says it.
+"""
+
+import re
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from metassay.core.errors import shown
+from metassay.tabular.column_synonyms import (
+    CLUSTER,
+    CRITERION,
+    DOC,
+    FAMILY,
+    METRIC,
+    RATER,
+    REFERENCE,
+    SOURCE,
+    STRATA,
+    SYSTEM,
+    TEXT,
+    USUAL,
+    VALUE,
+    WINNERS,
+    beside,
+    kind_of_text,
+    like_criterion,
+    may_be_rated_by,
+    no_system,
+    of_rater,
+    of_two,
+    plain,
+)
+from metassay.tabular.columns import ROLES, SPREAD, SPREADS, THINGS, WIDE, Columns, Keys
+from metassay.tabular.numbers import absent, in_order
+from metassay.tabular.rows import Findings, Place
+from metassay.tabular.sheet import Sheet, as_keys
+from metassay.tabular.wide import Named, crossed, guessed_names, is_pattern, read_names, told_by
+
+SHARE = 0.5  # of a column's keys that must be known for it to be taken for the texts' documents
+_OF_IDS = re.compile(
+    r"(?:^|[^a-zA-Z])(?:id|ids|key|uuid|nr|no|item|text|output|sample|example|case)(?:[^a-zA-Z]|$)"
+    r"|(?:text|item|case|sample|example|output|note|answer)ids?$",
+    re.IGNORECASE,
+)
+_WORDS = 3  # on average, from which cells are taken for texts
+NUMERIC = 0.9  # the share of numbers from which a column is one of numbers
+_MIXED = 0.5  # the share from which a column seems to be meant as one of numbers
+_COUNTED = 10  # rows from which on numbers that count them are no ratings
+
+
+@dataclass
+class Guess:
+    """What is known so far: `free` are columns without a role yet."""
+
+    # Mutable: finders fill it in, one role after the other.
+
+    kind: str
+    sheet: Sheet
+    roles: dict[str, str]
+    spread: Named
+    free: list[str]
+    keys: Keys
+    said: Collection[str]  # roles and words of SPREADS that its user told
+    problems: Findings
+    pattern: str = ""
+    metrics: Collection[str] = ()  # columns of numbers that its user named, whatever they are
+
+    def take(self, role: str, column: str | None) -> None:
+        """Give a free column a role that has none."""
+        if role not in self.roles and column in self.free:
+            self.roles[role] = column
+            self.free.remove(column)
+
+    def by_name(self, role: str) -> None:
+        """Give a role the free column that is called as usual."""
+        if role not in self.roles:
+            known = {plain(column): column for column in reversed(self.free)}
+            self.take(role, next((known[n] for n in USUAL[role] if n in known), None))
+
+    def thing_by_name(self, role: str) -> None:
+        """As `by_name`; but a column `quality` of grades is a criterion, and names none."""
+        free, numbers = self.free, numeric(self.sheet, self.free)
+        named = {plain(column) for column in numbers} & set(USUAL[VALUE])
+        rated = [column for column in free if in_order(self.sheet.cells(column))]
+        rated += [] if named else numbers
+        self.free = [column for column in free if column not in rated]
+        self.by_name(role)
+        self.free = [column for column in free if column != self.roles.get(role)]
+
+    def spread_over(self, role: str, columns: Sequence[str]) -> None:
+        """Take columns side by side for one thing each."""
+        self.set_spread({column: {role: column} for column in columns})
+
+    def set_spread(self, named: Named, pattern: str = "") -> None:
+        """Take columns side by side for what their names say."""
+        self.spread, self.pattern = named, pattern
+        self.free = [column for column in self.free if column not in named]
+
+    def numbers(self) -> list[str]:
+        """Free columns of numbers that may be ratings or scores."""
+        ratings = self.kind == "ratings"
+        redcap = any(plain(c).startswith(("redcap_", "record_id")) for c in self.sheet.columns)
+        return [
+            column
+            for column in numeric(self.sheet, self.free)
+            if column in self.metrics
+            or (
+                not beside(column, ratings=ratings, redcap=redcap)
+                and not _counts_rows(self.sheet, column)
+            )
+        ]
+
+    def ask(self, what: str, fix: str) -> None:
+        """Add a problem of the file."""
+        self.problems.add(Place(self.sheet.name), what, fix)
+
+    def columns(self, *needed: str) -> Columns | None:
+        """What was found, if each role that is needed was."""
+        lacks = [role for role in needed if role not in {*self.roles, *told_by(self.spread)}]
+        if self.spread:
+            lacks = [role for role in lacks if role not in (TEXT, VALUE)]
+        for role in lacks:
+            numbers = " of numbers" if role == VALUE else ""
+            what = f"no column{numbers} could be told to hold the {role} of {self.kind}"
+            fix = f"say which: --columns {self.kind}.{role}=COLUMN, of {listed(self.sheet.columns)}"
+            if role == VALUE and self.kind == "ratings":
+                fix += "; or, of grades in words, their order: --scale COLUMN=WORST<...<BEST"
+            self.ask(what, fix)
+        return None if lacks else Columns(self.roles, self.spread, self.pattern)
+
+
+def key_column(guess: Guess) -> str | None:
+    """A column of short keys, as many as there can be documents; None if there is none."""
+    system = guess.roles.get(SYSTEM)
+    frame = guess.sheet.frame
+    for column in guess.free:
+        again = frame.duplicated([column, system] if system else [column]).any()
+        whole = not again and all(as_keys(frame[column]))
+        if whole and not wordy(guess.sheet, column):
+            return column
+    return None
+
+
+def known(sheet: Sheet, column: str, keys: Collection[str]) -> float:
+    """The share of a column's different cells that are among the keys."""
+    held = set(sheet.cells(column))
+    return len(held & set(keys)) / len(held) if held else 0.0
+
+
+def numeric(sheet: Sheet, columns: Sequence[str]) -> list[str]:
+    """Columns of numbers; a few cells may hold something else, which is a problem later."""
+    return [column for column in columns if sheet.share_of_numbers(column) >= NUMERIC]
+
+
+def wordy(sheet: Sheet, column: str) -> bool:
+    """Whether it holds texts."""
+    return words(sheet, column) >= _WORDS and not numeric(sheet, [column])
+
+
+def words(sheet: Sheet, column: str) -> float:
+    """Of how many words its cells are, on average."""
+    counts = sheet.counts(column)
+    many = sum(len(str(cell).split()) * n for cell, n in counts.items())
+    return many / max(int(counts.sum()), 1)
+
+
+def listed(columns: Sequence[str]) -> str:
+    """Names of columns, a few of them; a first row that is no header may hold somebody's text."""
+    more = f" and {len(columns) - 12} more" if len(columns) > 12 else ""
+    return ", ".join(shown(column) for column in columns[:12]) + more
+
+
+def _counts_rows(sheet: Sheet, column: str) -> bool:
+    """Whether it counts the rows of each file, from anywhere, where there are many."""
+    for one in sheet.parts or (sheet,):
+        if column in one.columns:
+            for sample in (one._replace(frame=one.frame.head(_COUNTED)), one):
+                values = sample.values(column)
+                many = len(values) >= _COUNTED
+                if not many or not np.array_equal(values, values[0] + np.arange(len(values))):
+                    return False
+    return True
+
+
+def find_columns(
+    kind: str, sheet: Sheet, said: Mapping[str, str], keys: Keys, problems: Findings
+) -> Columns | None:
+    """The columns of a file of texts, ratings or scores; None with problems if they can't be told.
+
+    `said`: what its user says of them, by role or by a word of SPREADS, of this file alone.
+    """
+    guess = guess_of(kind, sheet, said, keys, problems)
+    return None if guess is None else found_columns(guess)
+
+
+def guess_of(
+    kind: str,
+    sheet: Sheet,
+    said: Mapping[str, str],
+    keys: Keys,
+    problems: Findings,
+    *,
+    aside: Collection[str] = (),
+    metrics: Collection[str] = (),
+) -> Guess | None:
+    """What is said of a file's columns; None with problems if that can't be.
+
+    `aside` are columns of something else, and `metrics` are those of numbers that its user named.
+    """
+    roles = {role: said[role] for role in ROLES[kind] if role in said}
+    spread: dict[str, dict[str, str]] = {}
+    for word in SPREADS[kind]:
+        if word in said and word != WIDE:
+            spread = {name: {SPREAD[word]: name} for name in _several(said[word], sheet)}
+    named = [*roles.values(), *spread]
+    for column in named:
+        if column not in sheet.columns:
+            what = f"there is no column {shown(column)}"
+            fix = f"--columns takes names of the first row: {listed(sheet.columns)}"
+            problems.add(Place(sheet.name), what, fix)
+    if not len(sheet.lines) or any(column not in sheet.columns for column in named):
+        return None
+    free = [column for column in sheet.columns if column not in {*named, *aside}]
+    guess = Guess(kind, sheet, roles, spread, free, keys, said.keys(), problems, metrics=metrics)
+    return None if WIDE in said and not _said_wide(guess, said[WIDE]) else guess
+
+
+def found_columns(guess: Guess) -> Columns | None:
+    """The guess with all that names and cells tell; None with problems if that is not enough."""
+    finder = {"texts": _of_texts, "ratings": _of_ratings, "scores": _of_scores}[guess.kind]
+    columns = finder(guess)
+    if columns is not None:
+        for column in (*columns.spread, columns.roles.get(VALUE, "")):
+            if column in guess.sheet.merged:
+                fix = "unmerge them, and write into each cell what it is to say"
+                what = f"column {shown(column)} has merged cells, of which each may mean all rows"
+                guess.problems.add(Place(guess.sheet.name), what, fix, guess.sheet.merged[column])
+    return columns
+
+
+def joined_by_text(sheet: Sheet, other: Sheet, doc: str, system: str) -> Sheet:
+    """A sheet that names texts alone, `text_id`, with the document and system of each text.
+
+    `other` names them, in columns `doc` and `system`; where it does not, or where no column of the
+    sheet holds texts of its, the sheet stays as it is. Only a column that is called as ids are will
+    do: grades of both files may be the same few numbers, and no text is known by its grade.
+    """
+    if doc in sheet.frame or doc not in other.frame:
+        return sheet
+    for column in sheet.columns:
+        if column not in other.frame or column == system or not _OF_IDS.search(column):
+            continue
+        texts = as_keys(other.frame[column])
+        held = as_keys(sheet.frame[column])
+        if texts.is_unique and len(held) and held.isin(texts).all():
+            told = other.frame.drop_duplicates(column).set_index(texts)
+            added = {
+                name: as_keys(told[name]).set_axis(told.index).reindex(held).to_numpy()
+                for name in (doc, system)
+                if name in other.frame and name not in sheet.frame
+            }
+            frame = sheet.frame.drop(columns=column).assign(**added)
+            note = f"column {shown(column)}, by which texts are found in {shown(other.name)}"
+            return sheet._replace(
+                frame=frame.astype(dict.fromkeys(added, "str")), notes=[*sheet.notes, note]
+            )
+    return sheet
+
+
+def _said_wide(guess: Guess, pattern: str) -> bool:
+    allowed = THINGS[guess.kind]
+    fields = ", ".join(f"{{{role}}}" for role in allowed)
+    if not is_pattern(pattern, allowed):
+        guess.ask(f"--columns {WIDE}={shown(pattern)} is no form of names", f"write it of {fields}")
+        return False
+    guess.set_spread(read_names(pattern, guess.numbers(), guess.keys), pattern)
+    if not guess.spread:
+        what = f"no column of numbers is called as {shown(pattern)} says"
+        guess.ask(what, f"--columns takes the form of these: {listed(guess.sheet.columns)}")
+    return bool(guess.spread)
+
+
+def _of_texts(guess: Guess) -> Columns | None:
+    for role in (DOC, SYSTEM, REFERENCE, SOURCE, STRATA, CLUSTER, FAMILY):
+        if not (role in (SYSTEM, FAMILY) and guess.spread):
+            guess.by_name(role)
+    if not guess.spread:
+        guess.by_name(TEXT)
+    if DOC not in guess.roles:
+        guess.take(DOC, key_column(guess))
+    long = [c for c in guess.free if wordy(guess.sheet, c) and not no_system(c)]
+    if SYSTEM in guess.roles and TEXT not in guess.roles and len(long) > 1:
+        fix = (
+            f"say which: --columns texts.{TEXT}=COLUMN, or texts.systems=... if each is a system's"
+        )
+        guess.ask(f"{listed(long)} all hold texts", fix)
+        return None
+    if SYSTEM in guess.roles and long:
+        guess.take(TEXT, long[0])
+    elif SYSTEM not in guess.roles and not guess.spread:
+        _side_by_side(guess, long)
+        if not told_whose(guess):
+            return None
+    return guess.columns(DOC, TEXT)
+
+
+def _side_by_side(guess: Guess, long: Sequence[str]) -> None:
+    """A column per system; one that is called after a kind of text may be something else."""
+    own = [guess.roles.pop(TEXT)] if TEXT in guess.roles else []
+    kinds = [*own, *filter(kind_of_text, long)]
+    systems = [column for column in guess.sheet.columns if column in own or column in long]
+    if kinds and len(systems) > 1:
+        joined = shlex.quote(f"texts.systems={','.join(systems)}")
+        guess.ask(
+            f"{listed(kinds)} may be of a system, as others in the row, or a reference or source",
+            f"say which columns are of systems: --columns {joined}, or fewer of"
+            " them, and what the others are, as in texts.reference=COLUMN",
+        )
+    guess.spread_over(SYSTEM, systems)
+
+
+def _of_ratings(guess: Guess) -> Columns | None:
+    find_keys(guess)
+    if RATER not in told_by(guess.spread):
+        guess.by_name(RATER)
+    if CRITERION not in told_by(guess.spread):
+        guess.thing_by_name(CRITERION)
+    if not guess.spread and VALUE not in guess.roles:
+        _find_values(guess)
+    return guess.columns(DOC, VALUE) if settled(guess) else None
+
+
+def _find_values(guess: Guess) -> None:
+    """Where the ratings stand: in one column, or in several side by side."""
+    numbers = guess.numbers()
+    pattern, names = guessed_names(numbers, guess.keys, guess.roles, THINGS["ratings"])
+    if CRITERION in guess.roles:
+        guess.by_name(VALUE)
+        if len(numbers) == 1:
+            guess.take(VALUE, numbers[0])
+    if VALUE in guess.roles or not numbers:
+        return
+    if pattern:
+        guess.set_spread(names, pattern)
+    elif CRITERION in guess.roles or (RATER not in guess.roles and all(map(of_rater, numbers))):
+        guess.spread_over(RATER, numbers)
+    else:
+        guess.spread_over(CRITERION, numbers)
+        if RATER not in guess.roles and len(numbers) > 1:
+            ask_rater_or_criterion(guess, numbers)
+
+
+def _of_scores(guess: Guess) -> Columns | None:
+    find_keys(guess)
+    if not guess.spread and VALUE not in guess.roles:
+        guess.thing_by_name(METRIC)
+        numbers = guess.numbers()
+        if METRIC in guess.roles:
+            guess.by_name(VALUE)
+            if len(numbers) == 1:
+                guess.take(VALUE, numbers[0])
+        else:
+            pattern, names = guessed_names(numbers, guess.keys, guess.roles, THINGS["scores"])
+            guess.set_spread(names or {one: {METRIC: one} for one in numbers}, pattern)
+    elif VALUE in guess.roles and METRIC not in guess.roles:
+        guess.by_name(METRIC)
+    return guess.columns(DOC, VALUE) if settled(guess) else None
+
+
+def find_keys(guess: Guess) -> None:
+    """Documents and systems: the column that is called as the texts' is, or holds their keys."""
+    for role, keys in ((DOC, guess.keys.documents), (SYSTEM, guess.keys.systems)):
+        guess.take(role, guess.keys.called.get(role))
+        shares = {column: known(guess.sheet, column, keys) for column in guess.free}
+        held = {column: share for column, share in shares.items() if share >= SHARE}
+        # Grades from 1 to 5 look like the keys of five documents: the name goes first.
+        usual = [column for column in held if plain(column) in USUAL[role]]
+        if role not in guess.roles and not usual and len(held) > 1 and role == DOC:
+            what = f"{listed([*held])} all hold keys of documents"
+            guess.ask(what, f"say which names them: --columns {guess.kind}.{role}=COLUMN")
+        guess.take(role, max(usual or held, key=held.__getitem__, default=None))
+        guess.by_name(role)
+
+
+def _several(written: str, sheet: Sheet) -> list[str]:
+    """Names parted by commas; a name that holds commas itself is taken whole."""
+    names: list[str] = []
+    rest = written.split(",")
+    while rest:
+        ends = [n for n in range(len(rest), 0, -1) if ",".join(rest[:n]).strip() in sheet.columns]
+        n = ends[0] if ends else 1
+        names.append(",".join(rest[:n]).strip())
+        rest = rest[n:]
+    return names
+
+
+def settled(guess: Guess) -> bool:
+    """Ask about free columns that would be left out, or taken for something, by mistake."""
+    if set(SPREADS[guess.kind]) & set(guess.said):
+        return True
+    asked = len(guess.problems.lines())
+    if SYSTEM not in guess.said:
+        _ask_system(guess)
+    if guess.kind == "ratings":
+        _ask_preferences(guess)
+    if guess.kind == "ratings":
+        _ask_words(guess)
+        _ask_rater(guess)
+    for column in () if VALUE in guess.roles else guess.free:
+        share = guess.sheet.share_of_numbers(column)
+        if _MIXED <= share < NUMERIC and not beside(column, ratings=True):
+            guess.ask(
+                f"column {shown(column)} has numbers in {share:.0%} of its cells, words in others",
+                "write numbers, or leave cells empty; or name the columns to be read: --columns"
+                f" {guess.kind}.{SPREADS[guess.kind][0]}=...",
+            )
+    return len(guess.problems.lines()) == asked
+
+
+def told_whose(guess: Guess) -> bool:
+    """Ask whose texts are where one column has several of a document; whether nothing was asked."""
+    doc = guess.roles.get(DOC)
+    if doc is None or len(guess.spread) != 1 or not guess.free:
+        return True
+    (text,) = guess.spread
+    pairs = zip(*(as_keys(guess.sheet.frame[column]) for column in (doc, text)), strict=True)
+    texts = {pair for pair in pairs if not absent(pair[1])}
+    told = len(texts) == len({key for key, _ in texts})
+    if not told:
+        guess.ask(
+            "documents have several texts, and no column could be told to say whose each is",
+            f"name it: --columns texts.{SYSTEM}=COLUMN, of {listed(guess.free)}",
+        )
+    return told
+
+
+def _ask_system(guess: Guess) -> None:
+    """Of two columns of systems, as where two texts are compared, none says which is rated."""
+    system, keys = guess.roles.get(SYSTEM), guess.keys.systems
+    others = [c for c in guess.free if known(guess.sheet, c, keys) >= SHARE]
+    named = [system, *others] if system else others
+    if len(named) > 1 and len(keys) > 1:
+        guess.ask(
+            f"{listed(named)} all name systems, as where two texts are compared; a spreadsheet of"
+            " those is not read",
+            "leave it out, and write data/NAME/ratings.csv as docs/own-data.md has it (unit"
+            f" versus:AUTHOR); or say what is rated: --columns {guess.kind}.{SYSTEM}=COLUMN",
+        )
+
+
+def _ask_preferences(guess: Guess) -> None:
+    """Refuse rows that say which of two texts is better."""
+    sides = [column for column in guess.sheet.columns if of_two(column)]
+    winners = [column for column in guess.sheet.columns if plain(column) in WINNERS]
+    if len(sides) > 1 and winners:
+        guess.ask(
+            f"{listed([*sides, *winners])} say which of two texts is preferred, and a rating is of"
+            " one text",
+            "write a row per document and system, with the share of its comparisons that it won; a"
+            " tie counts .5",
+        )
+
+
+def _ask_words(guess: Guess) -> None:
+    """Ask what grades in words count."""
+    for column in guess.free:
+        grades = in_order(guess.sheet.cells(column))
+        if grades and not numeric(guess.sheet, [column]):
+            option = shlex.quote(f"{column}={'<'.join(grades)}")
+            guess.ask(
+                f"column {shown(column)} has grades in words",
+                f"say their order, the first counts 1, with those that nobody gave: --scale"
+                f" {option}; or which columns to read: --columns {guess.kind}.criteria=...",
+            )
+
+
+def _ask_rater(guess: Guess) -> None:
+    """A column `expert` of numbers may be who rated, or what the expert gave."""
+    rater, doc = guess.roles.get(RATER), guess.roles.get(DOC)
+    if RATER in guess.said or rater is None or doc is None or not numeric(guess.sheet, [rater]):
+        return
+    system = guess.roles.get(SYSTEM, doc)
+    thing = guess.roles.get(CRITERION, doc)
+    frame = guess.sheet.frame
+    again = frame.duplicated(list({doc, system, thing})).any()
+    if not may_be_rated_by(rater) or again or frame[rater].is_unique:
+        return
+    guess.ask(
+        f"column {shown(rater)} may say who rated, or be a rating itself",
+        f"say which: --columns {shlex.quote(f'ratings.rater={rater}')}, or"
+        " ratings.raters=... or ratings.criteria=... with all columns of ratings",
+    )
+
+
+def ask_rater_or_criterion(guess: Guess, numbers: Sequence[str]) -> None:
+    """Columns Ann and Ben are raters, and a_x, a_y, b_x, b_y are both: numbers tell neither."""
+    if crossed(numbers):
+        guess.ask(
+            f"{listed(numbers)}: the names seem to say two things each",
+            "say which: --columns 'ratings.wide={criterion}_{rater}' (or {system}), as they are"
+            " written, or ratings.criteria=... if each is a criterion of its own",
+        )
+    elif not any(map(like_criterion, numbers)):
+        joined = ",".join(numbers)
+        guess.ask(
+            f"{listed(numbers)}: raters or criteria",
+            f"say which: --columns {shlex.quote(f'ratings.raters={joined}')}, or"
+            f" {shlex.quote(f'ratings.criteria={joined}')}",
+        )

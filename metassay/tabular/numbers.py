@@ -1,0 +1,146 @@
+"""The numbers of a column, as people and their programs write them."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from metassay.tabular.decoding import finite_number
+
+MISSING = frozenset(("", "na", "n/a", "nan"))  # as a cell, in any case
+# What stands for no number besides: of pandas, Excel, SAS, and of people.
+_NO_NUMBER = MISSING | {"null", "<na>", "#n/a", "none", "missing", "-", "–", "—", "."}
+# Labels in words, each with its number; the last is Inspect's.
+_LABELS: tuple[dict[str, float], ...] = (
+    *(
+        {worse: 0.0, better: 1.0}
+        for worse, better in (
+            ("no", "yes"),
+            ("n", "y"),
+            ("false", "true"),
+            ("fail", "pass"),
+            ("failed", "passed"),
+            ("incorrect", "correct"),
+            ("wrong", "right"),
+            ("nein", "ja"),
+            ("falsch", "wahr"),
+        )
+    ),
+    {"i": 0.0, "n": 0.0, "p": 0.5, "c": 1.0},
+)
+_STARS = re.compile(
+    r"([★⭐]+)[☆✩]*\ufe0f?|(\d+(?:\.\d+)?)\s*(?:stars?|sterne?|★|⭐)", re.IGNORECASE
+)
+_OUT_OF = re.compile(r"(\d+(?:[.,]\d+)?)\s*(?:/|out of|von)\s*(\d+)", re.IGNORECASE)
+_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
+_DIGITS = re.compile(r"[+-]?\d[\d.,'’ ]*%?", re.ASCII)
+_POINT = re.compile(r"[+-]?\d+\.\d+%?", re.ASCII)
+_GROUPED = re.compile(
+    r"[+-]?\d{1,3}(?:(?:\.\d{3})+,\d+|(?:,\d{3})+\.\d+|(?:['’ ]\d{3})+(?:[.,]\d+)?"
+    r"|(?:\.\d{3}){2,}|(?:,\d{3}){2,})"
+)
+# `1 - very poor`, `5 (excellent)`, `3: fair`; not `1-2`, and no date.
+_LABELLED = re.compile(r"([+-]?\d+)(?:\s+[-–—]\s+|\s*[=:)]\s*|\s+\()(?=[^\d\s]).*", re.DOTALL)
+# Grades in words, in order; which of a column's are there is seen, not which lack.
+_GRADES = tuple(
+    words.split("|")
+    for words in (
+        "strongly disagree|disagree|somewhat disagree|slightly disagree|neutral|undecided"
+        "|neither agree nor disagree|slightly agree|somewhat agree|agree|strongly agree",
+        "very poor|poor|fair|acceptable|average|good|very good|excellent",
+        "very bad|bad|mediocre|okay|ok|good|very good|excellent",
+        "not at all|slightly|somewhat|moderately|very|extremely",
+        "never|rarely|sometimes|often|always",
+        "none|minimal|mild|minor|moderate|major|severe",
+        "very low|low|medium|high|very high",
+        "no|not sure|unsure|partially|partly|mostly|yes",
+        "incorrect|partially correct|partly correct|mostly correct|correct",
+        "trifft nicht zu|trifft eher nicht zu|teils/teils|trifft eher zu|trifft zu",
+    )
+)
+
+
+class Numbers(NamedTuple):
+    """How the cells of one column are read; `fault` says why they can't be."""
+
+    words: Mapping[str, float] = {}  # folded
+    commas: bool = False  # 3,5 is 3.5
+    fault: str = ""
+
+    def number(self, cell: str) -> float | None:
+        """The number that a cell is, 45 % as 0.45; None if it is none."""
+        if self.words:
+            return self.words.get(cell.casefold())
+        plain = finite_number(cell)
+        if plain is not None:
+            return plain
+        if cell.endswith("%"):
+            percent = self.number(cell[:-1].rstrip())
+            return None if percent is None else percent / 100
+        if self.commas and _COMMA.fullmatch(cell):
+            cell = cell.replace(",", ".")
+        if stars := _STARS.fullmatch(cell):
+            return float(len(stars[1]) if stars[1] else stars[2])
+        if share := _OUT_OF.fullmatch(cell):
+            return self.number(share[1])
+        labelled = _LABELLED.fullmatch(cell)
+        return finite_number(labelled[1] if labelled else cell)
+
+    def finite(self, cell: str) -> bool:
+        """Whether the cell is a number."""
+        return self.number(cell) is not None
+
+    def none(self, cell: str) -> bool:
+        """Whether the cell says that there is no number."""
+        folded = cell.strip().casefold()
+        return folded not in self.words and folded in _NO_NUMBER
+
+
+def numbers_of(cells: Iterable[str], *, semicolons: bool, words: Sequence[str] = ()) -> Numbers:
+    """How a column's cells are read.
+
+    `words` are its grades in order, which count from 1. A column of yes and no, pass and fail,
+    correct and incorrect is 1 and 0; 4/5, "4 stars" and "★★★★☆" are 4.
+    Whether 3,5 is 3.5 is told by the whole column, unless semicolons part the file's columns.
+    """
+    if words:
+        return Numbers({word.casefold(): float(n) for n, word in enumerate(words, start=1)})
+    held = {cell.casefold() for cell in cells} - _NO_NUMBER
+    for labels in _LABELS:
+        if held and held <= labels.keys() and (len(labels) == 2 or {"c", "i"} <= held):
+            return Numbers(labels)
+    scales = {match[2] for cell in held if (match := _OUT_OF.fullmatch(cell))}
+    if len(scales) > 1:
+        return Numbers(fault="has numbers out of several maxima, such as 4/5 and 7/10")
+    bare = {cell.removesuffix("%").rstrip() for cell in held}
+    with_comma = [cell for cell in bare if _COMMA.fullmatch(cell)]
+    percent = [cell for cell in held if cell.endswith("%")]
+    fault = ""
+    if percent and len(percent) < len(held - {"0"}):
+        fault = "has numbers with a percent sign and others without"
+    elif any(_GROUPED.fullmatch(cell) for cell in bare):
+        fault = "has numbers with a mark between thousands"
+    elif with_comma and any(_POINT.fullmatch(cell) for cell in bare):
+        fault = "has numbers with a comma and others with a point"
+    elif with_comma and not semicolons and all(map(_THOUSANDS.fullmatch, with_comma)):
+        fault = "has numbers such as 1,234, which may mean a thousand or a fraction"
+    return Numbers(commas=bool(with_comma), fault=fault)
+
+
+def absent(cell: str) -> bool:
+    """Whether nothing is written there."""
+    return cell.strip().casefold() in MISSING
+
+
+def seems_a_number(cell: str) -> bool:
+    """Whether it is of digits and marks alone, though it may be unclear of which number."""
+    return bool(_DIGITS.fullmatch(cell))
+
+
+def in_order(cells: Iterable[str]) -> list[str]:
+    """The usual grades in words that these cells are, in order; [] if they are none."""
+    held = {cell.casefold() for cell in cells} - _NO_NUMBER
+    for grades in _GRADES:
+        if len(held) > 1 and held <= set(grades):
+            return [grade for grade in grades if grade in held]
+    return []

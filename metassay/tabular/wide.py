@@ -1,0 +1,155 @@
+"""Names of columns that say two or three things each, `fluency_r1`, `gpt4 - fluency`."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from metassay.tabular.column_synonyms import A_RATER, CRITERION, DOC, METRIC, RATER, SYSTEM
+
+_FIELD = re.compile(r"\{(\w+)\}")
+_SEPARATORS = ("_", " - ", " | ", ": ", ".", "-", "/", " ")
+_FEW = 2  # from so many raters or systems on, names are taken for theirs
+
+Named = Mapping[str, Mapping[str, str]]  # what each column's name says, by role
+
+
+def fields(pattern: str) -> list[str]:
+    """What a pattern such as `{criterion}_{rater}` tells, in its order."""
+    return _FIELD.findall(pattern)
+
+
+def told_by(named: Named) -> frozenset[str]:
+    """The roles of which the names say something."""
+    return frozenset(role for said in named.values() for role in said)
+
+
+def is_pattern(pattern: str, allowed: Collection[str]) -> bool:
+    """Whether it tells something, nothing twice, and nothing but what is `allowed`."""
+    told = fields(pattern)
+    return bool(told) and len(set(told)) == len(told) and {*told} <= {*allowed}
+
+
+class Known(Protocol):
+    """The documents and systems that there are."""
+
+    @property
+    def documents(self) -> Collection[str]:
+        """Their keys."""
+
+    @property
+    def systems(self) -> Collection[str]:
+        """Their names."""
+
+
+def read_names(pattern: str, columns: Sequence[str], keys: Known) -> Named:
+    """What the columns' names say that have this form.
+
+    A document and a system are among `keys`. A rater has a number (`r1`, `Rater 2`) if any
+    column's does; otherwise the criterion takes as much of the name as it can.
+    """
+    strict = _matches(pattern, columns, keys, A_RATER)
+    return strict or _matches(pattern, columns, keys, ".+?")
+
+
+def guessed_names(
+    columns: Sequence[str],
+    keys: Known,
+    roles: Collection[str],
+    allowed: Collection[str],
+) -> tuple[str, Named]:
+    """The form that all of these columns' names have, and what they say; ("", {}) if none.
+
+    `roles` are those that have a column of their own; `allowed` are those that names may tell.
+    """
+    for pattern in _patterns(METRIC if METRIC in allowed else CRITERION):
+        told = set(fields(pattern))
+        by_name = DOC in told  # then a study of one system need not name it
+        if (
+            not told <= {*allowed} - {*roles}
+            or by_name == (DOC in roles)
+            or ((SYSTEM in told) == (SYSTEM in roles) and not (by_name and len(keys.systems) <= 1))
+        ):
+            continue
+        found = _matches(pattern, columns, keys, A_RATER)
+        each = told & {RATER, SYSTEM, DOC}
+        counts = [len({one[role] for one in found.values()}) for role in each]
+        if len(found) == len(columns) and min(counts) >= _FEW:
+            return pattern, found
+    return "", {}
+
+
+def crossed(columns: Sequence[str]) -> bool:
+    """Whether the names are all pairs of two sets, `a_x, a_y, b_x, b_y`, or differ by a number."""
+    stems = {re.sub(r"[ _.-]?\d+$", "", name) for name in columns}
+    numbers = [
+        name for name in columns if re.search(r"\d$", name) and not re.match(r"(?i)q\d", name)
+    ]
+    if len(columns) > 1 and len(numbers) == len(columns) and 0 < len(stems) < len(columns):
+        return True
+    for separator in _SEPARATORS:
+        for parts in (
+            [name.rpartition(separator) for name in columns],
+            [name.partition(separator) for name in columns],
+        ):
+            if all(before and after for before, _, after in parts):
+                first, last = {one[0] for one in parts}, {one[2] for one in parts}
+                if min(len(first), len(last)) >= _FEW and len(first) * len(last) == len(columns):
+                    return True
+    return False
+
+
+def _patterns(thing: str) -> Iterator[str]:
+    for document in (f"{{{DOC}}} {{{SYSTEM}}}", f"{{{DOC}}} - {{{SYSTEM}}}", f"{{{DOC}}}"):
+        yield f"{document} [{{{thing}}}]"
+        yield f"{{{thing}}} [{document}]"
+    for order in (
+        (SYSTEM, thing, RATER),
+        (SYSTEM, RATER, thing),
+        (RATER, SYSTEM, thing),
+        (thing, SYSTEM, RATER),
+        (thing, RATER),
+        (RATER, thing),
+        (SYSTEM, thing),
+        (thing, SYSTEM),
+        (SYSTEM, RATER),
+        (RATER, SYSTEM),
+        (DOC, SYSTEM, thing),
+        (DOC, SYSTEM),
+        (DOC, thing),
+    ):
+        for separator in _SEPARATORS:
+            yield separator.join(f"{{{role}}}" for role in order)
+    yield f"{{{thing}}} ({{{RATER}}})"
+    yield f"{{{thing}}} ({{{SYSTEM}}})"
+    yield f"{{{SYSTEM}}}"
+    yield f"{{{DOC}}}"
+
+
+def _matches(
+    pattern: str, columns: Sequence[str], keys: Known, rater: str
+) -> dict[str, dict[str, str]]:
+    written = {
+        role: "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+        for role, names in ((DOC, keys.documents), (SYSTEM, keys.systems))
+        if f"{{{role}}}" in pattern
+    }
+    written |= {CRITERION: ".+", METRIC: ".+", RATER: rater}
+    parts = _FIELD.split(pattern)  # literals and fields in turn
+    regex = "".join(
+        f"(?P<{part}>{written[part] or '(?!)'})" if n % 2 else re.escape(part)
+        for n, part in enumerate(parts)
+    )
+    flags = re.IGNORECASE if rater == A_RATER else 0
+    found = {column: re.fullmatch(regex, column, flags) for column in columns}
+    return {
+        column: _as_written(match.groupdict(), keys) for column, match in found.items() if match
+    }
+
+
+def _as_written(said: dict[str, str], keys: Known) -> dict[str, str]:
+    """The document and the system in the case in which the texts have them."""
+    for role, names in ((DOC, keys.documents), (SYSTEM, keys.systems)):
+        if role in said and said[role] not in names:
+            like = (one for one in names if one.casefold() == said[role].casefold())
+            said[role] = next(like, said[role])
+    return said

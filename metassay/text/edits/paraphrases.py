@@ -1,0 +1,119 @@
+"""Other words for the same: abbreviations, synonyms, digits and words, units, case."""
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+
+from metassay.text.edits.exchange import Found, find, has, is_verb
+from metassay.text.edits.wording import VALUES, WORDS, alternatives, any_of, replaced
+from metassay.text.vocabulary import CLOSED, Half, Term, as_key
+from metassay.text.vocabulary.inflection import ING
+
+_DOING = re.compile(r"\b(?:am|is|are|was|were|been|be|by|while|when)\s\Z", re.IGNORECASE)
+
+_UNITS = {
+    "mg": "milligrams",
+    "mcg": "micrograms",
+    "cm": "centimeters",
+    "mm": "millimeters",
+    "kg": "kilograms",
+    "milligrams": "mg",
+    "micrograms": "mcg",
+    "centimeters": "cm",
+    "millimeters": "mm",
+    "%": " percent",
+    "percent": "%",
+    "hours": "hrs",
+    "weeks": "wks",
+    "minutes": "mins",
+    "years": "yrs",
+    "pounds": "lbs",
+    "inches": "in.",
+    "mmHg": "mm Hg",
+    "mm Hg": "mmHg",
+}
+_UNIT = re.compile(
+    rf"(?P<number>(?<![\w.])\d[\d.,/]*)(?P<gap> ?)(?P<unit>{alternatives(_UNITS)})(?![\w-])(?! Hg)"
+)
+_COUNTED = any_of("""
+    days? weeks? months? years? hours? minutes? times views children episodes puffs tablets pills
+    doses glasses cups drinks siblings blocks flights stones
+""")
+_DIGIT = re.compile(
+    r"(?<![\w.,/:#$'\u2019+-])(?<!to )(?<!or )(?<!and )(?:[2-9]|1[0-2])"
+    rf"(?= (?:{_COUNTED})\b)"
+)
+_WORD = re.compile(rf"(?<![\w-])(?:{'|'.join(WORDS[2:])})(?= [a-z]{{3,}})(?! and )", re.IGNORECASE)
+_ONE = re.compile(r"(?<![\w-])one(?= (?:day|week|month|year|hour|minute)\b)", re.IGNORECASE)
+
+
+def abbreviation(sentence: str, of: Half) -> Iterator[str]:
+    """The sentence with a term abbreviated, or an abbreviation written out."""
+    for kind in ("diagnosis", "synonym", CLOSED):
+        for one, form, before in _of_half(kind, sentence, of):
+            if len(form.group.sides) > 1 and not before.endswith(" to "):
+                rows = form.group.rows(1 - form.side)
+                for row in rows if form.side == 0 else rows[:1]:
+                    yield from _put(sentence, one, form, row)
+
+
+def numeral(sentence: str) -> Iterator[str]:
+    """The sentence with a small number in words that it has in digits, or reversed."""
+    for match in _DIGIT.finditer(sentence):
+        yield replaced(sentence, *match.span(), WORDS[int(match[0])])
+    for match in _WORD.finditer(sentence):
+        yield replaced(sentence, *match.span(), str(VALUES[match[0].lower()]))
+    for match in _ONE.finditer(sentence):
+        yield replaced(sentence, *match.span(), "1")
+
+
+def unit_spelling(sentence: str) -> Iterator[str]:
+    """The sentence with a unit spelt otherwise, or without a blank before it."""
+    for match in _UNIT.finditer(sentence):
+        new = _UNITS[match["unit"]]
+        gap = "" if new.startswith(("%", " ")) else " "
+        yield replaced(sentence, match.end("number"), match.end(), gap + new)
+        if match["unit"] in ("mg", "mcg", "cm", "mm") and match["gap"]:
+            yield replaced(sentence, match.end("number"), match.end(), match["unit"])
+
+
+def synonym(sentence: str, of: Half) -> Iterator[str]:
+    """The sentence with one term for another that means the same, or a drug for its brand."""
+    both = (_of_half(kind, sentence, of) for kind in ("synonym", CLOSED))
+    for one, form, before in chain.from_iterable(both):
+        verbs = form.group.section == "verbs"
+        if not verbs or (is_verb(before, form) and (form.slot != ING or _DOING.search(before))):
+            yield from _others(sentence, one, form)
+    for one, form, _ in _of_half("diagnosis", sentence, of):
+        yield from _others(sentence, one, form)
+    for one, form, _ in _of_half("drug", sentence, of):
+        if form.side == 1:
+            yield from _put(sentence, one, form, form.group.rows(0)[0])
+
+
+def _of_half(kind: str, sentence: str, of: Half) -> Iterator[tuple[Found, Term, str]]:
+    for one in find(kind, sentence):
+        before = sentence[: one.start]
+        if kind == CLOSED or one.group.half == of:
+            yield one, one.term(before), before
+
+
+def _others(sentence: str, one: Found, form: Term) -> Iterator[str]:
+    """With each other name on the same side, if that side is of names."""
+    for number, row in enumerate(form.group.rows(0)):
+        if form.side == 0 and number != form.row:
+            yield from _put(sentence, one, form, row)
+
+
+def _put(sentence: str, one: Found, form: Term, row: tuple[str, ...]) -> Iterator[str]:
+    new = row[min(form.slot, len(row) - 1)]
+    short = form.side == 1 or as_key(new) != new.lower()  # no capital of theirs is the word's own
+    if not has(sentence, one, new):
+        yield replaced(sentence, one.start, one.end, new, as_written=short)
+
+
+def form(sentence: str) -> Iterator[str]:
+    """The sentence without its full stop, in small letters, or in capitals."""
+    yield sentence.removesuffix(".")
+    yield sentence.lower()
+    yield sentence.upper()

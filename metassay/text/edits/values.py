@@ -1,0 +1,218 @@
+"""Other numbers, other doses, other units.
+
+A number grows, since who has five of something also has two; a dose grows or shrinks. What follows
+"less than", "up to" and the like stays, because another limit may be true as well. So do numbers
+that are names (COVID-19, L4, grade 2).
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from metassay.text.edits.wording import VALUES, WORDS, any_of, listed, replaced
+
+_NUMBER = r"\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?"
+_VALUE = re.compile(
+    rf"(?<![\w.,/:#$'\u2019+-])(?P<low>{_NUMBER})(?:(?P<to> ?[-\u2013] ?| to )(?P<high>{_NUMBER}))?"
+    r"(?![\d/:'\u2019+]|[.,]\d|[-\u2013]\d)(?P<gap>[ -]?)(?P<unit>%|[A-Za-z]+(?:[- ]old)?)?"
+)
+_LIMIT = re.compile(
+    r"(?:\b(?:"
+    + any_of(r"""
+        (?:less|more|fewer|greater|higher|lower|older|younger|better)\sthan at\s(?:least|most)
+        up\sto over under above below within almost nearly exceed\w* maximum(?:\sof)?
+        minimum(?:\sof)? max min between or and
+    """)
+    + r")|[<>\u2264\u2265~=])\s*\Z",
+    re.IGNORECASE,
+)
+_NAMES = re.compile(  # what stands before numbers that are names, or years
+    r"\b(?:"
+    + any_of(r"""
+        covid omega tylenol phase grade stage class category level step no\.? number factor room
+        vitamin view type weber part day week call(?:\sme\sor)? oriented\sx pod cn out\sof \d\sof
+        dr\.? cranial\snerves?
+    """)
+    + r")\s*\Z",
+    re.IGNORECASE,
+)
+_EMERGENCY = ("911", "988")
+_DOSES = frozenset(
+    listed("""
+    mg mcg milligram milligrams microgram micrograms unit units puff puffs tablet tablets pill pills
+    capsule capsules drop drops ml iu
+""")
+)
+_TIMES = frozenset(
+    listed("""
+    second minute hour day week month year decade time seconds minutes hours days weeks months years
+    decades times hr hrs min mins wk wks yr yrs am pm a.m p.m th st nd rd x
+""")
+)
+_GLUED = _DOSES | {"%", "cm", "mm"}  # units that are written against their number
+_OTHER_UNITS = {
+    "mg": "mcg",
+    "mcg": "mg",
+    "milligrams": "micrograms",
+    "micrograms": "milligrams",
+    "g": "kg",
+    "grams": "milligrams",
+    "cm": "mm",
+    "mm": "cm",
+    "centimeters": "millimeters",
+    "millimeters": "centimeters",
+    "centimeter": "millimeter",
+    "millimeter": "centimeter",
+    "inch": "foot",
+    "inches": "feet",
+    "feet": "inches",
+    "pounds": "kilograms",
+    "pound": "kilogram",
+    "lbs": "kg",
+    "lb": "kg",
+    "kg": "lb",
+    "kilograms": "pounds",
+    "puffs": "tablets",
+    "tablets": "puffs",
+    "pills": "drops",
+    "ounces": "gallons",
+    "ounce": "gallon",
+    "miles": "feet",
+    "blocks": "miles",
+    "ml": "liters",
+}
+_PRESSURE = re.compile(r"(?<![\w./-])(?P<high>\d{2,3})/(?P<low>\d{2,3})(?![\w/-])")
+_SCORE = re.compile(
+    r"(?<![\w./-])(?<! to )(?P<got>\d{1,2})(?:/| / | out of )(?P<top>5|6|10)(?![\w/.-]\d|[/-])"
+)
+_TYPE = re.compile(
+    r"(?<=type )(?:1|2|I|II)(?= diabetes)|(?<=diabetes type )(?:1|2|I|II)\b", re.IGNORECASE
+)
+_TYPES = {"1": "2", "2": "1", "I": "II", "II": "I"}
+_WORD = re.compile(
+    rf"(?<![\w-])(?:{'|'.join(WORDS[2:])})(?= [a-z]{{3,}})"
+    rf"(?! (?:to|or|and|{'|'.join(sorted(_TIMES))})\b)",
+    re.IGNORECASE,
+)
+_WHOSE = re.compile(r"\b(?:the|these|those|to|of|his|her)\s\Z")
+_RANGE_OR_SIZE = re.compile(r" ?(?:or|and|x|/|to) ?\d")
+
+
+class Value(NamedTuple):
+    """A number of a sentence, or a range, and the word behind it (lower-cased, may be empty)."""
+
+    low: str
+    high: str  # empty if it is no range
+    to: str
+    start: int
+    end: int  # of the number, without its unit
+    unit: str
+    unit_span: tuple[int, int]
+
+
+def values(sentence: str) -> Iterator[Value]:
+    """The numbers that stand for themselves: no names, and nothing next to "up to" and the like."""
+    for match in _VALUE.finditer(sentence):
+        before = sentence[: match.start()]
+        if _LIMIT.search(before) or _NAMES.search(before) or match["low"] in _EMERGENCY:
+            continue
+        end = match.end("high") if match["high"] else match.end("low")
+        unit = (match["unit"] or "").lower()
+        glued = unit and not match["gap"] and unit not in _GLUED
+        if not glued and not _RANGE_OR_SIZE.match(sentence[end:]):
+            yield Value(
+                match["low"],
+                match["high"] or "",
+                match["to"] or "",
+                match.start(),
+                end,
+                unit,
+                match.span("unit"),
+            )
+
+
+def number(sentence: str) -> Iterator[str]:
+    """The sentence with another count, age, grade, pressure or laboratory value."""
+    for value in values(sentence):
+        if _counts(value):
+            yield from _with(sentence, value, grown(value))
+    for match in _PRESSURE.finditer(sentence):
+        high, low = int(match["high"]), int(match["low"])
+        if high > low >= 40:
+            yield replaced(sentence, *match.span("high"), str(high + 30))
+    for match in _SCORE.finditer(sentence):
+        got = int(match["got"])
+        if got <= int(match["top"]):
+            yield replaced(sentence, *match.span("got"), str(got - 2 if got >= 3 else got + 2))
+    for match in _TYPE.finditer(sentence):
+        yield replaced(sentence, *match.span(), _TYPES[match[0].upper()])
+    for match in _WORD.finditer(sentence):
+        before = sentence[: match.start()]
+        if not _LIMIT.search(before) and not _WHOSE.search(before):
+            more = WORDS[min(20, 2 * VALUES[match[0].lower()] + 1)]
+            yield replaced(sentence, *match.span(), more)
+
+
+def _counts(value: Value) -> bool:
+    """Whether it is neither dose, time nor year; nor 1, whose noun is in the singular."""
+    year = value.unit not in _OTHER_UNITS and re.fullmatch(r"(?:19|20)\d\d", value.low)
+    singular = value.low == "1" and value.unit != "" and value.unit not in _OTHER_UNITS
+    return not (year or singular or value.unit in _DOSES or value.unit in _TIMES)
+
+
+def dose(sentence: str) -> Iterator[str]:
+    """The sentence with another amount of a drug: twice or half of it, or a range above its own."""
+    for value in values(sentence):
+        if value.unit not in _DOSES:
+            continue
+        amount = _real(value.low)
+        if not value.high:
+            half = amount / 2
+            if half == int(half) and half > value.unit.endswith("s"):
+                yield from _with(sentence, value, _written(half, value.low))
+            if value.low != "1":  # its unit may stand in the singular
+                yield from _with(sentence, value, _written(2 * amount, value.low))
+        else:
+            yield from _with(sentence, value, grown(value))
+
+
+def unit(sentence: str) -> Iterator[str]:
+    """The sentence with another unit behind the same number."""
+    for value in values(sentence):
+        other = _OTHER_UNITS.get(value.unit)
+        behind = sentence[value.unit_span[1] :]
+        if other and not re.match(r" ?Hg|/", behind):
+            yield replaced(sentence, *value.unit_span, other)
+
+
+def grown(value: Value) -> str:
+    """A number, or a range, that is clearly above: as it is to be written."""
+    low = _real(value.low)
+    if value.high:
+        high = _real(value.high)
+        return f"{_written(low + high, value.low)}{value.to}{_written(2 * high, value.high)}"
+    if value.unit in ("%", "percent") and low > 60:
+        return _written(round(low * 0.6), value.low)
+    if "." in value.low:
+        return _written(low * 1.5, value.low)
+    step = max(2, round(0.4 * low))
+    if low >= 10 and low % 10 == 0:
+        step = max(10, 10 * round(step / 10))
+    return _written(low + step, value.low)
+
+
+def _with(sentence: str, value: Value, new: str) -> Iterator[str]:
+    """The sentence with a new value, unless it has that one already."""
+    there = re.search(rf"(?<!\d){re.escape(new)}(?!\d)", sentence)
+    if there is None:
+        yield replaced(sentence, value.start, value.end, new)
+
+
+def _real(written: str) -> float:
+    return float(written.replace(",", ""))
+
+
+def _written(number: float, like: str) -> str:
+    places = len(like.partition(".")[2])
+    text = f"{number:,.{places}f}" if "," in like else f"{number:.{places}f}"
+    return text.rstrip("0").rstrip(".") if places else text

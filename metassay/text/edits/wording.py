@@ -1,0 +1,79 @@
+"""Small help for rules that change words in a sentence: case, articles, blanks, numbers."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from metassay.text.vocabulary import Half
+
+# A sentence to all edits of one kind that fit it, with words of one half; perhaps none.
+Rule = Callable[[str, Half], Iterator[str]]
+
+_ARTICLE = re.compile(r"\b([Aa])n?(\s+)\Z")
+_VOWEL_LETTERS = "AEFHILMNORSX"  # letters whose names begin with a vowel: an MRI, an X-ray
+_LIKE_A_CONSONANT = re.compile(r"one\b|once|uni(?!n)|us[aeiu]|eu|ur[ie]", re.IGNORECASE)
+_LIKE_A_VOWEL = re.compile(r"[aeiou]|hour|honest|8|11(?!\d)|18(?!\d)", re.IGNORECASE)
+_INITIALS = re.compile(r"[A-Z](?:[A-Z]|[-\d]|\b)")
+LEAD_IN = re.compile(r"\A[A-Z][A-Za-z/, ]{2,50}: (?=[A-Z])")
+_BLANKS = re.compile(r"[ \t]{2,}")
+_BLANK_BEFORE = re.compile(r"[ \t]+([.,;:?!](?:\s|\Z))")
+
+
+def closed(rule: Callable[[str], Iterator[str]]) -> Rule:
+    """A rule whose few words belong to both halves."""
+    return lambda sentence, _half: rule(sentence)
+
+
+def listed(words: str) -> tuple[str, ...]:
+    """The words of a text, in order."""
+    return tuple(words.split())
+
+
+def any_of(words: str) -> str:
+    """A regular expression for any of the words of a text; a blank within one is written `\\s`."""
+    return "|".join(listed(words))
+
+
+WORDS = listed("""
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+    sixteen seventeen eighteen nineteen twenty
+""")
+VALUES = {word: value for value, word in enumerate(WORDS)}
+
+
+def replaced(sentence: str, start: int, end: int, new: str, *, as_written: bool = False) -> str:
+    """The sentence with `new` at a place, in the case of what stood there; a and an follow it."""
+    new = new if as_written else in_case_of(sentence[start:end], new)
+    before = sentence[:start]
+    article = _ARTICLE.search(before)
+    if article and new:
+        n = "n" if _begins_with_vowel(new) else ""
+        before = f"{before[: article.start()]}{article[1]}{n}{article[2]}"
+    return tidy(before + new + sentence[end:], like=sentence)
+
+
+def in_case_of(old: str, new: str) -> str:
+    """`new` with a capital, or in capitals, as `old` has them."""
+    letters = [c for c in old if c.isalpha()]
+    if len(letters) > 3 and all(c.isupper() for c in letters):  # not an abbreviation
+        return new.upper()
+    return new[:1].upper() + new[1:] if old[:1].isupper() else new
+
+
+def tidy(text: str, *, like: str) -> str:
+    """Without double blanks, and with capitals where `like` has them: first, and after "Exam: "."""
+    text = _BLANK_BEFORE.sub(r"\1", _BLANKS.sub(" ", text)).strip()
+    lead_in = LEAD_IN.match(like)
+    at = lead_in.end() if lead_in and text.startswith(lead_in[0]) else 0
+    capital = bool(lead_in) or like[:1].isupper() or like[:1].isdigit()
+    return text[:at] + text[at : at + 1].upper() + text[at + 1 :] if capital else text
+
+
+def alternatives(words: dict[str, str]) -> str:
+    """A regular expression for any of the keys, longest first."""
+    return "|".join(re.escape(word) for word in sorted(words, key=lambda w: (-len(w), w)))
+
+
+def _begins_with_vowel(word: str) -> bool:
+    if _INITIALS.match(word) and not word[1:2].islower():
+        return word[0] in _VOWEL_LETTERS
+    return bool(_LIKE_A_VOWEL.match(word)) and not _LIKE_A_CONSONANT.match(word)

@@ -1,0 +1,458 @@
+"""What differs between two sides, row by row, whether it holds, and why: docs/compare.md.
+
+A row is a part, metric, judge and author; its documents are those that both sides have a score of.
+Source of the test: metassay/statistics/changes.py.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from metassay.core.errors import BadInput, shown
+from metassay.format.frames import records
+from metassay.format.numbers import counted
+from metassay.statistics.changes import Flipped, fewest, mean_interval, sign_flip_test
+from metassay.tables.comparisons import CHANGED_DOCUMENTS, CHANGES
+from metassay.tables.names import FULL
+from metassay.tables.parquet import as_written, empty
+from metassay.tracking.comparison.causes import Cause, causes
+from metassay.tracking.comparison.sides import Side
+from metassay.tracking.options import ComparisonOptions
+
+ROW: Final = ["part", "metric", "judge", "author"]
+ROUNDING = 1e-9  # scores whose difference is a smaller share of them are the same
+NOTHING = 1e-12  # so is a difference that is a smaller share of the row's largest score
+
+Array = npt.NDArray[np.float64]
+
+
+class Scores(NamedTuple):
+    """Columns of table SCORES, each (rows, documents); NaN where there is none."""
+
+    value: Array
+    low: Array
+    high: Array
+    n_failed: Array
+
+
+class Grid(NamedTuple):
+    """Both sides in the same rows and documents."""
+
+    rows: pd.MultiIndex
+    documents: pd.Index
+    before: Scores
+    after: Scores
+
+    def change(self) -> Array:
+        """After less before; NaN where one of them has no score."""
+        return _change(self.before.value, self.after.value)
+
+    def extremes(self) -> tuple[Array, Array]:
+        """The smallest and the largest change that missing answers leave possible.
+
+        Documents that lack the score of one side for want of answers count here, too. What both
+        sides lack says nothing of a change: a document without either score is left out, and one
+        with the same score and bounds, for want of as many answers, has not changed. One whose
+        missing answers could be worth anything is left out; `unbounded` tells.
+        """
+        neither = np.isnan(self.before.value) & np.isnan(self.after.value)
+        alike = self._alike()
+        ends = ((self.before.high, self.after.low), (self.before.low, self.after.high))
+        least, most = (
+            np.where(neither, np.nan, np.where(alike, 0.0, _change(*pair))) for pair in ends
+        )
+        return least, most
+
+    def unbounded(self) -> npt.NDArray[np.int64]:
+        """How many documents' change nothing bounds from below, and from above: (2, rows)."""
+        failed = [side.n_failed > 0 for side in (self.before, self.after)]
+        scored = [np.isfinite(side.value) for side in (self.before, self.after)]
+        counts = (scored[0] & failed[1] | failed[0] & scored[1]) & ~self._alike()
+        least = np.isnan(self.before.high) | np.isnan(self.after.low)
+        most = np.isnan(self.before.low) | np.isnan(self.after.high)
+        return np.stack([(counts & least).sum(axis=1), (counts & most).sum(axis=1)])
+
+    def _alike(self) -> npt.NDArray[np.bool_]:
+        """Where both sides have the same score and bounds, for want of as many answers."""
+        alike: npt.NDArray[np.bool_]
+        alike = (self.before.n_failed > 0) & (self.before.n_failed == self.after.n_failed)
+        alike &= self.change() == 0
+        for before, after in zip(self.before[1:3], self.after[1:3], strict=True):
+            alike &= (_change(before, after) == 0) | (np.isnan(before) & np.isnan(after))
+        return alike
+
+
+def grid_of(before: pd.DataFrame, after: pd.DataFrame) -> Grid:
+    """Two tables SCORES on the rows and documents that either has."""
+    both = pd.concat([before[ROW], after[ROW]]).drop_duplicates().sort_values(ROW)
+    rows = pd.MultiIndex.from_frame(both)
+    documents = pd.Index(sorted(set(before["doc_id"]) | set(after["doc_id"])), name="doc_id")
+    return Grid(rows, documents, _filled(before, rows, documents), _filled(after, rows, documents))
+
+
+def mean(values: Array) -> Array:
+    """The mean of each row over what is not NaN; NaN where nothing is."""
+    n = np.isfinite(values).sum(axis=1)
+    total = np.nansum(values, axis=1)
+    found: Array = np.divide(total, n, out=np.full(len(values), np.nan), where=n > 0)
+    return found
+
+
+def changed_documents(grid: Grid, most: int) -> pd.DataFrame:
+    """Table CHANGED_DOCUMENTS: of each row the documents whose score moved furthest."""
+    change = np.nan_to_num(grid.change())
+    failed = np.nan_to_num(grid.before.n_failed) + np.nan_to_num(grid.after.n_failed)
+    pieces = []
+    for at, row in enumerate(grid.rows):
+        first = np.argsort(-np.abs(change[at]), kind="stable")[:most]
+        first = first[change[at, first] != 0]
+        if first.size:
+            columns = {
+                **dict(zip(ROW, row, strict=True)),
+                "position": np.arange(1, len(first) + 1),
+                "doc_id": grid.documents[first],
+                "before": grid.before.value[at, first],
+                "after": grid.after.value[at, first],
+                "difference": change[at, first],
+                "n_failed": failed[at, first].astype(int),
+            }
+            pieces.append(pd.DataFrame(columns))
+    return as_written(CHANGED_DOCUMENTS, pd.concat(pieces)) if pieces else empty(CHANGED_DOCUMENTS)
+
+
+def _filled(scores: pd.DataFrame, rows: pd.MultiIndex, documents: pd.Index) -> Scores:
+    at = rows.get_indexer(pd.MultiIndex.from_frame(scores[ROW]))
+    to = documents.get_indexer(pd.Index(scores["doc_id"]))
+
+    def column(name: str) -> Array:
+        values = np.full((len(rows), len(documents)), np.nan)
+        values[at, to] = scores[name].to_numpy(dtype=float)
+        return values
+
+    return Scores(column("value"), column("low"), column("high"), column("n_failed"))
+
+
+def _change(before: Array, after: Array) -> Array:
+    change: Array = after - before
+    size = np.maximum(np.abs(before), np.abs(after))
+    largest = np.max(np.nan_to_num(size), axis=1, keepdims=True, initial=0.0)
+    alike = np.maximum(ROUNDING * size, NOTHING * largest)  # a score may be 0 but for rounding
+    change[np.abs(change) <= alike] = 0.0
+    return change
+
+
+REGRESSED, IMPROVED, CHANGED = "regressed", "improved", "changed"
+NOT_SHOWN, SAME, UNKNOWN = "no difference shown", "same numbers", "cannot tell"
+DIFFER: Final = frozenset((REGRESSED, IMPROVED, CHANGED))
+VERDICTS: Final = (REGRESSED, IMPROVED, CHANGED, NOT_SHOWN, SAME, UNKNOWN)
+
+
+class Judged(NamedTuple):
+    """Per row: the test, the verdict, and why it is not another one where that needs saying.
+
+    `lacks`: missing answers leave the verdict open, or there are more of them than before.
+    """
+
+    test: Flipped
+    verdicts: list[str]
+    why: list[str]
+    lacks: list[bool]
+
+
+class Rule(NamedTuple):
+    """How verdicts are made: the options, and how many benchmarks are compared at once."""
+
+    options: ComparisonOptions
+    looked_at: int
+
+    @property
+    def level(self) -> float:
+        """The chance, in this benchmark, that anything is called a difference and is none."""
+        return (1 - self.options.confidence) / self.looked_at
+
+    @property
+    def needed(self) -> int:
+        """So many documents must have changed in a row for any p below the level."""
+        return fewest(self.level)
+
+    def test(self, change: Array) -> Flipped:
+        """The test of each row, its adjusted p for all rows of all benchmarks."""
+        rng = np.random.default_rng(self.options.seed)
+        found = sign_flip_test(change, n=self.options.permutations, rng=rng)
+        each = (np.minimum(1.0, self.looked_at * one) for one in (found.adjusted, found.reach))
+        adjusted, reach = each
+        return found._replace(adjusted=adjusted, reach=reach)
+
+    def verdicts(self, change: Array, found: Flipped, better: Sequence[str]) -> list[str]:
+        """What the test alone says of each row."""
+        rows = zip(mean(change), found.adjusted, found.reach, better, strict=True)
+        return [self._verdict(*one) for one in rows]
+
+    def _verdict(self, average: float, adjusted: float, reach: float, better: str) -> str:
+        if np.isnan(adjusted):
+            return SAME if np.isfinite(average) else UNKNOWN
+        if adjusted > 1 - self.options.confidence:
+            return UNKNOWN if reach > 1 - self.options.confidence else NOT_SHOWN
+        if better == "neither":
+            return CHANGED
+        return IMPROVED if (average > 0) == (better == "higher") else REGRESSED
+
+
+def judge(grid: Grid, better: Sequence[str], rule: Rule) -> Judged:
+    """A verdict for each row of the grid. `better`: each row's better direction.
+
+    A row of which answers are missing keeps a verdict that something differs only if it had the
+    same one with all of them at one end, and at the other; the numbers of all rows move to that end
+    together. One that says that nothing is shown it keeps if neither end shows anything. Where
+    nothing bounds what is missing, it could be any verdict.
+    """
+    change = grid.change()
+    found = rule.test(change)
+    verdicts = rule.verdicts(change, found, better)
+    why = [_reason(grid, change, at, found, rule) for at in range(len(verdicts))]
+    why = [one if said == UNKNOWN else "" for one, said in zip(why, verdicts, strict=True)]
+    missing = [np.nansum(side.n_failed, axis=1) for side in (grid.before, grid.after)]
+    failed, lacks = sum(missing), missing[1] > missing[0]
+    if failed.any():
+        ends = [rule.verdicts(one, rule.test(one), better) for one in grid.extremes()]
+        open_ = grid.unbounded().max(axis=0)
+        any_ = (open_ > 0) & (open_ + np.count_nonzero(np.nan_to_num(change), 1) >= rule.needed)
+        for at in np.flatnonzero(failed):
+            said = f"{counted(int(failed[at]), 'answer')} missing"
+            if not np.isfinite(change[at]).any():
+                lacks[at] = bool(missing[1][at])  # not of what is gone
+            elif could := _could(verdicts[at], {end[at] for end in ends}, any_=any_[at]):
+                verdicts[at], said = UNKNOWN, f"{said}, with which it could be: {could}"
+                lacks[at] = True
+            why[at] = "; ".join(filter(None, (why[at], said)))
+    return Judged(found, verdicts, why, lacks.tolist())
+
+
+def _could(verdict: str, ends: set[str], *, any_: bool) -> str:
+    """What else a row could be with the answers that are missing; empty if its verdict stays."""
+    if any_:
+        return "anything, since nothing bounds this metric"
+    if ends == {verdict} or not DIFFER & {verdict, *ends}:
+        return ""
+    return " or ".join(one for one in VERDICTS if one in ends)
+
+
+def _reason(grid: Grid, change: Array, at: int, found: Flipped, rule: Rule) -> str:
+    n = int(np.isfinite(change[at]).sum())
+    if n:
+        changed = int(np.count_nonzero(np.nan_to_num(change[at])))
+        said = f"{changed} of {n} documents changed"
+        if changed < rule.needed:
+            return f"{said}, and fewer than {rule.needed} can show nothing"
+        if found.smallest[at] > rule.level:
+            return (
+                "no p of so few signs is below the level; set params.yaml > comparison >"
+                f" permutations to {int(np.ceil(1 / rule.level)):,} or more"
+            )
+        rows = int(np.isfinite(found.p).sum())
+        return f"{said}, and all of them in one direction would show nothing among {rows:,} rows"
+    sides = {"before": grid.before.value[at], "after": grid.after.value[at]}
+    scored = [name for name, values in sides.items() if np.isfinite(values).any()]
+    if len(scored) == len(sides):
+        return "no document has a score on both sides"
+    return f"scored only {scored[0]}" if scored else "never scored"
+
+
+class Differences(NamedTuple):
+    """What differs between two sides: tables CHANGES and CHANGED_DOCUMENTS."""
+
+    changes: pd.DataFrame
+    documents: pd.DataFrame
+
+    @property
+    def regressed(self) -> bool:
+        """Whether anything is worse than before."""
+        return bool((self.changes["verdict"] == REGRESSED).any())
+
+    @property
+    def lacking(self) -> bool:
+        """Whether missing answers leave a verdict open, or are more than before, in any row."""
+        return bool(self.changes["lacks_answers"].any())
+
+
+def differences(
+    before: Side,
+    after: Side,
+    options: ComparisonOptions,
+    *,
+    parts: bool = False,
+    looked_at: int = 1,
+) -> Differences:
+    """Compare two sides on the documents that both have: p adjusted for all rows.
+
+    `parts`: of every part, else of whole texts only. `looked_at`: how many benchmarks are compared
+    at once; p is multiplied by it (Bonferroni). Raises BadInput where no document is in both.
+    """
+    left, right = _scores(before, parts=parts), _scores(after, parts=parts)
+    _in_common(left, right, before, after)
+    better = pd.concat([_better(before), _better(after)])
+    better = better[~better.index.duplicated(keep="last")]
+    return _compared(left, right, better, Rule(options, looked_at))
+
+
+def between_systems(
+    side: Side, one: str, other: str, options: ComparisonOptions, *, parts: bool = False
+) -> Differences:
+    """Compare two systems of a side on the same documents; a row's author is `other`.
+
+    `regressed` then means that `other` is worse than `one`. Raises BadInput for unknown ones.
+    """
+    scores = _scores(side, parts=parts)
+    known = sorted(set(scores["author"]))
+    unknown = [name for name in (one, other) if name not in known]
+    if unknown or one == other:
+        listed = ", ".join(map(shown, known))
+        raise BadInput(
+            [f"{side.name}: {shown(name)} has no scores; choose from {listed}" for name in unknown]
+            or f"{side.name}: both systems are {shown(one)}; name two of {listed}"
+        )
+    left = scores[scores["author"] == one].assign(author=other)
+    right = scores[scores["author"] == other]
+    return _compared(left, right, _better(side), Rule(options, 1))
+
+
+def _scores(side: Side, *, parts: bool) -> pd.DataFrame:
+    scores = side.scores
+    kept = scores if parts else scores[scores["part"] == FULL]
+    if kept.empty:
+        found = "no scores" if scores.empty else "no scores of whole texts"
+        raise BadInput(
+            f"{side.name}: {side.benchmark} has {found}; compare with --parts, or run it"
+        )
+    return kept
+
+
+def _in_common(left: pd.DataFrame, right: pd.DataFrame, before: Side, after: Side) -> None:
+    ours, theirs = set(left["doc_id"]), set(right["doc_id"])
+    if not ours & theirs:
+        raise BadInput(
+            f"{before.name} and {after.name} have no document of {before.benchmark} in common"
+            f" ({len(ours):,} and {len(theirs):,}); compare states of the same documents"
+        )
+    keys = (set(map(tuple, one[ROW[:3]].drop_duplicates().to_numpy())) for one in (left, right))
+    if not set.intersection(*keys):
+        raise BadInput(
+            f"{before.name} and {after.name} have no metric of {before.benchmark} in common;"
+            " compare states that were measured alike"
+        )
+
+
+def _better(side: Side) -> "pd.Series[str]":
+    return side.leaderboard.set_index(ROW)["better"]
+
+
+def _compared(
+    left: pd.DataFrame, right: pd.DataFrame, better: "pd.Series[str]", rule: Rule
+) -> Differences:
+    grid = grid_of(left, right)
+    change = grid.change()
+    turned = better.reindex(grid.rows).fillna("neither")
+    judged = judge(grid, turned.tolist(), rule)
+    test = judged.test
+    paired = np.isfinite(change)
+    low, high = mean_interval(change, confidence=rule.options.confidence)
+    ends = zip(grid.extremes(), grid.unbounded(), strict=True)
+    least, most = (np.where(open_ > 0, np.nan, mean(end)) for end, open_ in ends)
+    table = grid.rows.to_frame(index=False).assign(
+        verdict=judged.verdicts,
+        why=judged.why,
+        lacks_answers=judged.lacks,
+        before=mean(np.where(paired, grid.before.value, np.nan)),
+        after=mean(np.where(paired, grid.after.value, np.nan)),
+        **{"difference": mean(change), "low": low, "high": high, "least": least, "most": most},
+        **{"p": test.p, "p_adjusted": test.adjusted, "smallest_p": test.smallest},
+        n=paired.sum(axis=1),
+        n_changed=(np.nan_to_num(change) != 0).sum(axis=1),
+        n_only_before=_count(grid.before.value, paired),
+        n_only_after=_count(grid.after.value, paired),
+        n_failed_before=np.nansum(grid.before.n_failed, axis=1).astype(int),
+        n_failed_after=np.nansum(grid.after.n_failed, axis=1).astype(int),
+        better=turned.to_numpy(),
+        same_recipe=_same_recipe(left, right, grid),
+    )
+    return Differences(as_written(CHANGES, table), changed_documents(grid, rule.options.documents))
+
+
+def _count(values: Array, paired: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]") -> Array:
+    alone: Array = (np.isfinite(values) & ~paired).sum(axis=1)
+    return alone
+
+
+def _same_recipe(left: pd.DataFrame, right: pd.DataFrame, grid: Grid) -> list[bool]:
+    """Whether both sides' numbers were made alike; true where one side has none."""
+    ours, theirs = (
+        {key: set(recipes) for key, recipes in one.groupby(ROW)["recipe"]} for one in (left, right)
+    )
+    return [key not in ours or key not in theirs or ours[key] == theirs[key] for key in grid.rows]
+
+
+DECISION: Final = ["study", "criterion", "part", "metric", "judge", "level"]
+
+
+class Comparison(NamedTuple):
+    """One benchmark: what differs, why, and which certificates have another verdict.
+
+    `of_systems`: whether `before` and `after` are two systems of one state. `causes`: None where
+    they are not known, since a side has no lock, and of systems.
+    `outdated`: settings, code and data of `before`, and of `after`, that changed since it was run.
+    `certificates`: the columns DECISION, and verdicts `before` and `after`, empty if there is none.
+    """
+
+    benchmark: str
+    before: str
+    after: str
+    of_systems: bool
+    differences: Differences
+    causes: list[Cause] | None
+    certificates: pd.DataFrame
+    outdated: tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def compare(
+    before: Side,
+    after: Side,
+    options: ComparisonOptions,
+    *,
+    parts: bool = False,
+    looked_at: int = 1,
+) -> Comparison:
+    """Compare two states of a benchmark; arguments and errors as of `differences`."""
+    found = differences(before, after, options, parts=parts, looked_at=looked_at)
+    why = causes(before.lock, after.lock) if before.lock and after.lock else None
+    certificates = changed_certificates(before, after)
+    outdated = (before.changed, after.changed)
+    return Comparison(
+        after.benchmark, before.name, after.name, False, found, why, certificates, outdated
+    )
+
+
+def compare_systems(
+    side: Side, one: str, other: str, options: ComparisonOptions, *, parts: bool = False
+) -> Comparison:
+    """Compare two systems of one state; arguments and errors as of `between_systems`."""
+    found = between_systems(side, one, other, options, parts=parts)
+    none = changed_certificates(side, side)
+    outdated = ((), side.changed)
+    return Comparison(side.benchmark, one, other, True, found, None, none, outdated)
+
+
+def changed_certificates(before: Side, after: Side) -> pd.DataFrame:
+    """The decisions of whose metric the certificate says something else than before."""
+    was, now = (
+        {tuple(row[name] for name in DECISION): row["verdict"] for row in records(one.certificates)}
+        for one in (before, after)
+    )
+    changed = [
+        (*key, was.get(key, ""), now.get(key, ""))
+        for key in sorted({*was, *now})
+        if was.get(key) != now.get(key)
+    ]
+    return pd.DataFrame(changed, columns=[*DECISION, "before", "after"])

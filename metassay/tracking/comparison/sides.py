@@ -1,0 +1,328 @@
+"""A side of a comparison: the numbers of one benchmark at one state, and what its lock says.
+
+Tables of another state are had by their hash, from DVC's cache or a remote of the project; the one
+module of the library that asks DVC.
+"""
+
+import hashlib
+import logging
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from metassay.core.disk import refusal
+from metassay.core.errors import BadInput, shown
+from metassay.core.options import BENCHMARKS
+from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.parquet import Table, empty, read_file
+from metassay.tables.scores import SCORES
+from metassay.tracking.comparison.locks import (
+    Lock,
+    given_to,
+    lock_text,
+    out_of_date,
+    outs_of,
+    parse_lock,
+)
+from metassay.versions.code_yaml import FILE as CODE
+from metassay.versions.code_yaml import versions, written
+
+TABLES = Path("data/tables")
+LOCK = "dvc.lock"
+ACCEPTED = "accepted.lock"
+HERE = "here"
+NEEDED, MORE = (SCORES, LEADERBOARD), (CERTIFICATES,)
+
+
+@dataclass(frozen=True)
+class Side:
+    """The numbers of one benchmark at one state.
+
+    `name`: as its user named it. `certificates` has no rows where nobody rated the texts.
+    `lock`: what its dvc.lock says; None for a folder of tables that lies in no project. `changed`:
+    settings, code and, of tables that lie in a project, data that are others there than those it
+    was run with: it wants another run.
+    """
+
+    name: str
+    benchmark: str
+    scores: pd.DataFrame
+    leaderboard: pd.DataFrame
+    certificates: pd.DataFrame
+    lock: Lock | None
+    changed: tuple[str, ...] = ()
+
+
+def here(root: Path, benchmark: str) -> Side:
+    """What lies in data/tables/ now; BadInput unless dvc.lock says that it is of one run."""
+    if not (root / BENCHMARKS / benchmark / LOCK).is_file():
+        raise BadInput(
+            f"{HERE}: {BENCHMARKS / benchmark / LOCK} is not there; `metassay run {benchmark}`"
+        )
+    return _of_tables(root / TABLES / benchmark, HERE, benchmark)
+
+
+def of_folder(path: Path) -> Side:
+    """The tables in a folder: data/tables/NAME of a checkout, or just scores and leaderboard.
+
+    Its lock is benchmarks/NAME/dvc.lock of that checkout, where there is one.
+    """
+    if not path.is_dir():
+        raise BadInput(f"{path}: there is no such folder; name one that holds scores.parquet")
+    return _of_tables(path, str(path), path.resolve().name)
+
+
+def of_lock(root: Path, file: Path, benchmark: str, name: str) -> Side:
+    """The tables that a copy of dvc.lock names by hash, such as benchmarks/NAME/accepted.lock."""
+    if not (root / file).exists():
+        raise BadInput(f"{name}: {file} is not there; `metassay accept {benchmark}`")
+    return _of_text(root, lock_text(root / file), str(file), benchmark, name)
+
+
+def of_revision(root: Path, revision: str, benchmark: str) -> Side:
+    """The tables that the dvc.lock of a git revision names by hash, from DVC's cache or remote."""
+    text = lock_at(root, revision, benchmark)
+    if text is None:
+        raise BadInput(
+            f"{revision}: has no {BENCHMARKS / benchmark / LOCK}; name a revision in which"
+            f" {shown(benchmark)} was run and its {LOCK} committed"
+        )
+    side = _of_text(root, text, f"{revision}:{BENCHMARKS / benchmark / LOCK}", benchmark, revision)
+    commit = _known(root, revision)
+    return _dated(side, lambda file: _file_at(root, commit, file))
+
+
+def lock_at(root: Path, revision: str, benchmark: str) -> str | None:
+    """The text of a benchmark's dvc.lock in a git revision; None where it has none."""
+    return _file_at(root, _known(root, revision), (BENCHMARKS / benchmark / LOCK).as_posix())
+
+
+def _file_at(root: Path, commit: str, file: str) -> str | None:
+    # `./`: the project may lie in a folder of a larger repository.
+    found = _git(root, "show", f"{commit}:./{file}")
+    return found.stdout.decode("utf-8", "replace") if found.returncode == 0 else None
+
+
+def locks_at(root: Path, revision: str) -> list[str]:
+    """The benchmarks, and tests, that have a dvc.lock in a git revision."""
+    commit = _known(root, revision)
+    found = _git(root, "ls-tree", "-r", "-z", "--name-only", commit, f"{BENCHMARKS.as_posix()}/")
+    files = [Path(name) for name in found.stdout.decode("utf-8", "replace").split("\0") if name]
+    return [
+        one.parent.name for one in files if one.name == LOCK and one.parts[:-2] == BENCHMARKS.parts
+    ]
+
+
+def has_scores(text: str, benchmark: str, where: str) -> bool:
+    """Whether a lock names scores: those of tests of judges and of segmentations do not."""
+    return _path(benchmark, SCORES) in outs_of(parse_lock(text, where))
+
+
+def is_repository(root: Path) -> bool:
+    """Whether a folder is in a git repository."""
+    return bool(shutil.which("git")) and _git(root, "rev-parse", "--git-dir").returncode == 0
+
+
+def commit_of(root: Path, revision: str) -> str | None:
+    """The commit that a revision names; None if it names none."""
+    asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    found = _git(root, *asked)
+    return found.stdout.decode().strip() or None if found.returncode == 0 else None
+
+
+def _known(root: Path, revision: str) -> str:
+    if not is_repository(root):
+        raise BadInput(f"{root.resolve()} is in no git repository; compare two folders of tables")
+    commit = commit_of(root, revision)
+    if commit is None:
+        raise BadInput(
+            f"{shown(revision)} is no git revision here; `git fetch` it, or name a branch, tag or"
+            " commit that `git log` knows"
+        )
+    return commit
+
+
+def _git(root: Path, *arguments: str) -> "subprocess.CompletedProcess[bytes]":
+    return subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=False)
+
+
+def _of_text(root: Path, text: str, where: str, benchmark: str, name: str) -> Side:
+    lock = parse_lock(text, where)
+    made = _made(lock, where, benchmark)
+    paths = {table.name: _path(benchmark, table) for table in (*NEEDED, *MORE)}
+    wanted = {path: made[path] for path in paths.values() if path in made}
+    found = _find(root, wanted, name=name, benchmark=benchmark)
+    return _side(name, benchmark, lock, {key: found.get(path) for key, path in paths.items()})
+
+
+def _made(lock: Lock, where: str, benchmark: str) -> dict[str, str]:
+    """The hashes of what the lock's stages made; BadInput where scores are not among it."""
+    made = outs_of(lock)
+    absent = [path for path in (_path(benchmark, table) for table in NEEDED) if path not in made]
+    if absent:
+        raise BadInput(
+            f"{where}: names no {', '.join(absent)}: it is another benchmark's, or that of a test,"
+            f" which has none, or the benchmark was not run (`metassay run {benchmark}`)"
+        )
+    return made
+
+
+def _of_tables(folder: Path, name: str, benchmark: str) -> Side:
+    lock = None
+    at = BENCHMARKS / benchmark / LOCK
+    whole = folder.resolve()
+    file = whole.parents[2] / at if whole.parts[-3:-1] == TABLES.parts else None
+    files = {table.name: folder / f"{table.name}.parquet" for table in (*NEEDED, *MORE)}
+    problems = []
+    if file is not None and file.is_file():
+        lock = parse_lock(lock_text(file), str(file))
+        made = _made(lock, str(file), benchmark)
+        problems = [
+            f"{one} is not the one that {at} beside it names; `metassay run {benchmark}` there"
+            for table in NEEDED
+            if (one := files[table.name]).is_file() and _md5(one) != made[_path(benchmark, table)]
+        ]
+    problems += [
+        f"{name}: {one} is not there; `metassay run {benchmark}` makes it, `dvc pull` brings it"
+        for table in NEEDED
+        if not (one := files[table.name]).is_file()
+    ]
+    if problems:
+        raise BadInput(problems)
+    there = {key: one if one.is_file() else None for key, one in files.items()}
+    side = _side(name, benchmark, lock, there)
+    if lock is None:
+        return side
+    project = whole.parents[2]
+    texts = {CODE: _code(project)} if name == HERE else {}
+    dated = _dated(side, lambda one: texts.get(one) or _text(project / one))
+    data = _changed_files(project, given_to(lock))
+    return replace(dated, changed=(*data, *dated.changed))
+
+
+def _text(file: Path) -> str | None:
+    return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
+
+
+def _code(root: Path) -> str | None:
+    """What code.yaml would say: it may not have been written since code or a prompt was edited."""
+    try:
+        return written(versions(root))
+    except BadInput:  # of what cannot be read: the next run tells
+        return None
+
+
+def _dated(side: Side, read: Callable[[str], str | None]) -> Side:
+    return replace(side, changed=tuple(out_of_date(side.lock or {"stages": {}}, read)))
+
+
+def _side(name: str, benchmark: str, lock: Lock | None, files: Mapping[str, Path | None]) -> Side:
+    def table(one: Table) -> pd.DataFrame:
+        file = files[one.name]
+        return empty(one) if file is None else _read(one, file, name)
+
+    return Side(name, benchmark, table(SCORES), table(LEADERBOARD), table(CERTIFICATES), lock)
+
+
+def _read(table: Table, file: Path, name: str) -> pd.DataFrame:
+    try:
+        return read_file(table, file)
+    except BadInput as error:
+        raise BadInput(f"{name}: {table.name}: {line}" for line in error.problems) from error
+
+
+def tables_of(benchmark: str) -> list[str]:
+    """The paths of the tables that a comparison reads."""
+    return [_path(benchmark, table) for table in (*NEEDED, *MORE)]
+
+
+def _path(benchmark: str, table: Table) -> str:
+    return (TABLES / benchmark / f"{table.name}.parquet").as_posix()
+
+
+def _md5(file: Path) -> str:
+    return hashlib.md5(file.read_bytes(), usedforsecurity=False).hexdigest()
+
+
+_NO_GIT = {"core": {"no_scm": True}}  # a project is as good without, as for runs
+
+
+def _find(root: Path, wanted: Mapping[str, str], *, name: str, benchmark: str) -> dict[str, Path]:
+    """The files of these MD5 hashes, by the path of the table that each was.
+
+    What is not in the cache is brought from the project's remotes, the default one first, if there
+    is one. Raises BadInput, which says what to do, where none has it.
+    """
+    # Slow to import, and only needed here; dvc has no types.
+    from dvc.exceptions import DvcException  # type: ignore[import-untyped]
+    from dvc.repo import Repo  # type: ignore[import-untyped]
+    from dvc_data.hashfile.hash_info import HashInfo
+
+    # It warns of what a remote lacks, which another one may have; what none has, we say.
+    logging.getLogger("dvc.data_cloud").setLevel(logging.ERROR)
+    # ImportError: a remote of a sort whose package is not installed.
+    failures = (DvcException, OSError, ImportError)
+    try:
+        with Repo(str(root), config=_NO_GIT) as repo:
+            cache = repo.cache.local
+            first = repo.config["core"].get("remote")
+            refused: Exception | None = None
+            for remote in sorted(repo.config["remote"], key=lambda one: (one != first, one)):
+                absent = [md5 for md5 in wanted.values() if not cache.exists(md5)]
+                try:
+                    if absent:
+                        repo.cloud.pull([HashInfo("md5", md5) for md5 in absent], remote=remote)
+                except failures as error:
+                    refused = error  # another one may have it
+            if refused and not all(map(cache.exists, wanted.values())):
+                raise refused
+            files = {path: Path(cache.oid_to_path(md5)) for path, md5 in wanted.items()}
+    except failures as error:
+        said = refusal(error) if isinstance(error, OSError) else None
+        if said:
+            raise BadInput(f"{name}: {said}") from error
+        raise BadInput(
+            f"{name}: DVC can't be asked for tables of {benchmark}: {type(error).__name__}; run in"
+            " a project that `dvc init` made, and check its remotes (docs/sharing.md)"
+        ) from error
+    absent = sorted(path for path, file in files.items() if not file.is_file())
+    if absent:
+        raise BadInput(
+            f"{name}: of that state {', '.join(absent)} are neither in DVC's cache nor in a remote;"
+            f" `metassay push {benchmark} --to REMOTE` where they were made, or check that state"
+            f" out in another clone, `metassay run {benchmark}` there, and compare with that"
+            f" clone's data/tables/{benchmark}"
+        )
+    return files
+
+
+def _changed_files(root: Path, recorded: Mapping[str, str]) -> list[str]:
+    """The files and folders of a project that are others than their hash, as DVC makes it, says.
+
+    `recorded`: their MD5 by path. What is not there is passed over: a clone may have the tables
+    alone. DVC keeps the hashes of files whose size and time are as before, so that only what was
+    written since is read. An empty list, too, where DVC does not work: nothing is known then.
+    """
+    there = {path: md5 for path, md5 in recorded.items() if (root / path).exists()}
+    if not there:
+        return []
+    from dvc.exceptions import DvcException
+    from dvc.repo import Repo
+    from dvc_data.hashfile.build import build
+
+    changed = []
+    try:
+        with Repo(str(root), config=_NO_GIT) as repo:
+            for path, md5 in there.items():
+                given = (repo.cache.local, str((root / path).resolve()), repo.cache.local.fs, "md5")
+                *_, found = build(*given, ignore=repo.dvcignore, dry_run=True)
+                if found.hash_info.value != md5:
+                    changed.append(path)
+    except (DvcException, OSError, ImportError):
+        return []
+    return changed

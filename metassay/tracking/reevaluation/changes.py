@@ -1,0 +1,294 @@
+"""The change report of a re-evaluation: one page, and the same in Markdown and CSV."""
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from metassay.core.atomic import whole_file
+from metassay.format.frames import escaped, records, to_csv
+from metassay.format.numbers import counted, exact, probability, shown
+from metassay.reporting.figures.drawing import draw, inline
+from metassay.reporting.figures.systems import draw_history
+from metassay.reporting.page import write_template
+from metassay.reporting.section import Cell, Grid, Group, Section, count, number
+from metassay.tables.names import metric_label
+from metassay.tracking.comparison.differences import (
+    CHANGED,
+    IMPROVED,
+    NOT_SHOWN,
+    REGRESSED,
+    SAME,
+    UNKNOWN,
+)
+from metassay.tracking.reevaluation.history import History
+from metassay.tracking.reevaluation.outcome import Outcome
+from metassay.tracking.reevaluation.words import REPORTS, documents_of, headline, row_name
+
+RUNS = 12  # of the history, in its table
+_ORDER = (REGRESSED, IMPROVED, CHANGED, UNKNOWN, NOT_SHOWN, SAME)
+_HEADS = ["number", "accepted", "now", "difference", "p, adjusted", "documents"]
+_EXIT = {0: "nothing regressed", 1: "a stage failed", 3: "answers missing", 4: "alarm"}
+
+
+@dataclass(frozen=True)
+class ChangePage:
+    """Everything the template prints: `alarms` first, then what is `calm`, facts, sections."""
+
+    benchmark: str
+    alarms: list[str]
+    calm: list[str]
+    facts: list[tuple[str, str]]
+    sections: list[Section]
+
+
+def write_report(root: Path, outcome: Outcome, history: History) -> None:
+    """Write reports/changes/NAME: index.html, which needs nothing else, changes.md, changes.csv.
+
+    Equal outcomes and histories give equal bytes. Runs that are dated later than this one, by a
+    clock that was wrong, are counted only.
+    """
+    later = int((history.runs["run"] > outcome.when).sum())
+    history = History(*(table[table["run"] <= outcome.when] for table in history))
+    folder = root / REPORTS / outcome.benchmark
+    said = [_sentence(line) for line in headline(outcome)]
+    bad = outcome.status != 0
+    page = ChangePage(
+        outcome.benchmark,
+        said[:-1] if bad and len(said) > 1 else said if bad else [],
+        said[-1:] if bad and len(said) > 1 else [] if bad else said,
+        _facts(outcome),
+        _sections(outcome, history, later),
+    )
+    drawn = draw(draw_history, history.means)
+    title = f"History of the main metrics of {outcome.benchmark}, per system; table below"
+    figures = {} if drawn is None else {"history": inline(drawn.svg, "history", title)}
+    if drawn is not None:
+        _put(folder / "figures/history.svg", drawn.svg.encode())
+        _put(folder / "figures/history.png", drawn.png)
+    text = io.StringIO()
+    write_template("changes.html.j2", text, figures, page=page, markdown=False)
+    _put(folder / "index.html", text.getvalue().encode())
+    _put(folder / "changes.md", _markdown(page).encode())
+    _put(folder / "changes.csv", to_csv(outcome.changes).encode())
+
+
+def _put(path: Path, content: bytes) -> None:
+    with whole_file(path) as file:
+        file.write(content)
+
+
+def _facts(outcome: Outcome) -> list[tuple[str, str]]:
+    return [
+        ("Run", outcome.when.replace("T", " ").replace("Z", " UTC")),
+        ("Revision", outcome.revision or "no git here"),
+        ("Accepted numbers", outcome.accepted or "none yet"),
+        ("Exit status", _status(outcome.status, compared=outcome.compared is not None)),
+    ]
+
+
+def _status(code: int, *, compared: bool) -> str:
+    return f"{code}: {_EXIT[code] if code or compared else 'nothing accepted to compare with'}"
+
+
+def _sections(outcome: Outcome, history: History, later: int) -> list[Section]:
+    made = [
+        _changes(outcome),
+        _causes(outcome),
+        _certificates(outcome),
+        _models(outcome),
+        _sentinel(outcome),
+        _history(history, later),
+    ]
+    return [section for section in made if section is not None]
+
+
+def _changes(outcome: Outcome) -> Section | None:
+    if outcome.compared is None:
+        return None
+    rows = records(outcome.changes)
+    by_verdict = {v: [row for row in rows if row["verdict"] == v] for v in _ORDER}
+    says = [
+        "Each number is a system’s mean on one metric, over the documents that have a score both"
+        " times. Verdicts come from a paired test on these documents, adjusted for all rows"
+        " together: if nothing but luck differs, any row at all is called regressed, improved or"
+        " changed by chance in at most 5 % of runs (1 less params.yaml > comparison > confidence)."
+        " Intervals are each row’s own.",
+    ]
+    first = [v for v in (REGRESSED, IMPROVED, CHANGED) if by_verdict[v]]
+    grids = [Grid(v, _HEADS, [_row(outcome, row) for row in by_verdict[v]]) for v in first]
+    groups = [
+        Group(
+            v,
+            counted(len(by_verdict[v]), "row"),
+            [Grid("", _HEADS, [_row(outcome, row) for row in by_verdict[v]])],
+        )
+        for v in _ORDER[3:]
+        if by_verdict[v]
+    ]
+    if not grids:
+        says.append("No row is shown to differ from the accepted numbers.")
+    return Section("changes", "What changed", says, ["changes"], grids, groups)
+
+
+def _row(outcome: Outcome, row: dict[str, Any]) -> tuple[str, list[Cell]]:
+    furthest = ", ".join(documents_of(outcome, row))
+    other = "" if row["same_recipe"] else "measured by another recipe"
+    notes = (furthest and f"furthest: {furthest}", row["why"], other)
+    return row_name(row), [
+        number(row["before"], _missing(row["n_failed_before"])),
+        number(row["after"], _missing(row["n_failed_after"])),
+        number(row["difference"], low=row["low"], high=row["high"]),
+        Cell(probability(row["p_adjusted"]) or "–", stored=exact(row["p_adjusted"])),
+        Cell(_documents(row), tuple(filter(None, notes)), str(row["n_changed"]), "wrap"),
+    ]
+
+
+def _documents(row: dict[str, Any]) -> str:
+    apart = row["n_only_before"] + row["n_only_after"]
+    left_out = f"; {apart:,} only on one side" if apart else ""
+    return f"{row['n_changed']:,} of {row['n']:,} differ{left_out}"
+
+
+def _missing(number_of: int) -> str:
+    return f"{counted(number_of, 'answer')} missing" if number_of else ""
+
+
+def _causes(outcome: Outcome) -> Section | None:
+    if outcome.compared is None:
+        return None
+    if not outcome.causes:
+        says = ["Everything that the scores are made of is as it was when they were accepted."]
+        return Section("causes", "Why", says, [])
+    rows = [(cause.kind, [Cell(cause.what), Cell(cause.stage)]) for cause in outcome.causes]
+    says = [
+        "What went into the scores and is another than when they were accepted, with the first"
+        " stage that it reaches. Where there are several, the locks can’t say how much each did."
+    ]
+    grid = Grid("", ["cause", "what differs", "stage"], rows, sort=False)
+    return Section("causes", "Why", says, [], [grid])
+
+
+def _certificates(outcome: Outcome) -> Section | None:
+    if outcome.compared is None or outcome.certificates.empty:
+        return None
+    heads = ["metric", "study", "criterion", "part", "level", "accepted", "now"]
+    rows = [
+        (
+            metric_label(row["metric"], row["judge"]),
+            [Cell(str(row[name])) for name in ("study", "criterion", "part", "level")]
+            + [Cell(row[side] or "no verdict") for side in ("before", "after")],
+        )
+        for row in records(outcome.certificates)
+    ]
+    says = ["Verdicts on metrics that are others than when the numbers were accepted."]
+    group = Group("Another verdict", counted(len(rows), "certificate"), [Grid("", heads, rows)])
+    return Section("certificates", "Certificates", says, [], groups=[group])
+
+
+def _models(outcome: Outcome) -> Section | None:
+    if not outcome.missing:
+        return None
+    says = ["The next run asks again for what may still be had."]
+    return Section("models", "Language models", says, [], warnings=list(outcome.missing))
+
+
+def _sentinel(outcome: Outcome) -> Section | None:
+    if outcome.drift is None:
+        return None
+    heads = ["judge", "state", "anchors answered", "other verdicts", "expected", "why"]
+    rows = [
+        (
+            result.judge,
+            [
+                Cell(result.state, css="n" if result.alarm else ""),
+                Cell(f"{result.answered:,} of {result.anchors:,}"),
+                Cell("–" if result.changed is None else f"{result.changed:,}"),
+                _expected(result.expected, result.high),
+                Cell(result.why, css="wrap words"),
+            ],
+        )
+        for result in outcome.drift
+    ]
+    says = ["The judges were asked their anchors again: does each still judge as it did?"]
+    return Section("sentinel", "Drift sentinel", says, [], [Grid("", heads, rows, sort=False)])
+
+
+def _expected(expected: float | None, high: int | None) -> Cell:
+    if expected is None or high is None:
+        return Cell("–")
+    return Cell(shown(expected), (f"up to {high:,} may be chance",))
+
+
+def _history(history: History, later: int) -> Section:
+    heads = [
+        "run",
+        "what it did",
+        "status",
+        "regressed",
+        "improved",
+        "alarms",
+        "missing",
+        "revision",
+    ]
+    last = records(history.runs.tail(RUNS))[::-1]
+    rows = [
+        (
+            row["run"].replace("T", " ").rstrip("Z"),
+            [
+                Cell(row["did"], (counted(row["stages"], "stage"),) if row["stages"] else ()),
+                Cell(_status(row["status"], compared=row["compared"] is not None)),
+                *(_count(row[name]) for name in ("regressed", "improved", "alarms", "missing")),
+                Cell(row["revision"] or "–"),
+            ],
+        )
+        for row in last
+    ]
+    says = [
+        f"The last {counted(len(last), 'run')} of {len(history.runs):,}, times in UTC. A run that"
+        " had nothing to do has the numbers of the run before it."
+    ]
+    if later:
+        says.append(
+            f"{counted(later, 'run')} of the history, with a later date than this one by a clock"
+            " that was wrong then or is now, not shown."
+        )
+    return Section(
+        "history", "History", says, [], [Grid("", heads, rows, sort=False)], figure="history"
+    )
+
+
+def _count(value: int | None) -> Cell:
+    return Cell("–", stored="") if value is None else count(int(value))
+
+
+def _sentence(line: str) -> str:
+    return line[:1].upper() + line[1:]
+
+
+def _markdown(page: ChangePage) -> str:
+    """The page's own tables, without what it opens on demand and without the figure."""
+    said = [f"# {page.benchmark}: changes", ""]
+    said += [f"- **{escaped(line)}**" for line in page.alarms]
+    said += [f"- {escaped(line)}" for line in page.calm]
+    said += ["", *(f"- {term}: {escaped(text)}" for term, text in page.facts)]
+    for section in page.sections:
+        said += ["", f"## {section.heading}", ""]
+        said.append("\n\n".join(map(escaped, (*section.warnings, *section.says))))
+        for grid in section.grids:
+            said += ["", *_table(grid)]
+        groups = [f"- {group.title}: {group.soft}" for group in section.groups]
+        said += ["", *groups] if groups else []
+    return "\n".join(said) + "\n"
+
+
+def _table(grid: Grid) -> list[str]:
+    def line(cells: Sequence[str]) -> str:
+        return f"| {' | '.join(map(escaped, cells))} |"
+
+    caption = [f"### {grid.caption}", ""] if grid.caption else []
+    rows = [
+        line([name, *("; ".join([c.text, *c.notes]) for c in cells)]) for name, cells in grid.rows
+    ]
+    return [*caption, line(grid.heads), line(["---"] * len(grid.heads)), *rows]

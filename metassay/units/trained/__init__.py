@@ -1,1 +1,0 @@
-"""Sentence roles by models that a stage trains: features, the models' file, and training."""

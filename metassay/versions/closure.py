@@ -1,0 +1,348 @@
+"""Everything that a module needs: modules, the files that lie beside them, and packages.
+
+What was read is kept in .work/code.json, so that a stage that starts reads nothing again that has
+not changed.
+"""
+
+import hashlib
+import importlib.machinery
+import importlib.util
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from metassay.core.atomic import whole_file
+from metassay.core.errors import BadInput
+from metassay.versions import reading as code_reading
+from metassay.versions.reading import DIGITS, Module, read_module
+
+PACKAGES = ("metassay", "stages")
+ABSENT = "absent"  # instead of the version of a package that is not installed
+SETTLED = 2.0  # seconds; a file changed since may change again without another time or size
+
+# The version of the code makes no number itself: without this, each edit of it would rerun all.
+APART = {"metassay.versions.code_yaml", "metassay.versions.closure", "metassay.versions.reading"}
+
+# Packages that carry numbers and make none, by the name that is imported.
+PLUMBING = {
+    "pydantic",  # checks options; what it lets through is what params.yaml says
+    "pydantic_core",  # its errors
+    "yaml",  # reads params.yaml, whose values DVC watches
+    "rich",  # prints to a terminal
+    "requests",  # brings files, each checked against its sha256
+    "httpx2",  # carries requests to models; what is asked stands in our own code
+    "openai",  # likewise
+    "psutil",  # counts memory and processes
+    "prefect",  # decides when a stage runs
+    "dvc",  # decides whether it does
+    "networkx",  # reads DVC's graph
+    "tokenizers",  # estimates what a question will cost, before it is asked
+}
+
+# Packages of extras that are called otherwise than what is imported of them.
+BROUGHT_BY = {"sklearn": "scikit-learn"}
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a module needs: modules by name, files and packages, each with what tells a change."""
+
+    modules: tuple[str, ...]  # "metassay.core.errors 0123456789abcdef"
+    files: tuple[str, ...]  # "metassay/reporting/page.css 0123456789abcdef"
+    packages: tuple[str, ...]  # "numpy==2.1.0"
+
+
+class Kept:
+    """What was read of files, kept in a file as long as their time and size are the same."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.changed = False
+        self.about = f"{sys.version_info[:2]} {_own_hash()}"
+        self.entries: dict[str, Any] = {}
+        try:
+            found = json.loads(file.read_text(encoding="utf-8"))
+            if found["about"] == self.about:
+                self.entries = found["entries"]
+        except (OSError, ValueError, KeyError, TypeError):
+            pass  # it is made again
+
+    def get(self, key: str, state: list[int], make: Callable[[], Any]) -> Any:
+        """What is kept of this key in this state; else it is made, and kept."""
+        entry = self.entries.get(key)
+        if entry is None or entry[0] != state:
+            entry = self.entries[key] = [state, make()]
+            self.changed = True
+        return entry[1]
+
+    def of_file(self, path: Path, kind: str, make: Callable[[], Any]) -> Any:
+        """What is kept of a file; one that has only just been changed is read each time."""
+        found = path.stat()
+        if time.time() - max(found.st_mtime, found.st_ctime) < SETTLED:
+            return make()
+        state = [found.st_mtime_ns, found.st_ctime_ns, found.st_size]
+        return self.get(f"{kind} {path}", state, make)
+
+    def save(self) -> None:
+        """Put the file in place whole; of two that write at once, one wins, and both are right."""
+        if not self.changed:
+            return
+        there = {key: entry for key, entry in self.entries.items() if _exists(key)}
+        try:
+            with whole_file(self.file) as file:
+                file.write(json.dumps({"about": self.about, "entries": there}).encode())
+        except OSError:
+            pass  # a folder that can't be written to costs time, nothing else
+        self.changed = False
+
+
+class Code:
+    """The modules of the project in `root`, as they are now.
+
+    They are found as `python -m stages.judge` finds them that is run in `root`: there, else where
+    Metassay is installed. A user's modules in `root` count as well, once something imports them or
+    a kind names them. `indexes` are the literal tables of kinds, by the module they are in.
+    """
+
+    def __init__(self, root: Path, indexes: Mapping[str, Iterable[str]]) -> None:
+        self.root = root
+        self.indexes = indexes
+        self.kept = Kept(root / ".work" / "code.json")
+        self.folders = {name: _folder(root, name) for name in PACKAGES}
+        self.local: dict[str, bool] = {}
+        self.paths: dict[str, Path | None] = {}
+        self.listings: dict[Path, frozenset[str]] = {}
+        self.read: dict[str, Module] = {}
+        self.beside: dict[Path, list[str]] = {}
+
+    def module(self, name: str) -> Module:
+        """What was read of a module of ours; KeyError if there is none of that name."""
+        if name not in self.read:
+            path = self.path(name)
+            if path is None:
+                raise KeyError(name)
+            indexes = tuple(self.indexes.get(name, ()))
+            kept = self.kept.of_file(path, "module", lambda: asdict(read_module(path, indexes)))
+            self.read[name] = Module(**kept)
+        return self.read[name]
+
+    def path(self, name: str) -> Path | None:
+        """The file of a module of ours, or None."""
+        if name not in self.paths:
+            self.paths[name] = self._find(name)
+        return self.paths[name]
+
+    def need(self, entry: str) -> Need:
+        """All that a module needs; KeyError if there is none of that name."""
+        first = entry.partition(".")[0]
+        if first not in PACKAGES and not self.is_local(first):
+            return Need((), (), self.installed([first]))
+        names, foreign = self._closure(entry)
+        looking = [self.path(name) for name in names if self.module(name).looks]
+        # Beside a module in the project's folder lie its data and settings, which DVC watches.
+        folders = {path.parent for path in looking if path} - {self.root}
+        return Need(
+            modules=tuple(f"{name} {self.module(name).tokens}" for name in sorted(names)),
+            files=tuple(sorted(line for folder in folders for line in self._files(folder))),
+            packages=self.installed(foreign),
+        )
+
+    def has(self, name: str) -> bool:
+        """Whether there is a module of this name: Metassay's, the project's, or a package's."""
+        first = name.partition(".")[0]
+        if first in PACKAGES or self.is_local(first):
+            return self.path(name) is not None
+        return bool(first) and self.installed([first]) != (f"{first}=={ABSENT}",)
+
+    def names_files(self, name: str) -> bool:
+        """Whether options of a kind may name prompts and other files that it reads.
+
+        A user's kind may say so in another module than its own; of a package it isn't known.
+        """
+        first = name.partition(".")[0]
+        if first in PACKAGES:
+            return self.module(name).files
+        if not self.is_local(first):
+            return True
+        local = (one for one in self._closure(name)[0] if one.partition(".")[0] not in PACKAGES)
+        return any(self.module(one).files for one in local)
+
+    def is_local(self, package: str) -> bool:
+        """Whether Python takes a top-level name, other than our own, from the project's folder."""
+        if package not in self.local:
+            there = {package, f"{package}.py"} & self._listing(self.root)
+            self.local[package] = bool(there) and _is_inside(package, self.root.resolve())
+        return self.local[package]
+
+    def programs(self) -> list[str]:
+        """The stages: what can be run of the package `stages`, without the package's name."""
+        names = sorted(
+            one[:-3] for one in self._listing(self.folders["stages"]) if one[-3:] == ".py"
+        )
+        return [name for name in names if self.module(f"stages.{name}").runs]
+
+    def installed(self, foreign: Iterable[str]) -> tuple[str, ...]:
+        """`name==version` of the packages that bring modules of these names.
+
+        Of one that is not installed it is the version that constraints.txt would install, so that
+        versions are the same whichever extras are there.
+        """
+        places = [Path(one) for one in sys.path if one.endswith("-packages") and Path(one).is_dir()]
+        state = [place.stat().st_mtime_ns for place in places]
+        key = "installed " + os.pathsep.join(map(str, places))
+        versions = self.kept.get(key, state, _versions)
+        found = (versions.get(name) or [self._pinned(name)] for name in foreign)
+        return tuple(sorted({line for lines in found for line in lines}))
+
+    def _pinned(self, name: str) -> str:
+        brought = BROUGHT_BY.get(name, name)
+        file, like = self.root / "constraints.txt", f"{brought.lower().replace('_', '-')}=="
+        lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+        return next((line for line in lines if line.startswith(like)), f"{name}=={ABSENT}")
+
+    def content(self, path: Path) -> str:
+        """A hash of a file's bytes."""
+        made: str = self.kept.of_file(path, "file", lambda: _hash(path.read_bytes()))
+        return made
+
+    def _find(self, name: str) -> Path | None:
+        package, *steps = name.split(".")
+        if package in PACKAGES:
+            folder = self.folders[package]
+        elif self.is_local(package):
+            folder, steps = self.root, [package, *steps]
+        else:
+            return None
+        for step in steps[:-1]:
+            if step not in self._listing(folder):
+                return None
+            folder /= step
+        last = steps[-1] if steps else "__init__"
+        there = self._listing(folder)
+        if f"{last}.py" in there:
+            return folder / f"{last}.py"
+        if last in there and "__init__.py" in self._listing(folder / last):
+            return folder / last / "__init__.py"
+        return None
+
+    def _closure(self, entry: str) -> tuple[set[str], set[str]]:
+        names, foreign = set[str](), set[str]()
+        waiting = [entry]
+        if entry.partition(".")[0] not in PACKAGES:
+            waiting += self._on_the_way(entry)
+        while waiting:
+            name = waiting.pop()
+            if name in names:
+                continue
+            names.add(name)
+            # The outermost package hands out `meta_eval` if it is asked for it, and no stage asks.
+            for imported in self.module(name).imports if name not in PACKAGES else ():
+                wanted = self._absolute(imported, name)
+                first = wanted.partition(".")[0]
+                if first in PACKAGES or self.is_local(first):
+                    waiting += self._on_the_way(wanted)
+                elif first not in sys.stdlib_module_names and first not in PLUMBING:
+                    foreign.add(first)
+        return names, foreign
+
+    def _on_the_way(self, wanted: str) -> list[str]:
+        """The modules that importing a dotted name runs: itself, and the packages that hold it.
+
+        Our outermost package counts only if it is asked for a name of its own, such as the version.
+        """
+        steps = wanted.split(".")
+        names = [".".join(steps[:length]) for length in range(2, len(steps) + 1)]
+        if steps[0] not in PACKAGES or not names or self.path(names[0]) is None:
+            names.append(steps[0])
+        return [name for name in names if name not in APART and self.path(name)]
+
+    def _absolute(self, wanted: str, module: str) -> str:
+        """The full name of what a module imports, which may begin with dots."""
+        if not wanted.startswith("."):
+            return wanted
+        path = self.path(module)
+        package = path is not None and path.name == "__init__.py"
+        try:
+            return importlib.util.resolve_name(
+                wanted, module if package else module.rpartition(".")[0]
+            )
+        except ImportError:  # beyond the outermost package: Python will say so
+            return module
+
+    def _files(self, folder: Path) -> list[str]:
+        """Templates, style sheets and other files that lie in a folder of code."""
+        if folder not in self.beside:
+            inside = [folder / name for name in self._listing(folder)]
+            inside += (folder / "templates").rglob("*") if folder / "templates" in inside else []
+            files = [path for path in inside if path.suffix not in (".py", ".pyc")]
+            self.beside[folder] = [
+                f"{self._short(path)} {self.content(path)}"
+                for path in files
+                if path.is_file() and not path.name.startswith(".")
+            ]
+        return self.beside[folder]
+
+    def _short(self, path: Path) -> str:
+        above = [one.parent for one in self.folders.values() if path.is_relative_to(one)]
+        return path.relative_to(above[0] if above else self.root).as_posix()
+
+    def _listing(self, folder: Path) -> frozenset[str]:
+        if folder not in self.listings:
+            found = folder.iterdir() if folder.is_dir() else ()
+            self.listings[folder] = frozenset(path.name for path in found)
+        return self.listings[folder]
+
+
+def _folder(root: Path, package: str) -> Path:
+    found = importlib.machinery.PathFinder.find_spec(package, [str(root.resolve()), *sys.path])
+    if found is None or not found.submodule_search_locations:
+        found = importlib.util.find_spec(
+            package
+        )  # an editable install may have a finder of its own
+    if found is None or not found.submodule_search_locations:
+        raise BadInput(f"{root}: has no folder {package}/, and none is installed; copy it there")
+    return Path(next(iter(found.submodule_search_locations)))
+
+
+def _is_inside(package: str, root: Path) -> bool:
+    """Whether importing a top-level name, with `root` first on the path, finds it in `root`."""
+    if package in sys.stdlib_module_names:
+        return False
+    found = importlib.machinery.PathFinder.find_spec(package, [str(root), *sys.path])
+    places = [found.origin, *(found.submodule_search_locations or ())] if found else []
+    here = {str(root / name) for name in (package, f"{package}.py", f"{package}/__init__.py")}
+    return not here.isdisjoint(places)
+
+
+def _exists(key: str) -> bool:
+    kind, _, path = key.partition(" ")
+    return kind == "installed" or Path(path).exists()
+
+
+def _versions() -> dict[str, list[str]]:
+    """`name==version` of every package that is installed, by what is imported of it.
+
+    Without what follows a `+`: torch 2.13.0+cpu and 2.13.0 are one release.
+    """
+    from importlib import metadata  # 20 ms, which a stage that starts has not got
+
+    lines: dict[str, set[str]] = {}
+    for name, brought_by in metadata.packages_distributions().items():
+        for one in brought_by:
+            version = metadata.version(one).partition("+")[0]
+            lines.setdefault(name, set()).add(f"{one.lower().replace('_', '-')}=={version}")
+    return {name: sorted(found) for name, found in lines.items()}
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:DIGITS]
+
+
+def _own_hash() -> str:
+    """What is kept was read by this code: other code may read otherwise."""
+    return _hash(b"".join(Path(file).read_bytes() for file in (__file__, code_reading.__file__)))

@@ -1,0 +1,115 @@
+"""session.py: which text may go where, and the currency of the cap; nothing is sent here."""
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metassay.core.errors import BadInput
+from metassay.core.kinds import Chosen
+from metassay.core.options import Options
+from metassay.core.params import MaxCost
+from metassay.llm.endpoints import ModelOptions, Models, parse_models
+from metassay.llm.needs import Needs, PromptFile, Use
+from metassay.llm.session import Session, cap_of, model_problems
+from tests.architecture import PACKAGES, ROOT, imports, sources
+
+# Whoever has these could send text, or pay for an answer, past what a session allows.
+WIRING = {
+    *("metassay.llm.egress.check", "metassay.llm.egress.check_all"),
+    *("metassay.llm.budget.open_budget", "metassay.llm.budget.Budget"),
+    *("metassay.llm.client.asker", "metassay.llm.client.replayer"),
+}
+MODEL: dict[str, Any] = {"endpoint": "here", "model": "m-1", "max_tokens": 9}
+PRICES = {"date": "2026-11-01", "input_per_million": 1, "output_per_million": 1, "currency": "USD"}
+ACCESS = {"sample": "public", "shown": "private"}
+
+
+def models(**changes: Any) -> Models:
+    endpoint = {"kind": "openai", "base_url": "http://127.0.0.1:9/v1"} | changes
+    return parse_models({"here": endpoint}, {"m": MODEL})
+
+
+def session(tmp_path: Path, given: Models) -> Session:
+    return Session(given, None, ACCESS, ["sample"], raw=tmp_path, ledger=tmp_path / "ledger.sqlite")
+
+
+def asking(model: str = "m", max_tokens: int | None = None, reads: tuple[str, ...] = ()) -> Chosen:
+    """A kind that asks this model and reads these datasets."""
+    record = Needs(model=lambda _: Use(model, max_tokens), datasets=lambda _: reads)
+    return Chosen("asking", record, Options())
+
+
+def test_datasets_that_a_kind_reads_are_cleared_too(tmp_path: Path) -> None:
+    with session(tmp_path, models()) as opened:
+        opened.provide(asking())
+        with pytest.raises(BadInput, match=r"'shown' is private.*endpoints > here > sends"):
+            opened.provide(asking(reads=("shown",)))
+        with pytest.raises(BadInput, match=r"'other' is not in data/registry.yaml.*known: sample"):
+            opened.provide(asking(reads=("other",)))
+        assert opened.finish().responses.empty
+    with session(tmp_path, models(sends=["private"])) as opened:
+        _, decoding = opened.provide(asking("m", 5, ("shown",))).require_model()
+        assert (decoding.model, decoding.max_tokens) == ("m-1", 5)
+
+
+def test_who_asks_nobody_opens_nothing(tmp_path: Path) -> None:
+    with session(tmp_path, models()) as opened:
+        given = opened.provide(Chosen("rule", Needs(), Options()))
+        assert opened.finish().responses.empty
+    assert (given.raw, given.model) == (tmp_path, None)
+    assert not (tmp_path / "ledger.sqlite").exists()
+    with pytest.raises(RuntimeError, match="name it in its record"):
+        given.require_model()
+
+
+def test_an_unknown_model_is_named(tmp_path: Path) -> None:
+    with session(tmp_path, models()) as opened, pytest.raises(BadInput, match="known: m"):
+        opened.provide(asking("n"))
+    assert not (tmp_path / "ledger.sqlite").exists()
+
+
+def test_models_and_prompts_are_checked_by_the_record(tmp_path: Path) -> None:
+    record = Needs(
+        model=lambda _: Use("n", None),
+        files=lambda _: [PromptFile(tmp_path / name, {}) for name in ("a.yaml", "b.yaml")],
+    )
+    problems = model_problems(Chosen("asking", record, Options()), models(), where="systems > s")
+    assert problems[0].startswith("systems > s: model 'n' is not in params.yaml > models")
+    assert ["a.yaml does not exist" in problems[1], "b.yaml does not" in problems[2]] == [True] * 2
+    assert model_problems(asking(), models(), where="systems > s") == []
+
+
+def test_the_cap_is_in_the_currency_of_the_prices() -> None:
+    model = ModelOptions.model_validate(MODEL | {"prices": PRICES})
+    assert cap_of(MaxCost(amount=2, currency="USD"), model, "m") == 2
+    assert cap_of(None, model, "m") is None
+    with pytest.raises(BadInput, match="one currency"):
+        cap_of(MaxCost(amount=2, currency="EUR"), model, "m")
+
+
+def test_text_is_cleared_and_the_ledger_wired_in_one_place() -> None:
+    files = [file for package in PACKAGES for file in sources(package)]
+    outside = [file for file in files if file.parts[:2] != ("metassay", "llm")]
+    assert [str(file) for file in files if "metassay.llm.egress.check_all" in imports(file)] == [
+        "metassay/llm/session.py"
+    ]
+    assert not [(str(file), names) for file in outside if (names := WIRING & imports(file))]
+    assert [str(file) for file in outside if "metassay.llm.ledger.Ledger" in imports(file)] == [
+        "metassay/cli/ledger_commands.py"  # shows, exports and imports answers
+    ]
+
+
+def test_sessions_of_a_project_begin_where_its_registry_is_read() -> None:
+    files = [file for package in PACKAGES for file in sources(package)]
+    assert [str(file) for file in files if "Session" in called(file)] == [
+        "metassay/datasets/clearance.py"
+    ]
+
+
+def called(file: Path) -> set[str]:
+    """What a file calls, by the last part of each name."""
+    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return {ast.unparse(name).rpartition(".")[2] for name in calls}

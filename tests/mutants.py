@@ -1,0 +1,164 @@
+"""What the tests notice: random mutants of one line, each against the tests of its room.
+
+    python -m tests.mutants 150 --seed 1
+
+Draws lines of ROOMS, changes one thing in each (turns a comparison, moves a number, drops what is
+returned, exchanges `and` and `or`, or an operator), and runs the tests of that room in a copy of
+the project until the first fails. Prints each mutant that survived, and the share that was killed
+by room. A test that takes ten times as long as all did without a mutant has killed it, too.
+"""
+
+import argparse
+import ast
+import copy
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.architecture import ROOT, sources
+from tests.conftest import copy_project
+
+ROOMS = ("statistics", "meta_evaluation", "scoring", "llm", "tabular")
+TESTS = {  # where a room's tests lie, if not in the folder of its name
+    "tabular": ("tests/tabular", "tests/api", "tests/project/spreadsheets", "tests/datasets"),
+}
+TURNED: dict[type[ast.AST], type[ast.AST]] = {
+    **{ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt},
+    **{ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In},
+    **{ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.And: ast.Or, ast.Or: ast.And},
+    **{ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult},
+}
+
+
+class Mutant(NamedTuple):
+    """A file with one change; `line` and `what` say where and which."""
+
+    file: Path
+    line: int
+    what: str
+    text: str
+
+
+def _changed(node: ast.AST) -> ast.AST | None:
+    """The node with one thing changed, or None for a node that has nothing to change."""
+    new: Any = copy.deepcopy(node)
+    match new:
+        case ast.Compare(ops=[first, *_]) if type(first) in TURNED:
+            new.ops[0] = TURNED[type(first)]()
+        case ast.BoolOp(op=op) | ast.BinOp(op=op) if type(op) in TURNED:
+            new.op = TURNED[type(op)]()
+        case ast.Constant(value=bool(value)):
+            new.value = not value
+        case ast.Constant(value=int(value) | float(value)):
+            new.value = value + 1
+        case ast.Return(value=value) if value is not None:
+            new.value = ast.Constant(None)
+        case _:
+            return None
+    return new
+
+
+def mutants(file: Path) -> Iterator[Mutant]:
+    """Every mutant of a file, outside annotations, docstrings and defaults of constants."""
+    source = (ROOT / file).read_text(encoding="utf-8")
+    parts = source.splitlines(keepends=True)
+    functions = (
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    places = {}
+    for function in functions:
+        for node in (found for child in function.body for found in ast.walk(child)):
+            new = _changed(node) if isinstance(node, ast.expr | ast.stmt) else None
+            if new is not None and node.lineno == node.end_lineno:  # type: ignore[attr-defined]
+                places[node.lineno, node.col_offset, type(node)] = node, new  # type: ignore[attr-defined]
+    for (number, start, _), (node, new) in sorted(places.items(), key=lambda item: item[0][:2]):
+        line = parts[number - 1].encode()
+        wanted = f"({ast.unparse(new)})" if isinstance(node, ast.expr) else ast.unparse(new)
+        cut = line[:start] + wanted.encode() + line[node.end_col_offset :]  # type: ignore[attr-defined]
+        text = "".join([*parts[: number - 1], cut.decode(), *parts[number:]])
+        yield Mutant(file, number, f"{ast.unparse(node)} -> {ast.unparse(new)}", text)
+
+
+def drawn(number: int, seed: int) -> list[Mutant]:
+    """So many mutants, as many of each room as it has of the lines."""
+    files = [file for each in ROOMS for file in sources(f"metassay/{each}")]
+    sized = [len((ROOT / file).read_text(encoding="utf-8").splitlines()) for file in files]
+    chance = random.Random(seed)
+    found: list[Mutant] = []
+    while len(found) < number:
+        (file,) = chance.choices(files, sized)
+        every = [*mutants(file)]
+        mutant = chance.choice(every) if every else None
+        if mutant and mutant not in found and _parses(mutant.text):
+            found.append(mutant)
+    return found
+
+
+def _parses(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
+
+
+def tests_pass(root: Path, room: str, seconds: float | None) -> tuple[bool, float]:
+    """Whether all tests of a room pass, and how many seconds they took."""
+    folders = [folder for folder in TESTS.get(room, (f"tests/{room}",)) if (root / folder).exists()]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not slow", *folders]
+    start = time.monotonic()
+    try:
+        done = subprocess.run(
+            command,
+            cwd=root,
+            env={**os.environ, "PYTHONPATH": str(root)},
+            capture_output=True,
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return False, time.monotonic() - start
+    return done.returncode == 0, time.monotonic() - start
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Draw mutants, test each, and print which survived."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("number", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args(words)
+    tried: Counter[str] = Counter()
+    killed: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "project"
+        root.mkdir()
+        copy_project(root)
+        usual = {each: tests_pass(root, each, None) for each in ROOMS}
+        if broken := [each for each, (passed, _) in usual.items() if not passed]:
+            sys.exit(f"tests fail without any mutant: {', '.join(broken)}")
+        for mutant in drawn(given.number, given.seed):
+            room = mutant.file.parts[1]
+            whole = (root / mutant.file).read_text(encoding="utf-8")
+            (root / mutant.file).write_text(mutant.text, encoding="utf-8")
+            passed, _ = tests_pass(root, room, 10 * usual[room][1] + 10)
+            (root / mutant.file).write_text(whole, encoding="utf-8")
+            tried[room] += 1
+            killed[room] += not passed
+            said = "survived" if passed else "killed"
+            print(f"{said}: {mutant.file}:{mutant.line}: {mutant.what}", flush=True)
+    for room in ROOMS:
+        print(f"{room}: {killed[room]} of {tried[room]} killed")
+    print(f"all: {killed.total()} of {tried.total()} killed")
+
+
+if __name__ == "__main__":
+    main()

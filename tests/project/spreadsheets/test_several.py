@@ -1,0 +1,149 @@
+"""Several files of one kind: all are read, and what they say of each other is checked."""
+
+from pathlib import Path
+
+import pytest
+
+from metassay.cli.main import main
+from metassay.core.errors import BadInput
+from metassay.project import make
+from metassay.project.spreadsheets.read import Asked, Found, read_all
+from metassay.project.spreadsheets.settings import settings_of
+from metassay.project.spreadsheets.summary import lines
+from tests.project.spreadsheets.sheets import (
+    DOCS,
+    LONG,
+    RATERS,
+    RATINGS,
+    SCORES,
+    SYSTEMS,
+    Table,
+    put,
+)
+
+HEAD = ["visit_id", "model"]
+TEXTS = [(d, s) for d in DOCS for s in SYSTEMS]
+
+
+def of(rater: str, *, named: bool = False) -> list[list[str]]:
+    """One rater's rows, with the column that says so or without it."""
+    rows = [RATINGS[0], *(row for row in RATINGS[1:] if row[2] == rater)]
+    return [[*row[:2], *(row[2:] if named else row[3:])] for row in rows]
+
+
+def read(folder: Path, *columns: str, **tables: dict[str, Table]) -> Found:
+    """What is read of the files of each kind, by name."""
+    named = {"texts": {"texts.csv": LONG}, **tables}
+    files = {
+        kind: [put(folder / name, table) for name, table in each.items()]
+        for kind, each in named.items()
+    }
+    return read_all(Asked(files, columns))
+
+
+def refused(folder: Path, **tables: dict[str, Table]) -> str:
+    with pytest.raises(BadInput) as caught:
+        read(folder, **tables)
+    return "\n".join(caught.value.problems)
+
+
+def test_a_file_of_each_rater_is_one_of_all_raters(tmp_path: Path) -> None:
+    whole = read(tmp_path, ratings={"ratings.csv": RATINGS}).rows
+    for named in (True, False):
+        ratings = {f"{rater}.csv": of(rater, named=named) for rater in RATERS}
+        found = read(tmp_path, ratings=ratings)
+        assert {one[1:] for one in found.rows.ratings} == {one[1:] for one in whole.ratings}
+        told = "\n".join(lines(found, settings_of(found.rows)))
+        assert ("rater = the file's name" in told) is not named
+        assert "ann.csv, ben.csv, 12 rows" in told
+
+
+def test_texts_and_scores_in_several_files_and_metrics_in_files_of_their_own(
+    tmp_path: Path,
+) -> None:
+    one = read(tmp_path, scores={"scores.csv": SCORES}).rows
+    texts = {"t1.csv": LONG[:4], "t2.csv": [LONG[0], *LONG[4:]]}
+    scores = {f"{n}.csv": [[*row[:2], row[n]] for row in SCORES] for n in (2, 3, 4)}
+    found = read(tmp_path, texts=texts, scores=scores).rows
+    assert [text[1:] for text in found.texts] == [text[1:] for text in one.texts]
+    assert {score[1:] for score in found.scores} == {score[1:] for score in one.scores}
+
+
+def test_numbers_that_count_the_rows_of_each_file_are_no_ratings(tmp_path: Path) -> None:
+    table = [[*HEAD, "item", "fluency"], *([d, s, "0", "3"] for d, s in TEXTS * 2)]
+    counted = [table[0], *([*row[:2], str(n), row[3]] for n, row in enumerate(table[1:], 1))]
+    texts = [LONG[0], *([f"{d}{n}", *row] for n in "ab" for d, *row in LONG[1:])]
+    for n, row in enumerate(counted[1:]):
+        row[0] += "ab"[n >= len(TEXTS)]
+    files = {"ann.csv": counted, "ben.csv": counted}
+    found = read(tmp_path, texts={"texts.csv": texts}, ratings=files)
+    assert {*found.criteria} == {"fluency"}
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        (
+            {"ann.csv": of("ann"), "ben.csv": [*of("ben"), of("ben")[1]]},
+            "ben.csv: 2 lines: rates a text again, and no column says who rated",
+        ),
+        (
+            {"ann.csv": of("ann", named=True), "ann2.csv": of("ann", named=True)},
+            "same as ann.csv line 2",
+        ),
+        (
+            {"ann.csv": of("ann", named=True), "ben.csv": of("ben")},
+            "ben.csv: has no column 'rater', which holds the rater in other files; add it",
+        ),
+        (
+            {"ann.csv": of("ann"), "ben.csv": [["case", *of("ben")[0][1:]], *of("ben")[1:]]},
+            "ben.csv: has no column 'visit_id', which holds the doc in other files; add it",
+        ),
+        (
+            {"ann.csv": of("ann"), "ben.csv": [[*HEAD, "note"], *([d, s, "so"] for d, s in TEXTS)]},
+            "ben.csv: has none of the columns that hold ratings in other files",
+        ),
+        (
+            {"ann.csv": of("ann"), "ben.csv": [of("ben")[0]]},
+            "ben.csv: has no row that fits its header",
+        ),
+    ],
+)
+def test_what_contradicts_is_refused(tmp_path: Path, files: dict[str, Table], words: str) -> None:
+    assert words in refused(tmp_path, ratings=files)
+
+
+def test_a_source_that_differs_from_another_file_s(tmp_path: Path) -> None:
+    other = [LONG[0], ["v1", "cedar", "Some text.", "Another source.", ""]]
+    said = refused(tmp_path, texts={"t1.csv": LONG, "t2.csv": other})
+    assert "t2.csv: line 2: the source differs from an earlier row's (doc 'v1', t1.csv line" in said
+
+
+def test_one_file_twice_and_two_of_one_name(tmp_path: Path) -> None:
+    texts = put(tmp_path / "texts.csv", LONG)
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        put(tmp_path / folder / "r.csv", RATINGS)
+    same = tmp_path / "a/r.csv"
+    for files, words in (
+        ([same, tmp_path / "b/../a/r.csv"], "r.csv: is named twice; name it once"),
+        ([same, tmp_path / "b/r.csv"], "r.csv: 2 files have this name, by which raters"),
+    ):
+        with pytest.raises(BadInput) as caught:
+            read_all(Asked({"texts": [texts], "ratings": files}))
+        assert words in "\n".join(caught.value.problems)
+
+
+def test_the_command_takes_them_all_and_says_them_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(make, "refresh", lambda made: True)
+    monkeypatch.chdir(tmp_path)
+    words = ["init", "study", "--texts", put(tmp_path / "texts.csv", LONG).name]
+    for rater in RATERS:
+        words += ["--ratings", put(tmp_path / f"{rater}.csv", of(rater)).name]
+    assert main(words) == 2
+    assert "--ratings ann.csv --ratings ben.csv" in capsys.readouterr().err
+    assert main([*words, "--yes"]) == 0
+    made = (tmp_path / "study/data/study/ratings.csv").read_text("utf-8")
+    assert made.count(",ann,") == made.count(",ben,") == 2 * len(TEXTS)

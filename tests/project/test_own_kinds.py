@@ -1,0 +1,284 @@
+"""Kinds by dotted path: docs/own-kinds.md is true, and what is wrong with one is told in a line."""
+
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+
+from metassay.cli.main import main
+from metassay.core.errors import BadInput
+from metassay.core.kinds import choose, is_path
+from metassay.metrics import METRICS
+from metassay.project import kit
+from metassay.versions.code_yaml import refresh, stale, versions
+from tests.conftest import ROOT
+from tests.stage_setup import run_stage
+
+PAGE = (ROOT / "docs/own-kinds.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```', PAGE, flags=re.MULTILINE | re.DOTALL)
+VISITS = """\
+visit,dialogue,reference,terse,rating
+v1,How is the cough?|It is gone.,The cough is gone.,Cough gone; no fever. [1],4
+v2,Any fever?|None for a week.,There is no fever.,No fever. [1],5
+"""
+OWN = Path("benchmarks/one/params.yaml")
+
+
+@pytest.fixture(autouse=True)
+def _fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """One stands in an empty folder; nobody has imported a module of a project."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    yield
+    for name in [name for name in sys.modules if name.split(".")[0].startswith("mylab")]:
+        del sys.modules[name]
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example that `metassay init` makes; not to be changed."""
+    folder = tmp_path_factory.mktemp("once") / "example"
+    assert main(["init", str(folder), "--name", "one"]) == 0
+    return folder
+
+
+@pytest.fixture
+def project(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """That project, to change; one stands in it."""
+    shutil.copytree(example, tmp_path / "example")
+    monkeypatch.chdir(tmp_path / "example")
+    return tmp_path / "example"
+
+
+def change(file: Path, old: str, new: str) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def problems(capsys: pytest.CaptureFixture[str]) -> str:
+    capsys.readouterr()
+    for name in [name for name in sys.modules if name.split(".")[0] == "mylab"]:
+        del sys.modules[name]
+    assert main(["validate"]) == 2
+    return re.sub(r"(?m)^(\S+\.yaml), line \d+", r"\1", capsys.readouterr().err)
+
+
+def test_the_page_shows_what_init_writes() -> None:
+    shown = {name: text.encode() for name, text in BLOCKS if name.endswith(".py")}
+    made = kit.example_kinds()
+    assert {name: shown[name] for name in made if "__init__" not in name} == {
+        name: text for name, text in made.items() if "__init__" not in name
+    }
+
+
+def test_every_kind_of_the_page_runs(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _all_of_the_page()
+    (project / "data/visits").mkdir()
+    (project / "data/visits/notes.csv").write_text(VISITS, encoding="utf-8")
+    assert main(["validate"]) == 0, capsys.readouterr().err
+    assert main(["list"]) == 0
+    listed = capsys.readouterr().out
+    assert "mylab.readers:read" in listed
+    assert "mylab.alignments:WORDS" in listed
+    refresh(project)
+    for stage, item in (
+        *(("ingest", ""), ("generate", "last"), ("segment", ""), ("decompose", "semicolons")),
+        *(("align", ""), ("pair", "all"), ("judge", "verbatim"), ("measure", "")),
+        ("aggregate", ""),
+    ):
+        assert run_stage(monkeypatch, project, stage, item) == 0, capsys.readouterr().err
+    tables = project / "data/tables/one"
+    units = pd.read_parquet(tables / "units.parquet")
+    claims = units[(units["author"] == "terse") & (units["kind"] == "claim")]
+    assert list(claims["text"]) == ["Cough gone", "no fever.", "No fever."]
+    texts = pd.read_parquet(tables / "texts/last.parquet")
+    assert list(texts["text"]) == ["It is gone. [1]", "None for a week. [1]"]
+    aligned = pd.read_parquet(tables / "alignments.parquet")
+    assert [list(one) for one in aligned["passages"][aligned["author"] == "last"]] == [[1, 0], [1]]
+    judgments = pd.read_parquet(tables / "judgments/verbatim.parquet")
+    assert set(judgments["label"]) == {"entailed", "not_entailed"}
+    board = pd.read_parquet(tables / "leaderboard.parquet").set_index(["metric", "author"])
+    assert board.loc[("negations", "terse"), "macro"].item() == pytest.approx((1 / 4 + 1 / 2) / 2)
+    assert set(board.loc["negations", "better"]) == {"neither"}
+
+
+def _all_of_the_page() -> None:
+    """Take every block of the page into the project, and let its benchmark use them."""
+    params: Any = yaml.safe_load(Path("params.yaml").read_text(encoding="utf-8"))
+    registry: Any = yaml.safe_load(Path("data/registry.yaml").read_text(encoding="utf-8"))
+    for name, text in BLOCKS:
+        if name.endswith(".py"):
+            Path(name).write_text(text, encoding="utf-8")
+        else:
+            whole = params if name == "params.yaml" else registry
+            for block, entries in yaml.safe_load(text).items():
+                whole[block] |= entries
+    own = yaml.safe_load(OWN.read_text(encoding="utf-8"))
+    own |= {
+        "dataset": "visits",
+        "raw": "data/visits",
+        "systems": ["last"],
+        "metrics": ["negations"],
+    }
+    own |= {"segmentation": "lines", "decompositions": ["semicolons"], "alignment": "words"}
+    own |= {"judges": ["verbatim"], "criteria": {"fit": {"low": 1, "high": 5, "better": "higher"}}}
+    for file, content in (("params.yaml", params), ("data/registry.yaml", registry), (OWN, own)):
+        Path(file).write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("kind", "problem"),
+    [
+        ("mylab.nothing:X", "params.yaml > metrics > negations > kind: 'mylab.nothing:X' is not"
+         " known: there is no module 'mylab.nothing' in the project's folder"),
+        ("nowhere.metrics", "there is no module 'nowhere' in the project's folder"),
+        ("mylab.metrics", "module 'mylab.metrics' has no KIND; define it there"),
+        ("mylab.metrics:OTHER", "module 'mylab.metrics' has no OTHER; define it there"),
+        ("mylab.judges:VERBATIM", "is of type JudgeKind, and Metric is wanted here"),
+        ("mylab.metrics:measure", "is of type function, and Metric is wanted here"),
+        ("mylab", "'mylab' is not known; choose from"),
+        ("mylab..metrics", "'mylab..metrics' is not known; choose from"),
+    ],
+)  # fmt: skip
+def test_a_path_that_leads_nowhere_is_told(
+    project: Path, capsys: pytest.CaptureFixture[str], kind: str, problem: str
+) -> None:
+    change(project / "params.yaml", '"mylab.metrics:NEGATIONS"', f'"{kind}"')
+    said = problems(capsys)
+    assert problem in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("NEGATIONS = ", "NEGATIONS == ", "mylab/metrics.py, line 23: NameError: name 'NEGATIONS'"),
+        ("def measure(", "def measure((", "mylab/metrics.py, line 14: SyntaxError: "),
+        ("from metassay", "import no_such_package\nfrom metassay",
+         "mylab/metrics.py, line 5: ModuleNotFoundError: No module named 'no_such_package'"),
+        ("class Neg", "raise SystemExit(3)\nclass Neg", "mylab/metrics.py, line 8: SystemExit: 3"),
+        ("options=NegationOptions", "options=dict", "are no class of options; derive it from"),
+        ('name="negations"', 'name="bleu"', "gives a metric 'bleu', which is one of Metassay's"),
+    ],
+)  # fmt: skip
+def test_a_fault_in_a_module_is_told_in_one_line(
+    project: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, problem: str
+) -> None:
+    change(project / "mylab/metrics.py", old, new)
+    said = problems(capsys)
+    (line,) = [line for line in said.splitlines() if problem in line]
+    assert "params.yaml" in line
+    assert "metrics > negations > kind" in line
+    assert "Traceback" not in said
+
+
+def test_a_reader_that_is_none_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "mylab/readers.py").write_text("read = 3\ndef rows(raw):\n    return []\n")
+    change(project / "data/registry.yaml", "reader: files", "reader: mylab.readers")
+    where = "data/registry.yaml > datasets > sample > reader: "
+    assert f"{where}'mylab.readers' is no function of a folder" in problems(capsys)
+    change(project / "data/registry.yaml", "mylab.readers", "mylab.readers:rows")
+    said = problems(capsys)
+    assert "reader 'mylab.readers:rows' returned list, and metassay.kinds.Rows is wanted" in said
+
+
+def test_options_are_checked_as_those_of_any_kind(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(project / "params.yaml", "never, without]", "never], least: 3")
+    assert "metrics > negations > least: unknown key; remove it" in problems(capsys)
+
+
+def test_a_metric_that_gives_too_few_values_is_told(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(project / "mylab/metrics.py", "in zip(counts, every, strict=True)]", "in [(1, [2])]]")
+    own = OWN.read_text(encoding="utf-8")
+    OWN.write_text(re.sub(r"(?m)^metrics: .*", "metrics: [negations]", own), encoding="utf-8")
+    refresh(project)
+    for stage, item in (("ingest", ""), ("generate", "lead"), ("generate", "longest_turn")):
+        assert run_stage(monkeypatch, project, stage, item) == 0
+    assert run_stage(monkeypatch, project, "segment") == 0
+    assert run_stage(monkeypatch, project, "measure") == 78
+    assert "mylab.metrics:NEGATIONS: gave so many values: {'negations': 1}, and" in (
+        capsys.readouterr().err
+    )
+
+
+def test_an_edit_makes_stale_what_depends_on_it_and_nothing_else(project: Path) -> None:
+    """Also of modules that are imported relatively, lazily, or from a folder without __init__."""
+    (project / "mylab/words").mkdir()
+    for name in ("mylab/words/lists.py", "mylab/words/more.py", "plain.py"):
+        (project / name).write_text("A = 1\n", encoding="utf-8")
+    change(
+        project / "mylab/metrics.py",
+        "def measure(",
+        "from .words import lists\n\n\ndef late():\n    from mylab.words import more\n"
+        "    import plain\n\n\ndef measure(",
+    )
+    refresh(project)
+    before = versions(project)
+    for name in ("mylab/words/lists.py", "mylab/words/more.py", "plain.py", "mylab/__init__.py"):
+        (project / name).write_text("A = 2\n", encoding="utf-8")
+        after = versions(project)
+        changed = {
+            f"{block}.{one}"
+            for block, names in after.items()
+            for one in names
+            if before[block][one] != names[one]
+        }
+        assert changed == {"metrics.negations", "metrics_of.one"}, name
+        assert stale(project, "measure", [("metrics_of", "one")])
+        before = after
+        refresh(project)
+    (project / "mylab/metrics.py").write_text("def (", encoding="utf-8")
+    with pytest.raises(BadInput, match=r"metrics\.py: line 1: is no Python"):
+        versions(project)
+    (project / "mylab/metrics.py").unlink()
+    with pytest.raises(BadInput, match=r"kind: there is no module 'mylab\.metrics' in this folder"):
+        versions(project)
+
+
+def test_of_an_installed_package_the_version_counts(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site-packages"
+    monkeypatch.syspath_prepend(str(site))
+    seen = []
+    for version in ("1.0", "1.1"):
+        about = site / f"mylab_kit-{version}.dist-info"
+        about.mkdir(parents=True)
+        (about / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: mylab-kit\nVersion: {version}\n", encoding="utf-8"
+        )
+        (about / "top_level.txt").write_text("mylab_kit\n", encoding="utf-8")
+        text = (project / "mylab/metrics.py").read_text(encoding="utf-8")
+        (site / "mylab_kit.py").write_text(text, encoding="utf-8")
+        params = project / "params.yaml"
+        params.write_text(
+            params.read_text(encoding="utf-8").replace("mylab.metrics:", "mylab_kit:"), "utf-8"
+        )
+        seen.append(versions(project)["metrics"]["negations"])
+        for file in about.iterdir():
+            file.unlink()
+        about.rmdir()
+    assert seen[0] != seen[1]
+    assert main(["validate"]) == 0
+
+
+def test_a_plain_name_is_never_imported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "words.py").write_text("raise SystemExit", encoding="utf-8")
+    assert [is_path(one) for one in ("words", "a.b", "a:B", "a.b:C", "1.5", "a:b:c", "a/b")] == [
+        *(False, True, True, True, False, False, False)
+    ]
+    with pytest.raises(BadInput, match="'words' is not known; choose from"):
+        choose(METRICS, {"kind": "words"}, where="params.yaml > metrics > w")

@@ -1,0 +1,297 @@
+"""One table, whatever it is kept in and whichever command reads it: the same numbers."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pandas as pd
+import pytest
+
+from metassay.api.columns import Named
+from metassay.api.eval_request import Wanted
+from metassay.api.meta_eval import _read
+from metassay.datasets import files as own_data
+from metassay.project.spreadsheets.read import Asked, read_all
+from metassay.project.spreadsheets.settings import project_of
+from metassay.tabular.rows import Findings
+from metassay.tabular.sheet import frame_sheet, read_sheet
+
+DOCS, SYSTEMS = [f"d{n}" for n in range(1, 7)], ("alba", "brise")
+TEXTS = [["doc_id", "system", "text"]] + [
+    [d, s, f"{s} says of {d} that it is well"] for d in DOCS for s in SYSTEMS
+]
+KEYS = [(d, s) for d in DOCS for s in SYSTEMS]
+Rows = list[list[str]]
+
+
+def scores(*names: str, cell: Callable[[int, int], str] = lambda n, m: f"0.{n}{m + 1}") -> Rows:
+    """A column per metric, a row per text."""
+    body = [[d, s, *(cell(n, m) for m in range(len(names)))] for n, (d, s) in enumerate(KEYS)]
+    return [["doc_id", "system", *names], *body]
+
+
+def ratings(*names: str, cell: Callable[[int], str] = lambda n: str(1 + n % 5)) -> Rows:
+    """A column per criterion, a row per text and rater."""
+    body = [
+        [d, s, rater, *(cell(n + m + k) for m in range(len(names)))]
+        for n, (d, s) in enumerate(KEYS)
+        for k, rater in enumerate(("ann", "ben"))
+    ]
+    return [["doc_id", "system", "rater", *names], *body]
+
+
+def long(table: Rows, n_keys: int, thing: str) -> Rows:
+    """A row per value."""
+    head, *body = table
+    each = [[*r[:n_keys], c, r[n_keys + m]] for r in body for m, c in enumerate(head[n_keys:])]
+    return [[*head[:n_keys], thing, "value"], *each]
+
+
+def called(table: Rows, *names: str) -> Rows:
+    """With other names of the first columns."""
+    return [[*names, *table[0][len(names) :]], *table[1:]]
+
+
+def cycle(*cells: str) -> Callable[[int], str]:
+    return lambda n: cells[n % len(cells)]
+
+
+def as_csv(table: Rows, folder: Path, name: str, separator: str = ",") -> Path:
+    made = io.StringIO()
+    csv.writer(made, delimiter=separator).writerows(table)
+    path = folder / f"{name}.csv"
+    path.write_text(made.getvalue(), encoding="utf-8")
+    return path
+
+
+def as_xlsx(table: Rows, folder: Path, name: str) -> Path:
+    book = openpyxl.Workbook()
+    for row in table:
+        book.active.append(list(map(typed, row)))
+    book.save(folder / f"{name}.xlsx")
+    return folder / f"{name}.xlsx"
+
+
+def typed(cell: str) -> Any:
+    try:
+        return float(cell)
+    except ValueError:
+        return cell
+
+
+def records(table: Rows) -> list[dict[str, Any]]:
+    return [dict(zip(table[0], map(typed, row), strict=True)) for row in table[1:]]
+
+
+def as_json(table: Rows, folder: Path, name: str) -> Path:
+    (folder / f"{name}.json").write_text(json.dumps(records(table)))
+    return folder / f"{name}.json"
+
+
+def as_jsonl(table: Rows, folder: Path, name: str) -> Path:
+    (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, records(table))))
+    return folder / f"{name}.jsonl"
+
+
+def as_parquet(table: Rows, folder: Path, name: str) -> Path:
+    pd.DataFrame(records(table)).to_parquet(folder / f"{name}.parquet")
+    return folder / f"{name}.parquet"
+
+
+PLAIN = (scores("error_rate", "align"), ratings("fluency"))
+SETS: dict[str, tuple[Rows, Rows]] = {
+    "plain": PLAIN,
+    "long": (long(PLAIN[0], 2, "metric"), long(ratings("fluency", "accuracy"), 3, "criterion")),
+    "usual names": (
+        called(PLAIN[0], "visit_id", "model"),
+        called(PLAIN[1], "case", "llm", "coder"),
+    ),
+    "less is better": (scores("TER", "omissions"), ratings("errors")),
+    "known metrics": (scores("words", "coverage"), ratings("quality")),
+    "yes and no": (PLAIN[0], ratings("faithful_overall", cell=cycle("yes", "no", "no"))),
+    "pass and fail": (PLAIN[0], ratings("accuracy", cell=cycle("pass", "fail", "fail"))),
+    "true and false": (scores("check", cell=lambda n, _: str(n % 3 == 0)), PLAIN[1]),
+    "correct": (PLAIN[0], ratings("correctness", cell=cycle("correct", "incorrect", "N/A"))),
+    "Inspect": (scores("grader", cell=lambda n, _: "CIPN"[n % 4]), PLAIN[1]),
+    "stars": (PLAIN[0], ratings("quality", cell=cycle("★★★★☆", "★★☆☆☆", "★★★★★"))),
+    "stars in words": (PLAIN[0], ratings("quality", cell=cycle("4 stars", "1 star", "3 stars"))),
+    "out of five": (PLAIN[0], ratings("quality", cell=cycle("4/5", "2/5", "5/5"))),
+    "Label Studio": (
+        PLAIN[0],
+        ratings("quality", cell=cycle('[{"rating": 3}]', '[{"rating": 5}]')),
+    ),
+    "labelled": (PLAIN[0], ratings("quality", cell=cycle("1 - poor", "3 (fair)", "5: good"))),
+    "missing": (
+        scores("align", cell=lambda n, _: "N/A" if n == 4 else f"0.{n + 1}"),
+        ratings("quality", cell=cycle("1", "-", "3", "none", "5")),
+    ),
+    "percent": (scores("align", cell=lambda n, _: f"{n + 20}%"), PLAIN[1]),
+    "decimal comma": (scores("align", cell=lambda n, _: f"0,{n + 1}"), PLAIN[1]),
+    "a remark": ([[*row, "so" if n else "remark"] for n, row in enumerate(PLAIN[0])], PLAIN[1]),
+    "numbers beside": ([[*r, str(n) if n else "seed"] for n, r in enumerate(PLAIN[0])], PLAIN[1]),
+    "raters side by side": (
+        PLAIN[0],
+        [
+            ["doc_id", "system", "rater_1", "rater_2"],
+            *([d, s, str(1 + n % 5), str(1 + n % 4)] for n, (d, s) in enumerate(KEYS)),
+        ],
+    ),
+    "criteria by rater": (
+        PLAIN[0],
+        [
+            ["doc_id", "system", "fluency_r1", "fluency_r2", "accuracy_r1", "accuracy_r2"],
+            *([d, s, *(str(1 + (n + m) % 5) for m in range(4))] for n, (d, s) in enumerate(KEYS)),
+        ],
+    ),
+    "a title": ([["Scores of spring", "", "", ""], *PLAIN[0]], PLAIN[1]),
+    "counted rows": ([[str(n - 1) if n else "", *row] for n, row in enumerate(PLAIN[0])], PLAIN[1]),
+    "capitals": (
+        called(PLAIN[0], "Doc_ID", "System"),
+        called(PLAIN[1], "DOC ID", "System", "Rater"),
+    ),
+}
+
+
+def by_meta_eval(paths: dict[str, Path], **better: list[str]) -> dict[str, Any]:
+    """What meta-eval evaluates."""
+    faults = Findings()
+    sheets = {kind: read_sheet(path, faults) for kind, path in paths.items()}
+    assert not faults, faults.lines()
+    return evaluated(sheets["scores"], sheets["ratings"], **better)
+
+
+def evaluated(of_scores: Any, of_ratings: Any, **better: list[str]) -> dict[str, Any]:
+    read = _read([of_scores], [of_ratings], Wanted(Named(), better, {}, None, [], {}))
+    assert read.scores is not None
+    rated = read.ratings.table
+    return {
+        "scores": frozenset(
+            read.scores.table[["doc_id", "author", "metric", "value"]].itertuples(
+                index=False, name=None
+            )
+        ),
+        "ratings": frozenset(
+            rated[["doc_id", "author", "rater", "criterion", "value"]].itertuples(
+                index=False, name=None
+            )
+        ),
+        "metrics": read.said.better,
+        "criteria": {name: one.better for name, one in read.said.criteria.items()},
+        "lines": [line for line in read.said.notes if " is better (" in line],
+    }
+
+
+def by_init(paths: dict[str, Path], folder: Path, **better: list[str]) -> dict[str, Any]:
+    """What init evaluates, and what own data hold that it wrote."""
+    texts = as_csv(TEXTS, folder, "texts")
+    files = {"texts": [texts], **{kind: [path] for kind, path in paths.items()}}
+    found = read_all(Asked(files, **better))
+    content = project_of("mine", found, ["texts.csv"])
+    data = folder / "own"
+    data.mkdir(exist_ok=True)
+    for name, held in content.data.items():
+        (data / Path(name).name).write_bytes(held)
+    rows = own_data.read(data)
+    assert not rows.problems, rows.problems.lines()
+    theirs = {new: old for old, new in found.renamed.items()}
+    assert [r[1:] for r in rows.ratings] == [r[1:] for r in found.rows.ratings]
+    return {
+        "scores": frozenset(
+            (r.doc_id, r.author, theirs[r.metric], r.value)
+            for r in rows.scores
+            if r.value is not None
+        ),
+        "ratings": frozenset(
+            (r.doc_id, r.author, r.rater, r.criterion, r.value)
+            for r in rows.ratings
+            if r.value is not None
+        ),
+        "metrics": {theirs[one.metric]: one.better for one in rows.metrics},
+        "criteria": {name: one.better for name, one in found.criteria.items()},
+        "lines": list(found.directions),
+    }
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_every_command_reads_the_same(tmp_path: Path, name: str) -> None:
+    both = dict(zip(("scores", "ratings"), SETS[name], strict=True))
+    paths = {kind: as_csv(table, tmp_path, kind) for kind, table in both.items()}
+    found = by_meta_eval(paths)
+    assert found == by_init(paths, tmp_path)
+    assert len(found["scores"]) >= 11
+    assert len(found["ratings"]) >= 14
+
+
+@pytest.mark.parametrize("form", ["semicolons", "tabs", as_xlsx, as_json, as_jsonl, as_parquet])
+def test_whatever_it_is_kept_in(tmp_path: Path, form: Any) -> None:
+    paths = {}
+    for kind, table in zip(("scores", "ratings"), PLAIN, strict=True):
+        if callable(form):
+            paths[kind] = form(table, tmp_path, kind)
+        else:
+            paths[kind] = as_csv(table, tmp_path, kind, ";" if form == "semicolons" else "\t")
+    found = by_meta_eval(paths)
+    assert found == by_init(paths, tmp_path)
+    plain = {kind: as_csv(t, tmp_path, kind) for kind, t in zip(paths, PLAIN, strict=True)}
+    assert found == by_meta_eval(plain)
+
+
+class Polars:
+    """Only what a frame of polars is asked for."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._frame = frame
+
+    def to_arrow(self) -> Any:
+        import pyarrow as pa
+
+        return pa.Table.from_pandas(self._frame, preserve_index=False)
+
+
+class Streamed:
+    """A frame by Arrow's protocol alone."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._frame = frame
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._frame.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pd.DataFrame,
+        lambda r: Polars(pd.DataFrame(r)).to_arrow(),
+        lambda r: Polars(pd.DataFrame(r)),
+        lambda r: Streamed(pd.DataFrame(r)),
+    ],
+)
+def test_frames(tmp_path: Path, make: Callable[..., Any]) -> None:
+    faults = Findings()
+    sheets = [frame_sheet(make(records(table)), "frame", faults) for table in PLAIN]
+    assert not faults
+    paths = {
+        kind: as_csv(t, tmp_path, kind)
+        for kind, t in zip(("scores", "ratings"), PLAIN, strict=True)
+    }
+    assert evaluated(*sheets) == by_meta_eval(paths)
+    assert frame_sheet(3, "frame", faults) is None
+    assert "is no data frame" in faults.lines()[0]
+
+
+def test_what_is_said_of_directions_goes_before_the_name(tmp_path: Path) -> None:
+    paths = {
+        kind: as_csv(t, tmp_path, kind)
+        for kind, t in zip(("scores", "ratings"), PLAIN, strict=True)
+    }
+    found = by_meta_eval(paths, higher=["error_rate"], lower=["fluency"])
+    assert found == by_init(paths, tmp_path, higher=["error_rate"], lower=["fluency"])
+    assert found["metrics"] == {"error_rate": "higher", "align": "higher"}
+    assert found["criteria"] == {"fluency": "lower"}
+    assert "metrics, more is better (as you say): 'error_rate'" in found["lines"]
+    assert by_meta_eval(paths)["metrics"]["error_rate"] == "lower"
