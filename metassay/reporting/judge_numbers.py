@@ -15,14 +15,13 @@ from metassay.reporting.section import (
     Group,
     Row,
     Section,
-    Term,
-    Terms,
     best_first,
     grouped,
     matrix,
     short_cell,
     short_estimate,
 )
+from metassay.reporting.specs import section
 from metassay.tables.names import ALL_SUBSETS, FULL, MEAN_OF_SUBSETS
 
 Card = dict[str, Row]  # by statistic
@@ -109,48 +108,6 @@ NUMBERS = {
     "balanced_accuracy_3way": "balanced accuracy, 3-way",
     "macro_f1_3way": "macro-F1, 3-way",
 }
-_TERMS = [
-    Term("", word, meaning, "")
-    for word, meaning in (
-        ("accuracy", "Share of verdicts that are right. Who abstained or failed has no verdict."),
-        ("at least, at most", "Accuracy if every verdict that is missing were wrong, or right."),
-        (
-            "balanced accuracy",
-            "The mean of the share of entailed hypotheses that are found and the share of the"
-            " others; a coin gets .50, whatever their numbers.",
-        ),
-        ("F1", "Harmonic mean of precision and recall of the verdict “entailed”."),
-        (
-            "AUROC",
-            "How often the probability of an entailed hypothesis is above that of another one; a"
-            " coin gets .50. It needs no threshold, and counts items of which a judge abstained if"
-            " it says a probability.",
-        ),
-        (
-            "ECE",
-            "Expected calibration error: the mean gap between a probability and the share that is"
-            " right; 0 is best. Below it stands what chance gives with so few items.",
-        ),
-        (
-            "3-way",
-            "Of the labels entailed, neutral and contradicted; the other numbers take entailed"
-            " against the rest. Balanced accuracy and macro-F1 are means over the labels.",
-        ),
-    )
-]
-_NUMBER_SAYS = (
-    "Every judge beside the right answers, best first. In brackets stand intervals; items of one"
-    " cluster (a text, a document) count as alike. A judge that has verdicts on some items only is"
-    " compared on these: they have a table of their own."
-)
-_MEANS = (
-    "The mean of subsets is the plain mean of the numbers of the test sets: each set counts the"
-    " same, however many items it has."
-)
-_RATERS = (
-    "A rater’s verdicts are held against what most of the other raters say. Items on which"
-    " these are split are not among that rater’s."
-)
 
 
 def numbers_section(test: Cards, first: str) -> Section | None:
@@ -158,24 +115,25 @@ def numbers_section(test: Cards, first: str) -> Section | None:
     if not test.whole:
         return None
     several = test.main == MEAN_OF_SUBSETS
-    says = [_NUMBER_SAYS, *([_MEANS] if several else []), *([_RATERS] if test.raters else [])]
-    grids = [_by_subset(test, first)] if several else []
+    cards = test.whole.values()
     groups = [
-        Group(_titled(study), f"{test.asked.get(study, 0):,} items", [_study(test, study, first)])
+        Group(
+            _titled(study),
+            f"{test.asked.get(study, 0):,} items",
+            [_study(test, study, first)],
+            open=study == test.main,
+        )
         for study in test.studies
     ]
-    groups[0] = groups[0]._replace(open=True)
-    terms = [Terms("What the numbers say", _used(test))]
-    heading = "How far judges agree with the right answers"
-    return Section("numbers", heading, says, ["judge_cards"], grids, groups, terms=terms)
-
-
-def _used(test: Cards) -> list[Term]:
-    """Only what the tables have."""
-    three = any("accuracy_3way" in card for card in test.whole.values())
-    sure = any("auroc" in card for card in test.whole.values())
-    left_out = {*(() if three else ("3-way",)), *(() if sure else ("AUROC", "ECE"))}
-    return [term for term in _TERMS if term.word not in left_out]
+    unused = () if any("accuracy_3way" in card for card in cards) else ("3-way",)
+    unused += () if any("auroc" in card for card in cards) else ("AUROC", "ECE")
+    return section(
+        "judge_numbers",
+        also=["means"] * several + ["raters"] * bool(test.raters),
+        without=unused,
+        grids=[_by_subset(test, first)] if several else [],
+        groups=groups,
+    )
 
 
 def _titled(study: str) -> str:
@@ -186,20 +144,12 @@ def _study(test: Cards, study: str, first: str) -> Grid:
     cards = {judge: test.whole[study, judge] for judge in test.judges(study)}
     names = [name for name in NUMBERS if any(name in card for card in cards.values())]
     order = sorted(cards, key=lambda j: (j in test.raters, best_first(value(cards[j], first)), j))
-    lines = [
-        (
-            judge_title(test, judge),
-            [
-                _verdicts_cell(
-                    cards[judge], None if judge in test.raters else test.asked.get(study, 0)
-                ),
-                *(_number(cards[judge], name) for name in names),
-                _bounds(cards[judge]),
-                _missing(cards[judge]),
-            ],
-        )
-        for judge in order
-    ]
+    lines = []
+    for judge in order:
+        asked = None if judge in test.raters else test.asked.get(study, 0)
+        cells = [_verdicts_cell(cards[judge], asked), *(_number(cards[judge], n) for n in names)]
+        cells += [_bounds(cards[judge]), _missing(cards[judge])]
+        lines.append((judge_title(test, judge), cells))
     of_names = [NUMBERS[name] for name in names]
     return Grid("", ["judge", "verdicts", *of_names, "at least, at most", "missing"], lines)
 
@@ -258,16 +208,7 @@ def _missing(card: Card) -> Cell:
 
 def reliability_section(bins: pd.DataFrame) -> Section | None:
     """The figure of the probabilities; None without any. `bins` are those of all items."""
-    if bins.empty:
-        return None
-    says = (
-        "A probability means what it says if, of the items that get .80, 80 % are entailed. Each"
-        " dot is a bin of about equally many items: its mean probability, and the share that is"
-        " entailed, with its interval. Below the line a judge is too sure of “entailed”, above it"
-        " too little. All items that have a probability count, also those of which it abstained."
-    )
-    heading = "Whether probabilities mean what they say"
-    return Section("reliability", heading, [says], ["calibration"], figure="reliability")
+    return None if bins.empty else section("reliability")
 
 
 # By kind of item: which share of what doesn't follow a judge detects, and its false alarms.
@@ -276,13 +217,6 @@ DETECTED, FALSE_ALARMS = "detected", "false alarms"
 KIND_COLUMNS = (
     *("study", "kind", "judge", "measure", "value", "low", "high"),
     *("n", "n_abstained", "n_failed"),
-)
-_KIND_SAYS = (
-    "Items of some kinds must not be found entailed, such as a sentence after an edit that changes"
-    " what it says: the first table has the share that a judge detects, of its verdicts on them."
-    " Others must be, such as paraphrases: the second table has the share that it takes for not"
-    " entailed, its false alarms. In brackets stand intervals. What a judge abstained of or failed"
-    " is in neither share, and counted below it."
 )
 
 
@@ -299,28 +233,23 @@ def kinds_table(test: Cards) -> pd.DataFrame:
         missing = [round(card[name]["value"] * card[name]["n"]) for name in ("abstained", "failed")]
         made += [[study, kind, judge, *row, *missing] for row in _shares(card)]
     frame = pd.DataFrame(made, columns=list(KIND_COLUMNS))
-    totals: list[list[object]] = []
+    made = []
+    lost = frame.groupby(["study", "judge", "measure"])[["n_abstained", "n_failed"]].sum()
     for study, judge in dict.fromkeys(zip(frame["study"], frame["judge"], strict=True)):
-        mine = frame[(frame["study"] == study) & (frame["judge"] == judge)]
         for row in _shares(test.whole[study, judge]):
-            of = mine[mine["measure"] == row[0]]
-            missing = [of["n_abstained"].sum(), of["n_failed"].sum()]
-            totals.append([study, ALL_KINDS, judge, *row, *missing])
+            missing = lost.reindex([(study, judge, row[0])], fill_value=0).iloc[0].tolist()
+            made.append([study, ALL_KINDS, judge, *row, *missing])
     frame = frame.sort_values(["study", "measure", "kind", "judge"])
-    every = pd.DataFrame(totals, columns=list(KIND_COLUMNS))
-    return pd.concat([frame, every], ignore_index=True) if totals else frame
+    every = pd.DataFrame(made, columns=list(KIND_COLUMNS))
+    return pd.concat([frame, every], ignore_index=True) if made else frame
 
 
 def _shares(card: Card) -> list[list[object]]:
     """Measure, value, low, high and n, of the measures that the items have."""
-    made: list[list[object]] = []
     found, kept = card["specificity"], card["sensitivity"]
-    if found["n"]:
-        made.append([DETECTED, found["value"], found["low"], found["high"], found["n"]])
-    if kept["n"]:
-        ends = [None if kept[name] is None else 1 - kept[name] for name in ("value", "high", "low")]
-        made.append([FALSE_ALARMS, *ends, kept["n"]])
-    return made
+    alarms = [None if kept[name] is None else 1 - kept[name] for name in ("value", "high", "low")]
+    made = [[DETECTED, found["value"], found["low"], found["high"], found["n"]]] * bool(found["n"])
+    return made + [[FALSE_ALARMS, *alarms, kept["n"]]] * bool(kept["n"])
 
 
 def kinds_section(test: Cards, table: pd.DataFrame) -> Section | None:
@@ -339,7 +268,7 @@ def kinds_section(test: Cards, table: pd.DataFrame) -> Section | None:
     ]
     if not groups:
         return None
-    return Section("kinds", "Kind by kind", [_KIND_SAYS], ["kinds"], groups=groups, figure="kinds")
+    return section("kinds", groups=groups)
 
 
 def _grid(test: Cards, mine: list[Row]) -> Grid:
@@ -367,11 +296,6 @@ BALANCED = "balanced_accuracy"
 COMMON = "items of "  # a study of those that a judge has given verdicts on, where these are not all
 
 
-def first_number(kind: str) -> str:
-    """The number that a type of test ranks judges by."""
-    return FIRST.get(kind, BALANCED)
-
-
 def verdict(test: Cards, first: str) -> list[str]:
     """Sentences: the best judge of those that were asked about all items, others, people."""
     if test.main is None:
@@ -380,9 +304,12 @@ def verdict(test: Cards, first: str) -> list[str]:
     said = []
     if ranked:
         said.append(" ".join(_best(test, test.main, ranked, first)))
-    said += [_common(test, study, first) for study in test.studies if _is_common(test, study)]
-    people = _people(test)
-    return [*said, *([people] if people else [])]
+    said += [  # some of the items only, as a judge has given verdicts on these
+        _common(test, study, first)
+        for study in test.studies
+        if study.startswith(COMMON) and test.asked[study] < test.asked[str(test.pooled)]
+    ]
+    return [*said, *filter(None, [_people(test)])]
 
 
 def kinds_verdict(test: Cards, kinds: pd.DataFrame) -> list[str]:
@@ -484,23 +411,26 @@ def _silence(judge: str, card: Card) -> list[str]:
     return [f"{judge} {' and '.join(said)}; {bounds}, {worst}."]
 
 
-def _is_common(test: Cards, study: str) -> bool:
-    """Some of the items only, as a judge has given verdicts on these."""
-    return study.startswith(COMMON) and test.asked[study] < test.asked[str(test.pooled)]
-
-
 def _common(test: Cards, study: str, first: str) -> str:
-    ranked = _ranked(test, study, first)
-    said = [f"{judge} {short_estimate(test.whole[study, judge][first])}" for judge in ranked]
-    n = counted(test.asked[study], "item")
-    given = study.removeprefix(COMMON)
+    said = [
+        f"{judge} {short_estimate(test.whole[study, judge][first])}"
+        for judge in _ranked(test, study, first)
+    ]
+    n, given = counted(test.asked[study], "item"), study.removeprefix(COMMON)
     return f"On the {n} that {given} has verdicts on, {NUMBERS[first]} is: {', '.join(said)}."
 
 
 def _people(test: Cards) -> str:
-    """A rater's own accuracy, which no judge need beat."""
-    rows = [_of_most(test, rater) for rater in sorted(test.raters)]
-    known = [row for row in rows if row is not None and row["value"] is not None]
+    """A rater's own accuracy, which no judge need beat: people may have labelled some sets only."""
+    known = []
+    for rater in sorted(test.raters):
+        of_rater = [
+            card["agreement"]
+            for (study, judge), card in test.whole.items()
+            if judge == rater and study != MEAN_OF_SUBSETS
+        ]
+        most = max(of_rater, key=lambda row: row["n"], default={"value": None})
+        known += [most] if most["value"] is not None else []
     if not known:
         return ""
     if len(known) == 1:
@@ -511,13 +441,3 @@ def _people(test: Cards) -> str:
         f"The accuracy of one rater against most of the others is from {short_estimate(low)} to"
         f" {short_estimate(high)} ({len(known)} raters), which is what people reach."
     )
-
-
-def _of_most(test: Cards, rater: str) -> Row | None:
-    """A rater's accuracy on the most items: people may have labelled some of the sets only."""
-    found = [
-        card["agreement"]
-        for (study, judge), card in test.whole.items()
-        if judge == rater and study != MEAN_OF_SUBSETS
-    ]
-    return max(found, key=lambda row: row["n"], default=None)

@@ -14,8 +14,9 @@ from metassay.reporting.answers import answers_section, answers_table
 from metassay.reporting.figures.tests import draw_judge_kinds, draw_reliability
 from metassay.reporting.judge_cards import CARDS_OF_ITEMS, judge_cards_section
 from metassay.reporting.judge_numbers import (
+    BALANCED,
+    FIRST,
     cards_of,
-    first_number,
     kinds_section,
     kinds_table,
     kinds_verdict,
@@ -97,7 +98,7 @@ def _write_page(
     """The page and its figures; judges are called as they are shown."""
     read, tables = report.shown_as.frames(report.tables), report.shown_as.frames(files)
     cards, bins = tables["judge_cards"], tables["calibration"]
-    test, first = cards_of(cards, set(read["ratings"]["rater"])), first_number(report.test)
+    test, first = cards_of(cards, set(read["ratings"]["rater"])), FIRST.get(report.test, BALANCED)
     kinds = tables.get("kinds", kinds_table(test))
     of_all = bins[(bins["study"] == test.pooled) & (bins["part"] == FULL)]
     drawn = {"kinds": kinds[kinds["study"] == test.pooled], "reliability": of_all}
