@@ -125,7 +125,7 @@ def numbers_section(test: Cards, first: str) -> Section | None:
         )
         for study in test.studies
     ]
-    unused = () if any("accuracy_3way" in card for card in cards) else ("3-way",)
+    unused: tuple[str, ...] = () if any("accuracy_3way" in card for card in cards) else ("3-way",)
     unused += () if any("auroc" in card for card in cards) else ("AUROC", "ECE")
     return section(
         "judge_numbers",
@@ -422,15 +422,15 @@ def _common(test: Cards, study: str, first: str) -> str:
 
 def _people(test: Cards) -> str:
     """A rater's own accuracy, which no judge need beat: people may have labelled some sets only."""
-    known = []
+    known: list[Row] = []
     for rater in sorted(test.raters):
         of_rater = [
             card["agreement"]
             for (study, judge), card in test.whole.items()
             if judge == rater and study != MEAN_OF_SUBSETS
         ]
-        most = max(of_rater, key=lambda row: row["n"], default={"value": None})
-        known += [most] if most["value"] is not None else []
+        most = max(of_rater, key=lambda row: row["n"], default=None)
+        known += [most] if most and most["value"] is not None else []
     if not known:
         return ""
     if len(known) == 1:

@@ -33,9 +33,8 @@ def section(
     """
     block = texts("sections.yaml")[name]
     said = [*block.get("says", []), *(block["also"][key] for key in also)]
-    terms = [
-        Term("", *term, "") for term in block.get("terms", {}).items() if term[0] not in without
-    ]
+    every = block.get("terms", {}).items()
+    terms = [Term("", term, means, "") for term, means in every if term not in without]
     return Section(
         **{
             "id": block.get("id", name),
