@@ -11,7 +11,8 @@ from metassay.format.frames import records, rows
 from metassay.format.numbers import counted, per_cent, short
 from metassay.judges.criteria import RUBRIC, Criterion, Scale, read_criterion
 from metassay.reporting.names import part_rank
-from metassay.reporting.section import Cell, Grid, Row, Section, count
+from metassay.reporting.section import Cell, Grid, Row, Section, count, grouped
+from metassay.reporting.specs import section
 from metassay.scoring.pairing.instruments import Grade
 from metassay.scoring.pairing.measures import MEASURES
 from metassay.scoring.pairing.record import Question
@@ -144,24 +145,6 @@ def answers_table(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     return frame.sort_values(["judge", "measure"]).reset_index(drop=True)
 
 
-_SAYS = (
-    "Every place that needs an answer, by what came of it. Equal questions are asked once. A judge"
-    " that is not sure enough abstains. What it abstained of, what failed and what was not judged"
-    " counts as unknown, never as “not entailed”: scores say how many there are, and their bounds"
-    " say what these could change."
-)
-_ALSO = {  # said where there are any
-    "repaired": "An answer is repaired if it was not in just the form that was asked for (a bullet,"
-    " other case, a number as text), but can mean one thing only: it counts as answered.",
-    "not_needed": "An answer about one citation is not needed where the citations together decide.",
-    "no_evidence": "What has no evidence was settled without asking, as not entailed, or by a"
-    " rubric with the worst grade.",
-    "not_applicable": "What a rubric’s criterion is not about has no penalty.",
-    "no_text": "What has no text failed without asking.",
-    "no_claims": "What has no claims or facets, because a text could not be taken apart, failed"
-    " likewise.",
-    "no_reference": "So did what is held against a part of the reference that is not known.",
-}
 _TITLES = {name: name.replace("_", " ") for name in COLUMNS}
 _ALWAYS = ("places", "questions", "answered", "abstained")
 
@@ -177,43 +160,31 @@ def answers_section(table: pd.DataFrame) -> Section | None:
         for row in found
     ]
     grid = Grid("", ["measure (judge)", *(_TITLES[name] for name in names)], lines)
-    says = " ".join([_SAYS, *(said for name, said in _ALSO.items() if name in names)])
-    return Section(
-        "answers", "What judges answered", [says], ["answers"], [grid], warnings=_missing(found)
-    )
+    made = section("answers", also=names, grids=[grid], warnings=_missing(found))
+    return made._replace(says=[" ".join(made.says)])
 
 
 def _cell(row: Row, name: str) -> Cell:
-    asked = row["places"] - sum(row[name] for name in ("not_needed", *_ANSWERS_SETTLED))
-    made = count(row[name])
-    shared = ("answered", "repaired", "abstained", *_FAILURES, "not_judged")
-    if name not in shared or not (row[name] and asked):
-        return made
-    css = "alarm" if name in (*_FAILURES, "not_judged") else ""
-    return made._replace(notes=(_share(row[name], asked),), css=css)
-
-
-def _share(part: int, whole: int) -> str:
-    """Never all or nothing where it isn't."""
-    text = per_cent(part / whole)
-    if part < whole and text == "100 %":
-        return "> 99 %"
-    return "< 1 %" if text == "0 %" else text
+    """A count, with its share of all that needed an answer; never all or nothing where it isn't."""
+    n, asked = row[name], row["places"] - sum(row[one] for one in ("not_needed", *_ANSWERS_SETTLED))
+    failed = name in (*_FAILURES, "not_judged")
+    if not (failed or name in ("answered", "repaired", "abstained")) or not (n and asked):
+        return count(n)
+    share = per_cent(n / asked)
+    if n < asked and share in ("0 %", "100 %"):
+        share = "< 1 %" if share == "0 %" else "> 99 %"
+    return count(n)._replace(notes=(share,), css="alarm" if failed else "")
 
 
 def _missing(found: list[Row]) -> list[str]:
     """What is missing of each judge, by why."""
     lines = []
-    for judge in dict.fromkeys(row["judge"] for row in found):
-        mine = [row for row in found if row["judge"] == judge]
+    for judge, mine in grouped(found, lambda row: str(row["judge"])).items():
         sums = {name: sum(row[name] for row in mine) for name in (*_FAILURES, "not_judged")}
-        total = sum(sums.values())
-        if total:
-            why = ", ".join(f"{n:,} {_TITLES[name]}" for name, n in sums.items() if n)
-            places = sum(row["places"] for row in mine)
-            lines.append(
-                f"{judge} has no answer in {total:,} of {counted(places, 'place')}: {why}."
-            )
+        why = ", ".join(f"{n:,} {_TITLES[name]}" for name, n in sums.items() if n)
+        places = counted(sum(row["places"] for row in mine), "place")
+        if why:
+            lines.append(f"{judge} has no answer in {sum(sums.values()):,} of {places}: {why}.")
     return lines
 
 

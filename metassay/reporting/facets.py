@@ -13,6 +13,7 @@ from metassay.format.numbers import counted, per_cent
 from metassay.reporting.names import sorted_authors, sorted_parts
 from metassay.reporting.resampled import Reals, Resampling, means
 from metassay.reporting.section import Cell, Grid, Row, Section, estimate, grouped, matrix
+from metassay.reporting.specs import section
 from metassay.tables.names import FULL
 from metassay.text.spans import Span
 
@@ -339,27 +340,15 @@ def _rule(n_chosen: int, n_documents: int, word: str) -> str:
 
 def _section(table: pd.DataFrame, names: Sequence[str], word: str) -> Section:
     lines = records(table[table["facet"] != NO_FACET])
-    return Section(
+    made = section(
         "facets",
-        f"{word.capitalize()}s of the texts",
-        [*_says(lines, names, word), *_how(word)],
-        ["facets"],
+        word=word,
         grids=[_lacking(lines, names, word), _lengths(records(table), [*names, NO_FACET])],
-        figure="facet_lengths",
     )
-
-
-def _how(word: str) -> list[str]:
+    absent, shares = made.says
     undivided = "" if word == "facet" else " A text in which no section was found lacks none."
-    return [
-        f"A {word} is absent from a text if no word of the text belongs to it, also where all that"
-        f" a model returned as this {word} is made up, that is, not in the text. It is unknown"
-        " if the answer about it failed, and then not counted as absent. A segment is a stretch of"
-        f" the text in one {word}, or a passage made up.{undivided}",
-        "Shares are means over texts of the share of a text’s words, with their bootstrap interval"
-        f" over documents. What is absent has the share 0. A word in two {word}s counts half in"
-        " each.",
-    ]
+    says = [*_says(lines, names, word), absent + undivided, shares]
+    return made._replace(says=says, heading=made.heading.capitalize())
 
 
 def _says(lines: Sequence[Row], names: Sequence[str], word: str) -> list[str]:

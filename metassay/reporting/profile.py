@@ -22,6 +22,7 @@ from metassay.reporting.section import (
     matrix,
     number,
 )
+from metassay.reporting.specs import section
 from metassay.tables.names import FULL, NO_JUDGE, REFERENCE, is_reference
 from metassay.text.citations import strip_citations
 from metassay.text.tokens import content_tokens
@@ -148,22 +149,7 @@ def profile_section(profile: pd.DataFrame) -> Section | None:
     if profile.empty:
         return None
     lines = records(profile)
-    says = [
-        "Means over texts, with their bootstrap interval over documents, and the difference to the"
-        " reference of the same documents. None of these says how good a text is. A number is"
-        " written in digits. Popularity is how common a text’s content words are in the sources"
-        " and references of the benchmark’s other documents: the mean of log10 of a word’s"
-        " occurrences per million, plus one occurrence; 1 more is ten times as common."
-    ]
-    found = _differing(lines)
-    return Section(
-        "profile",
-        "What the texts are like",
-        [*found, *says],
-        ["profile"],
-        grids=[_grid(lines)],
-        figure="profile",
-    )
+    return section("profile", before=_differing(lines), grids=[_grid(lines)])
 
 
 def _differing(lines: list[Row]) -> list[str]:

@@ -30,6 +30,7 @@ from metassay.reporting.section import (
     matrix,
     short_cell,
 )
+from metassay.reporting.specs import section
 from metassay.statistics.independence import rank_order
 from metassay.tables.names import FULL, NO_JUDGE
 
@@ -103,14 +104,14 @@ def _printed_claims(printed: pd.DataFrame) -> tuple[dict[tuple[str, str, str, st
     """Printed claim scores, 0 to 1, of texts that we have; and how many others there are."""
     known, others = {}, 0
     columns = ("quantity", "split_or_section", "system_or_metric", "setting", "evaluator", "value")
-    for quantity, section, system, setting, evaluator, value in rows(printed, *columns):
+    for quantity, part, system, setting, evaluator, value in rows(printed, *columns):
         author, metric = AUTHORS.get((system, setting)), QUANTITIES.get(quantity)
         if not value:
             continue
         if author is None or metric is None:
             others += 1
         else:
-            known[metric, SECTIONS[section], author, evaluator] = round(float(value) / 100, 6)
+            known[metric, SECTIONS[part], author, evaluator] = round(float(value) / 100, 6)
     return known, others
 
 
@@ -125,7 +126,7 @@ def _ordered(scores: pd.DataFrame) -> pd.DataFrame:
 
 def _rank_agreements(scores: pd.DataFrame, evaluators: list[str]) -> pd.DataFrame:
     made = []
-    for (metric, section), mine in scores.groupby(["metric", "section"], sort=False):
+    for (metric, part), mine in scores.groupby(["metric", "section"], sort=False):
         by_author = mine.drop_duplicates("author").set_index("author")
         theirs = {e: by_author[e + PRINTED] for e in evaluators}
         ours = {
@@ -137,7 +138,7 @@ def _rank_agreements(scores: pd.DataFrame, evaluators: list[str]) -> pd.DataFram
         for ((judge, mean), values), evaluator in product(ours.items(), evaluators):
             if judge != evaluator + PRINTED:
                 agreement = _agreement(values.reindex(by_author.index), theirs[evaluator])
-                made.append([metric, section, judge, mean, evaluator, *agreement])
+                made.append([metric, part, judge, mean, evaluator, *agreement])
     return pd.DataFrame(made, columns=list(RANKS))
 
 
@@ -152,20 +153,6 @@ def _agreement(ours: "pd.Series[float]", theirs: "pd.Series[float]") -> list[flo
 
 # Claim scores by each of our judges beside the printed ones, and how far the rankings agree.
 
-_CLAIMS_HEADING = "Published claim scores"
-_POOLED = (
-    "Ours are means over the notes (macro), with their intervals, and all claims pooled (micro)."
-    " The paper defines the mean over notes. Its numbers suggest that the scores of full notes are"
-    " pooled over claims and those of sections are means over the notes that have a claim there, so"
-    " both are here. The printed shares are divided by 100."
-)
-_RANKS = (
-    "Below the scores stand rank correlations of the systems: Spearman’s, then Kendall’s tau-b, of"
-    " our macro values, and what micro values give. The p of each is exact, from every order of so"
-    " few systems. Rows of printed evaluators say how far the paper’s own rankings agree. All"
-    " correlations rest on the same systems, so they are not independent of each other."
-)
-
 
 def claims_section(compared: ClaimScores, tables: Mapping[str, pd.DataFrame]) -> Section:
     """`tables` are those of `compared`, with the names that judges are shown as."""
@@ -173,33 +160,25 @@ def claims_section(compared: ClaimScores, tables: Mapping[str, pd.DataFrame]) ->
     scores, ranks = (records(tables[name]) for name in files)
     if not scores:
         says = [compared.says, "None of its values has a counterpart here."]
-        return Section("published_claims", _CLAIMS_HEADING, says, files)
-    metrics = dict.fromkeys(row["metric"] for row in scores)
-    left_out = f"{counted(compared.n_not_run, 'printed value')} of other texts or measures"
-    return Section(
+        return section("published_claims", files=files, also=(), before=says)
+    groups: list[Group] = []
+    for metric in dict.fromkeys(row["metric"] for row in scores):
+        mine, of_ranks = ([r for r in of if r["metric"] == metric] for of in (scores, ranks))
+        soft = f"{counted(len(mine), 'value')} of ours"
+        groups.append(Group(metric, soft, [_scores(mine), _ranks_grid(of_ranks)], open=not groups))
+    return section(
         "published_claims",
-        _CLAIMS_HEADING,
-        [f"{compared.title}. {compared.says}", f"{_POOLED} {left_out} are left out.", _RANKS],
-        files,
-        groups=[
-            Group(
-                metric,
-                f"{counted(len(_of(scores, metric)), 'value')} of ours",
-                [_scores(_of(scores, metric)), _ranks_grid(_of(ranks, metric))],
-                open=place == 0,
-            )
-            for place, metric in enumerate(metrics)
-        ],
+        also=("pooled", "ranks"),
+        word=counted(compared.n_not_run, "printed value"),
+        before=[f"{compared.title}. {compared.says}"],
+        files=files,
+        groups=groups,
         warnings=_too_few(ranks),
     )
 
 
-def _of(rows: list[Row], metric: str) -> list[Row]:
-    return [row for row in rows if row["metric"] == metric]
-
-
-def _part(section: str) -> str:
-    return "whole notes" if section == FULL else section.replace("_", " ")
+def _part(name: str) -> str:
+    return "whole notes" if name == FULL else name.replace("_", " ")
 
 
 def _scores(mine: list[Row]) -> Grid:
@@ -407,12 +386,6 @@ def _printed_accuracies(printed: pd.DataFrame) -> list[list[object]]:
 
 # Our judges above the printed evaluators, set by set.
 
-_JUDGES_HEADING = "Published numbers"
-_SAYS = (
-    "Our judges stand above what a paper printed for its own; nothing is tuned to agree. Ours have"
-    " intervals, which the paper doesn’t give."
-)
-
 
 def published_section(
     compared: Sequence[ComparedJudges], tables: Mapping[str, pd.DataFrame]
@@ -426,7 +399,7 @@ def published_section(
         for place, (one, file) in enumerate(zip(compared, files, strict=True))
     ]
     says = [f"{one.title}. {one.says}" for one in compared]
-    return Section("published", _JUDGES_HEADING, [_SAYS, *says], files, groups=groups)
+    return section("published_judges", after=says, files=files, groups=groups)
 
 
 def _grid(cells: list[Row]) -> Grid:

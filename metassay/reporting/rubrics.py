@@ -30,6 +30,7 @@ from metassay.reporting.section import (
     number,
     rests_on,
 )
+from metassay.reporting.specs import section
 from metassay.scoring.rubrics.metrics import NO_REFERENCE_PART
 from metassay.statistics.agreement import cohen_kappa, krippendorff_alpha, share_within
 from metassay.tables.names import ALL_CITATIONS, FULL, is_reference
@@ -241,39 +242,16 @@ def rubrics_section(tables: Mapping[str, pd.DataFrame]) -> Section | None:
     if "criteria" not in tables:
         return None
     lines = sorted(records(tables["criteria"]), key=lambda row: (row["rubric"], row["position"]))
-    nothing = pd.DataFrame()
-    grades, equal = (records(tables.get(name, nothing)) for name in ("rubric_grades", _EQUAL))
-    agreement = _agreement(tables["correlations"])
-    rubrics = list(dict.fromkeys(row["rubric"] for row in lines))
-    return Section(
-        "rubrics",
-        "Rubrics",
-        [
-            "A rubric asks several things of a text, each with its own scale, or counts penalties."
-            " Each criterion is a metric, RUBRIC_CRITERION; its score is the answer, or its share"
-            " of the highest one. Weights are those of the overall score.",
-            "Means are of grades as they were given, with their standard deviation (divided by n,"
-            " ddof 0). An answer that failed is missing, and never a low grade. Beside a criterion"
-            f" stands {COEFFICIENT_NAMES[_COEFFICIENT]}’s correlation of a judge’s scores with what"
-            " people gave on the criterion of the same name, over all texts. Where people gave the"
-            " same grades, a table says how often they are equal: with each rater in turn, then the"
-            " mean over raters; alpha has the judge as one rater more.",
-        ],
-        [
-            "criteria",
-            *(name for name in ("rubric_grades", "rubric_levels", _EQUAL) if name in tables),
-        ],
-        groups=[
-            _rubric(
-                [row for row in lines if row["rubric"] == rubric],
-                [row for row in grades if row["rubric"] == rubric],
-                [row for row in equal if row["rubric"] == rubric],
-                agreement,
-                is_open=place == 0,
-            )
-            for place, rubric in enumerate(rubrics)
-        ],
+    grades, equal = (
+        grouped(records(tables.get(name, pd.DataFrame())), lambda row: row["rubric"])
+        for name in ("rubric_grades", _EQUAL)
     )
+    agreement, groups = _agreement(tables["correlations"]), list[Group]()
+    for name, of in grouped(lines, lambda row: row["rubric"]).items():
+        made = _rubric(of, grades.get(name, []), equal.get(name, []), agreement)
+        groups.append(made._replace(open=not groups))
+    files = ["criteria", *(n for n in ("rubric_grades", "rubric_levels", _EQUAL) if n in tables)]
+    return section("rubrics", word=COEFFICIENT_NAMES[_COEFFICIENT], files=files, groups=groups)
 
 
 def _agreement(correlations: pd.DataFrame) -> dict[tuple[str, str, str], Cell]:
@@ -295,37 +273,25 @@ def _rubric(
     grades: Sequence[Row],
     equal: Sequence[Row],
     agreement: Mapping[tuple[str, str, str], Cell],
-    *,
-    is_open: bool,
 ) -> Group:
     judges = sorted({row["judge"] for row in grades})
     rated = [judge for judge in judges if any(_same(row, judge) in agreement for row in lines)]
     heads = ["criterion", "asks", "answers", "better", "weight"]
     heads += [f"{judge} and people" for judge in rated]
-    criteria = [
-        (
-            row["criterion"],
-            [*_about(row), *(agreement.get(_same(row, judge), NOT_COMPUTED) for judge in rated)],
-        )
-        for row in lines
-    ]
+    criteria = []
+    for row in lines:
+        beside = [agreement.get(_same(row, judge), NOT_COMPUTED) for judge in rated]
+        criteria.append((row["criterion"], [*_about(row), *beside]))
     grids = [Grid("Criteria", heads, criteria, sort=False)]
     for judge in judges:
         mine = [row for row in grades if row["judge"] == judge]
         grids.append(_grades(judge, [row["criterion"] for row in lines], mine))
-    if equal:
-        grids.append(_equal_grades(equal))
+    grids += [_equal_grades(equal)] if equal else []
+    says = [f"Source: {lines[0]['source']}."]
+    for rule, of in grouped(lines, lambda row: str(row["missing"])).items():  # each rule once
+        says.append(f"Missing data of {', '.join(row['criterion'] for row in of)}: {rule}.")
     soft = f"{counted(len(lines), 'measure')}, {counted(len(judges), 'judge')}"
-    says = [f"Source: {lines[0]['source']}.", *_missing(lines)]
-    return Group(lines[0]["rubric"], soft, grids, open=is_open, says=says)
-
-
-def _missing(lines: Sequence[Row]) -> list[str]:
-    """What is done where an answer is missing: each rule once, and of which criteria it is."""
-    by_rule: dict[str, list[str]] = {}
-    for row in lines:
-        by_rule.setdefault(row["missing"], []).append(row["criterion"])
-    return [f"Missing data of {', '.join(names)}: {rule}." for rule, names in by_rule.items()]
+    return Group(lines[0]["rubric"], soft, grids, says=says)
 
 
 def _same(row: Row, judge: str) -> tuple[str, str, str]:

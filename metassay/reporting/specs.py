@@ -18,7 +18,7 @@ def texts(file: str) -> Any:
 def section(
     name: str,
     *,
-    also: Iterable[str] = (),
+    also: Collection[str] = (),
     without: Collection[str] = (),
     before: Iterable[str] = (),
     after: Iterable[str] = (),
@@ -32,7 +32,10 @@ def section(
     `parts` are grids, groups and all else that it has.
     """
     block = texts("sections.yaml")[name]
-    said = [*block.get("says", []), *(block["also"][key] for key in also)]
+    said = [
+        *block.get("says", []),
+        *(text for key, text in block.get("also", {}).items() if key in also),
+    ]
     every = block.get("terms", {}).items()
     terms = [Term("", term, means, "") for term, means in every if term not in without]
     return Section(
