@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -18,6 +18,7 @@ from metassay.format.numbers import MINUS
 from metassay.reporting.cells import AUTHORS, SECTIONS, Ours, read_printed
 from metassay.reporting.published_judges import ClaimScores, compare_claims
 from metassay.reporting.section import Row
+from metassay.reporting.specs import texts
 from metassay.tables.names import FULL, NO_JUDGE
 
 SCHOLARSUM_STUDY = "scholarsum_arxiv"
@@ -147,13 +148,14 @@ ROUGE_VARIANTS = {
     for n in ("1", "2", "L")
     for kind in ("precision", "recall", "fmeasure")
 }
-_FACT_CRITERIA = {
-    "Factual Precision": "factual_precision",
-    "Factual Recall": "factual_recall",
-    "Factual F1": "factual_f1",
-    "Hallucination Rate": "hallucination_rate",
-    "Omission Rate": "omission_rate",
-}
+
+
+def _called(what: str) -> dict[str, str]:
+    """What is here by what papers call it."""
+    called: dict[str, str] = texts("published.yaml")[what]
+    return called
+
+
 _AGGREGATE = "Aggregate Score"
 
 
@@ -171,23 +173,17 @@ def _with_aggregate(tables: Ours) -> Numbers:
 
 def _benabacha(row: Row) -> Place:
     metric, quantity = row["system_or_metric"], row["quantity"]
-    criterion = _FACT_CRITERIA.get(quantity, quantity)
+    criterion = _called("mts_dialog_criteria").get(quantity, quantity)
     return metric, quantity, (ROUGE_VARIANTS.get(metric), criterion)
-
-
-_XSUM = {
-    "ROUGE-1": "xsum_rouge1",
-    "ROUGE-2": "xsum_rouge2",
-    "ROUGE-L": "xsum_rougeL",
-    "BERTScore": "xsum_bertscore",
-    "Entailment": "xsum_entailment",
-}
-_XSUM_CRITERIA = {"Faithful": "faithful_released", "Factual": "factual_released"}
 
 
 def _maynez(row: Row) -> Place:
     metric, quantity = row["system_or_metric"], row["quantity"]
-    return metric, quantity, (_XSUM.get(metric), _XSUM_CRITERIA.get(quantity))
+    return (
+        metric,
+        quantity,
+        (_called("xsum_metrics").get(metric), _called("xsum_criteria").get(quantity)),
+    )
 
 
 def _each_coefficient(tables: Ours, study: str) -> Numbers:
@@ -220,24 +216,6 @@ def _doclens(row: Row, metrics: Mapping[str, str]) -> Place:
     return f"{system}, {setting}", column, key
 
 
-_SCHOLARSUM = {
-    ("ROUGE-L", ""): "scholarsum_rougeL",
-    ("BERTScore", ""): "scholarsum_bertscore",
-    ("DELTA", ""): "scholarsum_delta",
-    ("QuestEval", ""): "scholarsum_questeval",
-    ("ACU", ""): "scholarsum_acu",
-    ("FM", "GPT-3.5"): "scholarsum_fm_gpt35",
-    ("FM", "GPT-4"): "scholarsum_fm_gpt4",
-    ("Human (facet-aware overall score)", "human"): "overall",
-}
-_SCHOLARSUM_AUTHORS = {
-    "GPT-3.5": "gpt35",
-    "Llama2": "llama2_70b",
-    "FactSum": "factsum",
-    "BART-Large": "bart_large",
-}
-
-
 def _scholarsum_means(tables: Ours, n_papers: int | None) -> Numbers:
     """Means of the released scores and ratings over the first papers, or all, by their keys."""
     study = tables.ratings[tables.ratings["study"] == SCHOLARSUM_STUDY]
@@ -250,9 +228,9 @@ def _scholarsum_means(tables: Ours, n_papers: int | None) -> Numbers:
 
 
 def _scholarsum(row: Row) -> Place:
-    quantity, evaluator, author = row["quantity"], row["evaluator"], row["system_or_metric"]
-    key = (_SCHOLARSUM.get((quantity, evaluator)), _SCHOLARSUM_AUTHORS.get(author))
-    return author, " ".join(filter(None, (quantity, evaluator))), key
+    author, column = row["system_or_metric"], f"{row['quantity']} {row['evaluator']}".strip()
+    metric = _called("scholarsum_metrics").get(column)
+    return author, column, (metric, _called("scholarsum_authors").get(author))
 
 
 _ERROR = "error"  # the row of the fit's, which is no facet's
@@ -271,122 +249,32 @@ def _weights(row: Row) -> Place:
     return facet, row["quantity"], facet
 
 
-_OTHER_ROUGE = (
-    "Another ROUGE: ours is the rouge-score package, lower-cased words and counted n-grams. The"
-    " authors' own was not released and no variant we know of gives their whole table; theirs"
-    " seems to keep case and punctuation and to compare sets of n-grams. Ours is never tuned"
-    " towards it."
-)
+def _of_doclens(rouge_l: str) -> Callable[[Row], Place]:
+    rouge = {"Rouge-1": "rouge1_fmeasure", "Rouge-2": "rouge2_fmeasure", "Rouge-L": rouge_l}
+    return partial(_doclens, metrics=rouge)
 
 
-_ROUGE = {"Rouge-1": "rouge1_fmeasure", "Rouge-2": "rouge2_fmeasure"}
-_NOT_EXPECTED = (
-    "Unexpected: the same texts under rouge-score 0.1.2 without stemming gave the printed digits."
-    " Look for another version, other texts, or another segmentation."
-)
-_SAME_DATA = "Unexpected: the released scores gave the printed digits. Look at how rows are joined."
-COMPARISONS: dict[str, Comparison] = {
-    "benabacha_table2": Comparison(
-        "Ben Abacha et al., table 2: metrics against annotators on MTS-Dialog",
-        ("benabacha_table2.csv",),
-        "Pearson correlation over all 400 summaries; the aggregate is (2F - H - O) / 4 of a"
-        " metric's correlations with factual F1, hallucination and omission.",
-        _with_aggregate,
-        _benabacha,
-        _OTHER_ROUGE,
-    ),
-    "doclens_table20": Comparison(
-        "DocLens, table 20: ROUGE of full notes on ACI-BENCH test 1",
-        ("doclens_table20.csv", "acibench_rouge.csv"),
-        "F1 x 100, mean over the 40 notes; what is printed there as Rouge-L is rougeLsum. The"
-        " rows ChatGPT and GPT-4 are printed in the ACI-BENCH paper, not in DocLens.",
-        _per_cent,
-        partial(_doclens, metrics={**_ROUGE, "Rouge-L": "rougeLsum_fmeasure"}),
-        _NOT_EXPECTED,
-    ),
-    "doclens_table24": Comparison(
-        "DocLens, table 24: ROUGE of sections on ACI-BENCH test 1",
-        ("doclens_table24.csv",),
-        "F1 x 100, mean over the 40 notes, sections prepared as the original does (compat"
-        " doclens-table24): a section that both texts lack counts, which is right for comparing"
-        " with the print and for nothing else.",
-        _per_cent,
-        partial(_doclens, metrics={**_ROUGE, "Rouge-L": "rougeL_fmeasure"}),
-        _NOT_EXPECTED,
-    ),
-    "doclens_claims": Comparison(
-        "DocLens, tables 21 to 23 and 25 to 27: claim scores on ACI-BENCH test 1",
-        tuple(f"doclens_table{number}.csv" for number in (21, 25, 22, 26, 23, 27)),
-        "Each of our judges stands beside the evaluators of the paper, GPT-4, Mistral and TRUE."
-        " Another judge means another level, so values are not comparable from judge to judge. What"
-        " is: the order of the systems. Only four have the same texts here and in print, BART +"
-        " SAMSum and BioBART, each on full notes and by section. The paper’s own notes by GPT-3.5"
-        " and GPT-4 were not released; chatgpt and gpt4 here are ACI-BENCH’s notes (their ROUGE is"
-        " another), which have no printed claim scores, as our other systems have none. The claims"
-        " of a system’s text were cut by GPT-4 for the paper, which reads a claim against the same"
-        " section of the other note. What is done here is in the recipe: against:part is as there,"
-        " against:full reads the whole note.",
-    ),
-    "maynez_spearman": Comparison(
-        "Maynez et al.: metrics against faithfulness and factuality on XSum",
-        ("maynez_spearman.csv",),
-        "Spearman correlation over the 1,992 summaries that have released scores, with the means"
-        " over raters that were released beside them (faithful_released, factual_released). What"
-        " the raters' own spans and answers give is among the correlations (faithfulness,"
-        " factuality); the page on datasets says why it differs.",
+_HOW: dict[str, tuple[Callable[[Ours], Numbers], Callable[[Row], Place]]] = {
+    "benabacha_table2": (_with_aggregate, _benabacha),
+    "doclens_table20": (_per_cent, _of_doclens("rougeLsum_fmeasure")),
+    "doclens_table24": (_per_cent, _of_doclens("rougeL_fmeasure")),
+    "maynez_spearman": (
         partial(_correlations, study="xsum_hallucination", coefficient="spearman"),
         _maynez,
-        _SAME_DATA,
-        decimals=3,
     ),
-    "unieval_topical_chat": Comparison(
-        "UniEval: its scores against people on Topical-Chat",
-        ("unieval_topical_chat.csv",),
-        "Correlation over all 360 turns, each dimension with the same one by people, as printed in"
-        " the authors' repository.",
-        partial(_each_coefficient, study="topical_chat"),
-        _unieval,
-        _SAME_DATA,
-        decimals=6,
-    ),
-    "unieval_sfres": Comparison(
-        "UniEval: its scores against people on SFRES",
-        ("unieval_sfres.csv",),
-        "Correlation over all 1,181 sentences, each dimension with the same one by people, as"
-        " printed in the authors' repository.",
-        partial(_each_coefficient, study="sfres"),
-        _unieval,
-        _SAME_DATA,
-        decimals=6,
-    ),
-    "fm_table4": Comparison(
-        "ScholarSum, table 4: mean scores of 4 systems on arXiv",
-        ("fm_table4.csv",),
-        "Means over the first 44 of the 50 released papers, which give 26 of the 32 printed means"
-        " to four digits; below each stands ours over all 50, which the rest of this page is about."
-        " Correlations on this page rest"
-        " on numbers of 12 digits, in which .5 and .49999999999999994, both released, are tied: the"
-        " Spearman correlation of scholarsum_rougeL with `overall` is .262, and .258 with the"
-        " released digits.",
-        partial(_scholarsum_means, n_papers=PRINTED_PAPERS),
-        _scholarsum,
-        "Expected: of the released scores no number of papers, counted from the first, has this"
-        " printed mean.",
-        decimals=4,
-        every=partial(_scholarsum_means, n_papers=None),
-    ),
-    "fm_weights": Comparison(
-        "ScholarSum, section 4.2: weights of the facets in the overall score",
-        ("fm_weights.csv",),
-        "Ours: least squares of the released overall scores on the released scores of the facets,"
-        " over the texts that have all four.",
-        _fitted_weights,
-        _weights,
-        "Expected: the released overall scores were computed from the facets' with the printed"
-        " weights, which leaves no error. The print is of overall scores that one person gave,"
-        " which were not released.",
-        decimals=3,
-    ),
+    "unieval_topical_chat": (partial(_each_coefficient, study="topical_chat"), _unieval),
+    "unieval_sfres": (partial(_each_coefficient, study="sfres"), _unieval),
+    "fm_table4": (partial(_scholarsum_means, n_papers=PRINTED_PAPERS), _scholarsum),
+    "fm_weights": (_fitted_weights, _weights),
+}
+_EVERY = {"fm_table4": partial(_scholarsum_means, n_papers=None)}
+COMPARISONS = {
+    name: Comparison(
+        **{**block, "files": tuple(block["files"])},
+        **dict[str, Any](zip(("numbers", "place"), _HOW.get(name, ()), strict=False)),
+        every=_EVERY.get(name),
+    )
+    for name, block in texts("published.yaml")["comparisons"].items()
 }
 
 

@@ -30,7 +30,7 @@ from metassay.reporting.section import (
     matrix,
     short_cell,
 )
-from metassay.reporting.specs import section
+from metassay.reporting.specs import section, texts
 from metassay.statistics.independence import rank_order
 from metassay.tables.names import FULL, NO_JUDGE
 
@@ -249,12 +249,7 @@ def _too_few(ranks: list[dict[str, Any]]) -> list[str]:
 
 PRINTED_SOURCE = "printed"
 JUDGE_COLUMNS = ("judge", "source", "column", "value", "low", "high", "n")
-MEAN_ANLI, MEAN_ALL = "ANLI (R1-R3 average)", "average"
-
-Sets = Mapping[str, tuple[str, ...]]  # a printed data set -> our subsets, averaged
-
-_MEDNLI = ("mli_test_v1",)  # as the readers name the subsets of the files that are released
-_ANLI = ("R1_test", "R2_test", "R3_test")
+Sets = Mapping[str, Sequence[str]]  # a printed data set -> our subsets, averaged
 
 
 @dataclass(frozen=True)
@@ -269,7 +264,7 @@ class JudgeComparison:
     file: str
     says: str
     statistic: str
-    sets: Sets | None
+    sets: Sets | None = None
 
 
 @dataclass(frozen=True)
@@ -282,56 +277,8 @@ class ComparedJudges:
     cells: pd.DataFrame
 
 
-_LEVELS = (
-    "Accuracy in two labels, entailed against the rest, of the verdicts that a judge gives. Where a"
-    " judge abstains, ours rests on fewer items than the print. Shown examples, prompts and models"
-    " are other ones."
-)
-_OTHER_ITEMS = (
-    "Ours are other pairs than the paper’s, so this says no more than what to expect. The paper"
-    " took pairs on which its evaluators disagree, which are the hard ones. Its “Human” is one"
-    " annotator beside the majority of three others."
-)
-JUDGE_COMPARISONS: dict[str, JudgeComparison] = {
-    "doclens_table1": JudgeComparison(
-        "DocLens, table 1: evaluators on MedNLI and ANLI",
-        "doclens_table1.csv",
-        f"{_LEVELS} Averages are plain means of test sets, of ANLI’s over its rounds.",
-        "agreement",
-        {"MedNLI": _MEDNLI, MEAN_ANLI: _ANLI, MEAN_ALL: (*_MEDNLI, *_ANLI)},
-    ),
-    "doclens_table4": JudgeComparison(
-        "DocLens, table 4: evaluators on each test set of MedNLI and ANLI",
-        "doclens_table4.csv",
-        f"{_LEVELS} The average is the plain mean of the four test sets.",
-        "agreement",
-        {
-            "MedNLI": _MEDNLI,
-            **{f"ANLI-R{n}": (subset,) for n, subset in enumerate(_ANLI, start=1)},
-            MEAN_ALL: (*_MEDNLI, *_ANLI),
-        },
-    ),
-    "doclens_table5": JudgeComparison(
-        "DocLens, table 5: evaluators on MedNLI in three labels",
-        "doclens_table5.csv",
-        "Accuracy in three labels. Four of the printed models were trained on MedNLI.",
-        "accuracy_3way",
-        {"MedNLI": _MEDNLI},
-    ),
-    "doclens_table6": JudgeComparison(
-        "DocLens, table 6: evaluators beside people’s labels of 20 claims",
-        "doclens_table6.csv",
-        _OTHER_ITEMS,
-        "agreement",
-        None,
-    ),
-    "doclens_table7": JudgeComparison(
-        "DocLens, table 7: evaluators beside people’s labels of 100 claims",
-        "doclens_table7.csv",
-        _OTHER_ITEMS,
-        "agreement",
-        None,
-    ),
+JUDGE_COMPARISONS = {
+    name: JudgeComparison(**block) for name, block in texts("published.yaml")["judges"].items()
 }
 
 
