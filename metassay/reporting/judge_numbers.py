@@ -16,7 +16,7 @@ from metassay.reporting.section import (
     Row,
     Section,
     best_first,
-    grouped,
+    count,
     matrix,
     short_cell,
     short_estimate,
@@ -146,9 +146,15 @@ def _study(test: Cards, study: str, first: str) -> Grid:
     order = sorted(cards, key=lambda j: (j in test.raters, best_first(value(cards[j], first)), j))
     lines = []
     for judge in order:
-        asked = None if judge in test.raters else test.asked.get(study, 0)
-        cells = [_verdicts_cell(cards[judge], asked), *(_number(cards[judge], n) for n in names)]
-        cells += [_bounds(cards[judge]), _missing(cards[judge])]
+        card = cards[judge]
+        n, asked = int(card["agreement"]["n"]), test.asked.get(study, 0)
+        if judge in test.raters:  # of the items that others settle, of which the shares are
+            asked = n + int(card["agreement"]["n_missing"])
+        low, high = value(card, "agreement_at_least"), value(card, "agreement_at_most")
+        bounds = Cell(f"{short(low)}, {short(high)}", (), exact(low))
+        cells = [count(n)._replace(notes=() if n >= asked else (f"of {asked:,} items",))]
+        cells += [_number(card, name) for name in names]
+        cells += [NOT_COMPUTED if low == high else bounds, _missing(card)]  # none is missing
         lines.append((judge_title(test, judge), cells))
     of_names = [NUMBERS[name] for name in names]
     return Grid("", ["judge", "verdicts", *of_names, "at least, at most", "missing"], lines)
@@ -177,22 +183,6 @@ def _number(card: Card, name: str) -> Cell:
     elif name == "auroc" and row["n"] != card["agreement"]["n"]:
         note = f"n = {row['n']:,}"
     return short_cell(row, note)
-
-
-def _verdicts_cell(card: Card, asked: int | None) -> Cell:
-    """Of all items of the study, whether the judge was asked about them or not; of a rater (None)
-    of those that the others settle, of which the shares in the row are.
-    """
-    n = int(card["agreement"]["n"])
-    asked = n + int(card["agreement"]["n_missing"]) if asked is None else asked
-    return Cell(f"{n:,}", () if n >= asked else (f"of {asked:,} items",), str(n))
-
-
-def _bounds(card: Card) -> Cell:
-    low, high = value(card, "agreement_at_least"), value(card, "agreement_at_most")
-    if low == high:
-        return NOT_COMPUTED  # nothing is missing
-    return Cell(f"{short(low)}, {short(high)}", (), exact(low))
 
 
 def _missing(card: Card) -> Cell:
@@ -273,19 +263,13 @@ def kinds_section(test: Cards, table: pd.DataFrame) -> Section | None:
 
 def _grid(test: Cards, mine: list[Row]) -> Grid:
     judges = sorted({row["judge"] for row in mine}, key=lambda j: (j in test.raters, j))
-    lines = {
-        kind.replace("_", " "): {row["judge"]: _cell(row) for row in rows}
-        for kind, rows in grouped(mine, lambda row: row["kind"]).items()
-    }
+    lines: dict[str, dict[str, Cell]] = {}
+    for row in mine:
+        missing = [f"{row[f'n_{n}']:,} {n}" for n in ("abstained", "failed") if row[f"n_{n}"]]
+        cell = short_cell(row, f"n = {row['n']:,}", *missing)
+        lines.setdefault(row["kind"].replace("_", " "), {})[row["judge"]] = cell
     heads = {judge: judge_title(test, judge) for judge in judges}
     return matrix("", "kind", lines, heads, sort=False)
-
-
-def _cell(row: Row) -> Cell:
-    missing = [
-        f"{row[f'n_{name}']:,} {name}" for name in ("abstained", "failed") if row[f"n_{name}"]
-    ]
-    return short_cell(row, f"n = {row['n']:,}", *missing)
 
 
 # The first paragraph of a test of judges: who agrees with the right answers, and how surely.
@@ -320,14 +304,11 @@ def kinds_verdict(test: Cards, kinds: pd.DataFrame) -> list[str]:
         of = mine[mine["measure"] == measure]
         for row in records(of[of["kind"] == ALL_KINDS]):
             each = records(of[(of["judge"] == row["judge"]) & (of["kind"] != ALL_KINDS)])
-            said = f"{verb} {short_estimate(row)} of {counted(row['n'], 'item')}{_without(row)}"
+            said = f"{verb} {short_estimate(row)} of {counted(row['n'], 'item')}"
+            missing = row["n_abstained"] + row["n_failed"]
+            said += f" without {missing:,} that it abstained of or failed" if missing else ""
             found.setdefault(row["judge"], []).append(f"{said}{_weakest(each, measure)}")
     return [f"{judge} {', and '.join(parts)}." for judge, parts in found.items()]
-
-
-def _without(row: Row) -> str:
-    missing = row["n_abstained"] + row["n_failed"]
-    return f" without {missing:,} that it abstained of or failed" if missing else ""
 
 
 def _weakest(each: list[Row], measure: str) -> str:
@@ -359,7 +340,9 @@ def _best(test: Cards, study: str, ranked: list[str], first: str) -> list[str]:
     lead = f"{best} agrees best with the right answers" if others else f"{best} is the only judge"
     aside = _without_looking(test, best, first)
     number = f"{NUMBERS[first]}{where} {short_estimate(card[first])} ({aside})"
-    said = [f"{lead}: {number} on {_n_verdicts(card)}."]
+    n, asked = int(card["agreement"]["n"]), n_asked(card)
+    items = counted(n, "item") if n == asked else f"{n:,} of {counted(asked, 'item')}"
+    said = [f"{lead}: {number} on {items}."]
     said += _silence(best, card)
     if others:
         second = test.whole[study, others[0]][first]
@@ -389,11 +372,6 @@ def _without_looking(test: Cards, judge: str, first: str) -> str:
         return "a coin gets .50"
     share = value(test.whole[str(test.pooled), judge], "people_pass_rate") or 0.0
     return f"always the commoner answer gets {short(max(share, 1 - share))}"
-
-
-def _n_verdicts(card: Card) -> str:
-    n, asked = int(card["agreement"]["n"]), n_asked(card)
-    return counted(n, "item") if n == asked else f"{n:,} of {counted(asked, 'item')}"
 
 
 def _silence(judge: str, card: Card) -> list[str]:

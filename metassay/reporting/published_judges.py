@@ -46,8 +46,6 @@ RANKS = (
     *("spearman", "spearman_p", "kendall", "kendall_p", "smallest_p"),
 )
 
-_ORDERS = 9_999  # of the systems, where there are too many of them to try all
-
 
 @dataclass(frozen=True)
 class ClaimScores:
@@ -86,7 +84,11 @@ def compare_claims(
         if judge != NO_JUDGE and any(value is not None for value in of):
             made.append([metric, part, _SYSTEMS[author], author, judge, *values, *of])
     names = [*SCORES, *(evaluator + PRINTED for evaluator in evaluators)]
-    scores = _ordered(pd.DataFrame(made, columns=names))
+    scores = pd.DataFrame(made, columns=names)
+    keys = scores[["metric", "section", "author", "judge"]].copy()
+    for name, order in _ORDERS.items():  # as the paper has them, then judges by name
+        keys[name] = keys[name].map(order.index)
+    scores = scores.loc[keys.sort_values(list(keys.columns)).index].reset_index(drop=True)
     if scores.empty:
         return scores, pd.DataFrame(columns=list(RANKS)), n_not_run + len(known)
     numbers = [name for name in names[5:] if not name.startswith("n_")]
@@ -97,7 +99,11 @@ def compare_claims(
 
 
 _SYSTEMS = {author: f"{system}, {setting}" for (system, setting), author in AUTHORS.items()}
-_PARTS = list(SECTIONS.values())
+_ORDERS: dict[str, list[str]] = {
+    "metric": list(QUANTITIES.values()),
+    "section": list(SECTIONS.values()),
+    "author": list(_SYSTEMS),
+}
 
 
 def _printed_claims(printed: pd.DataFrame) -> tuple[dict[tuple[str, str, str, str], float], int]:
@@ -113,15 +119,6 @@ def _printed_claims(printed: pd.DataFrame) -> tuple[dict[tuple[str, str, str, st
         else:
             known[metric, SECTIONS[part], author, evaluator] = round(float(value) / 100, 6)
     return known, others
-
-
-def _ordered(scores: pd.DataFrame) -> pd.DataFrame:
-    """Metrics, sections and systems as the paper has them, then judges by name."""
-    orders = {"metric": list(QUANTITIES.values()), "section": _PARTS, "author": list(_SYSTEMS)}
-    keys = scores[["metric", "section", "author", "judge"]].copy()
-    for name, order in orders.items():
-        keys[name] = keys[name].map(order.index)
-    return scores.loc[keys.sort_values(list(keys.columns)).index].reset_index(drop=True)
 
 
 def _rank_agreements(scores: pd.DataFrame, evaluators: list[str]) -> pd.DataFrame:
@@ -143,9 +140,9 @@ def _rank_agreements(scores: pd.DataFrame, evaluators: list[str]) -> pd.DataFram
 
 
 def _agreement(ours: "pd.Series[float]", theirs: "pd.Series[float]") -> list[float]:
-    rng = np.random.default_rng(0)  # the same orders whatever else is compared
+    rng = np.random.default_rng(0)  # the same orders, if too many to try all, in each comparison
     rho, tau = (
-        rank_order(ours.to_numpy(), theirs.to_numpy(), coefficient, n_orders=_ORDERS, rng=rng)
+        rank_order(ours.to_numpy(), theirs.to_numpy(), coefficient, n_orders=9_999, rng=rng)
         for coefficient in ("spearman", "kendall")
     )
     return [rho.n, round(rho.value, 12), rho.p, round(tau.value, 12), tau.p, rho.smallest_p]
@@ -177,57 +174,46 @@ def claims_section(compared: ClaimScores, tables: Mapping[str, pd.DataFrame]) ->
     )
 
 
-def _part(name: str) -> str:
-    return "whole notes" if name == FULL else name.replace("_", " ")
+def _part(row: Row) -> str:
+    return "whole notes" if row["section"] == FULL else row["section"].replace("_", " ")
 
 
 def _scores(mine: list[Row]) -> Grid:
     printed = [name for name in mine[0] if name.endswith(PRINTED)]
     lines: dict[str, dict[str, Cell]] = {}
     for row in mine:
-        line = lines.setdefault(f"{_part(row['section'])}: {row['system']}", {})
-        line[row["judge"]] = _score_cell(row)
-        line |= {name: _printed_cell(row[name]) for name in printed}
+        line = lines.setdefault(f"{_part(row)}: {row['system']}", {})
+        n, missing = row["n_documents"], ""
+        of = f"n = {n - row['n_undefined']:,}" + (f" of {n:,}" if row["n_undefined"] else "")
+        micro = f"micro {shown(row['micro'])}" if row["micro"] is not None else ""
+        if row["n_failed"]:
+            missing = f"{row['n_failed']:,} of {row['n_expected']:,} missing"
+        line[row["judge"]] = estimate(row, micro, of, missing, of="macro")
+        for name in printed:
+            value = row[name]
+            line[name] = NOT_COMPUTED if value is None else Cell(f"{value:.4f}", stored=str(value))
     heads = list(dict.fromkeys([*(row["judge"] for row in mine), *printed]))
     return matrix("Scores", "section: system", lines, heads, sort=False)
-
-
-def _score_cell(row: Row) -> Cell:
-    defined = row["n_documents"] - row["n_undefined"]
-    of = f"n = {defined:,}" + (f" of {row['n_documents']:,}" if row["n_undefined"] else "")
-    micro = f"micro {shown(row['micro'])}" if row["micro"] is not None else ""
-    missing = f"{row['n_failed']:,} of {row['n_expected']:,} missing" if row["n_failed"] else ""
-    return estimate(row, micro, of, missing, of="macro")
-
-
-def _printed_cell(value: float | None) -> Cell:
-    return NOT_COMPUTED if value is None else Cell(f"{value:.4f}", stored=str(value))
 
 
 def _ranks_grid(mine: list[Row]) -> Grid:
     lines: dict[str, dict[str, Cell]] = {}
     for row in mine:
-        line = lines.setdefault(f"{_part(row['section'])}: {row['judge']}", {})
-        above = line.get(row["evaluator"])  # macro stands before micro
-        cell = _rank(row)
-        line[row["evaluator"]] = cell if above is None else _both(above, cell)
+        line = lines.setdefault(f"{_part(row)}: {row['judge']}", {})
+        macro = line.get(row["evaluator"])  # which stands before micro
+        cell = Cell("undefined", (f"n = {row['n']}",), "")
+        if row["spearman"] is not None:
+            both = f"{short(row['spearman'])}, {short(row['kendall'])}"
+            p = f"{equals(row['spearman_p'])} and {probability(row['kendall_p'])}"
+            cell = Cell(both, (p, f"n = {row['n']}"), str(row["spearman"]))
+        if macro is not None:
+            same = (cell.text, cell.notes) == (macro.text, macro.notes)
+            micro = "micro the same" if same else f"micro {cell.text}, {cell.notes[0]}"
+            cell = macro._replace(notes=(*macro.notes, micro))
+        line[row["evaluator"]] = cell
     heads = {row["evaluator"]: row["evaluator"] + PRINTED for row in mine}
     caption = "Does the judge rank the systems as this one?"
     return matrix(caption, "section: judge", lines, heads, sort=False)
-
-
-def _rank(row: Row) -> Cell:
-    if row["spearman"] is None:
-        return Cell("undefined", (f"n = {row['n']}",), "")
-    both = f"{short(row['spearman'])}, {short(row['kendall'])}"
-    p = f"{equals(row['spearman_p'])} and {probability(row['kendall_p'])}"
-    return Cell(both, (p, f"n = {row['n']}"), str(row["spearman"]))
-
-
-def _both(macro: Cell, micro: Cell) -> Cell:
-    same = (micro.text, micro.notes) == (macro.text, macro.notes)
-    said = "micro the same" if same else f"micro {micro.text}, {micro.notes[0]}"
-    return macro._replace(notes=(*macro.notes, said))
 
 
 def _too_few(ranks: list[dict[str, Any]]) -> list[str]:
@@ -338,26 +324,19 @@ def published_section(
     compared: Sequence[ComparedJudges], tables: Mapping[str, pd.DataFrame]
 ) -> Section | None:
     """A group per comparison; `tables` has their cells by file name, judges called as shown."""
-    if not compared:
-        return None
+    groups: list[Group] = []
+    for one in compared:
+        lines: dict[str, dict[str, Cell]] = {}
+        columns: dict[str, None] = {}
+        for row in records(tables[f"published_{one.name}"]):
+            cell = short_cell(row, f"n = {row['n']:,}") if row["source"] != PRINTED_SOURCE else None
+            if cell is None:
+                columns[row["column"]] = None
+                text = f"{row['value']:.3f}".removeprefix("0")
+                cell = Cell(text, (), exact(row["value"]))
+            lines.setdefault(f"{row['judge']} ({row['source']})", {})[row["column"]] = cell
+        grid = matrix("", "judge", lines, list(columns), sort=False)
+        groups.append(Group(one.title, "", [grid], open=not groups))
     files = [f"published_{one.name}" for one in compared]
-    groups = [
-        Group(one.title, "", [_grid(records(tables[file]))], open=place == 0)
-        for place, (one, file) in enumerate(zip(compared, files, strict=True))
-    ]
     says = [f"{one.title}. {one.says}" for one in compared]
-    return section("published_judges", after=says, files=files, groups=groups)
-
-
-def _grid(cells: list[Row]) -> Grid:
-    lines: dict[str, dict[str, Cell]] = {}
-    for row in cells:
-        lines.setdefault(f"{row['judge']} ({row['source']})", {})[row["column"]] = _cell(row)
-    columns = dict.fromkeys(row["column"] for row in cells if row["source"] == PRINTED_SOURCE)
-    return matrix("", "judge", lines, list(columns), sort=False)
-
-
-def _cell(row: Row) -> Cell:
-    if row["source"] == PRINTED_SOURCE:
-        return Cell(f"{row['value']:.3f}".removeprefix("0"), (), exact(row["value"]))
-    return short_cell(row, f"n = {row['n']:,}")
+    return section("published_judges", after=says, files=files, groups=groups) if groups else None

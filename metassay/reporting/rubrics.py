@@ -306,11 +306,13 @@ def _about(row: Row) -> list[Cell]:
 
 
 def _grades(judge: str, criteria: Sequence[str], mine: Sequence[Row]) -> Grid:
-    by_author = grouped(mine, lambda row: row["author"])
-    lines = {
-        author: {row["criterion"]: _mean_grade(row) for row in by_author[author]}
-        for author in sorted_authors(by_author)
-    }
+    lines: dict[str, dict[str, Cell]] = {a: {} for a in sorted_authors(r["author"] for r in mine)}
+    for row in mine:
+        counts = f"n = {row['n']:,}"
+        counts += f", {row['n_missing']:,} missing" if row["n_missing"] else ""
+        counts += f", {row['n_unscored']:,} not scored" if row["n_unscored"] else ""
+        sd = f"SD {shown(row['sd'])}" if row["sd"] is not None else ""
+        lines[row["author"]][row["criterion"]] = number(row["mean"], sd, counts)
     return matrix(f"Mean grades by {judge}", "author", lines, criteria)
 
 
@@ -325,13 +327,6 @@ def _equal_grades(mine: Sequence[Row]) -> Grid:
         (name, [Cell(judge), Cell(study), *own]) for (name, judge, study), own in cells.items()
     ]
     return Grid("The grades of judges and of people", heads, lines, sort=False)
-
-
-def _mean_grade(row: Row) -> Cell:
-    counts = f"n = {row['n']:,}"
-    counts += f", {row['n_missing']:,} missing" if row["n_missing"] else ""
-    counts += f", {row['n_unscored']:,} not scored" if row["n_unscored"] else ""
-    return number(row["mean"], f"SD {shown(row['sd'])}" if row["sd"] is not None else "", counts)
 
 
 # Rubrics filled in: for some texts every grade, its anchor, the reason, and the quotes marked.

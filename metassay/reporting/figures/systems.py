@@ -1,6 +1,7 @@
 """Figures of systems and their texts."""
 
 import math
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -132,7 +133,9 @@ def _history_panel(axes: Axes, mine: list[Row], authors: list[str]) -> None:
         colour = _LINES[place % len(_LINES)]
         look: dict[str, Any] = {"color": colour, "marker": _MARKERS[place % len(_MARKERS)]}
         axes.plot([], [], "-", label=label(author), markersize=4, **look)  # of the legend
-        for piece in _by_recipe(line):
+        ordered = sorted(line, key=lambda row: row["x"])
+        for _, of_recipe in groupby(ordered, lambda row: row["recipe"]):
+            piece = list(of_recipe)
             axes.plot(*_columns(piece, "x", "mean"), "-", linewidth=1.3, markersize=4, **look)
             bars = [row for row in piece if row["low"] is not None and row["high"] is not None]
             at, low, high = _columns(bars, "x", "low", "high")
@@ -148,15 +151,6 @@ def _history_panel(axes: Axes, mine: list[Row], authors: list[str]) -> None:
 
 def _columns(mine: list[Row], *names: str) -> list[list[Any]]:
     return [[row[name] for row in mine] for name in names]
-
-
-def _by_recipe(line: list[Row]) -> list[list[Row]]:
-    pieces: list[list[Row]] = []
-    for row in sorted(line, key=lambda one: one["x"]):
-        if not pieces or pieces[-1][-1]["recipe"] != row["recipe"]:
-            pieces.append([])
-        pieces[-1].append(row)
-    return pieces
 
 
 def _dates(axes: Axes, runs: list[str]) -> None:
