@@ -105,7 +105,8 @@ def _cells(
         if key in ours:
             number, published = ours[key], float(line["value"])
             difference = None if number is None else round(number - published, 12)
-            note = _note(difference, line["note"], one)
+            transcription = "" if one.every else line["note"]  # those of ScholarSum are labels
+            note = _note(difference, transcription, one)
             made.append([row, column, number, published, difference, note, every.get(key)])
     numbers = ["ours", "published", "difference", "ours_all"]
     frame = pd.DataFrame(made, columns=["row", "column", *numbers[:3], "note", "ours_all"])
