@@ -9,7 +9,7 @@ import pandas as pd
 
 from metassay.core.errors import BadInput, shown
 from metassay.format.numbers import missing
-from metassay.paper_figures.record import Each, Line, Numbers, Record, Where
+from metassay.paper_figures.papers import Each, Line, Numbers, Record, Where
 
 Tables = Callable[[str, str], pd.DataFrame]  # of a benchmark and the name of a table
 

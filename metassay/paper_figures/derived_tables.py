@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from metassay.core.options import Criterion
 from metassay.format.frames import rows
-from metassay.paper_figures.record import Record
+from metassay.paper_figures.papers import Record
 from metassay.reporting.facets import facets_table
 from metassay.reporting.people import violins
 from metassay.reporting.profile import POPULARITY, popularity
