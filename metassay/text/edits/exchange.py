@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from metassay.text.edits.wording import LEAD_IN, any_of, in_case_of, replaced, tidy
+from metassay.text.edits.wording import LEAD_IN, any_of, in_case_of, pairs, replaced, tidy, without
 from metassay.text.vocabulary import Group, Half, Term, as_key, groups, half, terms
 from metassay.text.vocabulary.inflection import BASE, ING, PARTICIPLE, PAST, THIRD, verb_forms
 
@@ -27,15 +27,12 @@ _OPEN = re.compile(  # what stands before a word that may be a verb, or of a lis
     rf"|{any_of('even acute (?:year|month|week|day)s? ')})\s|-)\Z",
     re.IGNORECASE,
 )
-_SUBJECT = re.compile(  # what stands before a verb in its base form or third person
-    r"(?:\b(?:"
-    + any_of(r"""
-        to will would can could should may might must not did does do also please
-        he she it they we I you patient who which that exam examination x-ray MRI CT
-    """)
-    + r")\s|\A|: )\Z",
-    re.IGNORECASE,
-)
+_SUBJECTS = any_of("""
+    to will would can could should may might must not did does do also please
+    he she it they we I you patient who which that exam examination x-ray MRI CT
+""")
+# What stands before a verb in its base form or third person.
+_SUBJECT = re.compile(rf"(?:\b(?:{_SUBJECTS})\s|\A|: )\Z", re.IGNORECASE)
 _AUXILIARY = re.compile(
     rf"(?:\b(?:{any_of('has have had having is are was were be been being')})|\w['\u2019]ve)"
     r"(?:\s\w+ly|\snot|\salso|\ssince|\snow)?\s\Z",
@@ -43,33 +40,15 @@ _AUXILIARY = re.compile(
 )
 _WHO = re.compile(r"\b(?:he|she|they|I|we|who|falls?|fell|falling)\s\Z", re.IGNORECASE)
 _TYPE = re.compile(r",? type\b", re.IGNORECASE)
-_PHRASES = {  # what follows a word in phrases that are no use of it
-    "low": "back|lying",
-    "high": "school|chair|five",
-    "hot": "flash|dog",
-    "cold": "sore|turkey",
-    "large": "intestine|bowel",
-    "small": "bowel|intestine|cell|of",
-    "light": "headed|touch|house",
-    "significant": "for|other|history",
-    "complete": "the|a|his|her|blood|metabolic|course",
-    "direct": "the|him|her",
-    "active": "problem|problems|duty",
-    "more": "than|or",
-    "less": "than|or",
-    "dry": "the|mouth",
-    "cool": "the|down",
-    "warm": "up|the",
-    "early": "intervention",
-    "late": "effect",
-    "major": "depressive|depression",
-    "regular": "insulin|strength",
-    "deep": "vein|venous|tendon|breath|breaths",
-    "oral": "and|exam",
-    "solid": "foods?",
-    "mild": "to",
-    "severe": "to",
-}
+_PHRASES = pairs("""
+    low: back|lying; high: school|chair|five; hot: flash|dog; cold: sore|turkey;
+    large: intestine|bowel; small: bowel|intestine|cell|of; light: headed|touch|house;
+    significant: for|other|history; complete: the|a|his|her|blood|metabolic|course;
+    direct: the|him|her; active: problem|problems|duty; more: than|or; less: than|or;
+    dry: the|mouth; cool: the|down; warm: up|the; early: intervention; late: effect;
+    major: depressive|depression; regular: insulin|strength;
+    deep: vein|venous|tendon|breath|breaths; oral: and|exam; solid: foods?; mild: to; severe: to
+""")  # what follows a word in phrases that are no use of it
 _NO_COURSE = re.compile(r" (?:asthma|distress|fracture|care|than|with|on|kidney|to (?!\d))")
 _CONTINUES = re.compile(r"\b(?P<now>continues|has continued) to (?P<verb>[a-z]+)", re.IGNORECASE)
 
@@ -139,7 +118,7 @@ def diagnosis(sentence: str, of: Half) -> Iterator[str]:
 
 def opposite(sentence: str, of: Half) -> Iterator[str]:
     """The sentence with a word's opposite."""
-    return _opposites("opposite", sentence, of)
+    yield from _opposites("opposite", sentence, of)
 
 
 def course(sentence: str, of: Half) -> Iterator[str]:
@@ -154,26 +133,24 @@ def course(sentence: str, of: Half) -> Iterator[str]:
         stopped = "stopped" if match["now"].lower() == "continues" else "has stopped"
         if match["verb"] not in ("be", "have"):
             new = in_case_of(match[0], f"{stopped} {verb_forms(match['verb'])[ING]}")
-            yield tidy(sentence[: match.start()] + new + sentence[match.end() :], like=sentence)
+            yield tidy(without(sentence, match, new), like=sentence)
 
 
 def find(kind: str, sentence: str) -> list[Found]:
     """The words of a kind that a sentence has, of both halves, the longest from the left."""
     known, longest = terms(kind), _longest(kind)
     tokens = [match.span() for match in _TOKEN.finditer(sentence)]
-    made: list[Found] = []
+    found: list[Found] = []
     place = 0
     while place < len(tokens):
-        step = 1
+        start = tokens[place][0]
         for length in range(min(longest, len(tokens) - place), 0, -1):
-            start, end = tokens[place][0], tokens[place + length - 1][1]
-            what = known.get(as_key(sentence[start:end]))
-            if what:
-                made.append(Found(start, end, what))
-                step = length
+            end = tokens[place + length - 1][1]
+            if what := known.get(as_key(sentence[start:end])):
+                found.append(Found(start, end, what))
                 break
-        place += step
-    return made
+        place += length
+    return found
 
 
 def has(sentence: str, one: Found, new: str) -> bool:
@@ -195,11 +172,8 @@ def _of_half(kind: str, sentence: str, of: Half) -> Iterator[tuple[Found, Term]]
 
 
 def _beside(group: Group, of: Half) -> list[Group]:
-    return [
-        other
-        for other in groups(group.kind, of)
-        if other.section == group.section and other != group
-    ]
+    there = groups(group.kind, of)
+    return [other for other in there if other.section == group.section and other != group]
 
 
 def _opposites(kind: str, sentence: str, of: Half) -> Iterator[str]:

@@ -8,62 +8,46 @@ becomes of them is not clear, or no English.
 import re
 from collections.abc import Iterator
 
-from metassay.text.edits.verbs import BASE_OF, PAST, PRESENT
-from metassay.text.edits.wording import any_of, in_case_of, replaced, tidy
+from metassay.text.edits.wording import (
+    any_of,
+    in_case_of,
+    listed,
+    pairs,
+    phrase,
+    replaced,
+    tidy,
+    without,
+)
+from metassay.text.vocabulary.inflection import PAST, THIRD, verb_forms
 
-CUE = re.compile(
-    r"\b(?:"
-    + any_of(r"""
-        no not never none nor neither without den(?:y|ies|ied|ying) cannot \w+n['\u2019]t unable
-        negative absent absence lack\w* nothing nobody nowhere unlikely refus\w+ declin\w+ hardly
-        barely rarely seldom fail\w* avoid\w* non\w+ un(?:remarkable|controlled|changed|sure|known)
-        a?febrile anicteric resist\w* free\sof rule[sd]?\sout
-    """)
-    + r")\b",
-    re.IGNORECASE,
+CUE = phrase(r"""
+    no not never none nor neither without den(?:y|ies|ied|ying) cannot \w+n['\u2019]t unable
+    negative absent absence lack\w* nothing nobody nowhere unlikely refus\w+ declin\w+ hardly
+    barely rarely seldom fail\w* avoid\w* non\w+ un(?:remarkable|controlled|changed|sure|known)
+    a?febrile anicteric resist\w* free\sof rule[sd]?\sout
+""")
+_UNCLEAR = phrase(
+    r"""
+    if unless whether except other\sthan until in\scase rather\sthan instead\sof should\syou
+    or\snot not\sonly so\sthat as\slong\sas when(?:ever)? once\s(?:we|i|he|she|the)
+    """,
+    r"|\A(?:All|Both|Every)\b",
 )
-_UNCLEAR = re.compile(
-    r"\b(?:"
-    + any_of(r"""
-        if unless whether except other\sthan until in\scase rather\sthan instead\sof should\syou
-        or\snot not\sonly so\sthat as\slong\sas when(?:ever)? once\s(?:we|i|he|she|the)
-    """)
-    + r")\b|\A(?:All|Both|Every)\b",
-    re.IGNORECASE,
-)
-_ONLY_NEGATED = re.compile(
-    r"\b(?:"
-    + any_of(r"""
-        any(?:thing|one|body|where|more) any\slonger ever yet at\sall either much necessarily only
-        as\s(?:much|well) always really be\sable so
-    """)
-    + r")\b",
-    re.IGNORECASE,
-)
+_ONLY_NEGATED = phrase(r"""
+    any(?:thing|one|body|where|more) any\slonger ever yet at\sall either much necessarily only
+    as\s(?:much|well) always really be\sable so
+""")
 _CLAUSE = re.compile(r";|\bbut\b|\bhowever\b|, (?:he|she|they|I|we|the patient|and|which|who)\b")
 
-_OPPOSITES = {
-    "negative": "positive",
-    "positive": "negative",
-    "unable to": "able to",
-    "able to": "unable to",
-    "nontender": "tender",
-    "non-tender": "tender",
-    "afebrile": "febrile",
-    "unremarkable": "abnormal",
-    "normal": "abnormal",
-    "abnormal": "normal",
-    "absent": "present",
-    "intact": "impaired",
-}
+_OPPOSITES = pairs("""
+    negative: positive; positive: negative; unable to: able to; able to: unable to;
+    nontender: tender; non-tender: tender; afebrile: febrile; unremarkable: abnormal;
+    normal: abnormal; abnormal: normal; absent: present; intact: impaired
+""")
 _OPPOSITE = re.compile(rf"(?<![\w-])(?:{'|'.join(_OPPOSITES)})(?![\w-])", re.IGNORECASE)
-_NOT_BEHIND = re.compile(  # these words make it another sense, or a part of a phrase
-    r"\b(?:"
-    + any_of(
-        "to than the new his her their from near within otherwise or and false of back be being"
-    )
-    + r")\s\Z",
-    re.IGNORECASE,
+_NOT_BEHIND = phrase(  # these words make it another sense, or a part of a phrase
+    "to than the new his her their from near within otherwise or and false of back be being",
+    r"\s\Z",
 )
 _NOT_BEFORE = re.compile(
     rf"\s(?:{any_of('saline limits? range pressure outlook attitude and or pain tenderness')}"
@@ -74,7 +58,7 @@ _PRESENT = re.compile(
 )
 _YES = re.compile(r": (yes|no)(?=\.?\Z)", re.IGNORECASE)
 
-_REPORTING = {"denies": "reports", "denied": "reported", "denying": "reporting", "deny": "report"}
+_REPORTING = pairs("denies: reports; denied: reported; denying: reporting; deny: report")
 _FINDING = (
     r"((?:\w+ ){0,2}(?:fracture|mass|murmur|nodule|lesion|rash|effusion|history|injury|tumor|lump"
     r"|blockage|abnormality|wound|hernia|ulcer|bruit|cyst|problem|break|clot|tear|hematoma))\b"
@@ -114,15 +98,10 @@ _NO_SUBJECT = re.compile(
     r"|\b(?:after|before|because|since|as|while) (?:\w+ ){1,2}\Z",
     re.IGNORECASE,
 )
-_SAYING = {
-    "reports": "denies",
-    "endorses": "denies",
-    "complains of": "denies",
-    "admits to": "denies",
-    "reported": "denied",
-    "endorsed": "denied",
-    "complained of": "denied",
-}
+_SAYING = pairs("""
+    reports: denies; endorses: denies; complains of: denies; admits to: denies; reported: denied;
+    endorsed: denied; complained of: denied
+""")
 _SAID = re.compile(
     r"(?:\A|(?<=: )|(?<=\bpatient )|(?<=\b[Hh]e )|(?<=\b[Ss]he )|(?<=\balso ))"
     rf"(?:{'|'.join(_SAYING)})"
@@ -150,7 +129,19 @@ _ORDER = re.compile(
     r"(?= \w)(?! (?:of|is|was|in office)\b)",
     re.IGNORECASE,
 )
-_VERB_FORMS = "|".join(sorted(BASE_OF))
+# Verbs in forms that "does not" and "did not" take back to the base; "has" is mostly auxiliary.
+_BASES = listed("""
+    attend appear ask believe call check complain consume continue contact cough describe develop
+    discuss demonstrate drink eat enjoy exercise experience explain exhibit feel follow happen help
+    improve increase decrease injure land lift limit live locate look monitor need notice order
+    perform play prefer prescribe purchase reach receive recommend refer refill require recall
+    remain reveal report schedule see show sleep smoke sprain start stop suffer take tolerate travel
+    treat try twist undergo use utilize visit walk want watch wear work
+""")
+_PRESENT_OF = {verb_forms(base)[THIRD]: base for base in _BASES}
+_PAST_OF = {verb_forms(base)[PAST]: base for base in _BASES}
+_BASE_OF = _PRESENT_OF | _PAST_OF
+_VERB_FORMS = "|".join(sorted(_BASE_OF))
 _VERB = re.compile(
     r"\b(?:he|she|patient|I|we|they|\w+ (?:exam|examination|x-ray|MRI|ultrasound|panel)) "
     rf"(?P<verb>{_VERB_FORMS})(?= [a-z\d])",
@@ -196,8 +187,8 @@ def _removed(sentence: str) -> Iterator[str]:
             continue
         tail = sentence[match.end() :]
         if not _ONLY_NEGATED.search(tail):
-            said = _REPORTING.get(match[0].lower(), match.expand(put)) + _affirmed(tail)
-            yield tidy(sentence[: match.start()] + in_case_of(match[0], said), like=sentence)
+            new = _REPORTING.get(match[0].lower(), match.expand(put)) + _affirmed(tail)
+            yield tidy(sentence[: match.start()] + in_case_of(match[0], new), like=sentence)
         return
 
 
@@ -244,9 +235,9 @@ def _with_do(sentence: str) -> Iterator[str]:
     order = _ORDER.search(sentence)
     if order:
         new = f"{in_case_of(order[0], 'do')} not {order[0][0].lower()}{order[0][1:]}"
-        yield f"{sentence[: order.start()]}{new}{sentence[order.end() :]}"
+        yield without(sentence, order, new)
     verb = _VERB.search(sentence)
     if verb and not _SECOND_VERB.search(sentence[verb.end("verb") :]):
         written = verb["verb"].lower()
-        does = "does" if written in PRESENT else "did" if written in PAST else "do"
-        yield replaced(sentence, *verb.span("verb"), f"{does} not {BASE_OF[written]}")
+        does = "does" if written in _PRESENT_OF else "did"
+        yield replaced(sentence, *verb.span("verb"), f"{does} not {_BASE_OF[written]}")

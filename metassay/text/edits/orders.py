@@ -4,29 +4,26 @@ import re
 from collections.abc import Iterator
 
 from metassay.text.edits.negations import CUE
-from metassay.text.edits.wording import any_of, in_case_of, replaced
+from metassay.text.edits.wording import any_of, each, in_case_of, listed, phrase, without
+from metassay.text.vocabulary.inflection import PARTICIPLE, verb_forms
 
 _LIST = re.compile(  # of three items or more, behind a word that opens a list
     r"(?:\b(?:(?:denies|denied|deny|denying) (?:any )?|reports |endorses |including |for |without "
     r"|history of |symptoms of )|(?:\A|(?<=: ))No )"
     r"(?P<one>[^,.;:]+), (?P<two>[^,.;:]+)(?P<rest>(?:, [^,.;:]+)*,? (?:and|or) [^,]+?)\Z"
 )
-SHARED = re.compile(  # these may belong to the whole list, or are no part of an item
-    r"\A(?:"
-    + any_of("""
-        an? the his her acute significant known recent bilateral severe mild moderate other new
-        associated obvious further any some left right upper lower chronic additional prior previous
-        abnormal normal increased decreased visual specific well palpable occasional worsening
-        slight focal benign open closed changes? loss sense more history
-    """)
-    + r")\b|\b(?:"
-    + any_of("""
-        and or but he she is was are were has have that who which with to in on from for by at due
-        not no
-    """)
-    + r")\b",
-    re.IGNORECASE,
-)
+_OPENS_SHARED = any_of("""
+    an? the his her acute significant known recent bilateral severe mild moderate other new
+    associated obvious further any some left right upper lower chronic additional prior previous
+    abnormal normal increased decreased visual specific well palpable occasional worsening
+    slight focal benign open closed changes? loss sense more history
+""")
+_NO_ITEM = any_of("""
+    and or but he she is was are were has have that who which with to in on from for by at due
+    not no
+""")
+# These may belong to the whole list, or are no part of an item.
+SHARED = re.compile(rf"\A(?:{_OPENS_SHARED})\b|\b(?:{_NO_ITEM})\b", re.IGNORECASE)
 _LONGEST_ITEM = 3  # words
 
 _NOTED = r"(?:denies|reports|endorses)(?! (?:that|he|she|to)\b)"
@@ -40,19 +37,11 @@ _PATIENT = re.compile(
 _THE_PATIENT = re.compile(r"(?:\A|(?<=: ))The patient(?= \w)")
 
 _PASSIVES = {
-    "order": "ordered",
-    "obtain": "obtained",
-    "prescribe": "prescribed",
-    "schedule": "scheduled",
-    "repeat": "repeated",
-    "recommend": "recommended",
-    "refill": "refilled",
-    "continue": "continued",
-    "increase": "increased",
-    "decrease": "decreased",
-    "perform": "performed",
-    "initiate": "initiated",
-    "check": "checked",
+    base: verb_forms(base)[PARTICIPLE]
+    for base in listed("""
+        order obtain prescribe schedule repeat recommend refill continue increase decrease perform
+        initiate check
+    """)
 }
 _ACTIVE = re.compile(
     r"(?:\A|(?<=: ))(?:I|We)"
@@ -69,21 +58,13 @@ _NOUN = (
     r"[^,;:]*?)"
 )
 _STATE = r"(?:is|are|was|were|has|have|had|takes|shows|showed|reveals|revealed)"
-REPORTED = re.compile(  # what holds of both clauses, or makes one depend on the other
-    r"\b(?:"
-    + any_of(r"""
-        that which who whom whether if when while because since before after until unless though
-        although reports? reported states? stated notes says said denies denied believes thinks
-        feels felt told explained hopes? between either neither each
-    """)
-    + r")\b",
-    re.IGNORECASE,
-)
-OWING = re.compile(  # what a clause may owe to the one before it
-    rf"\b(?:{any_of('it they them then so therefore also this these those both other another')}"
-    r"|same latter former not no never none nor without)\b",
-    re.IGNORECASE,
-)
+# What holds of both clauses, or makes one depend on the other; what one may owe to the one before.
+REPORTED = phrase("""
+    that which who whom whether if when while because since before after until unless though
+    although reports? reported states? stated notes says said denies denied believes thinks
+    feels felt told explained hopes? between either neither each
+""")
+OWING = phrase("it they them then so therefore also this these those both other another")
 STATES = re.compile(rf"\b{_STATE}\b")
 TWO_CLAUSES = re.compile(
     rf"\A(?P<one>{_NOUN} {_STATE} [^,;:]+?),? (?:and|but)"
@@ -114,14 +95,14 @@ def clause_order(sentence: str) -> Iterator[str]:
     two = TWO_CLAUSES.match(sentence)
     free = not (REPORTED.search(sentence) or OWING.search(sentence) or " but " in sentence)
     if two and free and len(STATES.findall(sentence)) == 2:
-        yield f"{_first(two['two'])} and {_later(two['one'])}{two['stop']}"
+        yield f"{first(two['two'])} and {_later(two['one'])}{two['stop']}"
     for pattern in (_LEAD, _LEAD_CLAUSE):
         match = pattern.match(sentence)
         if match and _alone(match["main"]) and not CUE.search(sentence):
-            yield f"{_first(match['main'])} {_later(match['lead'])}{match['stop']}"
+            yield f"{first(match['main'])} {_later(match['lead'])}{match['stop']}"
     last = _LAST_CLAUSE.match(sentence)
     if last and _alone(last["main"]) and not (CUE.search(sentence) or " and " in last["lead"]):
-        yield f"{_first(last['lead'])}, {_later(last['main'])}{last['stop']}"
+        yield f"{first(last['lead'])}, {_later(last['main'])}{last['stop']}"
 
 
 def _alone(main: str) -> bool:
@@ -129,7 +110,8 @@ def _alone(main: str) -> bool:
     return bool(_FINITE.search(main)) and not _TWO_PARTS.search(main) and not _THIS.match(main)
 
 
-def _first(clause: str) -> str:
+def first(clause: str) -> str:
+    """A clause with a capital."""
     return clause[0].upper() + clause[1:]
 
 
@@ -158,14 +140,11 @@ def subject(sentence: str) -> Iterator[str]:
     """The sentence with "the patient" (he, she) left out before a finding, or put there."""
     for match in _SUBJECT.finditer(sentence):
         verb = match["verb"]
-        yield f"{sentence[: match.start()]}{verb[0].upper()}{verb[1:]}{sentence[match.end() :]}"
+        yield without(sentence, match, first(verb))
     for match in _NO_SUBJECT.finditer(sentence):
-        said = f"The patient {match['verb'].lower()}"
-        yield sentence[: match.start()] + said + sentence[match.end() :]
-    for match in _PATIENT.finditer(sentence):
-        yield replaced(sentence, *match.span(), "The patient")
-    for match in _THE_PATIENT.finditer(sentence):
-        yield replaced(sentence, *match.span(), "Patient")
+        yield without(sentence, match, f"The patient {match['verb'].lower()}")
+    yield from each(sentence, _PATIENT, "The patient")
+    yield from each(sentence, _THE_PATIENT, "Patient")
 
 
 def voice(sentence: str) -> Iterator[str]:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from metassay.text.edits.exchange import find
 from metassay.text.edits.negations import CUE
-from metassay.text.edits.orders import OWING, REPORTED, SHARED, STATES, TWO_CLAUSES, lists
-from metassay.text.edits.wording import any_of, listed, replaced, tidy
+from metassay.text.edits.orders import OWING, REPORTED, SHARED, STATES, TWO_CLAUSES, first, lists
+from metassay.text.edits.wording import each, listed, phrase, tidy, without
 
 _IF = re.compile(r"\b(?:if|unless|whether|should you|until)\b", re.IGNORECASE)
 _LATER = re.compile(r"\b(?:hold|defer|delay|wait|postpone)\w*\b", re.IGNORECASE)
@@ -43,9 +43,7 @@ _SEVERITY = re.compile(
     r"|moderately|severely) (?P<next>[a-z]{3,}))\b"
     r"(?! (?:to|or)\b)"
 )
-_NO_NOUN = frozenset(
-    listed("and but for the with who that cell intestine bowel distress amount amounts")
-)
+_NO_NOUN = listed("and but for the with who that cell intestine bowel distress amount amounts")
 _DOSED = re.compile(
     r" \d[\d.,]* ?(?:mg|mcg|units?|milligrams?|micrograms?|grams?|g|ml|puffs?)"
     r"(?: (?:once daily|twice daily|daily|nightly|weekly|once a day|twice a day|every day"
@@ -63,16 +61,14 @@ _ITEM = r"(?:an? |the |his |her )?[\w%/'-]+(?: [\w%/'-]+|\.\d+){0,6}"
 _TWO = re.compile(
     rf"{_OPEN} (?P<one>{_ITEM}?) (?P<and>and|or) (?P<two>{_ITEM}?)(?P<stop>\.?)\Z", re.IGNORECASE
 )
-_NO_ITEM = re.compile(  # what may belong to both, or to more than an item
-    r"\b(?:"
-    + any_of(r"""
-        and or but he she it is was are were has have had that who which with to in on from for by
-        at of due not no be been being both between either neither together total combination mix
-        respectively each other than then will would can could after before if when because about
-        some more most less much many few one two left right upper lower \w+ing
-    """)
-    + r")\b|\d",
-    re.IGNORECASE,
+_NO_ITEM = phrase(  # what may belong to both, or to more than an item
+    r"""
+    and or but he she it is was are were has have had that who which with to in on from for by
+    at of due not no be been being both between either neither together total combination mix
+    respectively each other than then will would can could after before if when because about
+    some more most less much many few one two left right upper lower \w+ing
+    """,
+    r"|\d",
 )
 _NOUN = re.compile(
     r"(?:(?<!ou)s|ness|ia|itis|[ts]ion|ment|nea|ema|ache|fever|cough|pain|rash|warmth|depression"
@@ -80,15 +76,10 @@ _NOUN = re.compile(
 )
 _ELLIPSIS = re.compile(r"\b(?:is|are|was|were|has|had|not|n't|too|either)\Z")
 _DOING = re.compile(r"\w+ing \w")
-_TOGETHER = re.compile(
-    r"\b(?:"
-    + any_of(r"""
-        both between either neither together total combination combined mix\w* respectively each
-        consists? composed compared range same risks? if whether unless differ\w* alternat\w+
-    """)
-    + r")\b",
-    re.IGNORECASE,
-)
+_TOGETHER = phrase(r"""
+    both between either neither together total combination combined mix\w* respectively each
+    consists? composed compared range same risks? if whether unless differ\w* alternat\w+
+""")
 
 
 def dropped_detail(sentence: str) -> Iterator[str]:
@@ -96,12 +87,9 @@ def dropped_detail(sentence: str) -> Iterator[str]:
     if _IF.search(sentence):
         return
     clause = _LAST_CLAUSE.search(sentence)
-    if (
-        clause
-        and not _WHEN.search(sentence[: clause.start()])
-        and len(sentence[: clause.start()].split()) > 2
-    ):
-        yield sentence[: clause.start()] + sentence[clause.end() :]
+    before = sentence[: clause.start()] if clause else ""
+    if clause and not _WHEN.search(before) and len(before.split()) > 2:
+        yield without(sentence, clause)
     for match in lists(sentence):
         rest = re.sub(r"\A,(?= (?:and|or) )", "", match["rest"])
         yield sentence[: match.end("one")] + rest
@@ -109,21 +97,20 @@ def dropped_detail(sentence: str) -> Iterator[str]:
         return
     for pattern in (_ADVERBIAL, _LEAD, _BRACKETS, _APPOSITION):
         for match in pattern.finditer(sentence):
-            yield tidy(sentence[: match.start()] + sentence[match.end() :], like=sentence)
-    for match in _DEGREE.finditer(sentence):
-        yield replaced(sentence, *match.span(), match["next"])
+            yield tidy(without(sentence, match), like=sentence)
+    yield from each(sentence, _DEGREE, lambda match: match["next"])
     yield from _less_exact(sentence)
 
 
 def _less_exact(sentence: str) -> Iterator[str]:
     """Without the severity of something, or the dose of a drug."""
-    for match in _SEVERITY.finditer(sentence):
-        if match["next"] not in _NO_NOUN:
-            yield replaced(sentence, *match.span("both"), match["next"])
+    yield from each(
+        sentence, _SEVERITY, lambda m: None if m["next"] in _NO_NOUN else m["next"], "both"
+    )
     for drug in find("drug", sentence):
         dose = _DOSED.match(sentence, drug.end)
         if dose and _TAKES.search(sentence[: drug.start]):
-            yield sentence[: dose.start()] + sentence[dose.end() :]
+            yield without(sentence, dose)
 
 
 def list_part(sentence: str) -> Iterator[str]:
@@ -154,7 +141,7 @@ def _clauses(sentence: str) -> Iterator[str]:
         return
     yield both["one"] + both["stop"]
     if not (_ELLIPSIS.search(both["two"]) or OWING.search(both["two"])):
-        yield both["two"][0].upper() + both["two"][1:] + both["stop"]
+        yield first(both["two"]) + both["stop"]
 
 
 def _is_noun(item: str) -> bool:

@@ -9,7 +9,17 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from metassay.text.edits.wording import VALUES, WORDS, any_of, listed, replaced
+from metassay.text.edits.wording import (
+    NUMBER_WORD,
+    VALUES,
+    WORDS,
+    Match,
+    any_of,
+    each,
+    listed,
+    pairs,
+    replaced,
+)
 
 _NUMBER = r"\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?"
 _VALUE = re.compile(
@@ -41,46 +51,22 @@ _DOSES = frozenset(
     listed("""
     mg mcg milligram milligrams microgram micrograms unit units puff puffs tablet tablets pill pills
     capsule capsules drop drops ml iu
-""")
+    """)
 )
 _TIMES = frozenset(
     listed("""
     second minute hour day week month year decade time seconds minutes hours days weeks months years
     decades times hr hrs min mins wk wks yr yrs am pm a.m p.m th st nd rd x
-""")
+    """)
 )
 _GLUED = _DOSES | {"%", "cm", "mm"}  # units that are written against their number
-_OTHER_UNITS = {
-    "mg": "mcg",
-    "mcg": "mg",
-    "milligrams": "micrograms",
-    "micrograms": "milligrams",
-    "g": "kg",
-    "grams": "milligrams",
-    "cm": "mm",
-    "mm": "cm",
-    "centimeters": "millimeters",
-    "millimeters": "centimeters",
-    "centimeter": "millimeter",
-    "millimeter": "centimeter",
-    "inch": "foot",
-    "inches": "feet",
-    "feet": "inches",
-    "pounds": "kilograms",
-    "pound": "kilogram",
-    "lbs": "kg",
-    "lb": "kg",
-    "kg": "lb",
-    "kilograms": "pounds",
-    "puffs": "tablets",
-    "tablets": "puffs",
-    "pills": "drops",
-    "ounces": "gallons",
-    "ounce": "gallon",
-    "miles": "feet",
-    "blocks": "miles",
-    "ml": "liters",
-}
+_OTHER_UNITS = pairs("""
+    mg: mcg; mcg: mg; milligrams: micrograms; micrograms: milligrams; g: kg; grams: milligrams;
+    cm: mm; mm: cm; centimeters: millimeters; millimeters: centimeters; centimeter: millimeter;
+    millimeter: centimeter; inch: foot; inches: feet; feet: inches; pounds: kilograms;
+    pound: kilogram; lbs: kg; lb: kg; kg: lb; kilograms: pounds; puffs: tablets; tablets: puffs;
+    pills: drops; ounces: gallons; ounce: gallon; miles: feet; blocks: miles; ml: liters
+""")
 _PRESSURE = re.compile(r"(?<![\w./-])(?P<high>\d{2,3})/(?P<low>\d{2,3})(?![\w/-])")
 _SCORE = re.compile(
     r"(?<![\w./-])(?<! to )(?P<got>\d{1,2})(?:/| / | out of )(?P<top>5|6|10)(?![\w/.-]\d|[/-])"
@@ -88,12 +74,8 @@ _SCORE = re.compile(
 _TYPE = re.compile(
     r"(?<=type )(?:1|2|I|II)(?= diabetes)|(?<=diabetes type )(?:1|2|I|II)\b", re.IGNORECASE
 )
-_TYPES = {"1": "2", "2": "1", "I": "II", "II": "I"}
-_WORD = re.compile(
-    rf"(?<![\w-])(?:{'|'.join(WORDS[2:])})(?= [a-z]{{3,}})"
-    rf"(?! (?:to|or|and|{'|'.join(sorted(_TIMES))})\b)",
-    re.IGNORECASE,
-)
+_TYPES = {"1": "2", "2": "1", "i": "II", "ii": "I"}
+_WORD = re.compile(rf"{NUMBER_WORD}(?! (?:to|or|and|{'|'.join(sorted(_TIMES))})\b)", re.IGNORECASE)
 _WHOSE = re.compile(r"\b(?:the|these|those|to|of|his|her)\s\Z")
 _RANGE_OR_SIZE = re.compile(r" ?(?:or|and|x|/|to) ?\d")
 
@@ -120,14 +102,9 @@ def values(sentence: str) -> Iterator[Value]:
         unit = (match["unit"] or "").lower()
         glued = unit and not match["gap"] and unit not in _GLUED
         if not glued and not _RANGE_OR_SIZE.match(sentence[end:]):
+            span = match.span("unit")
             yield Value(
-                match["low"],
-                match["high"] or "",
-                match["to"] or "",
-                match.start(),
-                end,
-                unit,
-                match.span("unit"),
+                match["low"], match["high"] or "", match["to"] or "", match.start(), end, unit, span
             )
 
 
@@ -136,21 +113,26 @@ def number(sentence: str) -> Iterator[str]:
     for value in values(sentence):
         if _counts(value):
             yield from _with(sentence, value, grown(value))
-    for match in _PRESSURE.finditer(sentence):
-        high, low = int(match["high"]), int(match["low"])
-        if high > low >= 40:
-            yield replaced(sentence, *match.span("high"), str(high + 30))
-    for match in _SCORE.finditer(sentence):
-        got = int(match["got"])
-        if got <= int(match["top"]):
-            yield replaced(sentence, *match.span("got"), str(got - 2 if got >= 3 else got + 2))
-    for match in _TYPE.finditer(sentence):
-        yield replaced(sentence, *match.span(), _TYPES[match[0].upper()])
-    for match in _WORD.finditer(sentence):
+    yield from each(sentence, _PRESSURE, _pressure, "high")
+    yield from each(sentence, _SCORE, _score, "got")
+    yield from each(sentence, _TYPE, _TYPES)
+
+    def more(match: Match) -> str | None:
         before = sentence[: match.start()]
-        if not _LIMIT.search(before) and not _WHOSE.search(before):
-            more = WORDS[min(20, 2 * VALUES[match[0].lower()] + 1)]
-            yield replaced(sentence, *match.span(), more)
+        fits = not _LIMIT.search(before) and not _WHOSE.search(before)
+        return WORDS[min(20, 2 * VALUES[match[0].lower()] + 1)] if fits else None
+
+    yield from each(sentence, _WORD, more)
+
+
+def _pressure(match: Match) -> str | None:
+    high, low = int(match["high"]), int(match["low"])
+    return str(high + 30) if high > low >= 40 else None
+
+
+def _score(match: Match) -> str | None:
+    got = int(match["got"])
+    return str(got - 2 if got >= 3 else got + 2) if got <= int(match["top"]) else None
 
 
 def _counts(value: Value) -> bool:
