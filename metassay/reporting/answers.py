@@ -13,8 +13,7 @@ from metassay.judges.criteria import RUBRIC, Criterion, Scale, read_criterion
 from metassay.reporting.names import part_rank
 from metassay.reporting.section import Cell, Grid, Row, Section, count
 from metassay.scoring.pairing.instruments import Grade
-from metassay.scoring.pairing.measures import MEASURES
-from metassay.scoring.pairing.record import Question
+from metassay.scoring.pairing.measures import MEASURES, Question
 from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE, metric_label
 
 ENTAILED, NOT_ENTAILED = "entailed", "not entailed"
