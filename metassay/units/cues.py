@@ -14,21 +14,21 @@ import numpy as np
 
 from metassay.llm.needs import Resources
 from metassay.units.record import Divided, Segmentation, Text
-from metassay.units.roles import PATTERNS, ROLES, SECTIONS, Read, RoleOptions, divide_by_role
+from metassay.units.roles import ROLES, TABLE, Read, RoleOptions, divide_by_role
 
 
 def _cues(before: str) -> list[tuple[int, float, re.Pattern[str]]]:
     """The cues of each role: its place in ROLES, points, and what is sought."""
     found = []
     for place, role in enumerate(ROLES):
-        for line in SECTIONS[before + role]:
+        for line in TABLE[before + role].rows:
             points, cue = line.split(" ", 1)
             found.append((place, float(points), re.compile(cue)))
     return found
 
 
 _CUES, _STUDY_CUES = _cues(""), _cues("study ")
-_STUDY, _NO_STUDY = re.compile(PATTERNS["study"]), re.compile(PATTERNS["no_study"])
+_STUDY, _NO_STUDY = re.compile(TABLE[""].named["study"]), re.compile(TABLE[""].named["no_study"])
 _ENOUGH = 0.4  # the share of a text's sentences that must tell of a study
 _AGAINST = 2  # so many of these are outweighed by one sentence that no report has
 

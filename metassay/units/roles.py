@@ -12,6 +12,7 @@ from typing import Annotated, Literal, NamedTuple, get_args
 from pydantic import AfterValidator, Field
 
 from metassay.core.options import Options
+from metassay.text.patterns import read_patterns
 from metassay.text.sentences import sentences
 from metassay.text.spans import Span
 from metassay.units.facets import Facet, facet_part
@@ -21,26 +22,7 @@ Role = Literal["background", "objective", "method", "result", "conclusion", "oth
 ROLES: tuple[Role, ...] = get_args(Role)
 
 
-def _read_table() -> tuple[dict[str, str], dict[str, list[str]]]:
-    """The named patterns of roles.txt, and its lines by section, with these filled in."""
-    patterns: dict[str, str] = {}
-    sections: dict[str, list[str]] = {}
-    section: list[str] = []
-    for written in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines():
-        line = written
-        for name, pattern in patterns.items():
-            line = line.replace(f"{{{name}}}", pattern)
-        if line.startswith("["):
-            section = sections.setdefault(line.strip("[]"), [])
-        elif line and not line.startswith("#"):
-            if sections:
-                section.append(line)
-            else:
-                name, _, patterns[name] = line.partition(" = ")
-    return patterns, sections
-
-
-PATTERNS, SECTIONS = _read_table()
+TABLE = read_patterns(Path(__file__).with_suffix(".txt"))
 
 
 def _each_once(facets: dict[str, list[Role]]) -> dict[str, list[Role]]:
@@ -131,7 +113,7 @@ def divide_by_role(
 _HEADINGS = {
     name.strip(", "): role
     for role in ROLES
-    for name in ", ".join(SECTIONS[f"heading {role}"]).split(",")
+    for name in ", ".join(TABLE[f"heading {role}"].rows).split(",")
     if name.strip()
 }
 _AND = r"\s*(?:,\s*(?:and\b|&)?|/|&|\+|\band\b)\s*"

@@ -9,36 +9,23 @@ from metassay.text.edits.wording import (
     NUMBER_WORD,
     VALUES,
     WORDS,
+    Patterns,
     alternatives,
-    any_of,
     each,
-    pairs,
     replaced,
+    table,
 )
 from metassay.text.vocabulary import CLOSED, Half, Term, as_key
 from metassay.text.vocabulary.inflection import ING
 
-_DOING = re.compile(r"\b(?:am|is|are|was|were|been|be|by|while|when)\s\Z", re.IGNORECASE)
+_P = Patterns("paraphrases")
 
-_UNITS = pairs("""
-    mg: milligrams; mcg: micrograms; cm: centimeters; mm: millimeters; kg: kilograms;
-    milligrams: mg; micrograms: mcg; centimeters: cm; millimeters: mm; %: percent; percent: %;
-    hours: hrs; weeks: wks; minutes: mins; years: yrs; pounds: lbs; inches: in.; mmHg: mm Hg;
-    mm Hg: mmHg
-""")
+
+_UNITS = table("paraphrases units")
 _UNIT = re.compile(
     rf"(?P<number>(?<![\w.])\d[\d.,/]*)(?P<gap> ?)(?P<unit>{alternatives(_UNITS)})(?![\w-])(?! Hg)"
 )
-_COUNTED = any_of("""
-    days? weeks? months? years? hours? minutes? times views children episodes puffs tablets pills
-    doses glasses cups drinks siblings blocks flights stones
-""")
-_DIGIT = re.compile(
-    r"(?<![\w.,/:#$'\u2019+-])(?<!to )(?<!or )(?<!and )(?:[2-9]|1[0-2])"
-    rf"(?= (?:{_COUNTED})\b)"
-)
 _WORD = re.compile(rf"{NUMBER_WORD}(?! and )", re.IGNORECASE)
-_ONE = re.compile(r"(?<![\w-])one(?= (?:day|week|month|year|hour|minute)\b)", re.IGNORECASE)
 
 
 def abbreviation(sentence: str, of: Half) -> Iterator[str]:
@@ -53,9 +40,9 @@ def abbreviation(sentence: str, of: Half) -> Iterator[str]:
 
 def numeral(sentence: str) -> Iterator[str]:
     """The sentence with a small number in words that it has in digits, or reversed."""
-    yield from each(sentence, _DIGIT, lambda match: WORDS[int(match[0])])
+    yield from each(sentence, _P.digit, lambda match: WORDS[int(match[0])])
     yield from each(sentence, _WORD, lambda match: str(VALUES[match[0].lower()]))
-    yield from each(sentence, _ONE, "1")
+    yield from each(sentence, _P.one, "1")
 
 
 def unit_spelling(sentence: str) -> Iterator[str]:
@@ -73,7 +60,7 @@ def synonym(sentence: str, of: Half) -> Iterator[str]:
     both = (_of_half(kind, sentence, of) for kind in ("synonym", CLOSED))
     for one, form, before in chain.from_iterable(both):
         verbs = form.group.section == "verbs"
-        if not verbs or (is_verb(before, form) and (form.slot != ING or _DOING.search(before))):
+        if not verbs or (is_verb(before, form) and (form.slot != ING or _P.doing.search(before))):
             yield from _others(sentence, one, form)
     for one, form, _ in _of_half("diagnosis", sentence, of):
         yield from _others(sentence, one, form)

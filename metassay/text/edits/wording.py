@@ -2,7 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from metassay.text.patterns import read_patterns
 from metassay.text.vocabulary import Half
 
 Match = re.Match[str]
@@ -30,20 +33,31 @@ def listed(words: str) -> list[str]:
     return words.split()
 
 
-def any_of(words: str) -> str:
-    """A regular expression for any of the words of a text; a blank within one is written `\\s`."""
-    return "|".join(words.split())
+_SECTIONS = read_patterns(Path(__file__).with_name("patterns.txt"))
 
 
-def phrase(words: str, more: str = "") -> re.Pattern[str]:
-    """The same of whole words, compiled, in any case; `more` is what follows them."""
-    return re.compile(rf"\b(?:{any_of(words)})\b{more}", re.IGNORECASE)
+class Patterns:
+    """The patterns of a section of patterns.txt, compiled, by name."""
+
+    def __init__(self, section: str) -> None:
+        named = _SECTIONS[section].named
+        vars(self).update({name: re.compile(pattern) for name, pattern in named.items()})
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> re.Pattern[str]: ...
 
 
-def pairs(text: str) -> dict[str, str]:
-    """The table that a text has: `old: new; other: new`."""
-    entries = (entry.split(":") for entry in text.split(";"))
-    return {old.strip(): " ".join(new.split()) for old, new in entries}
+def rows(section: str) -> list[tuple[re.Pattern[str], str]]:
+    """The rows of a section, `pattern => new`, in any case."""
+    parted = (row.partition(" =>") for row in _SECTIONS[section].rows)
+    return [(re.compile(pattern, re.IGNORECASE), new.strip()) for pattern, _, new in parted]
+
+
+def table(name: str) -> dict[str, str]:
+    """A table of patterns.txt, in rows of `old: new; other: new`."""
+    entries = (entry.split(":") for entry in " ".join(_SECTIONS[name].rows).split(";"))
+    return {old.strip(): new.strip() for old, new in entries}
 
 
 WORDS = listed("""
