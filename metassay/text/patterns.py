@@ -5,9 +5,10 @@ braces in later lines of its section, or of all sections where it stands before 
 line is a row; lines that open with # are comments.
 """
 
+import re
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 
 class Section(NamedTuple):
@@ -34,3 +35,15 @@ def read_patterns(path: Path) -> dict[str, Section]:
         elif line and not line.startswith("#"):
             here.rows.append(line)
     return sections
+
+
+class Patterns:
+    """The named patterns of a section of a file, compiled, as attributes."""
+
+    def __init__(self, path: Path, section: str) -> None:
+        named = read_patterns(path)[section].named
+        vars(self).update({name: re.compile(pattern) for name, pattern in named.items()})
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> re.Pattern[str]: ...

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from metassay.text.edits.negations import CUE
 from metassay.text.edits.wording import (
+    FILE,
     Match,
-    Patterns,
     alternatives,
     each,
     listed,
@@ -14,8 +14,9 @@ from metassay.text.edits.wording import (
     rows,
     table,
 )
+from metassay.text.patterns import Patterns
 
-_P = Patterns("circumstances")
+_P = Patterns(FILE, "circumstances")
 
 _HISTORIES = {"past": "family history", "kin": "personal medical history", "own": "family history"}
 

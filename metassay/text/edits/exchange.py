@@ -10,18 +10,19 @@ from functools import cache
 from typing import NamedTuple
 
 from metassay.text.edits.wording import (
+    FILE,
     LEAD_IN,
-    Patterns,
     in_case_of,
     replaced,
     table,
     tidy,
     without,
 )
+from metassay.text.patterns import Patterns
 from metassay.text.vocabulary import Group, Half, Term, as_key, groups, half, terms
 from metassay.text.vocabulary.inflection import BASE, ING, PARTICIPLE, PAST, THIRD, verb_forms
 
-_P = Patterns("exchange")
+_P = Patterns(FILE, "exchange")
 
 _PHRASES = table("exchange phrases")
 

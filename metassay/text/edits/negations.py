@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from metassay.text.edits.wording import (
-    Patterns,
+    FILE,
     in_case_of,
     listed,
     replaced,
@@ -18,9 +18,10 @@ from metassay.text.edits.wording import (
     tidy,
     without,
 )
+from metassay.text.patterns import Patterns
 from metassay.text.vocabulary.inflection import PAST, THIRD, verb_forms
 
-_P = Patterns("negations")
+_P = Patterns(FILE, "negations")
 CUE = _P.cue
 
 

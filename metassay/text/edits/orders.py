@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator
 
 from metassay.text.edits.negations import CUE
-from metassay.text.edits.wording import Patterns, each, in_case_of, listed, without
+from metassay.text.edits.wording import FILE, each, in_case_of, listed, without
+from metassay.text.patterns import Patterns
 from metassay.text.vocabulary.inflection import PARTICIPLE, verb_forms
 
-_P = Patterns("orders")
+_P = Patterns(FILE, "orders")
 
 _LONGEST_ITEM = 3  # words
 

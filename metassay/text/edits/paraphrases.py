@@ -6,19 +6,20 @@ from itertools import chain
 
 from metassay.text.edits.exchange import Found, find, has, is_verb
 from metassay.text.edits.wording import (
+    FILE,
     NUMBER_WORD,
     VALUES,
     WORDS,
-    Patterns,
     alternatives,
     each,
     replaced,
     table,
 )
+from metassay.text.patterns import Patterns
 from metassay.text.vocabulary import CLOSED, Half, Term, as_key
 from metassay.text.vocabulary.inflection import ING
 
-_P = Patterns("paraphrases")
+_P = Patterns(FILE, "paraphrases")
 
 
 _UNITS = table("paraphrases units")

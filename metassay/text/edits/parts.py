@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from metassay.text.edits.exchange import find
 from metassay.text.edits.negations import CUE
 from metassay.text.edits.orders import first, lists
-from metassay.text.edits.wording import Patterns, each, listed, tidy, without
+from metassay.text.edits.wording import FILE, each, listed, tidy, without
+from metassay.text.patterns import Patterns
 
-_P, _O = Patterns("parts"), Patterns("orders")
+_P, _O = Patterns(FILE, "parts"), Patterns(FILE, "orders")
 
 _NO_NOUN = listed("and but for the with who that cell intestine bowel distress amount amounts")
 

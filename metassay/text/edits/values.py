@@ -10,18 +10,19 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from metassay.text.edits.wording import (
+    FILE,
     NUMBER_WORD,
     VALUES,
     WORDS,
     Match,
-    Patterns,
     each,
     listed,
     replaced,
     table,
 )
+from metassay.text.patterns import Patterns
 
-_P = Patterns("values")
+_P = Patterns(FILE, "values")
 
 _EMERGENCY = ("911", "988")
 _DOSES = frozenset(

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from metassay.text.patterns import read_patterns
 from metassay.text.vocabulary import Half
@@ -33,19 +32,8 @@ def listed(words: str) -> list[str]:
     return words.split()
 
 
-_SECTIONS = read_patterns(Path(__file__).with_name("patterns.txt"))
-
-
-class Patterns:
-    """The patterns of a section of patterns.txt, compiled, by name."""
-
-    def __init__(self, section: str) -> None:
-        named = _SECTIONS[section].named
-        vars(self).update({name: re.compile(pattern) for name, pattern in named.items()})
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> re.Pattern[str]: ...
+FILE = Path(__file__).with_name("patterns.txt")
+_SECTIONS = read_patterns(FILE)
 
 
 def rows(section: str) -> list[tuple[re.Pattern[str], str]]:
