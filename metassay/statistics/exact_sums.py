@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Index = NDArray[np.intp]
 
 NOISE = 1e-13  # a side that strays no further from its mean, relative to the mean, is constant
 BLOCK = 1 << 17  # numbers in one temporary array: 1 MB, so that it stays in the processor's cache
