@@ -200,7 +200,8 @@ def _ranks(x: Array, present: Mask) -> Array:
 def _tau_by_rows(x: ArrayLike, y: ArrayLike, variant: Variant) -> Array:
     a, b, present = _paired(x, y)
     n = a.shape[-1]
-    p, q, both = (side.reshape(math.prod(a.shape[:-1]), n) for side in (a, b, present))
+    shape = (math.prod(a.shape[:-1]), n)
+    p, q, both = a.reshape(shape), b.reshape(shape), present.reshape(shape)
     values = np.empty(len(p))
     if n > LONG_ROW:
         for i in range(len(p)):

@@ -190,7 +190,8 @@ def _orders_within(group: Index, some: slice, rng: np.random.Generator) -> Index
 def _cluster_signs(cluster: Index, some: slice, rng: np.random.Generator) -> Array:
     # (these, documents) 1 or -1, one for all documents of a cluster; row 0 of all is 1.
     once = np.ones(int(cluster.max(initial=-1)) + 1, dtype=np.intp)
-    return _rows(some, once, lambda: 2 * rng.integers(0, 2, once.size) - 1)[:, cluster] * 1.0
+    drawn = _rows(some, once, lambda: 2 * rng.integers(0, 2, once.size) - 1)
+    return drawn[:, cluster].astype(np.float64)
 
 
 def _rows(some: slice, own: Index, draw: Callable[[], Index]) -> Index:

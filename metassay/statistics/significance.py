@@ -174,7 +174,7 @@ def common(a: ArrayLike, b: ArrayLike, human: ArrayLike) -> Trio:
         scaled = (deviation / (spread if spread > 0 else 1.0)).reshape(values.shape)
         standard.append(np.where(present, scaled, np.nan))
     missing = int(np.count_nonzero(some & ~present))
-    return Trio(*standard, np.where(present, z, np.nan), present, missing)
+    return Trio(standard[0], standard[1], np.where(present, z, np.nan), present, missing)
 
 
 def permuted(
