@@ -13,7 +13,6 @@ value with every item once, `agreement_interval` puts a bootstrap interval aroun
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import combinations
 from typing import Literal, NamedTuple
 
@@ -394,14 +393,18 @@ def against_rater(
         others = mean_of_others(table, rater)
         there = np.isfinite(scores) & np.isfinite(scored) & np.isfinite(others)
         a, b, c = (np.where(there, side, np.nan) for side in (scores, scored, others))
-        if level == "document":
-            found.append(_by_document(a, b, c, coefficient, layout))
-            continue
         cells = (rater, there.tobytes())
-        if cells not in known:
-            known[cells] = left_out(b, c, level, coefficient, layout)
-        n = int(np.count_nonzero(there if level == "global" else there.any(axis=1)))
-        found.append((left_out(a, c, level, coefficient, layout), known[cells], n))
+        if level == "document":
+            of_metric = _by_document(a, b, c, coefficient, layout)
+            if cells not in known:
+                known[cells] = _by_document(None, b, c, coefficient, layout)
+            n = int(np.count_nonzero(~np.isnan(EVERY_COEFFICIENT[coefficient](b.T, c.T))))
+        else:
+            of_metric = left_out(a, c, level, coefficient, layout)
+            if cells not in known:
+                known[cells] = left_out(b, c, level, coefficient, layout)
+            n = int(np.count_nonzero(there if level == "global" else there.any(axis=1)))
+        found.append((of_metric, known[cells], n))
     both = [one for one in found if not np.isnan(one[0].value + one[1].value)]
     if not both:
         nothing = left_out(np.full(scores.shape, np.nan), scores, level, coefficient, layout)
@@ -418,30 +421,27 @@ def against_rater(
 
 
 def _by_document(
-    metric: Array, rater: Array, others: Array, coefficient: Correlation, layout: Layout
-) -> tuple[LeftOut, LeftOut, int]:
-    # Over the documents in which the rater has a coefficient; a metric without one has 0.
+    metric: Array | None, rater: Array, others: Array, coefficient: Correlation, layout: Layout
+) -> LeftOut:
+    # Of the metric (a document in which it has no coefficient: 0) or else of the rater, over the
+    # documents in which the rater has one.
     of = EVERY_COEFFICIENT[coefficient]
 
-    def left_of(part: Part, *, of_metric: bool) -> tuple[LeftOut, int]:
-        scores, rated, known = (part.of(side) for side in (metric, rater, others))
+    def left_of(part: Part) -> tuple[LeftOut, int]:
+        rated, known = part.of(rater), part.of(others)
+        scores = None if metric is None else part.of(metric)
 
         def values(rows: Mask) -> Array:
             of_rater = of(rated[rows].T, known[rows].T)
-            if not of_metric:
+            if scores is None:
                 return of_rater
-            return np.where(
-                np.isnan(of_rater), np.nan, np.nan_to_num(of(scores[rows].T, known[rows].T))
-            )
+            of_metric = np.nan_to_num(of(scores[rows].T, known[rows].T))
+            return np.where(np.isnan(of_rater), np.nan, of_metric)
 
         n = int(np.count_nonzero(~np.isnan(of(rated.T, known.T))))
         return left_out_documents(values, np.isfinite(known), part.layout), n
 
-    of_metric, of_rater = (
-        over_strata(partial(left_of, of_metric=one), np.isfinite(others), layout, "document")
-        for one in (True, False)
-    )
-    return of_metric, of_rater, int(np.count_nonzero(~np.isnan(of(rater.T, others.T))))
+    return over_strata(left_of, np.isfinite(others), layout, "document")
 
 
 def _mean(found: Sequence[LeftOut]) -> LeftOut:
