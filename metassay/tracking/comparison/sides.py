@@ -86,13 +86,13 @@ def of_lock(root: Path, file: Path, benchmark: str, name: str) -> Side:
 
 def of_revision(root: Path, revision: str, benchmark: str) -> Side:
     """The tables that the dvc.lock of a git revision names by hash, from DVC's cache or remote."""
-    text = lock_at(root, revision, benchmark)
+    text, at = lock_at(root, revision, benchmark), BENCHMARKS / benchmark / LOCK
     if text is None:
         raise BadInput(
-            f"{revision}: has no {BENCHMARKS / benchmark / LOCK}; name a revision in which"
-            f" {shown(benchmark)} was run and its {LOCK} committed"
+            f"{revision}: has no {at}; name a revision in which {shown(benchmark)} was run and its"
+            f" {LOCK} committed"
         )
-    side = _of_text(root, text, f"{revision}:{BENCHMARKS / benchmark / LOCK}", benchmark, revision)
+    side = _of_text(root, text, f"{revision}:{at}", benchmark, revision)
     commit = _known(root, revision)
     return _dated(side, lambda file: _file_at(root, commit, file))
 
@@ -173,27 +173,23 @@ def _made(lock: Lock, where: str, benchmark: str) -> dict[str, str]:
 
 
 def _of_tables(folder: Path, name: str, benchmark: str) -> Side:
-    lock = None
     at = BENCHMARKS / benchmark / LOCK
     whole = folder.resolve()
     file = whole.parents[2] / at if whole.parts[-3:-1] == TABLES.parts else None
     files = {table.name: folder / f"{table.name}.parquet" for table in (*NEEDED, *MORE)}
-    problems = []
-    if file is not None and file.is_file():
-        lock = parse_lock(lock_text(file), str(file))
-        made = _made(lock, str(file), benchmark)
-        problems = [
-            f"{one} is not the one that {at} beside it names; `metassay run {benchmark}` there"
-            for table in NEEDED
-            if (one := files[table.name]).is_file() and _md5(one) != made[_path(benchmark, table)]
-        ]
-    problems += [
-        f"{name}: {one} is not there; `metassay run {benchmark}` makes it, `dvc pull` brings it"
-        for table in NEEDED
-        if not (one := files[table.name]).is_file()
-    ]
-    if problems:
-        raise BadInput(problems)
+    lock = parse_lock(lock_text(file), str(file)) if file and file.is_file() else None
+    made = {} if lock is None else _made(lock, str(file), benchmark)
+    problems, absent = [], []
+    for table in NEEDED:
+        one = files[table.name]
+        if not one.is_file():
+            remedy = f"`metassay run {benchmark}` makes it, `dvc pull` brings it"
+            absent.append(f"{name}: {one} is not there; {remedy}")
+        elif made and _md5(one) != made[_path(benchmark, table)]:
+            remedy = f"`metassay run {benchmark}` there"
+            problems.append(f"{one} is not the one that {at} beside it names; {remedy}")
+    if problems or absent:
+        raise BadInput([*problems, *absent])
     there = {key: one if one.is_file() else None for key, one in files.items()}
     side = _side(name, benchmark, lock, there)
     if lock is None:
@@ -222,18 +218,14 @@ def _dated(side: Side, read: Callable[[str], str | None]) -> Side:
 
 
 def _side(name: str, benchmark: str, lock: Lock | None, files: Mapping[str, Path | None]) -> Side:
-    def table(one: Table) -> pd.DataFrame:
-        file = files[one.name]
-        return empty(one) if file is None else _read(one, file, name)
+    def table(which: Table) -> pd.DataFrame:
+        file = files[which.name]
+        try:
+            return empty(which) if file is None else read_file(which, file)
+        except BadInput as error:
+            raise BadInput(f"{name}: {which.name}: {line}" for line in error.problems) from error
 
     return Side(name, benchmark, table(SCORES), table(LEADERBOARD), table(CERTIFICATES), lock)
-
-
-def _read(table: Table, file: Path, name: str) -> pd.DataFrame:
-    try:
-        return read_file(table, file)
-    except BadInput as error:
-        raise BadInput(f"{name}: {table.name}: {line}" for line in error.problems) from error
 
 
 def tables_of(benchmark: str) -> list[str]:
@@ -284,12 +276,11 @@ def _find(root: Path, wanted: Mapping[str, str], *, name: str, benchmark: str) -
             files = {path: Path(cache.oid_to_path(md5)) for path, md5 in wanted.items()}
     except failures as error:
         said = refusal(error) if isinstance(error, OSError) else None
-        if said:
-            raise BadInput(f"{name}: {said}") from error
-        raise BadInput(
-            f"{name}: DVC can't be asked for tables of {benchmark}: {type(error).__name__}; run in"
-            " a project that `dvc init` made, and check its remotes (docs/sharing.md)"
-        ) from error
+        said = said or (
+            f"DVC can't be asked for tables of {benchmark}: {type(error).__name__}; run in a"
+            " project that `dvc init` made, and check its remotes (docs/sharing.md)"
+        )
+        raise BadInput(f"{name}: {said}") from error
     absent = sorted(path for path, file in files.items() if not file.is_file())
     if absent:
         raise BadInput(

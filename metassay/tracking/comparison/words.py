@@ -66,11 +66,8 @@ def label(row: dict[str, Any]) -> str:
 
 def interval(row: dict[str, Any]) -> str:
     """The difference with its interval."""
-    if row["difference"] is None:
-        return ""
-    if row["low"] is None:
-        return shown(row["difference"])
-    return f"{shown(row['difference'])} [{shown(row['low'])}, {shown(row['high'])}]"
+    ends = "" if row["low"] is None else f" [{shown(row['low'])}, {shown(row['high'])}]"
+    return "" if row["difference"] is None else f"{shown(row['difference'])}{ends}"
 
 
 def said_of(row: dict[str, Any]) -> str:
@@ -158,18 +155,15 @@ def missing(changes: pd.DataFrame) -> str:
 def markdown(compared: Iterable[Comparison]) -> str:
     """The comparisons as a Markdown page; of several benchmarks with a table of them first."""
     every = list(compared)
-    lines = [line for one in every for line in _page(one)]
-    return "\n".join([*_overview(every), *lines]) + "\n"
-
-
-def _overview(every: list[Comparison]) -> Iterator[str]:
+    overview: list[str] = []
     if len(every) > 1:
         counts = [one.differences.changes["verdict"].value_counts() for one in every]
         rows = [
             {"benchmark": one.benchmark, **{name: int(count.get(name, 0)) for name in VERDICTS}}
             for one, count in zip(every, counts, strict=True)
         ]
-        yield from (to_markdown(pd.DataFrame(rows)), "")
+        overview = [to_markdown(pd.DataFrame(rows)), ""]
+    return "\n".join([*overview, *(line for one in every for line in _page(one))]) + "\n"
 
 
 def table(one: Comparison) -> pd.DataFrame:
@@ -209,12 +203,10 @@ def _page(one: Comparison) -> Iterator[str]:
     if said := missing(changes):
         yield from (f"{said[0].upper()}{said[1:]}.", "")
     yield from (f"{escaped(line)}\n" for line in told_outdated(one))
-    causes = list(told_causes(one))
-    if causes:
-        yield from ("Why:", "", *(f"- {escaped(line)}" for line in causes), "")
-    certificates = list(told_certificates(one.certificates))
-    if certificates:
-        yield from ("Certificates:", "", *(f"- {escaped(line)}" for line in certificates), "")
+    certificates = told_certificates(one.certificates)
+    for heading, lines in (("Why:", told_causes(one)), ("Certificates:", certificates)):
+        if items := [f"- {escaped(line)}" for line in lines]:
+            yield from (heading, "", *items, "")
 
 
 def write_junit(compared: Iterable[Comparison], file: Path) -> None:

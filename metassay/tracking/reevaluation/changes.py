@@ -1,7 +1,7 @@
 """The change report of a re-evaluation: one page, and the same in Markdown and CSV."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from metassay.tracking.comparison.differences import (
 from metassay.tracking.reevaluation.history import History
 from metassay.tracking.reevaluation.outcome import Outcome
 from metassay.tracking.reevaluation.words import REPORTS, documents_of, headline, row_name
+from metassay.tracking.sentinel import DriftResult
 
 RUNS = 12  # of the history, in its table
 _ORDER = (REGRESSED, IMPROVED, CHANGED, UNKNOWN, NOT_SHOWN, SAME)
@@ -52,14 +53,15 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
     later = int((history.runs["run"] > outcome.when).sum())
     history = History(*(table[table["run"] <= outcome.when] for table in history))
     folder = root / REPORTS / outcome.benchmark
-    said = [_sentence(line) for line in headline(outcome)]
-    bad = outcome.status != 0
+    said = [line[:1].upper() + line[1:] for line in headline(outcome)]
+    # Of a bad run the last sentence, what was done, is calm if there is another one.
+    alarms = 0 if outcome.status == 0 else max(1, len(said) - 1)
     page = ChangePage(
         outcome.benchmark,
-        said[:-1] if bad and len(said) > 1 else said if bad else [],
-        said[-1:] if bad and len(said) > 1 else [] if bad else said,
+        said[:alarms],
+        said[alarms:],
         _facts(outcome),
-        _sections(outcome, history, later),
+        list(_sections(outcome, history, later)),
     )
     drawn = draw(draw_history, history.means)
     title = f"History of the main metrics of {outcome.benchmark}, per system; table below"
@@ -92,21 +94,21 @@ def _status(code: int, *, compared: bool) -> str:
     return f"{code}: {_EXIT[code] if code or compared else 'nothing accepted to compare with'}"
 
 
-def _sections(outcome: Outcome, history: History, later: int) -> list[Section]:
-    made = [
-        _changes(outcome),
-        _causes(outcome),
-        _certificates(outcome),
-        _models(outcome),
-        _sentinel(outcome),
-        _history(history, later),
-    ]
-    return [section for section in made if section is not None]
+def _sections(outcome: Outcome, history: History, later: int) -> Iterator[Section]:
+    if outcome.compared is not None:
+        yield _changes(outcome)
+        yield _causes(outcome)
+        if not outcome.certificates.empty:
+            yield _certificates(outcome)
+    if outcome.missing:
+        says = ["The next run asks again for what may still be had."]
+        yield Section("models", "Language models", says, [], warnings=list(outcome.missing))
+    if outcome.drift is not None:
+        yield _sentinel(outcome.drift)
+    yield _history(history, later)
 
 
-def _changes(outcome: Outcome) -> Section | None:
-    if outcome.compared is None:
-        return None
+def _changes(outcome: Outcome) -> Section:
     rows = records(outcome.changes)
     by_verdict = {v: [row for row in rows if row["verdict"] == v] for v in _ORDER}
     says = [
@@ -155,9 +157,7 @@ def _missing(number_of: int) -> str:
     return f"{counted(number_of, 'answer')} missing" if number_of else ""
 
 
-def _causes(outcome: Outcome) -> Section | None:
-    if outcome.compared is None:
-        return None
+def _causes(outcome: Outcome) -> Section:
     if not outcome.causes:
         says = ["Everything that the scores are made of is as it was when they were accepted."]
         return Section("causes", "Why", says, [])
@@ -170,9 +170,7 @@ def _causes(outcome: Outcome) -> Section | None:
     return Section("causes", "Why", says, [], [grid])
 
 
-def _certificates(outcome: Outcome) -> Section | None:
-    if outcome.compared is None or outcome.certificates.empty:
-        return None
+def _certificates(outcome: Outcome) -> Section:
     heads = ["metric", "study", "criterion", "part", "level", "accepted", "now"]
     rows = [
         (
@@ -187,16 +185,7 @@ def _certificates(outcome: Outcome) -> Section | None:
     return Section("certificates", "Certificates", says, [], groups=[group])
 
 
-def _models(outcome: Outcome) -> Section | None:
-    if not outcome.missing:
-        return None
-    says = ["The next run asks again for what may still be had."]
-    return Section("models", "Language models", says, [], warnings=list(outcome.missing))
-
-
-def _sentinel(outcome: Outcome) -> Section | None:
-    if outcome.drift is None:
-        return None
+def _sentinel(drift: Iterable[DriftResult]) -> Section:
     heads = ["judge", "state", "anchors answered", "other verdicts", "expected", "why"]
     rows = [
         (
@@ -209,7 +198,7 @@ def _sentinel(outcome: Outcome) -> Section | None:
                 Cell(result.why, css="wrap words"),
             ],
         )
-        for result in outcome.drift
+        for result in drift
     ]
     says = ["The judges were asked their anchors again: does each still judge as it did?"]
     return Section("sentinel", "Drift sentinel", says, [], [Grid("", heads, rows, sort=False)])
@@ -222,16 +211,7 @@ def _expected(expected: float | None, high: int | None) -> Cell:
 
 
 def _history(history: History, later: int) -> Section:
-    heads = [
-        "run",
-        "what it did",
-        "status",
-        "regressed",
-        "improved",
-        "alarms",
-        "missing",
-        "revision",
-    ]
+    counts = ["regressed", "improved", "alarms", "missing"]
     last = records(history.runs.tail(RUNS))[::-1]
     rows = [
         (
@@ -239,7 +219,7 @@ def _history(history: History, later: int) -> Section:
             [
                 Cell(row["did"], (counted(row["stages"], "stage"),) if row["stages"] else ()),
                 Cell(_status(row["status"], compared=row["compared"] is not None)),
-                *(_count(row[name]) for name in ("regressed", "improved", "alarms", "missing")),
+                *(_count(row[name]) for name in counts),
                 Cell(row["revision"] or "–"),
             ],
         )
@@ -254,17 +234,12 @@ def _history(history: History, later: int) -> Section:
             f"{counted(later, 'run')} of the history, with a later date than this one by a clock"
             " that was wrong then or is now, not shown."
         )
-    return Section(
-        "history", "History", says, [], [Grid("", heads, rows, sort=False)], figure="history"
-    )
+    grid = Grid("", ["run", "what it did", "status", *counts, "revision"], rows, sort=False)
+    return Section("history", "History", says, [], [grid], figure="history")
 
 
 def _count(value: int | None) -> Cell:
     return Cell("–", stored="") if value is None else count(int(value))
-
-
-def _sentence(line: str) -> str:
-    return line[:1].upper() + line[1:]
 
 
 def _markdown(page: ChangePage) -> str:

@@ -70,13 +70,12 @@ class Outcome:
     @property
     def _two_sided(self) -> "pd.Series[bool]":
         """Rows of `changes` that are no one's who came or went since, and scored at least once."""
-        rows = self.changes
-        before, after = (
-            rows[["n", f"n_only_{side}", f"n_failed_{side}"]].sum(axis=1) > 0
-            for side in ("before", "after")
+        sides = (
+            [f"n_only_{one}" for one in ("before", "after")],
+            *(["n_only_" + one, "n_failed_" + one] for one in ("before", "after")),
         )
-        scored = rows[["n", "n_only_before", "n_only_after"]].sum(axis=1) > 0
-        return before & after & scored
+        there = [self.changes[["n", *names]].sum(axis=1) > 0 for names in sides]
+        return there[0] & there[1] & there[2]
 
     def count(self, verdict: str) -> int:
         """How many rows of `changes` have this verdict, but for those scored neither time, and

@@ -47,14 +47,28 @@ def headline(outcome: Outcome) -> list[str]:
     if outcome.failed:
         failed = ", ".join(outcome.failed)
         return [f"not compared, for stages did not succeed: {failed}."]
-    said = [
-        *_compared(outcome),
-        *_one_sided(outcome),
-        *_caused(outcome),
-        *_alarmed(outcome),
-        *_lacking(outcome),
-    ]
-    return [*said, _done(outcome)]
+    said = [_compared(outcome), *_one_sided(outcome)]
+    if outcome.causes:
+        first = ", ".join(map(str, outcome.causes[:CAUSES]))
+        more = len(outcome.causes) - CAUSES
+        said.append(f"what differs: {first}{f' and {more} more' if more > 0 else ''}.")
+    if outcome.alarms:
+        judges = ", ".join(result.judge for result in outcome.drift or () if result.alarm)
+        said.append(f"the drift sentinel alarms: {judges} no longer judges as it did.")
+    if outcome.lacking:
+        lacking = counted(outcome.lacking, "answer")
+        verb = "is" if outcome.lacking == 1 else "are"
+        said.append(f"{lacking} of language models {verb} missing.")
+    if outcome.unsettled:
+        said.append(
+            f"answers are missing, or texts failed, behind {counted(outcome.unsettled, 'number')}:"
+            " whether they got worse is open."
+        )
+    if not outcome.stages:
+        done = "nothing to do: nothing that a stage reads has changed since the last run."
+    else:
+        done = f"{counted(outcome.stages, 'stage')} looked at again, since something changed."
+    return [*said, done]
 
 
 def row_name(row: dict[str, Any]) -> str:
@@ -95,36 +109,29 @@ def payload(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _compared(outcome: Outcome) -> list[str]:
+def _compared(outcome: Outcome) -> str:
     if outcome.accepted is None:
-        return [
+        return (
             "nothing is accepted yet, so nothing is compared; look at"
             f" reports/{outcome.benchmark}/index.html, then `metassay accept {outcome.benchmark}`."
-        ]
+        )
     counts = outcome.counts
-    regressed = counts.pop(REGRESSED)
-    who = sorted({row["author"] for row in _regressed(outcome)})
-    whose = f" (of {', '.join(who)})" if who else ""
+    regressed, compared = counts.pop(REGRESSED), counted(outcome.paired, "number")
+    said = f"nothing regressed: {compared} compared with the accepted ones"
+    if regressed:
+        who = ", ".join(sorted({row["author"] for row in _regressed(outcome)}))
+        whose = f" (of {who})" if who else ""
+        said = f"{regressed} of {compared} regressed from the accepted ones{whose}"
     others = ", ".join(
         f"of {n} one {verdict}" if " " in verdict else f"{n} {verdict}"
         for verdict, n in counts.items()
         if n
     )
-    rest = f"; {others}" if others else ""
-    compared = counted(outcome.paired, "number")
-    said = (
-        f"{regressed} of {compared} regressed from the accepted ones{whose}"
-        if regressed
-        else f"nothing regressed: {compared} compared with the accepted ones"
-    )
-    certificates = len(outcome.certificates)
-    changed = (
-        f" {counted(certificates, 'certificate')} {'has' if certificates == 1 else 'have'} another"
-        " verdict."
-        if certificates
-        else ""
-    )
-    return [f"{said}{rest}.{changed}"]
+    said += f"; {others}." if others else "."
+    if certificates := len(outcome.certificates):
+        verb = "has" if certificates == 1 else "have"
+        said += f" {counted(certificates, 'certificate')} {verb} another verdict."
+    return said
 
 
 def _one_sided(outcome: Outcome) -> Iterator[str]:
@@ -141,36 +148,6 @@ def _one_sided(outcome: Outcome) -> Iterator[str]:
         names = [*sorted(systems), *sorted({metric_label(*pair) for pair in pairs})]
         if names:
             yield f"{said}, so not compared: {', '.join(names)}."
-
-
-def _caused(outcome: Outcome) -> Iterator[str]:
-    if outcome.causes:
-        first = ", ".join(map(str, outcome.causes[:CAUSES]))
-        more = len(outcome.causes) - CAUSES
-        yield f"what differs: {first}{f' and {more} more' if more > 0 else ''}."
-
-
-def _alarmed(outcome: Outcome) -> Iterator[str]:
-    if outcome.alarms:
-        judges = ", ".join(result.judge for result in outcome.drift or () if result.alarm)
-        yield f"the drift sentinel alarms: {judges} no longer judges as it did."
-
-
-def _lacking(outcome: Outcome) -> Iterator[str]:
-    if outcome.lacking:
-        lacking = counted(outcome.lacking, "answer")
-        yield f"{lacking} of language models {'is' if outcome.lacking == 1 else 'are'} missing."
-    if outcome.unsettled:
-        yield (
-            f"answers are missing, or texts failed, behind {counted(outcome.unsettled, 'number')}:"
-            " whether they got worse is open."
-        )
-
-
-def _done(outcome: Outcome) -> str:
-    if not outcome.stages:
-        return "nothing to do: nothing that a stage reads has changed since the last run."
-    return f"{counted(outcome.stages, 'stage')} looked at again, since something changed."
 
 
 def _regressed(outcome: Outcome) -> list[dict[str, Any]]:

@@ -44,6 +44,7 @@ from metassay.tracking.sentinel.anchors import (
     hashed,
     is_blind,
     items_of,
+    stands_out,
     verdicts,
 )
 
@@ -418,7 +419,7 @@ def _judged(
             "the anchors are of so few texts that no change could be told from chance; fix more of"
             " them"
         )
-    alarm = found.stands_out(options.false_alarm)
+    alarm = stands_out(found.changed, found.shift, options.false_alarm)
     return "alarm" if alarm else "no alarm", _why(found, judge, alarm=alarm)
 
 
