@@ -170,10 +170,13 @@ def _of_system_means(metric: Array, human: Array, coefficient: Coefficient, draw
             weights = draws.documents[some].astype(np.float64)
             x[some], y[some] = system_means(metric, human, weights)
     if draws.resample != "documents":
-        index = np.tile(np.arange(len(metric)), len(draws.systems))
-        drawn = np.repeat(index, draws.systems.ravel()).reshape(draws.systems.shape)
-        rows = np.arange(len(x))[:, None]  # one row for all resamples, or one for each
-        x, y = x[rows, drawn], y[rows, drawn]
+        # Families of unequal size: the more systems a resample has, the fewer gaps are behind them.
+        size = draws.systems.sum(axis=1)
+        index = np.tile(np.arange(len(metric)), len(size))
+        drawn = np.full((len(size), size.max(initial=0)), len(metric))
+        drawn[np.arange(drawn.shape[1]) < size[:, None]] = np.repeat(index, draws.systems.ravel())
+        rows, gap = np.arange(len(x))[:, None], np.full((len(x), 1), np.nan)  # of one row, or each
+        x, y = (np.hstack((side, gap))[rows, drawn] for side in (x, y))
     return EVERY_COEFFICIENT[coefficient](x, y)
 
 
