@@ -57,7 +57,11 @@ def sign_flip_test(differences: Array, *, n: int, rng: np.random.Generator) -> F
     if not moved.size:
         return Flipped(p, adjusted, smallest, reach, exact)
     units = (there[moved] / size[moved, None])[:, documents]
-    signs = _every_sign(documents.size) if exact else _signs(n, documents.size, rng)
+    if exact:
+        signs = _every_sign(documents.size)
+    else:
+        signs = rng.integers(0, 2, (n, documents.size), dtype=np.int8) * 2 - 1
+        signs[0] = 1
     observed = np.abs(units.sum(axis=1)) - SAME
     order = np.argsort(observed, kind="stable")  # the smallest first
     one_way = np.abs(units).sum(axis=1) - SAME
@@ -111,12 +115,6 @@ def _every_sign(documents: int) -> Signs:
     """All signs, the data's own first; turning every one of them changes no absolute value."""
     others = np.arange(2 ** (documents - 1))[:, None] >> np.arange(documents - 1) & 1
     return np.hstack([np.ones((len(others), 1)), 1.0 - 2.0 * others]).astype(np.int8)
-
-
-def _signs(n: int, documents: int, rng: np.random.Generator) -> Signs:
-    drawn = rng.integers(0, 2, (n, documents), dtype=np.int8) * 2 - 1
-    drawn[0] = 1
-    return drawn
 
 
 Integers = NDArray[np.int64]

@@ -141,7 +141,11 @@ def cohen_kappa(table: Tables) -> Tables:
     """
     total = _total(table)
     by_chance = quotient((support(table) * table.sum(axis=-2)).sum(axis=-1), total * total)
-    return quotient(accuracy(table) - by_chance, 1.0 - by_chance)
+    return _beyond(accuracy(table), by_chance)
+
+
+def _beyond(agreement: Tables, by_chance: Tables) -> Tables:
+    return quotient(agreement - by_chance, 1.0 - by_chance)
 
 
 def majority_guess(table: Tables) -> Tables:
@@ -241,11 +245,6 @@ def matthews(table: Tables) -> Tables:
     return quotient(a * d - b * c, np.sqrt((a + b) * (a + c) * (d + b) * (d + c)))
 
 
-def _kappa_of_cells(table: Tables) -> Tables:
-    by_chance = _by_chance(table)
-    return quotient(accuracy(_square(table)) - by_chance, 1.0 - by_chance)
-
-
 def _by_chance(table: Tables) -> Tables:
     # The agreement to expect if judge and people knew nothing of each other. Summed up cell by
     # cell: another order of drawn tables' cells would move the last bit of every card.
@@ -256,7 +255,7 @@ def _by_chance(table: Tables) -> Tables:
 
 COEFFICIENTS: dict[str, Callable[[Tables], Tables]] = {  # of tables (..., 4) of the four cells
     "agreement_by_chance": _by_chance,
-    "cohen_kappa": _kappa_of_cells,
+    "cohen_kappa": lambda table: _beyond(accuracy(_square(table)), _by_chance(table)),
     "mcc": matthews,
     "f1": lambda table: quotient(
         2 * table[..., 0], 2 * table[..., 0] + table[..., 1] + table[..., 2]

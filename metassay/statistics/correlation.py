@@ -134,8 +134,7 @@ def correlate(
 
 def matrices(metric: ArrayLike, human: ArrayLike) -> tuple[Array, Array, Mask]:
     """Both as float arrays of one system x document shape, and where both are present."""
-    a = np.asarray(metric, dtype=np.float64)
-    b = np.asarray(human, dtype=np.float64)
+    a, b = (np.asarray(side, dtype=np.float64) for side in (metric, human))
     if a.ndim != 2 or a.shape != b.shape:
         raise ValueError(f"want two equal system x document shapes, got {a.shape}, {b.shape}")
     return a, b, np.isfinite(a) & np.isfinite(b)
@@ -226,8 +225,7 @@ def _tau_of_pairs(x: Array, y: Array, present: Mask, variant: Variant) -> Array:
 def _distinct(x: Array, present: Mask) -> Array:
     ascending = np.sort(np.where(present, x, np.inf), axis=1)
     new = (ascending[:, 1:] != ascending[:, :-1]) & np.isfinite(ascending[:, 1:])
-    count: Array = np.sum(new, axis=1, dtype=np.float64) + np.any(present, axis=1)
-    return count
+    return np.asarray(np.sum(new, axis=1, dtype=np.float64) + np.any(present, axis=1))
 
 
 PAIRED_ITEMS = 2048  # items beyond which sorting each resample beats looking at every pair once

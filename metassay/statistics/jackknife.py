@@ -374,8 +374,7 @@ def interval(
 
 def fisher_z(values: Array) -> Array:
     """Fisher's transform; what is nearer to 1 or -1 than .9999 is taken for that."""
-    moved: Array = np.arctanh(np.clip(values, -NEAR_ONE, NEAR_ONE))
-    return moved
+    return np.asarray(np.arctanh(np.clip(values, -NEAR_ONE, NEAR_ONE)))
 
 
 def needed(
@@ -439,12 +438,12 @@ def between_systems(left: LeftOut, *, difference: bool = False) -> Spread | None
 
 
 def moderator(found: Sequence[Spread | None], moves: Array, *, alone: bool = False) -> Moderate:
-    """What `jackknife.interval` does to a variance, from those of all metrics.
+    """What `interval` does to a variance, from those of all metrics.
 
-    `moves` (metrics, leave-outs): of `deviations`. The larger of the variance and the
-    moderated one is taken. Metrics that move alike count as fewer: degrees of freedom never exceed
-    those of so many independent ones. `alone`: the interval rests on systems alone, and the metric
-    keeps its own degrees of freedom, because with more of them too many lower ends are too high
+    `moves` (metrics, leave-outs): of `deviations`. The larger of the variance and the moderated one
+    is taken. Metrics that move alike count as fewer: degrees of freedom never exceed those of so
+    many independent ones. `alone`: the interval rests on systems alone, and the metric keeps its
+    own degrees of freedom, because with more of them too many lower ends are too high
     (`docs/calibration.md`). With fewer than three metrics nothing changes.
     """
     known = [one for one in found if one is not None and one.variance > 0]
@@ -456,7 +455,11 @@ def moderator(found: Sequence[Spread | None], moves: Array, *, alone: bool = Fal
     e = np.log(variance) - scipy.special.digamma(half) + np.log(half)
     excess = float(np.var(e, ddof=1) - np.mean(scipy.special.polygamma(1, half)))
     prior = 2.0 * _inverse_trigamma(excess) if excess > 0 else np.inf
-    prior = min(prior, (_independent(moves) - 1.0) * float(np.mean(freedom)))
+    # To how many independent metrics these come, by how alike they move. No BLAS: its order of
+    # summation, and so the last bit, differs between processors.
+    used = _directions(moves)
+    independent = float(len(used) ** 2 / np.sum(np.einsum("ml,nl->mn", used, used) ** 2))
+    prior = min(prior, (independent - 1.0) * float(np.mean(freedom)))
     if prior < LEAST_FREEDOM:
         return lambda one: one
     common = np.exp(np.mean(e) + scipy.special.digamma(prior / 2.0) - np.log(prior / 2.0))
@@ -469,23 +472,14 @@ def moderator(found: Sequence[Spread | None], moves: Array, *, alone: bool = Fal
     return moderate
 
 
-def _independent(moves: Array) -> float:
-    """To how many independent metrics these come, by how alike they move."""
-    used = _directions(moves)
-    # No BLAS: its order of summation, and so the last bit, differs between processors.
-    alike = np.einsum("ml,nl->mn", used, used)
-    return float(len(used) ** 2 / np.sum(alike**2))
-
-
 def _directions(moves: Array) -> Array:
-    """The metrics that move at all, each of length 1."""
+    # The metrics that move at all, each of length 1.
     length = np.sqrt(np.sum(moves**2, axis=1))
-    directions: Array = moves[length > 0] / length[length > 0, None]
-    return directions
+    return np.asarray(moves[length > 0] / length[length > 0, None])
 
 
 def _inverse_trigamma(value: float) -> float:
-    """x with trigamma(x) = value, above 0; by Newton's method as in Smyth 2004, appendix."""
+    # x with trigamma(x) = value, above 0; by Newton's method as in Smyth 2004, appendix.
     if value > 1e7:
         return float(1.0 / np.sqrt(value))
     if value < 1e-6:
@@ -540,10 +534,8 @@ def corrected_for_choice(values: Array, moves: Array) -> Array:
 
     Values (metrics,) are correlations, `moves` of `deviations` on Fisher's scale. The distribution
     of all metrics' true values is fitted without assuming a shape (Kiefer and Wolfowitz 1956, by
-    expectation maximisation), and each metric gets its posterior mean: metrics that differ no more
-    than chance would make them meet in the middle, one that stands out by more keeps its place.
-    The error that all metrics share is not chosen by, and stays in. One metric alone is returned
-    as it is; NaN stays NaN.
+    expectation maximisation), and each metric gets its posterior mean. The error that all metrics
+    share is not chosen by, and stays in. One metric alone is returned as it is; NaN stays NaN.
     """
     known = np.flatnonzero(~np.isnan(values))
     found = np.array(values, dtype=np.float64)

@@ -139,7 +139,9 @@ def drawn(
     value = float(coefficient(table)) if n else np.nan
     if np.isnan(value):
         return Estimate(*UNDEFINED, n, float(n))
-    worth = effective_size(_gradient(coefficient, table / n)[cell], cluster, confidence=confidence)
+    # By a complex step the gradient is exact to rounding, without a formula per coefficient.
+    gradient = np.imag(coefficient(table / n + 1e-30j * np.eye(cells))) / 1e-30
+    worth = effective_size(gradient[cell], cluster, confidence=confidence)
     # With clusters, their t quantile is in `worth` already.
     certain = worth * (quantile_ratio(n - 1, confidence=confidence) if worth == n else 1.0)
     tables = rng.standard_gamma(table * (certain / n) + prior, size=(DRAWS, cells))
@@ -153,11 +155,6 @@ def ends(values: Array, value: float, *, confidence: float) -> tuple[float, floa
         return np.nan, np.nan
     low, high = np.quantile(known, ((1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0))
     return min(float(low), value), max(float(high), value)
-
-
-def _gradient(coefficient: Coefficient, at: Array) -> Array:
-    # By a complex step: exact to rounding, without a formula per coefficient.
-    return np.asarray(np.imag(coefficient(at + 1e-30j * np.eye(at.size))) / 1e-30)
 
 
 def probabilities(judge: ArrayLike) -> Array:

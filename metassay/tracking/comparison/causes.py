@@ -269,15 +269,12 @@ def _leaves(where: str, block: str, before: Any, after: Any) -> Iterator[tuple[s
     if before == after:
         return
     if not isinstance(before, dict) or not isinstance(after, dict):
-        yield _kind(where.rpartition(" > ")[2]), where
+        key = where.rpartition(" > ")[2]
+        yield "model" if key in OF_MODEL else "prompt" if key in OF_PROMPT else "settings", where
         return
     for key in dict.fromkeys([*after, *before]):
         if key not in NO_NUMBER.get(block, ()):
             yield from _leaves(f"{where} > {key}", block, before.get(key), after.get(key))
-
-
-def _kind(key: str) -> str:
-    return "model" if key in OF_MODEL else "prompt" if key in OF_PROMPT else "settings"
 
 
 def _versions(key: str, before: str, after: str) -> Iterator[tuple[str, str]]:

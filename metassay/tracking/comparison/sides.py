@@ -4,6 +4,7 @@ Tables of another state are had by their hash, from DVC's cache or a remote of t
 module of the library that asks DVC.
 """
 
+import contextlib
 import hashlib
 import logging
 import shutil
@@ -185,7 +186,7 @@ def _of_tables(folder: Path, name: str, benchmark: str) -> Side:
         if not one.is_file():
             remedy = f"`metassay run {benchmark}` makes it, `dvc pull` brings it"
             absent.append(f"{name}: {one} is not there; {remedy}")
-        elif made and _md5(one) != made[_path(benchmark, table)]:
+        elif made and _hash(one) != made[_path(benchmark, table)]:
             remedy = f"`metassay run {benchmark}` there"
             problems.append(f"{one} is not the one that {at} beside it names; {remedy}")
     if problems or absent:
@@ -195,22 +196,22 @@ def _of_tables(folder: Path, name: str, benchmark: str) -> Side:
     if lock is None:
         return side
     project = whole.parents[2]
-    texts = {CODE: _code(project)} if name == HERE else {}
-    dated = _dated(side, lambda one: texts.get(one) or _text(project / one))
+    texts: dict[str, str] = {}
+    if name == HERE:
+        # code.yaml may not have been written since code or a prompt was edited. What cannot be
+        # read the next run tells of.
+        with contextlib.suppress(BadInput):
+            texts[CODE] = written(versions(project))
+
+    def text(path: str) -> str | None:
+        file = project / path
+        if path in texts or not file.is_file():
+            return texts.get(path)
+        return file.read_text(encoding="utf-8", errors="replace")
+
+    dated = _dated(side, text)
     data = _changed_files(project, given_to(lock))
     return replace(dated, changed=(*data, *dated.changed))
-
-
-def _text(file: Path) -> str | None:
-    return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
-
-
-def _code(root: Path) -> str | None:
-    """What code.yaml would say: it may not have been written since code or a prompt was edited."""
-    try:
-        return written(versions(root))
-    except BadInput:  # of what cannot be read: the next run tells
-        return None
 
 
 def _dated(side: Side, read: Callable[[str], str | None]) -> Side:
@@ -237,7 +238,7 @@ def _path(benchmark: str, table: Table) -> str:
     return (TABLES / benchmark / f"{table.name}.parquet").as_posix()
 
 
-def _md5(file: Path) -> str:
+def _hash(file: Path) -> str:
     return hashlib.md5(file.read_bytes(), usedforsecurity=False).hexdigest()
 
 

@@ -60,7 +60,12 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
         outcome.benchmark,
         said[:alarms],
         said[alarms:],
-        _facts(outcome),
+        [
+            ("Run", outcome.when.replace("T", " ").replace("Z", " UTC")),
+            ("Revision", outcome.revision or "no git here"),
+            ("Accepted numbers", outcome.accepted or "none yet"),
+            ("Exit status", _status(outcome.status, compared=outcome.compared is not None)),
+        ],
         list(_sections(outcome, history, later)),
     )
     drawn = draw(draw_history, history.means)
@@ -79,15 +84,6 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
 def _put(path: Path, content: bytes) -> None:
     with whole_file(path) as file:
         file.write(content)
-
-
-def _facts(outcome: Outcome) -> list[tuple[str, str]]:
-    return [
-        ("Run", outcome.when.replace("T", " ").replace("Z", " UTC")),
-        ("Revision", outcome.revision or "no git here"),
-        ("Accepted numbers", outcome.accepted or "none yet"),
-        ("Exit status", _status(outcome.status, compared=outcome.compared is not None)),
-    ]
 
 
 def _status(code: int, *, compared: bool) -> str:
@@ -137,20 +133,17 @@ def _changes(outcome: Outcome) -> Section:
 def _row(outcome: Outcome, row: dict[str, Any]) -> tuple[str, list[Cell]]:
     furthest = ", ".join(documents_of(outcome, row))
     other = "" if row["same_recipe"] else "measured by another recipe"
+    apart = row["n_only_before"] + row["n_only_after"]
+    left_out = f"; {apart:,} only on one side" if apart else ""
+    differ = f"{row['n_changed']:,} of {row['n']:,} differ{left_out}"
     notes = (furthest and f"furthest: {furthest}", row["why"], other)
     return row_name(row), [
         number(row["before"], _missing(row["n_failed_before"])),
         number(row["after"], _missing(row["n_failed_after"])),
         number(row["difference"], low=row["low"], high=row["high"]),
         Cell(probability(row["p_adjusted"]) or "–", stored=exact(row["p_adjusted"])),
-        Cell(_documents(row), tuple(filter(None, notes)), str(row["n_changed"]), "wrap"),
+        Cell(differ, tuple(filter(None, notes)), str(row["n_changed"]), "wrap"),
     ]
-
-
-def _documents(row: dict[str, Any]) -> str:
-    apart = row["n_only_before"] + row["n_only_after"]
-    left_out = f"; {apart:,} only on one side" if apart else ""
-    return f"{row['n_changed']:,} of {row['n']:,} differ{left_out}"
 
 
 def _missing(number_of: int) -> str:
@@ -194,7 +187,9 @@ def _sentinel(drift: Iterable[DriftResult]) -> Section:
                 Cell(result.state, css="n" if result.alarm else ""),
                 Cell(f"{result.answered:,} of {result.anchors:,}"),
                 Cell("–" if result.changed is None else f"{result.changed:,}"),
-                _expected(result.expected, result.high),
+                Cell("–")
+                if result.expected is None or result.high is None
+                else Cell(shown(result.expected), (f"up to {result.high:,} may be chance",)),
                 Cell(result.why, css="wrap words"),
             ],
         )
@@ -202,12 +197,6 @@ def _sentinel(drift: Iterable[DriftResult]) -> Section:
     ]
     says = ["The judges were asked their anchors again: does each still judge as it did?"]
     return Section("sentinel", "Drift sentinel", says, [], [Grid("", heads, rows, sort=False)])
-
-
-def _expected(expected: float | None, high: int | None) -> Cell:
-    if expected is None or high is None:
-        return Cell("–")
-    return Cell(shown(expected), (f"up to {high:,} may be chance",))
 
 
 def _history(history: History, later: int) -> Section:
@@ -219,7 +208,7 @@ def _history(history: History, later: int) -> Section:
             [
                 Cell(row["did"], (counted(row["stages"], "stage"),) if row["stages"] else ()),
                 Cell(_status(row["status"], compared=row["compared"] is not None)),
-                *(_count(row[name]) for name in counts),
+                *(Cell("–", stored="") if row[n] is None else count(int(row[n])) for n in counts),
                 Cell(row["revision"] or "–"),
             ],
         )
@@ -236,10 +225,6 @@ def _history(history: History, later: int) -> Section:
         )
     grid = Grid("", ["run", "what it did", "status", *counts, "revision"], rows, sort=False)
     return Section("history", "History", says, [], [grid], figure="history")
-
-
-def _count(value: int | None) -> Cell:
-    return Cell("–", stored="") if value is None else count(int(value))
 
 
 def _markdown(page: ChangePage) -> str:
