@@ -24,7 +24,7 @@ from metassay.tables.parquet import Table, empty, read_file
 from metassay.tables.scores import SCORES
 from metassay.tracking.comparison.locks import (
     Lock,
-    given_to,
+    inputs_of,
     lock_text,
     out_of_date,
     outs_of,
@@ -210,7 +210,7 @@ def _of_tables(folder: Path, name: str, benchmark: str) -> Side:
         return file.read_text(encoding="utf-8", errors="replace")
 
     dated = _dated(side, text)
-    data = _changed_files(project, given_to(lock))
+    data = _changed_files(project, inputs_of(lock))
     return replace(dated, changed=(*data, *dated.changed))
 
 

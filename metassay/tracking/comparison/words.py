@@ -52,7 +52,7 @@ def ordered(changes: pd.DataFrame) -> pd.DataFrame:
     return keyed.sort_values(["_rank", "_p", "_alone", *ROW], ignore_index=True)[changes.columns]
 
 
-def counted_verdicts(changes: pd.DataFrame) -> str:
+def verdict_counts(changes: pd.DataFrame) -> str:
     """`2 regressed, 1 improved, 70 same numbers`: every verdict that occurs."""
     counts = changes["verdict"].value_counts()
     return ", ".join(f"{counts[one]:,} {one}" for one in VERDICTS if one in counts)
@@ -70,7 +70,7 @@ def interval(row: dict[str, Any]) -> str:
     return "" if row["difference"] is None else f"{shown(row['difference'])}{ends}"
 
 
-def said_of(row: dict[str, Any]) -> str:
+def sentence(row: dict[str, Any]) -> str:
     """One row in a sentence, without names."""
     if row["verdict"] == UNKNOWN:
         return f"{UNKNOWN}: {row['why']}"
@@ -94,7 +94,7 @@ def document(doc_id: object) -> str:
     return key_shown(doc_id)[1:-1]
 
 
-def told_causes(one: Comparison) -> Iterator[str]:
+def cause_lines(one: Comparison) -> Iterator[str]:
     """A line per kind of cause, with what each is and the first stage that it reaches."""
     if one.of_systems:
         return
@@ -120,7 +120,7 @@ def documents_of_regressed(one: Comparison) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def told_outdated(one: Comparison) -> Iterator[str]:
+def outdated_lines(one: Comparison) -> Iterator[str]:
     """A line per side whose numbers are not those of its settings and code."""
     for name, changed in zip((one.before, one.after), one.outdated, strict=True):
         if changed:
@@ -131,7 +131,7 @@ def told_outdated(one: Comparison) -> Iterator[str]:
             )
 
 
-def told_certificates(certificates: pd.DataFrame) -> Iterator[str]:
+def certificate_lines(certificates: pd.DataFrame) -> Iterator[str]:
     """A line per decision for which another verdict is given than before."""
     for row in records(certificates):
         study, criterion, part, metric, judge, level = (row[name] for name in DECISION)
@@ -180,7 +180,7 @@ def table(one: Comparison) -> pd.DataFrame:
 def _page(one: Comparison) -> Iterator[str]:
     changes = ordered(one.differences.changes)
     yield from (f"## {escaped(f'{one.benchmark}: {one.before} → {one.after}')}", "")
-    yield from (f"{counted_verdicts(changes)}.", "")
+    yield from (f"{verdict_counts(changes)}.", "")
     behind = documents_behind(one)
     rows = [
         {
@@ -202,9 +202,9 @@ def _page(one: Comparison) -> Iterator[str]:
         yield from ("", f"And {len(rows) - ROWS:,} more rows: `--csv FILE` has all.", "")
     if said := missing(changes):
         yield from (f"{said[0].upper()}{said[1:]}.", "")
-    yield from (f"{escaped(line)}\n" for line in told_outdated(one))
-    certificates = told_certificates(one.certificates)
-    for heading, lines in (("Why:", told_causes(one)), ("Certificates:", certificates)):
+    yield from (f"{escaped(line)}\n" for line in outdated_lines(one))
+    certificates = certificate_lines(one.certificates)
+    for heading, lines in (("Why:", cause_lines(one)), ("Certificates:", certificates)):
         if items := [f"- {escaped(line)}" for line in lines]:
             yield from (heading, "", *items, "")
 
@@ -240,7 +240,7 @@ def _counting(
 def _case(benchmark: str, row: dict[str, Any], behind: dict[tuple[str, ...], list[str]]) -> Any:
     names = {"classname": f"{benchmark}.{row['author']}", "name": label(row), "time": "0"}
     case = ElementTree.Element("testcase", {key: one_line(name) for key, name in names.items()})
-    said = one_line(said_of(row))
+    said = one_line(sentence(row))
     if row["verdict"] == REGRESSED:
         failure = ElementTree.SubElement(case, "failure", {"message": said, "type": REGRESSED})
         keys = behind[row["part"], row["metric"], row["judge"], row["author"]]

@@ -199,12 +199,12 @@ def compare(anchors: pd.DataFrame, now: pd.DataFrame, false_alarm: float) -> Fou
     )
     clusters = rows.groupby(TEXT).ngroup().to_numpy(dtype=np.int64)
     ups = np.sign(ranks[:, 1:] - ranks[:, :1])
-    changed, shift = held(draws != stored, ups, clusters, false_alarm)
+    changed, shift = standings(draws != stored, ups, clusters, false_alarm)
     flips = Counter((a, b) for a, b in zip(stored[:, 0], draws[:, -1], strict=True) if a != b)
     return Found(len(rows), len(counted) - len(rows), changed, shift, flips)
 
 
-def held(
+def standings(
     differs: NDArray[Any], ups: NDArray[Any], clusters: NDArray[Any], false_alarm: float
 ) -> tuple[Standing, Standing]:
     """Where today's changes and their net shift stand.
