@@ -23,8 +23,13 @@ from metassay.tracking.comparison.differences import (
     UNKNOWN,
 )
 from metassay.tracking.reevaluation.history import History
-from metassay.tracking.reevaluation.outcome import Outcome
-from metassay.tracking.reevaluation.words import REPORTS, documents_of, headline, row_name
+from metassay.tracking.reevaluation.outcome import (
+    REPORTS,
+    Outcome,
+    documents_of,
+    headline,
+    row_name,
+)
 from metassay.tracking.sentinel import DriftResult
 
 RUNS = 12  # of the history, in its table
