@@ -14,8 +14,7 @@ from metassay.reporting.names import part_rank
 from metassay.reporting.section import Cell, Grid, Row, Section, count, grouped
 from metassay.reporting.specs import section
 from metassay.scoring.pairing.instruments import Grade
-from metassay.scoring.pairing.measures import MEASURES
-from metassay.scoring.pairing.record import Question
+from metassay.scoring.pairing.measures import MEASURES, Question
 from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE, metric_label
 
 ENTAILED, NOT_ENTAILED = "entailed", "not entailed"
