@@ -173,8 +173,6 @@ def _with_values(
     if not names:
         problems.append(f"{found.name}: holds no value at all; {REMEDY}")
     notes = [*cells.notes, *_unread(cells, columns, shape)]
-    if shape is RATING and cells.parts and "rater" not in {*columns.keys, *columns.told}:
-        notes.append("no column says who rated: each file is the rater's that it is called after")
     without = [one for one in table[shape.what].unique() if one not in set(names)]
     notes += [f"{shape.what} {shown(one)} has no value: left out" for one in without]
     if absent := len(table) - len(kept):
@@ -183,6 +181,8 @@ def _with_values(
     labels = {name: as_keys(cells.frame[name]).str.strip() for name in columns.labels}
     texts = texts.assign(**{k: held.to_numpy()[texts["row"]] for k, held in labels.items()})
     notes = [f"{found.name}: {note}" for note in notes]
+    if shape is RATING and cells.parts and "rater" not in {*columns.keys, *columns.told}:
+        notes.append("no column says who rated: each file is the rater's that it is called after")
     return found._replace(table=kept, names=names, notes=notes, texts=texts)
 
 
