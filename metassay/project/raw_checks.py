@@ -17,7 +17,7 @@ from metassay.labelled.judges.types import TESTS, chosen_test
 from metassay.labelled.judges.types import reader_problem as judge_reader_problem
 from metassay.labelled.segments.ingest import chosen_options, ingest_sentences
 from metassay.labelled.segments.ingest import reader_problem as segment_reader_problem
-from metassay.scoring.metric_problems import check_given
+from metassay.scoring.catalogue import check_given
 from metassay.tables.names import FULL
 
 

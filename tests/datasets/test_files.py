@@ -10,7 +10,7 @@ from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.metrics.describe import RELEASED
-from metassay.scoring.metric_problems import check_given
+from metassay.scoring.catalogue import check_given
 from metassay.scoring.rubrics.metrics import rubric_descriptions
 from metassay.tables.criteria import given_criteria, of_rubrics
 
