@@ -120,17 +120,16 @@ def _read(
     faults = Findings()
     columns = find_columns(cells, shape, named, other, known, faults)
     found = Given(pd.DataFrame(), cells.name, [], [], cells, pd.DataFrame(), columns.keys)
-    values = {}
     if not faults:
         rows = pd.DataFrame({k: as_keys(cells.frame[name]) for k, name in columns.keys.items()})
         _check_keys(cells, rows, columns, faults)
         if shape.what not in columns.keys:
             _check_judge(cells, columns, faults)
         values = {name: _by_criterion(cells, name, rows, faults) for name in columns.values}
-    if not faults:
         table = _stacked(cells, rows, columns, shape, values, faults)
         _check_twice(cells, table, columns, shape, faults)
-        found = _with_values(table, found, columns, shape, problems)
+        if not faults:
+            found = _with_values(table, found, columns, shape, problems)
     problems += faults.lines()
     return found
 
