@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import AfterValidator, Field
 
 from metassay.core.options import Options
-from metassay.judges.protocol import Judge, Pair
+from metassay.judges.protocol import Judge, Judgment, Pair
 from metassay.llm.needs import Needs, Requests, Resources
 from metassay.scoring.pairing.instruments import INSTRUMENTS
 
@@ -13,6 +15,27 @@ if TYPE_CHECKING:
     from metassay.llm.prompts import Decoding
 
 BATCH = 1024  # pairs per call: enough for a judge to work on many at once, little to hold
+
+
+def _in_order(band: list[float]) -> list[float]:
+    if band[0] > band[1]:
+        raise ValueError("must be [low, high]; exchange them")
+    return band
+
+
+Probability = Annotated[float, Field(ge=0, le=1)]
+# Probabilities between which a judge is not sure enough.
+Band = Annotated[list[Probability], Field(min_length=2, max_length=2), AfterValidator(_in_order)]
+
+
+def by_threshold(
+    probability: float, threshold: float, abstain: Sequence[float] | None, explanation: str
+) -> Judgment:
+    """Entailed from the threshold on; abstained where the probability lies inside of the band."""
+    if abstain is not None and abstain[0] < probability < abstain[1]:
+        return Judgment("abstained", probability=probability, explanation=explanation)
+    label = "entailed" if probability >= threshold else "not_entailed"
+    return Judgment("ok", label, probability, explanation=explanation)
 
 
 @dataclass(frozen=True, kw_only=True)

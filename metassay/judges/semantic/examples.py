@@ -9,11 +9,11 @@ import csv
 import json
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from metassay.judges.semantic.texts import sentences
+from metassay.judges.semantic.features import sentences
 from metassay.text.edits.make import FLIPS, KEEPS, edits
 
 Span = tuple[int, int]
@@ -65,7 +65,7 @@ def wice_claims(raw: Path, rng: random.Random) -> Iterator[Example]:
 def pages(raw: Path, rng: random.Random) -> Iterator[Example]:
     """Sentences of the evidence against what stands around them, which seldom says the same."""
     for identity, page in _pages(raw):
-        for at in _spread(page, 2, rng):
+        for at in _spread(page, rng):
             for size in (8, 24):
                 around = page[max(0, at - size) : at + size]
                 rest = [line for line in around if line != page[at] and line.strip()]
@@ -128,26 +128,24 @@ def written(pairs: Path) -> Iterator[Example]:
             yield Example(f"written_{kind}", note["id"], claim, premise, true, () if true else None)
 
 
-MAKERS: tuple[Callable[[Path, random.Random], Iterator[Example]], ...] = (
-    wice_claims,
-    pages,
-    notes,
-)
-
-
 def examples(raw: Path, pairs: Path, seed: int) -> list[Example]:
     """All examples, the same for the same seed.
 
     `raw` has a folder of raw files per dataset, `pairs` is the file of written pairs.
     """
-    made = [one for make in MAKERS for one in make(raw, random.Random(seed))]
+    makers = (wice_claims, pages, notes)
+    made = [one for make in makers for one in make(raw, random.Random(seed))]
     return [*made, *written(pairs)]
 
 
 def _visits(raw: Path) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Of each visit the sentences of its note, and its dialogue."""
-    rows = [row for name in ACI for row in _csv(raw / "aci_bench_train" / name)]
-    return [(tuple(sentences(row["note"])), (row["dialogue"],)) for row in rows]
+    found: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+    for name in ACI:
+        with (raw / "aci_bench_train" / name).open(encoding="utf-8", newline="") as file:
+            rows = csv.DictReader(file)
+            found += [(tuple(sentences(row["note"])), (row["dialogue"],)) for row in rows]
+    return found
 
 
 def _pages(raw: Path) -> list[tuple[str, list[str]]]:
@@ -158,24 +156,19 @@ def _pages(raw: Path) -> list[tuple[str, list[str]]]:
     return list(known.values())
 
 
-def _spread(page: Sequence[str], most: int, rng: random.Random) -> list[int]:
-    """Places of some of a page's whole sentences."""
+def _spread(page: Sequence[str], rng: random.Random) -> list[int]:
+    """Places of two of a page's whole sentences."""
     fitting = [
         i
         for i, line in enumerate(page)
         if 8 <= len(line.split()) <= _MOST and line.strip()[-1:] in tuple('.!?"')
     ]
-    return rng.sample(fitting, min(most, len(fitting)))
+    return rng.sample(fitting, min(2, len(fitting)))
 
 
 def _wice(raw: Path) -> list[dict[str, Any]]:
     with (raw / WICE).open(encoding="utf-8") as file:
         return [json.loads(line) for line in file]
-
-
-def _csv(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def _marked(row: dict[str, Any]) -> tuple[Span, ...]:
