@@ -94,11 +94,11 @@ def batches(pairs: pd.DataFrame, size: int) -> Iterator[list[Pair]]:
     part = open_["part"].mask(cites | graded, "").astype("str")
     about = np.where((context < 0) | graded, premise, context)
     statement = np.where(cites | graded, hypothesis, -1)
-    group = {"family": family, "about": about, "group": part, "statement": statement}
-    ranks = {"premise": premise, "hypothesis": hypothesis, "context": context}
-    questions = open_.assign(**group, **ranks)
+    ranked = open_.assign(premise=premise, hypothesis=hypothesis, context=context)
+    questions = ranked.assign(family=family, about=about, group=part, statement=statement)
+    group = ["family", "about", "group", "statement"]
     questions = questions.sort_values([*group, "instrument", "hypothesis", "pair_id"])
-    first = ~questions.duplicated([*group]).to_numpy()
+    first = ~questions.duplicated(group).to_numpy()
     ends = [*np.flatnonzero(first)[1:].tolist(), len(questions)] if len(questions) else []
     begun = 0
     for end in ends:
