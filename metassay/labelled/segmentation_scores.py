@@ -53,10 +53,8 @@ def examine(sentences: pd.DataFrame, segmented: pd.DataFrame, options: MetaOptio
     scores: list[Row] = []
     cells: list[Row] = []
     notes: list[str] = []
-    everyone = [
-        _beside(str(name), sentences, theirs)
-        for name, theirs in segmented.groupby("segmentation", sort=True)
-    ]
+    by_name = segmented.groupby("segmentation", sort=True)
+    everyone = [_beside(str(name), sentences, theirs) for name, theirs in by_name]
     for one in everyone:
         notes += _notes(one)
         for (of, group), rows in groups.items():
@@ -119,18 +117,11 @@ def _scores(one: _Beside, of: str, group: str, rows: Mask, options: MetaOptions)
     drawn = classification.resampled_tables(both, n=options.resamples, rng=rng)
     table, many = tables.sum(axis=0), drawn[:, :-1].reshape(-1, *tables.shape[1:])
     failed, many_failed = float(missing.sum()), drawn[:, -1]
-    documents = len(set(one.document[rows]))
-    base = {
-        "segmentation": one.segmentation,
-        "n_failed": int(failed),
-        "n_documents": documents,
-    }
 
     def row(of: str, name: str, statistic: str, value: float, values: Array) -> Row:
-        ends = shares.ends(values, value, confidence=options.confidence)
-        low, high = ends if documents > 1 else (np.nan, np.nan)
-        key = base | {"of": of, "name": name, "statistic": statistic, "n": int(table.sum())}
-        return key | {"value": value, "low": low, "high": high}
+        key = {"of": of, "name": name, "statistic": statistic}
+        counts = {"n": int(table.sum()), "n_failed": int(failed)}
+        return key | counts | _interval(one, rows, value, values, options)
 
     for statistic, number in classification.OF_ALL.items():
         if of == ALL or statistic == "accuracy":
@@ -154,28 +145,28 @@ def _above(one: _Beside, other: _Beside, options: MetaOptions) -> Iterator[Row]:
     They are drawn together: on hard documents both do badly, which says nothing of which is better.
     """
     both = (one.given >= 0) & (other.given >= 0)
-    mine, theirs = _tables(one, both), _tables(other, both)
-    flat = [tables.reshape(one.documents, -1) for tables in (mine, theirs)]
+    ours, theirs = _tables(one, both), _tables(other, both)
+    flat = [tables.reshape(one.documents, -1) for tables in (ours, theirs)]
     rng = generator(options.seed, "segmentation", ALL, ALL)
-    drawn = classification.resampled_tables(
-        np.concatenate(flat, axis=1), n=options.resamples, rng=rng
-    )
+    joined = np.concatenate(flat, axis=1)
+    drawn = classification.resampled_tables(joined, n=options.resamples, rng=rng)
     first, second = np.split(drawn, [flat[0].shape[1]], axis=1)
-    documents = len(set(one.document[both]))
+    counts = {"n": int(np.count_nonzero(both)), "n_failed": int(np.count_nonzero(~both))}
     for statistic in ("accuracy", "macro_f1"):
         number = classification.OF_ALL[statistic]
-        value = float(number(mine.sum(axis=0)) - number(theirs.sum(axis=0)))
-        values = number(first.reshape(-1, *mine.shape[1:]))
+        value = float(number(ours.sum(axis=0)) - number(theirs.sum(axis=0)))
+        values = number(first.reshape(-1, *ours.shape[1:]))
         values = values - number(second.reshape(-1, *theirs.shape[1:]))
-        low, high = shares.ends(values, value, confidence=options.confidence)
-        yield {
-            **{"segmentation": one.segmentation, "of": "above", "name": other.segmentation},
-            **{"statistic": statistic, "value": value, "n": int(np.count_nonzero(both))},
-            "low": low if documents > 1 else np.nan,
-            "high": high if documents > 1 else np.nan,
-            "n_failed": int(np.count_nonzero(~both)),
-            "n_documents": documents,
-        }
+        key = {"of": "above", "name": other.segmentation, "statistic": statistic}
+        yield key | counts | _interval(one, both, value, values, options)
+
+
+def _interval(one: _Beside, rows: Mask, value: float, values: Array, options: MetaOptions) -> Row:
+    documents = len(set(one.document[rows]))
+    ends = shares.ends(values, value, confidence=options.confidence)
+    low, high = ends if documents > 1 else (np.nan, np.nan)
+    found = {"segmentation": one.segmentation, "n_documents": documents}
+    return found | {"value": value, "low": low, "high": high}
 
 
 def _used(table: Array) -> list[int]:

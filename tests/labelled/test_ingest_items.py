@@ -1,7 +1,5 @@
 """Items to tables: what is in them, and what is refused, all at once and without any text."""
 
-from pathlib import Path
-
 import pytest
 
 from metassay.core.errors import BadInput
@@ -210,8 +208,3 @@ def test_types_take_readers_that_suit_them():
         chosen_test("nil", {}, where="x")
     with pytest.raises(BadInput, match=r"x > options > ways: missing; add it"):
         chosen_test("nli", {"subsets": [], "sample": None}, where="x")
-
-
-@pytest.mark.parametrize("name", sorted(ITEM_READERS))
-def test_an_empty_folder_is_told_by_every_reader(tmp_path: Path, name: str) -> None:
-    assert item_reader_of(name)(tmp_path).problems

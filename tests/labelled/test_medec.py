@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from metassay.labelled.ingest import ingest_items
 from metassay.labelled.readers import medec
 from metassay.labelled.records import ItemRow, Items
-from metassay.labelled.types import chosen_test
+from tests.support.labelled import SECRET, ingested, problems, sound
 
-SECRET = "what nobody may read"
 HEAD = (
     *("Text ID", "Text", "Sentences", "Error Flag", "Error Type", "Error Sentence ID"),
     *("Error Sentence", "Corrected Sentence", "Corrected Text"),
@@ -40,8 +38,7 @@ def put(folder: Path, *rows: dict[str, str]) -> Path:
 
 
 def found(read: Items) -> dict[str, ItemRow]:
-    assert not read.problems, read.problems.lines()
-    return {one.item: one for one in read.items}
+    return {one.item: one for one in sound(read).items}
 
 
 def test_errors_their_corrections_and_what_nobody_changed(tmp_path: Path) -> None:
@@ -102,8 +99,7 @@ def test_what_is_wrong_is_told_by_line_without_texts(tmp_path: Path) -> None:
         bad | {"Corrected Text": SECRET + " is so. He is well."},
         bad | {"Corrected Text": "He is ill."},
     ]
-    lines = medec.read(put(tmp_path, *rows)).problems.lines()
-    assert SECRET not in "\n".join(lines)
+    lines = problems(medec.read(put(tmp_path, *rows)))
     start, end = "set-with-types.csv: ", " (Text ID 't1'); fetch the file again"
     assert lines == [
         f"{start}line 2: 'Error Flag' is neither 0 nor 1{end}",
@@ -114,15 +110,10 @@ def test_what_is_wrong_is_told_by_line_without_texts(tmp_path: Path) -> None:
         f"{start}line 7: the erroneous sentence is in the corrected text{end}",
         f"{start}line 8: the corrected sentence is not in the corrected text{end}",
     ]
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    assert "holds no .csv file" in medec.read(empty).problems.lines()[0]
 
 
 def test_medec_as_released(mirror: Path) -> None:
-    test = chosen_test("nli", {"ways": 2, "subsets": [], "sample": None}, where="x")
-    folder = mirror / "medec_ms_validation"
-    made = ingest_items(test, "medec", folder, dataset="medec_validation")
+    made = ingested("medec", mirror / "medec_ms_validation", "medec_validation")
     assert not made.warnings
     gold = made.gold
     counts = Counter(zip(gold["subset"], gold["label"], strict=True))

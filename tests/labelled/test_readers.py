@@ -1,7 +1,8 @@
-"""Readers of test sets for judges, on invented files and, with a mirror, on WiCE itself."""
+"""Readers of test sets for judges and segmentations, on invented files and on released ones."""
 
 import hashlib
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -9,32 +10,25 @@ import pandas as pd
 import pytest
 
 from metassay.core.params import load as load_params
+from metassay.datasets.readers import (
+    ITEM_READERS,
+    SENTENCE_READERS,
+    item_reader_of,
+    sentence_reader_of,
+)
 from metassay.labelled.ingest import ingest_items
-from metassay.labelled.readers import entailment, wice
-from metassay.labelled.records import ItemRow, Items
+from metassay.labelled.readers import entailment, sentences, wice
+from metassay.labelled.records import DocumentRow, ItemRow, Items
 from metassay.labelled.types import NliOptions, choose_items, chosen_test, half_of
 from metassay.statistics.classification import auroc
 from metassay.tabular.rows import Place
-
-SECRET = "what nobody may read"
-
-
-def put(path: Path, *lines: object) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines)
-    path.write_text(text, encoding="utf-8")
-    return path.parent
+from tests.support.labelled import SECRET, ingested, problems, put, sound
 
 
-def items(read: Items) -> list[ItemRow]:
-    assert not read.problems, read.problems.lines()
-    return read.items
-
-
-def problems(read: Items) -> list[str]:
-    found = read.problems.lines()
-    assert SECRET not in "\n".join(found)
-    return found
+@pytest.mark.parametrize("name", sorted(ITEM_READERS | SENTENCE_READERS))
+def test_an_empty_folder_is_told_by_every_reader(tmp_path: Path, name: str) -> None:
+    read = (item_reader_of if name in ITEM_READERS else sentence_reader_of)(name)
+    assert problems(read(tmp_path))
 
 
 # ---- SNLI, MultiNLI, MedNLI ------------------------------------------------------------------
@@ -53,7 +47,7 @@ def test_snli_files_are_subsets_and_undecided_items_have_no_gold(tmp_path: Path)
         pair("It snows.", "It is white.", "-"),
     )
     put(tmp_path / "dev.jsonl", pair("It rains.", "It is wet.", "entailment", pairID="7e"))
-    made = items(entailment.read_snli(tmp_path))
+    made = sound(entailment.read_snli(tmp_path)).items
     assert [(one.item, one.label, one.subset) for one in made] == [
         ("dev:7e", "entailed", "dev"),
         ("test:7e", "entailed", "test"),
@@ -95,7 +89,7 @@ def test_anli_rounds_are_subsets(tmp_path: Path) -> None:
         {"uid": "u2", "context": "A.", "hypothesis": "C.", "label": "n"},
     )
     put(tmp_path / "R2/test.jsonl", {"premise": "A.", "hypothesis": "B.", "label": 2})
-    made = items(entailment.read_anli(tmp_path))
+    made = sound(entailment.read_anli(tmp_path)).items
     assert [(one.item, one.label, one.subset) for one in made] == [
         ("R1_test:u1", "entailed", "R1_test"),
         ("R1_test:u2", "neutral", "R1_test"),
@@ -131,7 +125,7 @@ def test_llm_aggrefact_in_every_format(tmp_path: Path, kind: str) -> None:
         frame.to_csv(path, index=False)
     else:
         frame.to_parquet(path)
-    made = items(entailment.read_llm_aggrefact(tmp_path))
+    made = sound(entailment.read_llm_aggrefact(tmp_path)).items
     assert [(one.subset, one.premises, one.hypothesis, one.label) for one in made] == [
         ("Wice", ["A."], "B.", "entailed"),
         ("Wice", ["A."], "C.", "not_entailed"),
@@ -172,7 +166,7 @@ def test_chunks_of_a_claim_are_its_premises(tmp_path: Path) -> None:
     scores = json.dumps({"d1": 0.75, "d3": 0})
     put(tmp_path / "t5-3b-anli__dev.entailment_score.json", scores)
     read = wice.read(tmp_path)
-    made = items(read)
+    made = sound(read).items
     assert [(one.item, one.label, one.premises) for one in made] == [
         ("d1", "entailed", ["It was wet. It rained.", "It was May."]),
         ("d2", "not_entailed", ["It was wet."]),
@@ -209,8 +203,7 @@ def test_what_is_wrong_in_wice_is_told(tmp_path: Path) -> None:
 
 def test_wice_as_released(mirror: Path) -> None:
     """Counts of the released split, and the published judge's AUROC as recomputed: .81."""
-    test = chosen_test("nli", {"ways": 2, "subsets": [], "sample": None}, where="x")
-    made = ingest_items(test, "wice", mirror / "wice_dev", dataset="wice_dev")
+    made = ingested("wice", mirror / "wice_dev", "wice_dev")
     assert len(made.pairs) == 1043
     assert Counter(made.gold["label"]) == {"entailed": 114, "not_entailed": 192 + 43}
     assert not made.warnings
@@ -260,3 +253,122 @@ def test_the_held_out_half_of_wice_is_the_same_on_every_machine(mirror: Path) ->
     assert len(made.verdicts) == 53
     names = "\n".join(sorted(held)).encode()
     assert hashlib.sha256(names).hexdigest()[:16] == "b00b59387c73ddca"
+
+
+# ---- labelled sentences ----------------------------------------------------------------------
+
+
+def written(one: DocumentRow) -> list[tuple[str, str, float | None]]:
+    return [
+        (one.text[said.span.start : said.span.end], said.label, said.confidence)
+        for said in one.sentences
+    ]
+
+
+# ---- JSON Lines ------------------------------------------------------------------------------
+
+ABSTRACT = {
+    "abstract_id": 0,
+    "sentences": ["Bees dance.", " Why is unknown. "],
+    "labels": ["background", "objective"],
+    "confs": [1, 0.6],
+}
+
+
+def test_csabstruct(tmp_path: Path) -> None:
+    put(tmp_path / "dev.jsonl", ABSTRACT, "", ABSTRACT | {"confs": [0.2, 0.3]})
+    first, second = sound(sentences.read_csabstruct(tmp_path)).documents
+    assert (first.doc_id, second.doc_id) == ("dev:1", "dev:3")
+    assert first.text == "Bees dance. Why is unknown."
+    assert written(first) == [
+        ("Bees dance.", "background", 1.0),
+        ("Why is unknown.", "objective", 0.6),
+    ]
+
+
+def test_ones_own_sentences_have_ids_and_any_labels(tmp_path: Path) -> None:
+    own = {"doc_id": "trial-7", "sentences": ["40 adults.", "A spoon."], "labels": ["who", "what"]}
+    put(tmp_path / "mine.jsonl", own)
+    (one,) = sound(sentences.read(tmp_path)).documents
+    assert (one.doc_id, one.author) == ("trial-7", "reference")
+    assert [said.label for said in one.sentences] == ["who", "what"]
+    assert [said.confidence for said in one.sentences] == [None, None]
+
+
+def test_what_is_wrong_with_json_is_told_at_once(tmp_path: Path) -> None:
+    put(
+        tmp_path / "dev.jsonl",
+        ABSTRACT | {"labels": ["background"]},
+        ABSTRACT | {"labels": ["background", "purpose"]},
+        ABSTRACT | {"confs": [0.5, 1.5]},
+        ABSTRACT | {"confs": [0.5]},
+        ABSTRACT | {"sentences": [SECRET, " "]},
+        ABSTRACT | {"sentences": []},
+        '{"sentences": [',
+        [SECRET],
+    )
+    found = problems(sentences.read_csabstruct(tmp_path))
+    assert len(found) == 8
+    said = "\n".join(found)
+    assert "dev.jsonl: line 1: 'labels' is not as long as 'sentences' (1 for 2 sentences)" in said
+    assert "line 2: 'labels' is wrong: input should be 'background', 'objective'" in said
+    assert "line 3: 'confs' is wrong: input should be less than or equal to 1" in said
+    assert "line 4: 'confs' is not as long as 'sentences'" in said
+    assert "line 5: 'sentences' is empty; fill it in" in said.replace(" (passage 1)", "")
+    assert "line 6: 'sentences' has no item; add at least one" in said
+    assert "line 7: is not valid JSON" in said
+    assert "line 8: is not an object with named values" in said
+
+
+def test_csabstruct_itself(tmp_path: Path, mirror: Path) -> None:
+    shutil.copy(mirror / "csabstruct/dev.jsonl", tmp_path)
+    found = sound(sentences.read_csabstruct(tmp_path)).documents
+    counted = Counter(said.label for one in found for said in one.sentences)
+    assert len(found) == 295
+    assert counted == {
+        **{"background": 681, "method": 624, "result": 410, "objective": 244},
+        "other": 67,
+    }
+
+
+# ---- PubMed RCT ------------------------------------------------------------------------------
+
+
+def test_pubmed_rct(tmp_path: Path) -> None:
+    put(
+        tmp_path / "test.txt",
+        "###101",
+        "OBJECTIVE\tTo see if @ spoons help .",
+        "METHODS\tWe gave @ adults a spoon .",
+        "",
+        "###102",
+        "BACKGROUND\tSalt is everywhere .",
+        "RESULTS\tIntake fell by @ % .",
+        "CONCLUSIONS\tSpoons may help .",
+    )
+    first, second = sound(sentences.read_pubmed_rct(tmp_path)).documents
+    assert (first.doc_id, second.doc_id) == ("101", "102")
+    assert first.text == "To see if @ spoons help . We gave @ adults a spoon ."
+    assert [label for _, label, _ in written(first)] == ["objective", "method"]
+    assert [label for _, label, _ in written(second)] == ["background", "result", "conclusion"]
+    assert second.at == ("test.txt", 5, "line")
+
+
+def test_what_is_wrong_with_text_is_told_at_once(tmp_path: Path) -> None:
+    put(
+        tmp_path / "test.txt",
+        f"METHODS\t{SECRET}",
+        "###101",
+        f"METHODS {SECRET}",
+        "RESULTS\t ",
+        f"FINDINGS\t{SECRET}",
+    )
+    found = problems(sentences.read_pubmed_rct(tmp_path))
+    assert found == [
+        "test.txt: line 1: a sentence is before the first abstract; begin each abstract with a line"
+        " ### and its id; docs/segmentation-tests.md has the format",
+        "test.txt: 2 lines: is no label and sentence with a tab between them (first: line 3);"
+        " write LABEL, a tab and the sentence; docs/segmentation-tests.md has the format",
+        "test.txt: line 5: the label is not known ('FINDINGS'); write one of BACKGROUND, OBJECTIVE,"
+        " METHODS, RESULTS, CONCLUSIONS",
+    ]

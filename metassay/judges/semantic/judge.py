@@ -171,10 +171,9 @@ class SemanticJudge:
         rest = [place for place, read in block.items() if found[place]["probability"] is None]
         if rest:
             said = judged(self._loaded(), [block[place] for place in rest])
-            values = coefficients.claim_probability(self._loaded(), said.features).tolist()
-            for place, value, lacking in zip(rest, values, said.lacking, strict=True):
-                found[place]["probability"] = kept(value, self._digits.kept)
-                found[place]["lacking"] = lacking
+            for place, (value, lacking) in zip(rest, said, strict=True):
+                probability = kept(value, self._digits.kept)
+                found[place] |= {"probability": probability, "lacking": lacking}
         return found
 
     def _judgment(self, hypothesis: str, output: Mapping[str, Any]) -> Judgment:

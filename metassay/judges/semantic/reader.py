@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from metassay.judges.semantic import clashes, features, head
-from metassay.judges.semantic.coefficients import Models, support
+from metassay.judges.semantic.coefficients import Models, claim_probability, support
 from metassay.judges.semantic.features import Hypothesis
 from metassay.models.encoders import Encoder
 from metassay.models.words import Text, encode, words
@@ -44,15 +44,11 @@ class Read(NamedTuple):
         )
 
 
-class Judged(NamedTuple):
-    """Of n claims: `features` (n x CLAIM_FEATURES), and the places of words that lack support."""
+def judged(models: Models, reads: Sequence[Read]) -> list[tuple[float, list[list[int]]]]:
+    """Of pairs that have a premise: the claim's probability, and places of words without support.
 
-    features: Any
-    lacking: list[list[list[int]]]
-
-
-def judged(models: Models, reads: Sequence[Read]) -> Judged:
-    """What the models of words and the network say of pairs that have a premise."""
+    A word lacks it where the model of words says so, or the network doubts it.
+    """
     doubts = head.read_doubts(models.head, [one.words for one in reads if one.words is not None])
     rows, lacking = [], []
     for one, (doubt, of_words) in zip(reads, doubts, strict=True):
@@ -62,7 +58,8 @@ def judged(models: Models, reads: Sequence[Read]) -> Judged:
         unlikely = (likely < UNLIKELY) | (np.array(of_words) > 0)
         spans = zip(one.said.encoded.words, unlikely, strict=True)
         lacking.append([list(span) for span, its in spans if its])
-    return Judged(np.array(rows), lacking)
+    values = claim_probability(models, np.array(rows)).tolist()
+    return list(zip(values, lacking, strict=True))
 
 
 def read_pairs(
