@@ -26,15 +26,8 @@ from metassay.judges.reading import (
     read,
     read_plainly,
 )
-from metassay.judges.record import JudgeKind
-from metassay.scoring.pairing.instruments import (
-    ATTRIBUTION,
-    ATTRIBUTION_ALONE,
-    ATTRIBUTION_REST,
-    ENTAILMENT,
-    SUPPORT,
-    SUPPORT_GRADE,
-)
+from metassay.judges.record import TWO_WAY, JudgeKind
+from metassay.scoring.pairing.instruments import SUPPORT, SUPPORT_GRADE
 
 _ASIDE = NEGATIONS | SUBJECTS
 
@@ -152,8 +145,7 @@ def _grade(
     return Judgment("ok", grade=float(grade), explanation=told)
 
 
-_LABELS = (ENTAILMENT, ATTRIBUTION, ATTRIBUTION_ALONE, ATTRIBUTION_REST)
-_ANSWERS = {**{one.name: _label for one in _LABELS}, SUPPORT_GRADE.name: _grade}
+_ANSWERS = {**dict.fromkeys(TWO_WAY, _label), SUPPORT_GRADE.name: _grade}
 
 
 def _best(

@@ -31,7 +31,7 @@ from metassay.judges.nli_answers import (
     written,
 )
 from metassay.judges.protocol import Judgment, Pair
-from metassay.judges.record import Band, JudgeKind, Probability
+from metassay.judges.record import TWO_WAY, Band, JudgeKind, Probability
 from metassay.models import extra
 from metassay.models.digits import PROBABILITY
 from metassay.models.loading import NetworkOptions, identify
@@ -47,13 +47,7 @@ from metassay.models.pair_scores import (
     load_encoder_decoder,
 )
 from metassay.models.store import STORE
-from metassay.scoring.pairing.instruments import (
-    ATTRIBUTION,
-    ATTRIBUTION_ALONE,
-    ATTRIBUTION_REST,
-    ENTAILMENT,
-    THREE_WAY,
-)
+from metassay.scoring.pairing.instruments import THREE_WAY
 
 _Label = Literal["entailed", "not_entailed", "neutral", "contradicted"]
 _Spellings = Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
@@ -330,9 +324,7 @@ def _load(options: NliOptions) -> tuple[Scorer, list[str]]:
     return load_causal(options, wording, options.max_tokens, words), []
 
 
-_ANSWERED = tuple(
-    one.name for one in (ENTAILMENT, ATTRIBUTION, ATTRIBUTION_ALONE, ATTRIBUTION_REST, THREE_WAY)
-)
+_ANSWERED = (*TWO_WAY, THREE_WAY.name)
 
 KIND = JudgeKind(
     options=NliOptions,

@@ -9,11 +9,19 @@ from pydantic import AfterValidator, Field
 from metassay.core.options import Options
 from metassay.judges.protocol import Judge, Judgment, Pair
 from metassay.llm.needs import Needs, Requests, Resources
-from metassay.scoring.pairing.instruments import INSTRUMENTS
+from metassay.scoring.pairing.instruments import (
+    ATTRIBUTION,
+    ATTRIBUTION_ALONE,
+    ATTRIBUTION_REST,
+    ENTAILMENT,
+    INSTRUMENTS,
+)
 
 if TYPE_CHECKING:
     from metassay.llm.prompts import Decoding
 
+# Does the premise entail the hypothesis? What is asked in two labels, whatever the premise is.
+TWO_WAY = tuple(one.name for one in (ENTAILMENT, ATTRIBUTION, ATTRIBUTION_ALONE, ATTRIBUTION_REST))
 BATCH = 1024  # pairs per call: enough for a judge to work on many at once, little to hold
 
 

@@ -17,7 +17,7 @@ from pydantic import Field
 from metassay.judges.criteria import RUBRIC, Scale, content, criterion_of
 from metassay.judges.lazy_citations import as_needed
 from metassay.judges.protocol import Judgment, Pair
-from metassay.judges.record import Band, JudgeKind, Probability, by_threshold
+from metassay.judges.record import TWO_WAY, Band, JudgeKind, Probability, by_threshold
 from metassay.judges.semantic import clashes, coefficients
 from metassay.judges.semantic.features import sentences
 from metassay.judges.semantic.reader import Question, Read, judged, read_pairs
@@ -28,12 +28,6 @@ from metassay.models.loading import NetworkOptions, identify, weights_digest
 from metassay.models.outputs import Task, device_kind, outputs
 from metassay.models.store import STORE
 from metassay.models.words import words
-from metassay.scoring.pairing.instruments import (
-    ATTRIBUTION,
-    ATTRIBUTION_ALONE,
-    ATTRIBUTION_REST,
-    ENTAILMENT,
-)
 
 METHOD = 5  # part of the store's keys; whoever changes what an output is raises it
 PACKAGES = ("transformers", "tokenizers", "torch")
@@ -225,14 +219,12 @@ def _grade(pair: Pair, supported: Sequence[float]) -> Judgment:
     return Judgment("ok", grade=float(criterion.level(mean)), explanation=told)
 
 
-_LABELS = (ENTAILMENT.name, ATTRIBUTION.name, ATTRIBUTION_ALONE.name, ATTRIBUTION_REST.name)
-
 KIND = JudgeKind(
     options=SemanticOptions,
     make=lambda options, _resources, _members: SemanticJudge(options),
-    instruments=(*_LABELS, *RUBRIC),
-    likely=lambda _: _LABELS,
-    abstains=lambda options: (*(_LABELS if options.abstain is not None else ()), *RUBRIC),
+    instruments=(*TWO_WAY, *RUBRIC),
+    likely=lambda _: TWO_WAY,
+    abstains=lambda options: (*(TWO_WAY if options.abstain is not None else ()), *RUBRIC),
     batch=16_384,  # the encoder is loaded once for each
     files=lambda options: tuple(
         PromptFile(path, None)
