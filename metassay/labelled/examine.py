@@ -43,7 +43,7 @@ class Evidence:
     given: pd.DataFrame
 
 
-class Found(NamedTuple):
+class Results(NamedTuple):
     """Tables `verdicts`, `judge_cards` and `calibration`, and what their owner should know."""
 
     verdicts: pd.DataFrame
@@ -52,7 +52,7 @@ class Found(NamedTuple):
     notes: list[str]
 
 
-def examine(evidence: Evidence, options: MetaOptions) -> Found:
+def examine(evidence: Evidence, options: MetaOptions) -> Results:
     """Reduce judgments to verdicts, and give every judge and rater its cards.
 
     A card's study is a subset; `all subsets` and `mean of subsets` where there are several; or
@@ -83,7 +83,7 @@ def examine(evidence: Evidence, options: MetaOptions) -> Found:
         cards += made
         bins += reliability
     notes = [note for one in everyone for note in one.notes()]
-    return Found(said, frame_of(cards, JUDGE_CARDS), frame_of(bins, CALIBRATION), notes)
+    return Results(said, frame_of(cards, JUDGE_CARDS), frame_of(bins, CALIBRATION), notes)
 
 
 def _labelled(given: pd.DataFrame, threshold: float) -> pd.DataFrame:

@@ -23,7 +23,7 @@ _KEY = ["doc_id", "author"]
 Row = dict[str, Any]
 
 
-class Found(NamedTuple):
+class Results(NamedTuple):
     """Tables `segment_scores` and `confusions`, and what their owner should know."""
 
     scores: pd.DataFrame
@@ -42,7 +42,7 @@ class _Beside(NamedTuple):
     documents: int
 
 
-def examine(sentences: pd.DataFrame, segmented: pd.DataFrame, options: MetaOptions) -> Found:
+def examine(sentences: pd.DataFrame, segmented: pd.DataFrame, options: MetaOptions) -> Results:
     """Hold the labels of each segmentation (SEGMENTED) against SENTENCES.
 
     Sentences on which it failed are left out, and counted; `accuracy_at_least` and
@@ -64,7 +64,7 @@ def examine(sentences: pd.DataFrame, segmented: pd.DataFrame, options: MetaOptio
                 scores += _above(one, other, options)
         cells += _cells(one)
     made = pd.DataFrame(scores, columns=list(SEGMENT_SCORES.columns))
-    return Found(made, pd.DataFrame(cells, columns=list(CONFUSIONS.columns)), notes)
+    return Results(made, pd.DataFrame(cells, columns=list(CONFUSIONS.columns)), notes)
 
 
 def _beside(name: str, sentences: pd.DataFrame, theirs: pd.DataFrame) -> _Beside:

@@ -8,7 +8,7 @@ import pytest
 from sklearn import metrics
 
 from metassay.core.errors import BadInput
-from metassay.labelled.segmentation_scores import Found, examine
+from metassay.labelled.segmentation_scores import Results, examine
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.tables.parquet import write
 from metassay.tables.segment_scores import CONFUSIONS, SEGMENT_SCORES
@@ -39,7 +39,7 @@ def segmented(said: Mapping[str, list[str | None]], name: str = "mine") -> pd.Da
     return pd.DataFrame(rows, columns=names)
 
 
-def values(found: Found, of: str = "all", name: str = "all") -> dict[str, float]:
+def values(found: Results, of: str = "all", name: str = "all") -> dict[str, float]:
     rows = found.scores[(found.scores["of"] == of) & (found.scores["name"] == name)]
     return dict(zip(rows["statistic"], rows["value"], strict=True))
 

@@ -46,7 +46,7 @@ COMPUTING = {
             *("text/vocabulary/__init__", "text/vocabulary/inflection"),
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "734b708ae4005af3"),
+        (5, "61435d9542639390"),
     ),
 }
 

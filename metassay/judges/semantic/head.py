@@ -104,16 +104,9 @@ def _norm(name: str) -> dict[str, tuple[int, ...]]:
 
 
 class Batch(NamedTuple):
-    """Pairs side by side as torch tensors, padded with zeros; the last two say what is no padding.
+    """Pairs side by side as torch tensors, padded with zeros; `..there` says what is no padding."""
 
-    The others are those of `Words`.
-    """
-
-    hypothesis: Any
-    sentences: Any
-    flags: Any
-    sentence_flags: Any
-    same: Any
+    words: Words
     there: Any
     sentences_there: Any
 
@@ -134,16 +127,17 @@ def batch(pairs: Sequence[Words], dtype: str) -> Batch:
             filled[place, : values.shape[0], : values.shape[1]] = values
         parts.append(torch.from_numpy(filled).to(getattr(torch, dtype)))
     there = (torch.from_numpy(np.arange(most[k]) < sizes[:, k, None]) for k in (0, 1))
-    return Batch(*parts, *there)
+    return Batch(Words(*parts), *there)
 
 
-def doubts(weights: Weights, pairs: Batch, drop: Any = None) -> Any:
+def doubts(weights: Weights, batched: Batch, drop: Any = None) -> Any:
     """The doubt of each word, pairs x words logits (torch), NONE for the padding.
 
     Weights and pairs are tensors of one dtype. `drop`: what is done to hidden values in training.
     """
     torch = extra.module("torch")
     drop = drop or (lambda state: state)
+    pairs = batched.words
     own, theirs = pairs.hypothesis @ weights["project"], pairs.sentences @ weights["project"]
     half = pairs.hypothesis.shape[2] // 2
     middle = pairs.hypothesis[..., :half] @ pairs.sentences[..., :half].mT
@@ -152,17 +146,17 @@ def doubts(weights: Weights, pairs: Batch, drop: Any = None) -> Any:
     parts = [pairs.flags]
     for sharpness in weights["sharpness"]:
         logits = (sharpness[:, None, None] * alike).sum(1)
-        look = logits.masked_fill(~pairs.sentences_there[:, None], NONE).softmax(2)
+        look = logits.masked_fill(~batched.sentences_there[:, None], NONE).softmax(2)
         seen = look @ theirs
         parts += [(own - seen).abs(), own * seen, (look[:, None] * alike).sum(3).mT]
         parts.append(look @ pairs.sentence_flags)
     state = drop(_apply(weights, "found", torch.cat(parts, 2)))
-    state = state + drop(_attend(weights, _normed(weights, "before_self", state), pairs.there))
+    state = state + drop(_attend(weights, _normed(weights, "before_self", state), batched.there))
     gelu = torch.nn.functional.gelu
     inner = gelu(_apply(weights, "inner", _normed(weights, "before_inner", state)))
     state = state + drop(_apply(weights, "inner_out", inner))
     hidden = gelu(_apply(weights, "hidden", _normed(weights, "before_doubt", state)))
-    return _apply(weights, "doubt", hidden)[..., 0].masked_fill(~pairs.there, NONE)
+    return _apply(weights, "doubt", hidden)[..., 0].masked_fill(~batched.there, NONE)
 
 
 def read_doubts(

@@ -68,16 +68,14 @@ def read(folder: Path) -> Items:
             *(at, claim.item, [claim.premise] if claim.premise.strip() else [], claim.hypothesis),
             *(None, claim.subset, claim.kind, claim.cluster),
         )
-        for at, claim in _lines(folder / CLAIMS_FILE, Claim, ("item",), found.problems)
+        for at, claim in _lines(folder / CLAIMS_FILE, Claim, found.problems)
     ]
-    needed: tuple[str, ...] = ("item", "rater", "label")
     found.labels = [
         LabelRow(at, said.item, said.rater, said.label == ENTAILED if said.label else None)
-        for at, said in _lines(folder / LABELS_FILE, Label, needed, found.problems)
+        for at, said in _lines(folder / LABELS_FILE, Label, found.problems)
     ]
-    needed = ("item", "judge")
     if os.path.lexists(folder / VERDICTS_FILE):
-        for at, given in _lines(folder / VERDICTS_FILE, Verdict, needed, found.problems):
+        for at, given in _lines(folder / VERDICTS_FILE, Verdict, found.problems):
             probability = _probability(given.probability, at, found.problems)
             label = given.label or None
             row = VerdictRow(at, given.item, given.judge, label, probability, given.status)
@@ -89,11 +87,11 @@ def read(folder: Path) -> Items:
     return found
 
 
-def _lines(
-    path: Path, model: type[Line], required: tuple[str, ...], problems: Findings
-) -> Iterator[tuple[Place, Line]]:
+def _lines(path: Path, model: type[Line], problems: Findings) -> Iterator[tuple[Place, Line]]:
     """The records that are a `model`; an empty field is as if its column were not there."""
-    optional = tuple(name for name in model.model_fields if name not in required)
+    columns = model.model_fields.items()
+    required = tuple(name for name, column in columns if column.is_required())
+    optional = tuple(name for name, column in columns if not column.is_required())
     records = csv_records(path, problems, required=required, optional=optional, remedy=_SEE)
     written = (
         (at, {name: value for name, value in fields.items() if value or name in required})
