@@ -77,12 +77,12 @@ def hangs(
 ) -> bool:
     """Whether another status or label is decided if a label's probabilities are so much off."""
     shifted = (
-        decide([{**window, label: window[label] + by} for window in windows])
+        [{**window, label: window[label] + by} for window in windows]
         for label in windows[0]
         for by in (-off, off)
     )
-    own = decide(windows)
-    return any((each.status, each.label) != (own.status, own.label) for each in shifted)
+    answers = [decide(each) for each in (windows, *shifted)]
+    return len({(answer.status, answer.label) for answer in answers}) > 1
 
 
 def two_way(

@@ -53,11 +53,10 @@ class JudgeKind(Needs):
     `make(options, resources, members)` gives the judge; `members` are the judges that `Needs` says
     are inside it, in that order. It can answer the `instruments` of these names (keys of
     `metassay.scoring.pairing.instruments.INSTRUMENTS`), as far as its members can. `batch`: how
-    many pairs it is handed at once, more where a group is longer.
-    `requests(pairs, options, decoding)` says what it would ask a language model at first; None: it
-    asks none. `likely(options)` are the
-    instruments whose answers have a probability, `abstains(options)` those where it may abstain:
-    all that it may be asked, where a record doesn't say.
+    many pairs it is handed at once, more where a group is longer. `requests(pairs, options,
+    decoding)` says what it would ask a language model at first; None: it asks none.
+    `likely(options)` are the instruments whose answers have a probability, `abstains(options)`
+    those where it may abstain: all that it may be asked, where a record doesn't say.
     """
 
     options: type[Options]

@@ -47,7 +47,7 @@ def test_the_fit_is_that_of_scikit_learn() -> None:
 def test_edits_are_read_both_ways_round() -> None:
     text = "She takes ibuprofen 400 mg twice daily for gout in the left hip."
     premise = ("The rash improved.", text, "Her mother is 80.")
-    made = [one for n in range(40) for one in edited("note", "g", text, premise, random.Random(n))]
+    made = [one for n in range(40) for one in edited("g", text, premise, random.Random(n))]
     kinds = {one.kind for one in made if not one.supported}
     assert {f"note_{kind}" for kind in ("drug", "dose", "laterality", "negation")} <= kinds
     straight = [one for one in made if one.hypothesis != text]

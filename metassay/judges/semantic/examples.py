@@ -82,7 +82,7 @@ def notes(raw: Path, rng: random.Random) -> Iterator[Example]:
         group = f"visit{number}"
         fitting = [one for one in note if _LEAST <= len(one.split()) <= _MOST]
         for text in rng.sample(fitting, min(len(fitting), _EDITED)):
-            yield from edited("note", group, text, note, rng)
+            yield from edited(group, text, note, rng)
         for text in rng.sample(fitting, min(len(fitting), _OF_NOTE)):
             other = read[(number + 1 + rng.randrange(len(read) - 1)) % len(read)][0]
             spoken = read[(number + _SPOKEN) % len(read)][1]
@@ -94,9 +94,9 @@ def notes(raw: Path, rng: random.Random) -> Iterator[Example]:
 
 
 def edited(
-    kind: str, group: str, text: str, premise: tuple[str, ...], rng: random.Random
+    group: str, text: str, premise: tuple[str, ...], rng: random.Random
 ) -> Iterator[Example]:
-    """The edits of a sentence that the training half of the vocabulary knows, false and true.
+    """False and true edits of a note's sentence, by the training half of the vocabulary.
 
     Half of the false ones are turned round: the sentence as it is, read where the edited one
     stands. So no oddness of edited sentences tells what is false.
@@ -104,14 +104,14 @@ def edited(
     others = [one for one in premise if one != text]
     for edit in edits(text, _EDITS, rng.randrange(2**31), others, half="train"):
         if edit.entailed:
-            yield Example(f"{kind}_same", group, edit.text, premise, True, ())
+            yield Example("note_same", group, edit.text, premise, True, ())
         elif rng.random() < 0.5:
             spans = _changed(text, edit.text) or None
-            yield Example(f"{kind}_{edit.kind}", group, edit.text, premise, False, spans)
+            yield Example(f"note_{edit.kind}", group, edit.text, premise, False, spans)
         else:
             turned = tuple(edit.text if one == text else one for one in premise)
             spans = _changed(edit.text, text) or None
-            yield Example(f"{kind}_{edit.kind}", group, text, turned, False, spans)
+            yield Example(f"note_{edit.kind}", group, text, turned, False, spans)
 
 
 def written(pairs: Path) -> Iterator[Example]:
