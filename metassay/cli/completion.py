@@ -33,8 +33,7 @@ FOLDERS = ("DIR", "FOLDER")
 
 def completion(chosen: argparse.Namespace) -> int:
     """Print the script of the chosen shell."""
-    # Here, since main.py imports the commands, this one among them.
-    from metassay.cli.main import parser
+    from metassay.cli.main import parser  # which imports the commands, this one among them
 
     print(script(parser(), chosen.shell))
     return 0

@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
@@ -273,7 +272,7 @@ def check(found: dict[str, tuple[float, ...]], expected: dict[str, tuple[float, 
 
 @pytest.mark.parametrize("style", STYLES)
 def test_one_call_per_part_and_cited_statement_all_at_once_and_never_again(
-    style: str, tmp_path: Path
+    style: str, tmp_path
 ) -> None:
     def script(call: server.Call) -> server.Answer:
         return server.said(true_reply(call, style))
@@ -335,7 +334,7 @@ def judged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest.mark.parametrize("name", VISITS, ids=VISITS.values())
 def test_a_fault_is_a_status_of_its_questions_and_the_bounds_hold_the_truth(
-    name: str, judged: Run
+    name: str, judged
 ) -> None:
     fault = FAULTS[VISITS[name]]
     found = judged.visits.statuses(judged.judgments, name)
@@ -352,7 +351,7 @@ def test_a_fault_is_a_status_of_its_questions_and_the_bounds_hold_the_truth(
     assert all(HARD in asked_by(call) for call in later)
 
 
-def test_nothing_but_what_failed_has_no_answer_and_nothing_is_asked_twice(judged: Run) -> None:
+def test_nothing_but_what_failed_has_no_answer_and_nothing_is_asked_twice(judged) -> None:
     pd.testing.assert_frame_equal(judged.again, judged.judgments)
     lost = judged.judgments[judged.judgments["status"] != "ok"]
     assert lost[["label", "grade", "explanation"]].isna().all(axis=None)

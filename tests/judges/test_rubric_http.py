@@ -183,7 +183,7 @@ def judged(rubric: Rubric, tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_one_criterion_s_status_and_the_others_have_their_grades(
-    name: str, judged: Run
+    name: str, judged
 ) -> None:
     fault = FAULTS[name]
     asked = judged.pairs.merge(judged.judgments, on="pair_id")
@@ -218,7 +218,7 @@ def third(*grades: int) -> list[float]:
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_scores_say_what_is_missing_and_what_it_could_change(name: str, judged: Run) -> None:
+def test_scores_say_what_is_missing_and_what_it_could_change(name: str, judged) -> None:
     """value, low, high, n_expected, n_failed; of both scales with weight 1 the mean, by hand."""
     two, open_ = [*third(2, 2, 2), 1, 0], [math.nan, *third(1, 3), 1, 1]
     known = FAULTS[name].status
@@ -236,7 +236,7 @@ def test_scores_say_what_is_missing_and_what_it_could_change(name: str, judged: 
         assert found == pytest.approx(row, nan_ok=True), metric
 
 
-def test_what_was_answered_is_never_asked_again(judged: Run) -> None:
+def test_what_was_answered_is_never_asked_again(judged) -> None:
     pd.testing.assert_frame_equal(judged.again, judged.judgments)
     late = {asked_by(call).text for call in judged.calls_again}
     assert late == {text_of(name) for name, fault in FAULTS.items() if fault.status == "error"}

@@ -80,9 +80,7 @@ def calls(found: Plan) -> list[tuple[str, int, int]]:
     return [(p.stage, p.estimate.calls, p.estimate.calls_in_ledger) for p in found.planned]
 
 
-def test_it_is_counted_before_it_is_sent_and_what_comes_after_it_too(
-    tmp_path: Path, known: Ingested
-) -> None:
+def test_it_is_counted_before_it_is_sent_and_what_comes_after_it_too(tmp_path, known) -> None:
     ledger, notes = tmp_path / "ledger.sqlite", len(known.sources)
     with ScriptedServer(script) as server:
         found = planned(known, server.base_url, ledger, writing=True)

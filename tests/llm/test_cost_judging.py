@@ -13,7 +13,7 @@ from metassay.core.params import load
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.datasets.registry import REGISTRY, load_registry
 from metassay.generation import SYSTEMS
-from metassay.generation.generate import write_texts
+from metassay.generation.record import write_texts
 from metassay.judges import JUDGES
 from metassay.judges.make import instruments_of, make_judge
 from metassay.judges.run import judge_pairs
@@ -103,11 +103,11 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     told_kinds(monkeypatch, {"x": Told({})})
 
 
-def test_a_judge_that_asks_nobody_costs_nothing(known: Ingested, ledger: Path) -> None:
+def test_a_judge_that_asks_nobody_costs_nothing(known, ledger) -> None:
     assert planned(known, ledger, {"j": TOLD}, {"lead": LEAD}) == Plan([], [])
 
 
-def test_texts_that_are_there_are_read_once(known: Ingested, ledger: Path) -> None:
+def test_texts_that_are_there_are_read_once(known, ledger) -> None:
     """The kind `asks` puts a question per premise: for claim_recall that is the system's text."""
     found = planned(known, ledger, {"j": ASKS}, {"lead": LEAD})
     assert calls(found) == [("judge-j", "m", len(known.sources), 0)]
@@ -119,9 +119,7 @@ def test_texts_that_are_there_are_read_once(known: Ingested, ledger: Path) -> No
     assert calls(both) == [("judge-j", "m", len(known.sources), 0)]
 
 
-def test_texts_that_are_not_written_yet_are_asked_about_each_by_itself(
-    known: Ingested, ledger: Path
-) -> None:
+def test_texts_that_are_not_written_yet_are_asked_about_each_by_itself(known, ledger) -> None:
     """Two systems' stand-ins are the same reference, but their texts will not be."""
     notes = len(known.sources)
     found = planned(known, ledger, {"j": ASKS}, {"one": CHAT, "two": CHAT | {"citations": False}})
@@ -132,14 +130,14 @@ def test_texts_that_are_not_written_yet_are_asked_about_each_by_itself(
     assert found.notes[0].startswith(f"{notes}{said}")
 
 
-def test_claims_that_are_not_listed_yet_are_clauses(known: Ingested, ledger: Path) -> None:
+def test_claims_that_are_not_listed_yet_are_clauses(known, ledger) -> None:
     found = planned(known, ledger, {"j": ASKS}, {"lead": LEAD}, LISTING)
     notes = len(known.sources)
     assert calls(found) == [("decompose", "m", 2 * notes, 0), ("judge-j", "m", notes, 0)]
     assert f"the claims of {2 * notes} part(s) are not listed yet" in found.notes[0]
 
 
-def test_what_the_ledger_has_is_not_asked(known: Ingested, ledger: Path) -> None:
+def test_what_the_ledger_has_is_not_asked(known, ledger) -> None:
     """Five of the references, as if they had been the premises of somebody's claims."""
     with Ledger(ledger) as opened:
         for text in known.texts["text"].iloc[:5]:
@@ -150,9 +148,7 @@ def test_what_the_ledger_has_is_not_asked(known: Ingested, ledger: Path) -> None
     assert calls(found) == [("judge-j", "m", len(known.sources), 5)]
 
 
-def test_members_are_counted_and_what_two_judges_ask_is_asked_once(
-    known: Ingested, ledger: Path
-) -> None:
+def test_members_are_counted_and_what_two_judges_ask_is_asked_once(known, ledger) -> None:
     judges = {
         "panel": {"kind": "jury", "by": "majority", "members": {"a": ASKS, "b": TOLD, "c": ASKS}},
         "steps": {"kind": "cascade", "members": {"first": TOLD, "then": ASKS}},
@@ -173,17 +169,13 @@ def test_members_are_counted_and_what_two_judges_ask_is_asked_once(
     assert thrice.startswith(f"judge-steps: {notes} of its questions")
 
 
-def test_a_judge_that_cannot_answer_is_told_as_its_stage_would(
-    known: Ingested, ledger: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_judge_that_cannot_answer_is_told_as_its_stage_would(known, ledger, monkeypatch) -> None:
     told_kinds(monkeypatch, {"x": Told({})}, ("attribution",))
     with pytest.raises(BadInput, match="judges > j: cannot answer instrument 'entailment'"):
         planned(known, ledger, {"j": ASKS}, {"lead": LEAD})
 
 
-def test_answers_are_as_long_as_their_style_and_not_as_the_texts(
-    known: Ingested, ledger: Path
-) -> None:
+def test_answers_are_as_long_as_their_style_and_not_as_the_texts(known, ledger) -> None:
     systems = {"lead": LEAD, "more": LEAD | {"passages": 9}}
     measures = ("claim_recall", "preference")
     found = planned(known, ledger, {"j": LLM | {"style": "plain"}}, systems, None, measures)
@@ -231,7 +223,7 @@ def answered(
         return judge_pairs(pairs, "j", made, instruments_of(chosen), batch=chosen.record.batch)
 
 
-def test_an_llm_judge_costs_what_was_estimated(known: Ingested, ledger: Path) -> None:
+def test_an_llm_judge_costs_what_was_estimated(known, ledger) -> None:
     """Alone, and then nothing more as a member."""
     known = known._replace(sources=known.sources.iloc[:3], texts=known.texts.iloc[:3])
     panel = {"kind": "jury", "by": "majority", "members": {"a": LLM, "b": LEXICAL, "c": LEXICAL}}
@@ -266,7 +258,7 @@ def test_an_llm_judge_costs_what_was_estimated(known: Ingested, ledger: Path) ->
         assert len(together) <= len(judgments)
 
 
-def test_what_the_judges_of_a_judge_test_ask(ledger: Path) -> None:
+def test_what_the_judges_of_a_judge_test_ask(ledger) -> None:
     """The kind `asks` puts a question per premise."""
     params = load(ROOT)
     premises = set(pd.read_csv(ROOT / "data/sample_claims/claims.csv")["premise"])

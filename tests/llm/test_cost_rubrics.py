@@ -10,7 +10,7 @@ from metassay.core.kinds import choose
 from metassay.core.params import load
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.generation import SYSTEMS
-from metassay.generation.generate import write_texts
+from metassay.generation.record import write_texts
 from metassay.judges import JUDGES
 from metassay.judges.make import instruments_of, make_judge
 from metassay.judges.run import judge_pairs
@@ -92,9 +92,7 @@ def highest(call: Call) -> Answer:
     )
 
 
-def test_rubrics_cost_what_was_estimated(
-    known: Ingested, rubrics: list[Rubric], tmp_path: Path
-) -> None:
+def test_rubrics_cost_what_was_estimated(known, rubrics, tmp_path) -> None:
     """All scales that read one text against one reference are one call, of whatever rubric."""
     ledger, notes = tmp_path / "ledger.sqlite", len(known.sources)
     with ScriptedServer(highest) as server:

@@ -7,7 +7,6 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.llm.client import asker
 from metassay.llm.egress import Cleared, check
-from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.messages import ChatRequest, Message
 from tests.llm.batch_setup import budget_of, endpoint, model
@@ -28,7 +27,7 @@ from tests.llm.scripted_server import (
 )
 
 CANARY = "canary-7f3d9a1c"
-LOGGERS = ("openai", "httpx2", "httpx", "httpcore2", "httpcore", "asyncio", "metassay", "")
+LOGGERS = ("httpx2", "httpx", "httpcore2", "httpcore", "asyncio", "metassay", "")
 
 
 @pytest.fixture
@@ -90,13 +89,7 @@ FAULTS: dict[str, Callable[[], Answer]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_no_text_in_any_log_or_error(
-    server: ScriptedServer,
-    ledger: Ledger,
-    caplog: pytest.LogCaptureFixture,
-    capfd: pytest.CaptureFixture[str],
-    fault: str,
-) -> None:
+def test_no_text_in_any_log_or_error(server, ledger, caplog, capfd, fault: str) -> None:
     """Every error that the server sends repeats the prompt, as real ones do."""
     server.script = lambda call: FAULTS[fault]()
     for name in LOGGERS:
@@ -122,9 +115,7 @@ def test_no_text_in_any_log_or_error(
     assert CANARY not in "".join(capfd.readouterr())
 
 
-def test_an_endpoint_that_is_not_allowed_sees_nothing(
-    server: ScriptedServer, elsewhere: ScriptedServer, ledger: Ledger
-) -> None:
+def test_an_endpoint_that_is_not_allowed_sees_nothing(server, elsewhere, ledger) -> None:
     allowed = endpoint(server.base_url, sends=["private"])
     with pytest.raises(BadInput):
         check("private", "ward", "elsewhere", endpoint(elsewhere.base_url))
@@ -136,9 +127,7 @@ def test_an_endpoint_that_is_not_allowed_sees_nothing(
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
-def test_a_redirect_takes_no_text_elsewhere(
-    server: ScriptedServer, elsewhere: ScriptedServer, ledger: Ledger, status: int
-) -> None:
+def test_a_redirect_takes_no_text_elsewhere(server, elsewhere, ledger, status: int) -> None:
     location = {"Location": f"{elsewhere.base_url}/chat/completions"}
     server.script = lambda call: Answer(status=status, headers=location)
     cleared = check("private", "ward", "here", endpoint(server.base_url, sends=["private"]))
@@ -147,12 +136,7 @@ def test_a_redirect_takes_no_text_elsewhere(
     assert not elsewhere.calls
 
 
-def test_a_proxy_of_the_environment_sees_nothing(
-    server: ScriptedServer,
-    elsewhere: ScriptedServer,
-    ledger: Ledger,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_proxy_of_the_environment_sees_nothing(server, elsewhere, ledger, monkeypatch) -> None:
     proxy = f"http://127.0.0.1:{elsewhere.port}"
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, proxy)
@@ -162,9 +146,7 @@ def test_a_proxy_of_the_environment_sees_nothing(
     assert not elsewhere.calls
 
 
-def test_a_proxy_that_params_name_is_used(
-    server: ScriptedServer, elsewhere: ScriptedServer, ledger: Ledger
-) -> None:
+def test_a_proxy_that_params_name_is_used(server, elsewhere, ledger) -> None:
     elsewhere.script = echo
     options = endpoint(server.base_url, proxy=f"http://127.0.0.1:{elsewhere.port}")
     cleared = check("public", "sample", "here", options)

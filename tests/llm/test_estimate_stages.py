@@ -13,7 +13,7 @@ from metassay.core.kinds import Chosen, choose
 from metassay.core.params import load
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.generation import SYSTEMS
-from metassay.generation.generate import write_texts
+from metassay.generation.record import write_texts
 from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.estimate import Estimate
 from metassay.llm.session import Session
@@ -148,9 +148,7 @@ def check(estimate: Estimate, read: int, written: int, paid: float, *, length: b
 
 
 @pytest.mark.parametrize("structured", [False, True])
-def test_both_stages_cost_what_was_estimated(
-    tmp_path: Path, server: ScriptedServer, known: Ingested, structured: bool
-) -> None:
+def test_both_stages_cost_what_was_estimated(tmp_path, server, known, structured: bool) -> None:
     here = setting(known, server.base_url, tmp_path / "ledger.sqlite", structured=structured)
     before = here.estimates()
     assert not server.calls
@@ -182,7 +180,7 @@ def test_both_stages_cost_what_was_estimated(
 
 
 def test_no_bill_is_above_the_bound_even_if_every_list_is_asked_for_again(
-    tmp_path: Path, server: ScriptedServer, known: Ingested
+    tmp_path, server, known
 ) -> None:
     wordy = "no list, but many words " * 330  # just below max_tokens
     server.script = lambda call: said(wordy)

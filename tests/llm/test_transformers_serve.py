@@ -161,9 +161,7 @@ def sources() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def test_every_section_of_every_document_has_a_row(
-    asking: tuple[Recorder, Decoding], tmp_path: Path
-) -> None:
+def test_every_section_of_every_document_has_a_row(asking, tmp_path) -> None:
     ask, decoding = asking
     block: dict[str, Any] = {"model": "tiny", "unit": "section", "citations": True, "shots": 0}
     block |= {"examples": [], "example_citations": "none"}
@@ -190,7 +188,7 @@ class Verdict(Answer):
     label: Literal[0, 1]
 
 
-def test_nonsense_about_claims_is_one_status_each(asking: tuple[Recorder, Decoding]) -> None:
+def test_nonsense_about_claims_is_one_status_each(asking) -> None:
     ask, decoding = asking
 
     def build(items: list[Item]) -> ChatRequest:
@@ -212,7 +210,7 @@ def test_nonsense_about_claims_is_one_status_each(asking: tuple[Recorder, Decodi
     assert sum(paid) > 0
 
 
-def test_parts_without_claims_are_unknown(asking: tuple[Recorder, Decoding]) -> None:
+def test_parts_without_claims_are_unknown(asking) -> None:
     ask, decoding = asking
     parts = pd.DataFrame(
         {
@@ -232,7 +230,7 @@ def test_parts_without_claims_are_unknown(asking: tuple[Recorder, Decoding]) -> 
     assert set(units["status"]) <= STATUSES - {"ok"}
 
 
-def test_nonsense_is_no_judgment(asking: tuple[Recorder, Decoding]) -> None:
+def test_nonsense_is_no_judgment(asking) -> None:
     ask, decoding = asking
     pairs = [pair("The knee hurts.", premise="it hurts on stairs"), pair("s", "attribution")]
     for style in ("plain", "json"):
