@@ -50,7 +50,6 @@ def script(parser: argparse.ArgumentParser, shell: str) -> str:
 
 
 def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """The arguments of a parser, and those of all its commands."""
     for action in parser._actions:
         yield action
         if isinstance(action, argparse._SubParsersAction):

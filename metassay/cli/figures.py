@@ -59,7 +59,6 @@ def figures(chosen: argparse.Namespace) -> int:
 
 
 def _of_this_project(papers: Sequence[str]) -> None:
-    """Raise BadInput where no benchmark of this project feeds any of these papers."""
     records = [record for paper in papers for record in PAPERS[paper]]
     feeding = sorted({benchmark for record in records for benchmark, _ in needed(record)})
     if feeding and not any((BENCHMARKS / one / PARAMS.name).is_file() for one in feeding):
@@ -90,7 +89,6 @@ def _draw_here(paper: str, formats: Sequence[str]) -> Outcome:
 
 
 def _files(paper: str) -> set[str]:
-    """The names of the records that have a file."""
     return {file.stem for file in Path(FIGURES, paper).iterdir()}
 
 

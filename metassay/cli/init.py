@@ -58,7 +58,6 @@ def upgrade(_: argparse.Namespace) -> int:
 
 
 def _content(chosen: argparse.Namespace, name: str) -> Content | None:
-    """What the project is to hold; None if its user declined."""
     if chosen.texts is None:
         if chosen.ratings or chosen.scores or chosen.columns:
             raise BadInput(

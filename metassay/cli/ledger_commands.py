@@ -119,7 +119,6 @@ def _planned(one: plan.Planned) -> tuple[str, ...]:
 
 
 def _totals(planned: list[plan.Planned], cap: MaxCost | None, spent: Spending) -> Iterable[str]:
-    """What all of it costs, what was paid so far, and what params.yaml > max_cost leaves."""
     by_currency: dict[str, list[Any]] = {}
     for _, _, costs in planned:
         if costs.currency is not None:

@@ -337,7 +337,6 @@ def _add(group: Any, name: str, function: str, summary: str) -> argparse.Argumen
 
 
 def _add_group(commands: Any, name: str, summary: str) -> Any:
-    """A command that has actions."""
     group = _add(commands, name, "", summary)
     return group.add_subparsers(required=True, metavar="ACTION")
 

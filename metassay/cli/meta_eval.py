@@ -109,7 +109,6 @@ def _files(chosen: argparse.Namespace) -> tuple[list[Path], list[Path]]:
 def _read(
     scores: Sequence[Path], ratings: Sequence[Path], named: Named
 ) -> tuple[list[Sheet], list[Sheet]]:
-    """The cells of all files, or the faults of all of them at once."""
     both = {one.resolve() for one in scores} & {one.resolve() for one in ratings}
     if both:
         raise BadInput(

@@ -133,7 +133,6 @@ def spread(words: Sequence[str]) -> list[str]:
 
 
 def _names(option: str, words: Sequence[str]) -> list[str]:
-    """The names that these words begin with."""
     names: list[str] = []
     for word in words:
         ending = Path(word).suffix.lower() in _ENDINGS
@@ -154,7 +153,6 @@ def _meta_eval(chosen: argparse.Namespace) -> int:
 
 
 def _between_commas(text: str) -> list[str]:
-    """The names between commas."""
     names = [name.strip() for name in text.split(",")]
     if not all(names):
         raise argparse.ArgumentTypeError("a name is empty; write NAME or NAME,NAME")

@@ -118,7 +118,6 @@ def _headline(rows: list[Row], level: str) -> str:
 
 
 def _alphas(agreement: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """Krippendorff's alpha of all raters in words, by study and criterion."""
     said = {}
     for row in agreement.to_dict("records"):
         name = str(row["coefficient"])

@@ -151,7 +151,6 @@ def _once(ask: Ask, model: str, asked: list[_Asked], *, logprobs: bool) -> Ask:
 
 
 def _told(asked: _Asked, session: Session) -> Iterator[str]:
-    """What went to a model, what came back, and what that is to the library."""
     model = find_model(session.models, asked.model)
     endpoint = session.models.endpoints[model.endpoint]
     exchange, reply = asked.exchange, asked.reply
@@ -198,7 +197,6 @@ def _listed(named: Mapping[str, object]) -> str:
 def _came_to(
     judge: Chosen, judgment: Judgment, asked: Sequence[_Asked], start: float
 ) -> Iterator[str]:
-    """What was read from the answer, how long it took, and whether a model had to be loaded."""
     known = {f"{n} ": getattr(judgment, n) for n in ("label", "probability", "explanation")}
     known["repaired "] = "yes" if judgment.repaired else None
     took = f"{time.time() - start:.2f} s"

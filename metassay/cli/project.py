@@ -72,7 +72,6 @@ def _built(name: str) -> str:
 
 
 def _user_kinds(params: Params, registry: Mapping[str, Dataset]) -> Table:
-    """The blocks and datasets whose kind or reader is a dotted path."""
     kinds = folded("block", "name", "kind", title="kinds of this project")
     for block in KINDS:
         for name, options in getattr(params, block).items():

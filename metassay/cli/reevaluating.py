@@ -71,7 +71,6 @@ def _accepted_readable(names: list[str]) -> None:
 
 
 def _with_scores(names: list[str], params: Params) -> None:
-    """Raise BadInput for what is no benchmark of systems."""
     problems = [
         f"{Path('benchmarks', name)}: is a test, whose items have right answers; its numbers are"
         " compared with those, so run it by `metassay run`"

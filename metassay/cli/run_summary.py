@@ -98,7 +98,6 @@ def _filled(heads: Sequence[str], rows: Iterable[Sequence[str]], title: str) -> 
 
 
 def _headline(name: str, params: Params, console: Console) -> None:
-    """The leaderboard of one benchmark, and which metrics are closest to people."""
     folder, benchmark = Path("data/tables") / name, params.benchmarks[name]
     shown_as = ShownAs.of(params.shown_as, benchmark.writers, benchmark.judges)
     title = f"{name}: mean score of the whole texts"
@@ -122,7 +121,6 @@ def _noted(notes: list[tuple[str, str]], name: str) -> Iterator[str]:
 
 
 def _leaders(authors: list[str], rows: list[list[str]], title: str, width: int) -> Iterator[Table]:
-    """Metrics by authors, as many authors side by side as there is room for."""
     first = max((len(metric) for metric, *_ in rows), default=0) + _FRAME + 1
     each = max(map(len, authors), default=0) + _FRAME
     many = max(1, (width - first) // each)

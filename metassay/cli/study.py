@@ -105,7 +105,6 @@ def import_back(chosen: argparse.Namespace) -> int:
 def _say_params(
     benchmark: str, study: str, ratings: Path, criteria: Mapping[str, Criterion]
 ) -> None:
-    """Print what of the benchmark's params.yaml is not there yet."""
     own, file = load().benchmarks[benchmark], BENCHMARKS / benchmark / PARAMS
     said = []
     if getattr(own, "studies", {}).get(study) != ratings.as_posix():
@@ -140,7 +139,6 @@ def _check_name(benchmark: str, study: str) -> None:
 
 
 def _reader(benchmark: str) -> Any:
-    """What reads a table of the benchmark once."""
     there: dict[str, pd.DataFrame] = {}
 
     def reads(table: Table) -> pd.DataFrame:
@@ -162,6 +160,5 @@ def _raters(written: str) -> tuple[str, ...]:
 
 
 def _not_public(datasets: Iterable[str]) -> list[str]:
-    """Those of the datasets that not everybody may read."""
     known = load_registry()
     return sorted(one for one in datasets if one not in known or known[one].access != "public")

@@ -161,7 +161,6 @@ def _batch(
 
 
 def _text(writer: Writer, tokens: list[int], most: int) -> tuple[str, bool]:
-    """What was written, and whether it came to an end."""
     decoding = writer.weights.generation_config
     ends = decoding.eos_token_id
     ends = ends if isinstance(ends, list) else [ends]

@@ -99,8 +99,6 @@ class Written(NamedTuple):
 
 
 class _Way(NamedTuple):
-    """How one task is written."""
-
     prompt: Prompt
     examples: Sequence[Example]
     parts: tuple[str, ...]

@@ -314,7 +314,6 @@ class LlmJudge:
         return [found[pair.pair_id] for pair in pairs]
 
     def _said(self, call: Call, number: int, results: Sequence[ItemResult[Answer]]) -> _Said:
-        """What one answer, or several to the same question, come to."""
         options, labels = self._options, [str(value) for value in call.form.values]
         fields = [result.value.model_dump() for result in results if result.value is not None]
         if len(fields) < len(results) / 2 or not fields:  # of a few, shares would mean little
@@ -393,7 +392,6 @@ def _groups(
 
 
 def _decodings(call: Call, options: LlmOptions, decoding: Decoding) -> list[Decoding]:
-    """How each of the answers to a call is drawn."""
     if call.form.field == "grade" or options.probability != "samples":
         return [decoding]
     drawn = decoding._replace(temperature=options.samples.temperature)
@@ -455,7 +453,6 @@ def _counts(results: Sequence[ItemResult[Answer]]) -> dict[str, Any]:
 
 
 def _drawn(options: LlmOptions) -> str:
-    """How labels get a probability, and what it decides, as recipes print it."""
     if options.probability == "none":
         return ""
     how = f"logprobs:{options.top_logprobs}"
@@ -471,7 +468,6 @@ def _heat(samples: Samples) -> str:
 
 
 def _likely_for(options: LlmOptions) -> list[str]:
-    """The instruments whose answers have a probability."""
     forms = [form for form in FORMS if form.field == "label" and options.probability != "none"]
     return [name for form in forms for name in form.instruments]
 

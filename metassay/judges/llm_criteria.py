@@ -79,7 +79,6 @@ CRITERIA_FORMS = tuple(
 
 
 def _question(criterion: Criterion) -> dict[str, object]:
-    """What a prompt shows of a criterion, beside its number."""
     asks: dict[str, object] = {"criterion": criterion.criterion, "asks": criterion.asks}
     if isinstance(criterion, Scale):
         return asks | {"levels": {str(n): criterion.levels[str(n)] for n in criterion.grades}}

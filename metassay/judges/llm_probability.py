@@ -121,7 +121,6 @@ def _shown(token: TokenLogprobs) -> str:
 
 
 def _options(token: TokenLogprobs) -> tuple[float, dict[str, float]]:
-    """The probability of a token, and of each other text in its place."""
     others = {text: math.exp(logprob) for text, logprob in token.top if text != token.token}
     return math.exp(token.logprob), others
 

@@ -265,7 +265,6 @@ def repair(said: Any, model: type[BaseModel]) -> Any:
 
 
 def _labels(kind: Any) -> dict[str, str]:
-    """The texts to choose from, by how they are folded."""
     choices = get_args(kind) if get_origin(kind) is Literal else ()
     return {_folded(label): label for label in choices if isinstance(label, str)}
 

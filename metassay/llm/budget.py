@@ -175,7 +175,6 @@ def open_budget(
 
 
 def _more(column: str) -> str:
-    """SQL that adds to a column of an account."""
     return f"{column} = min({column} + ?, {_MOST})"
 
 

@@ -264,7 +264,6 @@ class Asking:
         return entry
 
     def _stop(self, why: BadInput) -> None:
-        """Ask nothing more."""
         self._dead_end = self._dead_end or why
         self._stopped.set()
         self._gate.abandon()

@@ -102,7 +102,6 @@ def _counter(
 def _written(
     past: Sequence[PastAnswer], open_: Sequence[ChatRequest], each: float
 ) -> tuple[float, str]:
-    """Tokens of all answers, and what that rests on."""
     kinds = {(request.messages[0], request.schema) for request in open_}
     alike = [
         (_material(one.request), one.completion_tokens)

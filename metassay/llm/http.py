@@ -266,7 +266,6 @@ def _failed(response: httpx2.Response, whole: bytes, request: ChatRequest, key: 
 
 
 def _error_in(whole: bytes) -> object:
-    """The member `error` of a body, or all of it; as a text if it is no JSON."""
     text = whole.decode("utf-8", "replace").strip()
     try:
         said = json.loads(text)

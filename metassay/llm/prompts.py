@@ -33,8 +33,6 @@ _PLACE = re.compile(r"\{\{([a-z_]+)\}\}")
 
 
 class _File(Options):
-    """What a prompt file holds."""
-
     purpose: str
     version: int
     variables: dict[str, Kind]

@@ -295,7 +295,6 @@ def most_requests(groups: Sequence[Group[Any]], rounds: int) -> list[int]:
 def _take(
     batch: _Batch, reply: Reply, states: dict[int, ItemResult[AnyAnswer]], group: Group[AnyAnswer]
 ) -> list[_Batch]:
-    """Note what a reply says about its items; returns what is to be asked again."""
     answers, faults = _answers(reply, {item.number for item in batch.items}, group)
     status: ItemStatus = "unparsed" if reply.status == "ok" else reply.status
     counts = [n for n in (reply.prompt_tokens, reply.completion_tokens) if n is not None]
