@@ -16,10 +16,7 @@ import pytest
 
 from metassay.judges.llm import KIND, LlmJudge
 from metassay.judges.run import judge_pairs
-from metassay.llm import egress
-from metassay.llm.budget import open_budget
-from metassay.llm.client import asker
-from metassay.llm.endpoints import EndpointOptions, ModelOptions
+from metassay.llm.endpoints import ModelOptions
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.prompts import Decoding
@@ -28,6 +25,7 @@ from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions
 from tests.judges.llm_setup import PROMPTS, STYLES, asked_in, options, reply_of
 from tests.llm import scripted_server as server
+from tests.llm.batch_setup import asking
 
 HARD = "elbow"
 PASSAGES = ["P0: the knee.", "P1: the elbow.", "P2: so it is.", "P3: the weather."]
@@ -254,11 +252,9 @@ MODEL = ModelOptions(endpoint="here", model="invented-1", seed=1, max_tokens=400
 def judge(
     running: server.ScriptedServer, ledger: Ledger, style: str, visits: Visits, **changes: float
 ) -> pd.DataFrame:
-    block = {"kind": "openai", "base_url": running.base_url, "concurrency": 32, "structured": True}
-    endpoint = EndpointOptions.model_validate(block | {"timeout": 20.0} | changes)
-    cleared = egress.check("public", "invented", "here", endpoint)
-    budget = open_budget(ledger, "test", MODEL, None, where="test")
-    ask = asker(cleared, MODEL, ledger, budget, Policy(attempts=2, first_wait=0.01))
+    patience = Policy(attempts=2, first_wait=0.01)
+    settings = {"concurrency": 32, "structured": True, **changes}
+    ask = asking(running, ledger, patience, of=MODEL, **settings)
     own = LlmJudge(options(style=style, rounds=2), ask, Decoding.of(MODEL), prompts=PROMPTS)
     return judge_pairs(visits.pairs, "llm", own, KIND.instruments, batch=KIND.batch)
 

@@ -14,10 +14,7 @@ import pytest
 
 from metassay.judges.llm import KIND, LlmJudge
 from metassay.judges.run import judge_pairs
-from metassay.llm import egress
-from metassay.llm.budget import open_budget
-from metassay.llm.client import asker
-from metassay.llm.endpoints import EndpointOptions, ModelOptions
+from metassay.llm.endpoints import ModelOptions
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.prompts import Decoding
@@ -29,6 +26,7 @@ from metassay.scoring.rubrics.record import Rubric
 from tests.judges.llm_setup import PROMPTS, options
 from tests.judges.rubric_setup import Asked, asked_in, json_reply
 from tests.llm import scripted_server as server
+from tests.llm.batch_setup import asking
 
 EASY, HARD, ADDED = "easy", "hard", "added"
 RUBRIC = f"""\
@@ -164,12 +162,8 @@ def judged(rubric: Rubric, tmp_path_factory: pytest.TempPathFactory) -> Run:
     pairs = pairs_of(rubric)
     path = tmp_path_factory.mktemp("judged") / "ledger.sqlite"
     with server.ScriptedServer(script) as running, Ledger(path) as ledger:
-        endpoint = EndpointOptions(
-            kind="openai", base_url=running.base_url, concurrency=32, timeout=20.0, structured=True
-        )
-        cleared = egress.check("public", "invented", "here", endpoint)
-        budget = open_budget(ledger, "test", MODEL, None, where="test")
-        ask = asker(cleared, MODEL, ledger, budget, Policy(attempts=2, first_wait=0.01))
+        patience = Policy(attempts=2, first_wait=0.01)
+        ask = asking(running, ledger, patience, of=MODEL, concurrency=32, structured=True)
         answered, notes = [], []
         for _ in range(2):
             judge = LlmJudge(options(rounds=2), ask, Decoding.of(MODEL), prompts=PROMPTS)

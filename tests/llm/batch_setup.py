@@ -64,13 +64,15 @@ def asking(
     policy: Policy = QUICK,
     *,
     max_cost: float | None = None,
+    of: ModelOptions | None = None,
     **changes: Any,
 ) -> Ask:
-    """What asks a server, or whatever is at a URL."""
+    """What asks a server, or whatever is at a URL; `of` is the model, if it is not `model()`."""
     url = server if isinstance(server, str) else server.base_url
     cleared = check("public", "invented", "here", endpoint(url, **changes))
-    budget = budget_of(ledger, max_cost)
-    return asker(cleared, model(prices=PRICES), ledger, budget, policy)
+    options = of or model(prices=PRICES)
+    budget = open_budget(ledger, "study", options, max_cost, where="params.yaml > models > m")
+    return asker(cleared, options, ledger, budget, policy)
 
 
 def missing(replies: Iterable[Reply]) -> dict[str, int]:

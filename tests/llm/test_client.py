@@ -4,13 +4,14 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
 
 import pytest
 
 from metassay.core.errors import BadInput
 from metassay.llm.limits import Policy
-from metassay.llm.messages import ChatRequest, Message
+from metassay.llm.messages import ChatRequest, Message, Reply
 from tests.llm.batch_setup import QUICK, asking, missing, request, requests
 from tests.llm.scripted_server import (
     Answer,
@@ -40,6 +41,16 @@ def first_then(fault: Fault, times: int = 1) -> Callable[[Call], Answer]:
 def saying(status: int, words: str) -> Answer:
     """A failed request, and what the server says of it."""
     return whole({"error": {"message": words}}, status=f"{status} x")
+
+
+def in_threads(many: int, ask: Callable[[], list[Reply]], pause: float = 0.0) -> list[Counter[str]]:
+    """How many questions have which status, as each of several threads asks, a pause apart."""
+    with ThreadPoolExecutor(many) as pool:
+        asked = []
+        for _ in range(many):
+            asked.append(pool.submit(ask))
+            time.sleep(pause)
+    return [Counter(reply.status for reply in replies.result()) for replies in asked]
 
 
 def test_one_reply_per_request_in_order(server, ledger) -> None:
@@ -481,32 +492,18 @@ def test_a_header_of_ones_own_takes_the_place_of_azures(server, ledger, monkeypa
 
 def test_it_works_in_a_thread_and_inside_a_running_loop(server, ledger) -> None:
     ask = asking(server, ledger)
-    found: list[str] = []
-    thread = threading.Thread(target=lambda: found.append(ask([request(1)])[0].status))
-    thread.start()
-    thread.join()
+    assert in_threads(1, lambda: ask([request(1)])) == [Counter(ok=1)]
 
     async def inside() -> str:
         return ask([request(2)])[0].status
 
-    found.append(asyncio.run(inside()))
-    assert found == ["ok", "ok"]
+    assert asyncio.run(inside()) == "ok"
 
 
 def test_two_threads_that_ask_the_same_pay_once(server, ledger) -> None:
     server.latency = 0.02
     questions = requests(60)
-    found: list[Counter[str]] = []
-
-    def work() -> None:
-        replies = asking(server, ledger, concurrency=8)(questions)
-        found.append(Counter(reply.status for reply in replies))
-
-    threads = [threading.Thread(target=work) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    found = in_threads(3, lambda: asking(server, ledger, concurrency=8)(questions))
     assert found == [Counter(ok=60)] * 3
     assert set(server.requests.values()) == {1}
 
@@ -523,17 +520,7 @@ def test_a_clock_that_is_set_in_the_middle_changes_nothing(server, ledger, monke
     monkeypatch.setattr(time, "time", lambda: real() + ahead[0])
     server.script = script
     questions = requests(40)
-    found: list[Counter[str]] = []
-
-    def work() -> None:
-        replies = asking(server, ledger, concurrency=4)(questions)
-        found.append(Counter(reply.status for reply in replies))
-
-    threads = [threading.Thread(target=work) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    found = in_threads(2, lambda: asking(server, ledger, concurrency=4)(questions))
     assert found == [Counter(ok=40)] * 2
     assert set(server.requests.values()) == {1}
     assert ahead[0] < -3600
@@ -542,18 +529,8 @@ def test_a_clock_that_is_set_in_the_middle_changes_nothing(server, ledger, monke
 def test_a_slow_answer_keeps_its_claim(server, ledger) -> None:
     server.latency = 1.6
     policy = Policy(lease=1.0)
-    found: list[str] = []
-
-    def work() -> None:
-        found.append(asking(server, ledger, policy)([request(1)])[0].status)
-
-    threads = [threading.Thread(target=work) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-        time.sleep(0.1)
-    for thread in threads:
-        thread.join()
-    assert found == ["ok", "ok"]
+    found = in_threads(2, lambda: asking(server, ledger, policy)([request(1)]), pause=0.1)
+    assert found == [Counter(ok=1)] * 2
     assert server.requests.total() == 1
 
 

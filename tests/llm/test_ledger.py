@@ -214,35 +214,6 @@ def test_another_programs_database_with_a_log_is_refused(tmp_path) -> None:
     assert path.read_bytes() == before
 
 
-def filled(path: Path) -> None:
-    with Ledger(path) as ledger, ledger.database.transaction():
-        for number in range(300):
-            store(ledger, number, "x" * 500)
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
-    connection.close()
-
-
-def test_a_ledger_that_was_cut_off_is_refused(tmp_path) -> None:
-    path = tmp_path / "ledger.sqlite"
-    filled(path)
-    path.write_bytes(path.read_bytes()[:-50_000])
-    assert "damaged" in refusal(path)
-
-
-@pytest.mark.parametrize("at", [0.1, 0.5, 0.9])
-def test_a_ledger_with_overwritten_pages_is_refused(tmp_path, at: float) -> None:
-    path = tmp_path / "ledger.sqlite"
-    filled(path)
-    content = bytearray(path.read_bytes())
-    start = int(len(content) * at) // 4096 * 4096
-    content[start : start + 3 * 4096] = b"\x5a" * (3 * 4096)
-    path.write_bytes(content)
-    message = refusal(path)
-    assert "damaged" in message
-    assert "metassay ledger import" in message
-
-
 def test_an_empty_file_becomes_a_ledger(tmp_path) -> None:
     path = tmp_path / "ledger.sqlite"
     path.touch()

@@ -82,6 +82,13 @@ def cut(path: Path) -> None:
     os.truncate(path, path.stat().st_size // 2)
 
 
+def overwritten(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    start = len(content) // 2 // 4096 * 4096
+    content[start : start + 3 * 4096] = b"\x5a" * (3 * 4096)
+    path.write_bytes(content)
+
+
 DAMAGES = {
     "a status that is none": (by_sql("UPDATE answers SET status = 'fine'"), "answers"),
     "a number of letters": (by_sql("UPDATE answers SET completion_tokens = 'x'"), "answers"),
@@ -109,6 +116,7 @@ DAMAGES = {
     "a schema in bytes": (by_bytes(b"TABLE claims", b"TAB\x9b\xff claims"), "no UTF-8"),
     "a changed question": (by_bytes(b'"max_tokens":40', b'"max_tokens":41'), "is not its own"),
     "half a file": (cut, "damaged"),
+    "overwritten pages": (overwritten, "damaged"),
 }  # fmt: skip
 
 

@@ -21,10 +21,7 @@ import pytest
 from metassay.core.options import parse
 from metassay.generation.chat import ChatOptions, write_chat
 from metassay.judges.llm import LlmJudge
-from metassay.llm import egress
-from metassay.llm.budget import open_budget
-from metassay.llm.client import asker
-from metassay.llm.endpoints import EndpointOptions, ModelOptions
+from metassay.llm.endpoints import ModelOptions
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.messages import Ask, ChatRequest, Message, Reply
@@ -35,6 +32,7 @@ from metassay.tables.parquet import write
 from metassay.text.headings import SECTIONS
 from metassay.units.llm_claims import LlmClaimOptions, llm_claims
 from tests.judges.llm_setup import options, pair
+from tests.llm import batch_setup
 
 pytestmark = pytest.mark.slow
 
@@ -131,15 +129,12 @@ class Recorder:
 @pytest.fixture
 def asking(served: Served, tmp_path: Path) -> Iterator[tuple[Recorder, Decoding]]:
     """The real client on a fresh ledger, and a decoding of at most 24 tokens."""
-    endpoint = EndpointOptions(
-        kind="openai", base_url=served.base_url, concurrency=2, timeout=120.0, structured=True
-    )
     model = ModelOptions(endpoint="here", model=served.model, seed=1, max_tokens=24)
-    cleared = egress.check("public", "invented", "here", endpoint)
+    patience = Policy(attempts=2, first_wait=0.1)
+    settings = {"concurrency": 2, "timeout": 120.0, "structured": True}
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        budget = open_budget(ledger, "test", model, None, where="test")
-        policy = Policy(attempts=2, first_wait=0.1)
-        yield Recorder(asker(cleared, model, ledger, budget, policy)), Decoding.of(model)
+        ask = batch_setup.asking(served.base_url, ledger, patience, of=model, **settings)
+        yield Recorder(ask), Decoding.of(model)
 
 
 PASSAGES = [["how is the knee?", "it hurts on stairs"], ["any fever?", "no"], ["hm"]]
