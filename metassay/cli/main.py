@@ -545,7 +545,3 @@ def _formats(text: str) -> tuple[str, ...]:
             f"{', '.join(map(repr, unknown))}: choose from {', '.join(FORMATS)}"
         )
     return chosen
-
-
-if __name__ == "__main__":
-    sys.exit(main())
