@@ -43,17 +43,17 @@ from metassay.tracking.comparison.sides import (
 )
 from metassay.tracking.comparison.words import (
     SHOWN,
-    counted_verdicts,
+    cause_lines,
+    certificate_lines,
     documents_of_regressed,
     interval,
     label,
     markdown,
     missing,
     ordered,
+    outdated_lines,
     table,
-    told_causes,
-    told_certificates,
-    told_outdated,
+    verdict_counts,
     write_junit,
 )
 from metassay.tracking.options import ComparisonOptions, comparison_options
@@ -130,7 +130,7 @@ def _of_sides(chosen: argparse.Namespace, options: ComparisonOptions) -> list[Co
 def _print(one: Comparison, console: Console) -> None:
     changes = ordered(one.differences.changes)
     rows = [row for row in records(changes) if row["verdict"] in SHOWN]
-    title = f"{one.benchmark}: {one.before} -> {one.after}: {counted_verdicts(changes)}"
+    title = f"{one.benchmark}: {one.before} -> {one.after}: {verdict_counts(changes)}"
     say(console, title, wrap=False)
     if rows:
         console.print(_table(rows[:ROWS]))
@@ -140,8 +140,8 @@ def _print(one: Comparison, console: Console) -> None:
         keys = ", ".join(f"{key} ({counted(count, 'row')})" for key, count in behind[:LINES])
         lines += [f"documents behind what regressed: {keys}"]
         lines += _more(len(behind) - LINES, "documents")
-    lines += filter(None, (missing(changes), *told_causes(one)))
-    certificates = list(told_certificates(one.certificates))
+    lines += filter(None, (missing(changes), *cause_lines(one)))
+    certificates = list(certificate_lines(one.certificates))
     lines += [f"certificate: {line}" for line in certificates[:LINES]]
     lines += _more(len(certificates) - LINES, "certificates", "--md FILE has")
     say(console, *lines, wrap=False)
@@ -184,7 +184,7 @@ def _csv(compared: Sequence[Comparison]) -> str:
 
 def _ended(compared: Sequence[Comparison], fail_on: str) -> int:
     for one in compared:
-        for line in told_outdated(one):
+        for line in outdated_lines(one):
             print(line, file=sys.stderr)
     regressed = [one.benchmark for one in compared if one.differences.regressed]
     if regressed:

@@ -19,7 +19,6 @@ from metassay.llm.estimate import Estimate
 from metassay.llm.session import Session
 from metassay.tables.names import REFERENCE
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
-from metassay.units.decompose import take_apart
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
 from tests.support.cost_plans import CHAT, LISTING, PRICES, ROOT, models_at, planned
 from tests.units.dividing import parts_of
@@ -51,7 +50,9 @@ class Setting:
         parts = parts_of(texts, self.known.sources, SOAP)
         with self.connection() as connected:
             resources = connected.provide(self.apart)
-            return take_apart(parts, self.known.sources, self.apart, resources).units
+            return self.apart.record.take_apart(
+                parts, self.known.sources, self.apart.options, resources
+            ).units
 
     def estimates(self) -> dict[str, Estimate]:
         stages = {"systems": {"writer": CHAT}, "segmentation": BLOCK, "decomposition": LISTING}
