@@ -18,7 +18,7 @@ from metassay.core.params import Benchmark, Params, SegmentTest
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.datasets.registry import Dataset, find
 from metassay.generation import SYSTEMS
-from metassay.generation.generate import write_texts
+from metassay.generation.record import write_texts
 from metassay.judges import JUDGES
 from metassay.judges.lazy_citations import question_of
 from metassay.judges.make import instruments_of
