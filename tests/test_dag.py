@@ -24,6 +24,8 @@ from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import Benchmark, Folder, JudgeTest, SegmentTest, load
 from metassay.datasets.doclens_claims import FILE as CLAIMS
 from metassay.datasets.fetch import FetchError
+from metassay.project.dags import texts
+from metassay.project.validation import configuration_problems
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.notes import NOTES as TABLE_OF_NOTES
 from metassay.tables.parquet import empty, read
@@ -34,7 +36,7 @@ from metassay.text.sections import divide
 from metassay.versions.code_yaml import FILE
 from stages import declared, doorway
 from stages.declared import Declared
-from stages.doorway import BAD_INPUT, UNFINISHED, Given
+from stages.doorway import BAD_INPUT, UNFINISHED, StageIO
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
 from tests.paper_figures.feeding import feed
 from tests.stage_setup import CHAT, KEY, ROOT, refresh_code
@@ -126,9 +128,9 @@ EVERY_FORM = [
 SORTS = ["benchmarks", "judge tests", "segment tests"]
 
 
-@pytest.mark.parametrize("files", [FILES, FILES_OF_TESTS, FILES_OF_SEGMENTING], ids=SORTS)
-def test_dvc_yaml_is_the_same_in_every_folder_of_its_sort(files: list[Path]) -> None:
-    assert len({file.read_bytes() for file in files}) == 1
+def test_every_dvc_yaml_is_as_the_table_of_stages_says() -> None:
+    wrong = [f for f, text in texts(ROOT).items() if (ROOT / f).read_text("utf-8") != text]
+    assert not wrong, f"run `metassay refresh` for {wrong}"
 
 
 @pytest.mark.parametrize("forms", [FORMS, FORMS_OF_TESTS, FORMS_OF_SEGMENTING], ids=SORTS)
@@ -409,15 +411,15 @@ def files_in(room: Path) -> set[str]:
     return {file.as_posix() for file in files if file.parts[0] != ".work"}
 
 
-def run(patch: pytest.MonkeyPatch, room: Path, cmd: str) -> Given:
+def run(patch: pytest.MonkeyPatch, room: Path, cmd: str) -> StageIO:
     """Run a command of dvc.yaml in this process; what its doorway was handed."""
     module, *arguments = shlex.split(cmd.removeprefix("python -m "))
     main = importlib.import_module(module).main
-    handed: list[Given] = []
+    handed: list[StageIO] = []
 
-    def kept(given: Given) -> None:
-        handed.append(given)
-        main(given)
+    def kept(io: StageIO) -> None:
+        handed.append(io)
+        main(io)
 
     patch.setattr(sys, "argv", [f"{module.removeprefix('stages.')}.py", *arguments])
     with contextlib.chdir(room):
@@ -446,11 +448,11 @@ def test_a_doorway_reads_and_writes_what_dvc_yaml_declares(
 
 
 def test_only_permissions_are_read_beside_what_is_declared() -> None:
-    """Doorways have what they were handed; stages/connect.py says which two things it looks up."""
+    """Doorways have what they were handed; stages/declared.py says what else they may ask."""
     beside = re.compile(r"strict_yaml|load_registry|parquet\.read|read_table|\bopen\(|read_text")
     files = (ROOT / "stages").glob("*.py")
     found = {file.stem for file in files if beside.search(file.read_text(encoding="utf-8"))}
-    assert found == {"connect", "declared", "doorway"}
+    assert found == {"declared", "doorway"}
 
 
 # ---- where they differ -----------------------------------------------------------------------
@@ -467,27 +469,45 @@ def copied(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 @pytest.mark.parametrize(
     ("ask", "named"),
     [
-        (lambda given: given.own("alignment"), "benchmarks/one/params.yaml: alignment"),
-        (lambda given: given.shared("aggregation"), "params.yaml: aggregation"),
-        (lambda given: given.registered("ward"), "data/registry.yaml: datasets.ward"),
-        (lambda given: given.read(UNITS), "data/tables/one/units.parquet"),
-        (lambda given: given.read(JUDGMENTS, []), "data/tables/one/judgments"),
-        (lambda given: given.write(PARTS, empty(PARTS)), "data/tables/one/parts.parquet"),
-        (lambda given: given.path("data/raw/ward"), "data/raw/ward"),
+        (lambda io: io.param("alignment"), "benchmarks/one/params.yaml: alignment"),
+        (lambda io: io.shared("aggregation"), "params.yaml: aggregation"),
+        (lambda io: io.dataset("ward"), "data/registry.yaml: datasets.ward"),
+        (lambda io: io.read(UNITS), "data/tables/one/units.parquet"),
+        (lambda io: io.read_each(JUDGMENTS), "data/tables/one/judgments"),
+        (lambda io: io.write(PARTS, empty(PARTS)), "data/tables/one/parts.parquet"),
+        (lambda io: io.path("data/raw/ward"), "data/raw/ward"),
     ],
 )
 def test_a_doorway_that_asks_for_what_is_not_declared_stops(
-    copied: Path, ask: Callable[[Given], object], named: str
+    copied: Path, ask: Callable[[StageIO], object], named: str
 ) -> None:
     entry = entry_of(copied, "python -m stages.generate one lead")
     with pytest.raises(RuntimeError, match=r"generate@lead: dvc\.yaml does not declare") as told:
-        ask(Given(entry, ["one", "lead"]))
+        ask(StageIO(entry, ["one", "lead"]))
     assert str(told.value).endswith(named)
 
 
 def test_a_command_that_no_dvc_yaml_has_is_refused(copied: Path) -> None:
     with pytest.raises(BadInput, match=r"no dvc\.yaml has the command"):
         entry_of(copied, "python -m stages.judge one nobody")
+
+
+def test_a_stage_of_which_dvc_yaml_says_something_else_is_refused(copied: Path) -> None:
+    """But for `meta`, which is for who runs it, and the order of lists."""
+    file = copied / "benchmarks/one/dvc.yaml"
+    whole = yaml.safe_load(file.read_text("utf-8"))
+    whole["stages"]["align"] |= {"meta": {"retries": 9}}
+    whole["stages"]["align"]["deps"].reverse()
+    whole["stages"]["segment"]["deps"].pop()
+    write_yaml(file, whole)
+    assert entry_of(copied, "python -m stages.align one").name == "align"
+    with pytest.raises(BadInput, match=r"dvc.yaml > stages > segment: is not what this version"):
+        entry_of(copied, "python -m stages.segment one")
+    (problem,) = (one for one in configuration_problems() if "dvc.yaml" in one)
+    assert problem.startswith("benchmarks/one/dvc.yaml > stages > segment: ")
+    file.unlink()
+    refresh_code(copied)
+    assert file.read_bytes() == FILES[0].read_bytes()
 
 
 def test_the_file_of_a_name_that_was_struck_off_is_set_aside(
@@ -529,7 +549,7 @@ def test_what_a_stage_notes_is_kept_and_said_at_once(
     (note,) = notes["note"]
     assert "a citation names a passage that does not exist" in note
     assert capsys.readouterr().err == f"note: {note}\n"
-    given = Given(entry_of(copied, "python -m stages.align one"), ["one"])
+    given = StageIO(entry_of(copied, "python -m stages.align one"), ["one"])
     with pytest.raises(RuntimeError, match=r"align: dvc\.yaml does not declare its notes"):
         given.note(["nothing"])
 

@@ -1,9 +1,9 @@
-"""`metassay refresh`: bring code.yaml up to date with the code, the packages and the prompts."""
+"""`metassay refresh`: bring code.yaml and dvc.yaml up to date with code, packages and prompts."""
 
 import argparse
 from pathlib import Path
 
-from metassay.versions.code_yaml import FILE, recorded, refresh
+from metassay.versions.code_yaml import FILE, put, recorded, refresh
 
 SHOWN = 12  # names of what has changed; the rest is counted
 
@@ -11,6 +11,11 @@ SHOWN = 12  # names of what has changed; the rest is counted
 def refresh_code(_: argparse.Namespace) -> int:
     """Write code.yaml if it isn't true any more, and say what has changed."""
     root = Path()
+    if (root / "metassay/project").is_dir():  # our own repository
+        from metassay.project.dags import texts
+
+        changed = [str(file) for file, text in texts(root).items() if put(root / file, text)]
+        print(f"dvc.yaml: {', '.join(changed) or 'all are up to date'}")
     before = _entries(root)
     if not refresh(root):
         print(f"{FILE} is up to date")

@@ -15,15 +15,8 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from metassay.cli.terminal import folded, page
-from metassay.core.file_names import (
-    asking,
-    asking_in_test,
-    asking_segmentations,
-    noting,
-    noting_in_test,
-    noting_segmentations,
-)
 from metassay.core.params import Params
+from metassay.core.stages import files_in
 from metassay.format.numbers import counted
 from metassay.reporting.certificates import limits_of
 from metassay.reporting.headline import (
@@ -68,20 +61,13 @@ def _told(name: str, params: Params, console: Console) -> bool:
     if name in params.judge_tests:
         judges = params.judge_tests[name].judges
         _cards(name, ShownAs.of(params.shown_as, [], judges), console)
-        noted, asked = noting_in_test(judges), asking_in_test(judges)
     elif name in params.segment_tests:
-        segmentations = params.segment_tests[name].segmentations
         _scores(name, console)
-        noted = noting_segmentations(segmentations)
-        asked = asking_segmentations(segmentations)
     else:
-        benchmark = params.benchmarks[name]
         _headline(name, params, console)
-        noted = noting(benchmark.writers, benchmark.judges, benchmark.costly_metrics)
-        asked = asking(benchmark.writers, benchmark.judges)
-    for line in _noted(notes_of(folder, noted), name):
+    for line in _noted(notes_of(folder, files_in(params.every[name], "notes")), name):
         _plain(console, line)
-    answers = answers_of(folder, asked)
+    answers = answers_of(folder, files_in(params.every[name], "responses"))
     if not answers.empty:
         console.print(_answers(answers, f"{name}: answers of language models"))
     lines = missing_lines(answers)

@@ -211,11 +211,14 @@ def load(root: Path = Path()) -> Params:
 
 def parsed(content: object, *, where: str) -> Folder:
     """What a file benchmarks/<name>/params.yaml holds; BadInput, led by `where`, if it is wrong."""
-    if isinstance(content, dict) and content.get("test") == SEGMENTATION:
-        return parse(SegmentTest, content, where=where)
-    if isinstance(content, dict) and "test" in content:
-        return parse(JudgeTest, content, where=where)
-    return parse(Benchmark, content, where=where)
+    return parse(sort_of(content), content, where=where)
+
+
+def sort_of(content: object) -> type[Folder]:
+    """Which sort of folder has this in its params.yaml."""
+    if not isinstance(content, dict) or "test" not in content:
+        return Benchmark
+    return SegmentTest if content["test"] == SEGMENTATION else JudgeTest
 
 
 def _inside(one: Folder, folder: str) -> Iterator[str]:

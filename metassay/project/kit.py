@@ -3,27 +3,22 @@
 A wheel carries them in `files/` beside this module; in a checkout they are read where they lie.
 """
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from metassay.core.options import BENCHMARKS, PARAMS
-from metassay.core.params import SEGMENTATION
+from metassay.core.params import sort_of
+from metassay.core.stages import DAG, dag, root_dag
 
 _HERE = Path(__file__).parent
-DAG = "dvc.yaml"
 IGNORED = ".gitignore"
 WORKFLOW = ".github/workflows/metassay.yml"
 # Lines that a project must have; its owner's own lines stay.
 LINES = (IGNORED, ".dvcignore", ".dvc/.gitignore")
 
-# The example of each sort of folder of benchmarks/, whose dvc.yaml all of that sort share.
-EVALUATION = "sample"
-_JUDGE_TEST, _SEGMENT_TEST = "sample_claims", "sample_facets"
-
+EVALUATION = "sample"  # the example
 _WHOLE = ("constraints.txt",)
 _FOLDERS = ("prompts", "rubrics", "data/judges", "data/segmenters")
-_SECOND_STAGE = re.compile(r"^  \w+:", re.MULTILINE)
 _PRINTED = """\
 # Printed tables that reports compare with
 
@@ -44,7 +39,7 @@ def files() -> Mapping[str, bytes]:
         # Not by what a checkout happens to hold beside them: only what their readers read.
         for path in sorted((root / folder).glob("*.yaml" if "/" not in folder else "*.json")):
             found[f"{folder}/{path.name}"] = path.read_bytes()
-    found[DAG] = _root_dag(file(DAG).decode("utf-8")).encode("utf-8")
+    found[DAG] = root_dag().encode("utf-8")  # what we train comes trained
     found[WORKFLOW] = (_HERE / "workflow.yml").read_bytes()
     found["reports/published/README.md"] = _PRINTED.encode("utf-8")
     return found
@@ -52,9 +47,7 @@ def files() -> Mapping[str, bytes]:
 
 def dag_of(params: object) -> bytes:
     """The dvc.yaml of a folder of benchmarks/, by what its params.yaml holds."""
-    test = params.get("test") if isinstance(params, dict) else None
-    sort = EVALUATION if test is None else _SEGMENT_TEST if test == SEGMENTATION else _JUDGE_TEST
-    return file(f"{BENCHMARKS.name}/{sort}/{DAG}")
+    return dag(sort_of(params)).encode("utf-8")
 
 
 def example_params() -> str:
@@ -77,12 +70,6 @@ def example_kinds() -> Mapping[str, bytes]:
     """The example's own metric and judge, by path."""
     folder = _HERE / "mylab"
     return {f"mylab/{path.name}": path.read_bytes() for path in sorted(folder.glob("*.py"))}
-
-
-def _root_dag(whole: str) -> str:
-    """What every project needs of the root's dvc.yaml: fetching. What we train comes trained."""
-    stages = [match.start() for match in _SECOND_STAGE.finditer(whole, whole.index("\nstages:"))]
-    return whole[: stages[1]].rstrip() + "\n" if len(stages) > 1 else whole
 
 
 def _root() -> Path:

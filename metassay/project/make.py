@@ -14,6 +14,7 @@ from metassay.core.errors import BadInput
 from metassay.core.naming import LONGEST, name_problem
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import BESIDE_REPORTS
+from metassay.core.stages import DAG
 from metassay.core.work import own, owner_alone
 from metassay.datasets.registry import REGISTRY
 from metassay.project import kit, record
@@ -84,7 +85,7 @@ def make(folder: Path, content: Content) -> list[str]:
 
 def own_files(name: str, benchmark: object) -> dict[str, bytes]:
     """What an upgrade may replace in a project with one benchmark, by path."""
-    return {**kit.files(), f"{BENCHMARKS.name}/{name}/{kit.DAG}": kit.dag_of(benchmark)}
+    return {**kit.files(), f"{BENCHMARKS.name}/{name}/{DAG}": kit.dag_of(benchmark)}
 
 
 def _write(made: Path, folder: Path, content: Content) -> list[str]:

@@ -17,6 +17,7 @@ from metassay.core.errors import BadInput
 from metassay.core.naming import name_problems
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import BESIDE_REPORTS, Shared, load
+from metassay.core.stages import DAG
 from metassay.project import kit, record
 from metassay.project.make import filled
 from metassay.versions.code_yaml import FILE as CODE
@@ -84,7 +85,7 @@ def _wanted(root: Path) -> dict[str, bytes]:
     names = _names(root)
     for name in names:
         params = strict_yaml.load(root / BENCHMARKS / name / PARAMS.name)
-        wanted[f"{BENCHMARKS.name}/{name}/{kit.DAG}"] = kit.dag_of(params)
+        wanted[f"{BENCHMARKS.name}/{name}/{DAG}"] = kit.dag_of(params)
     wanted[kit.WORKFLOW] = filled(wanted[kit.WORKFLOW].decode("utf-8"), " ".join(names))
     return wanted
 
@@ -92,7 +93,7 @@ def _wanted(root: Path) -> dict[str, bytes]:
 def _replace(root: Path, name: str, new: bytes, known: Mapping[str, str], done: Changes) -> None:
     path, told = root / name, known.get(name)
     if not path.exists():
-        if told is not None and not name.endswith(kit.DAG):
+        if told is not None and not name.endswith(DAG):
             done.removed.append(name)  # its owner doesn't want it
             return
         _put(path, new)

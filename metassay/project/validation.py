@@ -1,13 +1,16 @@
 """Everything that can be wrong with a project, in one go: params, registry, raw files, tables."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from metassay.core import strict_yaml
 from metassay.core.errors import BadInput
 from metassay.core.kinds import Chosen, choose, is_path
 from metassay.core.options import BENCHMARKS, PARAMS, Block, Options, parse
 from metassay.core.params import Benchmark, Folder, Params, load
+from metassay.core.stages import DAG, dag_problem, stages_of
 from metassay.datasets.readers import reader_problems
 from metassay.datasets.registry import RAW, REGISTRY, Dataset, load_registry, misplaced
 from metassay.generation import SYSTEMS
@@ -74,6 +77,7 @@ def configuration_problems() -> list[str]:
             *_segment_tests(params),
             *_measured_twice(params, named),
             *_rubrics(params, named),
+            *_dags(params),
             *_watched(params, named),
         ]
     if params is not None and registry is not None:
@@ -280,6 +284,16 @@ def _watched(params: Params, named: list[_Named]) -> list[str]:
             decompositions, b.released_claims, RAW, where=_at(name), lists=RELEASED_CLAIMS
         )
     return problems
+
+
+def _dags(params: Params) -> Iterator[str]:
+    """Stages of which a dvc.yaml says something else than the table of stages."""
+    for name, folder in params.every.items():
+        file, stages = BENCHMARKS / name / DAG, stages_of(folder)
+        with suppress(BadInput):  # not there, or no YAML: told elsewhere
+            whole = strict_yaml.load(file)
+            found = (dag_problem(str(file), whole, stage, stages) for stage in stages)
+            yield from filter(None, found)
 
 
 def _datasets(params: Params, registry: Mapping[str, Dataset]) -> list[str]:

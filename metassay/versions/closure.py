@@ -25,8 +25,12 @@ PACKAGES = ("metassay", "stages")
 ABSENT = "absent"  # instead of the version of a package that is not installed
 SETTLED = 2.0  # seconds; a file changed since may change again without another time or size
 
-# The version of the code makes no number itself: without this, each edit of it would rerun all.
-APART = {"metassay.versions.code_yaml", "metassay.versions.closure", "metassay.versions.reading"}
+# What makes no number itself, but would have all run again at each edit: the version of the code,
+# and the table of stages, whose every line stands in dvc.yaml, which DVC reads.
+APART = {
+    *("metassay.versions.code_yaml", "metassay.versions.closure", "metassay.versions.reading"),
+    "metassay.core.stages",
+}
 
 # Packages that carry numbers and make none, by the name that is imported.
 PLUMBING = {

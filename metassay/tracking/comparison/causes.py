@@ -150,8 +150,8 @@ Found = list[tuple[str, str]]  # kind of cause, what
 
 # Blocks that are read whole, and the lists of a benchmark that say which of their names it uses.
 LISTED: Final[Mapping[str, tuple[str, ...]]] = {
-    "metrics": ("metrics",),
-    "decompositions": ("decompositions", "released_claims"),
+    "metrics": JOINT["metrics_of"],
+    "decompositions": JOINT["decomposition_of"],
     "questions": ("questions",),
 }
 MODELS, ENDPOINTS = "models", "endpoints"
@@ -175,22 +175,14 @@ def relisted(*sides: Iterable[Params]) -> set[str]:
 
     Each side has the settings of all its stages.
     """
-    lists = {key: LISTED.get(block, (block,)) for key, block in JOINT.items()}
     named = []
     for side in sides:
         own = [keys for one in side for file, keys in one.items() if _of_benchmark(file)]
-        named.append(
-            {
-                one: keys[one]
-                for keys in own
-                for group in lists.values()
-                for one in group
-                if one in keys
-            }
-        )
+        every = [one for group in JOINT.values() for one in group]
+        named.append({one: keys[one] for keys in own for one in every if one in keys})
     return {
         key
-        for key, group in lists.items()
+        for key, group in JOINT.items()
         if any(named[0].get(o) != named[1].get(o) for o in group)
     }
 
@@ -293,7 +285,7 @@ def _versions(key: str, before: str, after: str) -> Iterator[tuple[str, str]]:
         return
     block, _, name = key.partition(".")
     # A joint version is over all that a benchmark names in a block.
-    what = JOINT.get(block, f"stage {name}" if block == STAGES else key)
+    what = f"stage {name}" if block == STAGES else JOINT.get(block, (key,))[0]
     pairs = list(zip(parts_of(before), parts_of(after), strict=True))
     differ = [bool(one and other and one != other) for one, other in pairs]
     if not any(differ):  # what one side alone has is no sign of an edit

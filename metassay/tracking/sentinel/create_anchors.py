@@ -8,9 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from metassay.core.errors import BadInput
-from metassay.core.file_names import rubric_files
-from metassay.core.options import GIVEN
 from metassay.core.params import Benchmark, Folder, JudgeTest, Params, load
+from metassay.core.stages import files_in
 from metassay.llm.budget import Spending
 from metassay.llm.session import SENTINEL
 from metassay.tables import parquet
@@ -64,9 +63,7 @@ def folder_of(params: Params, name: str) -> Folder:
 
 def pairs_of(folder: Folder) -> pd.DataFrame:
     """All that its judges are asked, as the last run left it."""
-    names = [GIVEN]
-    if isinstance(folder, Benchmark):
-        names = [*names, *folder.questions, *rubric_files(folder.rubrics)]
+    names = files_in(folder, PAIRS.name)
     return pd.concat([table(folder.name, PAIRS, name) for name in names], ignore_index=True)
 
 
