@@ -6,8 +6,6 @@ short name, which is shown (`sample: judge@lexical`; `fetch@x` for a stage of th
 
 import contextlib
 import functools
-import os
-import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -20,11 +18,6 @@ from metassay.core.merges import dvc_problems
 from metassay.core.options import BENCHMARKS
 from metassay.datasets.registry import closed, load_registry
 
-QUIET = {
-    "DO_NOT_TRACK": "1",
-    "DVC_NO_ANALYTICS": "1",
-    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-}
 HALF_WRITTEN = ".dvc.lock.part"  # beside each dvc.lock while it is replaced
 FORCED = "!"  # before the address of a stage that is to run although nothing changed
 
@@ -92,22 +85,6 @@ class Plan:
                 reached.add(address)
                 after.append(address)
         return after
-
-
-def environment(root: Path) -> dict[str, str]:
-    """What a subprocess needs: this Python first on PATH, and every cache inside the project."""
-    work = root.resolve() / ".work"
-    return {
-        **os.environ,
-        **QUIET,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
-        "PREFECT_HOME": str(work / "prefect"),
-        "SQLITE_TMPDIR": str(work),
-        "MPLCONFIGDIR": str(work / "matplotlib"),
-        "DVC_SITE_CACHE_DIR": str(work / "dvc"),
-        "DVC_GLOBAL_CONFIG_DIR": str(work / "dvc-config"),
-        "PYTHONHASHSEED": "0",
-    }
 
 
 def plan(

@@ -24,7 +24,7 @@ from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import Benchmark, Folder, JudgeTest, SegmentTest, load
 from metassay.datasets.doclens_claims import FILE as CLAIMS
 from metassay.datasets.fetch import FetchError
-from metassay.project.dags import texts
+from metassay.project.kit import own_dags
 from metassay.project.validation import configuration_problems
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.notes import NOTES as TABLE_OF_NOTES
@@ -129,7 +129,7 @@ SORTS = ["benchmarks", "judge tests", "segment tests"]
 
 
 def test_every_dvc_yaml_is_as_the_table_of_stages_says() -> None:
-    wrong = [f for f, text in texts(ROOT).items() if (ROOT / f).read_text("utf-8") != text]
+    wrong = [f for f, text in own_dags(ROOT).items() if (ROOT / f).read_text("utf-8") != text]
     assert not wrong, f"run `metassay refresh` for {wrong}"
 
 

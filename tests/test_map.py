@@ -5,7 +5,7 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
-from metassay.core.stages import with_diagrams
+from website.stage_diagrams import with_diagrams
 
 ROOT = Path(__file__).parent.parent
 MAP = (ROOT / "docs/map.md").read_text(encoding="utf-8")

@@ -21,7 +21,7 @@ from metassay.llm.budget import Spending, beginning_with, spending
 from metassay.llm.ledger import Ledger
 from metassay.llm.responses import Imported, export, import_
 from metassay.llm.session import ACCOUNT, LEDGER, SENTINEL
-from metassay.project.cost.plan import (
+from metassay.project.cost import (
     Planned,
     plan,
     plan_segment_test,

@@ -12,9 +12,9 @@ def refresh_code(_: argparse.Namespace) -> int:
     """Write code.yaml if it isn't true any more, and say what has changed."""
     root = Path()
     if (root / "metassay/project").is_dir():  # our own repository
-        from metassay.project.dags import texts
+        from metassay.project.kit import own_dags
 
-        changed = [str(file) for file, text in texts(root).items() if put(root / file, text)]
+        changed = [str(file) for file, text in own_dags(root).items() if put(root / file, text)]
         print(f"dvc.yaml: {', '.join(changed) or 'all are up to date'}")
     before = _entries(root)
     if not refresh(root):

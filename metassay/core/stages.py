@@ -1,12 +1,9 @@
 """The one table of stages: what each reads and writes, of which all that knows of stages is made.
 
 dvc.yaml files, names of files, what a doorway may touch, blocks of code.yaml and docs/map.md.
-
-    python -m metassay.core.stages docs/map.md
 """
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
@@ -17,23 +14,23 @@ import yaml
 
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import Benchmark, Folder, JudgeTest, SegmentTest
+from metassay.core.strict_yaml import LOADER
 
 TABLES, REGISTRY, CODE, DAG = "data/tables", "data/registry.yaml", "code.yaml", "dvc.yaml"
 HEADLINE = "benchmarks/${name}/headline.json"
-RAW, PAGE, PUBLISHED = "${raw}", "reports/${name}", "reports/published"
+RAW, PUBLISHED = "${raw}", "reports/published"
 ELEMENT = "${element}"  # of the list or mapping over which a stage repeats
 _HOLE = re.compile(r"\$\{(\w+)\}")
 _VALUE = "${value}"  # that of a mapping's element: a file or folder
-_MODELS = "endpoints models"  # no answer depends on endpoints, but who may be asked does
 _IN_GIT = {"cache": False}
 _HEAD = """\
-# {what}, in the order of the data: generated from metassay/core/stages.py by
+# {what}, in the order of the data: generated from metassay/core/stages.yaml by
 # `metassay refresh`, and the same in every such folder. docs/tables.md says what tables mean,
 # code.yaml has versions of the code, and `meta` says how Prefect runs a stage.
 """
 _ROOT_HEAD = """\
-# What belongs to no single benchmark: generated from metassay/core/stages.py by `metassay refresh`.
-# Each benchmark's own DAG is benchmarks/<name>/dvc.yaml. `meta` says how Prefect runs a stage.
+# What belongs to no single benchmark; each one's own DAG is benchmarks/<name>/dvc.yaml. Generated
+# from metassay/core/stages.yaml by `metassay refresh`. `meta` says how Prefect runs a stage.
 """
 
 
@@ -81,254 +78,22 @@ class Stage:
 
 Stages = tuple[Stage, ...]
 
-_SETTLED: dict[str, Any] = {"retries": 0, "delay": 1}  # trying again cannot help
-_ASKED = "responses/{0} notes/{0}"
-_METRICS = "metrics_of.${name} costly_metrics_of.${name}"
-_DATASET, _SEGMENTATION = "datasets.${dataset}", "segmentations.${segmentation}"
-_ANALYSES = (
-    "designs strata correlations components significance agreement rating_summaries"
-    " metric_correlations facet_weights preferences ensembles conflicts disagreements confounds"
-    " corrected judge_cards calibration"
-)
+
+def _read() -> dict[str, Stages]:
+    """The table beside this module, by sort."""
+    text = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
+    for word, meaning in yaml.load(text, Loader=LOADER)["words"].items():
+        text = text.replace(f" {word}", f" {meaning}")
+    whole = yaml.load(text, Loader=LOADER)
+    del whole["words"]
+    return {
+        sort: tuple(Stage(name, **fields) for name, fields in stages.items())
+        for sort, stages in whole.items()
+    }
 
 
-def _writing(name: str, each: str) -> Stage:
-    return Stage(
-        name,
-        program="generate",
-        each=each,
-        reads="sources",
-        kinds="systems.${element}",
-        shared=_MODELS,
-        writes=f"texts/{ELEMENT} {_ASKED.format('generate-${element}')}",
-        tags="generate llm",
-    )
-
-
-def _decomposing(name: str, each: str) -> Stage:
-    return Stage(
-        name,
-        program="decompose",
-        each=each,
-        reads="sources parts",
-        kinds="decompositions.${element}",
-        shared=_MODELS,
-        writes=f"units {_ASKED.format('decompose')}",
-        tags="tables llm",
-    )
-
-
-_JUDGE = Stage(
-    "judge",
-    each="judges",
-    reads="pairs/",
-    kinds="judges.${element}",
-    shared=_MODELS,
-    writes=f"judgments/{ELEMENT} {_ASKED.format('judge-${element}')}",
-    retries=2,
-    tags="judge llm",
-)
-
-EVALUATION: Stages = (
-    Stage(
-        "ingest",
-        files=RAW,
-        kinds=_DATASET,
-        params="criteria",
-        writes="sources segments texts/given ratings/given criteria/given pairs/given"
-        " judgments/given measurements/given notes/ingest",
-        **_SETTLED,
-    ),
-    _writing("generate", "systems"),
-    _writing("generate_few_shot", "few_shot"),
-    Stage(
-        "ingest_study",
-        each="studies",
-        reads="sources texts/",
-        params="criteria",
-        writes="ratings/${element}",
-        **_SETTLED,
-    ),
-    Stage(
-        "segment",
-        reads="sources segments texts/",
-        kinds=_SEGMENTATION,
-        shared=_MODELS,
-        writes=f"parts {_ASKED.format('segment')}",
-        tags="tables llm",
-    ),
-    _decomposing("decompose", "decompositions"),
-    _decomposing("decompose_released", "released_claims"),
-    Stage("align", reads="sources units", kinds="alignments.${alignment}", writes="alignments"),
-    Stage(
-        "pair",
-        each="questions",
-        reads="sources parts units alignments",
-        shared="questions.${element}",
-        writes="pairs/${element}",
-    ),
-    Stage(
-        "pair_rubric",
-        each="rubrics",
-        files="rubrics/${element}.yaml",
-        reads="sources parts",
-        kinds=_SEGMENTATION,
-        writes="pairs/rubric-${element} criteria/${element}",
-    ),
-    _JUDGE,
-    Stage(
-        "measure",
-        reads="sources parts",
-        kinds=_SEGMENTATION,  # recipes print it, and the model behind it
-        shared=f"metrics {_MODELS}",
-        params="metrics",
-        code="metrics_of.${name}",
-        writes="measurements/metrics notes/measure",
-        tags="measure",
-    ),
-    Stage(
-        "measure_costly",
-        program="measure",
-        each="costly_metrics",
-        reads="sources parts",
-        kinds=f"costly_metrics.{ELEMENT} {_SEGMENTATION}",
-        shared=_MODELS,
-        writes="measurements/${element} notes/measure-${element}",
-        tags="measure models",
-    ),
-    Stage(
-        "aggregate",
-        reads="parts units pairs/ judgments/ criteria/ measurements/",
-        kinds=_SEGMENTATION,  # recipes print it, the decomposition and the alignment
-        shared=f"aggregation decompositions alignments.${{alignment}} questions {_MODELS}",
-        params="decompositions released_claims",
-        code=f"{_METRICS} decomposition_of.${{name}}",  # how metrics are described and pooled
-        writes="scores leaderboard",
-    ),
-    Stage(
-        "meta_evaluate",
-        reads="sources scores leaderboard ratings/ criteria/",
-        shared="meta_evaluation",
-        params="criteria design",
-        writes=f"{_ANALYSES} evidence notes/meta_evaluate",
-    ),
-    Stage(
-        "certify", reads="evidence", shared="certification", code=_METRICS, writes="certificates"
-    ),
-    Stage(
-        "report",
-        files=PUBLISHED,
-        reads="sources texts/ parts units alignments pairs/ judgments/ criteria/ responses/ notes/"
-        f" scores leaderboard ratings/ {_ANALYSES} certificates",
-        kinds=_SEGMENTATION,
-        shared="meta_evaluation.resamples meta_evaluation.confidence meta_evaluation.seed"
-        f" certification shown_as {_DATASET} {_MODELS}",
-        params="criteria published seen",
-        code=_METRICS,
-        outs=PAGE,
-        tags="report",
-    ),
-)
-
-JUDGE_TEST: Stages = (
-    Stage(
-        "ingest_items",
-        files=RAW,
-        kinds=_DATASET,
-        params="test options judges",
-        # No responses are given; the folder is there without a judge.
-        writes="gold ratings pairs/given judgments/given responses/given given_verdicts"
-        " notes/ingest_items",
-        **_SETTLED,
-    ),
-    _JUDGE,
-    Stage(
-        "examine",
-        reads="pairs/ judgments/ gold ratings given_verdicts",
-        shared="meta_evaluation",
-        writes="verdicts judge_cards calibration notes/examine",
-    ),
-    Stage(
-        "report",
-        program="report_judges",
-        files=PUBLISHED,
-        reads="gold ratings pairs/ judgments/ verdicts responses/ notes/ judge_cards calibration",
-        shared=f"meta_evaluation.confidence shown_as {_DATASET} {_MODELS}",
-        params="test options published seen",
-        outs=PAGE,
-        tags="report",
-    ),
-)
-
-SEGMENT_TEST: Stages = (
-    Stage(
-        "ingest_sentences",
-        files=RAW,
-        kinds=_DATASET,
-        params="options",
-        writes="texts/given sentences notes/ingest_sentences",
-        **_SETTLED,
-    ),
-    Stage(
-        "segment_sentences",
-        each="segmentations",
-        reads="texts/ sentences",
-        kinds="segmentations.${element}",
-        shared=_MODELS,
-        writes=f"segmented/{ELEMENT} {_ASKED.format('segment-${element}')}",
-        retries=2,
-        tags="tables llm",
-    ),
-    Stage(
-        "examine_segmentations",
-        reads="sentences segmented/",
-        shared="meta_evaluation",
-        writes="segment_scores confusions notes/examine_segmentations",
-    ),
-    Stage(
-        "report",
-        program="report_segmentations",
-        reads="texts/ sentences segmented/ segment_scores confusions responses/ notes/",
-        shared=f"{_DATASET} {_MODELS}",
-        params="seen",
-        outs=PAGE,
-        tags="report",
-    ),
-)
-
-FETCH = Stage(
-    "fetch",
-    each="fetched",
-    argument=ELEMENT,
-    shared="datasets.${element}",
-    outs="data/raw/${element}",
-    retries=4,
-    delay=5,
-    tags="network",
-)
-_ALONE: dict[str, Any] = {"retries": 0, "delay": 0}
-TRAINING: Stages = (  # what comes trained into other projects
-    Stage(
-        "train",
-        argument="semantic",
-        files="data/raw/wice_train data/raw/aci_bench_train data/judges/pairs/training.jsonl",
-        shared="judges.semantic",
-        outs="data/judges/semantic.json data/judges/semantic.safetensors",
-        git=True,
-        tags="models",
-        **_ALONE,
-    ),
-    Stage(
-        "train_roles",
-        argument="csabstruct",
-        files="data/raw/csabstruct_train",
-        shared="segmentations.bmrc_encoder",
-        outs="data/segmenters/csabstruct_encoder.json",
-        git=True,
-        tags="models",
-        **_ALONE,
-    ),
-)
+_TABLE = _read()
+FETCH, *TRAINING = _TABLE["root"]  # what is trained comes trained into other projects
 
 
 def figures(paper: str, files: Iterable[str]) -> Stage:
@@ -340,15 +105,16 @@ def figures(paper: str, files: Iterable[str]) -> Stage:
         files=" ".join(files),
         outs=f"reports/figures/{paper}",
         tags="figures",
-        **_ALONE,
+        retries=0,
+        delay=0,
     )
 
 
 # The stages of each sort of folder of benchmarks/, what it is, and the figures that DVC shows.
 SORTS: Mapping[type[Folder], tuple[Stages, str, tuple[str, ...]]] = {
-    Benchmark: (EVALUATION, "The evaluation of one benchmark", ("leaderboard", "forest")),
-    JudgeTest: (JUDGE_TEST, "A test of judges", ("reliability",)),
-    SegmentTest: (SEGMENT_TEST, "A test of segmentations", ("confusions",)),
+    Benchmark: (_TABLE["evaluation"], "The evaluation of one benchmark", ("leaderboard", "forest")),
+    JudgeTest: (_TABLE["judge_test"], "A test of judges", ("reliability",)),
+    SegmentTest: (_TABLE["segment_test"], "A test of segmentations", ("confusions",)),
 }
 
 
@@ -503,53 +269,3 @@ def _plain(template: Any) -> Any:
     if isinstance(template, dict):
         return {key: _plain(item) for key, item in template.items() if key != "meta"}
     return template
-
-
-# ---- docs/map.md ------------------------------------------------------------------------------
-
-
-def diagram(stages: Stages) -> str:
-    """The way of the data in Mermaid: stages, and tables but for `responses` and `notes`."""
-    modules = {stage.module: stage for stage in stages}  # some stages share one
-    made = {name: _names(stage.writes.split()) for name, stage in modules.items()}
-    read = {name: _names(stage.reads.split()) for name, stage in modules.items()}
-    *_, report = modules
-    used = {table for name in modules if name != report for table in read[name]}
-    lines, drawn = ["flowchart TD"], dict[str, str]()
-    for name, stage in modules.items():
-        into = [drawn[table] for table in read[name] if (table in used) != (name == report)]
-        first = ['raw[("data/raw/")]'] if stage.files == RAW else []
-        left = [table for table in made[name] if table not in used]
-        if len(left) > 3:  # they are shown, and nothing else reads them
-            rest = f'{name}_tables[("{", ".join(left[:3])} and {len(left) - 3} more")]'
-            drawn |= dict.fromkeys(left, rest)
-        for table in made[name]:
-            drawn.setdefault(table, f"{table}[({table})]")
-        outs = dict.fromkeys(drawn[table] for table in made[name])
-        after = " & ".join(outs) if outs else 'page["reports/NAME/"]'
-        lines.append(f"  {' & '.join(dict.fromkeys([*first, *into]))} --> {name} --> {after}")
-    nodes = set[str]()
-
-    def once(node: re.Match[str]) -> str:
-        new = node[1] not in nodes
-        nodes.add(node[1])
-        return node[0] if new else node[1]
-
-    return re.sub(r"(\w+)\[[^]]+\]", once, "\n".join(lines))
-
-
-def _names(tables: Iterable[str]) -> list[str]:
-    found = dict.fromkeys(table.partition("/")[0] for table in tables)
-    return [table for table in found if table not in ("responses", "notes")]
-
-
-def with_diagrams(page: str) -> str:
-    """A page whose first diagrams are those of the sorts of folders of benchmarks/, in order."""
-    every = iter([diagram(stages) for stages, _, _ in SORTS.values()])
-    fence = re.compile(r"(?<=^```mermaid\n).*?(?=\n```)", re.MULTILINE | re.DOTALL)
-    return fence.sub(lambda found: next(every, found[0]), page)
-
-
-if __name__ == "__main__":
-    page = Path(sys.argv[1])
-    page.write_text(with_diagrams(page.read_text(encoding="utf-8")), encoding="utf-8")

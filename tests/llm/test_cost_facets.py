@@ -12,7 +12,7 @@ from metassay.datasets.ingest import Ingested, ingest
 from metassay.generation import SYSTEMS
 from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.session import Session
-from metassay.project.cost.plan import Plan, Run, plan
+from metassay.project.cost import Plan, Run, plan
 from metassay.tables.names import REFERENCE
 from metassay.text.sentences import sentences
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS

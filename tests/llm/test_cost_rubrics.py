@@ -17,7 +17,7 @@ from metassay.judges.run import judge_pairs
 from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.needs import Resources
 from metassay.llm.session import Session
-from metassay.project.cost.plan import Plan, Run, plan
+from metassay.project.cost import Plan, Run, plan
 from metassay.scoring.pairing.rubrics import rubric_pairs
 from metassay.scoring.rubrics.read import RUBRICS, load_rubric
 from metassay.scoring.rubrics.record import Rubric

@@ -17,7 +17,7 @@ from metassay.generation.generate import write_texts
 from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.estimate import Estimate
 from metassay.llm.session import Session
-from metassay.project.cost.plan import Run, plan
+from metassay.project.cost import Run, plan
 from metassay.tables.names import REFERENCE
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 from metassay.units.alignment import ALIGNMENTS

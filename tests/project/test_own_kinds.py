@@ -72,7 +72,7 @@ def problems(capsys: pytest.CaptureFixture[str]) -> str:
 
 def test_the_page_shows_what_init_writes() -> None:
     shown = {name: text.encode() for name, text in BLOCKS if name.endswith(".py")}
-    made = kit.example_kinds()
+    made = kit.example_files()
     assert {name: shown[name] for name in made if "__init__" not in name} == {
         name: text for name, text in made.items() if "__init__" not in name
     }
