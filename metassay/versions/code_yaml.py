@@ -146,7 +146,9 @@ def written(found: Mapping[str, Mapping[str, str]]) -> str:
     for block, names in found.items():
         lines.append(f"{block}:" if names else f"{block}: {{}}")
         # In quotes, for some YAML reads the hash 12345678901234e5 as a number.
-        lines += [f'  {_key(name)}: "{names[name]}"' for name in sorted(names)]
+        for name in sorted(names):
+            key = name if yaml.safe_load(name) == name else json.dumps(name)
+            lines.append(f'  {key}: "{names[name]}"')
     return HEADER + "\n".join(lines) + "\n"
 
 
@@ -285,7 +287,3 @@ def _files(root: Path, code: Code, files: Iterable[Path], where: str) -> str:
 def _hash_of(code: Code, entry: str, more: Sequence[str] = ()) -> str:
     need = code.need(entry)
     return hash_of([entry, *need.modules, *need.files, *need.packages, *more])
-
-
-def _key(name: str) -> str:
-    return name if yaml.safe_load(name) == name else json.dumps(name)
