@@ -22,6 +22,7 @@ import yaml
 from metassay.core.errors import BadInput
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import Benchmark, Folder, JudgeTest, SegmentTest, load
+from metassay.core.stages import files_in
 from metassay.datasets.doclens_claims import FILE as CLAIMS
 from metassay.datasets.fetch import FetchError
 from metassay.project.kit import own_dags
@@ -156,6 +157,33 @@ def test_every_list_that_stages_repeat_over_is_one_of_a_benchmark(
     lists = {entry["foreach"] for entry in forms.values() if "foreach" in entry}
     assert lists
     assert lists <= {f"${{{name}}}" for name in own.model_fields}
+
+
+def test_a_table_of_several_stages_has_a_file_of_each_as_the_data_goes() -> None:
+    lists = {
+        **{"systems": ["a"], "few_shot": {"b": "x"}, "studies": {"s": "f"}, "questions": ["q"]},
+        **{"rubrics": ["r"], "judges": ["j"], "costly_metrics": ["m"]},
+    }
+    own = PARAMS_OF_OURS.benchmarks["sample"].model_copy(update=lists)
+    asking = ["generate-a", "generate-b", "segment", "decompose", "judge-j"]
+    for table, files in {
+        "texts": ["given", "a", "b"],
+        "ratings": ["given", "s"],
+        "criteria": ["given", "r"],
+        "pairs": ["given", "q", "rubric-r"],
+        "judgments": ["given", "j"],
+        "measurements": ["given", "metrics", "m"],
+        "responses": asking,
+        "notes": ["ingest", *asking, "measure", "measure-m", "meta_evaluate"],
+    }.items():
+        assert files_in(own, table) == files
+    test = PARAMS_OF_OURS.judge_tests["wice_dev"].model_copy(update={"judges": ["j"]})
+    assert files_in(test, "responses") == ["given", "judge-j"]
+    assert files_in(test, "notes") == ["ingest_items", "judge-j", "examine"]
+    other = PARAMS_OF_OURS.segment_tests["sample_facets"]
+    other = other.model_copy(update={"segmentations": ["s"]})
+    assert files_in(other, "responses") == ["segment-s"]
+    assert files_in(other, "notes") == ["ingest_sentences", "segment-s", "examine_segmentations"]
 
 
 # ---- a tiny project --------------------------------------------------------------------------
@@ -388,9 +416,9 @@ def run_alone(patch: pytest.MonkeyPatch, home: Path, cmd: str) -> Ran:
     room = home.with_name("room")
     for name in (*CONFIGURATION, ".work/code.json", *entry.deps):
         copy(home / name, room / name)
-    before = files_in(room)
+    before = files_below(room)
     given = run(patch, room, cmd)
-    wrote = files_in(room) - before
+    wrote = files_below(room) - before
     for name in wrote:
         copy(room / name, home / name)
     shutil.rmtree(room)
@@ -405,7 +433,7 @@ def copy(path: Path, to: Path) -> None:
         shutil.copy(path, to)
 
 
-def files_in(room: Path) -> set[str]:
+def files_below(room: Path) -> set[str]:
     """All but what is kept of the code, answers and locks."""
     files = {file.relative_to(room) for file in room.rglob("*") if file.is_file()}
     return {file.as_posix() for file in files if file.parts[0] != ".work"}
