@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from metassay.core.stages import RAW, SORTS, Stages
+from metassay.core.stages import SORTS, Stages
 
 
 def diagram(stages: Stages) -> str:
@@ -21,7 +21,7 @@ def diagram(stages: Stages) -> str:
     lines, drawn = ["flowchart TD"], dict[str, str]()
     for name, stage in modules.items():
         into = [drawn[table] for table in read[name] if (table in used) != (name == report)]
-        first = ['raw[("data/raw/")]'] if stage.files == RAW else []
+        first = ['raw[("data/raw/")]'] if stage.files == "${raw}" else []
         left = [table for table in made[name] if table not in used]
         if len(left) > 3:  # they are shown, and nothing else reads them
             rest = f'{name}_tables[("{", ".join(left[:3])} and {len(left) - 3} more")]'

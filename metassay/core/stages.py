@@ -18,7 +18,7 @@ from metassay.core.strict_yaml import LOADER
 
 TABLES, REGISTRY, CODE, DAG = "data/tables", "data/registry.yaml", "code.yaml", "dvc.yaml"
 HEADLINE = "benchmarks/${name}/headline.json"
-RAW, PUBLISHED = "${raw}", "reports/published"
+PUBLISHED = "reports/published"
 ELEMENT = "${element}"  # of the list or mapping over which a stage repeats
 _HOLE = re.compile(r"\$\{(\w+)\}")
 _VALUE = "${value}"  # that of a mapping's element: a file or folder
@@ -132,11 +132,6 @@ def _written(stages: Stages, table: str) -> list[tuple[str, str]]:
     return [(out.split("/")[1], each) for out, each in outs if out.startswith(f"{table}/")]
 
 
-def lists_of(stages: Stages, table: str) -> list[str]:
-    """The lists of a benchmark that say which files a table has that is a folder."""
-    return [each for file, each in _written(stages, table) if ELEMENT in file]
-
-
 def files_of(stages: Stages, table: str, names: Callable[[str], Iterable[str]]) -> list[str]:
     """The files of a table that is a folder, as the data goes; `names` has the names of a list."""
     found = [
@@ -204,9 +199,8 @@ def _own_keys(stage: Stage, stages: Stages) -> list[str]:
     said = f"{stage.files} {stage.kinds} {stage.shared}"
     keys = [key for key in _HOLE.findall(said) if key not in ("name", "element")]
     keys += [f"{stage.each}.{ELEMENT}"] if stage.over_mapping else []
-    keys += [
-        each for one in stage.reads.split() if one[-1] == "/" for each in lists_of(stages, one[:-1])
-    ]
+    for folder in (table[:-1] for table in stage.reads.split() if table.endswith("/")):
+        keys += [each for file, each in _written(stages, folder) if ELEMENT in file]
     return list(dict.fromkeys([*keys, *stage.params.split()]))
 
 
