@@ -8,23 +8,21 @@
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flows.ending import Ending
-from flows.surroundings import CREDENTIALS, set_up
-from metassay.core import parent_watch as lifeline
-from metassay.core.disk import told
+from flows.surroundings import CREDENTIALS, FAILED, exit_code, set_up
+from metassay.core import parent_watch
 from metassay.core.errors import BadInput
+from metassay.core.options import BENCHMARKS, PARAMS
 
 if TYPE_CHECKING:
     from flows.dag import Plan
-    from flows.prefect_api import Way
-
-FAILED, REFUSED = 1, 2
+    from flows.prefect_server import Way
 
 # What follows the stages, while no other run may begin: what was chosen, the plan, and the stages
 # that did not succeed; the exit code.
@@ -53,15 +51,10 @@ def main(then: Then = _end) -> int:
     parser.add_argument("--figures", action="store_true", help="of papers, which NAME names")
     ending = Ending()
     ending.listen()
-    lifeline.watch(ending.interrupt)
+    parent_watch.watch(ending.interrupt)
+    chosen = parser.parse_args()
     try:
-        return _run(Path.cwd(), parser.parse_args(), ending, then)
-    except BadInput as error:
-        print("\n".join(error.problems), file=sys.stderr)
-        return REFUSED
-    except OSError as error:
-        print(told(error), file=sys.stderr)
-        return REFUSED
+        return exit_code(lambda: _run(Path.cwd(), chosen, ending, then))
     except _Stopped:
         ending.leave()
         raise
@@ -70,46 +63,41 @@ def main(then: Then = _end) -> int:
 def _run(root: Path, chosen: argparse.Namespace, ending: Ending, then: Then) -> int:
     # What takes seconds to import is imported after the first line, or not at all.
     print(f"looking for what changed in {', '.join(chosen.names)}", file=sys.stderr, flush=True)
-    from flows.prefect_server import NoPrefect
     from flows.recovery import guarded, leave_to_mend
     from flows.watch import Watch
     from flows.workers import Workers
     from stages.doorway import close_all
 
-    kept = CREDENTIALS if chosen.prefect_api else ()
-    theirs = set_up(root, kept=kept)
-    try:
-        with guarded(root, () if chosen.figures else chosen.names) as held:
-            workers = Workers(root, held)
-            plan = _plan(root, chosen)
-            for name in {stage.benchmark for stage in plan.stages.values() if stage.closed} - {""}:
-                close_all(name)  # plain DVC may have brought what lies there
-            with Watch(plan) as watch:
-                failed: list[str] = []
-                if watch.plan.stale:
-                    with _way(root, chosen, held, theirs, ending) as way:
-                        ending.in_order(workers)
-                        # In a thread, so that this one is there for signals: Prefect takes SIGTERM.
-                        with ThreadPoolExecutor(max_workers=1) as thread:
-                            running = thread.submit(way, root, workers, watch, jobs=chosen.jobs)
-                        if ending.code:
-                            raise _Stopped
-                        failed = running.result()
-            workers.close()
-            code = then(chosen, watch.plan, failed)
-        if workers.lost:
-            leave_to_mend(root)
-    except NoPrefect as error:
-        print(error, file=sys.stderr)
-        return REFUSED
+    theirs = set_up(root, kept=CREDENTIALS if chosen.prefect_api else ())
+    with guarded(root, () if chosen.figures else chosen.names) as held:
+        workers = Workers(root, held)
+        plan = _plan(root, chosen)
+        for name in {stage.benchmark for stage in plan.stages.values() if stage.closed} - {""}:
+            close_all(name)  # plain DVC may have brought what lies there
+        with Watch(plan) as watch:
+            failed: list[str] = []
+            if plan.stale:
+                with _way(root, chosen, held, theirs, ending) as way:
+                    ending.in_order(workers)
+                    # In a thread, so that this one is there for signals: Prefect takes SIGTERM.
+                    with ThreadPoolExecutor(max_workers=1) as thread:
+                        running = thread.submit(way, root, workers, watch, jobs=chosen.jobs)
+                    if ending.code:
+                        raise _Stopped
+                    failed = running.result()
+        workers.close()
+        code = then(chosen, plan, failed)
+    if workers.lost:
+        leave_to_mend(root)
     return code
 
 
 def _plan(root: Path, chosen: argparse.Namespace) -> "Plan":
-    from flows import dag, figures
+    from flows import dag
 
     if chosen.figures:
-        return figures.plan(root, chosen.names)
+        _tell_behind(root, chosen.names)
+        return dag.plan(root, [], more=[f"figures_{paper}" for paper in chosen.names])
     whole = dag.plan(root, chosen.names, ask=not chosen.only, again=chosen.ask_again)
     if not chosen.only:
         return whole
@@ -124,18 +112,43 @@ def _plan(root: Path, chosen: argparse.Namespace) -> "Plan":
     return plan
 
 
+def _tell_behind(root: Path, papers: Iterable[str]) -> None:
+    """Say which benchmarks have tables that these papers show and that are not up to date.
+
+    No table is made anew for a figure, since that may take hours or money.
+    """
+    from flows import dag
+    from metassay.paper_figures.derived_tables import needed
+    from metassay.paper_figures.draw import absent
+    from metassay.paper_figures.inputs import inputs_in
+    from metassay.paper_figures.papers import PAPERS
+
+    inputs = inputs_in(root)
+    drawn = [one for paper in papers for one in PAPERS[paper] if not absent(one, inputs)]
+    read = {benchmark for record in drawn for benchmark, _ in needed(record)}
+    there = sorted(one for one in read if (root / BENCHMARKS / one / PARAMS.name).exists())
+    found = dag.plan(root, there, ask=False) if there else None
+    stale = sorted({found.stages[one].benchmark for one in found.stale} - {""}) if found else []
+    if stale:
+        print(
+            f"drawn from tables that are not up to date: {', '.join(stale)};"
+            f" `metassay run {' '.join(stale)}` brings them up to date",
+            file=sys.stderr,
+        )
+
+
 def _way(
     root: Path, chosen: argparse.Namespace, held: list[int], theirs: list[str], ending: Ending
 ) -> "AbstractContextManager[Way]":
     """How the stages are run: a function of the root, the workers, the watch and `jobs`."""
-    from flows import plain, prefect_api
+    from flows import plain, prefect_server
 
     if chosen.no_prefect or chosen.only:
         return nullcontext(plain.run)
     if chosen.prefect_api:
-        return prefect_api.of_others(chosen.prefect_api)
-    prefect_api.tell(root, theirs)
-    return prefect_api.own(root, held, lambda: ending.end(FAILED, prefect_api.LOST))
+        return prefect_server.of_others(chosen.prefect_api)
+    prefect_server.tell(root, theirs)
+    return prefect_server.own(root, held, lambda: ending.end(FAILED, prefect_server.LOST))
 
 
 if __name__ == "__main__":

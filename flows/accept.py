@@ -10,17 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flows.surroundings import set_up
-from metassay.core import parent_watch as lifeline
+from flows.surroundings import exit_code, set_up
+from metassay.core import parent_watch
 from metassay.core.atomic import remove_leftovers, whole_file
-from metassay.core.disk import told
 from metassay.core.errors import BadInput
 from metassay.core.options import BENCHMARKS
 
 if TYPE_CHECKING:
     from flows.dag import Plan
-
-REFUSED = 2
 
 
 def main() -> int:
@@ -29,38 +26,29 @@ def main() -> int:
     parser.add_argument("names", nargs="+")
     parser.add_argument("--anyway", action="store_true")
     chosen = parser.parse_args()
-    lifeline.watch()
-    from flows.recovery import alone
-
-    root = Path.cwd()
-    set_up(root)
-    try:
-        with alone(root, chosen.names):
-            _accept(root, chosen.names, anyway=chosen.anyway)
-    except BadInput as error:
-        print("\n".join(error.problems), file=sys.stderr)
-        return REFUSED
-    except OSError as error:
-        print(told(error), file=sys.stderr)
-        return REFUSED
-    return 0
+    parent_watch.watch()
+    set_up(Path.cwd())
+    return exit_code(lambda: _accept(Path.cwd(), chosen.names, anyway=chosen.anyway))
 
 
 def _accept(root: Path, names: list[str], *, anyway: bool) -> None:
     from flows import dag
+    from flows.recovery import alone
+    from metassay.tracking.reevaluation.outcome import accepted_file
 
-    problems = list(_problems(root, names, dag.plan(root, names)))
-    if problems and not anyway:
-        raise BadInput(problems)
-    for problem in problems:
-        print(f"note: {problem}", file=sys.stderr)
-    said = [_move(root, name) for name in names]  # what cannot be compared is not accepted
-    for name, line in zip(names, said, strict=True):
-        remove_leftovers(root / _accepted(name))  # of one that was killed here
-        with whole_file(root / _accepted(name)) as file:
-            file.write((root / BENCHMARKS / name / "dvc.lock").read_bytes())
-        print(f"{name}: {line}")
-    files = " ".join(str(_accepted(name).with_name("*.lock")) for name in names)
+    with alone(root, names):
+        problems = list(_problems(root, names, dag.plan(root, names)))
+        if problems and not anyway:
+            raise BadInput(problems)
+        for problem in problems:
+            print(f"note: {problem}", file=sys.stderr)
+        said = [_move(root, name) for name in names]  # what cannot be compared is not accepted
+        for name, line in zip(names, said, strict=True):
+            remove_leftovers(root / accepted_file(name))  # of one that was killed here
+            with whole_file(root / accepted_file(name)) as file:
+                file.write((root / BENCHMARKS / name / "dvc.lock").read_bytes())
+            print(f"{name}: {line}")
+    files = " ".join(str(accepted_file(name).with_name("*.lock")) for name in names)
     print(f"commit them: git add {files}")
 
 
@@ -85,12 +73,6 @@ def _problems(root: Path, names: list[str], plan: "Plan") -> Iterator[str]:
                 f"{name}: {lacking} answers of language models are missing; `metassay reevaluate"
                 f" {name}` asks again, or accept what is there with --anyway"
             )
-
-
-def _accepted(name: str) -> Path:
-    from metassay.tracking.reevaluation.outcome import accepted_file
-
-    return accepted_file(name)
 
 
 def _move(root: Path, name: str) -> str:

@@ -6,10 +6,7 @@ short name, which is shown (`sample: judge@lexical`; `fetch@x` for a stage of th
 
 import contextlib
 import functools
-import os
-import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,11 +17,6 @@ from metassay.core.merges import dvc_problems
 from metassay.core.options import BENCHMARKS
 from metassay.datasets.registry import closed, load_registry
 
-QUIET = {
-    "DO_NOT_TRACK": "1",
-    "DVC_NO_ANALYTICS": "1",
-    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-}
 HALF_WRITTEN = ".dvc.lock.part"  # beside each dvc.lock while it is replaced
 FORCED = "!"  # before the address of a stage that is to run although nothing changed
 
@@ -94,22 +86,6 @@ class Plan:
         return after
 
 
-def environment(root: Path) -> dict[str, str]:
-    """What a subprocess needs: this Python first on PATH, and every cache inside the project."""
-    work = root.resolve() / ".work"
-    return {
-        **os.environ,
-        **QUIET,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
-        "PREFECT_HOME": str(work / "prefect"),
-        "SQLITE_TMPDIR": str(work),
-        "MPLCONFIGDIR": str(work / "matplotlib"),
-        "DVC_SITE_CACHE_DIR": str(work / "dvc"),
-        "DVC_GLOBAL_CONFIG_DIR": str(work / "dvc-config"),
-        "PYTHONHASHSEED": "0",
-    }
-
-
 def plan(
     root: Path,
     benchmarks: Iterable[str],
@@ -151,11 +127,10 @@ def plan(
                     whole.subgraph(wanted).reverse(), key=lambda stage: stage.addressing
                 )
             )
-            alone = _closed(order)
+            datasets = load_registry()
+            alone = {name for name in map(_of, order) if closed(name, datasets)}
             stages = {one.addressing: _stage(whole, one, alone) for one in order}
-            with _each_params_file_read_once():
-                made = _made(order, stages)
-                found = {one.addressing: _look(one, stages[one.addressing], made) for one in order}
+            found = _looks(order, stages)
             lacking = {one.addressing for one in order if ask and asks_again(one)}
             forced = {one.addressing for one in order if again and lacks(one)}
     stages |= {address: replace(stages[address], forced=True) for address in forced}
@@ -163,7 +138,8 @@ def plan(
     stale = _with_downstream(stages, changed)
     # What brings a dataset that is not there runs only for who will read it.
     absent = {a for a, look in found.items() if look.absent and "network" in stages[a].tags}
-    stale = _with_downstream(stages, stale | absent.intersection(_needed(stages, stale)))
+    needed = {one for address in stale for one in stages[address].needs}
+    stale = _with_downstream(stages, stale | (absent & needed))
     paths = {path for a, look in found.items() if a not in stale for path in look.absent}
     return Plan(stages, frozenset(stale), tuple(sorted(paths)))
 
@@ -175,21 +151,26 @@ class _Look(NamedTuple):
     absent: frozenset[str]
 
 
-class _Made(NamedTuple):
-    """What stages make: DVC's outs that were brought from elsewhere, by path; all other paths."""
+def _looks(order: Iterable[Any], stages: Mapping[str, Stage]) -> dict[str, _Look]:
+    """What DVC says of each of its stages; params.yaml is parsed once, not anew for each.
 
-    data: Mapping[str, Any]
-    rest: frozenset[str]
+    That would be two thirds of DVC's time where stages are many.
+    """
+    from dvc.dependency import param
 
-
-def _made(order: Iterable[Any], stages: Mapping[str, Stage]) -> _Made:
     outs = [("network" in stages[one.addressing].tags, out) for one in order for out in one.outs]
     data = {str(out): out for brought, out in outs if brought}
-    return _Made(data, frozenset(str(out) for brought, out in outs if not brought))
+    rest = {str(out) for brought, out in outs if not brought}
+    load_path = param.load_path
+    param.load_path = functools.cache(load_path)
+    try:
+        return {one.addressing: _look(one, stages[one.addressing], data, rest) for one in order}
+    finally:
+        param.load_path = load_path
 
 
-def _look(one: Any, stage: Stage, made: _Made) -> _Look:
-    """Look at one of DVC's stages, which is ours.
+def _look(one: Any, stage: Stage, data: Mapping[str, Any], rest: Collection[str]) -> _Look:
+    """Look at one of DVC's stages: `data` is what was brought, by path, `rest` all else made.
 
     A dataset that is not there changes nothing where dvc.lock says that the tables are of it: a
     clone of the project may have its tables alone (`dvc repro --allow-missing` sees it so, too). A
@@ -208,28 +189,24 @@ def _look(one: Any, stage: Stage, made: _Made) -> _Look:
         path
         for kind, path, state in changes
         if (
-            _is_absent(inputs[path], stage, made)
+            _is_absent(inputs[path], stage, data, rest)
             if kind == "changed deps" and state == "deleted"
-            else path in made.data and not made.data[path].exists
+            else path in data and not data[path].exists
         )
     }
     certain = len(absent) < len(changes) or any(isinstance(change, str) for change in said)
     return _Look(certain, frozenset(absent))
 
 
-def _is_absent(dep: Any, stage: Stage, made: _Made) -> bool:
+def _is_absent(dep: Any, stage: Stage, data: Mapping[str, Any], rest: Collection[str]) -> bool:
     """Whether what is not there is data: of no stage, or what dvc.lock says was brought."""
     path = str(dep)
     if hasattr(dep, "params"):  # a params file
         return False
-    if path in made.data:
-        return bool(dep.hash_info and dep.hash_info == made.data[path].hash_info)
-    of_a_stage = any(one == path or one.startswith(f"{path}/") for one in made.rest)
+    if path in data:
+        return bool(dep.hash_info and dep.hash_info == data[path].hash_info)
+    of_a_stage = any(one == path or one.startswith(f"{path}/") for one in rest)
     return bool(stage.benchmark and dep.hash_info) and not of_a_stage
-
-
-def _needed(stages: Mapping[str, Stage], by: Iterable[str]) -> set[str]:
-    return {needed for address in by for needed in stages[address].needs}
 
 
 def _with_downstream(stages: Mapping[str, Stage], changed: Iterable[str]) -> set[str]:
@@ -256,29 +233,10 @@ def only(root: Path, whole: Plan, name: str) -> Plan:
     return Plan({stage.address: replace(stage, forced=True)}, frozenset([stage.address]))
 
 
-@contextmanager
-def _each_params_file_read_once() -> Iterator[None]:
-    """DVC parses params.yaml anew for every stage: two thirds of its time where stages are many."""
-    from dvc.dependency import param
-
-    load_path = param.load_path
-    param.load_path = functools.cache(load_path)
-    try:
-        yield
-    finally:
-        param.load_path = load_path
-
-
-def _of(address: str) -> str:
-    """The benchmark that an address is of; of a stage of the root's dvc.yaml its item."""
-    file, _, name = address.rpartition(":")
+def _of(stage: Any) -> str:
+    """The benchmark that one of DVC's stages is of; of one of the root's dvc.yaml its item."""
+    file, _, name = stage.addressing.rpartition(":")
     return Path(file).parent.name or name.partition("@")[2]
-
-
-def _closed(stages: Iterable[Any]) -> frozenset[str]:
-    """The benchmarks and datasets of these stages of which what is made is its owner's alone."""
-    datasets = load_registry()
-    return frozenset(one for one in {_of(s.addressing) for s in stages} if closed(one, datasets))
 
 
 def _stage(whole: Any, stage: Any, alone: Collection[str]) -> Stage:
@@ -291,5 +249,5 @@ def _stage(whole: Any, stage: Any, alone: Collection[str]) -> Stage:
         tags=tuple(meta.get("tags", ())),
         asked=tuple(file.stem for file in answers(stage)),
         reads=tuple(sorted(str(read.def_path) for read in stage.deps)),
-        closed=_of(stage.addressing) in alone,
+        closed=_of(stage) in alone,
     )

@@ -17,11 +17,21 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
+from urllib.parse import urlsplit
 
 from flows import history
-from metassay.core import parent_watch as lifeline
+from flows.surroundings import files_of_prefect
+from metassay.core import parent_watch
+from metassay.core.errors import BadInput
+
+Way = Callable[..., list[str]]
+LOST = (
+    "Prefect's server has ended, which the run needs; run the same command again, or with"
+    " --no-prefect, which needs no server"
+)
 
 DAMAGED = 65  # EX_DATAERR of sysexits.h: the database is at fault, as far as one can tell
 START_TIMEOUT = 120.0
@@ -31,8 +41,75 @@ _ALONE = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_FINAL": "1"}
 _WITHOUT_SERVICES = {"PREFECT__SERVER_EPHEMERAL": "1"}
 
 
-class NoPrefect(Exception):  # noqa: N818 - reads as what happened
+class NoPrefect(BadInput):
     """There is no Prefect server to be had; the message says why, and what to do."""
+
+
+def tell(root: Path, variables: list[str]) -> None:
+    """Say what of Prefect's settings is there and has no effect on this run."""
+    found = [*variables, *files_of_prefect(root)]
+    if found:
+        print(
+            f"not used: {', '.join(found)}; a run has a Prefect server of its own"
+            " (another one: --prefect-api URL)",
+            file=sys.stderr,
+        )
+
+
+@contextmanager
+def own(root: Path, held: list[int], lost: Callable[[], None]) -> Iterator[Way]:
+    """Run with a server that lives as long as the run; `lost` is called if it ends before."""
+    print("Prefect's server starts; that takes some 15 seconds", file=sys.stderr)
+    server = Server(root, held, lost)
+    os.environ["PREFECT_API_URL"] = server.url
+    with settings_of_nobody():
+        from flows import benchmark  # while it starts
+    server.wait_until_it_serves()
+    yield partial(benchmark.run, notes=True)
+    benchmark.report_all()
+    server.close()
+
+
+@contextmanager
+def of_others(url: str) -> Iterator[Way]:
+    """Run with the server at `url`; raises NoPrefect if there is none."""
+    prefect_at(url)
+    from flows import benchmark
+
+    try:
+        yield partial(benchmark.run, notes=False)
+    finally:
+        benchmark.report_all()
+
+
+def prefect_at(url: str) -> None:
+    """Have Prefect in this process report to the server at `url`; NoPrefect if there is none."""
+    os.environ |= {"PREFECT_API_URL": url, "PREFECT_LOGGING_TO_API_ENABLED": "false"}
+    with settings_of_nobody():
+        from flows import benchmark
+    reason = benchmark.unreachable()
+    if reason:
+        place = urlsplit(url)
+        raise NoPrefect(
+            f"no Prefect server answers at {place.scheme}://{place.hostname} ({reason}); see that"
+            " --prefect-api names its API, as http://HOST:4200/api does, and that"
+            " PREFECT_API_KEY or PREFECT_API_AUTH_STRING is right if it wants one"
+        )
+
+
+@contextmanager
+def settings_of_nobody() -> Iterator[None]:
+    """Prefect reads files of the working folder when it is imported, and this one has none."""
+    home = Path(os.environ["PREFECT_HOME"])
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NoPrefect(
+            f"{home}: {error.strerror}; make that a folder that you may write, or run with"
+            " --no-prefect"
+        ) from None
+    with contextlib.chdir(home):
+        yield
 
 
 class Server:
@@ -58,11 +135,6 @@ class Server:
             self._begin()
 
     @property
-    def _surroundings(self) -> dict[str, str]:
-        services = {} if self._schedules else _WITHOUT_SERVICES
-        return _ALONE | services | {"PREFECT_HOME": str(self._database.parent)}
-
-    @property
     def url(self) -> str:
         """What PREFECT_API_URL has to be."""
         return f"http://127.0.0.1:{self._port}/api"
@@ -73,7 +145,9 @@ class Server:
             with _explained():
                 if self._ended() != DAMAGED or not self._database.exists():
                     raise OSError(self._last_words())
-                _check_room(self._database.parent)
+                # On a full disk a sound database cannot be opened either.
+                with tempfile.TemporaryFile(dir=self._database.parent) as probe:
+                    probe.write(bytes(_ROOM))
                 aside = history.set_aside(self._database)
                 print(
                     f"Prefect's list of past runs, {self._database.name}, is damaged: it is now"
@@ -101,16 +175,22 @@ class Server:
         with socket.create_server(("127.0.0.1", port), backlog=512) as listening:
             self._port = int(listening.getsockname()[1])
             number = str(listening.fileno())
+            settings = _ALONE if self._schedules else _ALONE | _WITHOUT_SERVICES
+            home = {"PREFECT_HOME": str(self._database.parent)}
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "flows.prefect_server", number, str(self._database)],
-                env={**os.environ, **self._surroundings, **lifeline.HELD},
+                env={**os.environ, **settings, **home, **parent_watch.HELD},
                 stdin=subprocess.PIPE,
                 stdout=self._said,
                 stderr=self._said,
                 pass_fds=[listening.fileno(), *self._held],
                 start_new_session=True,  # Ctrl-C is for the run, which then ends it
             )
-        threading.Thread(target=self._watch, daemon=True, name="server").start()
+        process = self._process
+        watching = threading.Thread(
+            target=lambda: self._gone(process.wait()), daemon=True, name="server"
+        )
+        watching.start()
 
     def _serves(self) -> bool:
         """Whether it answers: the socket takes the question before anybody serves it."""
@@ -122,9 +202,6 @@ class Server:
             return False
         finally:
             asking.close()
-
-    def _watch(self) -> None:
-        self._gone(self._process.wait())
 
     def _gone(self, code: int) -> None:
         """End the run at once; but a start that failed, and was not killed, has its reasons."""
@@ -146,12 +223,6 @@ class Server:
         said = self._said.read().decode(errors="replace")
         errors = re.findall(r"^\S*(?:Error|Exception)\b.*", said, re.MULTILINE)
         return errors[-1] if errors else f"exit {self._process.returncode}"
-
-
-def _check_room(folder: Path) -> None:
-    """OSError on a full disk, where a sound database cannot be opened either."""
-    with tempfile.TemporaryFile(dir=folder) as probe:
-        probe.write(bytes(_ROOM))
 
 
 @contextmanager
@@ -176,7 +247,7 @@ def main() -> None:
             time.sleep(_GRACE[os.read(0, 1)])
         _settle(file)
 
-    lifeline.watch(end)
+    parent_watch.watch(end)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if not history.sound(file):
         sys.exit(DAMAGED)

@@ -10,28 +10,22 @@ from dvc_data.hashfile.tree import Tree
 from flows import dag
 from flows.reasons import refused, repository
 from flows.recovery import guarded
-from metassay.core import parent_watch as lifeline
-from metassay.core.disk import told
+from flows.surroundings import exit_code
+from metassay.core import parent_watch
 from metassay.core.errors import BadInput, shown
 from metassay.core.options import BENCHMARKS
-
-REFUSED = 2
 
 
 def main() -> int:
     """Push; 0 if the remote has it all, 2 if it can't be done."""
-    lifeline.watch()
+    parent_watch.watch()
     remote, *names = sys.argv[1:]
-    try:
+
+    def pushed() -> None:
         with guarded(Path.cwd()):
             print(f"{push(Path.cwd(), remote, names)} file(s) pushed to {remote}")
-    except BadInput as error:
-        print("\n".join(error.problems), file=sys.stderr)
-        return REFUSED
-    except OSError as error:
-        print(told(error), file=sys.stderr)
-        return REFUSED
-    return 0
+
+    return exit_code(pushed)
 
 
 def push(root: Path, remote: str, names: list[str]) -> int:

@@ -24,7 +24,7 @@ _REMEDIES = {
     "MissingParamsError": "add them; those of code.yaml come from `metassay refresh`",
     "BadParamFileError": "mend the file; code.yaml comes from `metassay refresh`",
     "YAMLValidationError": "bring it back as it was (`git checkout` and its name)",
-    "ResolveError": "mend it, or copy that of another benchmark",
+    "ResolveError": "mend it, or delete it and run `metassay refresh`, which writes it anew",
     "OperationalError": "make room on the disk, and be sure that .work/dvc may be written to",
     "DatabaseError": "delete .work/dvc, where DVC keeps what it can find out again",
 }

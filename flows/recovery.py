@@ -27,10 +27,7 @@ from metassay.core.atomic import remove_leftovers_in
 from metassay.core.options import BENCHMARKS
 from metassay.core.work import WORK, own
 
-_ADDED_TO = (
-    "history",
-    "reports/changes",
-)  # by re-evaluations, in metassay/tracking and reporting
+_ADDED_TO = ("history", "reports/changes")  # by re-evaluations
 
 
 @contextmanager
@@ -119,9 +116,7 @@ def strike_out(held: Path) -> None:
 def _works(info: dict[str, Any]) -> bool:
     with contextlib.suppress(psutil.Error):
         process = psutil.Process(int(info["pid"]))
-        return process.status() != psutil.STATUS_ZOMBIE and _is_dvc(process.cmdline())
+        command = process.cmdline()
+        is_dvc = "flows.worker" in command or any(Path(word).name == "dvc" for word in command)
+        return is_dvc and process.status() != psutil.STATUS_ZOMBIE
     return False
-
-
-def _is_dvc(command: list[str]) -> bool:
-    return "flows.worker" in command or any(Path(word).name == "dvc" for word in command)

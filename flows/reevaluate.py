@@ -111,7 +111,7 @@ def answers_of_benchmark(root: Path, name: str, plan: "Plan") -> "pd.DataFrame":
 def tell(url: str, outcome: "Outcome") -> None:
     """Send an event to Prefect, on which its automations can act, and the change report as an
     artifact: keys and numbers only."""
-    from flows.prefect_api import prefect_at
+    from flows.prefect_server import prefect_at
 
     if os.environ.get("PREFECT_API_URL") != url:  # no stage was run
         prefect_at(url)

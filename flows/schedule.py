@@ -21,12 +21,10 @@ from zoneinfo import ZoneInfo
 from cronsim import CronSim, CronSimError
 
 from flows import history
-from flows.surroundings import CREDENTIALS, set_up
-from metassay.core import parent_watch as lifeline
-from metassay.core.disk import told
+from flows.surroundings import CREDENTIALS, exit_code, set_up
+from metassay.core import parent_watch
 from metassay.core.errors import BadInput
 
-REFUSED = 2
 SHOWN = 3  # times that are said
 ENDED = "`metassay schedule` ended, and this run with it"
 # Of seconds, L, W and # CronSim and Prefect make different things.
@@ -51,24 +49,17 @@ def main() -> int:
     parser.add_argument("--timezone", default="UTC")
     parser.add_argument("--prefect-api", metavar="URL")
     chosen = parser.parse_args()
-    from flows.prefect_server import NoPrefect
+    return exit_code(lambda: _schedule(Path.cwd(), chosen))
 
-    try:
-        times = next_times(chosen)
-        root = Path.cwd()
-        set_up(root, kept=CREDENTIALS if chosen.prefect_api else ())
-        os.environ |= _OURS | {"PREFECT_HOME": str(history.of_schedule(root).parent)}
-        with _alone(root) as held, _server(root, held, chosen.prefect_api):
-            print(f"{', '.join(chosen.names)} at {', '.join(times)}, ...", file=sys.stderr)
-            print("Ctrl-C ends the schedule", file=sys.stderr, flush=True)
-            _serve(chosen)
-    except (BadInput, NoPrefect) as error:
-        print(error, file=sys.stderr)
-        return REFUSED
-    except OSError as error:
-        print(told(error), file=sys.stderr)
-        return REFUSED
-    return 0
+
+def _schedule(root: Path, chosen: argparse.Namespace) -> None:
+    times = next_times(chosen)
+    set_up(root, kept=CREDENTIALS if chosen.prefect_api else ())
+    os.environ |= _OURS | {"PREFECT_HOME": str(history.of_schedule(root).parent)}
+    with _alone(root) as held, _server(root, held, chosen.prefect_api):
+        print(f"{', '.join(chosen.names)} at {', '.join(times)}, ...", file=sys.stderr)
+        print("Ctrl-C ends the schedule", file=sys.stderr, flush=True)
+        _serve(chosen)
 
 
 def next_times(chosen: argparse.Namespace) -> list[str]:
@@ -113,8 +104,7 @@ def _alone(root: Path) -> Iterator[list[int]]:
 @contextmanager
 def _server(root: Path, held: list[int], url: str | None) -> Iterator[None]:
     """The server that keeps the schedule: one that ends with this process, or that at `url`."""
-    from flows.prefect_api import prefect_at, settings_of_nobody
-    from flows.prefect_server import Server
+    from flows.prefect_server import Server, prefect_at, settings_of_nobody
 
     if url:
         prefect_at(url)
@@ -161,7 +151,7 @@ def _serve(chosen: argparse.Namespace) -> None:
     )
     # Prefect's own words at SIGTERM, by which nothing is lost: schedules are paused all the same.
     warnings.filterwarnings("ignore", "coroutine 'Runner.astop' was never awaited")
-    os.environ |= lifeline.HELD  # Prefect gives each run a pipe as stdin, which ends with us
+    os.environ |= parent_watch.HELD  # Prefect gives each run a pipe as stdin, which ends with us
     # One at a time: what falls due while a run goes on waits for it, and finds what that one left.
     try:
         serve(deployment, limit=1, print_starting_message=False)

@@ -18,7 +18,7 @@ from prefect.states import Completed, Crashed, Failed, State
 
 from flows.schedule import ENDED
 from metassay.cli.reevaluating import SAID, reevaluate
-from metassay.core import parent_watch as lifeline
+from metassay.core import parent_watch
 
 END_WITHIN = 5  # seconds, for telling a server that may be gone
 
@@ -31,7 +31,7 @@ def _called() -> str:
 def scheduled(names: list[str], jobs: int = 2) -> State[Any]:
     """Bring these benchmarks up to date and compare them with their accepted numbers."""
     own = flow_run.get_id()
-    lifeline.watch(lambda: _end(own))
+    parent_watch.watch(lambda: _end(own))
     for setting in (PREFECT_API_KEY, PREFECT_API_AUTH_STRING):
         value = setting.value()
         if value:  # of a profile: the command reads only the environment

@@ -1,12 +1,15 @@
 """The environment of a run: its user's, without what would lead Prefect or loopback elsewhere."""
 
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
-from flows.dag import environment
+from metassay.core.disk import told
+from metassay.core.errors import BadInput
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
+FAILED, REFUSED = 1, 2  # exit codes
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 # How to reach a server that the user names: to say who one is, and whom one trusts.
 CREDENTIALS = (
     "PREFECT_API_KEY",
@@ -17,23 +20,48 @@ CREDENTIALS = (
 )
 
 
-def _without_proxy(told: Mapping[str, str]) -> dict[str, str]:
-    """Both spellings of NO_PROXY, extended by loopback: no proxy has our own servers."""
-    names = ("no_proxy", "NO_PROXY")
-    hosts = [one.strip() for name in names for one in told.get(name, "").split(",")]
-    exempt = ",".join(dict.fromkeys([*filter(None, hosts), *LOOPBACK]))
-    return dict.fromkeys(names, exempt)
+def exit_code(action: Callable[[], int | None]) -> int:
+    """What an action returns, 0 for nothing; 2 if it can't be done, and then stderr has why."""
+    try:
+        return action() or 0
+    except BadInput as error:
+        print("\n".join(error.problems), file=sys.stderr)
+    except OSError as error:
+        print(told(error), file=sys.stderr)
+    return REFUSED
+
+
+def environment(root: Path) -> dict[str, str]:
+    """What a subprocess needs: this Python first on PATH, and every cache inside the project."""
+    work = root.resolve() / ".work"
+    return {
+        **os.environ,
+        "DO_NOT_TRACK": "1",
+        "DVC_NO_ANALYTICS": "1",
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
+        "PREFECT_HOME": str(work / "prefect"),
+        "SQLITE_TMPDIR": str(work),
+        "MPLCONFIGDIR": str(work / "matplotlib"),
+        "DVC_SITE_CACHE_DIR": str(work / "dvc"),
+        "DVC_GLOBAL_CONFIG_DIR": str(work / "dvc-config"),
+        "PYTHONHASHSEED": "0",
+    }
 
 
 def set_up(root: Path, *, kept: tuple[str, ...] = ()) -> list[str]:
     """Make this process's environment that of a run: of its user's PREFECT_* only these are kept.
 
-    Returns the names of the others, but for those that are set as a run sets them.
+    Returns the names of the others, but for those that are set as a run sets them. No proxy has
+    our own servers.
     """
     theirs = [name for name in os.environ if name.startswith("PREFECT_") and name not in kept]
     found = {name: os.environ.pop(name) for name in theirs}
     os.environ.update(environment(root))
-    os.environ.update(_without_proxy(os.environ))
+    spellings = ("no_proxy", "NO_PROXY")
+    hosts = [host.strip() for name in spellings for host in os.environ.get(name, "").split(",")]
+    exempt = ",".join(dict.fromkeys([*filter(None, hosts), *_LOOPBACK]))
+    os.environ.update(dict.fromkeys(spellings, exempt))
     return sorted(name for name, value in found.items() if os.environ.get(name) != value)
 
 

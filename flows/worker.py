@@ -30,14 +30,14 @@ from dvc.utils.serialize import dumps_yaml
 from flows.dag import FORCED, HALF_WRITTEN
 from flows.reasons import reason, repository
 from flows.unfinished import answers, asks_again
-from metassay.core import parent_watch as lifeline
+from metassay.core import parent_watch
 
 HEAD = "schema: '2.0'\nstages:\n"
 
 
 def main() -> None:
     """Serve until stdin is closed."""
-    lifeline.watch()
+    parent_watch.watch()
     _quiet()
     list_at_once()
     with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as replies:

@@ -4,6 +4,8 @@ import contextlib
 import json
 import os
 import queue
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,16 +13,23 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
-from flows.dag import Stage, environment
-from flows.words import last_words, notes
-from metassay.core import parent_watch as lifeline
+from flows.dag import Stage
+from flows.surroundings import environment
+from metassay.core import parent_watch
 from metassay.core.disk import refusal
 from metassay.core.work import OTHERS
 from stages.doorway import BAD_INPUT
+
+LINES = 20
+_LEAST = 1 << 20  # bytes
+NOTE = "note: "
+_CRASH = "Traceback (most recent call last)"
+_GROUP = f"Exception Group {_CRASH}"
+_MARGIN = re.compile(r"^ *\| ")
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '[\w.]+'")
 
 
 class StageFailed(Exception):  # noqa: N818 - reads as what happened
@@ -40,8 +49,7 @@ class Interrupted(BaseException):
     """A stage was killed, or not started, because the user wants no more: nothing to try again."""
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """How a stage went that did not fail: whether it ran at all, and what its owner should know."""
 
     ran: bool
@@ -122,7 +130,7 @@ class _Worker:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "flows.worker", str(write)],
             cwd=root,
-            env={**environment(root), **lifeline.HELD},
+            env={**environment(root), **parent_watch.HELD},
             stdin=subprocess.PIPE,
             stdout=self._said,
             stderr=self._said,
@@ -166,3 +174,50 @@ class _Worker:
         self._process.wait()
         self._replies.close()
         self._said.close()
+
+
+# ---- what a stage has said, as far as it may be shown: keys and remedies, no document's text ----
+
+
+def notes(output: str) -> tuple[str, ...]:
+    """The lines `note: ...` of a stage: what was done about the data that its owner should know."""
+    return tuple(line for line in output.splitlines() if line.startswith(NOTE))
+
+
+def last_words(output: str, code: int, why: str = "") -> str:
+    """The last lines of a stage that failed, of a crash only where it broke; then DVC's reason, if
+    it was DVC that failed, and the signal that ended it, if one did."""
+    if _CRASH in output:
+        said = _where_it_broke(output)
+    else:
+        said = [line for line in output.splitlines() if line.strip()][-LINES:]
+    said += [line for line in (why, _killed_by(code)) if line]
+    if said:
+        return "\n".join(said)
+    # A stage's words go to the disk, which may be why there are none.
+    if shutil.disk_usage(Path.cwd()).free < _LEAST:
+        return "there is hardly room left on the disk; make room and run the same again"
+    return "it said nothing; run it by itself to see more (docs/running.md)"
+
+
+def _killed_by(code: int) -> str:
+    """The signal of an exit code: below 0 as Python says it, above 128 as a shell does."""
+    try:
+        name = signal.Signals(-code if code < 0 else code - 128).name
+    except ValueError:
+        return ""
+    memory = ", perhaps because there was no memory left" if name == "SIGKILL" else ""
+    return f"killed by {name}{memory}; the next run starts it again"
+
+
+def _where_it_broke(output: str) -> list[str]:
+    """Frames and kind of the last exception, without its message: that could quote a document."""
+    said = output.rpartition(_CRASH)[2].splitlines()[1:]
+    if _GROUP in output:
+        said = [_MARGIN.sub("", line) for line in said]
+    frames = [line.strip() for line in said if line.startswith('  File "')]
+    last = next((line for line in said if line and not line[0].isspace()), "")
+    if _NO_MODULE.fullmatch(last):
+        return [*frames[-5:], f"{last}; install what the project needs (README.md)"]
+    kind = last.partition(":")[0]
+    return [*frames[-5:], f"{kind} (its message is not shown: it could quote a document)"]

@@ -21,9 +21,11 @@ from typing import Any
 import yaml
 from dvc.repo import Repo
 
-from flows.dag import environment, plan
+from flows.dag import plan
+from flows.surroundings import environment
 from flows.worker import record
-from metassay.core.file_names import asking
+from metassay.core.params import Benchmark
+from metassay.core.stages import files_in
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import empty, write
@@ -86,8 +88,8 @@ def build(root: Path, *, benchmarks: int = 2, metrics: int = 2, judges: int = 1)
         (root / file).parent.mkdir(parents=True, exist_ok=True)
         (root / file).write_text(content, encoding="utf-8")
     shown = {table.name: table for table in (LEADERBOARD, CERTIFICATES)}
-    writers = [*sample["systems"], *sample["few_shot"]]
-    shown |= dict.fromkeys(asking(writers, own["judges"]), RESPONSES)
+    whole = Benchmark.model_validate({**sample, **own})
+    shown |= dict.fromkeys(files_in(whole, RESPONSES.name), RESPONSES)
     for file, table in shown.items():
         (root / "empty").mkdir(exist_ok=True)
         write(table, empty(table), root / f"empty/{file}.parquet")  # Prefect is shown them

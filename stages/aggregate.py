@@ -3,9 +3,7 @@
 import pandas as pd
 
 from metassay import __version__
-from metassay.core.file_names import rubric_files
-from metassay.core.options import CHEAP, GIVEN, parse, printed
-from metassay.core.params import load
+from metassay.core.options import parse, printed
 from metassay.llm.endpoints import parse_models
 from metassay.scoring.aggregation.judged import Setup, judged_scores
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions, leaderboard
@@ -22,46 +20,45 @@ from metassay.tables.scores import MEASUREMENTS, SCORES
 from metassay.tables.units import UNITS
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 from metassay.units.recipes import recipe_of
-from stages.doorway import Given, enter
+from stages.doorway import StageIO, enter
 
 
-def main(given: Given) -> None:
+def main(io: StageIO) -> None:
     """Bring one benchmark's scores together and rank its authors."""
-    asked, rubrics = given.own("questions"), given.own("rubrics")
-    setup = setup_of(given, asked)
-    pairs = given.read(PAIRS, [GIVEN, *asked, *rubric_files(rubrics)])
-    judgments = given.read(JUDGMENTS, [GIVEN, *given.own("judges")])
-    criteria = given.read(CRITERIA, [GIVEN, *rubrics])
+    setup = setup_of(io)
+    pairs = io.read(PAIRS)
+    judgments = io.read(JUDGMENTS)
+    criteria = io.read(CRITERIA)
     check_given(criteria)
     graded = pairs["measure"].isin(criteria["metric"])
-    judged = judged_scores(given.read(PARTS), given.read(UNITS), pairs[~graded], judgments, setup)
+    judged = judged_scores(io.read(PARTS), io.read(UNITS), pairs[~graded], judgments, setup)
     by_rubric = rubric_scores(criteria, pairs[graded], judgments, setup.segmentation, setup.version)
-    measured = given.read(MEASUREMENTS, [GIVEN, CHEAP, *given.own("costly_metrics")])
+    measured = io.read(MEASUREMENTS)
     scores = pd.concat([judged, by_rubric, measured], ignore_index=True)
-    where = "params.yaml > aggregation"
-    options = parse(LeaderboardOptions, given.shared("aggregation"), where=where)
-    given.write(SCORES, scores)
+    options = io.options(LeaderboardOptions, "aggregation")
+    io.write(SCORES, scores)
     known = {
         **descriptions(),
-        **user_descriptions(load(), given.benchmark),
+        **user_descriptions(io.project, io.benchmark),
         **rubric_descriptions(criteria),
     }
-    given.write(LEADERBOARD, leaderboard(scores, known, options))
+    io.write(LEADERBOARD, leaderboard(scores, known, options))
 
 
-def setup_of(given: Given, asked: list[str]) -> Setup:
+def setup_of(io: StageIO) -> Setup:
     """What led to the pairs, as recipes print it."""
-    (name,) = [*given.own("decompositions"), *given.own("released_claims")]
-    decomposition = given.chosen(DECOMPOSITIONS, "decompositions", name)
-    segmentation = given.chosen(SEGMENTATIONS, "segmentations", given.own("segmentation"))
-    models = parse_models(given.shared("endpoints"), given.shared("models"))
-    questions, where = given.shared("questions"), "params.yaml > questions"
+    (name,) = [*io.param("decompositions"), *io.param("released_claims")]
+    decomposition = io.chosen(DECOMPOSITIONS, "decompositions", name)
+    segmentation = io.chosen(SEGMENTATIONS, "segmentations", io.param("segmentation"))
+    models = parse_models(io.shared("endpoints"), io.shared("models"))
+    questions, where = io.shared("questions"), "params.yaml > questions"
     return Setup(
         segmentation=recipe_of(segmentation, models),
         decomposition=recipe_of(decomposition, models),
-        alignment=printed(given.shared(f"alignments.{given.own('alignment')}")),
+        alignment=printed(io.shared(f"alignments.{io.param('alignment')}")),
         questions={
-            name: parse(Questions, questions[name], where=f"{where} > {name}") for name in asked
+            name: parse(Questions, questions[name], where=f"{where} > {name}")
+            for name in io.param("questions")
         },
         version=__version__,
     )

@@ -5,15 +5,15 @@ from metassay.tables.documents import SOURCES
 from metassay.tables.units import UNITS
 from metassay.units.alignment import ALIGNMENTS as KINDS
 from metassay.units.alignment.align import align_units
-from stages.doorway import Given, enter
+from stages.doorway import StageIO, enter
 
 
-def main(given: Given) -> None:
+def main(io: StageIO) -> None:
     """Align the statements of one benchmark."""
-    name = given.own("alignment")
-    chosen = given.chosen(KINDS, "alignments", name)
-    aligned = align_units(given.read(SOURCES), given.read(UNITS), name, chosen)
-    given.write(ALIGNMENTS, aligned)
+    name = io.param("alignment")
+    chosen = io.chosen(KINDS, "alignments", name)
+    aligned = align_units(io.read(SOURCES), io.read(UNITS), name, chosen)
+    io.write(ALIGNMENTS, aligned)
 
 
 if __name__ == "__main__":

@@ -7,23 +7,23 @@ from metassay.tables.responses import RESPONSES
 from metassay.tables.units import UNITS
 from metassay.units import DECOMPOSITIONS
 from stages.connect import check_folder, connect
-from stages.doorway import Given, enter
+from stages.doorway import StageIO, enter
 
 
-def main(given: Given) -> None:
+def main(io: StageIO) -> None:
     """Cut every leaf part of one benchmark into statements and claims."""
-    decomposition = given.chosen(DECOMPOSITIONS, "decompositions", given.item)
-    check_folder(given, decomposition, RELEASED_CLAIMS)
-    parts, sources = given.read(PARTS), given.read(SOURCES)
+    decomposition = io.chosen(DECOMPOSITIONS, "decompositions", io.item)
+    check_folder(io, decomposition, RELEASED_CLAIMS)
+    parts, sources = io.read(PARTS), io.read(SOURCES)
     repeated = [name for names in parts["repeats"] for name in names]
-    with connect(given, decomposition, [*sources["dataset"], *repeated]) as session:
+    with connect(io, decomposition, [*sources["dataset"], *repeated]) as session:
         apart = decomposition.record.take_apart(
             parts, sources, decomposition.options, session.provide(decomposition)
         )
         asked = session.finish()
-    given.note([*apart.warnings, *asked.notes])
-    given.write(UNITS, apart.units)
-    given.write(RESPONSES, asked.responses, "decompose")
+    io.note([*apart.warnings, *asked.notes])
+    io.write(UNITS, apart.units)
+    io.write(RESPONSES, asked.responses, "decompose")
 
 
 if __name__ == "__main__":

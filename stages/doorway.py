@@ -6,7 +6,6 @@ import logging
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +17,24 @@ from metassay.core.atomic import remove_leftovers
 from metassay.core.disk import told
 from metassay.core.errors import BadInput, Unfinished
 from metassay.core.kinds import Chosen, choose
-from metassay.core.options import PARAMS, Block, Criterion, parse
+from metassay.core.options import PARAMS, AnyOptions, Criterion, parse
+from metassay.core.params import Params
+from metassay.core.stages import files_of
 from metassay.core.work import WORK, close, own, owner_alone
+from metassay.datasets.registry import REGISTRY, Dataset, misplaced
 from metassay.tables import parquet
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import Table
 from metassay.versions.code_yaml import FILE, STAGES, stale
-from stages.declared import Declared, declared, value_at
+from stages.declared import Declared, declared
 
 BAD_INPUT = 78  # EX_CONFIG of sysexits.h: running the stage again cannot help
 UNFINISHED = 1
 TABLES = Path("data/tables")
 REPORTS = Path("reports")
-REGISTRY = "data/registry.yaml"
 
 
-class Given:
+class StageIO:
     """What one stage instance may read and write: what its entry in dvc.yaml declares, no more.
 
     `benchmark` and `item` are the words of its command (`item` is "" where there is one word);
@@ -45,39 +46,57 @@ class Given:
         self.benchmark = arguments[0]
         self.item = "".join(arguments[1:])
         self.used: set[str | tuple[str, str]] = set()
+        self._tables = (TABLES / self.benchmark).as_posix()
+        self._loaded: dict[str, object] = {}
 
-    def own(self, key: str) -> Any:
+    def param(self, key: str) -> Any:
         """A value of the benchmark's params.yaml."""
-        return self._param(self.entry.own, key)
-
-    def listed(self, key: str) -> list[str]:
-        """A list of the benchmark's params.yaml; empty in a test of judges, which has none such."""
-        there = key in self.entry.params.get(self.entry.own, ())
-        names: list[str] = self.own(key) if there else []
-        return names
+        return self._value(self.entry.own, key)
 
     def shared(self, key: str) -> Any:
         """A value of the root's params.yaml, such as `aggregation` or `judges.lexical`."""
-        return self._param(str(PARAMS), key)
+        return self._value(str(PARAMS), key)
 
-    def registered(self, dataset: str) -> Block:
-        """A dataset's entry in the registry."""
-        block: Block = self._param(REGISTRY, f"datasets.{dataset}")
-        return block
+    @property
+    def project(self) -> Params:
+        """All params, for what is asked about permissions alone, and for names of metrics."""
+        assert self.entry.project is not None
+        return self.entry.project
+
+    def options(self, model: type[AnyOptions], key: str) -> AnyOptions:
+        """A block of the root's params.yaml, checked."""
+        where = " > ".join([str(PARAMS), *key.split(".")])
+        return parse(model, self.shared(key), where=where)
+
+    def dataset(self, name: str = "") -> Dataset:
+        """The registry's entry of a dataset: the benchmark's, if none is named."""
+        name = name or self.param("dataset")
+        block = self._value(str(REGISTRY), f"datasets.{name}")
+        return parse(Dataset, block, where=f"{REGISTRY} > datasets > {name}")
+
+    def raw(self, reader_problem: str | None = None) -> Path:
+        """The folder of the benchmark's raw files; BadInput if it is not its dataset's."""
+        raw = self.path(self.param("raw"))
+        problems = misplaced(self.param("dataset"), self.dataset(), raw)
+        problems = [f"raw: {problem}" for problem in problems]
+        problems += [f"dataset: {reader_problem}"] if reader_problem else []
+        if problems:
+            raise BadInput(f"{self.entry.own} > {problem}" for problem in problems)
+        return raw
 
     def criteria(self) -> dict[str, Criterion]:
         """What the benchmark's raters judged."""
         where = f"{self.entry.own} > criteria"
         return {
             name: parse(Criterion, block, where=f"{where} > {name}")
-            for name, block in self.own("criteria").items()
+            for name, block in self.param("criteria").items()
         }
 
     def chosen(self, index: Mapping[str, str], block: str, name: str) -> Chosen:
         """The record and options of a named block, such as `lexical` of `judges`."""
-        whole = self.entry.params.get(str(PARAMS), ())
         key = f"{block}.{name}"
-        found = self.shared(key) if key in whole else self.shared(block)[name]
+        alone = key in self.entry.params.get(str(PARAMS), ())
+        found = self.shared(key) if alone else self.shared(block)[name]
         return choose(index, found, where=f"{PARAMS} > {block} > {name}")
 
     def path(self, name: str) -> Path:
@@ -91,16 +110,15 @@ class Given:
         """The file of headline numbers, which lies beside the benchmark's params.yaml."""
         return self.path(Path(self.entry.own).with_name("headline.json").as_posix())
 
-    def read(self, table: Table, names: Sequence[str] | None = None) -> pd.DataFrame:
-        """A table; of one that is a folder, the files that are named, and `used` has the folder."""
-        if names is None:
-            return parquet.read(table, self.path(f"{self._tables}/{table.name}.parquet"))
-        return parquet.read(table, *self._files_of(table, names))
+    def read(self, table: Table) -> pd.DataFrame:
+        """A table; of one that is a folder, all files that stages of this benchmark write there."""
+        if f"{self._tables}/{table.name}" in self.entry.deps:
+            return parquet.read(table, *self._files_of(table).values())
+        return parquet.read(table, self.path(f"{self._tables}/{table.name}.parquet"))
 
-    def read_each(self, table: Table, names: Sequence[str]) -> dict[str, pd.DataFrame]:
+    def read_each(self, table: Table) -> dict[str, pd.DataFrame]:
         """Files of a table that is a folder, each by itself, by name."""
-        files = self._files_of(table, names)
-        return {name: parquet.read(table, file) for name, file in zip(names, files, strict=True)}
+        return {name: parquet.read(table, file) for name, file in self._files_of(table).items()}
 
     def write(self, table: Table, frame: pd.DataFrame, name: str | None = None) -> None:
         """Write a table, or one file of a table that is a folder."""
@@ -119,32 +137,24 @@ class Given:
         for message in said:
             _say(message)
 
-    @cached_property
-    def _tables(self) -> str:
-        return (TABLES / self.benchmark).as_posix()
-
-    def _param(self, file: str, key: str) -> Any:
+    def _value(self, file: str, key: str) -> Any:
         if key not in self.entry.params.get(file, ()):
             raise RuntimeError(f"{self.entry.name}: dvc.yaml does not declare {file}: {key}")
         self.used.add((file, key))
-        try:
-            return value_at(self._files(file), key)
-        except KeyError:
-            raise BadInput(f"{file} > {key.replace('.', ' > ')}: missing; add it") from None
-
-    def _files(self, file: str) -> object:
         if file not in self._loaded:
             self._loaded[file] = strict_yaml.load(Path(file))
-        return self._loaded[file]
+        block: Any = self._loaded[file]
+        for step in key.split("."):
+            if not isinstance(block, Mapping) or step not in block:
+                raise BadInput(f"{file} > {key.replace('.', ' > ')}: missing; add it")
+            block = block[step]
+        return block
 
-    @cached_property
-    def _loaded(self) -> dict[str, object]:
-        return {}
-
-    def _files_of(self, table: Table, names: Sequence[str]) -> list[Path]:
+    def _files_of(self, table: Table) -> dict[str, Path]:
         folder = self.path(f"{self._tables}/{table.name}")
+        names = files_of(self.entry.stages, table.name, self.param)
         self._set_aside(folder, names)
-        return [folder / f"{name}.parquet" for name in names]
+        return {name: folder / f"{name}.parquet" for name in names}
 
     def _set_aside(self, folder: Path, names: Sequence[str]) -> None:
         """Take out what nobody declares, such as the texts of a system that was struck off.
@@ -160,7 +170,7 @@ class Given:
                 _say(f"{file} is of nothing that {self.entry.own} names; it is now {aside}")
 
 
-def enter(main: Callable[[Given], None]) -> None:
+def enter(main: Callable[[StageIO], None]) -> None:
     """Run `main` for the words on the command line.
 
     Bad input is told and exits with 78, and so is what the disk refuses, which waits for its owner;
@@ -178,7 +188,7 @@ def enter(main: Callable[[Given], None]) -> None:
             for out in entry.outs:  # a killed one's parts: DVC hashes whole folders
                 remove_leftovers(Path(out))
             check_code(entry, stage)
-            main(Given(entry, arguments))
+            main(StageIO(entry, arguments))
     except BadInput as error:
         for problem in strict_yaml.located(error.problems):
             print(problem, file=sys.stderr)

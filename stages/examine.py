@@ -1,6 +1,5 @@
 """examine: judgments x gold -> verdicts on items, and each judge's card."""
 
-from metassay.core.options import GIVEN, parse
 from metassay.labelled.examine import Evidence, examine
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
@@ -8,25 +7,24 @@ from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD, VERDICTS
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS
 from metassay.tables.ratings import RATINGS
-from stages.doorway import Given, enter
+from stages.doorway import StageIO, enter
 
 
-def main(given: Given) -> None:
+def main(io: StageIO) -> None:
     """Hold the judges of one test, and its raters, against the right answers."""
-    where = "params.yaml > meta_evaluation"
-    options = parse(MetaOptions, given.shared("meta_evaluation"), where=where)
+    options = io.options(MetaOptions, "meta_evaluation")
     evidence = Evidence(
-        pairs=given.read(PAIRS, [GIVEN]),
-        judgments=given.read(JUDGMENTS, [GIVEN, *given.own("judges")]),
-        gold=given.read(GOLD),
-        ratings=given.read(RATINGS),
-        given=given.read(GIVEN_VERDICTS),
+        pairs=io.read(PAIRS),
+        judgments=io.read(JUDGMENTS),
+        gold=io.read(GOLD),
+        ratings=io.read(RATINGS),
+        given=io.read(GIVEN_VERDICTS),
     )
     found = examine(evidence, options)
-    given.note(found.notes)
-    given.write(VERDICTS, found.verdicts)
-    given.write(JUDGE_CARDS, found.cards)
-    given.write(CALIBRATION, found.bins)
+    io.note(found.notes)
+    io.write(VERDICTS, found.verdicts)
+    io.write(JUDGE_CARDS, found.cards)
+    io.write(CALIBRATION, found.bins)
 
 
 if __name__ == "__main__":

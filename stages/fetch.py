@@ -1,20 +1,17 @@
-"""fetch: a dataset's raw files, from their URL or a mirror, to data/raw/<dataset>."""
+"""fetch: URLs of the registry, or a mirror -> raw files, checked by their sha256."""
 
 import os
 from pathlib import Path
 
-from metassay.core.options import parse
 from metassay.datasets.fetch import fetch
-from metassay.datasets.registry import Dataset
-from stages.doorway import REGISTRY, Given, enter
+from stages.doorway import StageIO, enter
 
 
-def main(given: Given) -> None:
+def main(io: StageIO) -> None:
     """Fetch one dataset of the registry; METASSAY_MIRROR names a local copy to take it from."""
-    name = given.benchmark
-    dataset = parse(Dataset, given.registered(name), where=f"{REGISTRY} > datasets > {name}")
-    mirror = os.environ.get("METASSAY_MIRROR")
-    fetch(name, dataset, given.path(f"data/raw/{name}"), mirror=Path(mirror) if mirror else None)
+    name, mirror = io.benchmark, os.environ.get("METASSAY_MIRROR")
+    out = io.path(f"data/raw/{name}")
+    fetch(name, io.dataset(name), out, mirror=Path(mirror) if mirror else None)
 
 
 if __name__ == "__main__":

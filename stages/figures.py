@@ -17,21 +17,21 @@ from metassay.paper_figures.inputs import (
 )
 from metassay.paper_figures.papers import PAPERS
 from metassay.versions.code_yaml import of_module
-from stages.doorway import Given, enter
+from stages.doorway import StageIO, enter
 
 _log = logging.getLogger("metassay.figures")  # the doorway says what is logged, as a note
 
 
-def main(given: Given) -> None:
+def main(io: StageIO) -> None:
     """Draw the records of one paper, which stands where other stages have a benchmark."""
-    paper = given.benchmark
+    paper = io.benchmark
     if paper not in PAPERS:
         raise BadInput(f"{paper!r}: no paper has this name; choose from {', '.join(PAPERS)}")
     inputs = Inputs(
-        lambda benchmark, table: given.path(table_path(benchmark, table)),
-        lambda file: given.path(f"{PUBLISHED}/{file}"),
+        lambda benchmark, table: io.path(table_path(benchmark, table)),
+        lambda file: io.path(f"{PUBLISHED}/{file}"),
     )
-    out = given.path(f"{FIGURES}/{paper}")
+    out = io.path(f"{FIGURES}/{paper}")
     version = of_module(Path(), DRAWS)
     outcome = draw_paper(PAPERS[paper], inputs, out, store=STORE, version=version)
     for line in summary(outcome):

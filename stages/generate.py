@@ -6,21 +6,21 @@ from metassay.llm.needs import FEW_SHOT
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.responses import RESPONSES
 from stages.connect import check_folder, connect
-from stages.doorway import Given, enter
+from stages.doorway import StageIO, enter
 
 
-def main(given: Given) -> None:
+def main(io: StageIO) -> None:
     """Let one system write for one benchmark."""
-    name = given.item
-    system = given.chosen(SYSTEMS, "systems", name)
-    check_folder(given, system, FEW_SHOT)
-    sources = given.read(SOURCES)
-    with connect(given, system, sources["dataset"]) as session:
+    name = io.item
+    system = io.chosen(SYSTEMS, "systems", name)
+    check_folder(io, system, FEW_SHOT)
+    sources = io.read(SOURCES)
+    with connect(io, system, sources["dataset"]) as session:
         written = write_texts(sources, name, system, session.provide(system))
         asked = session.finish()
-    given.note([*written.warnings, *asked.notes])
-    given.write(TEXTS, written.texts, name)
-    given.write(RESPONSES, asked.responses, f"generate-{name}")
+    io.note([*written.warnings, *asked.notes])
+    io.write(TEXTS, written.texts, name)
+    io.write(RESPONSES, asked.responses, f"generate-{name}")
 
 
 if __name__ == "__main__":

@@ -9,23 +9,23 @@ from metassay.tables.parts import PARTS
 from metassay.tables.scores import MEASUREMENTS
 from metassay.units import SEGMENTATIONS
 from metassay.units.recipes import recipe_of
-from stages.doorway import Given, enter
+from stages.doorway import StageIO, enter
 
 
-def main(given: Given) -> None:
+def main(io: StageIO) -> None:
     """Measure the texts of one benchmark."""
-    block = "costly_metrics" if given.item else "metrics"
-    names = [given.item] if given.item else given.own("metrics")
-    segmentation = given.chosen(SEGMENTATIONS, "segmentations", given.own("segmentation"))
-    models = parse_models(given.shared("endpoints"), given.shared("models"))
+    block = "costly_metrics" if io.item else "metrics"
+    names = [io.item] if io.item else io.param("metrics")
+    segmentation = io.chosen(SEGMENTATIONS, "segmentations", io.param("segmentation"))
+    models = parse_models(io.shared("endpoints"), io.shared("models"))
     measured = measure(
-        given.read(SOURCES),
-        given.read(PARTS),
-        [given.chosen(METRICS, block, name) for name in names],
+        io.read(SOURCES),
+        io.read(PARTS),
+        [io.chosen(METRICS, block, name) for name in names],
         segmentation=recipe_of(segmentation, models),
     )
-    given.note(measured.warnings)
-    given.write(MEASUREMENTS, measured.table, given.item or CHEAP)
+    io.note(measured.warnings)
+    io.write(MEASUREMENTS, measured.table, io.item or CHEAP)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """pair: units and their evidence -> the questions put to judges."""
 
-from metassay.core.options import parse
 from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions
 from metassay.tables.alignments import ALIGNMENTS
@@ -8,15 +7,14 @@ from metassay.tables.documents import SOURCES
 from metassay.tables.pairs import PAIRS
 from metassay.tables.parts import PARTS
 from metassay.tables.units import UNITS
-from stages.doorway import Given, enter
+from stages.doorway import StageIO, enter
 
 
-def main(given: Given) -> None:
+def main(io: StageIO) -> None:
     """Build the pairs of one block of questions of one benchmark."""
-    where = f"params.yaml > questions > {given.item}"
-    options = parse(Questions, given.shared(f"questions.{given.item}"), where=where)
-    tables = (given.read(SOURCES), given.read(PARTS), given.read(UNITS), given.read(ALIGNMENTS))
-    given.write(PAIRS, build_pairs(*tables, options), given.item)
+    options = io.options(Questions, f"questions.{io.item}")
+    tables = (io.read(SOURCES), io.read(PARTS), io.read(UNITS), io.read(ALIGNMENTS))
+    io.write(PAIRS, build_pairs(*tables, options), io.item)
 
 
 if __name__ == "__main__":

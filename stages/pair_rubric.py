@@ -9,18 +9,18 @@ from metassay.tables.documents import SOURCES
 from metassay.tables.pairs import PAIRS
 from metassay.tables.parts import PARTS
 from metassay.units import SEGMENTATIONS
-from stages.doorway import Given, enter
+from stages.doorway import StageIO, enter
 
 
-def main(given: Given) -> None:
+def main(io: StageIO) -> None:
     """Ask what one rubric asks of the texts of one benchmark."""
-    name = given.item
-    segmentation = given.chosen(SEGMENTATIONS, "segmentations", given.own("segmentation"))
+    name = io.item
+    segmentation = io.chosen(SEGMENTATIONS, "segmentations", io.param("segmentation"))
     facets = segmentation.record.facets(segmentation.options)
-    rubric = expanded(load_rubric(given.path(f"rubrics/{name}.yaml")), facets)
-    pairs = rubric_pairs(given.read(SOURCES), given.read(PARTS), rubric, facets)
-    given.write(PAIRS, pairs, f"rubric-{name}")
-    given.write(CRITERIA, criteria_table(rubric), name)
+    rubric = expanded(load_rubric(io.path(f"rubrics/{name}.yaml")), facets)
+    pairs = rubric_pairs(io.read(SOURCES), io.read(PARTS), rubric, facets)
+    io.write(PAIRS, pairs, f"rubric-{name}")
+    io.write(CRITERIA, criteria_table(rubric), name)
 
 
 if __name__ == "__main__":

@@ -10,18 +10,18 @@ from metassay.units import SEGMENTATIONS
 from metassay.units.record import OK, Part, Text
 from metassay.units.roles import read
 from metassay.units.training import Labelled, save, train
-from stages.doorway import Given, enter
+from stages.doorway import StageIO, enter
 
 BLOCK = "bmrc_encoder"  # a segmentation that names the trained model
 SURE = 1.0  # where nobody says how sure people were
 
 
-def main(given: Given) -> None:
+def main(io: StageIO) -> None:
     """Fit the model that the segmentation's block names, with the encoder that it names."""
-    raw = given.path(f"data/raw/{given.benchmark}_train")
-    options = given.chosen(SEGMENTATIONS, "segmentations", BLOCK).options
+    raw = io.path(f"data/raw/{io.benchmark}_train")
+    options = io.chosen(SEGMENTATIONS, "segmentations", BLOCK).options
     model = train(labelled(raw), sorted(raw.glob("*.jsonl")), options.encoder)
-    save(given.path(options.model), model)
+    save(io.path(options.model), model)
 
 
 def labelled(folder: Path) -> list[Labelled]:

@@ -183,7 +183,7 @@ def changed(project: Path) -> Changed:
 
 def _less_joint(found: set[str]) -> set[str]:
     """Without the entry of the one benchmark, which is another exactly if one of its names is."""
-    for joint, block in JOINT.items():
+    for joint, (block, *_) in JOINT.items():
         assert (f"{joint}.one" in found) == any(name.startswith(f"{block}.") for name in found)
     return {name for name in found if name.split(".")[0] not in JOINT}
 
@@ -731,7 +731,7 @@ def test_a_stage_that_reads_an_index_declares_its_block() -> None:
     problems = []
     for name, doorway, keys in declared():
         blocks = {key.partition(".")[0] for key in keys}
-        blocks |= {JOINT[block] for block in blocks & JOINT.keys()}
+        blocks |= {JOINT[block][0] for block in blocks & JOINT.keys()}
         indexes = [BLOCKS[block] for block in blocks & BLOCKS.keys()]
         there = {(module, index) for module, *names in indexes for index in names}
         if f"stages.{doorway}" not in keys:

@@ -22,8 +22,11 @@ import yaml
 from metassay.core.errors import BadInput
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import Benchmark, Folder, JudgeTest, SegmentTest, load
+from metassay.core.stages import files_in
 from metassay.datasets.doclens_claims import FILE as CLAIMS
 from metassay.datasets.fetch import FetchError
+from metassay.project.kit import own_dags
+from metassay.project.validation import configuration_problems
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.notes import NOTES as TABLE_OF_NOTES
 from metassay.tables.parquet import empty, read
@@ -34,7 +37,7 @@ from metassay.text.sections import divide
 from metassay.versions.code_yaml import FILE
 from stages import declared, doorway
 from stages.declared import Declared
-from stages.doorway import BAD_INPUT, UNFINISHED, Given
+from stages.doorway import BAD_INPUT, UNFINISHED, StageIO
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
 from tests.paper_figures.feeding import feed
 from tests.stage_setup import CHAT, KEY, ROOT, refresh_code
@@ -126,9 +129,9 @@ EVERY_FORM = [
 SORTS = ["benchmarks", "judge tests", "segment tests"]
 
 
-@pytest.mark.parametrize("files", [FILES, FILES_OF_TESTS, FILES_OF_SEGMENTING], ids=SORTS)
-def test_dvc_yaml_is_the_same_in_every_folder_of_its_sort(files: list[Path]) -> None:
-    assert len({file.read_bytes() for file in files}) == 1
+def test_every_dvc_yaml_is_as_the_table_of_stages_says() -> None:
+    wrong = [f for f, text in own_dags(ROOT).items() if (ROOT / f).read_text("utf-8") != text]
+    assert not wrong, f"run `metassay refresh` for {wrong}"
 
 
 @pytest.mark.parametrize("forms", [FORMS, FORMS_OF_TESTS, FORMS_OF_SEGMENTING], ids=SORTS)
@@ -154,6 +157,33 @@ def test_every_list_that_stages_repeat_over_is_one_of_a_benchmark(
     lists = {entry["foreach"] for entry in forms.values() if "foreach" in entry}
     assert lists
     assert lists <= {f"${{{name}}}" for name in own.model_fields}
+
+
+def test_a_table_of_several_stages_has_a_file_of_each_as_the_data_goes() -> None:
+    lists = {
+        **{"systems": ["a"], "few_shot": {"b": "x"}, "studies": {"s": "f"}, "questions": ["q"]},
+        **{"rubrics": ["r"], "judges": ["j"], "costly_metrics": ["m"]},
+    }
+    own = PARAMS_OF_OURS.benchmarks["sample"].model_copy(update=lists)
+    asking = ["generate-a", "generate-b", "segment", "decompose", "judge-j"]
+    for table, files in {
+        "texts": ["given", "a", "b"],
+        "ratings": ["given", "s"],
+        "criteria": ["given", "r"],
+        "pairs": ["given", "q", "rubric-r"],
+        "judgments": ["given", "j"],
+        "measurements": ["given", "metrics", "m"],
+        "responses": asking,
+        "notes": ["ingest", *asking, "measure", "measure-m", "meta_evaluate"],
+    }.items():
+        assert files_in(own, table) == files
+    test = PARAMS_OF_OURS.judge_tests["wice_dev"].model_copy(update={"judges": ["j"]})
+    assert files_in(test, "responses") == ["given", "judge-j"]
+    assert files_in(test, "notes") == ["ingest_items", "judge-j", "examine"]
+    other = PARAMS_OF_OURS.segment_tests["sample_facets"]
+    other = other.model_copy(update={"segmentations": ["s"]})
+    assert files_in(other, "responses") == ["segment-s"]
+    assert files_in(other, "notes") == ["ingest_sentences", "segment-s", "examine_segmentations"]
 
 
 # ---- a tiny project --------------------------------------------------------------------------
@@ -386,9 +416,9 @@ def run_alone(patch: pytest.MonkeyPatch, home: Path, cmd: str) -> Ran:
     room = home.with_name("room")
     for name in (*CONFIGURATION, ".work/code.json", *entry.deps):
         copy(home / name, room / name)
-    before = files_in(room)
+    before = files_below(room)
     given = run(patch, room, cmd)
-    wrote = files_in(room) - before
+    wrote = files_below(room) - before
     for name in wrote:
         copy(room / name, home / name)
     shutil.rmtree(room)
@@ -403,21 +433,21 @@ def copy(path: Path, to: Path) -> None:
         shutil.copy(path, to)
 
 
-def files_in(room: Path) -> set[str]:
+def files_below(room: Path) -> set[str]:
     """All but what is kept of the code, answers and locks."""
     files = {file.relative_to(room) for file in room.rglob("*") if file.is_file()}
     return {file.as_posix() for file in files if file.parts[0] != ".work"}
 
 
-def run(patch: pytest.MonkeyPatch, room: Path, cmd: str) -> Given:
+def run(patch: pytest.MonkeyPatch, room: Path, cmd: str) -> StageIO:
     """Run a command of dvc.yaml in this process; what its doorway was handed."""
     module, *arguments = shlex.split(cmd.removeprefix("python -m "))
     main = importlib.import_module(module).main
-    handed: list[Given] = []
+    handed: list[StageIO] = []
 
-    def kept(given: Given) -> None:
-        handed.append(given)
-        main(given)
+    def kept(io: StageIO) -> None:
+        handed.append(io)
+        main(io)
 
     patch.setattr(sys, "argv", [f"{module.removeprefix('stages.')}.py", *arguments])
     with contextlib.chdir(room):
@@ -446,11 +476,11 @@ def test_a_doorway_reads_and_writes_what_dvc_yaml_declares(
 
 
 def test_only_permissions_are_read_beside_what_is_declared() -> None:
-    """Doorways have what they were handed; stages/connect.py says which two things it looks up."""
+    """Doorways have what they were handed; stages/declared.py says what else they may ask."""
     beside = re.compile(r"strict_yaml|load_registry|parquet\.read|read_table|\bopen\(|read_text")
     files = (ROOT / "stages").glob("*.py")
     found = {file.stem for file in files if beside.search(file.read_text(encoding="utf-8"))}
-    assert found == {"connect", "declared", "doorway"}
+    assert found == {"declared", "doorway"}
 
 
 # ---- where they differ -----------------------------------------------------------------------
@@ -467,27 +497,45 @@ def copied(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 @pytest.mark.parametrize(
     ("ask", "named"),
     [
-        (lambda given: given.own("alignment"), "benchmarks/one/params.yaml: alignment"),
-        (lambda given: given.shared("aggregation"), "params.yaml: aggregation"),
-        (lambda given: given.registered("ward"), "data/registry.yaml: datasets.ward"),
-        (lambda given: given.read(UNITS), "data/tables/one/units.parquet"),
-        (lambda given: given.read(JUDGMENTS, []), "data/tables/one/judgments"),
-        (lambda given: given.write(PARTS, empty(PARTS)), "data/tables/one/parts.parquet"),
-        (lambda given: given.path("data/raw/ward"), "data/raw/ward"),
+        (lambda io: io.param("alignment"), "benchmarks/one/params.yaml: alignment"),
+        (lambda io: io.shared("aggregation"), "params.yaml: aggregation"),
+        (lambda io: io.dataset("ward"), "data/registry.yaml: datasets.ward"),
+        (lambda io: io.read(UNITS), "data/tables/one/units.parquet"),
+        (lambda io: io.read_each(JUDGMENTS), "data/tables/one/judgments"),
+        (lambda io: io.write(PARTS, empty(PARTS)), "data/tables/one/parts.parquet"),
+        (lambda io: io.path("data/raw/ward"), "data/raw/ward"),
     ],
 )
 def test_a_doorway_that_asks_for_what_is_not_declared_stops(
-    copied: Path, ask: Callable[[Given], object], named: str
+    copied: Path, ask: Callable[[StageIO], object], named: str
 ) -> None:
     entry = entry_of(copied, "python -m stages.generate one lead")
     with pytest.raises(RuntimeError, match=r"generate@lead: dvc\.yaml does not declare") as told:
-        ask(Given(entry, ["one", "lead"]))
+        ask(StageIO(entry, ["one", "lead"]))
     assert str(told.value).endswith(named)
 
 
 def test_a_command_that_no_dvc_yaml_has_is_refused(copied: Path) -> None:
     with pytest.raises(BadInput, match=r"no dvc\.yaml has the command"):
         entry_of(copied, "python -m stages.judge one nobody")
+
+
+def test_a_stage_of_which_dvc_yaml_says_something_else_is_refused(copied: Path) -> None:
+    """But for `meta`, which is for who runs it, and the order of lists."""
+    file = copied / "benchmarks/one/dvc.yaml"
+    whole = yaml.safe_load(file.read_text("utf-8"))
+    whole["stages"]["align"] |= {"meta": {"retries": 9}}
+    whole["stages"]["align"]["deps"].reverse()
+    whole["stages"]["segment"]["deps"].pop()
+    write_yaml(file, whole)
+    assert entry_of(copied, "python -m stages.align one").name == "align"
+    with pytest.raises(BadInput, match=r"dvc.yaml > stages > segment: is not what this version"):
+        entry_of(copied, "python -m stages.segment one")
+    (problem,) = (one for one in configuration_problems() if "dvc.yaml" in one)
+    assert problem.startswith("benchmarks/one/dvc.yaml > stages > segment: ")
+    file.unlink()
+    refresh_code(copied)
+    assert file.read_bytes() == FILES[0].read_bytes()
 
 
 def test_the_file_of_a_name_that_was_struck_off_is_set_aside(
@@ -529,7 +577,7 @@ def test_what_a_stage_notes_is_kept_and_said_at_once(
     (note,) = notes["note"]
     assert "a citation names a passage that does not exist" in note
     assert capsys.readouterr().err == f"note: {note}\n"
-    given = Given(entry_of(copied, "python -m stages.align one"), ["one"])
+    given = StageIO(entry_of(copied, "python -m stages.align one"), ["one"])
     with pytest.raises(RuntimeError, match=r"align: dvc\.yaml does not declare its notes"):
         given.note(["nothing"])
 

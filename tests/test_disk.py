@@ -78,9 +78,9 @@ def test_a_folder_that_finds_no_room_is_named_and_leaves_nothing(tmp_path: Path)
 def test_a_stage_on_a_full_disk_says_one_line_and_is_not_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def run(given: doorway.Given) -> None:
+    def run(io: doorway.StageIO) -> None:
         with files_of_at_most(1000):
-            given.write(NOTES, LONG)
+            io.write(NOTES, LONG)
 
     outs = frozenset(["data/tables/one/notes.parquet"])
     entry = Declared("note", "params.yaml", frozenset(), outs, {})

@@ -24,12 +24,11 @@ import pytest
 import yaml
 from dvc.utils.serialize import dumps_yaml
 
-from flows import dag, history
+from flows import dag, history, surroundings
 from flows.prefect_server import Server
 from flows.recovery import guarded
-from flows.words import last_words, notes
 from flows.worker import HEAD, put
-from flows.workers import StageFailed, Workers
+from flows.workers import StageFailed, Workers, last_words, notes
 from metassay.core.errors import BadInput
 from metassay.tables.parquet import write
 from metassay.tables.responses import RESPONSES
@@ -97,7 +96,7 @@ def command(*arguments: str) -> list[str]:
 
 
 def environment(root: Path) -> dict[str, str]:
-    return dag.environment(root) | {"PYTHONPATH": str(ROOT)}
+    return surroundings.environment(root) | {"PYTHONPATH": str(ROOT)}
 
 
 def run(root: Path, *arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:

@@ -72,7 +72,7 @@ def test_what_cannot_be_a_file_or_is_not_there(project: Path) -> None:
     (project / LOCK).mkdir()
     (project / "benchmarks/sample/dvc.yaml").unlink()
     first, second = dvc_problems(project, ["sample"])
-    assert first.startswith("benchmarks/sample/dvc.yaml is not there; copy that of another")
+    assert first.startswith("benchmarks/sample/dvc.yaml is not there; `metassay refresh` writes")
     assert "dvc.lock: cannot be read: Is a directory; put a file there" in second
 
 

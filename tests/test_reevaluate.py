@@ -17,8 +17,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from flows.dag import environment
 from flows.recovery import alone, guarded
+from flows.surroundings import environment
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import empty, write

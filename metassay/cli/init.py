@@ -10,9 +10,8 @@ from metassay.cli.terminal import page
 from metassay.core.errors import BadInput
 from metassay.core.naming import name_problem
 from metassay.core.params import BESIDE_REPORTS
-from metassay.project.example import example
-from metassay.project.make import Content, check_place, make, name_of
-from metassay.project.record import read as read_record
+from metassay.project.kit import read_record
+from metassay.project.make import Content, check_place, example, make, name_of
 from metassay.project.upgrade import upgrade as bring_up_to_date
 from metassay.project.upgrade import version_line
 

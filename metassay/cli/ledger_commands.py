@@ -21,7 +21,7 @@ from metassay.llm.budget import Spending, beginning_with, spending
 from metassay.llm.ledger import Ledger
 from metassay.llm.responses import export, import_
 from metassay.llm.session import ACCOUNT, LEDGER, SENTINEL
-from metassay.project.cost import plan
+from metassay.project import cost as plan
 
 
 def cost(chosen: argparse.Namespace) -> int:

@@ -25,7 +25,7 @@ from metassay.datasets.registry import Dataset, find, load_registry
 from metassay.project.raw_checks import not_fetched, raw_problems
 from metassay.project.validation import KINDS, configuration_problems, table_problems
 from metassay.versions.code_yaml import FILE as CODE
-from metassay.versions.code_yaml import recorded, refresh
+from metassay.versions.code_yaml import put, recorded, refresh
 
 STAGE_FAILED = 1
 SHOWN = 12  # names of what has changed; the rest is counted
@@ -147,7 +147,12 @@ def checked(names: list[str]) -> Params:
 
 
 def refresh_code(_: argparse.Namespace) -> int:
-    """Write code.yaml if it isn't true any more, and say what has changed."""
+    """Write dvc.yaml files and code.yaml where they aren't true any more; say what has changed."""
+    if Path("metassay/project").is_dir():  # our own repository
+        from metassay.project.kit import own_dags
+
+        dags = [str(file) for file, text in own_dags(Path()).items() if put(Path(file), text)]
+        print(f"dvc.yaml: {', '.join(dags) or 'all are up to date'}")
     before = _entries()
     if not refresh(Path()):
         print(f"{CODE} is up to date")

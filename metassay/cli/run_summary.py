@@ -12,15 +12,8 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from metassay.cli.terminal import folded, numbers, page, ruled, say
-from metassay.core.file_names import (
-    asking,
-    asking_in_test,
-    asking_segmentations,
-    noting,
-    noting_in_test,
-    noting_segmentations,
-)
 from metassay.core.params import Params
+from metassay.core.stages import files_in
 from metassay.format.numbers import counted
 from metassay.reporting.certificates import limits_of
 from metassay.reporting.headline import (
@@ -63,20 +56,13 @@ def _summarise(name: str, params: Params, console: Console) -> bool:
         judges = params.judge_tests[name].judges
         rows = cards(folder, ShownAs.of(params.shown_as, [], judges))
         console.print(_filled(HEADS_OF_CARDS, rows, f"{name}: judges beside right answers"))
-        noted, asked = noting_in_test(judges), asking_in_test(judges)
     elif name in params.segment_tests:
-        segmentations = params.segment_tests[name].segmentations
         title = f"{name}: segmentations beside right labels"
         console.print(_filled(HEADS_OF_SCORES, score_rows(folder), title))
-        noted = noting_segmentations(segmentations)
-        asked = asking_segmentations(segmentations)
     else:
-        benchmark = params.benchmarks[name]
         _headline(name, params, console)
-        noted = noting(benchmark.writers, benchmark.judges, benchmark.costly_metrics)
-        asked = asking(benchmark.writers, benchmark.judges)
-    say(console, *_noted(notes_of(folder, noted), name))
-    answers = answers_of(folder, asked)
+    say(console, *_noted(notes_of(folder, files_in(params.every[name], "notes")), name))
+    answers = answers_of(folder, files_in(params.every[name], "responses"))
     if not answers.empty:
         heads, cells = [*HEADS], missing_cells(answers)
         # A status that nowhere occurs has no column.

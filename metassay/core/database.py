@@ -74,15 +74,12 @@ class Database:
                 path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
             opened.callback(self._connection.close)
-            self._set_up()
+            for setting in ("journal_mode = WAL", "synchronous = NORMAL"):
+                self._connection.execute(f"PRAGMA {setting}")
+            self._connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+            with self.transaction() as connection:
+                _bring_up(connection, form)
             self._open = opened.pop_all()
-
-    def _set_up(self) -> None:
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = NORMAL")
-        self._connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
-        with self.transaction() as connection:
-            _bring_up(connection, self._form)
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:

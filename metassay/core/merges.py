@@ -25,7 +25,7 @@ def dvc_problems(root: Path, benchmarks: Iterable[str]) -> list[str]:
     problems = []
     for folder in folders:
         if not (root / folder / "dvc.yaml").exists():
-            problems.append(f"{folder / 'dvc.yaml'} is not there; copy that of another benchmark")
+            problems.append(f"{folder / 'dvc.yaml'} is not there; `metassay refresh` writes it")
         else:
             problems += file_problems(root, folder / "dvc.yaml", ("stages",))
         lock = folder / "dvc.lock"

@@ -1,5 +1,6 @@
 """Checked mappings: the base of every options class, and where a project's params files are."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
@@ -22,22 +23,17 @@ class Options(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-def _name(word: str) -> str:
-    problem = name_problem(word)
-    if problem:
-        raise ValueError(problem)
-    return word
+def _without(problem_of: Callable[[str], str]) -> AfterValidator:
+    def checked(word: str) -> str:
+        if problem := problem_of(word):
+            raise ValueError(problem)
+        return word
+
+    return AfterValidator(checked)
 
 
-def _words(words: str) -> str:
-    problem = words_problem(words)
-    if problem:
-        raise ValueError(problem)
-    return words
-
-
-Name = Annotated[str, AfterValidator(_name)]  # where the name isn't a key of the params files
-Words = Annotated[str, AfterValidator(_words)]
+Name = Annotated[str, _without(name_problem)]  # where the name isn't a key of the params files
+Words = Annotated[str, _without(words_problem)]
 
 Draws = Annotated[int, Field(ge=1, le=100_000)]  # each is held in memory
 Seed = Annotated[int, Field(ge=0)]

@@ -6,6 +6,7 @@ that kind by `metassay.core.kinds.choose`, so that this file imports none of the
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -37,12 +38,16 @@ _TAKEN = {
     "judges": [GIVEN, "none"],
     "costly_metrics": [GIVEN, CHEAP],
 }
+_LISTS = ("systems", "questions", "judges", "metrics", "costly_metrics", "segmentations")
+# What a folder's settings name, and the blocks of the root's params.yaml where it stands.
+_BLOCKS = {
+    **{"few_shot": "systems", "released_claims": "decompositions"},
+    **{"segmentation": "segmentations", "alignment": "alignments"},
+    **{name: name for name in (*_LISTS, "decompositions")},
+}
 _LOOK = re.compile(r"(unseen|looked at|fitted)(: \S.*)?")
 SEGMENTATION: Final = "segmentation"  # the test that is not of judges
-_NAMED = (
-    *("segmentations", "decompositions", "alignments", "questions", "systems", "judges"),
-    *("metrics", "costly_metrics", "endpoints", "models"),
-)
+_NAMED = (*dict.fromkeys(_BLOCKS.values()), "endpoints", "models")
 
 
 def _look(said: str) -> str:
@@ -187,22 +192,19 @@ def load(root: Path = Path()) -> Params:
     named = name_problems((file.parent.name for file in files), BESIDE_REPORTS)
     problems += [f"{BENCHMARKS}/{line}" for line in named]
     for file in files:
-        where = str(file.relative_to(root))
+        where, name = str(file.relative_to(root)), file.parent.name
         try:
-            one = parsed(strict_yaml.load(file), where=where)
+            one = found[name] = parsed(strict_yaml.load(file), where=where)
         except BadInput as error:
             problems += error.problems
             continue
-        found[file.parent.name] = one
-        problems += [f"{where} > {line}" for line in _inside(one, file.parent.name)]
-        if shared is not None:
-            problems += [f"{where} > {line}" for line in _dangling(one, shared)]
-    if shared is not None:
-        problems += [f"{PARAMS} > {line}" for line in _bad_names(shared)]
+        lines = [*_inside(one, name), *(_dangling(one, shared) if shared else ())]
+        problems += [f"{where} > {line}" for line in lines]
+    problems += [f"{PARAMS} > {line}" for line in (_bad_names(shared) if shared else ())]
     if problems or shared is None:
         raise BadInput(problems)
     return Params(
-        **{name: getattr(shared, name) for name in Shared.model_fields},
+        **dict(shared),
         benchmarks={name: one for name, one in found.items() if isinstance(one, Benchmark)},
         judge_tests={name: one for name, one in found.items() if isinstance(one, JudgeTest)},
         segment_tests={name: one for name, one in found.items() if isinstance(one, SegmentTest)},
@@ -211,23 +213,23 @@ def load(root: Path = Path()) -> Params:
 
 def parsed(content: object, *, where: str) -> Folder:
     """What a file benchmarks/<name>/params.yaml holds; BadInput, led by `where`, if it is wrong."""
-    if isinstance(content, dict) and content.get("test") == SEGMENTATION:
-        return parse(SegmentTest, content, where=where)
-    if isinstance(content, dict) and "test" in content:
-        return parse(JudgeTest, content, where=where)
-    return parse(Benchmark, content, where=where)
+    return parse(sort_of(content), content, where=where)
+
+
+def sort_of(content: object) -> type[Folder]:
+    """Which sort of folder has this in its params.yaml."""
+    if not isinstance(content, dict) or "test" not in content:
+        return Benchmark
+    return SegmentTest if content["test"] == SEGMENTATION else JudgeTest
 
 
 def _inside(one: Folder, folder: str) -> Iterator[str]:
     """What is wrong with one benchmark or test by itself."""
     if one.name != folder:
         yield f"name: is {one.name!r}, but the folder is {folder!r}; make them equal"
-    for key in (
-        *("systems", "questions", "rubrics", "judges", "metrics", "costly_metrics"),
-        "segmentations",
-    ):
-        named = getattr(one, key, [])
-        twice = sorted({name for name in named if named.count(name) > 1})
+    for key in (*_LISTS, "rubrics"):
+        named = getattr(one, key, ())
+        twice = sorted(name for name, n in Counter(named).items() if n > 1)
         yield from (f"{key}: {name!r} is named twice; name it once" for name in twice)
     mine = one.segmentations if isinstance(one, SegmentTest) else one.judges
     for name in sorted(set(one.seen) - set(mine)):
@@ -271,14 +273,7 @@ def bad_criteria(names: Iterable[str]) -> Iterator[str]:
 
 
 def _dangling(one: Folder, shared: Shared) -> Iterator[str]:
-    fields = {
-        **{"systems": "systems", "few_shot": "systems"},
-        **{"segmentation": "segmentations", "segmentations": "segmentations"},
-        **{"decompositions": "decompositions", "released_claims": "decompositions"},
-        **{"alignment": "alignments", "questions": "questions", "judges": "judges"},
-        **{"metrics": "metrics", "costly_metrics": "costly_metrics"},
-    }
-    for field, block in fields.items():
+    for field, block in _BLOCKS.items():
         named = getattr(one, field, [])
         known: Mapping[str, Block] = getattr(shared, block)
         for name in [named] if isinstance(named, str) else named:

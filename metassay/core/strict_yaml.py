@@ -215,12 +215,9 @@ def _in_brackets(at: tuple[str, ...], node: yaml.Node) -> Iterator[str]:
     """DVC's reader takes no colon in words between brackets, such as {url: http://here}."""
     for step, key, child in _children(node):
         for word in {id(one): one for one in (key, child)}.values():
-            if isinstance(word, yaml.ScalarNode) and _colon(word):
+            plain = isinstance(word, yaml.ScalarNode) and not word.style
+            if plain and ":" in word.value and is_text(word.value):
                 yield f"{' > '.join((*at, step))}: has a colon, between brackets; put it in quotes"
-
-
-def _colon(word: yaml.ScalarNode) -> bool:
-    return not word.style and ":" in word.value and is_text(word.value)
 
 
 def _keys(at: tuple[str, ...], keys: list[yaml.Node]) -> Iterator[str]:
@@ -232,15 +229,12 @@ def _keys(at: tuple[str, ...], keys: list[yaml.Node]) -> Iterator[str]:
             scalar = isinstance(key, yaml.ScalarNode)
             name = one_line(key.value) if scalar else f"line {_number(key)}"
             yield f"{' > '.join((*at, name))}: a key must be text; put it in quotes"
-    yield from (_twice(at, same) for same in alike.values() if len(same) > 1)
-
-
-def _twice(at: tuple[str, ...], keys: list[yaml.ScalarNode]) -> str:
-    count = "twice" if len(keys) == 2 else f"{len(keys)} times"
-    numbers = [str(line) for line in sorted({_number(key) for key in keys})]
-    *former, last = numbers
-    where = f"lines {', '.join(former)} and {last}" if former else f"line {last}"
-    return f"{' > '.join((*at, one_line(keys[0].value)))}: is there {count}, in {where}; keep one"
+    for same in (same for same in alike.values() if len(same) > 1):
+        count = "twice" if len(same) == 2 else f"{len(same)} times"
+        *former, last = map(str, sorted({_number(key) for key in same}))
+        where = f"lines {', '.join(former)} and {last}" if former else f"line {last}"
+        name = " > ".join((*at, one_line(same[0].value)))
+        yield f"{name}: is there {count}, in {where}; keep one"
 
 
 def merge_line(text: str) -> int:

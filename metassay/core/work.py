@@ -28,10 +28,16 @@ def own(root: Path) -> None:
     opened = [_close(work), *(_close(work / one) for one in _UNPICKLED)]
     if any(opened):
         for path in sorted((work / "dvc").rglob("*")):
-            if os.path.lexists(path) and path.lstat().st_uid != os.getuid():
-                _remove(path)
+            if not os.path.lexists(path) or path.lstat().st_uid == os.getuid():
+                continue
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
     cache = root / ".dvc/cache"
-    if cache.parent.is_dir() and not cache.is_symlink() and not _shared(root):
+    configs = (root / ".dvc" / name for name in ("config", "config.local"))
+    shared = any(_SHARED.search(file.read_text("utf-8")) for file in configs if file.is_file())
+    if cache.parent.is_dir() and not cache.is_symlink() and not shared:
         _close(cache)
 
 
@@ -61,15 +67,3 @@ def _close(folder: Path) -> bool:
             folder.chmod(_ALONE)
             return True
     return False
-
-
-def _shared(root: Path) -> bool:
-    files = (root / ".dvc" / name for name in ("config", "config.local"))
-    return any(_SHARED.search(file.read_text("utf-8")) for file in files if file.is_file())
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)

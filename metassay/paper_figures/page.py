@@ -35,8 +35,8 @@ takes it by `\\input`, with `booktabs` and `graphicx` loaded. What would be too 
 there in blocks of columns.
 
 To add one, write a record into `metassay/paper_figures/records.yaml` (`papers.py` beside it says
-what it has), put the printed numbers into `reports/published/`, name what it reads in the paper's
-stage in `dvc.yaml`, and run `make docs`. A test compares records, stages and this page."""
+what it has), put the printed numbers into `reports/published/`, and run `metassay refresh`, which
+writes the paper's stage, and `make docs`. A test compares records, stages and this page."""
 
 
 def describe(papers: Mapping[str, Sequence[Record]]) -> str:

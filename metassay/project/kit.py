@@ -1,33 +1,38 @@
 """What a project's folder has of ours: files of Metassay's own repository, none of them twice.
 
 A wheel carries them in `files/` beside this module; in a checkout they are read where they lie.
+`.metassay.yaml` is the record of what was written, by hash.
 """
 
-import re
+import hashlib
+import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from metassay.core.options import BENCHMARKS, PARAMS
-from metassay.core.params import SEGMENTATION
+from metassay import __version__
+from metassay.core import strict_yaml
+from metassay.core.errors import BadInput
+from metassay.core.params import load, sort_of
+from metassay.core.stages import DAG, TRAINING, dag, figures, root_dag
 
 _HERE = Path(__file__).parent
-DAG = "dvc.yaml"
 IGNORED = ".gitignore"
 WORKFLOW = ".github/workflows/metassay.yml"
-# Lines that a project must have; its owner's own lines stay.
-LINES = (IGNORED, ".dvcignore", ".dvc/.gitignore")
-
-# The example of each sort of folder of benchmarks/, whose dvc.yaml all of that sort share.
-EVALUATION = "sample"
-_JUDGE_TEST, _SEGMENT_TEST = "sample_claims", "sample_facets"
-
-_WHOLE = ("constraints.txt",)
-_FOLDERS = ("prompts", "rubrics", "data/judges", "data/segmenters")
-_SECOND_STAGE = re.compile(r"^  \w+:", re.MULTILINE)
+LINES = (IGNORED, ".dvcignore", ".dvc/.gitignore")  # their owner's own lines stay
+_FOLDERS = {  # only what their readers read, whatever a checkout holds beside it
+    **{"prompts": "*.yaml", "rubrics": "*.yaml"},
+    **{"data/judges": "*.json", "data/segmenters": "*.json"},
+}
 _PRINTED = """\
 # Printed tables that reports compare with
 
 One CSV per table of a paper. A benchmark names them under `published` in its params.yaml.
+"""
+RECORD = Path(".metassay.yaml")
+_HEADER = """\
+# Written by `metassay init` and `metassay upgrade`; commit it. What they wrote, by hash: a file
+# that is as they wrote it may be replaced by an upgrade, one that you edited never is.
 """
 
 
@@ -36,15 +41,12 @@ def file(name: str) -> bytes:
     return (_root() / name).read_bytes()
 
 
-def files() -> Mapping[str, bytes]:
+def files() -> dict[str, bytes]:
     """What every project has and `metassay upgrade` may replace, by path."""
-    root = _root()
-    found = {name: file(name) for name in _WHOLE}
-    for folder in _FOLDERS:
-        # Not by what a checkout happens to hold beside them: only what their readers read.
-        for path in sorted((root / folder).glob("*.yaml" if "/" not in folder else "*.json")):
-            found[f"{folder}/{path.name}"] = path.read_bytes()
-    found[DAG] = _root_dag(file(DAG).decode("utf-8")).encode("utf-8")
+    found = {"constraints.txt": file("constraints.txt")}
+    for folder, pattern in _FOLDERS.items():
+        found |= _in_folder(_root(), folder, pattern)
+    found[DAG] = root_dag().encode("utf-8")  # what we train comes trained
     found[WORKFLOW] = (_HERE / "workflow.yml").read_bytes()
     found["reports/published/README.md"] = _PRINTED.encode("utf-8")
     return found
@@ -52,14 +54,23 @@ def files() -> Mapping[str, bytes]:
 
 def dag_of(params: object) -> bytes:
     """The dvc.yaml of a folder of benchmarks/, by what its params.yaml holds."""
-    test = params.get("test") if isinstance(params, dict) else None
-    sort = EVALUATION if test is None else _SEGMENT_TEST if test == SEGMENTATION else _JUDGE_TEST
-    return file(f"{BENCHMARKS.name}/{sort}/{DAG}")
+    return dag(sort_of(params)).encode("utf-8")
+
+
+def own_dags(root: Path) -> dict[str, str]:
+    """Every dvc.yaml of Metassay's own repository, by path."""
+    from metassay.paper_figures.inputs import paths
+    from metassay.paper_figures.papers import PAPERS
+
+    read = {paper: paths(records) for paper, records in PAPERS.items()}
+    drawn = [figures(paper, files) for paper, files in read.items() if files]
+    every = {f"benchmarks/{one.name}/{DAG}": dag(type(one)) for one in load(root).every.values()}
+    return {DAG: root_dag([*TRAINING, *drawn]), **every}
 
 
 def example_params() -> str:
     """The params.yaml of the example's evaluation."""
-    return file(f"{BENCHMARKS.name}/{EVALUATION}/{PARAMS.name}").decode("utf-8")
+    return file("benchmarks/sample/params.yaml").decode("utf-8")
 
 
 def readme() -> str:
@@ -67,24 +78,53 @@ def readme() -> str:
     return (_HERE / "readme.md").read_text(encoding="utf-8")
 
 
-def example_data() -> Mapping[str, bytes]:
-    """The invented sample, by path."""
-    folder = _root() / "data" / "sample"
-    return {f"data/sample/{path.name}": path.read_bytes() for path in sorted(folder.iterdir())}
-
-
-def example_kinds() -> Mapping[str, bytes]:
-    """The example's own metric and judge, by path."""
-    folder = _HERE / "mylab"
-    return {f"mylab/{path.name}": path.read_bytes() for path in sorted(folder.glob("*.py"))}
-
-
-def _root_dag(whole: str) -> str:
-    """What every project needs of the root's dvc.yaml: fetching. What we train comes trained."""
-    stages = [match.start() for match in _SECOND_STAGE.finditer(whole, whole.index("\nstages:"))]
-    return whole[: stages[1]].rstrip() + "\n" if len(stages) > 1 else whole
+def example_files() -> dict[str, bytes]:
+    """The invented sample, and the example's own metric and judge, by path."""
+    return _in_folder(_root(), "data/sample", "*") | _in_folder(_HERE, "mylab", "*.py")
 
 
 def _root() -> Path:
     carried = _HERE / "files"
     return carried if carried.is_dir() else _HERE.parents[1]
+
+
+def _in_folder(root: Path, folder: str, pattern: str) -> dict[str, bytes]:
+    found = sorted((root / folder).glob(pattern))
+    return {f"{folder}/{path.name}": path.read_bytes() for path in found}
+
+
+@dataclass(frozen=True)
+class Record:
+    """The version that wrote last, and by path the hash of what it wrote."""
+
+    version: str = __version__
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+def hash_of(content: bytes) -> str:
+    """The first 16 digits of the SHA-256; lines may end in CRLF, as git writes them on Windows."""
+    return hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest()[:16]
+
+
+def read_record(root: Path) -> Record | None:
+    """The record of a project; None where there is none. Raises BadInput if it is damaged."""
+    path = root / RECORD
+    if not path.exists():
+        return None
+    found = strict_yaml.load(path)
+    whole = found if isinstance(found, dict) else {}
+    held = whole.get("files")
+    if not isinstance(held, dict) or not all(isinstance(one, str) for one in held.values()):
+        raise BadInput(
+            f"{RECORD}: is damaged; take it from your last commit (git checkout -- {RECORD}), or"
+            " remove it: then every file that differs from ours counts as edited"
+        )
+    return Record(str(whole.get("metassay")), held)
+
+
+def record(hashes: Mapping[str, str]) -> bytes:
+    """The record's bytes."""
+    # In quotes: one hash in a thousand has but digits and an e, which some read as a number.
+    lines = [f"  {path}: {json.dumps(one)}\n" for path, one in sorted(hashes.items())]
+    head = f"{_HEADER}metassay: {json.dumps(__version__)}\nfiles:{'' if lines else ' {}'}\n"
+    return (head + "".join(lines)).encode("utf-8")

@@ -14,13 +14,25 @@ from metassay.core.errors import BadInput
 from metassay.core.naming import LONGEST, name_problem
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import BESIDE_REPORTS
+from metassay.core.stages import DAG
 from metassay.core.work import own, owner_alone
 from metassay.datasets.registry import REGISTRY
-from metassay.project import kit, record
+from metassay.project import kit
 from metassay.versions.code_yaml import refresh
 
 _COMMIT = "A Metassay project, made by metassay init"
 _NO_GIT = "    no_scm = true\n"  # what DVC needs to know where there is no git
+
+# What is said of the example's own kinds, each after the line of another one.
+_KINDS = {
+    "  numbers: {kind: numbers}\n": (
+        '  negations: {kind: "mylab.metrics:NEGATIONS", words: ["no", not, never, without]}\n'
+    ),
+    "  lexical: {kind: lexical, threshold: 0.6, window: 60}\n": (
+        '  verbatim: {kind: "mylab.judges:VERBATIM"}\n'
+    ),
+}
+_ENTRY = re.compile(r"^  sample:\n(?:    .*\n)+", re.MULTILINE)
 
 
 class Content(NamedTuple):
@@ -36,6 +48,33 @@ class Content(NamedTuple):
     data: Mapping[str, bytes]
     ignored: tuple[str, ...] = ()  # further lines of .gitignore
     about_data: str = ""  # a sentence of README.md
+
+
+def example(name: str) -> Content:
+    """A benchmark of this name on the invented sample, with a metric and a judge of its own."""
+    params = kit.file(str(PARAMS)).decode("utf-8")
+    for line, more in _KINDS.items():
+        assert params.count(line) == 1, line
+        params = params.replace(line, line + more)
+    benchmark, n = re.subn(r"(?m)^(metrics: \[.*)\]$", r"\1, negations]", kit.example_params())
+    entry = _ENTRY.search(kit.file(str(REGISTRY)).decode("utf-8"))
+    assert n == 1
+    assert entry is not None
+    return Content(
+        name=name,
+        params=params,
+        benchmark=re.sub(r"(?m)^name: .*$", f"name: {name}", benchmark),
+        registry=registry(entry[0]),
+        data=kit.example_files(),
+        about_data="The example's are invented, in `data/sample/`.",
+    )
+
+
+def registry(entry: str) -> str:
+    """A registry with one entry, below what ours says at its head of registries."""
+    head = kit.file(str(REGISTRY)).decode("utf-8").partition("\nfetched:")[0]
+    fetched = "fetched: [] # those that have files below: a stage of dvc.yaml each"
+    return f"{head}\n{fetched}\ndatasets:\n{entry}"
 
 
 def name_of(folder: Path) -> str:
@@ -82,13 +121,8 @@ def make(folder: Path, content: Content) -> list[str]:
     return said
 
 
-def own_files(name: str, benchmark: object) -> dict[str, bytes]:
-    """What an upgrade may replace in a project with one benchmark, by path."""
-    return {**kit.files(), f"{BENCHMARKS.name}/{name}/{kit.DAG}": kit.dag_of(benchmark)}
-
-
 def _write(made: Path, folder: Path, content: Content) -> list[str]:
-    owned = own_files(content.name, {})
+    owned = kit.files() | {f"{BENCHMARKS.name}/{content.name}/{DAG}": kit.dag_of({})}
     owned[kit.WORKFLOW] = filled(owned[kit.WORKFLOW].decode("utf-8"), content.name)
     lines = {name: kit.file(name) for name in kit.LINES}
     lines[kit.IGNORED] += "".join(f"{line}\n" for line in content.ignored).encode("utf-8")
@@ -104,8 +138,8 @@ def _write(made: Path, folder: Path, content: Content) -> list[str]:
     _put(made, {**owned, **lines, **mine})
     with owner_alone() if content.ignored else contextlib.nullcontext():
         _put(made, content.data)
-    hashes = {name: record.hash_of(held) for name, held in owned.items()}
-    (made / record.FILE).write_bytes(record.written(hashes))
+    hashes = {name: kit.hash_of(held) for name, held in owned.items()}
+    (made / kit.RECORD).write_bytes(kit.record(hashes))
     own(made)
     refresh(made)
     return _under_git(made, folder)

@@ -17,7 +17,8 @@ from metassay.core.errors import BadInput
 from metassay.core.naming import name_problems
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import BESIDE_REPORTS, Shared, load
-from metassay.project import kit, record
+from metassay.core.stages import DAG
+from metassay.project import kit
 from metassay.project.make import filled
 from metassay.versions.code_yaml import FILE as CODE
 from metassay.versions.code_yaml import refresh
@@ -49,21 +50,21 @@ def upgrade(root: Path) -> Changes:
         raise BadInput(f"{PARAMS}: is not here; run this in a project's folder (metassay init)")
     if (root / "metassay" / "project").is_dir():
         raise BadInput("this is Metassay's own repository, which is up to date with itself")
-    before = record.read(root)
+    before = kit.read_record(root)
     known = before.files if before else {}
     done, hashes = Changes(), dict[str, str]()
     for name, new in _wanted(root).items():
         _replace(root, name, new, known, done)
         if name not in done.removed:
-            hashes[name] = record.hash_of(new)
+            hashes[name] = kit.hash_of(new)
     for name in kit.LINES:
         _add_lines(root, name, done)
     _add_keys(root, done)
     load(root)
-    content = record.written({**known, **hashes})
-    if not (root / record.FILE).exists() or (root / record.FILE).read_bytes() != content:
-        _put(root / record.FILE, content)
-        done.changed[str(record.FILE)] = "updated"
+    content = kit.record({**known, **hashes})
+    if not (root / kit.RECORD).exists() or (root / kit.RECORD).read_bytes() != content:
+        _put(root / kit.RECORD, content)
+        done.changed[str(kit.RECORD)] = "updated"
     if refresh(root):
         done.changed[CODE] = "updated"
     return done
@@ -84,7 +85,7 @@ def _wanted(root: Path) -> dict[str, bytes]:
     names = _names(root)
     for name in names:
         params = strict_yaml.load(root / BENCHMARKS / name / PARAMS.name)
-        wanted[f"{BENCHMARKS.name}/{name}/{kit.DAG}"] = kit.dag_of(params)
+        wanted[f"{BENCHMARKS.name}/{name}/{DAG}"] = kit.dag_of(params)
     wanted[kit.WORKFLOW] = filled(wanted[kit.WORKFLOW].decode("utf-8"), " ".join(names))
     return wanted
 
@@ -92,13 +93,13 @@ def _wanted(root: Path) -> dict[str, bytes]:
 def _replace(root: Path, name: str, new: bytes, known: Mapping[str, str], done: Changes) -> None:
     path, told = root / name, known.get(name)
     if not path.exists():
-        if told is not None and not name.endswith(kit.DAG):
+        if told is not None and not name.endswith(DAG):
             done.removed.append(name)  # its owner doesn't want it
             return
         _put(path, new)
         done.changed[name] = "added"
         return
-    held, wanted = record.hash_of(path.read_bytes()), record.hash_of(new)
+    held, wanted = kit.hash_of(path.read_bytes()), kit.hash_of(new)
     if held == wanted:
         return
     if held == told:
@@ -106,7 +107,7 @@ def _replace(root: Path, name: str, new: bytes, known: Mapping[str, str], done: 
         done.changed[name] = "updated"
         return
     beside = path.with_name(path.name + _BESIDE)
-    if told == wanted or (beside.exists() and record.hash_of(beside.read_bytes()) == wanted):
+    if told == wanted or (beside.exists() and kit.hash_of(beside.read_bytes()) == wanted):
         return  # edited, and ours is as it was then, or lies there already
     _put(beside, new)
     done.beside.append(name)

@@ -1,17 +1,19 @@
-"""Everything that can be wrong with a project, in one go: params, registry, raw files, tables."""
+"""Everything that can be wrong with a project, in one go: params, registry, rubrics, tables."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
 
+from metassay.core import strict_yaml
 from metassay.core.errors import BadInput
 from metassay.core.kinds import Chosen, choose, is_path
 from metassay.core.options import BENCHMARKS, PARAMS, Block, Options, parse
 from metassay.core.params import Benchmark, Folder, Params, load
+from metassay.core.stages import DAG, dag_problem, stages_of
+from metassay.datasets.files import given_metrics
 from metassay.datasets.readers import reader_problems
 from metassay.datasets.registry import RAW, REGISTRY, Dataset, load_registry, misplaced
-from metassay.generation import SYSTEMS
-from metassay.judges import JUDGES
 from metassay.judges.make import instruments_of
 from metassay.judges.problems import example_problems
 from metassay.labelled.types import chosen_test, segment_options
@@ -19,64 +21,73 @@ from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.needs import FEW_SHOT, RELEASED_CLAIMS, folder_problems
 from metassay.llm.session import cap_of, model_problems
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
-from metassay.metrics import METRICS
 from metassay.project.raw_checks import unfit
-from metassay.project.rubric_problems import rubric_problems
 from metassay.reporting.published import COMPARISONS
 from metassay.reporting.published_judges import JUDGE_COMPARISONS
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions
 from metassay.scoring.catalogue import descriptions, measured_twice
 from metassay.scoring.pairing.questions import Questions, clashes, unanswerable
+from metassay.scoring.rubrics.ask import expanded
+from metassay.scoring.rubrics.metrics import criteria_table
+from metassay.scoring.rubrics.read import RUBRICS, load_rubric
+from metassay.scoring.rubrics.record import Rubric
 from metassay.tables.index import TABLES
 from metassay.tables.parquet import read
 from metassay.tracking.options import ComparisonOptions, SentinelOptions
-from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
-from metassay.units.alignment import ALIGNMENTS
+from metassay.versions.code_yaml import BLOCKS, DATASETS
 
 # Blocks of params.yaml whose entries name a kind, and the index of their kinds.
 KINDS: Mapping[str, Mapping[str, str]] = {
-    "segmentations": SEGMENTATIONS,
-    "decompositions": DECOMPOSITIONS,
-    "alignments": ALIGNMENTS,
-    "systems": SYSTEMS,
-    "judges": JUDGES,
-    "metrics": METRICS,
-    "costly_metrics": METRICS,
+    block: getattr(import_module(module), names[0])
+    for block, (module, *names) in BLOCKS.items()
+    if block != DATASETS
 }
+_METRICS = ("metrics", "costly_metrics")
 
-
-class _Named(NamedTuple):
-    """One named block of params.yaml, and what it asks for."""
-
-    block: str
-    name: str
-    chosen: Chosen
+Named = Mapping[tuple[str, str], Chosen]  # sound blocks of params.yaml, by block and name
+Answerable = Mapping[str, Collection[str]]  # the instruments that sound judges can answer
 
 
 def configuration_problems() -> list[str]:
     """One line for each problem of the params files and the registry, each with its remedy."""
     problems: list[str] = []
-    params = _collect(problems, load)
-    registry = _collect(problems, lambda: load_registry(REGISTRY))
-    if registry is not None:
+    with _collected(problems):
+        params = load()
+    sound = not problems
+    with _collected(problems):
+        registry = load_registry(REGISTRY)
         problems += reader_problems(registry)
-    if params is not None:
-        named = list(_named(problems, params))
-        problems += [
-            *_options(params),
-            *_models(params, named),
-            *_costly(named),
-            *_clashing(named),
-            *_benchmarks(params, named),
-            *_judge_tests(params),
-            *_segment_tests(params),
-            *_measured_twice(params, named),
-            *_rubrics(params, named),
-            *_watched(params, named),
-        ]
-    if params is not None and registry is not None:
-        problems += _datasets(params, registry)
-    return problems
+        if sound:
+            problems += [
+                f"{_at(name)} > {problem}"
+                for name, one in params.every.items()
+                for problem in _dataset(name, one, registry)
+            ]
+    return [*(_of_params(params) if sound else ()), *problems]
+
+
+def _of_params(params: Params) -> list[str]:
+    problems: list[str] = []
+    named: dict[tuple[str, str], Chosen] = {}
+    for block, index in KINDS.items():
+        for name, options in getattr(params, block).items():
+            with _collected(problems):
+                named[block, name] = choose(index, options, where=f"{PARAMS} > {block} > {name}")
+    answerable: dict[str, Collection[str]] = {}
+    for (block, name), chosen in named.items():
+        if block == "judges":
+            with suppress(BadInput):  # told already
+                answerable[name] = instruments_of(chosen)
+    return [
+        *problems,
+        *_options(params),
+        *_models(params, named),
+        *_metrics(named),
+        *_benchmarks(params, named, answerable),
+        *_tests(params),
+        *_rubrics(params, named, answerable),
+        *_dags(params),
+    ]
 
 
 def table_problems(tables: Path) -> list[str]:
@@ -87,37 +98,28 @@ def table_problems(tables: Path) -> list[str]:
             table = TABLES.get(path.stem)
             if table is None:
                 problems.append(f"{path}: no table is called {path.stem!r}; remove it")
-            else:
-                # Two stages may have asked the same, so each file of responses stands for itself.
-                each = path.glob("*.parquet") if table.name == "responses" else [path]
-                for file in sorted(each):
-                    _collect(problems, lambda t=table, f=file: read(t, f))  # type: ignore[misc]
+                continue
+            # Two stages may have asked the same, so each file of responses stands for itself.
+            each = path.glob("*.parquet") if table.name == "responses" else [path]
+            for file in sorted(each):
+                with _collected(problems):
+                    read(table, file)
     return problems
 
 
-def _collect(problems: list[str], action: Callable[[], Any]) -> Any:
+@contextmanager
+def _collected(problems: list[str]) -> Iterator[None]:
     try:
-        return action()
+        yield
     except BadInput as error:
         problems += error.problems
-        return None
-
-
-def _named(problems: list[str], params: Params) -> Iterator[_Named]:
-    """Every named block with sound options; what is wrong with the others goes to `problems`."""
-    for block, index in KINDS.items():
-        for name, options in getattr(params, block).items():
-            where = f"{PARAMS} > {block} > {name}"
-            chosen = _collect(problems, lambda i=index, o=options, w=where: choose(i, o, where=w))  # type: ignore[misc]
-            if chosen is not None:
-                yield _Named(block, name, chosen)
 
 
 def _options(params: Params) -> list[str]:
     """Blocks that are of one kind."""
     problems: list[str] = []
     blocks: list[tuple[str, Block, type[Options]]] = [
-        *((f"questions > {name}", b, Questions) for name, b in params.questions.items()),
+        *((f"questions > {name}", block, Questions) for name, block in params.questions.items()),
         ("aggregation", params.aggregation, LeaderboardOptions),
         ("meta_evaluation", params.meta_evaluation, MetaOptions),
         ("certification", params.certification, CertificationOptions),
@@ -125,27 +127,28 @@ def _options(params: Params) -> list[str]:
         ("sentinel", params.sentinel, SentinelOptions),
     ]
     for at, block, model in blocks:
-        _collect(problems, lambda m=model, b=block, a=at: parse(m, b, where=f"{PARAMS} > {a}"))  # type: ignore[misc]
+        with _collected(problems):
+            parse(model, block, where=f"{PARAMS} > {at}")
     return problems
 
 
-def _models(params: Params, named: list[_Named]) -> list[str]:
+def _models(params: Params, named: Named) -> list[str]:
     """Endpoints, models, and the prompts and models that named blocks need."""
+    try:
+        models: Models = parse_models(params.endpoints, params.models)
+    except BadInput as error:
+        return list(error.problems)
     problems: list[str] = []
-    models: Models | None = _collect(
-        problems, lambda: parse_models(params.endpoints, params.models)
-    )
-    if models is None:
-        return problems
     for name, model in models.models.items():
         where = f"{PARAMS} > models > {name}"
-        _collect(problems, lambda m=model, w=where: cap_of(params.max_cost, m, w))  # type: ignore[misc]
+        with _collected(problems):
+            cap_of(params.max_cost, model, where)
         if model.tokenizer is not None and not Path(model.tokenizer, "tokenizer.json").is_file():
             problems.append(
                 f"{where} > tokenizer: has no tokenizer.json; name the model's own folder, or"
                 " remove it"
             )
-    for block, name, chosen in named:
+    for (block, name), chosen in named.items():
         where = f"{PARAMS} > {block} > {name}"
         found = model_problems(chosen, models, where=where)
         if block in ("judges", "segmentations") and not found:
@@ -154,100 +157,56 @@ def _models(params: Params, named: list[_Named]) -> list[str]:
     return problems
 
 
-def _costly(named: list[_Named]) -> list[str]:
-    return [
-        f"{PARAMS} > metrics > {name}: kind {chosen.kind!r} is costly; name it under"
-        " costly_metrics, so that it is a stage of its own"
-        for block, name, chosen in named
-        if block == "metrics" and chosen.record.costly
-    ]
+def _metrics(named: Named) -> Iterator[str]:
+    """Costly metrics among the cheap ones; metrics of a user's kind that are called as ours."""
+    ours = descriptions()
+    for (block, name), chosen in named.items():
+        if block == "metrics" and chosen.record.costly:
+            yield (
+                f"{PARAMS} > metrics > {name}: kind {chosen.kind!r} is costly; name it under"
+                " costly_metrics, so that it is a stage of its own"
+            )
+        for one in chosen.record.descriptions if block in _METRICS and is_path(chosen.kind) else ():
+            if ours.get(one.name, one) is not one:
+                yield (
+                    f"{PARAMS} > {block} > {name} > kind: {chosen.kind!r} gives a metric"
+                    f" {one.name!r}, which is one of Metassay's own; give it another name"
+                )
 
 
-def _clashing(named: list[_Named]) -> list[str]:
-    """Metrics of a user's kind that are called as Metassay's."""
-    return [
-        f"{PARAMS} > {block} > {name} > kind: {chosen.kind!r} gives a metric {one.name!r}, which is"
-        " one of Metassay's own; give it another name"
-        for block, name, chosen in named
-        if block in ("metrics", "costly_metrics") and is_path(chosen.kind)
-        for one in chosen.record.descriptions
-        if descriptions().get(one.name, one) is not one
-    ]
-
-
-def _answerable(named: list[_Named]) -> Iterator[tuple[str, Collection[str]]]:
-    """Each judge with the instruments that it can answer, as far as it is sound."""
-    for one in named:
-        if one.block == "judges":
-            try:
-                yield one.name, instruments_of(one.chosen)
-            except BadInput:
-                continue  # told already
-
-
-def _benchmarks(params: Params, named: list[_Named]) -> list[str]:
-    problems = []
-    judges = dict(_answerable(named))
+def _benchmarks(params: Params, named: Named, judges: Answerable) -> Iterator[str]:
+    gives = {
+        key: [metric.name for metric in chosen.record.descriptions]
+        for key, chosen in named.items()
+        if key[0] in _METRICS
+    }
     for name, benchmark in params.benchmarks.items():
         at = _at(name)
         if not benchmark.metrics and not benchmark.costly_metrics and not benchmark.judges:
-            problems.append(f"{at} > metrics: nothing measures or judges the texts; name a metric")
-        problems += _published(at, benchmark.published, COMPARISONS)
+            yield f"{at} > metrics: nothing measures or judges the texts; name a metric"
+        yield from _published(at, benchmark.published, COMPARISONS)
         own = {judge: judges[judge] for judge in benchmark.judges if judge in judges}
-        problems += [f"{at} > {problem}" for problem in _asked(params, benchmark, own)]
-        problems += [
-            f"{at} > criteria > {criterion}: low must be below high"
-            for criterion, scale in benchmark.criteria.items()
-            if scale.low >= scale.high
-        ]
-    return problems
+        yield from (f"{at} > {problem}" for problem in _asked(params, benchmark, own))
+        for criterion, scale in benchmark.criteria.items():
+            if scale.low >= scale.high:
+                yield f"{at} > criteria > {criterion}: low must be below high"
+        blocks = [(block, one) for block in _METRICS for one in getattr(benchmark, block)]
+        yield from (f"{at}: {problem}" for problem in measured_twice(blocks, gives))
+        for block, lists, names, folders in (
+            ("systems", FEW_SHOT, benchmark.writers, benchmark.few_shot),
+            (
+                "decompositions",
+                RELEASED_CLAIMS,
+                [benchmark.decomposition],
+                benchmark.released_claims,
+            ),
+        ):  # raw folders that a stage reads and DVC does not watch
+            chosen = {one: named[block, one] for one in names if (block, one) in named}
+            reads = {one: own.record.datasets(own.options) for one, own in chosen.items()}
+            yield from folder_problems(reads, folders, RAW, where=at, lists=lists)
 
 
-def _published(at: str, tables: Iterable[str], known: Collection[str]) -> list[str]:
-    return [
-        f"{at} > published: {table!r} is not known; choose from {', '.join(known)}"
-        for table in tables
-        if table not in known
-    ]
-
-
-def _judge_tests(params: Params) -> list[str]:
-    problems: list[str] = []
-    for name, one in params.judge_tests.items():
-        at = _at(name)
-        _collect(problems, lambda t=one, a=at: chosen_test(t.test, t.options, where=a))  # type: ignore[misc]
-        problems += _published(at, one.published, JUDGE_COMPARISONS)
-    return problems
-
-
-def _segment_tests(params: Params) -> list[str]:
-    problems: list[str] = []
-    for name, one in params.segment_tests.items():
-        _collect(problems, lambda o=one, n=name: segment_options(o.options, where=_at(n)))  # type: ignore[misc]
-    return problems
-
-
-def _measured_twice(params: Params, named: list[_Named]) -> Iterator[str]:
-    gives = {
-        (one.block, one.name): [metric.name for metric in one.chosen.record.descriptions]
-        for one in named
-        if one.block in ("metrics", "costly_metrics")
-    }
-    for name, own in params.benchmarks.items():
-        blocks = [*(("metrics", one) for one in own.metrics)]
-        blocks += [("costly_metrics", one) for one in own.costly_metrics]
-        yield from (f"{_at(name)}: {problem}" for problem in measured_twice(blocks, gives))
-
-
-def _rubrics(params: Params, named: list[_Named]) -> list[str]:
-    found = [one for one in named if one.block == "segmentations"]
-    facets = {one.name: one.chosen.record.facets(one.chosen.options) for one in found}
-    return rubric_problems(params, facets, dict(_answerable(named)))
-
-
-def _asked(
-    params: Params, benchmark: Benchmark, judges: Mapping[str, Collection[str]]
-) -> list[str]:
+def _asked(params: Params, benchmark: Benchmark, judges: Answerable) -> list[str]:
     """Measures that two of its blocks ask, and questions that a judge of its cannot answer."""
     blocks: dict[str, Questions] = {}
     for name in benchmark.questions:
@@ -258,34 +217,32 @@ def _asked(
     return [*(f"questions: {one}" for one in clashes(blocks)), *unanswerable(blocks, judges)]
 
 
-def _watched(params: Params, named: list[_Named]) -> list[str]:
-    """Raw folders that a stage reads and DVC does not watch."""
-    reads = {
-        (block, name): chosen.record.datasets(chosen.options)
-        for block, name, chosen in named
-        if block in ("systems", "decompositions")
-    }
+def _published(at: str, tables: Iterable[str], known: Collection[str]) -> Iterator[str]:
+    for table in tables:
+        if table not in known:
+            yield f"{at} > published: {table!r} is not known; choose from {', '.join(known)}"
 
-    def of(block: str, names: list[str]) -> dict[str, Any]:
-        return {name: reads[block, name] for name in names if (block, name) in reads}
 
+def _tests(params: Params) -> list[str]:
     problems: list[str] = []
-    for name, b in params.benchmarks.items():
-        writers, decompositions = of("systems", b.writers), of("decompositions", [b.decomposition])
-        problems += folder_problems(
-            writers, b.few_shot, RAW, where=_at(name), lists=FEW_SHOT
-        ) + folder_problems(
-            decompositions, b.released_claims, RAW, where=_at(name), lists=RELEASED_CLAIMS
-        )
+    for name, test in params.judge_tests.items():
+        with _collected(problems):
+            chosen_test(test.test, test.options, where=_at(name))
+        problems += _published(_at(name), test.published, JUDGE_COMPARISONS)
+    for name, segment_test in params.segment_tests.items():
+        with _collected(problems):
+            segment_options(segment_test.options, where=_at(name))
     return problems
 
 
-def _datasets(params: Params, registry: Mapping[str, Dataset]) -> list[str]:
-    return [
-        f"{_at(name)} > {problem}"
-        for name, one in params.every.items()
-        for problem in _dataset(name, one, registry)
-    ]
+def _dags(params: Params) -> Iterator[str]:
+    """Stages of which a dvc.yaml says something else than the table of stages."""
+    for name, folder in params.every.items():
+        file, stages = BENCHMARKS / name / DAG, stages_of(folder)
+        with suppress(BadInput):  # not there, or no YAML: told elsewhere
+            whole = strict_yaml.load(file)
+            found = (dag_problem(str(file), whole, stage, stages) for stage in stages)
+            yield from filter(None, found)
 
 
 def _dataset(name: str, benchmark: Folder, registry: Mapping[str, Dataset]) -> Iterator[str]:
@@ -309,3 +266,75 @@ def _dataset(name: str, benchmark: Folder, registry: Mapping[str, Dataset]) -> I
 
 def _at(benchmark: str) -> str:
     return f"{BENCHMARKS / benchmark / PARAMS}"
+
+
+# ---- rubrics ----------------------------------------------------------------------------------
+
+
+def _rubrics(params: Params, named: Named, judges: Answerable) -> list[str]:
+    """What is wrong with rubrics, beside who names them, and with metrics to compare."""
+    problems: list[str] = []
+    rubrics: dict[str, Rubric] = {}
+    files = sorted(RUBRICS.glob("*.yaml"))
+    for file in files:
+        with _collected(problems):
+            rubrics[file.stem] = load_rubric(file)
+    facets: dict[str, Sequence[str]] = {
+        name: chosen.record.facets(chosen.options)
+        for (block, name), chosen in named.items()
+        if block == "segmentations"
+    }
+    made = set(descriptions())
+    for name, own in params.benchmarks.items():
+        found = [
+            f"rubrics: there is no {RUBRICS}/{rubric}.yaml; known: {[file.stem for file in files]}"
+            for rubric in own.rubrics
+            if RUBRICS / f"{rubric}.yaml" not in files
+        ]
+        theirs = [rubrics[rubric] for rubric in own.rubrics if rubric in rubrics]
+        metrics = dict.fromkeys(descriptions(), "one of Metassay's own")
+        metrics |= dict.fromkeys(given_metrics(Path(own.raw)), "of the data's scores.csv")
+        for rubric in theirs:
+            found += _unanswered(own, rubric, judges)
+        for rubric in theirs if own.segmentation in facets else ():
+            found += _clashing(rubric, facets[own.segmentation], metrics)
+        problems += [f"{_at(name)} > {problem}" for problem in found]
+        made.update(metrics)
+    for rubric in rubrics.values():  # also of those that no benchmark names
+        for names in {tuple(each) for each in facets.values()}:  # few, and slow to go through
+            with suppress(BadInput):  # a rubric of facets, and a segmentation without any
+                made.update(criteria_table(expanded(rubric, names))["metric"])
+    compared = params.meta_evaluation.get("compared")
+    return problems + [
+        f"{PARAMS} > meta_evaluation > compared: no metric is called {metric!r};"
+        " docs/metrics.md and rubrics/ have their names"
+        for metric in (compared if isinstance(compared, list) else [])
+        if str(metric).partition(" (")[0] not in made
+    ]
+
+
+def _unanswered(benchmark: Benchmark, rubric: Rubric, judges: Answerable) -> Iterator[str]:
+    asking: dict[str, list[str]] = {}
+    for criterion in rubric.criteria:
+        asking.setdefault(criterion.kind, []).append(criterion.name)
+    for judge in (name for name in benchmark.judges if name in judges):
+        for instrument, criteria in asking.items():
+            if instrument not in judges[judge]:
+                yield (
+                    f"judges > {judge}: cannot answer instrument {instrument!r}, which"
+                    f" {', '.join(criteria)} of rubric {rubric.name} asks; choose another"
+                    " judge, or leave out the rubric"
+                )
+
+
+def _clashing(rubric: Rubric, facets: Sequence[str], metrics: dict[str, str]) -> Iterator[str]:
+    """What is wrong with the metrics that a rubric makes; they are added to `metrics`."""
+    try:
+        made = criteria_table(expanded(rubric, facets))["metric"]
+    except BadInput as error:
+        yield from (f"rubrics: {problem}" for problem in error.problems)
+        return
+    for metric in made:
+        other = metrics.setdefault(metric, f"of rubric {rubric.name}")
+        if other != f"of rubric {rubric.name}":
+            yield f"rubrics: {rubric.name} makes {metric}, which is {other}; rename one"

@@ -12,9 +12,10 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
@@ -25,8 +26,12 @@ PACKAGES = ("metassay", "stages")
 ABSENT = "absent"  # instead of the version of a package that is not installed
 SETTLED = 2.0  # seconds; a file changed since may change again without another time or size
 
-# The version of the code makes no number itself: without this, each edit of it would rerun all.
-APART = {"metassay.versions.code_yaml", "metassay.versions.closure", "metassay.versions.reading"}
+# What makes no number itself, but would have all run again at each edit: the version of the code,
+# and the table of stages, whose every line stands in dvc.yaml, which DVC reads.
+APART = {
+    *("metassay.versions.code_yaml", "metassay.versions.closure", "metassay.versions.reading"),
+    "metassay.core.stages",
+}
 
 # Packages that carry numbers and make none, by the name that is imported.
 PLUMBING = {
@@ -47,8 +52,7 @@ PLUMBING = {
 BROUGHT_BY = {"sklearn": "scikit-learn"}
 
 
-@dataclass(frozen=True)
-class Need:
+class Need(NamedTuple):
     """What a module needs: modules by name, files and packages, each with what tells a change."""
 
     modules: tuple[str, ...]  # "metassay.core.errors 0123456789abcdef"
@@ -62,7 +66,9 @@ class Kept:
     def __init__(self, file: Path) -> None:
         self.file = file
         self.changed = False
-        self.about = f"{sys.version_info[:2]} {_own_hash()}"
+        # What is kept was read by this code: other code may read otherwise.
+        own = b"".join(Path(one).read_bytes() for one in (__file__, code_reading.__file__))
+        self.about = f"{sys.version_info[:2]} {_hash(own)}"
         self.entries: dict[str, Any] = {}
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
@@ -91,7 +97,12 @@ class Kept:
         """Put the file in place whole; of two that write at once, one wins, and both are right."""
         if not self.changed:
             return
-        there = {key: entry for key, entry in self.entries.items() if _exists(key)}
+        places = {key: key.partition(" ") for key in self.entries}
+        there = {
+            key: entry
+            for key, entry in self.entries.items()
+            if places[key][0] == "installed" or Path(places[key][2]).exists()
+        }
         try:
             with whole_file(self.file) as file:
                 file.write(json.dumps({"about": self.about, "entries": there}).encode())
@@ -106,6 +117,10 @@ class Code:
     They are found as `python -m stages.judge` finds them that is run in `root`: there, else where
     Metassay is installed. A user's modules in `root` count as well, once something imports them or
     a kind names them. `indexes` are the literal tables of kinds, by the module they are in.
+
+    Of a name: `module` is what was read of that module of ours, KeyError if there is none; `path`
+    its file or None; `is_local` whether Python takes a top-level name, other than our own, from the
+    project's folder.
     """
 
     def __init__(self, root: Path, indexes: Mapping[str, Iterable[str]]) -> None:
@@ -113,33 +128,16 @@ class Code:
         self.indexes = indexes
         self.kept = Kept(root / ".work" / "code.json")
         self.folders = {name: _folder(root, name) for name in PACKAGES}
-        self.local: dict[str, bool] = {}
-        self.paths: dict[str, Path | None] = {}
-        self.listings: dict[Path, frozenset[str]] = {}
-        self.read: dict[str, Module] = {}
-        self.beside: dict[Path, list[str]] = {}
-
-    def module(self, name: str) -> Module:
-        """What was read of a module of ours; KeyError if there is none of that name."""
-        if name not in self.read:
-            path = self.path(name)
-            if path is None:
-                raise KeyError(name)
-            indexes = tuple(self.indexes.get(name, ()))
-            kept = self.kept.of_file(path, "module", lambda: asdict(read_module(path, indexes)))
-            self.read[name] = Module(**kept)
-        return self.read[name]
-
-    def path(self, name: str) -> Path | None:
-        """The file of a module of ours, or None."""
-        if name not in self.paths:
-            self.paths[name] = self._find(name)
-        return self.paths[name]
+        self.module = cache(self._module)
+        self.path = cache(self._path)
+        self.is_local = cache(self._is_local)
+        self._listing = cache(_listing)
+        self._beside = cache(self._files)
 
     def need(self, entry: str) -> Need:
         """All that a module needs; KeyError if there is none of that name."""
         first = entry.partition(".")[0]
-        if first not in PACKAGES and not self.is_local(first):
+        if not self._is_ours(first):
             return Need((), (), self.installed([first]))
         names, foreign = self._closure(entry)
         looking = [self.path(name) for name in names if self.module(name).looks]
@@ -147,14 +145,14 @@ class Code:
         folders = {path.parent for path in looking if path} - {self.root}
         return Need(
             modules=tuple(f"{name} {self.module(name).tokens}" for name in sorted(names)),
-            files=tuple(sorted(line for folder in folders for line in self._files(folder))),
+            files=tuple(sorted(line for folder in folders for line in self._beside(folder))),
             packages=self.installed(foreign),
         )
 
     def has(self, name: str) -> bool:
         """Whether there is a module of this name: Metassay's, the project's, or a package's."""
         first = name.partition(".")[0]
-        if first in PACKAGES or self.is_local(first):
+        if self._is_ours(first):
             return self.path(name) is not None
         return bool(first) and self.installed([first]) != (f"{first}=={ABSENT}",)
 
@@ -164,25 +162,15 @@ class Code:
         A user's kind may say so in another module than its own; of a package it isn't known.
         """
         first = name.partition(".")[0]
-        if first in PACKAGES:
-            return self.module(name).files
-        if not self.is_local(first):
-            return True
+        if first in PACKAGES or not self.is_local(first):
+            return first not in PACKAGES or self.module(name).files
         local = (one for one in self._closure(name)[0] if one.partition(".")[0] not in PACKAGES)
         return any(self.module(one).files for one in local)
 
-    def is_local(self, package: str) -> bool:
-        """Whether Python takes a top-level name, other than our own, from the project's folder."""
-        if package not in self.local:
-            there = {package, f"{package}.py"} & self._listing(self.root)
-            self.local[package] = bool(there) and _is_inside(package, self.root.resolve())
-        return self.local[package]
-
     def programs(self) -> list[str]:
         """The stages: what can be run of the package `stages`, without the package's name."""
-        names = sorted(
-            one[:-3] for one in self._listing(self.folders["stages"]) if one[-3:] == ".py"
-        )
+        files = [Path(name) for name in self._listing(self.folders["stages"])]
+        names = sorted(file.stem for file in files if file.suffix == ".py")
         return [name for name in names if self.module(f"stages.{name}").runs]
 
     def installed(self, foreign: Iterable[str]) -> tuple[str, ...]:
@@ -198,25 +186,32 @@ class Code:
         found = (versions.get(name) or [self._pinned(name)] for name in foreign)
         return tuple(sorted({line for lines in found for line in lines}))
 
+    def content(self, path: Path) -> str:
+        """A hash of a file's bytes."""
+        made: str = self.kept.of_file(path, "file", lambda: _hash(path.read_bytes()))
+        return made
+
     def _pinned(self, name: str) -> str:
         brought = BROUGHT_BY.get(name, name)
         file, like = self.root / "constraints.txt", f"{brought.lower().replace('_', '-')}=="
         lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
         return next((line for line in lines if line.startswith(like)), f"{name}=={ABSENT}")
 
-    def content(self, path: Path) -> str:
-        """A hash of a file's bytes."""
-        made: str = self.kept.of_file(path, "file", lambda: _hash(path.read_bytes()))
-        return made
+    def _module(self, name: str) -> Module:
+        path = self.path(name)
+        if path is None:
+            raise KeyError(name)
+        indexes = tuple(self.indexes.get(name, ()))
+        return Module(
+            **self.kept.of_file(path, "module", lambda: asdict(read_module(path, indexes)))
+        )
 
-    def _find(self, name: str) -> Path | None:
+    def _path(self, name: str) -> Path | None:
         package, *steps = name.split(".")
-        if package in PACKAGES:
-            folder = self.folders[package]
-        elif self.is_local(package):
-            folder, steps = self.root, [package, *steps]
-        else:
+        if not self._is_ours(package):
             return None
+        folder = self.folders.get(package, self.root)
+        steps = steps if package in PACKAGES else [package, *steps]
         for step in steps[:-1]:
             if step not in self._listing(folder):
                 return None
@@ -228,6 +223,20 @@ class Code:
         if last in there and "__init__.py" in self._listing(folder / last):
             return folder / last / "__init__.py"
         return None
+
+    def _is_ours(self, package: str) -> bool:
+        return package in PACKAGES or self.is_local(package)
+
+    def _is_local(self, package: str) -> bool:
+        names = {package, f"{package}.py"}
+        if package in sys.stdlib_module_names or not names & self._listing(self.root):
+            return False
+        root = self.root.resolve()
+        found = importlib.machinery.PathFinder.find_spec(package, [str(root), *sys.path])
+        places = [found.origin, *(found.submodule_search_locations or ())] if found else []
+        return not {str(root / name) for name in (*names, f"{package}/__init__.py")}.isdisjoint(
+            places
+        )
 
     def _closure(self, entry: str) -> tuple[set[str], set[str]]:
         names, foreign = set[str](), set[str]()
@@ -243,7 +252,7 @@ class Code:
             for imported in self.module(name).imports if name not in PACKAGES else ():
                 wanted = self._absolute(imported, name)
                 first = wanted.partition(".")[0]
-                if first in PACKAGES or self.is_local(first):
+                if self._is_ours(first):
                     waiting += self._on_the_way(wanted)
                 elif first not in sys.stdlib_module_names and first not in PLUMBING:
                     foreign.add(first)
@@ -275,52 +284,31 @@ class Code:
 
     def _files(self, folder: Path) -> list[str]:
         """Templates, style sheets and other files that lie in a folder of code."""
-        if folder not in self.beside:
-            inside = [folder / name for name in self._listing(folder)]
-            inside += (folder / "templates").rglob("*") if folder / "templates" in inside else []
-            files = [path for path in inside if path.suffix not in (".py", ".pyc")]
-            self.beside[folder] = [
-                f"{self._short(path)} {self.content(path)}"
-                for path in files
-                if path.is_file() and not path.name.startswith(".")
-            ]
-        return self.beside[folder]
+        inside = [folder / name for name in self._listing(folder)]
+        inside += (folder / "templates").rglob("*") if folder / "templates" in inside else []
+        above = [one.parent for one in self.folders.values() if folder.is_relative_to(one)]
+        top = above[0] if above else self.root
+        return [
+            f"{path.relative_to(top).as_posix()} {self.content(path)}"
+            for path in inside
+            if path.suffix not in (".py", ".pyc")
+            and path.is_file()
+            and not path.name.startswith(".")
+        ]
 
-    def _short(self, path: Path) -> str:
-        above = [one.parent for one in self.folders.values() if path.is_relative_to(one)]
-        return path.relative_to(above[0] if above else self.root).as_posix()
 
-    def _listing(self, folder: Path) -> frozenset[str]:
-        if folder not in self.listings:
-            found = folder.iterdir() if folder.is_dir() else ()
-            self.listings[folder] = frozenset(path.name for path in found)
-        return self.listings[folder]
+def _listing(folder: Path) -> frozenset[str]:
+    return frozenset(path.name for path in folder.iterdir()) if folder.is_dir() else frozenset()
 
 
 def _folder(root: Path, package: str) -> Path:
     found = importlib.machinery.PathFinder.find_spec(package, [str(root.resolve()), *sys.path])
     if found is None or not found.submodule_search_locations:
-        found = importlib.util.find_spec(
-            package
-        )  # an editable install may have a finder of its own
+        # An editable install may have a finder of its own.
+        found = importlib.util.find_spec(package)
     if found is None or not found.submodule_search_locations:
         raise BadInput(f"{root}: has no folder {package}/, and none is installed; copy it there")
     return Path(next(iter(found.submodule_search_locations)))
-
-
-def _is_inside(package: str, root: Path) -> bool:
-    """Whether importing a top-level name, with `root` first on the path, finds it in `root`."""
-    if package in sys.stdlib_module_names:
-        return False
-    found = importlib.machinery.PathFinder.find_spec(package, [str(root), *sys.path])
-    places = [found.origin, *(found.submodule_search_locations or ())] if found else []
-    here = {str(root / name) for name in (package, f"{package}.py", f"{package}/__init__.py")}
-    return not here.isdisjoint(places)
-
-
-def _exists(key: str) -> bool:
-    kind, _, path = key.partition(" ")
-    return kind == "installed" or Path(path).exists()
 
 
 def _versions() -> dict[str, list[str]]:
@@ -340,8 +328,3 @@ def _versions() -> dict[str, list[str]]:
 
 def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:DIGITS]
-
-
-def _own_hash() -> str:
-    """What is kept was read by this code: other code may read otherwise."""
-    return _hash(b"".join(Path(file).read_bytes() for file in (__file__, code_reading.__file__)))

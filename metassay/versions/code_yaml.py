@@ -22,13 +22,14 @@ from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
 from metassay.core.kinds import choose, is_path
 from metassay.core.options import BENCHMARKS, PARAMS, parse
-from metassay.core.params import Benchmark, Folder, JudgeTest, SegmentTest, load
+from metassay.core.params import Benchmark, Folder, load
+from metassay.core.stages import CODE, DAG, dag, names_of, stages_of
 from metassay.datasets.registry import REGISTRY
 from metassay.llm.needs import everyone
 from metassay.versions.closure import Code
 from metassay.versions.reading import hash_of
 
-FILE = "code.yaml"
+FILE = CODE
 STAGES = "stages"
 REMEDY = "run `metassay refresh`, then this again"
 HEADER = """\
@@ -50,12 +51,12 @@ BLOCKS: Mapping[str, tuple[str, ...]] = {
     "costly_metrics": ("metassay.metrics", "METRICS"),
 }
 
-# What a benchmark uses several of in one stage: one hash over all of them, by benchmark, and the
-# block whose names they are.
-JOINT: Mapping[str, str] = {
-    "metrics_of": "metrics",
-    "costly_metrics_of": "costly_metrics",
-    "decomposition_of": "decompositions",
+# What a benchmark uses several of in one stage: one hash over all of them, by benchmark; and the
+# lists that name them, of which the first is called as their block.
+JOINT: Mapping[str, tuple[str, ...]] = {
+    "metrics_of": ("metrics",),
+    "costly_metrics_of": ("costly_metrics",),
+    "decomposition_of": ("decompositions", "released_claims"),
 }
 
 Versions = dict[str, dict[str, str]]
@@ -88,8 +89,18 @@ def versions(root: Path) -> Versions:
 
 
 def refresh(root: Path) -> bool:
-    """Bring code.yaml up to date; whether there was something to write. Raises as `versions`."""
-    file, text = root / FILE, written(versions(root))
+    """Bring code.yaml up to date; whether there was something to write. Raises as `versions`.
+
+    A folder of benchmarks/ that has no dvc.yaml gets that of its sort.
+    """
+    for name, folder in load(root).every.items():
+        if not (root / BENCHMARKS / name / DAG).exists():
+            put(root / BENCHMARKS / name / DAG, dag(type(folder)))
+    return put(root / FILE, written(versions(root)))
+
+
+def put(file: Path, text: str) -> bool:
+    """Write a file, if it has not this text already; whether it had not."""
     if file.exists() and file.read_bytes() == text.encode():
         return False
     with whole_file(file) as made:
@@ -135,7 +146,9 @@ def written(found: Mapping[str, Mapping[str, str]]) -> str:
     for block, names in found.items():
         lines.append(f"{block}:" if names else f"{block}: {{}}")
         # In quotes, for some YAML reads the hash 12345678901234e5 as a number.
-        lines += [f'  {_key(name)}: "{names[name]}"' for name in sorted(names)]
+        for name in sorted(names):
+            key = name if yaml.safe_load(name) == name else json.dumps(name)
+            lines.append(f'  {key}: "{names[name]}"')
     return HEADER + "\n".join(lines) + "\n"
 
 
@@ -158,21 +171,11 @@ def code_of(root: Path) -> Code:
 def used_blocks(every: Iterable[Folder]) -> dict[str, list[str]]:
     """The names of every block that a benchmark or a test uses."""
     used: dict[str, set[str]] = {block: set() for block in BLOCKS}
-    for one in every:
-        used[DATASETS].add(one.dataset)
-        if isinstance(one, JudgeTest):
-            used["judges"].update(one.judges)
-            continue
-        if isinstance(one, SegmentTest):
-            used["segmentations"].update(one.segmentations)
-            continue
-        used["segmentations"].add(one.segmentation)
-        used["decompositions"].update(one.decompositions, one.released_claims)
-        used["alignments"].add(one.alignment)
-        used["systems"].update(one.systems, one.few_shot)
-        used["judges"].update(one.judges)
-        used["metrics"].update(one.metrics)
-        used["costly_metrics"].update(one.costly_metrics)
+    for folder in every:
+        for stage in stages_of(folder):
+            for key in stage.kinds.split():
+                used[key.partition(".")[0]].update(names_of(folder, stage, key))
+        used["metrics"].update(getattr(folder, "metrics", ()))  # which are measured in one stage
     return {block: sorted(names) for block, names in used.items()}
 
 
@@ -182,8 +185,7 @@ def _version(root: Path, code: Code, block: str, name: str) -> str:
     if block in JOINT:
         file = BENCHMARKS / name / PARAMS.name
         own = code.kept.of_file(root / file, "names", lambda: _names(root / file))
-        names = own[JOINT[block]]
-        return _joined({one: _version(root, code, JOINT[block], one) for one in names})
+        return _joined({one: _version(root, code, JOINT[block][0], one) for one in own[block]})
     file, key = (REGISTRY, "reader") if block == DATASETS else (PARAMS, "kind")
     where = f"{file} > {block} > {name}"
     kinds = code.kept.of_file(root / file, "all kinds", lambda: _kinds(root / file, key))
@@ -240,12 +242,11 @@ def _joined(versions: Mapping[str, str]) -> str:
 
 
 def _names(file: Path) -> dict[str, list[str]]:
-    """What a benchmark's params.yaml names, by block."""
+    """What a benchmark's params.yaml names, by joint block."""
     benchmark = parse(Benchmark, strict_yaml.load(file), where=str(file))
     return {
-        "metrics": sorted(benchmark.metrics),
-        "costly_metrics": sorted(benchmark.costly_metrics),
-        "decompositions": sorted([*benchmark.decompositions, *benchmark.released_claims]),
+        joint: sorted(name for key in lists for name in getattr(benchmark, key))
+        for joint, lists in JOINT.items()
     }
 
 
@@ -286,7 +287,3 @@ def _files(root: Path, code: Code, files: Iterable[Path], where: str) -> str:
 def _hash_of(code: Code, entry: str, more: Sequence[str] = ()) -> str:
     need = code.need(entry)
     return hash_of([entry, *need.modules, *need.files, *need.packages, *more])
-
-
-def _key(name: str) -> str:
-    return name if yaml.safe_load(name) == name else json.dumps(name)

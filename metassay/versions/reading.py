@@ -10,7 +10,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from metassay.core.errors import BadInput
@@ -18,6 +18,8 @@ from metassay.core.errors import BadInput
 DIGITS = 16  # of a SHA-256 in hex: 64 bits, so no two of a million versions are likely to meet
 OUR_NAME = re.compile(r"(metassay|stages)(\.[A-Za-z_]\w*)+")
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+
+_TYPES_ALONE = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 
 # Names by which a module finds files that lie beside it.
 LOOKS = {"__file__", "__path__", "resources", "get_data", "PackageLoader"}
@@ -60,21 +62,23 @@ def read_module(path: Path, indexes: Iterable[str] = ()) -> Module:
         tree = ast.parse(source)
         found = {name: _index(tree, name, path) for name in indexes}
         cut = [range(node.lineno, (node.end_lineno or 0) + 1) for node, _ in found.values()]
-        apart = {node for node, _ in found.values()}
-        visitor = _Visitor(apart)
-        visitor.visit(tree)
-        tokens = hash_of(said(source, cut, spoken=visitor.spoken))
+        needs = _Needs()
+        for node in _running(tree, {node for node, _ in found.values()}):
+            needs.add(node)
+        # Docstrings count where somebody reads them: this module, or a model.
+        spoken = needs.answers or "__doc__" in needs.names
+        tokens = hash_of(said(source, cut, spoken=spoken))
     except (SyntaxError, UnicodeDecodeError, tokenize.TokenError) as error:
         line = getattr(error, "lineno", None)
         where = f"{path}: line {line}" if line else str(path)
         raise BadInput(f"{where}: is no Python; mend it") from None
     return Module(
         tokens=tokens,
-        imports=tuple(sorted(visitor.imports)),
+        imports=tuple(sorted(needs.imports)),
         indexes={name: table for name, (_, table) in found.items()},
-        runs=visitor.runs,
-        files=visitor.files,
-        looks=bool(visitor.names & LOOKS),
+        runs=needs.runs,
+        files=needs.files,
+        looks=bool(needs.names & LOOKS),
     )
 
 
@@ -156,73 +160,50 @@ def _index(tree: ast.Module, name: str, path: Path) -> tuple[ast.stmt, dict[str,
     )
 
 
-class _Visitor(ast.NodeVisitor):
-    """What a module needs, wherever in it that stands; a name as a string is a need as well.
+@dataclass
+class _Needs:
+    """What a module needs, wherever in it that stands; a name as a string is a need as well."""
 
-    What only a type checker sees is passed over: it never runs.
-    """
+    imports: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    runs: bool = False
+    files: bool = False
+    answers: bool = False  # whether it has classes whose docstrings are sent to a model
 
-    def __init__(self, apart: set[ast.stmt]) -> None:
-        self.apart = apart
-        self.imports: set[str] = set()
-        self.names: set[str] = set()
-        self.runs = self.files = self.answers = False
+    def add(self, node: ast.AST) -> None:
+        """Note what a node needs."""
+        if isinstance(node, ast.Import):
+            self.imports.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):  # of names that may be modules; dots are kept
+            start = "." * node.level + (f"{node.module}." if node.module else "")
+            self.imports.update(f"{start}{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Name | ast.Attribute):
+            self.names.add(node.id if isinstance(node, ast.Name) else node.attr)
+        elif isinstance(node, ast.If):
+            self.runs |= ast.unparse(node.test) == "__name__ == '__main__'"
+        elif isinstance(node, ast.ClassDef):
+            self.answers |= any("Answer" in ast.unparse(base) for base in node.bases)
+        elif isinstance(node, ast.Call):
+            self.files |= any(keyword.arg == "files" for keyword in node.keywords)
+            called = ast.unparse(node.func).rpartition(".")[2]
+            given = node.args if re.search("import|module", called) else []
+            self.imports.update(word for one in given if _NAME.fullmatch(word := _word(one)))
+        elif OUR_NAME.fullmatch(_word(node)):
+            self.imports.add(_word(node))
 
-    @property
-    def spoken(self) -> bool:
-        """Whether somebody reads the docstrings: this module, or a model."""
-        return self.answers or "__doc__" in self.names
 
-    def visit(self, node: ast.AST) -> None:
-        """Visit what is no index."""
-        if node not in self.apart:
-            super().visit(node)
+def _word(node: ast.AST) -> str:
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if isinstance(value, str) else ""
 
-    def visit_Import(self, node: ast.Import) -> None:
-        """Note `import a.b`."""
-        self.imports.update(alias.name for alias in node.names)
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        """Note `from a import b`, where b may be a module; a relative one keeps its dots."""
-        start = "." * node.level + (f"{node.module}." if node.module else "")
-        self.imports.update(f"{start}{alias.name}" for alias in node.names)
-
-    def visit_If(self, node: ast.If) -> None:
-        """Pass over `if TYPE_CHECKING`; note `if __name__ == "__main__"`."""
-        condition = ast.unparse(node.test)
-        self.runs = self.runs or condition == "__name__ == '__main__'"
-        if condition in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
-            for other in node.orelse:
-                self.visit(other)
-        else:
-            self.generic_visit(node)
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        """Note a class whose docstring is sent to a model, as part of the schema of its answer."""
-        self.answers = self.answers or any("Answer" in ast.unparse(base) for base in node.bases)
-        self.generic_visit(node)
-
-    def visit_Name(self, node: ast.Name) -> None:
-        """Note a name."""
-        self.names.add(node.id)
-
-    def visit_Attribute(self, node: ast.Attribute) -> None:
-        """Note a name after a dot."""
-        self.names.add(node.attr)
-        self.generic_visit(node)
-
-    def visit_Call(self, node: ast.Call) -> None:
-        """Note `import_module("torch")` and functions of a like name, and who is given `files`."""
-        called = ast.unparse(node.func).rpartition(".")[2]
-        self.files = self.files or any(keyword.arg == "files" for keyword in node.keywords)
-        if re.search("import|module", called):
-            given = [one.value for one in node.args if isinstance(one, ast.Constant)]
-            self.imports.update(
-                one for one in given if isinstance(one, str) and _NAME.fullmatch(one)
-            )
-        self.generic_visit(node)
-
-    def visit_Constant(self, node: ast.Constant) -> None:
-        """Note a string that may be the name of a module of ours."""
-        if isinstance(node.value, str) and OUR_NAME.fullmatch(node.value):
-            self.imports.add(node.value)
+def _running(tree: ast.Module, apart: set[ast.stmt]) -> Iterator[ast.AST]:
+    """The nodes that run: not those `apart`, nor what only a type checker sees."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if node in apart:
+            continue
+        yield node
+        unseen = isinstance(node, ast.If) and ast.unparse(node.test) in _TYPES_ALONE
+        waiting += getattr(node, "orelse", []) if unseen else ast.iter_child_nodes(node)

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from stages.declared import Declared, declared
-from stages.doorway import Given
+from stages.doorway import StageIO
 from tests.fuzz.rule import Ended, handled
 
 ROOT = Path(__file__).parents[2]
@@ -84,4 +84,4 @@ def run(words: str, entry: Declared) -> Ended:
     """Run that stage."""
     stage, *item = words.split()
     main = importlib.import_module(f"stages.{stage}").main
-    return handled(lambda: main(Given(entry, ["sample", *item])))
+    return handled(lambda: main(StageIO(entry, ["sample", *item])))

@@ -8,7 +8,7 @@ import pytest
 
 from metassay.core.kinds import choose
 from metassay.llm.session import Session
-from metassay.project.cost.plan import Plan
+from metassay.project.cost import Plan
 from metassay.text.sentences import sentences
 from metassay.units import SEGMENTATIONS
 from metassay.units.segment import segment

@@ -23,7 +23,7 @@ from metassay.llm.ledger import Entry, Ledger
 from metassay.llm.messages import ChatRequest, Message
 from metassay.llm.needs import Resources
 from metassay.llm.session import Session
-from metassay.project.cost.plan import Plan, plan_test, refusals
+from metassay.project.cost import Plan, plan_test, refusals
 from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS

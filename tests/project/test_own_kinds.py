@@ -72,10 +72,10 @@ def problems(capsys: pytest.CaptureFixture[str]) -> str:
 
 def test_the_page_shows_what_init_writes() -> None:
     shown = {name: text.encode() for name, text in BLOCKS if name.endswith(".py")}
-    made = kit.example_kinds()
-    assert {name: shown[name] for name in made if "__init__" not in name} == {
-        name: text for name, text in made.items() if "__init__" not in name
-    }
+    made = kit.example_files().items()
+    written = {name: text for name, text in made if re.match(r"mylab/(?!__)", name)}
+    assert written
+    assert {name: shown[name] for name in written} == written
 
 
 def test_every_kind_of_the_page_runs(

@@ -16,7 +16,7 @@ from metassay.core.options import Design
 from metassay.core.params import load
 from metassay.datasets.files import given_metrics
 from metassay.datasets.registry import load_registry
-from metassay.project import kit, make, record
+from metassay.project import kit, make
 from metassay.project.make import name_of
 from metassay.versions.code_yaml import recorded, versions
 from tests.conftest import ROOT
@@ -104,11 +104,11 @@ def test_code_yaml_is_true_and_the_same_from_the_wheel(own: Path, tmp_path: Path
 
 def test_the_wheel_has_what_a_project_is_made_of(tmp_path: Path, monkeypatch) -> None:
     """And the same of it as a checkout, to the byte."""
-    from_checkout = {**kit.files(), **kit.example_data(), **kit.example_kinds()}
+    from_checkout = {**kit.files(), **kit.example_files()}
     with zipfile.ZipFile(wheel(tmp_path)) as packed:
         packed.extractall(tmp_path / "site")
     monkeypatch.setattr(kit, "_HERE", tmp_path / "site/metassay/project")
-    assert {**kit.files(), **kit.example_data(), **kit.example_kinds()} == from_checkout
+    assert {**kit.files(), **kit.example_files()} == from_checkout
     for name in (*kit.LINES, ".dvc/config", "params.yaml", "data/registry.yaml"):
         assert kit.file(name) == (ROOT / name).read_bytes()
     for test in ({}, {"test": "segmentation"}, {"test": "claim_labels"}):
@@ -244,23 +244,23 @@ def test_an_upgrade_of_what_is_up_to_date_does_nothing(own: Path, capsys) -> Non
 def test_a_hash_that_looks_like_a_number_is_read_back(tmp_path: Path) -> None:
     hashes = {"a": "1234567e12345678", "b": "0123456789012345", "c": "0000000000000000"}
     for given in (hashes, {}):
-        (tmp_path / record.FILE).write_bytes(record.written(given))
-        assert record.read(tmp_path) == record.Record(files=given)
+        (tmp_path / kit.RECORD).write_bytes(kit.record(given))
+        assert kit.read_record(tmp_path) == kit.Record(files=given)
 
 
 def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(own: Path, capsys) -> None:
     """The kit of an older version is played by other bytes in the project and in its record."""
     kept = {name: Path(name).read_bytes() for name in ("data/registry.yaml", "README.md")}
-    hashes = dict(record.read(own).files)  # type: ignore[union-attr]
+    hashes = dict(kit.read_record(own).files)  # type: ignore[union-attr]
     for name in ("prompts/claims.yaml", "prompts/facets.yaml", "dvc.yaml"):
         put_bytes(Path(name), Path(name).read_bytes() + b"# of an older version\n")
-        hashes[name] = record.hash_of(Path(name).read_bytes())
+        hashes[name] = kit.hash_of(Path(name).read_bytes())
     edited = Path("prompts/claims.yaml").read_bytes() + b"# and my own words\n"
     put_bytes(Path("prompts/claims.yaml"), edited)
     Path("rubrics/bmrc.yaml").unlink()
     del hashes["prompts/judge-scale.yaml"]  # as if it were new
     Path("prompts/judge-scale.yaml").unlink()
-    record.FILE.write_bytes(record.written(hashes))
+    kit.RECORD.write_bytes(kit.record(hashes))
     ignored = Path(".gitignore")
     ignored.write_text("/mine/\n" + ignored.read_text("utf-8").replace("/dist/\n", ""), "utf-8")
     params = Path("params.yaml")
@@ -325,7 +325,7 @@ def test_an_upgrade_writes_nothing_where_a_folder_has_no_name(own: Path, capsys)
     odd = own / "benchmarks/$(touch x)"
     odd.mkdir()
     shutil.copy(ROOT / "benchmarks/sample/params.yaml", odd)
-    record.FILE.unlink()
+    kit.RECORD.unlink()
     before = sorted(own.rglob("*")), Path(".github/workflows/metassay.yml").read_bytes()
     assert main(["upgrade"]) == 2
     assert "benchmarks/$(touch x): " in capsys.readouterr().err

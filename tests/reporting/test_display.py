@@ -5,8 +5,8 @@ import pytest
 
 from metassay.cli.run_summary import closing
 from metassay.core.errors import BadInput
-from metassay.core.file_names import asking, noting
 from metassay.core.params import load
+from metassay.core.stages import files_in
 from metassay.reporting.names import ShownAs, looks
 from metassay.reporting.report import write_report
 from metassay.tables.index import TABLES
@@ -70,11 +70,8 @@ def test_the_closing_tables_say_other_words(frames, tmp_path, monkeypatch, capsy
     changed = params.model_copy(update={"benchmarks": {"sample": own}, "shown_as": shown_as})
     for name in ("leaderboard", "certificates", "designs"):
         write(TABLES[name], frames[name], tmp_path / f"data/tables/sample/{name}.parquet")
-    for table, names in (
-        (NOTES, noting(["plain"], ["lexical"], [])),
-        (RESPONSES, asking(["plain"], ["lexical"])),
-    ):
-        for name in names:
+    for table in (NOTES, RESPONSES):
+        for name in files_in(own, table.name):
             write(table, empty(table), tmp_path / f"data/tables/sample/{table.name}/{name}.parquet")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from metassay.cli.run_summary import closing
-from metassay.core.file_names import asking_in_test, noting_in_test
 from metassay.core.params import load
+from metassay.core.stages import files_in
 from metassay.reporting.headline import answers_of, card_artifacts, cards
 from metassay.reporting.names import ShownAs
 from metassay.tables.judge_cards import JUDGE_CARDS
@@ -31,17 +31,16 @@ def card(judge, **statistics):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    judges = load().judge_tests[NAME].judges
+    test = load().judge_tests[NAME]
     made = tmp_path / "data/tables" / NAME
     rows = [
         *card("lexical", agreement=(0.74, 0.69, 0.79, 349, 0), sensitivity=(0.5, 0.4, 0.6, 9, 0)),
         *card("paper", agreement=(0.7, 0.6, 0.8, 98, 2), auroc=(0.81, 0.71, 0.89, 98, 2)),
     ]
     write(JUDGE_CARDS, pd.DataFrame(rows), made / "judge_cards.parquet")
-    for stage in asking_in_test(judges):
-        write(RESPONSES, empty(RESPONSES), made / f"responses/{stage}.parquet")
-    for stage in noting_in_test(judges):
-        write(NOTES, empty(NOTES), made / f"notes/{stage}.parquet")
+    for table in (RESPONSES, NOTES):
+        for file in files_in(test, table.name):
+            write(table, empty(table), made / f"{table.name}/{file}.parquet")
     return made
 
 

@@ -10,8 +10,8 @@ from rich.console import Console
 from metassay.cli.meta_eval_terminal import SHOWN, show
 from metassay.cli.project import list_all
 from metassay.cli.run_summary import closing
-from metassay.core.file_names import asking, noting
 from metassay.core.params import load
+from metassay.core.stages import files_in
 from metassay.reporting.certificates import limits_of
 from metassay.reporting.headline import answers_of, artifacts, best_metrics
 from metassay.tables.index import TABLES
@@ -107,10 +107,9 @@ def folder(frames, tmp_path):
     for name in ("certificates", "leaderboard", "designs"):
         write(TABLES[name], frames[name], made / f"{name}.parquet")
     sample = load().benchmarks["sample"]
-    for stage in asking(sample.writers, sample.judges):
-        write(RESPONSES, empty(RESPONSES), made / f"responses/{stage}.parquet")
-    for stage in noting(sample.writers, sample.judges, sample.costly_metrics):
-        write(NOTES, empty(NOTES), made / f"notes/{stage}.parquet")
+    for table in (RESPONSES, NOTES):
+        for file in files_in(sample, table.name):
+            write(table, empty(table), made / f"{table.name}/{file}.parquet")
     return made
 
 

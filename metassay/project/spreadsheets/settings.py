@@ -9,8 +9,7 @@ from metassay.core.errors import one_line
 from metassay.core.options import PARAMS, Criterion
 from metassay.datasets.files import RATINGS_FILE, SCORES_FILE, SOURCES_FILE, TEXTS_FILE
 from metassay.project import kit
-from metassay.project.example import registry
-from metassay.project.make import Content
+from metassay.project.make import Content, registry
 from metassay.project.spreadsheets.read import Found, reference_there
 from metassay.tabular.decoding import csv_bytes
 from metassay.tabular.rows import Rows

@@ -149,8 +149,8 @@ Found = list[tuple[str, str]]  # kind of cause, what
 
 # Blocks that are read whole, and the lists of a benchmark that say which of their names it uses.
 LISTED: Final[Mapping[str, tuple[str, ...]]] = {
-    "metrics": ("metrics",),
-    "decompositions": ("decompositions", "released_claims"),
+    "metrics": JOINT["metrics_of"],
+    "decompositions": JOINT["decomposition_of"],
     "questions": ("questions",),
 }
 MODELS, ENDPOINTS = "models", "endpoints"
@@ -174,17 +174,15 @@ def relisted(*sides: Iterable[Params]) -> set[str]:
 
     Each side has the settings of all its stages.
     """
-    lists = {key: LISTED.get(block, (block,)) for key, block in JOINT.items()}
-    named: list[dict[str, Any]] = []
+    named = []
     for side in sides:
-        named.append({})
-        for params in side:
-            for file, keys in params.items():
-                named[-1] |= keys if _of_benchmark(file) else {}
+        own = [keys for one in side for file, keys in one.items() if _of_benchmark(file)]
+        every = [one for group in JOINT.values() for one in group]
+        named.append({one: keys[one] for keys in own for one in every if one in keys})
     return {
         key
-        for key, group in lists.items()
-        if any(named[0].get(one) != named[1].get(one) for one in group)
+        for key, group in JOINT.items()
+        if any(named[0].get(o) != named[1].get(o) for o in group)
     }
 
 
@@ -283,7 +281,7 @@ def _versions(key: str, before: str, after: str) -> Iterator[tuple[str, str]]:
         return
     block, _, name = key.partition(".")
     # A joint version is over all that a benchmark names in a block.
-    what = JOINT.get(block, f"stage {name}" if block == STAGES else key)
+    what = f"stage {name}" if block == STAGES else JOINT.get(block, (key,))[0]
     pairs = list(zip(parts_of(before), parts_of(after), strict=True))
     differ = [bool(one and other and one != other) for one, other in pairs]
     if not any(differ):  # what one side alone has is no sign of an edit

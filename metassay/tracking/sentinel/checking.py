@@ -15,10 +15,10 @@ from typing import Any, Literal, NamedTuple
 import pandas as pd
 
 from metassay.core.errors import BadInput
-from metassay.core.file_names import rubric_files
 from metassay.core.kinds import Chosen, choose
-from metassay.core.options import GIVEN, PARAMS
+from metassay.core.options import PARAMS
 from metassay.core.params import Benchmark, Folder, JudgeTest, Params, load
+from metassay.core.stages import files_in
 from metassay.datasets.clearance import open_session
 from metassay.judges import JUDGES
 from metassay.judges.make import instruments_of, make_judge
@@ -210,9 +210,7 @@ def fix(
 
 def _pairs_of(folder: Folder) -> pd.DataFrame:
     # All that its judges are asked, as the last run left it.
-    names = [GIVEN]
-    if isinstance(folder, Benchmark):
-        names = [*names, *folder.questions, *rubric_files(folder.rubrics)]
+    names = files_in(folder, PAIRS.name)
     return pd.concat([_table(folder.name, PAIRS, name) for name in names], ignore_index=True)
 
 

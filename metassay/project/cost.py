@@ -1,8 +1,8 @@
 """Everything that the next run of a benchmark or test would ask, stage by stage.
 
-It is a dry run: its session answers from the ledger alone. What a model has not written yet is
-estimated with the reference in its place, facets that it has not found yet with sentences shared
-out evenly, claims that it has not listed yet with clauses by rule.
+It is a dry run: its session answers from the ledger alone. A text that is not written yet is taken
+to be like its reference, facets that nobody has found yet to be its sentences, shared out evenly,
+and claims that are not listed yet to be clauses by rule.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,20 +32,29 @@ from metassay.llm.estimate import Estimate
 from metassay.llm.messages import ChatRequest
 from metassay.llm.needs import Requests, all_datasets, everyone
 from metassay.llm.session import Session
-from metassay.project.cost.likely import Texts, filled, not_run, shared_out, stand_ins, with_clauses
 from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions, questions_of
 from metassay.scoring.pairing.rubrics import rubric_pairs
 from metassay.scoring.rubrics.ask import expanded
 from metassay.scoring.rubrics.read import RUBRICS, load_rubric
 from metassay.scoring.rubrics.record import Rubric
-from metassay.tables.names import FULL
+from metassay.tables.documents import TEXTS
+from metassay.tables.names import FULL, REFERENCE
+from metassay.tables.parquet import read
+from metassay.text.sections import divide
+from metassay.text.sentences import sentences
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 from metassay.units.alignment import ALIGNMENTS
 from metassay.units.alignment.align import align_units
+from metassay.units.facets import facet_part
+from metassay.units.record import OK
 from metassay.units.segment import segment, texts_of
 
 _TEXTS = ("premise", "hypothesis", "context")
+_LIKE = 1500  # characters of the source that stand for a text without a reference
+
+Likely = dict[tuple[str, str], str]  # by document and part
+Texts = tuple[pd.DataFrame, int]  # texts so far, and how many of them are stand-ins
 
 
 @dataclass(frozen=True)
@@ -67,39 +76,6 @@ class Run:
     rubrics: Sequence[Rubric] = ()
 
 
-def run_of(
-    params: Params,
-    benchmark: str,
-    registry: Mapping[str, Dataset],
-    session: Session,
-) -> Run:
-    """The run of one benchmark, its raw files read; BadInput as ingest and the kinds raise it."""
-    own = params.benchmarks[benchmark]
-
-    def chosen(index: Mapping[str, str], block: str, name: str) -> Chosen:
-        return choose(index, getattr(params, block)[name], where=f"{PARAMS} > {block} > {name}")
-
-    segmentation = chosen(SEGMENTATIONS, "segmentations", own.segmentation)
-    return Run(
-        given=ingest(find(dict(registry), own.dataset).reader, Path(own.raw), own.criteria),
-        systems={name: chosen(SYSTEMS, "systems", name) for name in own.writers},
-        segmentation=segmentation,
-        decomposition=chosen(DECOMPOSITIONS, "decompositions", own.decomposition),
-        alignment=chosen(ALIGNMENTS, "alignments", own.alignment),
-        questions={
-            name: parse(Questions, params.questions[name], where=f"{PARAMS} > questions > {name}")
-            for name in own.questions
-        },
-        judges={name: chosen(JUDGES, "judges", name) for name in own.judges},
-        session=session,
-        texts=Path("data/tables") / benchmark / "texts",
-        rubrics=[
-            expanded(load_rubric(RUBRICS / f"{name}.yaml"), _facets_of(segmentation))
-            for name in own.rubrics
-        ],
-    )
-
-
 class Planned(NamedTuple):
     """What one stage would ask of one model (its name in params.yaml)."""
 
@@ -115,19 +91,51 @@ class Plan(NamedTuple):
     notes: list[str]
 
 
+def _chosen(params: Params, index: Mapping[str, str], block: str, name: str) -> Chosen:
+    return choose(index, getattr(params, block)[name], where=f"{PARAMS} > {block} > {name}")
+
+
+def _judges(params: Params, names: Iterable[str]) -> dict[str, Chosen]:
+    return {name: _chosen(params, JUDGES, "judges", name) for name in names}
+
+
+def run_of(
+    params: Params, benchmark: str, registry: Mapping[str, Dataset], session: Session
+) -> Run:
+    """The run of one benchmark, its raw files read; BadInput as ingest and the kinds raise it."""
+    own = params.benchmarks[benchmark]
+    segmentation = _chosen(params, SEGMENTATIONS, "segmentations", own.segmentation)
+    facets = segmentation.record.facets(segmentation.options)
+    return Run(
+        given=ingest(find(dict(registry), own.dataset).reader, Path(own.raw), own.criteria),
+        systems={name: _chosen(params, SYSTEMS, "systems", name) for name in own.writers},
+        segmentation=segmentation,
+        decomposition=_chosen(params, DECOMPOSITIONS, "decompositions", own.decomposition),
+        alignment=_chosen(params, ALIGNMENTS, "alignments", own.alignment),
+        questions={
+            name: parse(Questions, params.questions[name], where=f"{PARAMS} > questions > {name}")
+            for name in own.questions
+        },
+        judges=_judges(params, own.judges),
+        session=session,
+        texts=Path("data/tables") / benchmark / "texts",
+        rubrics=[expanded(load_rubric(RUBRICS / f"{name}.yaml"), facets) for name in own.rubrics],
+    )
+
+
 def plan(run: Run) -> Plan:
     """Estimate every stage of the benchmark that asks a model; BadInput as the stages raise it."""
     found = Plan([], [])
     texts, invented = [run.given.texts], []
     for name, system in run.systems.items():
-        written = _written(run, name, system, found)
-        if written.invented:
+        written, stand_ins = _written(run, name, system, found)
+        if stand_ins:
             invented.append(name)
             found.notes.append(
-                f"{written.invented} text(s) of {name} are not written yet; their claims, and what"
+                f"{stand_ins} text(s) of {name} are not written yet; their claims, and what"
                 " judges are asked about them, are estimated with the references in their place"
             )
-        texts.append(written.texts)
+        texts.append(written)
     judged = any(map(asking, run.judges.values()))
     listed = run.decomposition.record.requests is not None
     if listed or judged or run.segmentation.record.requests is not None:
@@ -142,10 +150,7 @@ def plan(run: Run) -> Plan:
 def plan_test(params: Params, name: str, registry: Mapping[str, Dataset], session: Session) -> Plan:
     """Estimate what the judges of a judge test ask; BadInput as its stages raise it."""
     own, found = params.judge_tests[name], Plan([], [])
-    judges = {
-        judge: choose(JUDGES, params.judges[judge], where=f"{PARAMS} > judges > {judge}")
-        for judge in own.judges
-    }
+    judges = _judges(params, own.judges)
     if any(map(asking, judges.values())):
         test = chosen_test(own.test, own.options, where=f"{BENCHMARKS / name / PARAMS}")
         reader = str(find(dict(registry), own.dataset).reader)
@@ -161,19 +166,15 @@ def plan_segment_test(
 ) -> Plan:
     """Estimate what the segmentations of a test ask; BadInput as its stages raise it."""
     own, found = params.segment_tests[name], Plan([], [])
-    where = f"{PARAMS} > segmentations"
-    every = {
-        one: choose(SEGMENTATIONS, params.segmentations[one], where=f"{where} > {one}")
-        for one in own.segmentations
-    }
-    asking = {one: chosen for one, chosen in every.items() if chosen.record.requests is not None}
-    if asking:
+    every = {one: _chosen(params, SEGMENTATIONS, "segmentations", one) for one in own.segmentations}
+    those = {one: chosen for one, chosen in every.items() if chosen.record.requests is not None}
+    if those:
         options = segment_options(own.options, where=f"{BENCHMARKS / name / PARAMS}")
         reader = str(find(dict(registry), own.dataset).reader)
         given = ingest_sentences(reader, Path(own.raw), options)
         texts = texts_of_test(given.texts, given.sentences)
         lengths = [text.full.text for text in texts if text.full.text is not None]
-        for one, chosen in asking.items():
+        for one, chosen in those.items():
             use = chosen.record.model(chosen.options)
             asked = chosen.record.requests(texts, chosen.options, session.decoding(use))
             _add(found, f"segment-{one}", session, chosen, asked, lengths)
@@ -237,21 +238,6 @@ def _of_each_author(
     return asked._replace(requests=requests, most=most)
 
 
-def _written(run: Run, name: str, system: Chosen, found: Plan) -> Texts:
-    """What a system has written, with stand-ins for the rest; what it asks goes to `found`."""
-    sources, record = run.given.sources, system.record
-    if record.requests is None and record.costly:
-        return not_run(run.given, name, run.texts)
-    resources = run.session.provide(system)
-    texts = write_texts(sources, name, system, resources).texts
-    if resources.model is None:
-        return Texts(texts, 0)
-    asked = record.requests(sources, system.options, resources.model.decoding, resources.raw)
-    likely = stand_ins(run.given, by_section=bool((texts["part"] != FULL).any()))
-    _add(found, f"generate-{name}", run.session, system, asked, likely.values())
-    return filled(texts, likely)
-
-
 def _parts(run: Run, texts: pd.DataFrame, invented: Sequence[str], found: Plan) -> pd.DataFrame:
     """Rows of PARTS; what is asked for them goes to `found`."""
     chosen, given = run.segmentation, run.given
@@ -268,14 +254,13 @@ def _parts(run: Run, texts: pd.DataFrame, invented: Sequence[str], found: Plan) 
         about = [text.full.text for text in every if text.full.text]
         _add(found, "segment", run.session, chosen, asked, about)
     parts = segment(texts, given.sources, given.segments, chosen, resources).parts
-    if resources.model is None:
-        return parts
-    parts, lost = shared_out(parts)
-    if lost:
-        found.notes.append(
-            f"the facets of {lost} text(s) are not known yet; what is asked about them is"
-            " estimated with the sentences of each shared out evenly"
-        )
+    if resources.model is not None:
+        parts, lost = _shared_out(parts)
+        if lost:
+            found.notes.append(
+                f"the facets of {lost} text(s) are not known yet; what is asked about them is"
+                " estimated with the sentences of each shared out evenly"
+            )
     return parts
 
 
@@ -299,7 +284,7 @@ def _pairs(run: Run, parts: pd.DataFrame, invented: Sequence[str], found: Plan) 
         units = run.decomposition.record.take_apart(
             parts, sources, run.decomposition.options, resources
         ).units
-        units, lost = with_clauses(units, parts, sources, run.session)
+        units, lost = _with_clauses(units, parts, sources, run.session)
         if lost:
             found.notes.append(
                 f"the claims of {lost} part(s) are not listed yet; what judges are asked about"
@@ -310,7 +295,7 @@ def _pairs(run: Run, parts: pd.DataFrame, invented: Sequence[str], found: Plan) 
             build_pairs(sources, parts, units, aligned, questions)
             for questions in run.questions.values()
         ]
-    facets = _facets_of(run.segmentation)
+    facets = run.segmentation.record.facets(run.segmentation.options)
     asked += [rubric_pairs(sources, parts, rubric, facets) for rubric in run.rubrics]
     as_texts = [pairs.astype(dict.fromkeys(_TEXTS, object)) for pairs in asked]
     return _told_apart(run, pd.concat(as_texts, ignore_index=True), invented)
@@ -355,17 +340,17 @@ def _plan_judges(
         for one in asking(judge):
             use = one.record.model(one.options)
             requests, questions = _questions(one, pairs, session)
-            own = [place for place, each in enumerate(requests.requests) if each.key not in known]
-            both = len(requests.requests) - len(own)
-            if both:
+            both = zip(requests.requests, requests.most, strict=True)
+            own = [(request, most) for request, most in both if request.key not in known]
+            others = len(requests.requests) - len(own)
+            if others:
                 found.notes.append(
-                    f"judge-{name}: {both:,} of its questions are another judge's, too, and counted"
-                    " there"
+                    f"judge-{name}: {others:,} of its questions are another judge's, too, and"
+                    " counted there"
                 )
-            known.update(request.key for request in requests.requests)
+            known.update(request.key for request, _ in own)
             asked = requests._replace(
-                requests=[requests.requests[place] for place in own],
-                most=[requests.most[place] for place in own],
+                requests=[request for request, _ in own], most=[most for _, most in own]
             )
             costs = session.estimate(use, asked, [questions])
             found.planned.append(Planned(f"judge-{name}", use.model, costs))
@@ -374,22 +359,105 @@ def _plan_judges(
 def _questions(judge: Chosen, pairs: pd.DataFrame, session: Session) -> tuple[Requests, float]:
     """Each request to a model once, and how many questions it is about on average."""
     decoding = session.decoding(judge.record.model(judge.options))
-    questions, tokens = 0, 0.0
+    questions, answered = 0, 0.0
     requests: dict[str, tuple[ChatRequest, int]] = {}
     for batch in batches(pairs, judge.record.batch):
         asked = judge.record.requests(batch, judge.options, decoding)
         each = zip(asked.requests, asked.most, strict=True)
         requests.update((request.key, (request, most)) for request, most in each)
         own = len(set(map(question_of, batch)))
-        questions, tokens = questions + own, tokens + own * asked.answer_length
+        questions, answered = questions + own, answered + own * asked.answer_length
     if not requests:
         return Requests([], []), 0.0
     distinct, most = zip(*requests.values(), strict=True)
-    found = Requests([*distinct], [*most], tokens / questions, asked.longer)
+    found = Requests([*distinct], [*most], answered / questions, asked.longer)
     return found, questions / len(distinct)
 
 
-def _facets_of(segmentation: Chosen) -> tuple[str, ...]:
-    """The facets that a segmentation can find."""
-    found: tuple[str, ...] = segmentation.record.facets(segmentation.options)
-    return found
+# ---- likely texts, parts and claims, in the place of those that models have not given yet -------
+
+
+def _written(run: Run, name: str, system: Chosen, found: Plan) -> Texts:
+    """What a system has written, with stand-ins for the rest; what it asks goes to `found`."""
+    sources, record = run.given.sources, system.record
+    if record.requests is None and record.costly:  # it takes too long to be run here
+        path = run.texts / f"{name}.parquet"
+        if path.exists():
+            return read(TEXTS, path), 0
+        rows = [(doc, name, FULL, None, "error", "not written yet") for doc in sources["doc_id"]]
+        frame = pd.DataFrame(rows, columns=list(TEXTS.columns))
+        return _filled(frame, _stand_ins(run.given, by_section=False))
+    resources = run.session.provide(system)
+    texts = write_texts(sources, name, system, resources).texts
+    if resources.model is None:
+        return texts, 0
+    asked = record.requests(sources, system.options, resources.model.decoding, resources.raw)
+    likely = _stand_ins(run.given, by_section=bool((texts["part"] != FULL).any()))
+    _add(found, f"generate-{name}", run.session, system, asked, likely.values())
+    return _filled(texts, likely)
+
+
+def _stand_ins(given: Ingested, *, by_section: bool) -> Likely:
+    """What a text may be like, by document and part: the reference, else the source's beginning."""
+    likely: Likely = {}
+    sources, texts = given.sources, given.texts
+    for doc_id, passages in zip(sources["doc_id"], sources["passages"], strict=True):
+        if any(passage.strip() for passage in passages):
+            likely[str(doc_id), FULL] = "\n".join(passages)[:_LIKE]
+    known = texts[(texts["author"] == REFERENCE) & (texts["part"] == FULL)]
+    for doc_id, text in zip(known["doc_id"], known["text"], strict=True):
+        if (doc_id, FULL) in likely and isinstance(text, str):
+            likely[doc_id, FULL] = text
+    if by_section:
+        for doc_id in sources.loc[sources["task"] == "note", "doc_id"]:
+            whole = likely.pop((doc_id, FULL), "")
+            for part, pieces in divide(whole, compat="none").items():
+                likely[doc_id, part] = "\n\n".join(whole[start:end] for start, end in pieces)
+    return likely
+
+
+def _filled(texts: pd.DataFrame, likely: Likely) -> Texts:
+    """The texts, with a stand-in for each that has no answer yet, if one is known."""
+    rows, invented = [], 0
+    for row in texts.astype(object).to_dict("records"):
+        text = likely.get((row["doc_id"], row["part"]))
+        if row["status"] != "error":
+            rows.append(row)
+        elif text is not None:
+            rows.append(row | {"text": text, "status": "ok"})
+            invented += 1
+        elif row["part"] == FULL:  # a section that the reference lacks may be left out
+            rows.append(row)
+    return pd.DataFrame(rows, columns=list(TEXTS.columns)), invented
+
+
+def _shared_out(parts: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """Rows of PARTS without unknown facets, and of how many texts these were."""
+    unknown = (parts["part"] != FULL) & (parts["status"] == "error")
+    whole: Any = parts[parts["part"] == FULL].set_index(["doc_id", "author"])["text"]
+    parts = parts.copy()
+    groups = parts[unknown].groupby(["doc_id", "author"], sort=False).groups
+    for key, rows in groups.items():
+        text, n = str(whole[key]), len(rows)
+        spans = sentences(text)
+        for place, index in enumerate(rows):
+            own = spans[len(spans) * place // n : len(spans) * (place + 1) // n]
+            parts.loc[index, ["text", "status"]] = [facet_part("", text, own).text, OK]
+    return parts, len(groups)
+
+
+def _with_clauses(
+    units: pd.DataFrame, parts: pd.DataFrame, sources: pd.DataFrame, session: Session
+) -> tuple[pd.DataFrame, int]:
+    """Rows of UNITS with clauses for claims that are unknown, and of how many parts these are."""
+    place = ["doc_id", "author", "part"]
+    unknown = (units["kind"] == "claim") & (units["status"] == "error")
+    lost = pd.MultiIndex.from_frame(units.loc[unknown, place])
+    if lost.empty:
+        return units, 0
+    by_rule = choose(DECOMPOSITIONS, {"kind": "clauses"}, where="clauses")
+    theirs = parts[pd.MultiIndex.from_frame(parts[place]).isin(lost)]
+    resources = session.provide(by_rule)
+    clauses = by_rule.record.take_apart(theirs, sources, by_rule.options, resources).units
+    claims = clauses[clauses["kind"] == "claim"]
+    return pd.concat([units[~unknown], claims], ignore_index=True), len(theirs)

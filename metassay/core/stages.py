@@ -1,0 +1,265 @@
+"""The one table of stages: what each reads and writes, of which all that knows of stages is made.
+
+dvc.yaml files, names of files, what a doorway may touch, blocks of code.yaml and docs/map.md.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import yaml
+
+from metassay.core.options import BENCHMARKS, PARAMS
+from metassay.core.params import Benchmark, Folder, JudgeTest, SegmentTest
+from metassay.core.strict_yaml import LOADER
+
+TABLES, REGISTRY, CODE, DAG = "data/tables", "data/registry.yaml", "code.yaml", "dvc.yaml"
+HEADLINE = "benchmarks/${name}/headline.json"
+PUBLISHED = "reports/published"
+ELEMENT = "${element}"  # of the list or mapping over which a stage repeats
+_HOLE = re.compile(r"\$\{(\w+)\}")
+_VALUE = "${value}"  # that of a mapping's element: a file or folder
+_IN_GIT = {"cache": False}
+_HEAD = """\
+# {what}, in the order of the data: generated from metassay/core/stages.yaml by
+# `metassay refresh`, and the same in every such folder. docs/tables.md says what tables mean,
+# code.yaml has versions of the code, and `meta` says how Prefect runs a stage.
+"""
+_ROOT_HEAD = """\
+# What belongs to no single benchmark; each one's own DAG is benchmarks/<name>/dvc.yaml. Generated
+# from metassay/core/stages.yaml by `metassay refresh`. `meta` says how Prefect runs a stage.
+"""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of a dvc.yaml; `${key}` stands for a value of the benchmark's params.yaml.
+
+    Words are parted by blanks. `reads` and `writes` are tables: `parts` is one file, `texts/` a
+    folder whose files several stages write, `texts/given` one of these. `files` are further
+    dependencies, `outs` further outputs. `kinds` are named blocks whose options and code it uses;
+    `shared`, `params` and `code` further keys of the root's params.yaml (or the registry), of the
+    benchmark's, and of code.yaml. `each`: the list that it repeats over; of a mapping it depends on
+    the values, too. `program`: its module in stages/, if not its name. `tags`, `retries` and
+    `delay` (seconds) are Prefect's. `git`: what it makes is in git, not in DVC's cache.
+    """
+
+    name: str
+    _: KW_ONLY
+    program: str = ""
+    tags: str = "tables"
+    each: str = ""
+    files: str = ""
+    reads: str = ""
+    kinds: str = ""
+    shared: str = ""
+    params: str = ""
+    code: str = ""
+    writes: str = ""
+    outs: str = ""
+    argument: str = "${name}"
+    git: bool = False
+    retries: int = 1
+    delay: int = 2
+
+    @property
+    def module(self) -> str:
+        """Its module in stages/."""
+        return self.program or self.name
+
+    @property
+    def over_mapping(self) -> bool:
+        """Whether it repeats over names with a file or folder each."""
+        return self.each in ("few_shot", "studies", "released_claims")
+
+
+Stages = tuple[Stage, ...]
+
+
+def _read() -> dict[str, Stages]:
+    """The table beside this module, by sort."""
+    text = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
+    for word, meaning in yaml.load(text, Loader=LOADER)["words"].items():
+        text = text.replace(f" {word}", f" {meaning}")
+    whole = yaml.load(text, Loader=LOADER)
+    del whole["words"]
+    return {
+        sort: tuple(Stage(name, **fields) for name, fields in stages.items())
+        for sort, stages in whole.items()
+    }
+
+
+_TABLE = _read()
+FETCH, *TRAINING = _TABLE["root"]  # what is trained comes trained into other projects
+
+
+def figures(paper: str, files: Iterable[str]) -> Stage:
+    """The stage that draws a paper's tables and figures of these files."""
+    return Stage(
+        f"figures_{paper}",
+        program="figures",
+        argument=paper,
+        files=" ".join(files),
+        outs=f"reports/figures/{paper}",
+        tags="figures",
+        retries=0,
+        delay=0,
+    )
+
+
+# The stages of each sort of folder of benchmarks/, what it is, and the figures that DVC shows.
+SORTS: Mapping[type[Folder], tuple[Stages, str, tuple[str, ...]]] = {
+    Benchmark: (_TABLE["evaluation"], "The evaluation of one benchmark", ("leaderboard", "forest")),
+    JudgeTest: (_TABLE["judge_test"], "A test of judges", ("reliability",)),
+    SegmentTest: (_TABLE["segment_test"], "A test of segmentations", ("confusions",)),
+}
+
+
+def stages_of(folder: Folder) -> Stages:
+    """The stages of a folder of benchmarks/."""
+    return SORTS[type(folder)][0]
+
+
+# ---- files and lists --------------------------------------------------------------------------
+
+
+def _written(stages: Stages, table: str) -> list[tuple[str, str]]:
+    """The files of a table that is a folder, each with the list that its stage repeats over."""
+    outs = [(out, stage.each) for stage in stages for out in stage.writes.split()]
+    return [(out.split("/")[1], each) for out, each in outs if out.startswith(f"{table}/")]
+
+
+def files_of(stages: Stages, table: str, names: Callable[[str], Iterable[str]]) -> list[str]:
+    """The files of a table that is a folder, as the data goes; `names` has the names of a list."""
+    found = [
+        file.replace(ELEMENT, name)
+        for file, each in _written(stages, table)
+        for name in (names(each) if ELEMENT in file else [""])
+    ]
+    return list(dict.fromkeys(found))
+
+
+def files_in(folder: Folder, table: str) -> list[str]:
+    """The files of a table of one benchmark or test, as the data goes."""
+    return files_of(stages_of(folder), table, lambda each: getattr(folder, each))
+
+
+def names_of(folder: Folder, stage: Stage, key: str) -> list[str]:
+    """What a key such as `judges.${element}` names in a folder of benchmarks/."""
+    found = getattr(folder, stage.each if key.endswith(ELEMENT) else key.split("${")[1][:-1])
+    return [found] if isinstance(found, str) else list(found)
+
+
+# ---- dvc.yaml ---------------------------------------------------------------------------------
+
+
+def entry(stage: Stage, stages: Stages = ()) -> dict[str, Any]:
+    """What a dvc.yaml with these stages says of one, with holes where an element's name goes."""
+    own = f"{BENCHMARKS}/${{name}}/{PARAMS.name}"
+    arguments = dict.fromkeys([stage.argument, *([ELEMENT] if stage.each else [])])
+    words = [f"'{word}'" if "$" in word else word for word in arguments]
+    keys = (*stage.kinds.split(), *stage.shared.split())
+    registered = [key for key in keys if key.startswith("datasets.")]
+    by_file = {
+        own: _own_keys(stage, stages) if stages else [],
+        REGISTRY: registered,
+        CODE: [f"stages.{stage.module}", *stage.kinds.split(), *stage.code.split()],
+    }
+    deps = [
+        *([_VALUE] if stage.over_mapping else []),
+        *stage.files.split(),
+        *map(_path, stage.reads.split()),
+    ]
+    outs = [*stage.outs.split(), *map(_path, stage.writes.split())]
+    whole = {
+        "wdir": "../.." if stages else "",
+        "cmd": " ".join(["python", "-m", f"stages.{stage.module}", *words]),
+        "deps": deps,
+        "params": [
+            *(key for key in keys if key not in registered),
+            *({file: found} for file, found in by_file.items() if found),
+        ],
+        "outs": [{out: _IN_GIT} for out in outs] if stage.git else outs,
+        "metrics": [{HEADLINE: _IN_GIT}] if stage.name == "report" else [],
+        "meta": {"retries": stage.retries, "delay": stage.delay, "tags": stage.tags.split()},
+    }
+    return {key: value for key, value in whole.items() if value}
+
+
+def _path(table: str) -> str:
+    folder = f"{TABLES}/${{name}}/"
+    return folder + (table[:-1] if table.endswith("/") else f"{table}.parquet")
+
+
+def _own_keys(stage: Stage, stages: Stages) -> list[str]:
+    """The keys of the benchmark's params.yaml that a stage reads."""
+    said = f"{stage.files} {stage.kinds} {stage.shared}"
+    keys = [key for key in _HOLE.findall(said) if key not in ("name", "element")]
+    keys += [f"{stage.each}.{ELEMENT}"] if stage.over_mapping else []
+    for folder in (table[:-1] for table in stage.reads.split() if table.endswith("/")):
+        keys += [each for file, each in _written(stages, folder) if ELEMENT in file]
+    return list(dict.fromkeys([*keys, *stage.params.split()]))
+
+
+def filled(template: Any, values: Mapping[str, str]) -> Any:
+    """A template such as `entry` gives, with values in its holes; others stay."""
+    if isinstance(template, str):
+        return Template(template).safe_substitute(values)
+    if isinstance(template, list):
+        return [filled(item, values) for item in template]
+    if isinstance(template, dict):
+        return {filled(key, values): filled(item, values) for key, item in template.items()}
+    return template
+
+
+def dvc_entry(stage: Stage, stages: Stages = ()) -> dict[str, Any]:
+    """What stands in dvc.yaml: a stage, or one for each element of a list."""
+    found = entry(stage, stages)
+    if not stage.each:
+        return found
+    # DVC calls what a list has `item`; of a mapping it calls the names `key`, the values `item`.
+    names = {"element": "${key}" if stage.over_mapping else "${item}", "value": "${item}"}
+    return {"foreach": f"${{{stage.each}}}", "do": filled(found, names)}
+
+
+def dag(sort: type[Folder]) -> str:
+    """The dvc.yaml that all folders of benchmarks/ of this sort have."""
+    stages, what, plots = SORTS[sort]
+    shown = [f"../../reports/${{name}}/figures/{plot}.svg" for plot in plots]
+    blocks = {stage.name: dvc_entry(stage, stages) for stage in stages}
+    return _HEAD.format(what=what) + _text({"stages": blocks, "plots": shown})
+
+
+def root_dag(more: Iterable[Stage] = ()) -> str:
+    """The root's dvc.yaml, which fetches datasets; `more` are stages of our own repository."""
+    blocks = {stage.name: dvc_entry(stage) for stage in (FETCH, *more)}
+    return _ROOT_HEAD + _text({"vars": [f"{REGISTRY}:{FETCH.each}"], "stages": blocks})
+
+
+def _text(whole: dict[str, Any]) -> str:
+    text: str = yaml.safe_dump(whole, sort_keys=False, width=1000)
+    return re.sub(r"^(?=  \w+:$)", "\n", text, flags=re.MULTILINE)
+
+
+def dag_problem(file: str, whole: object, stage: Stage, stages: Stages = ()) -> str:
+    """What is wrong with a dvc.yaml's entry of a stage, or nothing: only `meta` is its owner's."""
+    there = whole.get("stages") if isinstance(whole, dict) else None
+    found = there.get(stage.name) if isinstance(there, dict) else None
+    if _plain(found) == _plain(dvc_entry(stage, stages)):
+        return ""
+    return (
+        f"{file} > stages > {stage.name}: is not what this version of Metassay runs; bring it up to"
+        " date (`metassay upgrade`, in Metassay's own repository `metassay refresh`)"
+    )
+
+
+def _plain(template: Any) -> Any:
+    """What a stage does, whatever the order in which it is written."""
+    if isinstance(template, list):
+        return sorted(str(_plain(item)) for item in template)
+    if isinstance(template, dict):
+        return {key: _plain(item) for key, item in template.items() if key != "meta"}
+    return template

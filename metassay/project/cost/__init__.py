@@ -1,1 +1,0 @@
-"""What the next run would ask of language models, before anything is sent: `metassay cost`."""
