@@ -4,7 +4,7 @@ from metassay.core.file_names import asking, noting, rubric_files
 from metassay.core.options import GIVEN, parse
 from metassay.datasets.registry import Dataset
 from metassay.llm.endpoints import parse_models
-from metassay.meta_evaluation.made import MADE
+from metassay.meta_evaluation.evaluate import MADE
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.reporting.headline import evaluation_numbers, write_numbers
 from metassay.reporting.names import ShownAs, looks

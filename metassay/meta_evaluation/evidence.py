@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from metassay.meta_evaluation.analysis import Analysis
 from metassay.meta_evaluation.gather import AtLevel, Gathered, directed_places
 from metassay.meta_evaluation.options import ANY_SHAPE, SYSTEM, VANISHES, MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, frame_of, generator
@@ -328,3 +329,11 @@ def _within_systems(rests: list[dict[str, Any]]) -> dict[str, object]:
         if row["confound"] == SYSTEM:
             return {"within_systems": row["value"], "within_systems_p": row["p"]}
     return {"within_systems": np.nan, "within_systems_p": np.nan}
+
+
+ANALYSIS = Analysis(
+    (EVIDENCE,),
+    lambda of: [
+        evidence(of.gathered, of.made["confounds"], of.options, progress=of.watch("evidence"))
+    ],
+)

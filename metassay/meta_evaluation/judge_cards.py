@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from metassay.core.options import Criterion
+from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, frame_of, generator
 from metassay.statistics.classification import Calibration, auroc, calibration, judge_card
@@ -22,9 +23,32 @@ from metassay.statistics.pass_rate import (
     rogan_gladen,
 )
 from metassay.statistics.shares import Clusters, Estimate
-from metassay.tables.corrected import CORRECTED
+from metassay.tables.columns import table
 from metassay.tables.judge_cards import CALIBRATION, CARD_STATISTICS, JUDGE_CARDS
 from metassay.tables.names import NO_JUDGE
+
+CORRECTED = table(
+    "corrected",
+    "what people would give a system on average, from a metric on all its texts and people on some",
+    "study criterion part metric judge author method",
+    """
+    study criterion part metric judge author
+    method prediction_powered|rogan_gladen: the correction; rogan_gladen only where scores and
+      ratings are all 0 or 1
+    value real?: the mean that people would give all texts; null if undefined
+    low real?: lower end of the interval
+    high
+    metric_mean real?: the metric's mean over all texts, not corrected
+    human_mean real?: people's mean over the rated texts
+    weight real?: of prediction_powered: how far the metric is relied on, 0 to 1
+    sensitivity real?: of rogan_gladen: share of people's ones that are 1 by the metric
+    specificity real?: of rogan_gladen: share of people's zeros that are 0 by the metric
+    n integer: texts with a score and a rating
+    n_judged integer: texts with a score
+    n_missing integer: rated texts without a score
+    recipe
+    """,
+)
 
 Row = dict[str, object]
 Numbers = dict[str, Estimate]  # by statistic
@@ -240,36 +264,53 @@ def _corrections(
     judge: Array, human: Array, sign: float, confidence: float
 ) -> Iterator[dict[str, object]]:
     rated, scored = human[np.isfinite(human)], judge[np.isfinite(judge)]
-    by_people = float(np.mean(rated))
     powered = prediction_powered_mean(sign * judge, human, confidence=confidence)
+    shared = {"human_mean": float(np.mean(rated)), "n_judged": scored.size}
+    ends = ("value", "low", "high", "n", "n_missing")
     yield {
         "method": "prediction_powered",
-        "value": powered.value,
-        "low": powered.low,
-        "high": powered.high,
+        **{name: getattr(powered, name) for name in (*ends, "weight")},
         "metric_mean": sign * powered.judge_mean,
-        "human_mean": by_people,
-        "weight": powered.weight,
-        "sensitivity": np.nan,
-        "specificity": np.nan,
-        "n": powered.n,
-        "n_judged": scored.size,
-        "n_missing": powered.n_missing,
+        **shared,
     }
-    if not scored.size or not np.isin(np.concatenate((rated, scored)), (0.0, 1.0)).all():
-        return
-    share = rogan_gladen(judge, human, confidence=confidence)
-    yield {
-        "method": "rogan_gladen",
-        "value": share.value,
-        "low": share.low,
-        "high": share.high,
-        "metric_mean": float(np.mean(scored)),
-        "human_mean": by_people,
-        "weight": np.nan,
-        "sensitivity": share.sensitivity,
-        "specificity": share.specificity,
-        "n": share.n,
-        "n_judged": scored.size,
-        "n_missing": share.n_missing,
-    }
+    if scored.size and np.isin(np.concatenate((rated, scored)), (0.0, 1.0)).all():
+        share = rogan_gladen(judge, human, confidence=confidence)
+        yield {
+            "method": "rogan_gladen",
+            **{name: getattr(share, name) for name in (*ends, "sensitivity", "specificity")},
+            "metric_mean": float(np.mean(scored)),
+            **shared,
+        }
+
+
+OF_SYSTEMS = Analysis(
+    (CORRECTED,),
+    lambda of: [corrected(of.scores, of.studies, of.options)],
+    Page(
+        "corrected",
+        "Corrected means",
+        (
+            "A metric’s mean is off by whatever the metric gets wrong. People’s mean is right, but"
+            " rests on the rated texts alone. The corrected mean uses both: it estimates what"
+            " people would give all of a system’s texts, on their own scale. Trust its interval"
+            " where the rated texts were drawn at random. A weight near 0 says that the metric"
+            " added nothing to the ratings.",
+        ),
+    ),
+)
+ANALYSIS = Analysis(
+    (JUDGE_CARDS, CALIBRATION),
+    lambda of: judge_cards(of.scores, of.ratings, of.studies, of.criteria, of.options),
+    Page(
+        "judge_cards",
+        "Judges that pass or fail",
+        (
+            "People passed or failed some of the texts that a judge passes or fails. Read the"
+            " first two numbers first. Sensitivity says how many of the texts that people pass the"
+            " judge passes; specificity says how many of those that they fail it fails. Read"
+            " agreement beside agreement by chance: it means little without. The judge’s own pass"
+            " rate is off by what the judge gets wrong. The corrected pass rates hold where the"
+            " rated texts were drawn at random. Texts of one document count as alike.",
+        ),
+    ),
+)

@@ -29,7 +29,6 @@ from metassay.scoring.aggregation.leaderboard import LeaderboardOptions
 from metassay.scoring.catalogue import descriptions
 from metassay.scoring.metric_problems import measured_twice
 from metassay.scoring.pairing.questions import Questions, clashes, unanswerable
-from metassay.tables.index import TABLES
 from metassay.tables.parquet import read
 from metassay.tracking.options import ComparisonOptions, SentinelOptions
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
@@ -83,6 +82,9 @@ def configuration_problems() -> list[str]:
 
 def table_problems(tables: Path) -> list[str]:
     """One line for each problem of the tables that are there: `<tables>/<benchmark>/<table>`."""
+    # Here, for all contracts take the statistics along.
+    from metassay.reporting.contract_page import TABLES
+
     problems: list[str] = []
     for folder in sorted(path for path in tables.glob("*") if path.is_dir()):
         for path in sorted(folder.glob("[!.]*")):  # hidden: half-written, now or by a killed run

@@ -16,6 +16,8 @@ from metassay.format.numbers import (
     shown_interval,
 )
 from metassay.format.terms import COEFFICIENT_NAMES, COEFFICIENTS, COMPONENTS, DECISIONS, LEVELS
+from metassay.meta_evaluation import significance as significance_analysis
+from metassay.meta_evaluation.correlations import OF_COMPONENTS, OF_METRICS
 from metassay.reporting.figures.correlations import COEFFICIENT
 from metassay.reporting.names import Metric, sorted_metrics
 from metassay.reporting.section import (
@@ -25,9 +27,10 @@ from metassay.reporting.section import (
     Group,
     Row,
     Section,
+    analysis_section,
     best_first,
     by_criterion,
-    criterion_groups,
+    by_metric,
     estimate,
     grouped,
     key_of,
@@ -90,24 +93,7 @@ def _coefficient(row: Row) -> Coefficient:
 
 def components_section(components: pd.DataFrame) -> Section | None:
     """One table per criterion, metrics by component; None without a row."""
-    if components.empty:
-        return None
-    return Section(
-        "components",
-        "Where the agreement lies",
-        [
-            "A text’s score is taken for three things added up: its system’s level, its document’s"
-            " level, and what belongs to this text alone. A metric can agree with people about each"
-            " of them or not. One that agrees between systems only may know who wrote a text"
-            " rather than how good it is.",
-            "Below each correlation stand its interval, for other systems and documents, and the"
-            " share of the metric’s variance that lies there. Signs are turned so that more is"
-            " better.",
-        ],
-        ["components"],
-        groups=criterion_groups(components, _by_component),
-        figure="components",
-    )
+    return analysis_section(OF_COMPONENTS, components, _by_component)
 
 
 def people_vary(mine: list[Row]) -> str:
@@ -121,52 +107,13 @@ def people_vary(mine: list[Row]) -> str:
 
 
 def _by_component(mine: list[Row]) -> tuple[str, list[Grid], list[Group]]:
-    by_metric = grouped(mine, metric_of)
-    lines = {
-        metric_label(*metric): {row["component"]: _component(row) for row in by_metric[metric]}
-        for metric in sorted_metrics(by_metric)
-    }
-    grid = matrix(people_vary(mine), "metric", lines, COMPONENTS)
+    grid = by_metric(mine, "component", _component, COMPONENTS, people_vary(mine))
     return metrics_and_coefficients(mine), [grid], []
 
 
 def _component(row: Row) -> Cell:
     share = per_cent(row["metric_share"])
     return estimate(row, f"{share} of its variance" if share else "", rests_on(row))
-
-
-# Each stratum by itself, where a study has several.
-
-_STRATA_SAYS = (
-    "The texts fall into strata: sets with systems or documents of their own. Each column is what a"
-    " study of one stratum alone shows, with its interval for other systems and documents. A metric"
-    " that differs much between strata is not the same help in each."
-)
-
-
-def strata_section(strata: pd.DataFrame) -> Section | None:
-    """Per criterion and level a table, metrics by stratum; None where no study has several."""
-    if strata.empty:
-        return None
-    groups = criterion_groups(strata, _by_stratum)
-    return Section("strata", "Each stratum by itself", [_STRATA_SAYS], ["strata"], groups=groups)
-
-
-def _by_stratum(mine: list[Row]) -> tuple[str, list[Grid], list[Group]]:
-    n = len({row["stratum"] for row in mine})
-    soft = f"{n:,} {'stratum' if n == 1 else 'strata'}"
-    return soft, [], level_groups(mine, _strata_grid)
-
-
-def _strata_grid(rows: list[Row]) -> Grid:
-    by_metric = grouped(rows, metric_of)
-    lines = {
-        metric_label(*metric): {
-            row["stratum"]: estimate(row, rests_on(row)) for row in by_metric[metric]
-        }
-        for metric in sorted_metrics(by_metric)
-    }
-    return matrix("", "metric", lines, sorted({row["stratum"] for row in rows}))
 
 
 # The metrics that judges make, side by side, and the best that needs no judge above them.
@@ -237,23 +184,12 @@ def _number(row: Row) -> Cell:
 ALPHA = 0.05
 
 _CLOSER, _FARTHER, _NOT_SHOWN, _UNDEFINED = "+", "−", "·", "?"
-_SIGNIFICANCE_SAYS = (
-    "Two metrics that correlate differently with people may do so by chance. “12 of 66 differences"
-    " hold” means that 12 of 66 pairs of metrics still differ at 5 % after Holm’s correction for"
-    " testing all of them. The tables compare each row’s metric with each column’s; columns have"
-    " the numbers of the rows. + says that the row’s metric is closer to people. − says that it is"
-    " farther. · says that no difference is shown; there may be one. ? says that there is no number"
-    " to compare."
-)
 
 
 def significance_section(significance: pd.DataFrame) -> Section | None:
     """One matrix per criterion, level and test; None without a comparison."""
-    if significance.empty:
-        return None
-    groups = criterion_groups(significance, lambda mine: ("", [], _families(mine)))
-    heading = "Which differences between metrics hold"
-    return Section("significance", heading, [_SIGNIFICANCE_SAYS], ["significance"], groups=groups)
+    of = significance_analysis.ANALYSIS
+    return analysis_section(of, significance, lambda mine: ("", [], _families(mine)))
 
 
 def _families(mine: list[Row]) -> list[Group]:
@@ -318,6 +254,7 @@ _ALIKE = 3  # pairs of metrics that are named
 
 def metric_matrix_section(metric_correlations: pd.DataFrame) -> Section | None:
     """The figure and what stands out in it; None without a row."""
+    page = OF_METRICS.page
     if metric_correlations.empty:
         return None
     mine = [
@@ -325,19 +262,8 @@ def metric_matrix_section(metric_correlations: pd.DataFrame) -> Section | None:
         for row in records(metric_correlations)
         if (row["coefficient"], row["part"]) == (COEFFICIENT, FULL) and row["value"] is not None
     ]
-    return Section(
-        "matrix",
-        "Metrics beside each other",
-        [
-            f"{COEFFICIENT_NAMES[COEFFICIENT]} correlation of every two metrics, and of every"
-            " metric with every human criterion, over all texts that the study rated. Signs are"
-            " turned so that more is better. The file has the other coefficients, and the number"
-            " of texts behind each value.",
-            *_alike(mine),
-        ],
-        ["metric_correlations"],
-        figure="metric_matrix",
-    )
+    says = [f"{COEFFICIENT_NAMES[COEFFICIENT]} {page.says[0]}", *_alike(mine)]
+    return Section(page.id, page.heading, says, ["metric_correlations"], figure=page.figure)
 
 
 def _alike(mine: list[Row]) -> list[str]:

@@ -8,6 +8,7 @@ from metassay.core.errors import BadInput
 from metassay.core.errors import shown as shown_key
 from metassay.format.frames import records
 from metassay.format.numbers import MINUS, counted, shown
+from metassay.meta_evaluation.judge_cards import ANALYSIS
 from metassay.reporting.names import Metric
 from metassay.reporting.section import (
     Cell,
@@ -27,14 +28,6 @@ from metassay.tables.names import metric_label
 
 Card = dict[str, Row]  # by statistic
 
-_SAYS = (
-    "People passed or failed some of the texts that a judge passes or fails. Read the first two"
-    " numbers first. Sensitivity says how many of the texts that people pass the judge passes;"
-    " specificity says how many of those that they fail it fails. Read agreement beside agreement"
-    " by chance: it means little without. The judge’s own pass rate is off by what the judge gets"
-    " wrong. The corrected pass rates hold where the rated texts were drawn at random. Texts of one"
-    " document count as alike."
-)
 CARDS_OF_ITEMS = (
     "Each judge’s card in full, in the words of judges that pass or fail texts. Here a text is an"
     " item, it passes where its hypothesis is entailed, and what people say is the right answer."
@@ -83,9 +76,7 @@ _PER_CENT = {
 }
 
 
-def judge_cards_section(
-    cards: pd.DataFrame, bins: pd.DataFrame, says: str = _SAYS
-) -> Section | None:
+def judge_cards_section(cards: pd.DataFrame, bins: pd.DataFrame, *says: str) -> Section | None:
     """One group per criterion, metric and judge; None without a card. `says` how to read them."""
     if cards.empty:
         return None
@@ -99,7 +90,8 @@ def judge_cards_section(
             soft = f"study {key[0]}, {_rests_on(card)}"
             groups.append(Group(title, soft, grids, open=not groups))
     files = ["judge_cards", *(["calibration"] if len(bins) else [])]
-    return Section("judge_cards", "Judges that pass or fail", [says], files, groups=groups)
+    page = ANALYSIS.page
+    return Section(page.id, page.heading, [*(says or page.says)], files, groups=groups)
 
 
 def _cards(rows: list[Row]) -> dict[Metric, Card]:

@@ -1,11 +1,13 @@
 """The page of `metassay meta-eval`, and the sections and figures that the report shares with it."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from metassay.meta_evaluation.evaluate import ANALYSES
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.reporting.certificates import best_metrics, certificates_section, limits
 from metassay.reporting.correlations import (
@@ -14,7 +16,6 @@ from metassay.reporting.correlations import (
     judged_metrics_section,
     metric_matrix_section,
     significance_section,
-    strata_section,
 )
 from metassay.reporting.figures.correlations import (
     draw_components,
@@ -38,6 +39,7 @@ from metassay.reporting.metrics import (
 )
 from metassay.reporting.page import Drawing, Spec, sections_of, write_figures, write_page
 from metassay.reporting.people import agreement_section, preferences_section, raters_section
+from metassay.reporting.section import analysis_section
 
 FIGURES = {
     "leaderboard": Drawing(
@@ -88,7 +90,11 @@ FIGURES = {
 
 # What stands below the correlations.
 EVALUATION = (
-    Spec(strata_section, ("strata",)),
+    *(
+        Spec(partial(analysis_section, one), (one.tables[0].name,))
+        for one in ANALYSES
+        if one.page.across
+    ),
     Spec(judged_metrics_section, ("certificates",)),
     Spec(components_section, ("components",)),
     Spec(significance_section, ("significance",)),

@@ -4,7 +4,11 @@ import pandas as pd
 
 from metassay.format.frames import records
 from metassay.format.numbers import counted, equals, shown, shown_interval
+from metassay.meta_evaluation import confounds as confounds_analysis
+from metassay.meta_evaluation import ensembles as ensembles_analysis
+from metassay.meta_evaluation.judge_cards import OF_SYSTEMS
 from metassay.meta_evaluation.options import ANY_SHAPE, MEASURED, SYSTEM, VANISHES
+from metassay.meta_evaluation.orderings import OF_CONFLICTS
 from metassay.reporting.names import Metric, sorted_metrics, sorted_parts
 from metassay.reporting.section import (
     NOT_COMPUTED,
@@ -14,10 +18,10 @@ from metassay.reporting.section import (
     Key,
     Row,
     Section,
+    analysis_section,
     best_first,
     by_criterion,
     count,
-    criterion_groups,
     estimate,
     grouped,
     key_of,
@@ -37,28 +41,15 @@ Plain = dict[tuple[Key, str, Metric], Row]  # a metric's certificate, by criteri
 
 def confounds_section(confounds: pd.DataFrame, certificates: pd.DataFrame) -> Section | None:
     """Per criterion and level a table, metrics by confound; None without a row."""
-    if confounds.empty:
-        return None
-    plain: Plain = {
-        (key_of(row), row["level"], metric_of(row)): row for row in records(certificates)
-    }
-    return Section(
-        "confounds",
-        "What else metrics see",
-        [
-            "Compare each metric’s plain correlation with people with what is left of it when a"
-            " confound is held constant, whatever the shape of its effect. Where little is left,"
-            " the metric mostly measures how much is copied (coverage, density) or how long the"
-            " text is (words). Where little is left given the system, it tells systems apart, and"
-            f" not two texts of one system. “!” marks where {100 * VANISHES:.0f} % or more goes."
-            " There a small p says that what is left is still a relation.",
-            f"In brackets stand intervals for other systems and documents.{_itself(confounds)} The"
-            " file has more numbers: what is left on a straight line, how the confound itself"
-            " correlates with people, how the metric does with the confound added, and how it does"
-            " on the texts with least of the confound.",
-        ],
-        ["confounds"],
-        groups=criterion_groups(confounds, lambda mine: _by_confound(mine, plain)),
+    plain = {(key_of(row), row["level"], metric_of(row)): row for row in records(certificates)}
+    return analysis_section(
+        confounds_analysis.ANALYSIS,
+        confounds,
+        lambda mine: _by_confound(mine, plain),
+        f"In brackets stand intervals for other systems and documents.{_itself(confounds)} The"
+        " file has more numbers: what is left on a straight line, how the confound itself"
+        " correlates with people, how the metric does with the confound added, and how it does on"
+        " the texts with least of the confound.",
     )
 
 
@@ -125,14 +116,6 @@ def _goes(left: float | None, plain: Row | None) -> bool:
 # Several metrics together: the best subset, on texts it was not chosen on, and the others.
 
 _TOP = 10
-_ENSEMBLES_SAYS = (
-    "An ensemble is the mean of standardised metrics. Read the best subset’s value by nested"
-    " cross-validation: it was chosen on some documents and tested on the others. In sample it"
-    " looks better than it is, because it was chosen on the same texts. Each metric also has its"
-    " mean over the ensembles that it is in. Trust the interval over texts. The interval over"
-    " ensembles is the one that papers print; it leaves out that other texts would give other"
-    " values."
-)
 
 
 def ensembles_section(ensembles: pd.DataFrame) -> Section | None:
@@ -144,6 +127,7 @@ def ensembles_section(ensembles: pd.DataFrame) -> Section | None:
         for key, mine in by_criterion(ensembles)
         for coefficient in sorted({row["coefficient"] for row in mine})
     ]
+    page = ensembles_analysis.ANALYSIS.page
     heads = ["criterion", "study", "coefficient"]
     heads += ["cross-validated", "in sample", "chosen on all texts"]
     best = [
@@ -152,9 +136,9 @@ def ensembles_section(ensembles: pd.DataFrame) -> Section | None:
         for row in _of_kind(mine, "best")
     ]
     return Section(
-        "ensembles",
-        "Several metrics together",
-        [_ENSEMBLES_SAYS],
+        page.id,
+        page.heading,
+        [*page.says],
         ["ensembles"],
         [Grid("Best subset per criterion", heads, best)] if best else [],
         [
@@ -204,17 +188,12 @@ def _containing(row: Row) -> tuple[str, list[Cell]]:
 
 # How often two metrics prefer different texts, and where a sample of those lies.
 
-_CONFLICTS_SAYS = (
-    "Two texts of one document are in conflict if one metric prefers the one and another metric the"
-    " other. Ties are no conflict. Below stands the share of such pairs. Where two metrics often"
-    " disagree, ask people about those texts: that tells most about which metric to trust."
-)
-
 
 def conflicts_section(conflicts: pd.DataFrame, disagreements: pd.DataFrame) -> Section | None:
     """The share of conflicts per pair of metrics, most first; None where no two are compared."""
     if conflicts.empty and disagreements.empty:
         return None
+    page = OF_CONFLICTS.page
     sample = "No pair of texts was drawn for annotation."
     if len(disagreements):
         sample = (
@@ -222,9 +201,9 @@ def conflicts_section(conflicts: pd.DataFrame, disagreements: pd.DataFrame) -> S
             " one of two metrics, are named in disagreements.csv beside this page."
         )
     return Section(
-        "conflicts",
-        "Where metrics disagree",
-        [_CONFLICTS_SAYS, sample],
+        page.id,
+        page.heading,
+        [*page.says, sample],
         ["conflicts", "disagreements"],
         groups=[
             _part(part, conflicts[conflicts["part"] == part])
@@ -261,20 +240,11 @@ def _part(part: str, mine: pd.DataFrame) -> Group:
 
 _METHODS = {"prediction_powered": "prediction-powered", "rogan_gladen": "Rogan-Gladen"}
 _HEADS = ["metric", "system", "metric’s mean", "people’s mean", "corrected", "by", "rests on"]
-_CORRECTED_SAYS = (
-    "A metric’s mean is off by whatever the metric gets wrong. People’s mean is right, but rests on"
-    " the rated texts alone. The corrected mean uses both: it estimates what people would give all"
-    " of a system’s texts, on their own scale. Trust its interval where the rated texts were drawn"
-    " at random. A weight near 0 says that the metric added nothing to the ratings."
-)
 
 
 def corrected_section(corrected: pd.DataFrame) -> Section | None:
     """One table per criterion, a row per metric, system and method; None without a row."""
-    if corrected.empty:
-        return None
-    groups = criterion_groups(corrected, _by_system, is_open=False)
-    return Section("corrected", "Corrected means", [_CORRECTED_SAYS], ["corrected"], groups=groups)
+    return analysis_section(OF_SYSTEMS, corrected, _by_system, is_open=False)
 
 
 def _by_system(mine: list[Row]) -> tuple[str, list[Grid], list[Group]]:
