@@ -26,6 +26,7 @@ REASONS = {
     "mypy": "a command",
     "pandas-stubs": "types, for mypy",
     "pre-commit": "a command",
+    "pytest-timeout": "pytest's option timeout",
     "pytest-xdist": "pytest -n",
     "rouge-score": "tests hold our ROUGE to it, to the last bit",
     "ruff": "a command",

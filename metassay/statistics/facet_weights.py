@@ -67,10 +67,10 @@ def mean_squared_error(
     w = np.asarray(weights, dtype=np.float64)
     if method == "complete":
         whole = present.all(axis=1)
-        y, predicted = y[whole], s[whole] @ w
+        y, predicted = y[whole], np.einsum("nf,f->n", s[whole], w)
     else:
-        sums = present @ w
-        predicted = quotient(s @ w, sums, sums != 0)
+        sums = np.einsum("nf,f->n", present, w)
+        predicted = quotient(np.einsum("nf,f->n", s, w), sums, sums != 0)
     error = y - predicted
     error[np.abs(error) <= _EXACT] = 0.0
     return float(np.mean(error**2)) if y.size else np.nan
@@ -89,7 +89,8 @@ def _checked(overall: ArrayLike, shares: ArrayLike) -> tuple[Array, Array, Array
 
 def _linear(y: Array, s: Array, times: Array, non_negative: bool) -> Array:
     weighted = times[:, :, None] * s
-    return _solved(weighted.transpose(0, 2, 1) @ s, weighted.transpose(0, 2, 1) @ y, non_negative)
+    left = np.einsum("rnf,ng->rfg", weighted, s)
+    return _solved(left, np.einsum("rnf,n->rf", weighted, y), non_negative)
 
 
 def _ratios(y: Array, s: Array, present: Array, times: Array, non_negative: bool) -> Array:
@@ -106,15 +107,15 @@ def _ratios(y: Array, s: Array, present: Array, times: Array, non_negative: bool
         if not open_rows.size:
             break
         now, counted = w[open_rows], times[open_rows]
-        sums = now @ present.T
+        sums = np.einsum("rf,nf->rn", now, present)
         known = sums != 0
         inverse = quotient(1.0, sums, known, other=0.0)
-        predicted = (now @ s.T) * inverse
+        predicted = np.einsum("rf,nf->rn", now, s) * inverse
         slope = present * (s - predicted[:, :, None]) * inverse[:, :, None]
-        turned = (counted[:, :, None] * slope).transpose(0, 2, 1)
+        weighted = counted[:, :, None] * slope
         error = np.where(known, y - predicted, 0.0)
-        right = (turned @ error[:, :, None])[:, :, 0] + 1.0
-        made = _solved(turned @ slope + 1.0, right, non_negative)
+        right = np.einsum("rnf,rn->rf", weighted, error) + 1.0
+        made = _solved(np.einsum("rnf,rng->rfg", weighted, slope) + 1.0, right, non_negative)
         total = made.sum(axis=1, keepdims=True)
         made = quotient(made, total, total > 0)
         step[open_rows] = np.abs(made - now).max(axis=1)
@@ -127,11 +128,30 @@ def _solved(left: Array, right: Array, non_negative: bool) -> Array:
     eigenvalues = np.linalg.eigvalsh(left) if len(left) else np.zeros((0, 1))
     good = eigenvalues[:, 0] > _SINGULAR * np.maximum(eigenvalues[:, -1], np.finfo(float).tiny)
     solved = np.full(right.shape, np.nan)
-    solved[good] = np.linalg.solve(left[good], right[good][:, :, None])[:, :, 0]
+    solved[good] = _eliminated(left[good], right[good])
     if non_negative:
         from scipy.optimize import nnls  # slow to import
 
         for row in np.flatnonzero(good & (solved < 0).any(axis=1)):
             root = np.linalg.cholesky(left[row])
-            solved[row] = nnls(root.T, np.linalg.solve(root, right[row]))[0]
+            used = np.flatnonzero(nnls(root.T, np.linalg.solve(root, right[row]))[0])
+            solved[row] = 0.0
+            solved[row, used] = _eliminated(
+                left[row][np.ix_(used, used)][None], right[[row]][:, used]
+            )
+    return solved
+
+
+def _eliminated(left: Array, right: Array) -> Array:
+    """The solution of each positive definite left w = right, by Gauss and Jordan.
+
+    LAPACK and BLAS round in an order that depends on the processor; this does not.
+    """
+    rows = np.concatenate([left, right[:, :, None]], axis=2)
+    for pivot in range(right.shape[1]):
+        rows[:, pivot] /= rows[:, pivot, pivot, None]
+        factor = rows[:, :, pivot, None].copy()
+        factor[:, pivot] = 0.0
+        rows -= factor * rows[:, pivot, None]
+    solved: Array = rows[:, :, -1]
     return solved

@@ -22,6 +22,8 @@ from metassay.statistics.exact_sums import NOISE, Array, mean_without_gaps, quot
 from metassay.statistics.jackknife import LeftOut, left_out
 from metassay.statistics.layout import Layout
 
+_DEPENDENT = 1e-9  # a column of which no more is left is a combination of the others
+
 
 def most_abstractive(
     metric: ArrayLike,
@@ -191,9 +193,26 @@ def _less_curve(values: Array, control: Array) -> Array:
     ]
     left = min((values - one for one in curves), key=lambda rest: float(np.sum(rest**2)))
     basis = _natural_spline(scipy.special.ndtri((ranked(control) - 0.5) / control.size))
-    fitted = basis @ np.linalg.lstsq(basis, left, rcond=None)[0]
-    rest: Array = left - fitted
-    return rest
+    return _less_columns(left, basis)
+
+
+def _less_columns(values: Array, basis: Array) -> Array:
+    """What least squares on the columns of basis leave of values, by Gram and Schmidt.
+
+    LAPACK rounds in an order that depends on the processor, and ranks of what is left would show
+    it. Each column is made orthogonal twice, which is as exact as LAPACK is.
+    """
+    directions: list[Array] = []
+    left = values
+    for column in basis.T:
+        rest = column
+        for direction in 2 * directions:
+            rest = rest - np.sum(direction * rest) * direction
+        size = np.sqrt(np.sum(rest * rest))
+        if size > _DEPENDENT * np.sqrt(np.sum(column * column)):
+            directions.append(rest / size)
+            left = left - np.sum(directions[-1] * left) * directions[-1]
+    return left
 
 
 def _natural_spline(x: Array) -> Array:
@@ -204,8 +223,9 @@ def _natural_spline(x: Array) -> Array:
     def bend(knot: float) -> Array:
         if last <= knot:
             return np.zeros_like(x)
-        cubes = np.maximum(x - knot, 0.0) ** 3 - np.maximum(x - last, 0.0) ** 3
-        bent: Array = cubes / (last - knot)
+        above, beyond = np.maximum(x - knot, 0.0), np.maximum(x - last, 0.0)
+        # Products, not powers, which processors round differently.
+        bent: Array = (above * above * above - beyond * beyond * beyond) / (last - knot)
         return bent
 
     return np.stack([np.ones_like(x), x, *(bend(k) - bend(before) for k in knots[:-2])], axis=1)
