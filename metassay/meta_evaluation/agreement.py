@@ -105,20 +105,16 @@ def agreement(
 ) -> pd.DataFrame:
     """One row per coefficient, and per pair of raters or rater where it is theirs.
 
-    A thing rated is one unit (text, claim or comparison) of one part. The criterion's declared
-    scale says what is asked (on an interval scale kappa would count 79 and 80 as plain
-    disagreement):
+    A thing rated is one unit (text, claim or comparison) of one part. By the criterion's scale:
 
     - of each two raters: `percent`; on nominal and ordinal scales `cohen_kappa`; on ordinal ones
-      its two weighted forms; of counts, `count_f1` with three tolerances;
-    - of each rater and the mean of the others of the same things, unless the scale is nominal:
-      `spearman_with_others` and `kendall_with_others`, with rater_b = `others`;
-    - of each of three raters or more, unless the scale is nominal: `spearman_below_others`, how far
-      the rater's agreement with the others lies below theirs among themselves. Its intervals hold
-      for all raters at once and draw texts, with all that was rated of them;
-    - of all, with rater_a = rater_b = `all`: Krippendorff's alpha (counts are an interval scale);
-      Fleiss' kappa on nominal and ordinal scales; the six ICC unless the scale is nominal, of the
-      things that every rater rated.
+      its two weighted forms; of counts, `count_f1` with three tolerances (on an interval scale
+      kappa would count 79 and 80 as plain disagreement);
+    - unless it is nominal, of each rater and the mean of the others of the same things:
+      `spearman_with_others`, `kendall_with_others`; and of each of three raters or more
+      `spearman_below_others`, whose intervals draw texts with all that was rated of them;
+    - of all: Krippendorff's alpha (counts are an interval scale); Fleiss' kappa on nominal and
+      ordinal scales; the six ICC unless the scale is nominal, of the things that all rated.
 
     Intervals draw the things that the coefficient takes again, the raters stay; things of one text
     count as independent. Two raters who share fewer than two things have no value. Abstentions

@@ -72,25 +72,19 @@ def confounds(found: Sequence[Gathered], options: MetaOptions) -> pd.DataFrame:
     """One row per directed metric, confound, level and statistic.
 
     Metrics and people are turned so that more is better; a confound stays as measured. Confounds
-    are coverage, density, words, those that options.confounds names, and the system.
+    are coverage, density, words, those that options.confounds names, and the system. CONFOUNDS says
+    what the statistics are; beside that:
 
-    - `metric`, `people`: the confound's correlation with each, at the level.
-    - `partial`: the metric with people, the confound held constant at that level on a straight line
-      (ranks first for Spearman); of the system, both less the system's mean.
-    - `partial_residuals_first`: with Spearman, the other way of making ranks partial.
-    - `partial_of_any_shape`: the metric with people when a curve of any shape in the confound is
-      taken out of both (`partials.less_any_shape`). A metric that saturates with length, beside
+    - `partial`: the confound held constant at that level (ranks first for Spearman); of the system,
+      both sides less the system's mean.
+    - `partial_of_any_shape`: `partials.less_any_shape`. A metric that saturates with length, beside
       people who like length up to a point, has a `partial` and nothing here.
-
-    p says whether what is left is more than chance, where half or more of the plain correlation
-    goes: of `partial_of_any_shape`, and of `partial` given the system. It is the exact test of the
-    certificates on what is left of both sides, adjusted for all metrics of the study.
-
-    - `added`, global alone: the mean of the standardised metric and confound against people; where
-      it is higher than the metric's own, people see something in the confound that the metric does
-      not.
-    - `lowest_25` ..., global alone: the metric against people on the quarter of the texts with
-      least of the confound (ties with the last one included); `lowest_100` on all that have it.
+    - p: whether what is left is more than chance, by the exact test of the certificates on what is
+      left of both sides, adjusted for all metrics of the study.
+    - `added`, global alone: the mean of the standardised metric and confound; where it is higher
+      than the metric's own, people see something in the confound that the metric does not.
+    - `lowest_25` ..., global alone: ties with the last text included; `lowest_100`: all that have
+      the confound.
 
     Confounds that a study has no scores of have no rows, nor has `system` where there is one
     system, or at system level; and there is no partial of tau-c. Intervals are those of the
@@ -156,14 +150,13 @@ def _at(
     options: MetaOptions,
 ) -> Iterator[tuple[Measured, str, _Value]]:
     study, layout = found.study, found.study.layout
-    people = (
-        None if control is None else _correlated(control, study.oriented, level, study, options)
-    )
+    human = study.oriented
+    people = None if control is None else _correlated(control, human, level, study, options)
     left: dict[int, _Value] = {}  # what a verdict may rest on, by the metric's place
     for place, measured in directed_places(study):
         if measured.metric == name:
             continue  # a metric is no confound of itself
-        metric, human = measured.oriented, study.oriented
+        metric = measured.oriented
         if control is None or people is None:
             given = partial_given_system(metric, human, level, options.coefficient, layout)
             left[place] = _Value(given.value, given.n, (metric, human), given.left)
@@ -203,8 +196,8 @@ def _p_of_rest(
     options: MetaOptions,
 ) -> dict[int, float]:
     """Adjusted p of what is left, if for any metric half or more goes; by the metric's place."""
-    study, at = found.study, found.levels[level]
-    plain = {place: at.left[place].value for place in left}
+    study = found.study
+    plain = {place: found.levels[level].left[place].value for place in left}
     gone = {i for i in left if left[i].value * np.sign(plain[i]) <= VANISHES * abs(plain[i])}
     if not gone:
         return {}
@@ -223,12 +216,9 @@ def _p_of_rest(
     # What is left counts only if it goes the way the whole goes.
     ways = np.array([[np.sign(plain[place])] for place in places])
     usable = (tested.signs == ways) & ~np.isnan(adjusted)
-    smallest = np.min(np.where(usable, adjusted, np.inf), axis=1)
-    return {
-        place: float(p)
-        for place, p in zip(places, smallest, strict=True)
-        if np.isfinite(p) and place in gone
-    }
+    smallest = np.min(np.where(usable, adjusted, np.inf), axis=1).tolist()
+    found_p = dict(zip(places, smallest, strict=True))
+    return {place: p for place, p in found_p.items() if np.isfinite(p) and place in gone}
 
 
 def _correlated(

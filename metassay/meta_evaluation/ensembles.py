@@ -48,16 +48,12 @@ def ensembles(
 ) -> pd.DataFrame:
     """Every subset of a study's compared metrics, each metric's mean over them, and the best one.
 
-    Metrics and people are turned so that more is better; only texts with people and every compared
-    metric take part. A metric that gives every text the same score has no scale and is left out.
-    The best subset is chosen by Pearson's correlation, texts of one
-    document (or cluster of documents) in one fold: there is no such row by another coefficient. Its
-    value is null, and it has no members if none could be chosen, where fewer documents are left
-    than twice the folds.
-    Studies with fewer than two compared metrics have no rows.
-
-    Where a study has more of the compared metrics than `largest_ensemble`, the first of
-    `options.compared` take part; `note` is told which do not.
+    Only texts with people and every compared metric take part. A metric that gives every text the
+    same score has no scale and is left out. The best subset is chosen by Pearson's correlation,
+    texts of one document (or cluster) in one fold: there is no such row by another coefficient. It
+    has no value and no members where fewer documents are left than twice the folds. Studies with
+    fewer than two compared metrics have no rows; of more than `largest_ensemble` the first of
+    `options.compared` take part, and `note` is told which do not.
     """
     rows: list[dict[str, object]] = []
     for study in studies:

@@ -124,13 +124,9 @@ def _bins(found: Calibration) -> list[Row]:
     return [
         {
             "bin": place,
-            "lowest": one.lowest,
-            "highest": one.highest,
-            "mean": one.mean,
+            **{name: getattr(one, name) for name in ("lowest", "highest", "mean")},
             "passed": one.passed.value,
-            "low": one.passed.low,
-            "high": one.passed.high,
-            "n": one.passed.n,
+            **{name: getattr(one.passed, name) for name in ("low", "high", "n")},
         }
         for place, one in enumerate(found.bins)
     ]
@@ -150,16 +146,14 @@ def judge_cards(
 
     People pass or fail where the criterion's ends are 0 and 1, they rated whole texts (not claims
     or pairs), and each rater gave each text 0 or 1. A text passes if more than half of its raters
-    pass it; one that half of them pass is left out and counted.
+    pass it; one that half of them pass is left out and counted. Where less is better, 1 is a fail.
 
     A metric passes or fails where its scores are 0 and 1 alone. Scores between 0 and 1 are
     probabilities of passing only if they come from a judge that was asked about the text as a whole
-    (`n_expected` is 1): a share of claims is none, nor is ROUGE. Such metrics have no card; nor
-    have those that do not say which text is better. Where less is better, 1 is a fail.
+    (`n_expected` is 1): a share of claims is none, nor is ROUGE. Other metrics have no card.
 
-    All systems of the study are in one card; texts of one document count as alike. As in
-    `corrected`, all scored texts of these systems are judged, and the rated ones are taken for a
-    random sample of them.
+    All systems of the study are in one card; texts of one document count as alike. All scored texts
+    of these systems are judged; the rated ones are taken for a random sample of them.
     """
     cards: list[Row] = []
     bins: list[Row] = []
@@ -218,18 +212,14 @@ def _texts(scores: pd.DataFrame, study: Study, measured: Measured) -> Judged | N
 def corrected(scores: pd.DataFrame, found: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
     """Per study, compared metric and rated system: the mean that people would give all its texts.
 
-    `scores`: the table of that name; all texts of the system in the study's part that the metric
-    scored by the recipe of the rated ones, and their documents, are "all its texts". The estimate
-    is a mean on the criterion's own scale, whatever the metric's. A metric that falls where people
-    rise, though both say that more is better, gets weight 0, which leaves people's mean. Every
-    system has a row `prediction_powered`; a row `rogan_gladen` where all its scores and ratings
-    are 0 or 1.
-
-    Both assume that the rated texts are a random sample of all texts of the system, and that
-    documents are independent. Where the texts were picked (the hardest, the longest), neither
-    interval covers.
+    "All its texts" are those in the study's part that the metric scored by the recipe of the rated
+    ones, and the rated ones. The estimate is on the criterion's own scale. A metric that falls
+    where people rise, though both say that more is better, gets weight 0, which leaves people's
+    mean. Both methods assume that the rated texts are a random sample of all texts of the system,
+    and that documents are independent. Where the texts were picked (the hardest, the longest),
+    neither interval covers.
     """
-    rows: list[dict[str, object]] = []
+    rows: list[Row] = []
     for study in found:
         for measured in study.compared(options):
             mine = _of_metric(scores, study, measured)
@@ -260,9 +250,7 @@ def _aligned(scores: pd.DataFrame, study: Study, position: int) -> tuple[Array, 
     return metric.reindex(documents).to_numpy(), people.reindex(documents).to_numpy()
 
 
-def _corrections(
-    judge: Array, human: Array, sign: float, confidence: float
-) -> Iterator[dict[str, object]]:
+def _corrections(judge: Array, human: Array, sign: float, confidence: float) -> Iterator[Row]:
     rated, scored = human[np.isfinite(human)], judge[np.isfinite(judge)]
     powered = prediction_powered_mean(sign * judge, human, confidence=confidence)
     shared = {"human_mean": float(np.mean(rated)), "n_judged": scored.size}

@@ -1,8 +1,6 @@
 """The tables `conflicts`, `disagreements` and `preferences`: which of two texts is better.
 
 Where two metrics prefer different texts needs no ratings: it says where ratings are worth the most.
-All authors but the reference take part, in each part, and every two of the compared metrics, the
-smaller label first. `preferences` has each metric beside people who compared two texts.
 """
 
 from collections.abc import Iterator, Mapping
@@ -102,26 +100,18 @@ def conflicts(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The tables `conflicts` and `disagreements`.
 
-    `scores`: the table; `better`: each metric's direction. A tie on either side is no disagreement.
-
-    - conflicts: one row per pair of metrics and document, also where they have no two texts to
-      compare.
-    - disagreements: at most `annotate` pairs of texts per part and pair of metrics, drawn as `draw`
-      says. Metric a prefers author a's text and metric b author b's. Each pair of metrics has
-      random numbers of its own, so that another metric changes no draw.
+    `scores`: the table; `better`: each metric's direction. All authors but the reference take part,
+    in each part, and every two of the compared metrics, the smaller label first. A tie on either
+    side is no disagreement. Documents without two texts to compare have rows of conflicts. Of
+    disagreements at most `annotate` are drawn per part and pair of metrics, as `draw` says, by
+    random numbers of the pair's own, so that another metric changes no draw.
     """
     counts, samples = [], []
     for pair in _pairs(scores, better, options):
         found = all_disagreements(pair.a.oriented, pair.b.oriented)
-        both = np.isfinite(pair.a.values) & np.isfinite(pair.b.values)
-        texts = np.count_nonzero(both, axis=0)
-        of_document = {
-            **pair.key,
-            "doc_id": pair.documents,
-            "n_pairs": texts * (texts - 1) // 2,
-            "n_disagreements": found.per_document,
-        }
-        counts.append(pd.DataFrame(of_document))
+        texts = np.isfinite(pair.a.values + pair.b.values).sum(axis=0)
+        of_document = {"n_pairs": texts * (texts - 1) // 2, "n_disagreements": found.per_document}
+        counts.append(pd.DataFrame({**pair.key, "doc_id": pair.documents, **of_document}))
         rng = generator(options.seed, "disagreements", *pair.key.values())
         drawn = draw_disagreements(found, n=options.annotate, rng=rng, order=options.draw)
         of_texts = {
@@ -182,10 +172,8 @@ def preferences(
 
     A rating above the middle of the criterion's scale prefers `author`, one below it the author
     that its unit names, the middle is a tie and null an abstention; where less is better, the
-    other way round. Each rater's comparison counts once; one that a rater was asked both ways is
-    one, and is the mean of the two. A metric prefers the text with the better score. Comparisons
-    with the reference count like others, if the reference has a score. Ratings that compare
-    nothing have no rows.
+    other way round. What a rater was asked both ways is one comparison, the mean of the two.
+    Comparisons with the reference count like others, if the reference has a score.
 
     Raises BadInput for an undeclared criterion, and for scores of several recipes under one metric
     and judge among the texts compared.

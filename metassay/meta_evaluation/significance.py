@@ -59,14 +59,12 @@ WILLIAMS_SYSTEMS = 20  # fewer, and its t distribution is no more than a guess
 def significance(studies: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
     """One row per level, test and pair of the compared metrics, the smaller label first.
 
-    Metrics and people are turned so that more is better: a positive difference says that metric a
-    is closer to people. Only texts that have both metrics and people take part, and at document
-    level only documents in which both metrics correlate with people: n counts them. Williams' test
-    takes what it compares for independent: it has rows at system level alone, for 20 systems or
-    more. All pairs of a family share their permutations or resamples, which hang on the study
-    alone: another metric changes no p, only the corrected ones.
-    Permutations and resamples are `permutations` in number; with n of them no p is below 1 / (n +
-    1), or 2 / (n + 1) by bootstrap, before it is corrected for the number of pairs.
+    A positive difference says that metric a is closer to people. Only texts that have both metrics
+    and people take part, and at document level only documents in which both metrics correlate with
+    people. Williams' test takes what it compares for independent: it has rows at system level
+    alone, for 20 systems or more. All pairs of a family share their permutations or resamples,
+    which hang on the study alone: another metric changes no p, only the corrected ones. With n of
+    them (`permutations`) no p is below 1 / (n + 1), or 2 / (n + 1) by bootstrap, before correction.
     """
     rows = [
         row

@@ -38,6 +38,7 @@ from metassay.reporting.section import (
     matrix,
     metric_of,
     metrics_and_coefficients,
+    opening,
     rests_on,
     titled,
 )
@@ -254,7 +255,6 @@ _ALIKE = 3  # pairs of metrics that are named
 
 def metric_matrix_section(metric_correlations: pd.DataFrame) -> Section | None:
     """The figure and what stands out in it; None without a row."""
-    page = OF_METRICS.page
     if metric_correlations.empty:
         return None
     mine = [
@@ -262,8 +262,9 @@ def metric_matrix_section(metric_correlations: pd.DataFrame) -> Section | None:
         for row in records(metric_correlations)
         if (row["coefficient"], row["part"]) == (COEFFICIENT, FULL) and row["value"] is not None
     ]
-    says = [f"{COEFFICIENT_NAMES[COEFFICIENT]} {page.says[0]}", *_alike(mine)]
-    return Section(page.id, page.heading, says, ["metric_correlations"], figure=page.figure)
+    section = opening(OF_METRICS, *_alike(mine))
+    first, *rest = section.says
+    return section._replace(says=[f"{COEFFICIENT_NAMES[COEFFICIENT]} {first}", *rest])
 
 
 def _alike(mine: list[Row]) -> list[str]:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import pandas as pd
 
@@ -29,7 +28,8 @@ from metassay.tables.parquet import read
 from metassay.tables.responses import RESPONSES
 from metassay.tables.segment_scores import SEGMENT_SCORES
 
-_ARTIFACT = [
+_LEADERS = ["metric", "judge", "author", "macro", "low", "high"]
+_TRUST = [
     *("study", "criterion", "part", "level", "metric", "judge", "verdict"),
     *("corrected", "corrected_low", "corrected_high", "low", "high", "p"),
 ]
@@ -40,11 +40,9 @@ def board(folder: Path, shown_as: ShownAs = NONE) -> tuple[list[str], list[list[
     rows = shown_as.frame(_leaderboard(folder))
     means = means_of(rows, read(CRITERIA, folder / CRITERIA.name))
     authors = sorted_authors(str(author) for mean in means.values() for author in mean)
-    cells = [
-        [label, *(_headline_number(mean.get(author)) for author in authors)]
-        for label, mean in means.items()
-    ]
-    return authors, cells
+    values = {label: [mean.get(author) for author in authors] for label, mean in means.items()}
+    dash = lambda value: "–" if value is None or pd.isna(value) else f"{value:.3f}"  # noqa: E731
+    return authors, [[label, *map(dash, mine)] for label, mine in values.items()]
 
 
 def means_of(leaderboard: pd.DataFrame, criteria: pd.DataFrame) -> dict[str, Row]:
@@ -105,8 +103,8 @@ def artifacts(folder: Path, answers: pd.DataFrame) -> dict[str, list[Row]]:
 
     `answers`, as `answers_of` has it, is an artifact where any model was asked.
     """
-    leaders = _leaderboard(folder)[["metric", "judge", "author", "macro", "low", "high"]]
-    trust = read(CERTIFICATES, folder / "certificates.parquet")[_ARTIFACT]
+    trust = read(CERTIFICATES, folder / "certificates.parquet")[_TRUST]
+    leaders = _leaderboard(folder)[_LEADERS]
     return _artifacts(leaderboard=leaders, certificates=trust, answers=answers)
 
 
@@ -139,10 +137,6 @@ def _chosen(found: Best) -> list[str]:
 def _leaderboard(folder: Path) -> pd.DataFrame:
     rows = read(LEADERBOARD, folder / "leaderboard.parquet")
     return rows[rows["part"] == FULL].reset_index(drop=True)
-
-
-def _headline_number(value: Any) -> str:
-    return "–" if value is None or pd.isna(value) else f"{value:.3f}"
 
 
 # The headline numbers of a test of judges, out of its table of cards.

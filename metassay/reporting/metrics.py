@@ -31,6 +31,7 @@ from metassay.reporting.section import (
     metric_of,
     metrics_and_coefficients,
     number,
+    opening,
     rests_on,
     titled,
 )
@@ -127,7 +128,6 @@ def ensembles_section(ensembles: pd.DataFrame) -> Section | None:
         for key, mine in by_criterion(ensembles)
         for coefficient in sorted({row["coefficient"] for row in mine})
     ]
-    page = ensembles_analysis.ANALYSIS.page
     heads = ["criterion", "study", "coefficient"]
     heads += ["cross-validated", "in sample", "chosen on all texts"]
     best = [
@@ -135,13 +135,9 @@ def ensembles_section(ensembles: pd.DataFrame) -> Section | None:
         for key, coefficient, mine in found
         for row in _of_kind(mine, "best")
     ]
-    return Section(
-        page.id,
-        page.heading,
-        [*page.says],
-        ["ensembles"],
-        [Grid("Best subset per criterion", heads, best)] if best else [],
-        [
+    return opening(ensembles_analysis.ANALYSIS)._replace(
+        grids=[Grid("Best subset per criterion", heads, best)] if best else [],
+        groups=[
             Group(titled(key), f"study {key[0]}, {coefficient}, {n_subsets}", _grids(mine))
             for key, coefficient, mine in found
             for n_subsets in [counted(len(_of_kind(mine, "subset")), "subset")]
@@ -193,23 +189,15 @@ def conflicts_section(conflicts: pd.DataFrame, disagreements: pd.DataFrame) -> S
     """The share of conflicts per pair of metrics, most first; None where no two are compared."""
     if conflicts.empty and disagreements.empty:
         return None
-    page = OF_CONFLICTS.page
     sample = "No pair of texts was drawn for annotation."
     if len(disagreements):
         sample = (
             f"{counted(len(disagreements), 'pair')} of texts worth annotating, each preferred by"
             " one of two metrics, are named in disagreements.csv beside this page."
         )
-    return Section(
-        page.id,
-        page.heading,
-        [*page.says, sample],
-        ["conflicts", "disagreements"],
-        groups=[
-            _part(part, conflicts[conflicts["part"] == part])
-            for part in sorted_parts(conflicts["part"])
-        ],
-    )
+    parts = sorted_parts(conflicts["part"])
+    groups = [_part(part, conflicts[conflicts["part"] == part]) for part in parts]
+    return opening(OF_CONFLICTS, sample)._replace(groups=groups)
 
 
 def _part(part: str, mine: pd.DataFrame) -> Group:

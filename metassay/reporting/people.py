@@ -1,6 +1,6 @@
 """What people gave: agreement, preferences, means, systems in order, weights of criteria."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -54,6 +54,7 @@ from metassay.reporting.section import (
     metric_name,
     metric_of,
     number,
+    opening,
     rests_on,
     titled,
 )
@@ -65,19 +66,15 @@ _TIES = ["n_same", "n_opposite", "n_metric_tie", "n_human_tie", "n_both_tie"]
 
 def agreement_section(agreement: pd.DataFrame) -> Section:
     """All raters together by criterion and coefficient; then rater by rater."""
-    page, files = agreement_analysis.ANALYSIS.page, ["agreement"]
+    section = opening(agreement_analysis.ANALYSIS)
     if agreement.empty:
-        nobody = ["No two people rated the same thing."]
-        return Section(page.id, page.heading, nobody, files)
+        return section._replace(says=["No two people rated the same thing."])
     ordered = records(agreement.sort_values(["criterion", "study", "coefficient"]))
     singles = [row for row in ordered if _raters(row) != _EVERYBODY]
-    return Section(
-        page.id,
-        page.heading,
-        [*page.says, *_standing_out(agreement)],
-        files,
-        _all_together([row for row in ordered if _raters(row) == _EVERYBODY]),
-        [
+    return section._replace(
+        says=[*section.says, *_standing_out(agreement)],
+        grids=_all_together([row for row in ordered if _raters(row) == _EVERYBODY]),
+        groups=[
             Group(criterion, f"study {study}, rater by rater", _rater_by_rater(mine))
             for (criterion, study), mine in grouped(singles, _criterion_and_study).items()
         ],
@@ -177,26 +174,24 @@ def violins(
     ]
     made: list[tuple[object, ...]] = []
     for (study, criterion, part), mine in used.groupby(_KEY, sort=True):
-        scaled = _scaled(mine, criteria[str(criterion)])
+        of = criteria[str(criterion)]
+        share = (mine["value"] - of.low) / (of.high - of.low)
+        scaled = mine.assign(value=share if of.better == "higher" else 1 - share)
         made += [(study, criterion, part, *row) for row in _of_systems(scaled, how)]
     return pd.DataFrame(made, columns=list(_COLUMNS)).astype(dict.fromkeys(_NUMBERS, "float64"))
 
 
-def _scaled(mine: pd.DataFrame, criterion: Criterion) -> pd.DataFrame:
-    share = (mine["value"] - criterion.low) / (criterion.high - criterion.low)
-    return mine.assign(value=share if criterion.better == "higher" else 1 - share)
-
-
 def _of_systems(mine: pd.DataFrame, how: Resampling) -> list[tuple[object, ...]]:
-    authors = sorted_authors(mine["author"])
-    documents = {doc_id: row for row, doc_id in enumerate(sorted(set(mine["doc_id"])))}
-    sums = np.full((len(documents), len(authors)), np.nan)
-    numbers = np.zeros(sums.shape)
+    authors, documents = sorted_authors(mine["author"]), sorted(set(mine["doc_id"]))
     ordered = mine.sort_values(["doc_id", "author", "unit", "rater"])  # sums don't depend on it
-    for doc_id, author, value in rows(ordered, "doc_id", "author", "value"):
-        at = documents[doc_id], authors.index(author)
-        sums[at] = value if np.isnan(sums[at]) else sums[at] + value
-        numbers[at] += 1
+    at = tuple(
+        pd.Index(names).get_indexer(pd.Index(ordered[of]))
+        for names, of in ((documents, "doc_id"), (authors, "author"))
+    )
+    sums, numbers = np.zeros((2, len(documents), len(authors)))
+    np.add.at(sums, at, ordered["value"].to_numpy())
+    np.add.at(numbers, at, 1.0)
+    sums[numbers == 0] = np.nan
     found = means(sums, how, numbers)
     made: list[tuple[object, ...]] = []
     for place, author in enumerate(authors):
@@ -222,17 +217,14 @@ def people_section(summaries: pd.DataFrame, violins: pd.DataFrame) -> Section | 
         return None
     of_authors = by_criterion(summaries[summaries["of"] == "author"])
     studies = list(dict.fromkeys(key[0] for key, _ in of_authors))
-    page = agreement_analysis.OF_MEANS.page
-    return Section(
-        page.id,
-        page.heading,
-        [*_highest(violins), *page.says],
-        ["rating_summaries", *([] if violins.empty else ["rating_violins"])],
+    section = opening(agreement_analysis.OF_MEANS)
+    return section._replace(
+        says=[*_highest(violins), *section.says],
+        files=[*section.files, *([] if violins.empty else ["rating_violins"])],
         groups=[
             *(_study(study, of_authors, is_open=place == 0) for place, study in enumerate(studies)),
             _people_raters(summaries[summaries["of"] != "author"]),
         ],
-        figure=page.figure,
     )
 
 
@@ -341,29 +333,16 @@ def ranks_table(
         | {"better": criteria[row["criterion"]].better}
         for row in records(summaries[summaries["of"] == "author"])
     ]
-    made = [row for row in made if not is_reference(row["author"])]
-    if len({row["author"] for row in made}) < 2:
-        made = []
-    scorers = grouped(
-        made, lambda row: (row["scorer_is"], row["scorer"], row["study"], row["part"])
-    )
-    ranked = [row for mine in scorers.values() for row in _ranked(mine)]
-    return pd.DataFrame(ranked, columns=list(_TYPES)).astype(_TYPES)
-
-
-def _ranked(mine: Sequence[Row]) -> list[Row]:
-    sign = -1 if mine[0]["better"] == "higher" else 1
-    keys = [
-        None if row["value"] is None else sign * float(f"{row['value']:.{_DIGITS}g}")
-        for row in mine
-    ]
-    known = [key for key in keys if key is not None]
-    return [
-        row
-        | {"n_ranked": len(known)}
-        | {"rank": None if key is None else 1 + sum(other < key for other in known)}
-        for row, key in zip(mine, keys, strict=True)
-    ]
+    ranks = pd.DataFrame(made, columns=list(_TYPES)).astype({"value": "float64"})
+    ranks = ranks[~ranks["author"].map(is_reference).astype(bool)].reset_index(drop=True)
+    if ranks["author"].nunique() < 2:
+        ranks = ranks[:0]
+    sign = ranks["better"].map({"higher": -1.0}).fillna(1.0)
+    rounded = ranks["value"].map(lambda value: float(f"{value:.{_DIGITS}g}"))
+    scorer = [ranks[name] for name in ("scorer_is", "scorer", "study", "part")]
+    ordered = (sign * rounded).groupby(scorer, sort=False)
+    ranks = ranks.assign(rank=ordered.rank(method="min"), n_ranked=ordered.transform("count"))
+    return ranks.astype(_TYPES)
 
 
 # Systems in order: every metric's and every human criterion's means, with ranks.
@@ -488,14 +467,13 @@ def facet_weights_section(facet_weights: pd.DataFrame) -> Section | None:
     """One table per study, part and rubric: weights by way of fitting; None without a row."""
     if facet_weights.empty:
         return None
-    page = weights_analysis.ANALYSIS.page
     order = lambda row: (_rubric(row), criterion_rank(row["criterion"]))  # noqa: E731
     by_rubric = grouped(sorted(records(facet_weights), key=order), _rubric)
     groups = [
         Group(rubric, f"study {study}, {part}", [_grid(mine)], open=place == 0)
         for place, ((study, part, rubric), mine) in enumerate(by_rubric.items())
     ]
-    return Section(page.id, page.heading, [*page.says], ["facet_weights"], groups=groups)
+    return opening(weights_analysis.ANALYSIS)._replace(groups=groups)
 
 
 def _rubric(row: Row) -> tuple[str, str, str]:

@@ -1,6 +1,7 @@
 """What sections are made of: tables of cells, in groups that open."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import pandas as pd
@@ -182,14 +183,20 @@ def criterion_groups(frame: pd.DataFrame, of: ByCriterion, *, is_open: bool = Tr
     return made
 
 
-def level_groups(rows: list[Row], grid: Callable[[list[Row]], Grid | None]) -> list[Group]:
+def level_groups(
+    rows: list[Row],
+    grid: Callable[[list[Row]], Grid | None],
+    more: Callable[[list[Row]], str] = lambda _: "",
+) -> list[Group]:
     """A group per level that has a grid, what it decides first; `global` is open."""
-    by_level = grouped(rows, lambda row: row["level"])
-    return [
-        Group(words.capitalize(), f"{level} level", [found], open=level == "global")
-        for level, words in DECISIONS.items()
-        if (found := grid(by_level.get(level, [])))
-    ]
+    groups = []
+    for level, words in DECISIONS.items():
+        mine = [row for row in rows if row["level"] == level]
+        found, said = grid(mine), more(mine)
+        soft = f"{level} level: {said}" if said else f"{level} level"
+        if found:
+            groups.append(Group(words.capitalize(), soft, [found], open=level == "global"))
+    return groups
 
 
 def key_of(row: Row) -> Key:
@@ -258,16 +265,19 @@ def analysis_section(
 
     None without a row. `says` is said beside the words of the analysis.
     """
-    page = analysis.page
     if frame.empty:
         return None
-    by = by or (lambda mine: _across(mine, page.across))
-    groups, files = criterion_groups(frame, by, is_open=is_open), [t.name for t in analysis.tables]
-    said = [*page.says, *says]
-    return Section(page.id, page.heading, said, files, groups=groups, figure=page.figure)
+    groups = criterion_groups(frame, by or partial(_across, analysis.page.across), is_open=is_open)
+    return opening(analysis, *says)._replace(groups=groups)
 
 
-def _across(mine: list[Row], column: str) -> tuple[str, list[Grid], list[Group]]:
+def opening(analysis: "Analysis", *says: str) -> Section:
+    """The section of an analysis before anything is shown in it: heading, words, files, figure."""
+    page, files = analysis.page, [table.name for table in analysis.tables]
+    return Section(page.id, page.heading, [*page.says, *says], files, figure=page.figure)
+
+
+def _across(column: str, mine: list[Row]) -> tuple[str, list[Grid], list[Group]]:
     n = len({row[column] for row in mine})
     soft = f"{n:,} {column}" if n == 1 else f"{n:,} {_PLURALS.get(column, f'{column}s')}"
     return soft, [], level_groups(mine, lambda rows: by_metric(rows, column))

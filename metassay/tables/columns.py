@@ -30,6 +30,13 @@ _TYPES = {
 _FLAGS = {"?": "null", "!": "exact", "+": "later"}
 
 
+def entries(text: str) -> list[tuple[str, str]]:
+    """Lines `HEAD: MEANING`, each parted at its first colon; indented lines go on those above."""
+    lines = re.split(r"\n(?!\s)", dedent(text).strip())
+    parted = (" ".join(line.split()).partition(": ") for line in lines)
+    return [(head, meaning) for head, _, meaning in parted]
+
+
 def columns(spec: str, known: Mapping[str, Column]) -> dict[str, Column]:
     """Columns out of lines `NAME TYPE: MEANING`; a line that is indented goes on the one above.
 
@@ -38,9 +45,8 @@ def columns(spec: str, known: Mapping[str, Column]) -> dict[str, Column]:
     older files lack the column. A line without a colon names columns that are `known`.
     """
     made: dict[str, Column] = {}
-    for line in re.split(r"\n(?!\s)", dedent(spec).strip()):
-        head, colon, meaning = " ".join(line.split()).partition(": ")
-        if not colon:
+    for head, meaning in entries(spec):
+        if not meaning:
             made |= {name: known[name] for name in head.split()}
             continue
         name, _, kind = head.partition(" ")
