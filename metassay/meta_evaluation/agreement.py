@@ -302,16 +302,15 @@ ANALYSIS = Analysis(
     Page(
         "agreement",
         "Agreement between raters",
-        (
-            "1 is perfect agreement. Kappa and alpha are 0 where raters agree no more than by"
-            " chance. Brackets hold the bootstrap interval over the things rated. n counts the"
-            " things that both raters rated; for all raters together, those with two ratings or"
-            " more; for icc, those that everybody rated. Missing counts the other things that"
-            " somebody rated. spearman_below_others is how far a rater’s agreement with the others"
-            " lies below theirs with each other: 0 is as good as theirs, and a rater whose whole"
-            " interval is above 0 is named. Of raters who are equal, somebody would be named by"
-            " about one criterion in 20.",
-        ),
+        """
+        1 is perfect agreement. Kappa and alpha are 0 where raters agree no more than by chance.
+        Brackets hold the bootstrap interval over the things rated. n counts the things that both
+        raters rated; for all raters together, those with two ratings or more; for icc, those that
+        everybody rated. Missing counts the other things that somebody rated. spearman_below_others
+        is how far a rater’s agreement with the others lies below theirs with each other: 0 is as
+        good as theirs, and a rater whose whole interval is above 0 is named. Of raters who are
+        equal, somebody would be named by about one criterion in 20.
+        """,
     ),
 )
 OF_MEANS = Analysis(
@@ -322,13 +321,12 @@ OF_MEANS = Analysis(
     Page(
         "people",
         "What people gave",
-        (
-            "Below each mean stand its interval, for other documents and the same systems and"
-            " raters, the standard deviation of the ratings (divided by n), and how many ratings it"
-            " rests on. The figure has every criterion on one scale, from its worst end to its"
-            " best, and shows how far each mean would move with other documents: the narrower, the"
-            " surer.",
-        ),
+        """
+        Below each mean stand its interval, for other documents and the same systems and raters, the
+        standard deviation of the ratings (divided by n), and how many ratings it rests on. The
+        figure has every criterion on one scale, from its worst end to its best, and shows how far
+        each mean would move with other documents: the narrower, the surer.
+        """,
         "violins",
     ),
 )

@@ -63,7 +63,7 @@ class Page(NamedTuple):
 
     id: str
     heading: str
-    says: tuple[str, ...] = ()
+    says: str = ""  # paragraphs, with an empty line between them
     figure: str = ""
     across: str = ""
 

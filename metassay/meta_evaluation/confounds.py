@@ -251,13 +251,13 @@ ANALYSIS = Analysis(
     Page(
         "confounds",
         "What else metrics see",
-        (
-            "Compare each metric’s plain correlation with people with what is left of it when a"
-            " confound is held constant, whatever the shape of its effect. Where little is left,"
-            " the metric mostly measures how much is copied (coverage, density) or how long the"
-            " text is (words). Where little is left given the system, it tells systems apart, and"
-            f" not two texts of one system. “!” marks where {100 * VANISHES:.0f} % or more goes."
-            " There a small p says that what is left is still a relation.",
-        ),
+        f"""
+        Compare each metric’s plain correlation with people with what is left of it when a confound
+        is held constant, whatever the shape of its effect. Where little is left, the metric mostly
+        measures how much is copied (coverage, density) or how long the text is (words). Where
+        little is left given the system, it tells systems apart, and not two texts of one system.
+        “!” marks where {100 * VANISHES:.0f} % or more goes. There a small p says that what is left
+        is still a relation.
+        """,
     ),
 )

@@ -400,11 +400,11 @@ OF_STRATA = Analysis(
     Page(
         "strata",
         "Each stratum by itself",
-        (
-            "The texts fall into strata: sets with systems or documents of their own. Each column"
-            " is what a study of one stratum alone shows, with its interval for other systems and"
-            " documents. A metric that differs much between strata is not the same help in each.",
-        ),
+        """
+        The texts fall into strata: sets with systems or documents of their own. Each column is what
+        a study of one stratum alone shows, with its interval for other systems and documents. A
+        metric that differs much between strata is not the same help in each.
+        """,
         across="stratum",
     ),
 )
@@ -418,15 +418,15 @@ OF_COMPONENTS = Analysis(
     Page(
         "components",
         "Where the agreement lies",
-        (
-            "A text’s score is taken for three things added up: its system’s level, its document’s"
-            " level, and what belongs to this text alone. A metric can agree with people about each"
-            " of them or not. One that agrees between systems only may know who wrote a text"
-            " rather than how good it is.",
-            "Below each correlation stand its interval, for other systems and documents, and the"
-            " share of the metric’s variance that lies there. Signs are turned so that more is"
-            " better.",
-        ),
+        """
+        A text’s score is taken for three things added up: its system’s level, its document’s level,
+        and what belongs to this text alone. A metric can agree with people about each of them or
+        not. One that agrees between systems only may know who wrote a text rather than how good it
+        is.
+
+        Below each correlation stand its interval, for other systems and documents, and the share of
+        the metric’s variance that lies there. Signs are turned so that more is better.
+        """,
         "components",
     ),
 )
@@ -436,11 +436,11 @@ OF_METRICS = Analysis(
     Page(
         "matrix",
         "Metrics beside each other",
-        (
-            "correlation of every two metrics, and of every metric with every human criterion, over"
-            " all texts that the study rated. Signs are turned so that more is better. The file has"
-            " the other coefficients, and the number of texts behind each value.",
-        ),
+        """
+        correlation of every two metrics, and of every metric with every human criterion, over all
+        texts that the study rated. Signs are turned so that more is better. The file has the other
+        coefficients, and the number of texts behind each value.
+        """,
         "metric_matrix",
     ),
 )

@@ -148,13 +148,13 @@ ANALYSIS = Analysis(
     Page(
         "ensembles",
         "Several metrics together",
-        (
-            "An ensemble is the mean of standardised metrics. Read the best subset’s value by"
-            " nested cross-validation: it was chosen on some documents and tested on the others. In"
-            " sample it looks better than it is, because it was chosen on the same texts. Each"
-            " metric also has its mean over the ensembles that it is in. Trust the interval over"
-            " texts. The interval over ensembles is the one that papers print; it leaves out that"
-            " other texts would give other values.",
-        ),
+        """
+        An ensemble is the mean of standardised metrics. Read the best subset’s value by nested
+        cross-validation: it was chosen on some documents and tested on the others. In sample it
+        looks better than it is, because it was chosen on the same texts. Each metric also has its
+        mean over the ensembles that it is in. Trust the interval over texts. The interval over
+        ensembles is the one that papers print; it leaves out that other texts would give other
+        values.
+        """,
     ),
 )

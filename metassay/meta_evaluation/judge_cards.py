@@ -277,13 +277,12 @@ OF_SYSTEMS = Analysis(
     Page(
         "corrected",
         "Corrected means",
-        (
-            "A metric’s mean is off by whatever the metric gets wrong. People’s mean is right, but"
-            " rests on the rated texts alone. The corrected mean uses both: it estimates what"
-            " people would give all of a system’s texts, on their own scale. Trust its interval"
-            " where the rated texts were drawn at random. A weight near 0 says that the metric"
-            " added nothing to the ratings.",
-        ),
+        """
+        A metric’s mean is off by whatever the metric gets wrong. People’s mean is right, but rests
+        on the rated texts alone. The corrected mean uses both: it estimates what people would give
+        all of a system’s texts, on their own scale. Trust its interval where the rated texts were
+        drawn at random. A weight near 0 says that the metric added nothing to the ratings.
+        """,
     ),
 )
 ANALYSIS = Analysis(
@@ -292,13 +291,13 @@ ANALYSIS = Analysis(
     Page(
         "judge_cards",
         "Judges that pass or fail",
-        (
-            "People passed or failed some of the texts that a judge passes or fails. Read the"
-            " first two numbers first. Sensitivity says how many of the texts that people pass the"
-            " judge passes; specificity says how many of those that they fail it fails. Read"
-            " agreement beside agreement by chance: it means little without. The judge’s own pass"
-            " rate is off by what the judge gets wrong. The corrected pass rates hold where the"
-            " rated texts were drawn at random. Texts of one document count as alike.",
-        ),
+        """
+        People passed or failed some of the texts that a judge passes or fails. Read the first two
+        numbers first. Sensitivity says how many of the texts that people pass the judge passes;
+        specificity says how many of those that they fail it fails. Read agreement beside agreement
+        by chance: it means little without. The judge’s own pass rate is off by what the judge gets
+        wrong. The corrected pass rates hold where the rated texts were drawn at random. Texts of
+        one document count as alike.
+        """,
     ),
 )

@@ -235,12 +235,11 @@ OF_PREFERENCES = Analysis(
     Page(
         "preferences",
         "Metrics against people’s preferences",
-        (
-            "People said which of two texts is better. Same outcome: the share of these"
-            " comparisons in which the metric says the same, ties included. Decisive: the same"
-            " share of the comparisons in which people preferred one text. There a tie of the"
-            " metric counts half, as a guess does.",
-        ),
+        """
+        People said which of two texts is better. Same outcome: the share of these comparisons in
+        which the metric says the same, ties included. Decisive: the same share of the comparisons
+        in which people preferred one text. There a tie of the metric counts half, as a guess does.
+        """,
     ),
 )
 OF_CONFLICTS = Analysis(
@@ -249,11 +248,10 @@ OF_CONFLICTS = Analysis(
     Page(
         "conflicts",
         "Where metrics disagree",
-        (
-            "Two texts of one document are in conflict if one metric prefers the one and another"
-            " metric the other. Ties are no conflict. Below stands the share of such pairs. Where"
-            " two metrics often disagree, ask people about those texts: that tells most about which"
-            " metric to trust.",
-        ),
+        """
+        Two texts of one document are in conflict if one metric prefers the one and another metric
+        the other. Ties are no conflict. Below stands the share of such pairs. Where two metrics
+        often disagree, ask people about those texts: that tells most about which metric to trust.
+        """,
     ),
 )

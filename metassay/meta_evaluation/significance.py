@@ -204,13 +204,13 @@ ANALYSIS = Analysis(
     Page(
         "significance",
         "Which differences between metrics hold",
-        (
-            "Two metrics that correlate differently with people may do so by chance. “12 of 66"
-            " differences hold” means that 12 of 66 pairs of metrics still differ at 5 % after"
-            " Holm’s correction for testing all of them. The tables compare each row’s metric with"
-            " each column’s; columns have the numbers of the rows. + says that the row’s metric is"
-            " closer to people. − says that it is farther. · says that no difference is shown;"
-            " there may be one. ? says that there is no number to compare.",
-        ),
+        """
+        Two metrics that correlate differently with people may do so by chance. “12 of 66
+        differences hold” means that 12 of 66 pairs of metrics still differ at 5 % after Holm’s
+        correction for testing all of them. The tables compare each row’s metric with each column’s;
+        columns have the numbers of the rows. + says that the row’s metric is closer to people. −
+        says that it is farther. · says that no difference is shown; there may be one. ? says that
+        there is no number to compare.
+        """,
     ),
 )

@@ -10,13 +10,6 @@ import pandas as pd
 from metassay.meta_evaluation.evaluate import ANALYSES
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.reporting.certificates import best_metrics, certificates_section, limits
-from metassay.reporting.correlations import (
-    components_section,
-    correlation_view,
-    judged_metrics_section,
-    metric_matrix_section,
-    significance_section,
-)
 from metassay.reporting.figures.correlations import (
     draw_components,
     draw_correlation_heatmap,
@@ -32,10 +25,15 @@ from metassay.reporting.figures.systems import (
 )
 from metassay.reporting.judge_cards import judge_cards_section
 from metassay.reporting.metrics import (
+    components_section,
     conflicts_section,
     confounds_section,
     corrected_section,
+    correlation_view,
     ensembles_section,
+    judged_metrics_section,
+    metric_matrix_section,
+    significance_section,
 )
 from metassay.reporting.page import Drawing, Spec, sections_of, write_figures, write_page
 from metassay.reporting.people import agreement_section, preferences_section, raters_section

@@ -337,10 +337,9 @@ def ranks_table(
     ranks = ranks[~ranks["author"].map(is_reference).astype(bool)].reset_index(drop=True)
     if ranks["author"].nunique() < 2:
         ranks = ranks[:0]
-    sign = ranks["better"].map({"higher": -1.0}).fillna(1.0)
-    rounded = ranks["value"].map(lambda value: float(f"{value:.{_DIGITS}g}"))
+    rounded = ranks["value"].map(lambda value: float(f"{value:.{_DIGITS}g}")).astype("float64")
     scorer = [ranks[name] for name in ("scorer_is", "scorer", "study", "part")]
-    ordered = (sign * rounded).groupby(scorer, sort=False)
+    ordered = rounded.where(ranks["better"] != "higher", -rounded).groupby(scorer, sort=False)
     ranks = ranks.assign(rank=ordered.rank(method="min"), n_ranked=ordered.transform("count"))
     return ranks.astype(_TYPES)
 

@@ -15,11 +15,11 @@ from metassay.meta_evaluation.options import CertificationOptions
 from metassay.reporting.answers import CLASSES, answers_section, answers_table, judgments
 from metassay.reporting.cells import Ours
 from metassay.reporting.certificates import best_metrics, certificates_section, limits
-from metassay.reporting.correlations import correlation_view
 from metassay.reporting.documents import document_views
 from metassay.reporting.facets import facets_table, facets_view
 from metassay.reporting.leaderboard import leaderboard_view, recipes
 from metassay.reporting.meta_page import EVALUATION, evaluation_figures
+from metassay.reporting.metrics import correlation_view
 from metassay.reporting.names import described
 from metassay.reporting.page import Report, Spec, filled, sections_of, write_page, write_tables
 from metassay.reporting.people import (

@@ -274,7 +274,8 @@ def analysis_section(
 def opening(analysis: "Analysis", *says: str) -> Section:
     """The section of an analysis before anything is shown in it: heading, words, files, figure."""
     page, files = analysis.page, [table.name for table in analysis.tables]
-    return Section(page.id, page.heading, [*page.says, *says], files, figure=page.figure)
+    said = [" ".join(paragraph.split()) for paragraph in page.says.split("\n\n")]
+    return Section(page.id, page.heading, [*said, *says], files, figure=page.figure)
 
 
 def _across(column: str, mine: list[Row]) -> tuple[str, list[Grid], list[Group]]:

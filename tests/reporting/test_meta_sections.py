@@ -7,7 +7,7 @@ import pytest
 
 from metassay.meta_evaluation.verdicts import VERDICTS
 from metassay.reporting.certificates import best_metrics, certificates_section
-from metassay.reporting.correlations import significance_section
+from metassay.reporting.metrics import significance_section
 from metassay.reporting.report import write_report
 from tests.reporting.conftest import CERTIFICATION
 from tests.reporting.html_tree import section, tree_of
