@@ -38,52 +38,32 @@ from metassay.reporting.metrics import (
 from metassay.reporting.page import Drawing, Spec, sections_of, write_figures, write_page
 from metassay.reporting.people import agreement_section, preferences_section, raters_section
 from metassay.reporting.section import analysis_section
+from metassay.tables.columns import entries
 
+# Name of the figure: the table that it draws | its title to read out.
+_TITLES = entries("""
+    leaderboard: leaderboard | Each author's mean on the main metrics, with bootstrap intervals
+    forest: certificates | Each metric's correlation with people per criterion, with intervals and
+      one rater's own
+    components: components | Each metric's correlation with people between systems, between
+      documents, text by text
+    correlation_heatmap: correlations | Pearson correlation of every metric with every human
+      criterion, by level
+    violins: rating_violins | Each system's mean rating by criterion, and how it varies with other
+      documents
+    metric_matrix: metric_correlations | Pearson correlation of every metric and human criterion
+      with every other
+    rubric_levels: rubric_levels | How often each grade of each criterion was given, by author
+    profile: profile | Words, numbers and popularity of words of each author's texts
+    facet_lengths: facets | Share of each author's words that belongs to each of their parts
+""")
+_DRAW = (
+    *(draw_leaderboard, draw_forest, draw_components, draw_correlation_heatmap, draw_violins),
+    *(draw_metric_matrix, draw_rubric_levels, draw_profile, draw_facet_lengths),
+)
 FIGURES = {
-    "leaderboard": Drawing(
-        draw_leaderboard,
-        "leaderboard",
-        "Each author's mean on the main metrics, with bootstrap intervals",
-    ),
-    "forest": Drawing(
-        draw_forest,
-        "certificates",
-        "Each metric's correlation with people per criterion, with intervals and one rater's own",
-        ("useful",),
-    ),
-    "components": Drawing(
-        draw_components,
-        "components",
-        "Each metric's correlation with people between systems, between documents, text by text",
-    ),
-    "correlation_heatmap": Drawing(
-        draw_correlation_heatmap,
-        "correlations",
-        "Pearson correlation of every metric with every human criterion, by level",
-    ),
-    "violins": Drawing(
-        draw_violins,
-        "rating_violins",
-        "Each system's mean rating by criterion, and how it varies with other documents",
-    ),
-    "metric_matrix": Drawing(
-        draw_metric_matrix,
-        "metric_correlations",
-        "Pearson correlation of every metric and human criterion with every other",
-    ),
-    "rubric_levels": Drawing(
-        draw_rubric_levels,
-        "rubric_levels",
-        "How often each grade of each criterion was given, by author",
-    ),
-    "profile": Drawing(
-        draw_profile, "profile", "Words, numbers and popularity of words of each author's texts"
-    ),
-    "facet_lengths": Drawing(
-        draw_facet_lengths,
-        "facets",
-        "Share of each author's words that belongs to each of their parts",
-    ),
+    name: Drawing(draw, *title.split(" | "), options=("useful",) if draw is draw_forest else ())
+    for draw, (name, title) in zip(_DRAW, _TITLES, strict=True)
 }
 
 # What stands below the correlations.

@@ -281,7 +281,7 @@ def opening(analysis: "Analysis", *says: str) -> Section:
 def _across(column: str, mine: list[Row]) -> tuple[str, list[Grid], list[Group]]:
     n = len({row[column] for row in mine})
     soft = f"{n:,} {column}" if n == 1 else f"{n:,} {_PLURALS.get(column, f'{column}s')}"
-    return soft, [], level_groups(mine, lambda rows: by_metric(rows, column))
+    return soft, [], level_groups(mine, lambda rows: by_metric(rows, column) if rows else None)
 
 
 _PLURALS = {"stratum": "strata"}
