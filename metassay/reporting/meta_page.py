@@ -16,6 +16,7 @@ from metassay.reporting.figures.correlations import (
     draw_forest,
     draw_metric_matrix,
 )
+from metassay.reporting.figures.drawing import Draw
 from metassay.reporting.figures.systems import (
     draw_facet_lengths,
     draw_leaderboard,
@@ -57,13 +58,14 @@ _TITLES = entries("""
     profile: profile | Words, numbers and popularity of words of each author's texts
     facet_lengths: facets | Share of each author's words that belongs to each of their parts
 """)
-_DRAW = (
+_DRAW: tuple[Draw, ...] = (
     *(draw_leaderboard, draw_forest, draw_components, draw_correlation_heatmap, draw_violins),
     *(draw_metric_matrix, draw_rubric_levels, draw_profile, draw_facet_lengths),
 )
 FIGURES = {
-    name: Drawing(draw, *title.split(" | "), options=("useful",) if draw is draw_forest else ())
-    for draw, (name, title) in zip(_DRAW, _TITLES, strict=True)
+    name: Drawing(draw, table, title, ("useful",) if draw is draw_forest else ())
+    for draw, (name, words) in zip(_DRAW, _TITLES, strict=True)
+    for table, title in [words.split(" | ")]
 }
 
 # What stands below the correlations.
