@@ -96,14 +96,9 @@ class Study(NamedTuple):
         return bool(np.all(np.sum(np.isfinite(self.human), axis=0) <= 1))
 
     @property
-    def nameless(self) -> bool:
-        """Whether there are no systems, only texts."""
-        return list(self.systems) == [NAMELESS]
-
-    @property
     def design(self) -> str:
         """How systems and documents meet: a value of `evidence.design`."""
-        if self.nameless:
+        if list(self.systems) == [NAMELESS]:
             return "no systems"
         if len(self.systems) == 1:
             return "one system"
@@ -155,7 +150,7 @@ def studies(
     of_raters = _rater_scores(ratings, criteria)
     of_part = dict(list(scores.groupby("part", sort=True)))
     found = []
-    for names, group in human_scores(ratings, criteria).groupby(_STUDIED, sort=True):
+    for names, group in _of_texts(of_raters).groupby(_STUDIED, sort=True):
         key = str(names[0]), str(names[1]), str(names[2])
         _, criterion, part = key
         systems = pd.Index(sorted(group["author"].unique()))
@@ -185,7 +180,11 @@ def human_scores(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd
     out. Column `several`: whether the value is a mean, and not one rating as it was given. Raises
     BadInput for an undeclared criterion.
     """
-    each = _rater_scores(ratings, criteria).groupby([*_STUDIED, *_TEXT], sort=True)
+    return _of_texts(_rater_scores(ratings, criteria))
+
+
+def _of_texts(raters: pd.DataFrame) -> pd.DataFrame:
+    each = raters.groupby([*_STUDIED, *_TEXT], sort=True)
     found = each["value"].mean().to_frame()
     found["several"] = (each.size() > 1) | each["several"].any()
     return found.reset_index()
