@@ -32,7 +32,7 @@ def reevaluated(chosen: argparse.Namespace, plan: "Plan", failed: list[str]) -> 
     """Compare, write, tell; the worst of the benchmarks' exit codes."""
     from metassay.tracking.reevaluation.changes import write_report
     from metassay.tracking.reevaluation.history import append
-    from metassay.tracking.reevaluation.words import lines
+    from metassay.tracking.reevaluation.outcome import lines
 
     codes = []
     for name in chosen.names:
@@ -121,7 +121,7 @@ def tell(url: str, outcome: "Outcome") -> None:
 
     from flows.benchmark import report_all
     from metassay.core.naming import prefect_key
-    from metassay.tracking.reevaluation.words import REPORTS, event, payload
+    from metassay.tracking.reevaluation.outcome import REPORTS, event, payload
 
     name = outcome.benchmark
     said = (REPORTS / name / "changes.md").read_text(encoding="utf-8")

@@ -10,8 +10,7 @@ from metassay.llm.endpoints import parse_models
 from metassay.scoring.aggregation.judged import Setup, judged_scores
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions, leaderboard
 from metassay.scoring.aggregation.rubrics import rubric_scores
-from metassay.scoring.catalogue import descriptions, user_descriptions
-from metassay.scoring.metric_problems import check_given
+from metassay.scoring.catalogue import check_given, descriptions, user_descriptions
 from metassay.scoring.pairing.questions import Questions
 from metassay.scoring.rubrics.metrics import rubric_descriptions
 from metassay.tables.criteria import CRITERIA

@@ -6,7 +6,6 @@ from metassay.tables.parts import PARTS
 from metassay.tables.responses import RESPONSES
 from metassay.tables.units import UNITS
 from metassay.units import DECOMPOSITIONS
-from metassay.units.decompose import take_apart
 from stages.connect import check_folder, connect
 from stages.doorway import Given, enter
 
@@ -18,7 +17,9 @@ def main(given: Given) -> None:
     parts, sources = given.read(PARTS), given.read(SOURCES)
     repeated = [name for names in parts["repeats"] for name in names]
     with connect(given, decomposition, [*sources["dataset"], *repeated]) as session:
-        apart = take_apart(parts, sources, decomposition, session.provide(decomposition))
+        apart = decomposition.record.take_apart(
+            parts, sources, decomposition.options, session.provide(decomposition)
+        )
         asked = session.finish()
     given.note([*apart.warnings, *asked.notes])
     given.write(UNITS, apart.units)

@@ -8,8 +8,8 @@ import pandas as pd
 from metassay.core.errors import shown
 from metassay.core.naming import MOST
 from metassay.tables.names import FULL, NO_JUDGE
-from metassay.tabular.column_synonyms import CRITERION, DOC, METRIC, RATER, SYSTEM, VALUE
-from metassay.tabular.columns import ROLES, Keys, said_columns
+from metassay.tabular.column_synonyms import Role
+from metassay.tabular.columns import ROLES, Keys, check_each, said_columns, told_by
 from metassay.tabular.columns import Columns as Inferred
 from metassay.tabular.infer_columns import Guess, find_keys, found_columns, guess_of
 from metassay.tabular.numbers import in_order
@@ -29,9 +29,7 @@ class Given(NamedTuple):
     names: list[str]  # metrics or criteria, in the file's order
     notes: list[str]
     cells: Sheet
-    texts: (
-        pd.DataFrame
-    )  # of each row of `cells`: doc_id, author, part, and the columns that label it
+    texts: pd.DataFrame  # doc_id, author, part of each `row` of `cells`, and what labels it
     keys: dict[str, str]  # each key that is there, with the column's name in the file
 
 
@@ -71,12 +69,15 @@ LISTED = 30  # names that a message lists
 class Shape(NamedTuple):
     """What sets one of the two files apart from the other."""
 
+    kind: str
     what: str  # the column that makes a file long, and each further column of a wide one
     optional: dict[str, str]  # key columns that may be left out, and what holds then
 
 
-SCORING = Shape("metric", {"part": FULL, "judge": NO_JUDGE})
-RATING = Shape("criterion", {"part": FULL, "study": "ratings", "rater": "people", UNIT: "text"})
+SCORING = Shape("scores", "metric", {"part": FULL, "judge": NO_JUDGE})
+RATING = Shape(
+    "ratings", "criterion", {"part": FULL, "study": "ratings", "rater": "people", UNIT: "text"}
+)
 
 
 class Columns(NamedTuple):
@@ -87,25 +88,36 @@ class Columns(NamedTuple):
     labels: list[str]  # those that slice, or say what belongs together
     unread: list[str]
 
+    @property
+    def told(self) -> frozenset[str]:
+        """The keys that the names of columns say."""
+        return told_by(self.values)
 
-_KEYS = {DOC: "doc_id", SYSTEM: "author", RATER: "rater", CRITERION: "criterion", METRIC: "metric"}
+
+_KEYS = {
+    Role.DOC: "doc_id",
+    Role.SYSTEM: "author",
+    Role.RATER: "rater",
+    Role.CRITERION: "criterion",
+    Role.METRIC: "metric",
+}
 
 
 def find_columns(
     sheet: Sheet,
     shape: Shape,
     named: Named,
-    others: Sheet | None,
+    other: Sheet | None,
     keys: Keys,
     faults: Findings,
 ) -> Columns:
     """Say what each column is; what is missing or there twice goes to `faults`.
 
     Names that docs/meta-eval.md has, and those of options, go first; then usual names, and cells.
-    `others`: the other file, if there is one. A file may lack the systems only if both do.
+    `other`: the other file, if there is one. A file may lack the systems only if both do.
     """
-    kind = "scores" if shape is SCORING else "ratings"
-    said = _said(sheet, shape, named, kind, faults)
+    kind = shape.kind
+    said = _said(sheet, shape, named, faults)
     optional = [key for key in shape.optional if key in sheet.frame and key not in said.values()]
     labels = [name for name in named.labels if name in sheet.frame]
     _check_labels(sheet, said.values(), labels, shape, faults)
@@ -114,13 +126,16 @@ def find_columns(
     found = None
     if guess is not None:
         find_keys(guess)
-        if not (kind == "ratings" and keys.documents and DOC not in guess.roles and guess.free):
-            _check_needed(sheet, others, guess.roles, named, faults)
+        if not (
+            kind == "ratings" and keys.documents and Role.DOC not in guess.roles and guess.free
+        ):
+            _check_needed(sheet, other, guess.roles, named, faults)
         _take_unreadable(guess, shape, faults)
         found = None if faults else found_columns(guess)
     if found is None:
         return Columns({}, {}, [], [])
-    roles = {_KEYS[role]: column for role, column in found.roles.items() if role != VALUE}
+    check_each(kind, sheet, found, faults)
+    roles = {_KEYS[role]: column for role, column in found.roles.items() if role != Role.VALUE}
     unread = [c for c in found.unread(sheet) if c not in {*optional, *labels}]
     last = {shape.what: roles.pop(shape.what)} if shape.what in roles else {}
     roles |= {key: key for key in optional} | last
@@ -136,28 +151,33 @@ def find_columns(
     return Columns(roles, values, labels, unread)
 
 
-def _said(sheet: Sheet, shape: Shape, named: Named, kind: str, faults: Findings) -> dict[str, str]:
+def _said(sheet: Sheet, shape: Shape, named: Named, faults: Findings) -> dict[str, str]:
     """What options and standard names say of the columns, by role."""
+    kind = shape.kind
     told = said_columns(named.columns, ("ratings", "scores"), [])[kind]
-    said = {r: c for r, c in told.items() if r not in (DOC, SYSTEM) or c in sheet.frame}
-    for role, wanted in ((DOC, named.doc), (SYSTEM, named.system), (RATER, named.rater)):
+    said = {r: c for r, c in told.items() if r not in (Role.DOC, Role.SYSTEM) or c in sheet.frame}
+    for role, wanted in (
+        (Role.DOC, named.doc),
+        (Role.SYSTEM, named.system),
+        (Role.RATER, named.rater),
+    ):
         if role not in said and role in ROLES[kind]:
             found = _standing_for(sheet, role, wanted, faults)
             said.update({role: found} if found else {})
     if shape.what in sheet.frame:
-        said |= {shape.what: shape.what, VALUE: said.get(VALUE, "value")}
-        if said[VALUE] not in sheet.frame:
+        said |= {shape.what: shape.what, Role.VALUE: said.get(Role.VALUE, "value")}
+        if said[Role.VALUE] not in sheet.frame:
             fix = f"name it in the header; {REMEDY}"
             faults.add(sheet.head, "column 'value' is missing", fix)
-            del said[VALUE]
+            del said[Role.VALUE]
     return said
 
 
 def _take_unreadable(guess: Guess, shape: Shape, faults: Findings) -> None:
     """Where no column is of numbers or grades, take all for values: their cells say what to do."""
-    if VALUE in guess.roles or guess.spread or guess.numbers():
+    if Role.VALUE in guess.roles or guess.spread or guess.numbers():
         return
-    guess.by_name(RATER if shape is RATING else METRIC)
+    guess.by_name(Role.RATER if shape is RATING else Role.METRIC)
     if not guess.free:
         fix = f"name it in the header; {REMEDY}"
         faults.add(guess.sheet.head, f"no column is a {shape.what}", fix)
@@ -168,8 +188,8 @@ def _take_unreadable(guess: Guess, shape: Shape, faults: Findings) -> None:
 def _values(found: Inferred, shape: Shape) -> dict[str, dict[str, str]]:
     """The columns with numbers, and the keys that the names of each say."""
     named = shape.what in found.roles
-    if VALUE in found.roles:
-        column = found.roles[VALUE]
+    if Role.VALUE in found.roles:
+        column = found.roles[Role.VALUE]
         name = ONLY if shape is RATING else column
         return {column: {} if named else {shape.what: name}}
     only = {} if named or shape.what in found.each else {shape.what: ONLY}
@@ -180,13 +200,13 @@ def _values(found: Inferred, shape: Shape) -> dict[str, dict[str, str]]:
 
 
 def check_named(
-    files: Sequence[Sheet], ratings: Sequence[Sheet], named: Named, mark: str, faults: list[str]
+    files: Sequence[Sheet], ratings: Sheet, named: Named, mark: str, faults: list[str]
 ) -> None:
-    """Add a fault for each column asked for that none of the `files` has, and of raters none of the
+    """Add a fault for each column asked for that none of the `files` has, and of raters not the
     `ratings`; `mark` leads an option's name."""
     said_columns(named.columns, ("ratings", "scores"), faults)
     asked = [("doc", named.doc, files), ("system", named.system, files)]
-    asked += [("rater", named.rater, ratings), *(("by", name, files) for name in named.by)]
+    asked += [("rater", named.rater, [ratings]), *(("by", name, files) for name in named.by)]
     for option in ("strata", "cluster", "family"):
         name = getattr(named, option)
         if name and not named.alone(option):
@@ -197,16 +217,13 @@ def check_named(
             continue
         there = "; ".join(f"{sheet.name} has {_listed(sheet)}" for sheet in where)
         faults.append(f"{mark}{option} {shown(name)}: is no column: {there}; name one of them")
-    twice = {one for one in _all(named) if _all(named).count(one) > 1}
+    every = [named.doc, named.system, named.rater, *named.by]
+    twice = {one for one in every if every.count(one) > 1}
     faults += [
         f"column {shown(name)} is asked for twice ({mark}doc, {mark}system, {mark}rater, {mark}by);"
         " one column is one thing"
         for name in sorted(twice)
     ]
-
-
-def _all(named: Named) -> Sequence[str]:
-    return [named.doc, named.system, named.rater, *named.by]
 
 
 def _listed(sheet: Sheet) -> str:
@@ -217,7 +234,9 @@ def _listed(sheet: Sheet) -> str:
 
 def _standing(sheet: Sheet, role: str, wanted: str) -> list[str]:
     """The columns that are called as this key, in the order of the names."""
-    standard = {DOC: ("doc_id",), SYSTEM: ("system", "author"), RATER: ("rater",)}[role]
+    standard = {Role.DOC: ("doc_id",), Role.SYSTEM: ("system", "author"), Role.RATER: ("rater",)}[
+        role
+    ]
     return [name for name in dict.fromkeys((wanted, *standard)) if name in sheet.frame]
 
 
@@ -233,12 +252,12 @@ def _standing_for(sheet: Sheet, role: str, wanted: str, faults: Findings) -> str
 def _check_needed(
     sheet: Sheet, others: Sheet | None, keys: Collection[str], named: Named, faults: Findings
 ) -> None:
-    if DOC not in keys:
+    if Role.DOC not in keys:
         fix = f"name it in the header, or say which column it is with --doc; {REMEDY}"
         faults.add(sheet.head, f"column {named.doc!r} is missing", fix)
-    if SYSTEM in keys or others is None:
+    if Role.SYSTEM in keys or others is None:
         return
-    standing = _standing(others, SYSTEM, named.system)
+    standing = _standing(others, Role.SYSTEM, named.system)
     if standing:
         fix = (
             f"add it, or say which column it is with --system: {others.name} has {standing[0]!r};"

@@ -1,6 +1,6 @@
 """What to do with the two files: directions, criteria and options, from the caller's words."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from metassay.api.columns import LISTED, Given, Named
@@ -64,7 +64,7 @@ def asked(scores: Given | None, ratings: Given, wanted: Wanted, scales: Scales) 
     A criterion's ends are the lowest and highest rating there is, unless they are said.
     """
     metrics = scores.names if scores is not None else []
-    problems = [*_too_many(metrics, ratings), *_misfits(metrics, ratings.names, wanted)]
+    problems = _misfits(metrics, ratings, wanted)
     known = {name: one.better for name, one in descriptions().items()}
     found = {name: direction([name], wanted.directions, known) for name in metrics}
     rated = {name: direction([name], wanted.better, {}, criterion=True) for name in ratings.names}
@@ -115,10 +115,16 @@ def _options(wanted: Wanted, compared: Sequence[str]) -> tuple[MetaOptions, Cert
     return made[0], made[1]
 
 
-def _misfits(metrics: Sequence[str], criteria: Sequence[str], wanted: Wanted) -> list[str]:
-    mark = wanted.mark
+def _misfits(metrics: Sequence[str], ratings: Given, wanted: Wanted) -> list[str]:
+    mark, criteria = wanted.mark, ratings.names
     confounds = f"{mark}confound" if mark else "confounds"
     problems: list[str] = []
+    if len(criteria) > CRITERIA or len(criteria) * len(metrics) > TESTED:
+        problems.append(
+            f"{ratings.name}: has {len(criteria):,} criteria, beside {len(metrics):,} metrics; the"
+            f" most are {CRITERIA} criteria, and {TESTED:,} pairs of a metric and a criterion;"
+            " leave columns out, or, if these are raters, name them in a column 'rater'"
+        )
     for option, names in wanted.better.items():
         problems += _unknown(f"{mark}{option}", names, [*metrics, *criteria])
     problems += _unknown(f"{mark}scale", wanted.scale, criteria)
@@ -135,16 +141,6 @@ def _misfits(metrics: Sequence[str], criteria: Sequence[str], wanted: Wanted) ->
     if metrics and not set(metrics) - set(wanted.confounds):
         problems.append(f"{confounds}: every column of scores is a confound; leave a metric")
     return problems
-
-
-def _too_many(metrics: Sequence[str], ratings: Given) -> Iterator[str]:
-    criteria = len(ratings.names)
-    if criteria > CRITERIA or criteria * len(metrics) > TESTED:
-        yield (
-            f"{ratings.name}: has {criteria:,} criteria, beside {len(metrics):,} metrics; the most"
-            f" are {CRITERIA} criteria, and {TESTED:,} pairs of a metric and a criterion; leave"
-            " columns out, or, if these are raters, name them in a column 'rater'"
-        )
 
 
 def _unknown(option: str, names: Iterable[str], known: Sequence[str]) -> list[str]:

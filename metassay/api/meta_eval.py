@@ -1,8 +1,9 @@
 """Metrics tested against people: from two DataFrames, and for the command from two files."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ import pandas as pd
 
 from metassay.api.columns import REMEDY, Given, Named
 from metassay.api.eval_request import Asked, Wanted, asked
-from metassay.api.naming import Overlap, alike_within, misnamed, overlap
+from metassay.api.naming import misnamed, overlap
 from metassay.api.raters import rater_means
 from metassay.api.reading import read_both
 from metassay.api.slices import Slice, grouped, sliced
@@ -21,7 +22,7 @@ from metassay.format.numbers import counted
 from metassay.meta_evaluation.agreement import agreement
 from metassay.meta_evaluation.analysis import Evaluation, Progress
 from metassay.meta_evaluation.evaluate import MADE, evaluate
-from metassay.meta_evaluation.layouts import NO_GROUPS, Groups
+from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.reporting.sentences import certificates
 from metassay.tables.certificates import CERTIFICATES
@@ -50,8 +51,8 @@ class MetaEvaluation:
 
     `tables` holds them by name, with columns and rounding as docs/tables.md says, and `raters`
     beside them. `warnings` are what belongs together as the data show it, and names that only one
-    side has or that look alike; `notes` what was assumed, counted and left out. `choices`: all that
-    the numbers depend on beside scores and ratings.
+    side has; `notes` what was assumed, counted and left out. `choices`: all that the numbers depend
+    on beside scores and ratings.
     """
 
     tables: Mapping[str, pd.DataFrame] = field(repr=False)
@@ -80,15 +81,20 @@ class MetaEvaluation:
     def save(self, folder: str | Path) -> None:
         """Write the page `index.html`, every table as CSV, `choices.json` and `notes.txt`.
 
-        The folder must be new or empty, and appears whole or not at all; else BadInput.
+        The folder must be new or empty, and appears whole or not at all; else BadInput. Tables have
+        all their digits and are sorted by their keys; a missing number is an empty cell.
         """
         with whole_folder(Path(folder), "save") as made:
             self.write(made)
 
     def write(self, folder: Path) -> None:
         """Write the same to a folder that is there and empty."""
+        contents = {f"{name}.csv": to_csv(table) for name, table in self.tables.items()}
+        choices = json.dumps(self.choices, indent=2, ensure_ascii=False)
         lines = [*(f"warning: {one}" for one in self.warnings), *self.notes]
-        write_all(self.tables, self.choices, lines, folder)
+        contents |= {"choices.json": f"{choices}\n", "notes.txt": "".join(f"{n}\n" for n in lines)}
+        for name, text in contents.items():
+            (folder / name).write_text(text, encoding="utf-8", newline="\n")
         # Here, because Matplotlib takes a second to import and a call without pages needs none.
         from metassay.reporting.meta_page import write_meta_page
 
@@ -182,10 +188,13 @@ def evaluated(
     notes: list[str] = []
     warnings: list[str] = []
     if read.scores is not None:
-        notes.append(_counted(overlap(read.scores, read.ratings)))
-        warnings = [*alike_within(read.scores), *misnamed(read.scores, read.ratings)]
+        both, scored, rated = overlap(read.scores, read.ratings)
+        notes.append(
+            f"{counted(both, 'text')} with scores and ratings; {scored:,} with scores only,"
+            f" {rated:,} with ratings only"
+        )
+        warnings = misnamed(read.scores, read.ratings)
         warnings += _two_raters(read.scores, read.ratings)
-    warnings += alike_within(read.ratings)
     pieces = [_tables(read, read.scores, read.ratings, notes, progress)]
     for one in read.slices:
         found = _of_slice(read, one, progress)
@@ -207,24 +216,6 @@ def evaluated(
     )
 
 
-def write_all(
-    tables: Mapping[str, pd.DataFrame],
-    choices: Mapping[str, object],
-    notes: Iterable[str],
-    folder: Path,
-) -> None:
-    """Every table as CSV with all its digits, sorted by its key, `choices.json` and `notes.txt`.
-
-    A missing number is an empty cell.
-    """
-    for name, table in tables.items():
-        (folder / f"{name}.csv").write_text(to_csv(table), encoding="utf-8", newline="\n")
-    text = json.dumps(choices, indent=2, ensure_ascii=False)
-    (folder / "choices.json").write_text(f"{text}\n", encoding="utf-8", newline="\n")
-    lines = "".join(f"{note}\n" for note in notes)
-    (folder / "notes.txt").write_text(lines, encoding="utf-8", newline="\n")
-
-
 def _several(names: str | Sequence[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
@@ -235,23 +226,20 @@ def _read(scores: Sequence[Sheet], ratings: Sequence[Sheet], wanted: Wanted) -> 
     scales = said_scales(wanted.scale.items(), wanted.mark, problems)
     ratings = [one._replace(words=scales.words) for one in ratings]
     of_scores, of_ratings = read_both(scores, ratings, wanted.all_names, wanted.mark)
-    said: Asked | None = None
-    slices: list[Slice] = []
-    groups = NO_GROUPS
-    notes: list[str] = []
-    more: list[str] = []
-    try:
-        said = asked(of_scores, of_ratings, wanted, scales)
-    except BadInput as error:
-        problems += error.problems
-    try:
-        given = [one for one in (of_scores, of_ratings) if one is not None]
-        slices, notes = sliced(given, wanted.named.by)
-        groups, more = grouped(given, wanted.named)
-    except BadInput as error:
-        problems += error.problems
-    if said is None or problems:
+    given = [one for one in (of_scores, of_ratings) if one is not None]
+    found: list[Any] = []
+    for step in (
+        partial(asked, of_scores, of_ratings, wanted, scales),
+        partial(sliced, given, wanted.named.by),
+        partial(grouped, given, wanted.named),
+    ):
+        try:
+            found.append(step())
+        except BadInput as error:
+            problems += error.problems
+    if problems:
         raise BadInput(problems)
+    said, (slices, notes), (groups, more) = found
     said = said._replace(notes=[*notes, *more, *said.notes])
     return _Read(of_scores, of_ratings, said, slices, groups)
 
@@ -316,13 +304,6 @@ def _of_design(tables: Mapping[str, pd.DataFrame]) -> list[str]:
     return list(dict.fromkeys(line for text in said for line in text.splitlines()))
 
 
-def _counted(found: Overlap) -> str:
-    return (
-        f"{counted(found.both, 'text')} with scores and ratings;"
-        f" {found.scored_only:,} with scores only, {found.rated_only:,} with ratings only"
-    )
-
-
 def _notes(read: _Read, wanted: Wanted) -> Iterator[str]:
     given = [one for one in (read.scores, read.ratings) if one is not None]
     if all("author" not in one.keys for one in given):
@@ -346,15 +327,15 @@ def _two_raters(scores: Given, ratings: Given) -> Iterator[str]:
         )
 
 
-def _files(given: Given) -> str:
-    return ", ".join(part.name for part in given.cells.parts) or given.name
-
-
 def _choices(read: _Read, wanted: Wanted) -> dict[str, object]:
     """What the numbers depend on beside the two files."""
+    scores, ratings = (
+        one and (", ".join(part.name for part in one.cells.parts) or one.name)
+        for one in (read.scores, read.ratings)
+    )
     return {
-        "scores": _files(read.scores) if read.scores is not None else None,
-        "ratings": _files(read.ratings),
+        "scores": scores,
+        "ratings": ratings,
         "columns": {k: v for k, v in wanted.named._asdict().items() if k != "values"},
         "better": read.said.better,
         "criteria": {name: one.model_dump() for name, one in read.said.criteria.items()},

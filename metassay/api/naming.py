@@ -1,33 +1,23 @@
 """Names that only one of the files has, with the name that was probably meant."""
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
 
 import pandas as pd
 
 from metassay.api.columns import TEXT, Given
-from metassay.core.confusables import REMEDY, look_alikes, spelt
 from metassay.core.errors import BadInput, shown
 from metassay.format.numbers import counted
 from metassay.tables.names import REFERENCE
 from metassay.tabular.column_synonyms import plain_key
-from metassay.tabular.sheet import as_keys
 
 _EXAMPLES = 3  # ids that a message shows
 _LISTED = 10  # names that are told one by one
 
 
-class Overlap(NamedTuple):
-    """Texts (document, system, part) with a score and a rating, and with one of the two alone."""
-
-    both: int
-    scored_only: int
-    rated_only: int
-
-
-def overlap(scores: Given, ratings: Given) -> Overlap:
-    """Count the systems' texts; raises BadInput, with ids of each file, if none is in both."""
+def overlap(scores: Given, ratings: Given) -> tuple[int, int, int]:
+    """Count the systems' texts (document, system, part) with a score and a rating, with a score
+    only, and with a rating only; raises BadInput, with ids of each file, if none is in both."""
     scored, rated = texts_of(scores.table), texts_of(ratings.table)
     both = len(scored.intersection(rated))
     if not both:
@@ -39,7 +29,7 @@ def overlap(scores: Given, ratings: Given) -> Overlap:
                 *misnamed(scores, ratings),
             ]
         )
-    return Overlap(both, len(scored) - both, len(rated) - both)
+    return both, len(scored) - both, len(rated) - both
 
 
 def texts_of(table: pd.DataFrame) -> pd.MultiIndex:
@@ -53,50 +43,20 @@ def misnamed(scores: Given, ratings: Given) -> list[str]:
     Documents are told of only where another one of the other file is spelt almost alike: that
     many were not rated is usual.
     """
-    said = []
-    for here, there in ((ratings, scores), (scores, ratings)):
-        for column, noun in (("author", "system"), ("part", "part")):
-            said += list(_only_here(here, there, column, noun))
-    said += list(_spelt_alike(ratings, scores))
-    return said
-
-
-def alike_within(given: Given) -> list[str]:
-    """A warning for names of one file that look alike, each with where it stands first.
-
-    `Reference` is warned of beside `reference`, whose rows are no system's.
-    """
-    said: list[str] = []
-    for key, column in given.keys.items():
-        unique = as_keys(given.cells.frame[column]).drop_duplicates()
-        first = {REFERENCE: -1} if key == "author" else {}
-        first |= dict(zip(unique, unique.index.to_list(), strict=True))
-        said += _said(given, column, first)
-    if not {"metric", "criterion"} & set(given.keys):
-        said += _said(given, "columns", dict.fromkeys(given.names, -1))
-    return said
-
-
-def _said(given: Given, what: str, first: Mapping[str, int]) -> Iterator[str]:
-    """`first`: the row where each name stands first, or -1."""
-    groups = look_alikes(first)
-    for group in groups[:_LISTED]:
-        both = " and ".join(_placed(given, one, first[one]) for one in group)
-        yield f"{given.name}: {what} {both} look alike: {REMEDY}"
-    if len(groups) > _LISTED:
-        left = counted(len(groups) - _LISTED, "more name")
-        yield f"{given.name}: {left} of {what} look like another one: {REMEDY}"
-
-
-def _placed(given: Given, name: str, row: int) -> str:
-    at = given.cells.at(row)
-    return spelt(name) if row < 0 else f"{spelt(name)} ({at.kind} {at.row})"
+    return [
+        line
+        for here, there in ((ratings, scores), (scores, ratings))
+        for column, noun in (("author", "system"), ("part", "part"))
+        for line in _only_here(here, there, column, noun)
+    ] + list(_spelt_alike(ratings, scores))
 
 
 def meant(name: str, known: Iterable[str]) -> str:
     """`; did you mean 'gpt-4'?` where one of `known` is close, else nothing."""
-    close = _close(name, list(known))
-    return f"; did you mean {shown(close)}?" if close is not None else ""
+    known = list(known)
+    close = [one for one in known if plain_key(one) == plain_key(name)]
+    close = close or difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {shown(close[0])}?" if close else ""
 
 
 def _only_here(here: Given, there: Given, column: str, noun: str) -> Iterator[str]:
@@ -125,12 +85,6 @@ def _spelt_alike(here: Given, there: Given) -> Iterator[str]:
             f"{here.name} and {there.name} spell {counted(len(pairs), 'document')} differently"
             f" (first: {shown(first)} and {shown(second)}): not compared; write them alike"
         )
-
-
-def _close(name: str, known: Sequence[str]) -> str | None:
-    same = [one for one in known if plain_key(one) == plain_key(name)]
-    close = same or difflib.get_close_matches(name, known, n=1)
-    return close[0] if close else None
 
 
 def _examples(texts: pd.MultiIndex) -> str:

@@ -21,7 +21,6 @@ from metassay.api.columns import (
     check_named,
     find_columns,
 )
-from metassay.api.several import together
 from metassay.core.errors import BadInput, shown
 from metassay.core.naming import MOST, words_problem
 from metassay.meta_evaluation.study import NAMELESS
@@ -31,7 +30,7 @@ from metassay.tables.scores import SCORES
 from metassay.tabular.columns import SPREADS, Keys
 from metassay.tabular.infer_columns import joined_by_text
 from metassay.tabular.rows import Findings
-from metassay.tabular.sheet import Sheet, as_keys, read_sheet
+from metassay.tabular.sheet import Sheet, as_keys, read_sheet, together
 
 EVERYBODY = "(all)"  # what `raters` calls all raters or all systems together
 
@@ -51,37 +50,35 @@ def read_both(
 ) -> tuple[Given | None, Given]:
     """Both as tables; raises BadInput with every fault of all files. `mark` leads an option's name.
 
-    Of several files of ratings without a column of raters, each is a rater's.
+    Several files are read as one. Where no column says who rated, each is a rater's.
     """
     problems: list[str] = []
-    check_named([*scores, *ratings], ratings, named, mark, problems)
-    scores, ratings = _joined(scores, ratings, named), _joined(ratings, scores, named)
-    found = []
-    keys = _keys_of(ratings, named)
-    for files, shape, others in ((scores, SCORING, ratings), (ratings, RATING, scores)):
-        each = [_read(one, shape, named, others, problems, files, keys) for one in files]
-        found += [together(each, shape, problems)] if each else []
-        if each and not problems:
-            table = found[-1].table
+    of_scores, of_ratings = together(scores) if scores else None, together(ratings)
+    files = [one for one in (of_scores, of_ratings) if one is not None]
+    check_named(files, of_ratings, named, mark, problems)
+    if of_scores is not None:
+        doc, system = named.doc, named.system
+        joined = joined_by_text(of_scores, of_ratings, doc, system)
+        of_ratings = joined_by_text(of_ratings, of_scores, doc, system)
+        of_scores = joined
+    keys = _keys_of(of_ratings, named)
+    found = None
+    if of_scores is not None:
+        found = _read(of_scores, SCORING, named, of_ratings, keys, problems)
+        if not problems:
+            table = found.table
             keys = Keys(frozenset(table["doc_id"]), frozenset(table["author"]) - {NAMELESS})
+    rated = _read(of_ratings, RATING, named, of_scores, keys, problems)
     if problems:
         raise BadInput(problems)
-    rated = found[-1]
     rated = rated._replace(table=as_written(RATINGS, rated.table[list(RATINGS.columns)]))
-    return (_as_scores(found[0]) if scores else None), rated
+    return (_as_scores(found) if found else None), rated
 
 
-def _joined(files: Sequence[Sheet], others: Sequence[Sheet], named: Named) -> list[Sheet]:
-    """Files that name texts alone, with the documents and systems that another file names."""
-    return [
-        joined_by_text(one, other, named.doc, named.system) for one in files for other in others[:1]
-    ] or list(files)
-
-
-def _keys_of(files: Sequence[Sheet], named: Named) -> Keys:
-    """The documents and systems of files that call their columns as they should."""
+def _keys_of(sheet: Sheet, named: Named) -> Keys:
+    """The documents and systems of a file that calls their columns as it should."""
     documents, systems = (
-        frozenset(key for one in files if name in one.frame for key in one.cells(name))
+        frozenset(sheet.cells(name) if name in sheet.frame else ())
         for name in (named.doc, named.system)
     )
     return Keys(documents, systems)
@@ -90,7 +87,7 @@ def _keys_of(files: Sequence[Sheet], named: Named) -> Keys:
 def faults_of(cells: Sheet, *, scores: bool, named: Named) -> list[str]:
     """What is wrong with one file, where another cannot be read."""
     problems: list[str] = []
-    _read(cells, SCORING if scores else RATING, named, (), problems, (), Keys())
+    _read(cells, SCORING if scores else RATING, named, None, Keys(), problems)
     return problems
 
 
@@ -115,111 +112,87 @@ def _read(
     cells: Sheet,
     shape: Shape,
     named: Named,
-    others: Sequence[Sheet],
-    problems: list[str],
-    files: Sequence[Sheet],
+    other: Sheet | None,
     known: Keys,
+    problems: list[str],
 ) -> Given:
-    """The file as far as it can be read; faults go to `problems`, and the rest is then no use.
-
-    `files`: those of its kind; `others`: those of the other one.
-    """
+    """The file as far as it can be read; faults go to `problems`, and the rest is then no use."""
     faults = Findings()
-    columns = find_columns(cells, shape, named, next(iter(others), None), known, faults)
-    notes = [*cells.notes, *_unread(cells, columns, shape)]
-    cells, columns = _stacked_by_names(cells, columns, shape, faults)
-    found = Given(pd.DataFrame(), cells.name, [], [], cells, pd.DataFrame(), {})
-    rater = Path(cells.name).stem if len(files) > 1 else _held("rater")
-    if shape is RATING and "rater" not in columns.keys and (problem := words_problem(rater)):
-        faults.add(cells.head, f"its name stands for who rated, and {problem}", "rename the file")
+    columns = find_columns(cells, shape, named, other, known, faults)
+    found = Given(pd.DataFrame(), cells.name, [], [], cells, pd.DataFrame(), columns.keys)
+    values = {}
     if not faults:
-        rows = _keyed(cells, columns)
+        rows = pd.DataFrame({k: as_keys(cells.frame[name]) for k, name in columns.keys.items()})
         _check_keys(cells, rows, columns, faults)
         if shape.what not in columns.keys:
             _check_judge(cells, columns, faults)
         values = {name: _by_criterion(cells, name, rows, faults) for name in columns.values}
-        if not faults:
-            table = _stacked(rows, columns, shape, values, rater)
-            found = _with_values(table, found, shape, notes, problems)
-            found = found._replace(texts=_texts(rows, cells, columns), keys=columns.keys)
+    if not faults:
+        table = _stacked(cells, rows, columns, shape, values, faults)
+        _check_twice(cells, table, columns, shape, faults)
+        found = _with_values(table, found, columns, shape, problems)
     problems += faults.lines()
     return found
 
 
-def _stacked_by_names(
-    cells: Sheet, columns: Columns, shape: Shape, faults: Findings
-) -> tuple[Sheet, Columns]:
-    """A row per value where columns' names say more than a metric or criterion, else as it is."""
-    told = {key for said in columns.values.values() for key in said} - {shape.what}
-    if not told or faults:
-        return cells, columns
-    shared = cells.frame[[*columns.keys.values(), *columns.labels]]
-    each = [
-        shared.assign(**said, value=_values(cells, name, faults))
-        for name, said in columns.values.items()
-    ]
-    frame = pd.concat(each, ignore_index=True)
-    frame = frame.astype({key: "str" for key in (*told, shape.what) if key in frame})
-    lines = np.array([cells.at(n).row for n in range(len(cells.lines))], dtype=object)
-    stacked = cells._replace(frame=frame, lines=np.tile(lines, len(each)), parts=())
-    keys = columns.keys | {key: key for key in (*sorted(told), shape.what)}
-    return stacked, Columns(keys, {"value": {}}, columns.labels, columns.unread)
-
-
-def _keyed(cells: Sheet, columns: Columns) -> pd.DataFrame:
-    return pd.DataFrame({key: as_keys(cells.frame[name]) for key, name in columns.keys.items()})
-
-
-def _texts(rows: pd.DataFrame, cells: Sheet, columns: Columns) -> pd.DataFrame:
-    held = {key: rows[key] if key in rows else _held(key) for key in TEXT}
-    labels = {name: as_keys(cells.frame[name]).str.strip() for name in columns.labels}
-    return pd.DataFrame(held | labels)
-
-
-def _held(key: str) -> str:
-    return NAMELESS if key == "author" else {**SCORING.optional, **RATING.optional}[key]
-
-
 def _stacked(
+    cells: Sheet,
     rows: pd.DataFrame,
     columns: Columns,
     shape: Shape,
     values: dict[str, NDArray[np.float64]],
-    rater: str,
+    faults: Findings,
 ) -> pd.DataFrame:
     """A row per value, with the `row` of the file that it stands in."""
     rows = rows.assign(row=np.arange(len(rows)))
-    each = [rows.assign(**said, value=values[name]) for name, said in columns.values.items()]
-    table = pd.concat(each, ignore_index=True)
-    for key in ({*shape.optional, "author"}) - {*table.columns}:
-        table[key] = rater if key == "rater" else _held(key)
+    if "rater" not in rows and shape is RATING and cells.parts:
+        stems = [Path(part.name).stem for part in cells.parts]
+        for part, stem in zip(cells.parts, stems, strict=True):
+            if problem := words_problem(stem):
+                what = f"its name stands for who rated, and {problem}"
+                faults.add(part.head, what, "rename the file")
+        rows["rater"] = np.repeat(stems, [len(part.lines) for part in cells.parts])
+    each = []
+    for name, said in columns.values.items():
+        there = [np.full(len(part.lines), name in part.columns) for part in cells.parts]
+        mine = rows.assign(value=values[name], **said)
+        each.append(mine[np.concatenate(there)] if there else mine)
+    table: pd.DataFrame = pd.concat(each, ignore_index=True)
+    for key, held in {"author": NAMELESS, **shape.optional}.items():
+        if key not in table:
+            table[key] = held
     return table
 
 
-def _unread(cells: Sheet, columns: Columns, shape: Shape) -> Iterator[str]:
-    kind = "scores" if shape is SCORING else "ratings"
-    for name in columns.unread:
-        if cells.share_of_numbers(name) == 1:
-            how = f"--columns {kind}.{SPREADS[kind][0]}=..."
-            yield f"column {shown(name)} is not read, though of numbers (read if named by {how})"
-        else:
-            yield f"column {shown(name)} is not read"
-
-
 def _with_values(
-    table: pd.DataFrame, found: Given, shape: Shape, notes: list[str], problems: list[str]
+    table: pd.DataFrame, found: Given, columns: Columns, shape: Shape, problems: list[str]
 ) -> Given:
+    cells = found.cells
     kept = table[table["value"].notna()].reset_index(drop=True)
     names = list(kept[shape.what].unique())
     if not names:
         problems.append(f"{found.name}: holds no value at all; {REMEDY}")
+    notes = [*cells.notes, *_unread(cells, columns, shape)]
+    if shape is RATING and cells.parts and "rater" not in {*columns.keys, *columns.told}:
+        notes.append("no column says who rated: each file is the rater's that it is called after")
     without = [one for one in table[shape.what].unique() if one not in set(names)]
+    notes += [f"{shape.what} {shown(one)} has no value: left out" for one in without]
+    if absent := len(table) - len(kept):
+        notes.append(f"{absent:,} of {len(table):,} values are missing: left out")
+    texts = table[[*TEXT, "row"]].drop_duplicates(ignore_index=True)
+    labels = {name: as_keys(cells.frame[name]).str.strip() for name in columns.labels}
+    texts = texts.assign(**{k: held.to_numpy()[texts["row"]] for k, held in labels.items()})
     notes = [f"{found.name}: {note}" for note in notes]
-    notes += [f"{found.name}: {shape.what} {shown(one)} has no value: left out" for one in without]
-    absent = len(table) - len(kept)
-    if absent:
-        notes.append(f"{found.name}: {absent:,} of {len(table):,} values are missing: left out")
-    return found._replace(table=kept, names=names, notes=notes)
+    return found._replace(table=kept, names=names, notes=notes, texts=texts)
+
+
+def _unread(cells: Sheet, columns: Columns, shape: Shape) -> Iterator[str]:
+    for name in columns.unread:
+        if cells.share_of_numbers(name) == 1:
+            how = f"--columns {shape.kind}.{SPREADS[shape.kind][0]}=..."
+            yield f"column {shown(name)} is not read, though of numbers (read if named by {how})"
+        else:
+            yield f"column {shown(name)} is not read"
 
 
 def _check_keys(cells: Sheet, rows: pd.DataFrame, columns: Columns, faults: Findings) -> None:
@@ -229,11 +202,27 @@ def _check_keys(cells: Sheet, rows: pd.DataFrame, columns: Columns, faults: Find
         fix = "leave the row out; claims and comparisons need a project: docs/own-data.md"
         for row in np.flatnonzero((rows[UNIT] != "text").to_numpy()):
             faults.add(cells.at(row), "'unit' is not 'text'", fix)
-    fix = "keep one row" if "author" in rows else "keep one row, or add a column 'system'"
-    for row in np.flatnonzero(rows.duplicated().to_numpy()):
-        where = ", ".join(shown(rows[key].iloc[row]) for key in rows)
-        what = f"the same {', '.join(columns.keys.values())} a second time"
-        faults.add(cells.at(row), what, fix, where)
+
+
+def _check_twice(
+    cells: Sheet, table: pd.DataFrame, columns: Columns, shape: Shape, faults: Findings
+) -> None:
+    """Each value is there once; a row, or two files, may have it again."""
+    keys = [*TEXT, *(key for key in shape.optional if key not in TEXT), shape.what]
+    twice = table[table.duplicated(keys, keep=False)]
+    first = twice.groupby(keys, sort=False)["row"].transform("first")
+    again = twice.assign(first=first)[twice.duplicated(keys)].drop_duplicates("row")
+    for at in again.to_dict("records"):
+        place, there = cells.at(at["row"]), cells.at(at["first"])
+        if place.file == there.file:
+            what = f"the same {', '.join(columns.keys.values())} a second time"
+            fix = "keep one row" if "author" in columns.keys else "keep one row, or add a column"
+            fix += "" if "author" in columns.keys else " 'system'"
+            where = ", ".join(shown(at[key]) for key in columns.keys)
+        else:
+            what, fix = f"the same {', '.join(keys)} as in {there.file}", "keep one of the two"
+            where = f"{there.kind} {there.row} there: {', '.join(shown(at[key]) for key in keys)}"
+        faults.add(place, what, fix, where)
 
 
 def _check_key(cells: Sheet, column: "pd.Series[str]", name: str, faults: Findings) -> None:
@@ -264,20 +253,14 @@ def _by_criterion(
     cells: Sheet, name: str, rows: pd.DataFrame, faults: Findings
 ) -> NDArray[np.float64]:
     """The numbers of a column; of several criteria, each in its own words if they are said."""
-    worded = {*cells.words} & {*rows.get("criterion", ())}
-    if not worded:
+    if not {*cells.words} & {*rows.get("criterion", ())}:
         return _values(cells, name, faults)
     found = np.empty(len(rows))
     for criterion, mine in rows.groupby("criterion").groups.items():
-        words = cells.words.get(str(criterion), ())
-        part = Sheet(
-            cells.name,
-            cells.frame.loc[mine].reset_index(drop=True),
-            cells.lines[mine],
-            cells.kind,
-            cells.semicolons,
-            {name: words},
-        )
+        frame = cells.frame.loc[mine].reset_index(drop=True)
+        lines = np.array([cells.at(row).row for row in mine], dtype=object)
+        words = {name: cells.words.get(str(criterion), ())}
+        part = cells._replace(frame=frame, lines=lines, words=words, parts=())
         found[mine] = _values(part, name, faults)
     return found
 

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import pandas as pd
 
 from metassay.api.columns import TEXT, Given, Named
-from metassay.api.naming import texts_of
 from metassay.core.errors import BadInput, shown
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.layouts import Groups
@@ -38,16 +37,12 @@ def sliced(given: Sequence[Given], by: Sequence[str]) -> tuple[list[Slice], list
     faults = Findings()
     values = {column: _of_texts(given, column, faults) for column in by}
     problems = faults.lines()
-    problems += [
-        f"by {column}: has {found.nunique()} values; slice by a column of {LARGEST} at most"
-        for column, found in values.items()
-        if found.nunique() > LARGEST
-    ]
-    problems += [
-        f"by {column}: a value has characters that do not print; clean it"
-        for column, found in values.items()
-        if not all(str(value).isprintable() for value in found.dropna().unique())
-    ]
+    for column, found in values.items():
+        n = found.nunique()
+        if n > LARGEST:
+            problems.append(f"by {column}: has {n} values; slice by a column of {LARGEST} at most")
+        if not all(str(value).isprintable() for value in found.dropna().unique()):
+            problems.append(f"by {column}: a value has characters that do not print; clean it")
     if problems:
         raise BadInput(problems)
     slices: list[Slice] = []
@@ -78,10 +73,12 @@ def grouped(given: Sequence[Given], named: Named) -> tuple[Groups, list[str]]:
         if named.alone(option):
             found.append({name: name for name in every})
             continue
-        labels = _of_keys(given, column, key, faults) if column else {}
+        labels: dict[str, str] = {}
         found.append(labels)
         if column:
             what = "document" if key == "doc_id" else "system"
+            known = _checked(given, column, [key], what, faults)
+            labels |= known[known[column] != ""].groupby(key)[column].first().to_dict()
             sizes = f"{len(set(labels.values())):,} for {counted(len(every), what)}"
             notes.append(f"{option} by {column}: {sizes}, {len(every - set(labels)):,} without one")
     if faults:
@@ -89,24 +86,26 @@ def grouped(given: Sequence[Given], named: Named) -> tuple[Groups, list[str]]:
     return Groups(*found), notes
 
 
-def _of_keys(given: Sequence[Given], column: str, key: str, faults: Findings) -> dict[str, str]:
-    """The label of each document or system; a fault where it has two."""
-    known = _rows(given, column)
-    known = known[known[column] != ""]
-    first = known.groupby(key)[column].transform("first")
-    for at in known[known[column] != first].to_dict("records"):
-        cells = given[int(at["file"])].cells
-        whose = "document" if key == "doc_id" else "system"
+def _checked(
+    given: Sequence[Given], column: str, keys: Sequence[str], whose: str, faults: Findings
+) -> pd.DataFrame:
+    """Each row's text and value; a fault where one of `keys` has two."""
+    found = _rows(given, column)
+    filled = found[found[column] != ""]
+    first = filled.groupby([*keys])[column].transform("first")
+    for at in filled[filled[column] != first].to_dict("records"):
         what = f"{shown(column)} is not what another row says of the same {whose}"
-        faults.add(cells.at(int(at["row"])), what, f"give each {whose} one value", shown(at[key]))
-    return dict(zip(known[key], first, strict=True))
+        where = "/".join(shown(at[key]) for key in keys)
+        place = given[int(at["file"])].cells.at(int(at["row"]))
+        faults.add(place, what, f"give each {whose} one value", where)
+    return found
 
 
 def _of_texts(given: Sequence[Given], column: str, faults: Findings) -> "pd.Series[str]":
     """The value of every text, as the index has them; missing where there is none."""
-    known = _known(given, column, faults)
+    known = _checked(given, column, TEXT, "text", faults)
     texts = pd.concat([one.table[TEXT] for one in given]).drop_duplicates()
-    texts = texts[pd.MultiIndex.from_frame(texts).isin(_by_systems(given))]
+    texts = texts[texts["author"] != REFERENCE]
     index = pd.MultiIndex.from_frame(texts)
     own = known.set_index(TEXT)[column]
     own = own[own != ""]
@@ -116,26 +115,6 @@ def _of_texts(given: Sequence[Given], column: str, faults: Findings) -> "pd.Seri
     of_document = texts["doc_id"].map(alone).set_axis(index)
     unseen = ~index.isin(pd.MultiIndex.from_frame(known[TEXT]))
     return own.reindex(index).astype("object").fillna(of_document.where(unseen))
-
-
-def _by_systems(given: Sequence[Given]) -> pd.MultiIndex:
-    found = texts_of(given[0].table)
-    for one in given[1:]:
-        found = found.union(texts_of(one.table))
-    return found
-
-
-def _known(given: Sequence[Given], column: str, faults: Findings) -> pd.DataFrame:
-    """Each row's text and value; a fault where a text has two values."""
-    found = _rows(given, column)
-    filled = found[found[column] != ""]
-    first = filled.groupby(TEXT)[column].transform("first")
-    for at in filled[filled[column] != first].to_dict("records"):
-        cells = given[int(at["file"])].cells
-        what = f"{shown(column)} is not what another row says of the same text"
-        example = "/".join(shown(at[key]) for key in TEXT)
-        faults.add(cells.at(int(at["row"])), what, "give each text one value", example)
-    return found
 
 
 def _notes(column: str, slices: Sequence[Slice], missing: int) -> Iterator[str]:
@@ -150,8 +129,7 @@ def _rows(given: Sequence[Given], column: str) -> pd.DataFrame:
     frames = []
     for number, one in enumerate(given):
         if column in one.texts:
-            mine = one.texts[[*TEXT, column]].reset_index(drop=True)
-            frames.append(mine.assign(file=number, row=mine.index))
+            frames.append(one.texts[[*TEXT, "row", column]].assign(file=number))
     found = pd.concat(frames, ignore_index=True)
     found[column] = found[column].where(~found[column].map(absent), "")
     return found

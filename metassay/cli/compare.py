@@ -25,17 +25,17 @@ from metassay.tracking.comparison.differences import REGRESSED, Comparison, comp
 from metassay.tracking.comparison.sides import HERE
 from metassay.tracking.comparison.words import (
     SHOWN,
-    counted_verdicts,
+    cause_lines,
+    certificate_lines,
     documents_of_regressed,
     interval,
     label,
     markdown,
     missing,
     ordered,
+    outdated_lines,
     table,
-    told_causes,
-    told_certificates,
-    told_outdated,
+    verdict_counts,
     write_junit,
 )
 from metassay.tracking.options import ComparisonOptions, comparison_options
@@ -118,7 +118,7 @@ def _of_sides(
 def _print(one: Comparison, console: Console) -> None:
     changes = ordered(one.differences.changes)
     rows = [row for row in records(changes) if row["verdict"] in SHOWN]
-    _plain(console, f"{one.benchmark}: {one.before} -> {one.after}: {counted_verdicts(changes)}")
+    _plain(console, f"{one.benchmark}: {one.before} -> {one.after}: {verdict_counts(changes)}")
     if rows:
         console.print(_table(rows[:ROWS]))
     _more(console, len(rows) - ROWS, "rows")
@@ -127,9 +127,9 @@ def _print(one: Comparison, console: Console) -> None:
         keys = ", ".join(f"{key} ({counted(count, 'row')})" for key, count in behind[:LINES])
         _plain(console, f"documents behind what regressed: {keys}")
         _more(console, len(behind) - LINES, "documents")
-    for line in filter(None, (missing(changes), *told_causes(one))):
+    for line in filter(None, (missing(changes), *cause_lines(one))):
         _plain(console, line)
-    certificates = list(told_certificates(one.certificates))
+    certificates = list(certificate_lines(one.certificates))
     for line in certificates[:LINES]:
         _plain(console, f"certificate: {line}")
     _more(console, len(certificates) - LINES, "certificates", "--md FILE has")
@@ -180,7 +180,7 @@ def _put(file: Path, text: str) -> None:
 
 
 def _ended(compared: Sequence[Comparison], fail_on: str) -> int:
-    for line in (line for one in compared for line in told_outdated(one)):
+    for line in (line for one in compared for line in outdated_lines(one)):
         print(line, file=sys.stderr)
     regressed = [one.benchmark for one in compared if one.differences.regressed]
     if regressed:

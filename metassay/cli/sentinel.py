@@ -11,8 +11,8 @@ from metassay.core.params import load
 from metassay.llm.budget import Spending
 from metassay.tracking.sentinel import DriftResult, files
 from metassay.tracking.sentinel import check as check_judges
-from metassay.tracking.sentinel.create_anchors import Fixed, folder_of, judges_asked
-from metassay.tracking.sentinel.create_anchors import fix as fix_anchors
+from metassay.tracking.sentinel.checking import Fixed, folder_of, judges_asked
+from metassay.tracking.sentinel.checking import fix as fix_anchors
 
 ALARM, CANNOT_TELL = 4, 3
 

@@ -1,16 +1,22 @@
 """ACI-BENCH, test set 1 (Yim et al. 2023): dialogues, reference notes and the notes of 12 systems.
 
-Every file carries encounter_id and the dialogue; rows are matched by encounter_id, and the dialogue
-must be the same.
+Rows of the files are matched by encounter_id.
 """
 
 import re
 from pathlib import Path
 
-from metassay.core.errors import shown
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import Record, csv_records
-from metassay.tabular.rows import Place, Rows, SourceRow, TextRow, canonical
+from metassay.tabular.rows import (
+    AGAIN,
+    Place,
+    Rows,
+    TextRow,
+    canonical,
+    source_row,
+    turns_of,
+)
 
 DIALOGUES = "clinicalnlp_taskB_test1.csv"
 METADATA = "clinicalnlp_taskB_test1_metadata.csv"
@@ -28,10 +34,8 @@ SYSTEMS = {
     "transcript": "transcript_clinicalnlp_taskB_test1.csv",
     "umls_similarity": "UMLS_similarity_clinicalnlp_taskB_test1.csv",
 }
-
 _KEY, _NOTE, _DIALOGUE = "encounter_id", "note", "dialogue"
 _DIALOGUE_OF = {"chatgpt": "Dialogues", "gpt4": "Dialogues"}
-_AGAIN = "fetch the file again"
 _TURN = re.compile(r"^\[([a-z_]+)\]", re.MULTILINE)
 
 
@@ -44,57 +48,30 @@ def read(folder: Path) -> Rows:
     rows = Rows()
     references = _by_encounter(folder / DIALOGUES, (_DIALOGUE, _NOTE), rows)
     metadata = _by_encounter(folder / METADATA, (), rows)
+    notes = {
+        author: _by_encounter(folder / name, (_DIALOGUE_OF.get(author, _DIALOGUE), _NOTE), rows)
+        for author, name in SYSTEMS.items()
+    }
+    files = zip((METADATA, *SYSTEMS.values()), (metadata, *notes.values()), strict=True)
+    for name, records in files if not rows.problems else ():
+        if records.keys() != references.keys():
+            rows.wrong(Place(name), f"has other encounters than {DIALOGUES}")
+    if rows.problems:
+        return rows
     for encounter, record in references.items():
-        if metadata and encounter not in metadata:
-            what = f"the encounter is not in {METADATA}"
-            rows.problems.add(record.at, what, _AGAIN, f"{_KEY} {shown(encounter)}")
-            rows.unreadable.add("sources")
-            continue
-        rows.sources.append(_source(record, metadata.get(encounter, record), rows))
-        rows.texts.append(TextRow(record.at, encounter, REFERENCE, FULL, record.fields[_NOTE]))
-    for author, name in SYSTEMS.items():
-        _read_system(folder / name, author, references, rows)
+        about = {n: v for n, v in metadata[encounter].fields.items() if n != _KEY}
+        speaker, passages = turns_of(record.fields[_DIALOGUE], _TURN)
+        rows.sources.append(
+            source_row(record.at, encounter, "note", passages, speaker, attributes=canonical(about))
+        )
+    for author, records in {REFERENCE: references, **notes}.items():
+        rows.texts += [
+            TextRow(record.at, encounter, author, FULL, record.fields[_NOTE])
+            for encounter, record in records.items()
+        ]
     return rows
 
 
 def _by_encounter(path: Path, columns: tuple[str, ...], rows: Rows) -> dict[str, Record]:
-    required = (_KEY, *columns)
-    found: dict[str, Record] = {}
-    for record in csv_records(path, rows.problems, required=required, remedy=_AGAIN):
-        encounter = record.fields[_KEY]
-        if found.setdefault(encounter, record) is not record:
-            what = f"the {_KEY} is there twice"
-            rows.problems.add(record.at, what, _AGAIN, f"{_KEY} {shown(encounter)}")
-    return found
-
-
-def _source(record: Record, about: Record, rows: Rows) -> SourceRow:
-    before, *turns = _TURN.split(record.fields[_DIALOGUE])
-    speaker, passages = turns[0::2], [turn.strip() for turn in turns[1::2]]
-    encounter = record.fields[_KEY]
-    if before.strip() or not passages or not all(passages):
-        what = "the dialogue does not divide into turns that begin with their [speaker]"
-        rows.problems.add(record.at, what, _AGAIN, f"{_KEY} {shown(encounter)}")
-    attributes = canonical({n: v for n, v in about.fields.items() if n != _KEY})
-    group = [""] * len(passages)
-    return SourceRow(record.at, encounter, "note", passages, speaker, group, attributes)
-
-
-def _read_system(path: Path, author: str, references: dict[str, Record], rows: Rows) -> None:
-    column = _DIALOGUE_OF.get(author, _DIALOGUE)
-    notes = _by_encounter(path, (column, _NOTE), rows)
-    if not (notes and references):
-        return  # the file that cannot be read is a problem already
-    for encounter, record in notes.items():
-        where = f"{_KEY} {shown(encounter)}"
-        reference = references.get(encounter)
-        if reference is None:
-            rows.problems.add(record.at, f"the encounter is not in {DIALOGUES}", _AGAIN, where)
-            continue
-        if record.fields[column] != reference.fields[_DIALOGUE]:
-            what = f"the dialogue differs from that in {DIALOGUES}"
-            rows.problems.add(record.at, what, _AGAIN, where)
-        rows.texts.append(TextRow(record.at, encounter, author, FULL, record.fields[_NOTE]))
-    for encounter in sorted(set(references) - set(notes)):
-        what = f"an encounter of {DIALOGUES} is absent"
-        rows.problems.add(Place(path.name), what, _AGAIN, f"{_KEY} {shown(encounter)}")
+    records = csv_records(path, rows.problems, required=(_KEY, *columns), remedy=AGAIN)
+    return {record.fields[_KEY]: record for record in records}

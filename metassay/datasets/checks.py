@@ -8,12 +8,18 @@ from typing import NamedTuple
 from metassay.core.confusables import finder, spelt
 from metassay.core.errors import shown
 from metassay.core.options import Criterion
-from metassay.datasets.look_alikes import warn_of_look_alikes
 from metassay.tables.names import FULL, REFERENCE
-from metassay.tabular.rows import Findings, Place, RatingRow, Rows, ScoreRow, SegmentRow
+from metassay.tabular.rows import Place, RatingRow, Rows, ScoreRow, SegmentRow
+from metassay.text.citations import parse
 from metassay.text.headings import SECTIONS
+from metassay.text.sentences import sentences
 
 _UNIT = re.compile(r"text|claim:\d+|statement:\d+|versus:(?P<other>.+)", re.ASCII)
+# What a citation could be, and more: brackets that hold nothing but numbers and what joins them.
+_BRACKETS = re.compile(r"\[([\d\s,;\u2010-\u2014-]+)\]", re.ASCII)
+_NUMBER = re.compile(r"\d{1,6}", re.ASCII)
+
+Like = Callable[[str], str | None]  # the name that another one looks like
 
 
 class _Known(NamedTuple):
@@ -24,8 +30,9 @@ class _Known(NamedTuple):
     written: set[tuple[str, str]]  # (doc_id, author)
     parts: set[tuple[str, str, str]]  # (doc_id, author, part)
     facets: set[str]  # those of any text that come with the data
-    like_document: Callable[[str], str | None]  # the name that another one looks like
-    like_author: Callable[[str], str | None]
+    like_document: Like
+    like_author: Like
+    texts: str  # the file of the texts
 
 
 def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
@@ -34,7 +41,7 @@ def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
     Problems: a key that is there twice; a text whose document has no source; a rating of a
     document, author, part, claim or opponent that is not there; a criterion that is not declared;
     a value outside its criterion's scale; a facet or a score of a text that is not there; a score
-    that is not finite. Warnings: an author without a text for some documents; keys that look alike.
+    that is not finite. A warning: an author without a text for some documents.
     """
     _check_keys(rows)
     documents = {source.doc_id for source in rows.sources}
@@ -47,144 +54,119 @@ def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
         {segment.part for segment in rows.segments},
         finder(documents),
         finder(authors),
+        _file({row.at.file for row in rows.texts}, "the texts"),
     )
     sources = _file({row.at.file for row in rows.sources}, "the sources")
-    texts = _file({row.at.file for row in rows.texts}, "the texts")
-    if rows.sources and "sources" not in rows.unreadable:
-        for text in rows.texts:
-            if text.doc_id not in known.documents:
-                fix = "correct its doc_id or add its source"
-                what = f"the document is not in {sources}"
-                where = f"doc_id {shown(text.doc_id)}{_meant(text.doc_id, known.like_document)}"
-                rows.problems.add(text.at, what, fix, where)
+    for text in rows.texts if rows.sources and "sources" not in rows.unreadable else ():
+        if text.doc_id not in known.documents:
+            where = f"doc_id {shown(text.doc_id)}{_meant(text.doc_id, known.like_document)}"
+            fix = "correct its doc_id or add its source"
+            rows.wrong(text.at, f"the document is not in {sources}", where, fix)
     if rows.texts:
         complete = "texts" not in rows.unreadable
         for rating in rows.ratings:
-            _check_reference(rating, known, texts, complete, rows.problems)
+            _check_reference(rating, known, rows, complete=complete)
         for segment in rows.segments if complete else []:
-            _check_segment(segment, known, texts, rows.problems)
+            _check_segment(segment, known, rows)
     for score in rows.scores:
-        _check_score(score, known, texts, rows.problems)
+        _check_score(score, known, rows)
     for rating in rows.ratings:
-        _check_value(rating, criteria, rows.problems)
+        _check_value(rating, criteria, rows)
     if not rows.problems:
         _warn_of_absent_texts(rows, known)
-        warn_of_look_alikes(rows)
 
 
 def _check_keys(rows: Rows) -> None:
-    _check_unique(((row.at, {"doc_id": row.doc_id}) for row in rows.sources), rows.problems)
-    for written in (rows.texts, rows.segments):
-        _check_unique(
-            (
-                (row.at, {"doc_id": row.doc_id, "author": row.author, "part": row.part})
-                for row in written
-            ),
-            rows.problems,
+    beside_key = {"at", "value", "text", "status"}
+    _check_unique(((row.at, {"doc_id": row.doc_id}) for row in rows.sources), rows)
+    for each in (rows.texts, rows.segments, rows.ratings, rows.scores):
+        keys = (
+            (row.at, {n: v for n, v in row._asdict().items() if n not in beside_key})
+            for row in each
         )
-    for valued in (rows.ratings, rows.scores):
-        _check_unique(
-            (
-                (row.at, {n: v for n, v in row._asdict().items() if n not in {"at", "value"}})
-                for row in valued
-            ),
-            rows.problems,
-        )
+        _check_unique(keys, rows)
 
 
-def _check_unique(rows: Iterable[tuple[Place, dict[str, str]]], problems: Findings) -> None:
+def _check_unique(keys: Iterable[tuple[Place, dict[str, str]]], rows: Rows) -> None:
     seen: dict[tuple[str, ...], Place] = {}
-    for at, key in rows:
+    for at, key in keys:
         earlier = seen.setdefault(tuple(key.values()), at)
         if earlier is at:
             continue
         named = ", ".join(f"{name} {shown(value)}" for name, value in key.items())
-        where = f"{earlier.kind} {earlier.row}"
-        where = where if earlier.file == at.file else f"{earlier.file} {where}"
-        what = f"the key ({', '.join(key)}) is there twice"
-        problems.add(at, what, "keep one of the two", f"same as {where}: {named}")
+        file = "" if earlier.file == at.file else f"{earlier.file} "
+        where = f"same as {file}{earlier.kind} {earlier.row}: {named}"
+        rows.wrong(at, f"the key ({', '.join(key)}) is there twice", where, "keep one of the two")
 
 
-def _check_reference(
-    rating: RatingRow, known: _Known, texts: str, complete: bool, problems: Findings
-) -> None:
+def _check_reference(rating: RatingRow, known: _Known, rows: Rows, *, complete: bool) -> None:
     at, doc, author = rating.at, rating.doc_id, rating.author
     where = f"doc_id {shown(doc)}, author {shown(author)}"
     unit = _UNIT.fullmatch(rating.unit)
     if unit is None:
-        what = f"unit {shown(rating.unit)} is not known"
-        problems.add(at, what, "write text, claim:N, statement:N or versus:AUTHOR")
+        fix = "write text, claim:N, statement:N or versus:AUTHOR"
+        rows.wrong(at, f"unit {shown(rating.unit)} is not known", remedy=fix)
     other = unit["other"] if unit else None
     for name in (author, *([other] if other else [])):
         if name not in known.authors:
-            what = f"system {shown(name)}{_meant(name, known.like_author)} is not in {texts}"
-            problems.add(at, what, "rename it or add its texts", f"doc_id {shown(doc)}")
+            what = f"system {shown(name)}{_meant(name, known.like_author)} is not in {known.texts}"
+            rows.wrong(at, what, f"doc_id {shown(doc)}", "rename it or add its texts")
         elif complete and (doc, name) not in known.written:
-            what = f"system {shown(name)} has no text for the document in {texts}"
+            what = f"system {shown(name)} has no text for the document in {known.texts}"
             like = _meant(doc, known.like_document) if doc not in known.documents else ""
-            problems.add(at, what, "correct doc_id or author, or add the text", where + like)
+            rows.wrong(at, what, where + like, "correct doc_id or author, or add the text")
     if other == author:
-        problems.add(at, "the author is preferred to itself", "correct author or unit", where)
+        rows.wrong(at, "the author is preferred to itself", where, "correct author or unit")
     if not complete or (doc, author) not in known.written:
         return
-    if not _has_part(rating, known):
-        what = f"part {shown(rating.part)} is not among the text's parts in {texts}"
-        fix = f"write {FULL}, or the part as it is in the texts"
-        problems.add(at, what, fix, where)
+    # Segmentation will find sections and facets, or there is nothing to correlate.
+    parts = (FULL, *SECTIONS, *known.facets)
+    if rating.part not in parts and (doc, author, rating.part) not in known.parts:
+        what = f"part {shown(rating.part)} is not among the text's parts in {known.texts}"
+        rows.wrong(at, what, where, f"write {FULL}, or the part as it is in the texts")
     if rating.unit.startswith("claim:") and (doc, REFERENCE) not in known.written:
-        what = f"a reference's claim is rated but the document has no {REFERENCE} in {texts}"
-        problems.add(at, what, "add the reference or rate the text", where)
+        what = f"a reference's claim is rated but the document has no {REFERENCE} in {known.texts}"
+        rows.wrong(at, what, where, "add the reference or rate the text")
 
 
-def _meant(name: str, like: Callable[[str], str | None]) -> str:
+def _meant(name: str, like: Like) -> str:
     found = like(name)
     return "" if found is None else f", which looks like {spelt(found)}"
 
 
-def _has_part(rating: RatingRow, known: _Known) -> bool:
-    if rating.part == FULL or (rating.doc_id, rating.author, rating.part) in known.parts:
-        return True
-    # Segmentation will find these, or there is nothing to correlate.
-    return rating.part in SECTIONS or rating.part in known.facets
-
-
-def _check_segment(segment: SegmentRow, known: _Known, texts: str, problems: Findings) -> None:
+def _check_segment(segment: SegmentRow, known: _Known, rows: Rows) -> None:
     doc, author = segment.doc_id, segment.author
     if (doc, author) not in known.written:
-        what = f"a facet is of a text that is not in {texts}"
         where = f"doc_id {shown(doc)}, author {shown(author)}"
         if doc not in known.documents:
             where += _meant(doc, known.like_document)
         elif author not in known.authors:
             where += _meant(author, known.like_author)
-        problems.add(segment.at, what, "correct doc_id or author, or add the text", where)
+        what, fix = "a facet is of a text", "correct doc_id or author, or add the text"
+        rows.wrong(segment.at, f"{what} that is not in {known.texts}", where, fix)
 
 
-def _check_score(score: ScoreRow, known: _Known, texts: str, problems: Findings) -> None:
+def _check_score(score: ScoreRow, known: _Known, rows: Rows) -> None:
     where = f"doc_id {shown(score.doc_id)}, author {shown(score.author)}"
     if (score.doc_id, score.author) not in known.written:
-        what = f"a score is of a text that is not in {texts}"
-        problems.add(score.at, what, "add the text or remove its scores", where)
+        what = f"a score is of a text that is not in {known.texts}"
+        rows.wrong(score.at, what, where, "add the text or remove its scores")
     if score.value is not None and not math.isfinite(score.value):
         what = f"{shown(score.metric)} is no finite number"
-        problems.add(score.at, what, "leave out what is undefined", where)
+        rows.wrong(score.at, what, where, "leave out what is undefined")
 
 
-def _check_value(rating: RatingRow, criteria: Mapping[str, Criterion], problems: Findings) -> None:
-    criterion = criteria.get(rating.criterion)
+def _check_value(rating: RatingRow, criteria: Mapping[str, Criterion], rows: Rows) -> None:
+    criterion, value = criteria.get(rating.criterion), rating.value
     if criterion is None:
-        what = f"criterion {shown(rating.criterion)} is not declared"
         fix = "declare it in benchmarks/<name>/params.yaml > criteria, or rename it"
-        problems.add(rating.at, what, fix)
-        return
-    value = rating.value
-    if value is None:
-        return
-    if not math.isfinite(value) or not criterion.low <= value <= criterion.high:
+        rows.wrong(rating.at, f"criterion {shown(rating.criterion)} is not declared", remedy=fix)
+    # NaN is not within it either.
+    elif value is not None and not criterion.low <= value <= criterion.high:
         scale = f"{criterion.low:g} to {criterion.high:g}"
         what = f"{shown(rating.criterion)} is outside its scale of {scale}"
         fix = "correct it, or the scale in benchmarks/<name>/params.yaml > criteria"
-        problems.add(rating.at, what, fix, f"value {value:g}")
+        rows.wrong(rating.at, what, f"value {value:g}", fix)
 
 
 def _warn_of_absent_texts(rows: Rows, known: _Known) -> None:
@@ -194,12 +176,51 @@ def _warn_of_absent_texts(rows: Rows, known: _Known) -> None:
     for author in sorted(known.authors):
         absent = sorted(doc for doc in known.documents if (doc, author) not in known.written)
         if absent:
-            what = (
-                f"{shown(author)} has no text for {len(absent)} of {len(known.documents)} documents"
-            )
+            n = f"{len(absent)} of {len(known.documents)} documents"
             fix = "if it failed on them, add rows with a status, so that they count"
-            rows.warnings.add(Place(files[author]), what, fix, f"first: doc_id {shown(absent[0])}")
+            where = f"first: doc_id {shown(absent[0])}"
+            rows.warnings.add(
+                Place(files[author]), f"{shown(author)} has no text for {n}", fix, where
+            )
 
 
 def _file(places: set[str], otherwise: str) -> str:
     return next(iter(places)) if len(places) == 1 else otherwise
+
+
+# ---- citations that lie past the last passage of their document --------------------------------
+
+
+def check_citations(rows: Rows) -> None:
+    """Find citations of passages that do not exist.
+
+    In a reference they are a problem: nobody but its writer can mend it. What a system cites is
+    part of what is measured, so there they are a warning, and count as wrong citations.
+    """
+    passages = {source.doc_id: len(source.passages) for source in rows.sources}
+    for row in rows.texts:
+        count = passages.get(row.doc_id, 0)
+        # Without a source or text there is a problem of another kind.
+        beyond = _beyond(row.text, count) if row.text and count else []
+        if not beyond:
+            continue
+        doc, author = f"doc_id {shown(row.doc_id)}", f"author {shown(row.author)}"
+        where = f"{doc}, {author}: [{beyond[0]}] of {count} passages, counted from 0"
+        if row.author == REFERENCE:
+            what = "the reference cites a passage that does not exist"
+            rows.wrong(row.at, what, where, "correct the citation or remove it")
+        else:
+            what = "a citation names a passage that does not exist"
+            fix = "it counts as a wrong citation; correct it if the system did not write it so"
+            rows.warnings.add(row.at, what, fix, where)
+
+
+def _beyond(text: str, count: int) -> list[int]:
+    """The cited numbers that are not below `count`, in order."""
+    numbers = (number for group in _BRACKETS.findall(text) for number in _NUMBER.findall(group))
+    if all(int(number) < count for number in numbers):
+        return []  # as in most texts, which spares them the parsing
+    cited = {
+        number for start, end in sentences(text) for number in parse(text[start:end]).citations
+    }
+    return sorted(number for number in cited if number >= count)

@@ -8,21 +8,20 @@ must occur in exactly one reference note, and each note must be found by exactly
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from metassay.core.errors import BadInput, shown
 from metassay.tables.names import REFERENCE
-from metassay.tabular.decoding import UNREAD, decode, parse_json, read_bytes
-from metassay.tabular.rows import Findings, Place
+from metassay.tabular.decoding import json_list
+from metassay.tabular.rows import AGAIN, Findings, Place
 from metassay.text.headings import SECTIONS
 
 FILE = "ACI-Bench-TestSet-1_clean.claim_min1max30.json"
 
 _ABSENT = "#####EMPTY#####"  # the text of a section that the note does not have
-_AGAIN = "fetch the file again"
 _NOT_THIS = "give the references of ACI-BENCH's test set 1, each under its own encounter_id"
 _COLUMNS = (
     *("doc_id", "author", "part", "kind", "position"),
@@ -68,22 +67,15 @@ def read_claims(file: Path, references: Mapping[str, str]) -> Claims:
     """The released claims as rows of UNITS: kind claim, author reference, part the section.
 
     `references` are ACI-BENCH's reference notes by encounter_id. Claims keep the order and the
-    repetitions of the file. A warning says how many records were keyed anew.
-
-    Raises BadInput unless records and references match one to one in both ways: a record's own
-    `reference` is the note of its example_id, and its section texts occur in exactly one note, each
-    note being found once; and if a section has claims but no text.
+    repetitions of the file. A warning says how many records were keyed anew. BadInput unless
+    records and references match one to one, both by example_id and by the texts of sections.
     """
     problems = Findings()
     records = _records(file, problems)
     if not problems:
-        _check_given(records, references, problems)
-        for key in sorted(set(references) - {record.example_id for _, record in records}):
-            where = f"encounter_id {shown(key)}"
-            problems.add(Place(file.name), "a reference has no record", _NOT_THIS, where)
-    if problems:
-        raise BadInput(problems.lines())
-    keyed = _keyed(records, references, problems)
+        for at, record in records:
+            _check_note(at, record, references, problems)
+    keyed = _keyed(records, references, problems) if not problems else {}
     if problems:
         raise BadInput(problems.lines())
     moved = sum(key != record.example_id for key, (_, record) in keyed.items())
@@ -98,45 +90,26 @@ def read_claims(file: Path, references: Mapping[str, str]) -> Claims:
 
 
 def _records(file: Path, problems: Findings) -> list[tuple[Place, _Record]]:
-    data = read_bytes(file, problems, remedy=_AGAIN)
-    text = decode(data, file, problems) if data is not None else None
-    value: Any = UNREAD if text is None else parse_json(text, Place(file.name), problems)
-    if value is UNREAD:
-        return []
-    if not isinstance(value, list):
-        problems.add(Place(file.name), "is not a list of records", _AGAIN)
-        return []
     records = []
-    for number, entry in enumerate(value, start=1):
-        at = Place(file.name, number, "record")
+    for at, entry in json_list(file, problems, remedy=AGAIN) or ():
         try:
             records.append((at, _Record.model_validate(entry)))
         except ValidationError as error:
             first = ".".join(str(step) for step in error.errors()[0]["loc"])
-            problems.add(at, "is not a record of claims", _AGAIN, f"{error.error_count()}: {first}")
+            problems.add(at, "is not a record of claims", AGAIN, f"{error.error_count()}: {first}")
     return records
 
 
-def _check_given(
-    records: list[tuple[Place, _Record]], references: Mapping[str, str], problems: Findings
+def _check_note(
+    at: Place, record: _Record, references: Mapping[str, str], problems: Findings
 ) -> None:
-    """The records' own keys and notes are those of the references."""
-    seen: set[str] = set()
-    for at, record in records:
-        where = f"example_id {shown(record.example_id)}"
-        note = references.get(record.example_id)
-        if record.example_id in seen:
-            problems.add(at, "the example_id is there twice", _AGAIN, where)
-        elif note is None:
-            problems.add(at, "the example_id is not among the references", _NOT_THIS, where)
-        elif note.strip() != record.reference.strip():
-            problems.add(at, "the reference is not the note of that id", _NOT_THIS, where)
-        seen.add(record.example_id)
-        for section in SECTIONS:
-            if record.claims(section) and not record.text(section):
-                problems.add(at, f"{section} has claims but no text", _AGAIN, where)
-            if not all(claim.strip() for claim in record.claims(section)):
-                problems.add(at, f"{section} has a blank claim", _AGAIN, where)
+    """Its own note is that of the reference; nothing has claims without a text."""
+    where = f"example_id {shown(record.example_id)}"
+    if references.get(record.example_id, "").strip() != record.reference.strip():
+        problems.add(at, "the reference is not the note of that id", _NOT_THIS, where)
+    for section in SECTIONS:
+        if record.claims(section) and not record.text(section):
+            problems.add(at, f"{section} has claims but no text", AGAIN, where)
 
 
 def _keyed(
@@ -151,9 +124,11 @@ def _keyed(
         if not texts or len(found) != 1:
             what = f"its sections occur together in {len(found)} notes, not in one"
             problems.add(at, what, _NOT_THIS, where)
-        elif keyed.setdefault(found[0], (at, record))[1] is not record:
-            what = f"its note {shown(found[0])} is that of record {keyed[found[0]][0].row} as well"
-            problems.add(at, what, _AGAIN, where)
+        else:
+            keyed[found[0]] = (at, record)
+    if keyed.keys() != references.keys() and not problems:
+        what = f"{len(records)} records are of {len(keyed)} of {len(references)} references"
+        problems.add(Place(records[0][0].file), what, _NOT_THIS)
     return keyed
 
 

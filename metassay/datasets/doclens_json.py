@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from metassay.core.errors import shown
-from metassay.datasets.citing import check_citations
+from metassay.datasets.checks import check_citations
 from metassay.datasets.own_data import Example, checked
 from metassay.tables.names import FULL, REFERENCE
-from metassay.tabular.decoding import DATA, UNREAD, decode, parse_json, read_bytes
-from metassay.tabular.rows import Place, Rows, SourceRow, TextRow
+from metassay.tabular.decoding import DATA, json_list
+from metassay.tabular.rows import Place, Rows, SourceRow, TextRow, source_row
 
 _SEE = "docs/own-data.md shows how it is written"
 _NUMBERED = re.compile(r"\s*\[(\d{1,9})\]\s*(.*)", re.ASCII | re.DOTALL)
@@ -47,16 +47,16 @@ def _read(folder: Path, task: str) -> Rows:
     rows = Rows()
     paths = sorted(folder.glob("*.json"))
     if not paths:
-        at = Place(str(folder))
-        rows.problems.add(at, "holds no .json file", f"put one per system there; {_SEE}")
+        fix = f"put one per system there; {_SEE}"
+        rows.wrong(Place(str(folder)), "holds no .json file", remedy=fix)
     first: dict[str, tuple[Place, Example]] = {}
     for path in paths:
         if path.stem == REFERENCE:
             fix = "rename it to the system that wrote the outputs"
-            rows.problems.add(Place(path.name), f"is named {REFERENCE}", fix)
+            rows.wrong(Place(path.name), f"is named {REFERENCE}", remedy=fix)
         if path.stem != path.stem.strip() or not path.stem.isprintable():
             what = "the file's name has blanks at an end or characters that do not print"
-            rows.problems.add(Place(shown(path.name)), what, "rename it: it is the system's name")
+            rows.wrong(Place(shown(path.name)), what, remedy="rename it: it is the system's name")
         for at, example in _examples(path, rows):
             _add(example, at, path.stem, task, first, rows)
     for path in sorted(set(folder.glob("*")) - set(paths)):
@@ -67,31 +67,21 @@ def _read(folder: Path, task: str) -> Rows:
 
 
 def _examples(path: Path, rows: Rows) -> Iterator[tuple[Place, Example]]:
-    data = read_bytes(path, rows.problems, remedy=_SEE)
-    text = decode(data, path, rows.problems) if data is not None else None
-    records = UNREAD if text is None else parse_json(text, Place(path.name), rows.problems)
-    if not isinstance(records, list):
-        if records is not UNREAD:
-            rows.problems.add(Place(path.name), "is not a list of records", _SEE)
+    records = json_list(path, rows.problems, remedy=_SEE)
+    found = [(at, _example(record, at, rows)) for at, record in records or ()]
+    if records is None or any(example is None for _, example in found):
         rows.unreadable |= {"sources", "texts"}
-        return
-    for number, record in enumerate(records, start=1):
-        at = Place(path.name, number, "record")
-        example = checked(Example, _known_keys(record, at, rows), at, rows.problems)
-        if example is None:
-            rows.unreadable |= {"sources", "texts"}
-        else:
-            yield at, example
+    yield from ((at, example) for at, example in found if example is not None)
 
 
-def _known_keys(record: Any, at: Place, rows: Rows) -> Any:
-    if not isinstance(record, dict):
-        return record
-    other = sorted(set(record) - set(Example.model_fields))
-    if other:
-        fix = "nothing to do unless one is a misspelt key"
-        rows.warnings.add(at, f"{len(other)} key(s) are not read", fix, f"{shown(other[0])}")
-    return {name: value for name, value in record.items() if name in Example.model_fields}
+def _example(record: Any, at: Place, rows: Rows) -> Example | None:
+    known = Example.model_fields
+    if isinstance(record, dict):
+        if other := sorted(record.keys() - known):
+            fix = "nothing to do unless one is a misspelt key"
+            rows.warnings.add(at, f"{len(other)} key(s) are not read", fix, shown(other[0]))
+        record = {name: value for name, value in record.items() if name in known}
+    return checked(Example, record, at, rows.problems)
 
 
 def _add(
@@ -113,7 +103,7 @@ def _add(
     for name in ("input", "reference"):
         if getattr(example, name) != getattr(earlier, name):
             what = f"{name!r} differs from that in {earlier_at.file}"
-            rows.problems.add(at, what, "make them the same or give it its own example_id", where)
+            rows.wrong(at, what, where, "make them the same or give it its own example_id")
 
 
 def _source(example: Example, at: Place, task: str, rows: Rows) -> SourceRow:
@@ -131,12 +121,11 @@ def _source(example: Example, at: Place, task: str, rows: Rows) -> SourceRow:
     where = f"example_id {shown(example.example_id)}"
     if numbered and numbers != list(range(len(numbers))):
         what = "the passages of 'input' are not numbered 0, 1, 2, ..."
-        rows.problems.add(at, what, "number them in order, from [0]", where)
+        rows.wrong(at, what, where, "number them in order, from [0]")
     spoken = [_SPEAKER.fullmatch(line) for line in lines]
     passages = [m[2] if m else line for m, line in zip(spoken, lines, strict=True)]
-    if not all(passage.strip() for passage in passages):
-        what = "a passage of 'input' is empty"
-        empty = next(n for n, passage in enumerate(passages) if not passage.strip())
-        rows.problems.add(at, what, "remove it or fill it in", f"{where}, passage {empty}")
+    if empty := [n for n, passage in enumerate(passages) if not passage.strip()]:
+        where += f", passage {empty[0]}"
+        rows.wrong(at, "a passage of 'input' is empty", where, "remove it or fill it in")
     speakers = [m[1].strip() if m else "" for m in spoken]
-    return SourceRow(at, example.example_id, task, passages, speakers, [""] * len(passages))
+    return source_row(at, example.example_id, task, passages, speakers)

@@ -40,11 +40,9 @@ def fetch(
     """Bring the dataset's files into a folder and return their paths, in the registry's order.
 
     With `mirror`, from `mirror/<dataset.mirror>/<file>`, else from the URLs. A file that is there
-    with the right sha256 is left alone; a new one is verified under a temporary name in the same
-    folder before it takes its place. Every file is tried before anything is raised (but for a host
-    that does not answer at all): BadInput for what another try cannot help (wrong content, a
-    refused URL, a file that the mirror lacks), with every problem in one go; FetchError if only the
-    network failed.
+    with the right sha256 is left alone; a new one takes its place once it is verified. Every file
+    is tried (but for a host that does not answer at all) before BadInput names all that another try
+    cannot help, or FetchError what the network failed to bring.
     """
     if mirror is not None and dataset.files and not (mirror / dataset.mirror).is_dir():
         raise BadInput(

@@ -4,11 +4,14 @@ docs/own-data.md describes them, with ratings.csv, scores.csv and segments.jsonl
 """
 
 import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from metassay.core.errors import shown
-from metassay.datasets.citing import check_citations
+from metassay.datasets.checks import check_citations
 from metassay.datasets.own_data import (
+    Line,
     Rating,
     Score,
     Segment,
@@ -19,7 +22,6 @@ from metassay.datasets.own_data import (
 )
 from metassay.tables.names import FULL
 from metassay.tabular.decoding import UNREAD, header_is_right, json_lines, name_unread
-from metassay.tabular.numbers import Numbers
 from metassay.tabular.rows import (
     Findings,
     MetricRow,
@@ -58,89 +60,62 @@ def read(folder: Path) -> Rows:
     """
     rows = Rows()
     if not folder.is_dir():
-        rows.problems.add(Place(str(folder)), "is no folder", f"create it; {_SEE}")
+        rows.wrong(Place(str(folder)), "is no folder", remedy=f"create it; {_SEE}")
         return rows
     _read_sources(folder / SOURCES_FILE, rows)
     _read_texts(folder / TEXTS_FILE, rows)
-    if os.path.lexists(folder / RATINGS_FILE):
-        read_ratings(folder / RATINGS_FILE, rows)
-    if os.path.lexists(folder / SCORES_FILE):
-        _read_scores(folder / SCORES_FILE, rows)
-    if os.path.lexists(folder / SEGMENTS_FILE):
-        _read_segments(folder / SEGMENTS_FILE, rows)
+    optional = {
+        RATINGS_FILE: read_ratings,
+        SCORES_FILE: _read_scores,
+        SEGMENTS_FILE: _read_segments,
+    }
+    for name, reader in optional.items():
+        if os.path.lexists(folder / name):
+            reader(folder / name, rows)
     check_citations(rows)
     name_unread(folder, _FILES, rows.warnings)
     return rows
 
 
 def _read_sources(path: Path, rows: Rows) -> None:
-    for at, value in json_lines(path, rows.problems, remedy=_SEE):
-        key = readable_key(value, "doc_id")
-        if key is None:
-            rows.unreadable.add("sources")
-        source = None if value is UNREAD else checked(Source, value, at, rows.problems)
-        if source is not None:
-            rows.sources.append(_source_row(source, at))
+    for at, key, one in _lines(path, Source, ("doc_id",), "sources", rows):
+        if one is not None:
+            each = [list(dict(passage).values()) for passage in one.passages]
+            text, speaker, group = map(list, zip(*each, strict=True)) if each else ([], [], [])
+            more = None if one.attributes is None else canonical(one.attributes)
+            rows.sources.append(SourceRow(at, one.doc_id, one.task, text, speaker, group, more))
         elif key is not None:
             rows.sources.append(SourceRow(at, key[0], "", [], [], []))
 
 
-def _source_row(source: Source, at: Place) -> SourceRow:
-    return SourceRow(
-        at,
-        source.doc_id,
-        source.task,
-        [passage.text for passage in source.passages],
-        [passage.speaker for passage in source.passages],
-        [passage.group for passage in source.passages],
-        None if source.attributes is None else canonical(source.attributes),
-    )
-
-
 def _read_texts(path: Path, rows: Rows) -> None:
-    for at, value in json_lines(path, rows.problems, remedy=_SEE):
-        key = readable_key(value, "doc_id", "author", "part")
-        if key is None:
-            rows.unreadable.add("texts")
-        text = None if value is UNREAD else checked(Text, value, at, rows.problems)
-        if text is not None:
-            rows.texts.append(
-                TextRow(at, text.doc_id, text.author, text.part, text.text, text.status)
-            )
+    for at, key, one in _lines(path, Text, ("doc_id", "author", "part"), "texts", rows):
+        if one is not None:
+            rows.texts.append(TextRow(at, **dict(one)))
         elif key is not None:
             rows.texts.append(TextRow(at, key[0], key[1], key[2], None, "error"))
 
 
 def _read_segments(path: Path, rows: Rows) -> None:
+    for at, _, one in _lines(path, Segment, (), "segments", rows):
+        rows.segments += [SegmentRow(at, **dict(one))] if one is not None else []
+
+
+def _lines(
+    path: Path, model: type[Line], keys: tuple[str, ...], table: str, rows: Rows
+) -> Iterator[tuple[Place, tuple[str, ...] | None, Line | None]]:
+    """Each line's place, its key where that can be read, and all of it if it is sound."""
     for at, value in json_lines(path, rows.problems, remedy=_SEE):
-        segment = None if value is UNREAD else checked(Segment, value, at, rows.problems)
-        if segment is not None:
-            rows.segments.append(
-                SegmentRow(at, segment.doc_id, segment.author, segment.part, segment.text)
-            )
+        key = readable_key(value, *keys)
+        if key is None:
+            rows.unreadable.add(table)
+        yield at, key, None if value is UNREAD else checked(model, value, at, rows.problems)
 
 
 def read_ratings(path: Path, rows: Rows) -> None:
     """Add the ratings of one file; what is wrong becomes a problem of `rows`."""
-    numbers, records = _records(path, rows.problems, _REQUIRED, tuple(_DEFAULTS))
-    for at, fields in records:
-        given = {name: value for name, value in fields.items() if value or name not in _DEFAULTS}
-        rating = checked(Rating, _DEFAULTS | given, at, rows.problems)
-        if rating is None:
-            continue
-        rows.ratings.append(
-            RatingRow(
-                at,
-                rating.study,
-                rating.doc_id,
-                rating.author,
-                rating.part,
-                rating.unit,
-                rating.rater,
-                rating.criterion,
-                number_of(numbers, rating.value, at, rows.problems, _ABSTAINED),
-            )
-        )
+    for at, one, value in _records(path, Rating, _REQUIRED, _DEFAULTS, _ABSTAINED, rows):
+        rows.ratings.append(RatingRow(at, **{**dict(one), "value": value}))
 
 
 def given_metrics(folder: Path) -> list[str]:
@@ -154,49 +129,39 @@ def given_metrics(folder: Path) -> list[str]:
 
 def _read_scores(path: Path, rows: Rows) -> None:
     """Add the scores of somebody's own metrics; a metric's direction is that of all its rows."""
-    numbers, records = _records(path, rows.problems, _SCORED, tuple(_SCORE_DEFAULTS))
     first: dict[str, MetricRow] = {}
-    for at, fields in records:
-        given = {name: cell for name, cell in fields.items() if cell or name not in _SCORE_DEFAULTS}
-        score = checked(Score, _SCORE_DEFAULTS | given, at, rows.problems)
-        if score is None:
-            continue
-        own = MetricRow(at, score.metric, score.better)
-        if first.setdefault(score.metric, own).better != score.better:
-            what = f"{shown(score.metric)} is better in two directions"
+    for at, one, value in _records(path, Score, _SCORED, _SCORE_DEFAULTS, _UNDEFINED, rows):
+        earlier = first.setdefault(one.metric, MetricRow(at, one.metric, one.better))
+        if earlier.better != one.better:
+            what = f"{shown(one.metric)} is better in two directions"
             fix = "write the same into column better of all its rows"
-            rows.problems.add(at, what, fix, f"other than line {first[score.metric].at.row}")
-        value = number_of(numbers, score.value, at, rows.problems, _UNDEFINED)
-        rows.scores.append(
-            ScoreRow(at, score.doc_id, score.author, score.part, score.metric, value)
-        )
+            rows.wrong(at, what, f"other than line {earlier.at.row}", fix)
+        rows.scores.append(ScoreRow(at, one.doc_id, one.author, one.part, one.metric, value))
     rows.metrics += first.values()
 
 
 def _records(
-    path: Path, problems: Findings, required: tuple[str, ...], optional: tuple[str, ...]
-) -> tuple[Numbers, list[tuple[Place, dict[str, str]]]]:
-    """The rows of a table with these columns, and how the numbers in `value` are written."""
+    path: Path,
+    model: type[Line],
+    required: tuple[str, ...],
+    defaults: Mapping[str, str],
+    remedy: str,
+    rows: Rows,
+) -> Iterator[tuple[Place, Any, float | None]]:
+    """The sound rows of a table with these columns, each with the number that is its value."""
     faults = Findings()
     sheet = read_sheet(path, faults, remedy=_SEE, header_alone=True)
     if sheet is not None and not header_is_right(
-        list(sheet.columns), path.name, problems, required, optional
+        list(sheet.columns), path.name, rows.problems, required, tuple(defaults)
     ):
-        return Numbers(), []
-    problems.merge(faults)
+        return
+    rows.problems.merge(faults)
     if sheet is None:
-        return Numbers(), []
-    return sheet.clear_numbers("value", problems), sheet.rows
-
-
-def number_of(
-    numbers: Numbers, value: str, at: Place, problems: Findings, remedy: str
-) -> float | None:
-    """The value; None where nothing is written, or with a problem."""
-    if numbers.none(value) or numbers.fault:
-        return None
-    number = numbers.number(value)
-    if number is None:
-        # Not quoted: what is no number may be a remark about the text.
-        problems.add(at, "'value' is no finite number", remedy)
-    return number
+        return
+    numbers = sheet.clear_numbers("value", rows.problems)
+    for at, fields in sheet.rows:
+        written = {name: cell for name, cell in fields.items() if cell or name not in defaults}
+        one = checked(model, {**defaults, **written}, at, rows.problems)
+        if one is not None:
+            what = "'value' is no finite number"
+            yield at, one, numbers.sound(fields["value"], at, what, remedy, rows.problems)

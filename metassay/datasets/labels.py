@@ -4,6 +4,7 @@ A file is known by its content: that of a registered file (its sha256), or of on
 another dataset's folder. A copy that was changed, by one byte, is not known any more.
 """
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -29,10 +30,9 @@ def label_problems(
 ) -> list[str]:
     """One line for each reason to doubt the access class of texts that repeat these datasets.
 
-    `read`: names of datasets, and the folder that each is read from: it must be its own. No
-    file of the datasets may be one of a dataset with a stricter class. Names that no entry has are
-    left out. Only files of equal length are read, piece by piece; files that are empty or hidden,
-    or that the entry itself lists, are what the entry says.
+    `read`: names of datasets, and the folder that each is read from: it must be its own. No file of
+    the datasets may be one of a stricter class; files that are empty or hidden, or that the entry
+    itself lists, are what the entry says. Names that no entry has are left out.
     """
     problems = [
         problem
@@ -98,17 +98,10 @@ def _files(folder: Path) -> Iterator[tuple[Path, int]]:
         folders.sort()
         for name in sorted(names):
             path = Path(at, name)
-            size = _size(path)
-            if size and not name.startswith("."):
-                yield path, size
-
-
-def _size(path: Path) -> int:
-    """0 for what is no file, or what nobody may look at and so read."""
-    try:
-        return path.stat().st_size if path.is_file() else 0
-    except OSError:
-        return 0
+            with contextlib.suppress(OSError):  # what nobody may look at, nobody reads
+                size = path.stat().st_size if path.is_file() else 0
+                if size and not name.startswith("."):
+                    yield path, size
 
 
 def _sha256(path: Path) -> str | None:

@@ -1,10 +1,9 @@
 """MTS-Dialog's correlation study (Ben Abacha et al. 2023): 4 systems, rated by experts.
 
 The two CSV files share no key. Their rows correspond by order, and so do the blocks of the
-summaries' file: the documents 0, 1, ... of one system, then the same documents of the next. The
-reader checks the counts, that every block has the same dialogues and references, and says in a
-warning that it went by order. Upstream does not name the systems: they are system_1, system_2, ...
-in the order of their blocks.
+summaries' file: the documents 0, 1, ... of one system, then the same documents of the next. A
+warning says so. Upstream does not name the systems: they are system_1, system_2, ... in the order
+of their blocks.
 """
 
 import re
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import Record, csv_records
-from metassay.tabular.rows import Findings, Place, RatingRow, Rows, SourceRow, TextRow
+from metassay.tabular.rows import AGAIN, Place, RatingRow, Rows, TextRow, source_row, turns_of
 
 SUMMARIES = "MTS-Dialog-Automatic-Summaries-ValidationSet.csv"
 SCORES = "MTS-Dialog-Manual-Scores4CorrelationStudy.csv"
@@ -28,7 +27,6 @@ STUDY = "mts_dialog"
 RATER = "expert"
 
 _COLUMNS = ("ID", "Dialogue", "Reference Summary", "Automatic Summary")
-_AGAIN = "fetch the file again"
 _TAG = re.compile(r"\b(Doctor|Patient|Guest_[a-z]+(?:_\d+)?)\s*:")
 
 
@@ -39,69 +37,38 @@ def read(folder: Path) -> Rows:
     are. Values stay as released, also the omission rates below 0, which a warning counts.
     """
     rows = Rows()
-    summaries = csv_records(folder / SUMMARIES, rows.problems, required=_COLUMNS, remedy=_AGAIN)
-    scores = csv_records(folder / SCORES, rows.problems, required=tuple(CRITERIA), remedy=_AGAIN)
-    documents = _documents(summaries, rows.problems)
-    if len(summaries) != len(scores) and not rows.problems:
-        what = f"has {len(scores)} rows, {SUMMARIES} has {len(summaries)}"
-        rows.problems.add(Place(SCORES), what, f"their rows correspond by order; {_AGAIN}")
+    summaries = csv_records(folder / SUMMARIES, rows.problems, required=_COLUMNS, remedy=AGAIN)
+    scores = csv_records(folder / SCORES, rows.problems, required=tuple(CRITERIA), remedy=AGAIN)
+    ids = [record.fields["ID"] for record in summaries]
+    documents = len(set(ids))
+    whole = ids == list(map(str, range(documents))) * (len(ids) // max(documents, 1))
+    if (len(scores) != len(ids) or not whole) and not rows.problems:
+        rows.wrong(Place(SUMMARIES), f"does not go with {SCORES}: their rows correspond by order")
     if rows.problems:
         return rows
     for record in summaries[:documents]:
-        _add_document(record, rows)
+        speaker, passages = turns_of(record.fields["Dialogue"], _TAG)
+        doc_id, reference = _doc_id(record), record.fields["Reference Summary"]
+        rows.sources.append(source_row(record.at, doc_id, "note", passages, speaker))
+        rows.texts.append(TextRow(record.at, doc_id, REFERENCE, FULL, reference))
     for number, (summary, score) in enumerate(zip(summaries, scores, strict=True)):
-        author = f"system_{number // documents + 1}"
-        _add_summary(summary, score, author, rows)
+        _add_summary(summary, score, f"system_{number // documents + 1}", rows)
     what = f"{len(summaries)} rows were joined with those of {SCORES} by their order"
     rows.warnings.add(Place(SUMMARIES), what, "the files have no key to join by")
     return rows
-
-
-def _documents(summaries: list[Record], problems: Findings) -> int:
-    """How many documents a block has; a problem if the blocks are not of one kind."""
-    ids = [record.fields["ID"] for record in summaries]
-    count = len(set(ids))
-    blocks = len(ids) // count if count else 0
-    if ids != [str(number) for number in range(count)] * blocks:
-        what = "the IDs are not 0, 1, 2, ... once for each system"
-        problems.add(Place(SUMMARIES), what, _AGAIN)
-        return count
-    for number, record in enumerate(summaries):
-        first = summaries[number % count].fields
-        for column in ("Dialogue", "Reference Summary"):
-            if record.fields[column] != first[column]:
-                what = f"{column!r} is not that of the first row with the same ID"
-                problems.add(record.at, what, _AGAIN, f"ID {record.fields['ID']}")
-    return count
 
 
 def _doc_id(record: Record) -> str:
     return f"mts_{int(record.fields['ID']):03d}"
 
 
-def _add_document(record: Record, rows: Rows) -> None:
-    doc_id = _doc_id(record)
-    before, *turns = _TAG.split(record.fields["Dialogue"])
-    speaker, passages = turns[0::2], [turn.strip() for turn in turns[1::2]]
-    if before.strip() or not passages or not all(passages):
-        what = "the dialogue does not divide into turns that begin with their speaker"
-        rows.problems.add(record.at, what, _AGAIN, f"ID {record.fields['ID']}")
-    group = [""] * len(passages)
-    rows.sources.append(SourceRow(record.at, doc_id, "note", passages, speaker, group))
-    reference = record.fields["Reference Summary"]
-    rows.texts.append(TextRow(record.at, doc_id, REFERENCE, FULL, reference))
-
-
 def _add_summary(summary: Record, score: Record, author: str, rows: Rows) -> None:
     doc_id = _doc_id(summary)
-    text = summary.fields["Automatic Summary"]
-    rows.texts.append(TextRow(summary.at, doc_id, author, FULL, text))
+    rows.texts.append(
+        TextRow(summary.at, doc_id, author, FULL, summary.fields["Automatic Summary"])
+    )
     for column, criterion in CRITERIA.items():
-        try:
-            value = float(score.fields[column])
-        except ValueError:
-            rows.problems.add(score.at, f"{column!r} is no number", _AGAIN)
-            continue
+        value = float(score.fields[column])
         if column == "OmissionRate" and value < 0:
             what = "the omission rate is below 0, which no rate can be; kept as released"
             fix = "leave it: the published correlations contain it"

@@ -1,7 +1,8 @@
 """What anybody's own data must look like, declared once for all formats that carry it."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self, TypeVar
+from functools import partial
+from typing import Annotated, Any, Literal, LiteralString, Self, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -20,37 +21,21 @@ def _clean(value: str) -> str:
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:
-        raise PydanticCustomError(
-            "surrogate", "holds half of a surrogate pair; write the whole character"
-        ) from None
+        what = "holds half of a surrogate pair; write the whole character"
+        raise PydanticCustomError("surrogate", what) from None
     return value
 
 
-def _filled(value: str) -> str:
+def _filled_in(value: str, *, remedy: LiteralString = "fill it in") -> str:
     if not value.strip():
-        raise PydanticCustomError("empty", "is empty; fill it in")
-    return value
-
-
-def _written(value: str) -> str:
-    if not value.strip():
-        raise PydanticCustomError("empty", f"is empty; write it; {_STATUS_REMEDY}")
-    return value
-
-
-def _facet(value: str) -> str:
-    if not value.strip():
-        raise PydanticCustomError(
-            "empty", "is empty; write it, or remove the line if the text lacks the facet"
-        )
+        raise PydanticCustomError("empty", f"is empty; {remedy}")
     return value
 
 
 def _key(value: str) -> str:
     if value != value.strip() or not value.isprintable():
-        raise PydanticCustomError(
-            "key", "has blanks at an end or characters that do not print; clean it"
-        )
+        what = "has blanks at an end or characters that do not print; clean it"
+        raise PydanticCustomError("key", what)
     return value
 
 
@@ -63,9 +48,12 @@ def _passage(value: object) -> object:
     return {"text": value} if isinstance(value, str) else value
 
 
+_FACET = "write it, or remove the line if the text lacks the facet"
 Clean = Annotated[str, AfterValidator(_clean)]
-Filled = Annotated[Clean, AfterValidator(_filled)]
-Written = Annotated[Clean, AfterValidator(_written)]
+Filled = Annotated[Clean, AfterValidator(_filled_in)]
+Written = Annotated[
+    Clean, AfterValidator(partial(_filled_in, remedy=f"write it; {_STATUS_REMEDY}"))
+]
 Key = Annotated[Filled, AfterValidator(_key)]
 Task = Literal["note", "impression", "question", "abstract", "other"]
 
@@ -101,9 +89,8 @@ class Text(Options):
         if self.status == "ok" and self.text is None:
             raise PydanticCustomError("text", f"'text' is missing; add it; {_STATUS_REMEDY}")
         if self.status != "ok" and self.text is not None:
-            raise PydanticCustomError(
-                "text", "'text' is there although 'status' is not ok; remove one of the two"
-            )
+            what = "'text' is there although 'status' is not ok; remove one of the two"
+            raise PydanticCustomError("text", what)
         return self
 
 
@@ -113,7 +100,7 @@ class Segment(Options):
     doc_id: Key
     author: Key
     part: Key
-    text: Annotated[Clean, AfterValidator(_facet)]
+    text: Annotated[Clean, AfterValidator(partial(_filled_in, remedy=_FACET))]
 
 
 class Rating(Options):

@@ -1,10 +1,7 @@
 """The readers: one per format or dataset, from a folder of raw files to rows, or to items.
 
-A dataset is an entry in data/registry.yaml that names its reader; a new reader is a file in this
-folder, or in judge_tests/readers/ if it gives items that judges are tried on, or in
-segment_tests/readers/ if it gives texts that segmentations are tried on, and a line below,
-`module:function`. A reader is imported when it is used. A user's reader is named by such a path in
-the registry itself.
+A dataset is an entry in data/registry.yaml that names its reader, or by a dotted path a user's own.
+CONTRIBUTING.md says where a new one goes. A reader is imported when it is used.
 """
 
 import importlib

@@ -13,7 +13,16 @@ from typing import Any, NamedTuple
 from metassay.core.errors import shown
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import UNREAD, json_lines, parse_json
-from metassay.tabular.rows import Place, RatingRow, Rows, ScoreRow, SegmentRow, SourceRow, TextRow
+from metassay.tabular.rows import (
+    AGAIN,
+    Place,
+    RatingRow,
+    Rows,
+    ScoreRow,
+    SegmentRow,
+    TextRow,
+    source_row,
+)
 
 FACETS = ("background", "method", "result", "conclusion")
 METRICS = {
@@ -36,11 +45,10 @@ RATER = "released"
 _NAMES = {"bartlarge": "bart_large"}  # others are called what their keys say
 _ASPECT = "_aspect"
 _HUMAN = "_human"
-_AGAIN = "fetch the file again"
 
 
 class _Part(NamedTuple):
-    """One part of the set: its name (the file's), and what the records of its file have."""
+    """A part of the set: its name (the file's), and what the records of its file have."""
 
     name: str
     keys: frozenset[str]
@@ -67,8 +75,7 @@ def read(folder: Path) -> Rows:
     papers = list(_papers(path, rows))
     part = _part(path.stem, [paper for _, _, paper in papers])
     if papers and not part.systems:
-        what = "has no system that people scored: no key ends in '_human'"
-        rows.problems.add(Place(path.name), what, _AGAIN)
+        rows.wrong(Place(path.name), "has no system that people scored: no key ends in '_human'")
     for at, number, paper in papers:
         _add_paper(at, f"{part.name}_{number:02d}", paper, part, rows)
     return rows
@@ -79,7 +86,7 @@ def _only_file(folder: Path, rows: Rows) -> Path | None:
     if len(found) == 1:
         return found[0]
     what = f"has {len(found)} files *.json" if folder.is_dir() else "is no folder"
-    rows.problems.add(Place(str(folder)), what, "put one part of ScholarSum, one file, into it")
+    rows.wrong(Place(str(folder)), what, remedy="put one part of ScholarSum, one file, into it")
     return None
 
 
@@ -87,11 +94,11 @@ def _papers(path: Path, rows: Rows) -> Iterator[tuple[Place, int, dict[str, Any]
     """Every record with its place and number; what is no record is a problem."""
     seen: dict[str, Place] = {}
     articles: dict[str, Place] = {}
-    for number, (at, value) in enumerate(json_lines(path, rows.problems, remedy=_AGAIN)):
+    for number, (at, value) in enumerate(json_lines(path, rows.problems, remedy=AGAIN)):
         if value is UNREAD:
             continue
         if not isinstance(value, dict):
-            rows.problems.add(at, "is not an object with named values", _AGAIN)
+            rows.wrong(at, "is not an object with named values")
             continue
         whole = json.dumps(value, sort_keys=True)
         first = seen.setdefault(whole, at)
@@ -116,8 +123,7 @@ def _part(name: str, papers: Collection[dict[str, Any]]) -> _Part:
 def _add_paper(at: Place, doc_id: str, paper: dict[str, Any], part: _Part, rows: Rows) -> None:
     article, abstract = (_text(at, paper, name, rows) for name in ("article", "human"))
     passages = [line.strip() for line in article.split("\n") if line.strip()]
-    blank = [""] * len(passages)
-    rows.sources.append(SourceRow(at, doc_id, "abstract", passages, blank, blank))
+    rows.sources.append(source_row(at, doc_id, "abstract", passages))
     rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, abstract))
     read = {"article", "human", f"human{_ASPECT}"}
     _add_segments(at, doc_id, REFERENCE, f"human{_ASPECT}", paper, rows)
@@ -140,8 +146,7 @@ def _add_segments(
     at: Place, doc_id: str, author: str, name: str, paper: dict[str, Any], rows: Rows
 ) -> None:
     if name not in paper:
-        what = f"{shown(name)} is not there"
-        rows.warnings.add(at, what, "this text has no released facets")
+        rows.warnings.add(at, f"{shown(name)} is not there", "this text has no released facets")
         return
     facets = paper[name]
     if isinstance(facets, str):
@@ -150,8 +155,7 @@ def _add_segments(
         if facets is UNREAD:
             return
     if not isinstance(facets, dict):
-        what = f"{shown(name)} is no object of facets written as JSON"
-        rows.problems.add(at, what, _AGAIN)
+        rows.wrong(at, f"{shown(name)} is no object of facets written as JSON")
         return
     for facet in FACETS:
         text = _segment(at, facets, facet, f"{name} > {facet}", rows)
@@ -168,11 +172,12 @@ def _segment(at: Place, facets: dict[str, Any], facet: str, name: str, rows: Row
     if facet not in facets:
         rows.warnings.add(at, f"{shown(name)} is not there", "it counts as absent from the text")
     elif isinstance(text, list) and all(isinstance(piece, str) for piece in text):
-        what = f"{shown(name)} is a list, not a text"
-        rows.warnings.add(at, what, "its pieces are joined by blanks")
+        rows.warnings.add(
+            at, f"{shown(name)} is a list, not a text", "its pieces are joined by blanks"
+        )
         return " ".join(text)
     elif text is not None and not isinstance(text, str):
-        rows.problems.add(at, f"{shown(name)} is no text", _AGAIN)
+        rows.wrong(at, f"{shown(name)} is no text")
     return text if isinstance(text, str) else ""
 
 
@@ -211,8 +216,7 @@ def _scores(
 def _by_facet(at: Place, paper: dict[str, Any], name: str, rows: Rows) -> list[float | None]:
     values = paper.get(name)
     if not isinstance(values, list) or len(values) != len(FACETS):
-        what = f"{shown(name)} is not a list of {len(FACETS)} numbers"
-        rows.problems.add(at, what, _AGAIN)
+        rows.wrong(at, f"{shown(name)} is not a list of {len(FACETS)} numbers")
         return [None] * len(FACETS)
     return [_number(at, value, name, rows) for value in values]
 
@@ -221,12 +225,12 @@ def _text(at: Place, paper: dict[str, Any], name: str, rows: Rows) -> str:
     text = paper.get(name)
     if isinstance(text, str) and text.strip():
         return text
-    rows.problems.add(at, f"{shown(name)} is no text", _AGAIN)
+    rows.wrong(at, f"{shown(name)} is no text")
     return ""
 
 
 def _number(at: Place, value: object, name: str, rows: Rows) -> float | None:
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
         return float(value)
-    rows.problems.add(at, f"{shown(name)} is no finite number", _AGAIN)
+    rows.wrong(at, f"{shown(name)} is no finite number")
     return None

@@ -11,7 +11,7 @@ from pathlib import Path
 from metassay.core.errors import shown
 from metassay.tables.names import FULL
 from metassay.tabular.decoding import Record, csv_records, finite_number
-from metassay.tabular.rows import Place, RatingRow, Rows, SourceRow, TextRow
+from metassay.tabular.rows import Place, RatingRow, Rows, TextRow, source_row
 
 CRITERIA = (
     *("consistency", "realism_hist", "realism_phys", "clinical_accuracy"),
@@ -38,16 +38,15 @@ def read(folder: Path) -> Rows:
     sheets = [path for path in sheets if path.name != NOTES_FILE]
     if not sheets:
         what = "has no CSV file of a rater" if folder.is_dir() else "is no folder"
-        rows.problems.add(Place(str(folder)), what, _SEE)
+        rows.wrong(Place(str(folder)), what, remedy=_SEE)
         return rows
     by_rater: dict[str, list[Record]] = {}
     for path in sheets:
         records = csv_records(path, rows.problems, required=CRITERIA, remedy=_SEE)
         for rater, mine in _raters(path, records, rows):
             if rater in by_rater:
-                where = Place(path.name)
                 what = f"rater {shown(rater)} is in another file too"
-                rows.problems.add(where, what, "put a rater's rows into one file")
+                rows.wrong(Place(path.name), what, remedy="put a rater's rows into one file")
             by_rater[rater] = mine
     n_notes = _equally_many(by_rater, rows)
     for rater, mine in by_rater.items():
@@ -62,25 +61,21 @@ def _raters(path: Path, records: list[Record], rows: Rows) -> Iterator[tuple[str
     if not records:
         return
     for name in records[0].fields.keys() - {*CRITERIA, _RATER, ""}:
-        where = Place(path.name, 1)
-        rows.warnings.add(where, f"column {shown(name)} is not read", "the form has no such column")
+        what, fix = f"column {shown(name)} is not read", "the form has no such column"
+        rows.warnings.add(Place(path.name, 1), what, fix)
     of: dict[str, list[Record]] = {}
     for record in records:
         rater = record.fields.get(_RATER, path.stem).strip()
         if not rater:
-            rows.problems.add(record.at, "'rater' is empty", "write who graded this note")
+            rows.wrong(record.at, "'rater' is empty", remedy="write who graded this note")
         of.setdefault(rater, []).append(record)
-    if "" in records[0].fields:
-        _check_numbers(records, rows)
-    yield from of.items()
-
-
-def _check_numbers(records: list[Record], rows: Rows) -> None:
-    numbers = [record.fields[""] for record in records]
-    if not any(numbers == [str(first + i) for i in range(len(numbers))] for first in (0, 1)):
+    numbers = [record.fields.get("") for record in records]
+    counted = [[str(first + i) for i in range(len(numbers))] for first in (0, 1)]
+    if "" in records[0].fields and numbers not in counted:
         what = "the column without a name does not number the rows"
         fix = "put the rows in the order of the notes, and remove the column or number it from 0"
-        rows.problems.add(records[0].at, what, fix)
+        rows.wrong(records[0].at, what, remedy=fix)
+    yield from of.items()
 
 
 def _equally_many(by_rater: dict[str, list[Record]], rows: Rows) -> int:
@@ -92,7 +87,7 @@ def _equally_many(by_rater: dict[str, list[Record]], rows: Rows) -> int:
         if len(mine) != usual:
             what = f"rater {shown(rater)} has {len(mine)} rows, others have {usual}"
             fix = "give every note a row; leave the cells empty where there is no grade"
-            rows.problems.add(Place(mine[0].at.file), what, fix)
+            rows.wrong(Place(mine[0].at.file), what, remedy=fix)
     return usual
 
 
@@ -105,8 +100,8 @@ def _add_ratings(record: Record, doc_id: str, rater: str, rows: Rows) -> None:
         written = record.fields[criterion].strip()
         value = finite_number(written) if written else None
         if written and value is None:
-            what = f"{criterion!r} is no number"
-            rows.problems.add(record.at, what, "leave it empty where there is no grade")
+            fix = "leave it empty where there is no grade"
+            rows.wrong(record.at, f"{criterion!r} is no number", remedy=fix)
         rows.ratings.append(
             RatingRow(record.at, STUDY, doc_id, AUTHOR, FULL, "text", rater, criterion, value)
         )
@@ -114,18 +109,18 @@ def _add_ratings(record: Record, doc_id: str, rater: str, rows: Rows) -> None:
 
 def _add_notes(path: Path, n_notes: int, rows: Rows) -> None:
     if not path.exists():
-        what = f"there is no {NOTES_FILE}"
-        rows.warnings.add(Place(str(path.parent)), what, "ratings are read, without texts")
+        at, fix = Place(str(path.parent)), "ratings are read, without texts"
+        rows.warnings.add(at, f"there is no {NOTES_FILE}", fix)
         return
     records = csv_records(path, rows.problems, required=(_TEXT,), remedy=_SEE)
     if records and len(records) != n_notes:
         what = f"has {len(records)} notes, and the raters have {n_notes} rows"
-        rows.problems.add(Place(path.name), what, "give every note a row, in the raters' order")
+        fix = "give every note a row, in the raters' order"
+        rows.wrong(Place(path.name), what, remedy=fix)
     for number, record in enumerate(records, start=1):
         doc_id, text = _note(number, n_notes), record.fields[_TEXT]
         prompt = [line for line in record.fields.get(_PROMPT, "").split("\n") if line.strip()]
-        blank = [""] * len(prompt)
-        rows.sources.append(SourceRow(record.at, doc_id, "note", prompt, blank, blank))
+        rows.sources.append(source_row(record.at, doc_id, "note", prompt))
         rows.texts.append(TextRow(record.at, doc_id, AUTHOR, FULL, text))
         if not text.strip():
-            rows.problems.add(record.at, "'text' is empty", "write the note that was graded")
+            rows.wrong(record.at, "'text' is empty", remedy="write the note that was graded")

@@ -5,16 +5,15 @@ responses with both scores beside them. A value by people is the mean of several
 values are not released.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Literal, TypeVar
 
-from metassay.core.errors import shown
 from metassay.core.options import Options
 from metassay.datasets.own_data import Filled, Written, checked
 from metassay.tables.names import FULL, REFERENCE
-from metassay.tabular.decoding import UNREAD, decode, parse_json, read_bytes
-from metassay.tabular.rows import Place, RatingRow, Rows, ScoreRow, SourceRow, TextRow
+from metassay.tabular.decoding import json_list
+from metassay.tabular.rows import AGAIN, Place, RatingRow, Rows, ScoreRow, TextRow, source_row
 
 TOPICAL_CHAT = "topical_chat_result.json"
 SFRES = "sfres_result.json"
@@ -29,12 +28,8 @@ SYSTEMS = {
 UNNAMED = "unnamed"  # whoever wrote the responses of SFRES
 RATER = "mean"
 
-_AGAIN = "fetch the file again"
-
 
 class _Response(Options):
-    """What a record of either file holds."""
-
     source: Filled
     system_output: Written
     scores: dict[str, float]
@@ -42,15 +37,11 @@ class _Response(Options):
 
 
 class _Turn(_Response):
-    """One response of Topical-Chat."""
-
-    system_id: str
+    system_id: Literal[tuple(SYSTEMS)]  # type: ignore[valid-type]
     context: Filled
 
 
 class _Sentence(_Response):
-    """One sentence of SFRES."""
-
     doc_id: int
     reference: Written
 
@@ -66,22 +57,16 @@ def read_topical_chat(folder: Path) -> Rows:
     because both were rated; there is no reference.
     """
     rows = Rows()
-    documents: dict[str, tuple[str, str]] = {}  # dialogue -> its document and fact
+    documents: dict[str, str] = {}  # by dialogue
     for at, turn in _records(folder / TOPICAL_CHAT, _Turn, rows):
-        author = SYSTEMS.get(turn.system_id)
-        if author is None:
-            what = "the system is not known"
-            rows.problems.add(at, what, _AGAIN, f"system_id {shown(turn.system_id)}")
-            continue
         if turn.source not in documents:
-            doc_id = f"topical_chat_{len(documents):02d}"
-            documents[turn.source] = (doc_id, turn.context)
-            rows.sources.append(_dialogue(at, doc_id, turn))
-        doc_id, fact = documents[turn.source]
-        if turn.context != fact:
-            what = "the fact is not that of the dialogue's first row"
-            rows.problems.add(at, what, _AGAIN, f"doc_id {shown(doc_id)}")
-        _add(at, doc_id, author, turn, "topical_chat", rows)
+            doc_id = documents[turn.source] = f"topical_chat_{len(documents):02d}"
+            said = [line.strip() for line in turn.source.split("\n") if line.strip()]
+            group = ["dialogue"] * len(said) + ["fact"]
+            passages = [*said, turn.context.strip()]
+            rows.sources.append(source_row(at, doc_id, "other", passages, group=group))
+        author = SYSTEMS[turn.system_id]
+        _add(at, documents[turn.source], author, turn, "topical_chat", rows)
     return rows
 
 
@@ -94,49 +79,26 @@ def read_sfres(folder: Path) -> Rows:
     rows = Rows()
     for at, sentence in _records(folder / SFRES, _Sentence, rows):
         doc_id = f"sfres_{sentence.doc_id:04d}"
-        source = SourceRow(at, doc_id, "other", [sentence.source.strip()], [""], [""])
-        rows.sources.append(source)
+        rows.sources.append(source_row(at, doc_id, "other", [sentence.source.strip()]))
         rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, sentence.reference))
         _add(at, doc_id, UNNAMED, sentence, "sfres", rows)
     return rows
 
 
-def _records(path: Path, model: type[_Line], rows: Rows) -> list[tuple[Place, _Line]]:
-    data = read_bytes(path, rows.problems, remedy=_AGAIN)
-    text = decode(data, path, rows.problems) if data is not None else None
-    value: Any = UNREAD if text is None else parse_json(text, Place(path.name), rows.problems)
-    if value is UNREAD:
-        return []
-    if not isinstance(value, list):
-        rows.problems.add(Place(path.name), "is not a list of records", _AGAIN)
-        return []
-    places = [Place(path.name, number, "record") for number in range(1, len(value) + 1)]
-    found = zip(places, value, strict=True)
-    made = [(at, checked(model, one, at, rows.problems)) for at, one in found]
-    return [(at, one) for at, one in made if one is not None]
-
-
-def _dialogue(at: Place, doc_id: str, turn: _Turn) -> SourceRow:
-    turns = [line.strip() for line in turn.source.split("\n") if line.strip()]
-    passages = [*turns, turn.context.strip()]
-    group = ["dialogue"] * len(turns) + ["fact"]
-    return SourceRow(at, doc_id, "other", passages, [""] * len(passages), group)
+def _records(path: Path, model: type[_Line], rows: Rows) -> Iterator[tuple[Place, _Line]]:
+    for at, value in json_list(path, rows.problems, remedy=AGAIN) or ():
+        if (found := checked(model, value, at, rows.problems)) is not None:
+            yield at, found
 
 
 def _add(at: Place, doc_id: str, author: str, one: _Response, study: str, rows: Rows) -> None:
-    rows.texts.append(TextRow(at, doc_id, author, FULL, one.system_output))
     key = (doc_id, author, FULL)
-    for criterion, value in one.scores.items():
-        rating = RatingRow(at, study, *key, "text", RATER, criterion, float(value))
-        rows.ratings.append(rating)
-    for dimension, value in one.predict_scores.items():
-        rows.scores.append(ScoreRow(at, *key, f"unieval_{dimension}", float(value)))
-    _check_dimensions(at, one.scores, one.predict_scores, rows)
-
-
-def _check_dimensions(
-    at: Place, people: Mapping[str, float], own: Mapping[str, float], rows: Rows
-) -> None:
-    if set(people) != set(own):
-        what = "people and UniEval scored other dimensions"
-        rows.problems.add(at, what, _AGAIN, ", ".join(sorted(set(people) ^ set(own))))
+    rows.texts.append(TextRow(at, *key, one.system_output))
+    rows.ratings += [
+        RatingRow(at, study, *key, "text", RATER, criterion, float(value))
+        for criterion, value in one.scores.items()
+    ]
+    rows.scores += [
+        ScoreRow(at, *key, f"unieval_{dimension}", float(value))
+        for dimension, value in one.predict_scores.items()
+    ]

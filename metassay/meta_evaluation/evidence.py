@@ -11,21 +11,22 @@ from metassay.meta_evaluation.gather import AtLevel, Gathered, directed_places
 from metassay.meta_evaluation.options import ANY_SHAPE, SYSTEM, VANISHES, MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, frame_of, generator
 from metassay.meta_evaluation.verdicts import OF_NO_OTHERS
-from metassay.statistics.ceiling import AgainstRater, Known, against_rater
+from metassay.statistics.agreement import AgainstRater, Known, against_rater
 from metassay.statistics.components import correlate_at
 from metassay.statistics.correlation import LEVELS, Level, system_means
 from metassay.statistics.exact_sums import Array
-from metassay.statistics.jackknife import Over, interval
-from metassay.statistics.layout import Layout
-from metassay.statistics.pairs import calibrate, calibrated_chance, pairwise_accuracy
-from metassay.statistics.simultaneous import (
+from metassay.statistics.jackknife import (
     Moderate,
+    Over,
     between_systems,
     corrected_for_choice,
     deviations,
+    interval,
     joint_confidence,
     moderator,
 )
+from metassay.statistics.layout import Layout
+from metassay.statistics.pairs import calibrate, calibrated_chance, pairwise_accuracy
 from metassay.tables.evidence import EVIDENCE
 
 DEALINGS = 100  # of a metric's scores, for the accuracy that chance alone reaches
@@ -67,7 +68,7 @@ def evidence(
     - low, high: for other systems and documents (for other documents alone, where the design has
       one system or none).
     - corrected_low, corrected_high: the variance between systems is moderated by that of all
-      metrics (`simultaneous.moderator`), unlike variance_*; never narrower than low and high.
+      metrics (`jackknife.moderator`), unlike variance_*; never narrower than low and high.
     - confound: of coverage, density, words and options.confounds. The system is none: whoever
       compares systems wants to know who writes better.
     - accuracy: acc_eq of Deutsch et al. 2023 with the epsilon that suits these data best; of texts

@@ -16,13 +16,14 @@ from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, frame_of, generator
 from metassay.statistics.classification import Calibration, auroc, calibration, judge_card
 from metassay.statistics.exact_sums import Array
-from metassay.statistics.pass_rate import (
+from metassay.statistics.shares import (
+    Clusters,
+    Estimate,
     labels_needed,
     pass_rates,
     prediction_powered_mean,
     rogan_gladen,
 )
-from metassay.statistics.shares import Clusters, Estimate
 from metassay.tables.columns import table
 from metassay.tables.judge_cards import CALIBRATION, CARD_STATISTICS, JUDGE_CARDS
 from metassay.tables.names import NO_JUDGE

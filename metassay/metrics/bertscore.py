@@ -10,9 +10,9 @@ store of model outputs (metassay.models), and a second run loads no model.
 """
 
 import csv
-import functools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -49,42 +49,35 @@ class BertscoreOptions(NetworkOptions):
     batch_tokens: int = Field(default=512, ge=1)
 
 
-_MISSING = (
-    "null if both texts are empty, or if all tokens of one weigh nothing (with `idf`); 0 if one"
-    " text is empty"
+_described = partial(
+    Description,
+    better="higher",
+    range=(-1, 1),
+    missing="null if both texts are empty, or if all tokens of one weigh nothing (with `idf`); 0 if"
+    " one text is empty",
+    family=OVERLAP,
 )
 _SOURCE = "Zhang et al. 2020, section 3, {}; bert-score 0.3.13"
-_CUT = "What is past the encoder's limit is not read"
+_SIDE = (
+    "mean, over the {}'s tokens, of the highest cosine similarity to a token of the {}. What is"
+    " past the encoder's limit is not read"
+)
 
 DESCRIPTIONS = (
-    Description(
+    _described(
         "bertscore_precision",
-        "mean, over the text's tokens, of the highest cosine similarity to a token of the"
-        f" reference. {_CUT}",
-        "higher",
-        (-1, 1),
-        _MISSING,
-        _SOURCE.format("P_BERT and equation 1"),
-        OVERLAP,
+        _SIDE.format("text", "reference"),
+        source=_SOURCE.format("P_BERT and equation 1"),
     ),
-    Description(
+    _described(
         "bertscore_recall",
-        "mean, over the reference's tokens, of the highest cosine similarity to a token of the"
-        f" text. {_CUT}",
-        "higher",
-        (-1, 1),
-        _MISSING,
-        _SOURCE.format("R_BERT and equation 1"),
-        OVERLAP,
+        _SIDE.format("reference", "text"),
+        source=_SOURCE.format("R_BERT and equation 1"),
     ),
-    Description(
+    _described(
         "bertscore_f1",
         "harmonic mean of BERTScore precision and recall; 0 if one of them is not above 0",
-        "higher",
-        (-1, 1),
-        _MISSING,
-        _SOURCE.format("F_BERT"),
-        OVERLAP,
+        source=_SOURCE.format("F_BERT"),
         headline=True,
     ),
 )
@@ -92,11 +85,12 @@ DESCRIPTIONS = (
 
 def recipe(options: BertscoreOptions) -> str:
     """Everything that can change more than a last digit, a folder by its content."""
+    baseline = options.baseline or "none"
     settings: dict[str, object] = {
         "model": identify(options).name,
         "layers": _layers(options) or "last",
         "idf": "yes" if options.idf else "no",
-        "baseline": _baseline_name(options.baseline),
+        "baseline": ",".join(map(str, baseline)) if isinstance(baseline, list) else baseline,
         "device": device_kind(options.device),
         "dtype": options.dtype,
     }
@@ -150,15 +144,16 @@ def _matches(
     store: Path,
 ) -> list[Match]:
     """Matches of pairs without empty texts, from the store or else from the encoder."""
+    counted = ((text_hash(text), n) for text, n in (references or {}).items())
     settings = {
         "method": METHOD,
         "layers": _layers(options) or "last",
         "dtype": options.dtype,
-        "idf": None if references is None else _content(references),
+        "idf": None if references is None else text_hash(repr(sorted(counted))),
     }
     task = Task("bertscore", identify(options), options.device, settings, _PACKAGES)
 
-    @functools.cache
+    @cache
     def loaded() -> tuple[encoders.Encoder, Weigh]:
         encoder = encoders.load_encoder(options, _layers(options))
         return encoder, weighing(encoder, references)
@@ -172,26 +167,19 @@ def _matches(
     return [Match(*match) for match in outputs(task, pairs, compute, store=store)]
 
 
-def _content(references: Mapping[str, int]) -> str:
-    return text_hash(repr(sorted((text_hash(text), n) for text, n in references.items())))
-
-
 def _values(match: Match, baseline: Sequence[float] | None) -> tuple[float | None, ...]:
     """Precision, recall and F1; not rescaled if there was nothing to match."""
-    precision, recall = match.precision, match.recall
-    values = (precision, recall, _f1(precision, recall))
+    precision, recall, f1 = match.precision, match.recall, None
+    if precision is not None and recall is not None:
+        least, total = min(precision, recall), precision + recall
+        f1 = 2 * precision * recall / total if least > 0 else 0.0
+    values = (precision, recall, f1)
     if baseline is None or not match.matched:
         return values
     return tuple(
         None if value is None else (value - base) / (1 - base)
         for value, base in zip(values, baseline, strict=True)
     )
-
-
-def _f1(precision: float | None, recall: float | None) -> float | None:
-    if precision is None or recall is None:
-        return None
-    return 2 * precision * recall / (precision + recall) if min(precision, recall) > 0 else 0.0
 
 
 def _layers(options: BertscoreOptions) -> int | None:
@@ -223,9 +211,3 @@ def _baseline(options: BertscoreOptions) -> Sequence[float] | None:
     if str(layers) not in rows:
         raise BadInput(f"baseline {options.baseline!r}: has no layer {layers}; correct `layers`")
     return [float(rows[str(layers)][column]) for column in ("P", "R", "F")]
-
-
-def _baseline_name(baseline: str | list[float] | None) -> str:
-    if isinstance(baseline, list):
-        return ",".join(map(str, baseline))
-    return baseline or "none"

@@ -19,16 +19,10 @@ class BleuOptions(Options):
 
 def corpus(statistics: Sequence[Sequence[float]]) -> float:
     """Corpus BLEU (0..100) from the statistics of its texts; equals sacreBLEU's `corpus_bleu`."""
-    sums = [int(total) for total in np.sum(np.asarray(statistics, dtype=float), axis=0)]
     from sacrebleu.metrics.bleu import BLEU
 
-    score = BLEU.compute_bleu(
-        correct=sums[2:6],
-        total=sums[6:10],
-        sys_len=sums[0],
-        ref_len=sums[1],
-        smooth_method="exp",
-    )
+    sums = [int(total) for total in np.sum(np.asarray(statistics, dtype=float), axis=0)]
+    score = BLEU.compute_bleu(sums[2:6], sums[6:10], sums[0], sums[1], smooth_method="exp")
     return float(score.score)
 
 
@@ -64,8 +58,15 @@ def measure(
     tokens of the reference, matches of order 1 to 4, n-grams of order 1 to 4.
     """
     scorer = _scorer(options)
-    pairs = zip(candidates, evidence, strict=True)
-    return {"bleu": [_measured(scorer, candidate, reference) for candidate, reference in pairs]}
+    measured = []
+    for candidate, reference in zip(candidates, evidence, strict=True):
+        score = scorer.sentence_score(candidate, [reference])
+        counts = (score.sys_len, score.ref_len, *score.counts, *score.totals)
+        there = score.sys_len or score.ref_len
+        measured.append(
+            Measured(float(score.score), tuple(map(float, counts))) if there else UNDEFINED
+        )
+    return {"bleu": measured}
 
 
 def _scorer(options: BleuOptions) -> Any:
@@ -76,14 +77,6 @@ def _scorer(options: BleuOptions) -> Any:
     return BLEU(
         tokenize=options.tokenize, lowercase=options.lowercase, effective_order=True, force=True
     )
-
-
-def _measured(scorer: Any, candidate: str, reference: str) -> Measured:
-    score = scorer.sentence_score(candidate, [reference])
-    if not score.sys_len and not score.ref_len:
-        return UNDEFINED
-    counts = (score.sys_len, score.ref_len, *score.counts, *score.totals)
-    return Measured(float(score.score), tuple(float(count) for count in counts))
 
 
 KIND = Metric(

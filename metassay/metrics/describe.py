@@ -61,10 +61,21 @@ def ratio(numerator: float, denominator: float) -> Measured:
     return Measured(numerator / denominator, (float(numerator), float(denominator)))
 
 
+def by_text(evidence: Sequence[str]) -> dict[str, list[int]]:
+    """Where each distinct text stands: many systems share a reference, which is read once."""
+    indices: dict[str, list[int]] = {}
+    for index, text in enumerate(evidence):
+        indices.setdefault(text, []).append(index)
+    return indices
+
+
 def page(descriptions: Mapping[str, Description]) -> str:
     """The metrics as a Markdown page, in the order of `descriptions`."""
-    lines = ["# Metrics", "", "Generated from `metassay/metrics/`; do not edit.", ""]
-    lines += [
+    lines = [
+        "# Metrics",
+        "",
+        "Generated from `metassay/metrics/`; do not edit.",
+        "",
         "Every value stands in the table `scores` with the recipe that it was computed by. A value"
         " that is undefined is null, never 0 and never 1. A text that a system failed to write has"
         " a null score, counted in `n_failed`; its bounds are the ends of the range where both"
@@ -73,19 +84,9 @@ def page(descriptions: Mapping[str, Description]) -> str:
         "| metric | meaning | better | range | missing data | source |",
         "|---|---|---|---|---|---|",
     ]
-    lines += [_row(description) for description in descriptions.values()]
+    for one in descriptions.values():
+        low, high = one.range
+        span = f"{low:g} to {high:g}" if high is not None else f"from {low:g}"
+        cells = (f"`{one.name}`", one.meaning, one.better, span, one.missing, one.source)
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
-
-
-def _row(description: Description) -> str:
-    low, high = description.range
-    span = f"{low:g} to {high:g}" if high is not None else f"from {low:g}"
-    cells = (
-        f"`{description.name}`",
-        description.meaning,
-        description.better,
-        span,
-        description.missing,
-        description.source,
-    )
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -5,6 +5,7 @@ be rewritten. By characters as well, which forgives inflections and spelling.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from rapidfuzz import __version__ as rapidfuzz_version
 from rapidfuzz.distance import Levenshtein
@@ -14,44 +15,18 @@ from metassay.metrics.describe import OVERLAP, Description, Measured, ratio
 from metassay.metrics.record import Metric
 from metassay.text.tokens import words
 
-
-class EditDistanceOptions(Options):
-    """Nothing to choose."""
-
-
-_MISSING = "null if both texts are empty; 1 if one is"
-_SOURCE = "Levenshtein 1966; rapidfuzz's normalized distance, all edits cost 1"
-
-_DESCRIPTIONS = (
-    Description(
-        "edit_distance",
-        "words to insert, delete or replace to turn the text into the reference, divided by the"
-        " words of the longer one",
-        "lower",
-        (0, 1),
-        _MISSING,
-        _SOURCE,
-        OVERLAP,
-    ),
-    Description(
-        "edit_distance_characters",
-        "the same by characters, white space included",
-        "lower",
-        (0, 1),
-        _MISSING,
-        _SOURCE,
-        OVERLAP,
-    ),
+_described = partial(
+    Description,
+    better="lower",
+    range=(0, 1),
+    missing="null if both texts are empty; 1 if one is",
+    source="Levenshtein 1966; rapidfuzz's normalized distance, all edits cost 1",
+    family=OVERLAP,
 )
 
 
-def recipe(_options: EditDistanceOptions) -> str:
-    """Words are what white space parts, case and punctuation as written."""
-    return f"words:whitespace|case:mixed|normalized:longer|rapidfuzz:{rapidfuzz_version}"
-
-
 def measure(
-    candidates: Sequence[str], evidence: Sequence[str], _options: EditDistanceOptions
+    candidates: Sequence[str], evidence: Sequence[str], _options: Options
 ) -> dict[str, list[Measured]]:
     """Distance of each candidate to the reference text at the same index of `evidence`.
 
@@ -78,9 +53,17 @@ def _by_words(candidate: str, reference: str) -> Measured:
 
 
 KIND = Metric(
-    options=EditDistanceOptions,
+    options=Options,
     measure=measure,
-    recipe=recipe,
+    # Words are what white space parts, case and punctuation as written.
+    recipe=lambda _: f"words:whitespace|case:mixed|normalized:longer|rapidfuzz:{rapidfuzz_version}",
     against="reference",
-    descriptions=_DESCRIPTIONS,
+    descriptions=(
+        _described(
+            "edit_distance",
+            "words to insert, delete or replace to turn the text into the reference, divided by the"
+            " words of the longer one",
+        ),
+        _described("edit_distance_characters", "the same by characters, white space included"),
+    ),
 )

@@ -5,57 +5,44 @@ longest run of tokens, from where the last one ended, that occurs anywhere in th
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from metassay.core.options import Options
-from metassay.metrics.describe import COPYING, UNDEFINED, Description, Measured, ratio
+from metassay.metrics.describe import COPYING, UNDEFINED, Description, Measured, by_text, ratio
 from metassay.metrics.record import Metric
 from metassay.text.tokens import alphanumeric
 
-
-class ExtractivenessOptions(Options):
-    """Nothing to choose."""
-
-
-_NO_TOKENS = "null if the text has no tokens; 0 if only the source has none"
-
+_SECTION = "Grusky et al. 2018, section 4, "
+_described = partial(
+    Description,
+    better="neither",
+    missing="null if the text has no tokens; 0 if only the source has none",
+    family=COPYING,
+)
 _DESCRIPTIONS = (
-    Description(
+    _described(
         "coverage",
         "share of the text's words that lie in fragments copied from the source",
-        "neither",
-        (0, 1),
-        _NO_TOKENS,
-        "Grusky et al. 2018, section 4, extractive fragment coverage",
-        COPYING,
+        range=(0, 1),
+        source=_SECTION + "extractive fragment coverage",
     ),
-    Description(
+    _described(
         "density",
         "mean length, over the text's words, of the copied fragment that a word lies in",
-        "neither",
-        (0, None),
-        _NO_TOKENS,
-        "Grusky et al. 2018, section 4, extractive fragment density",
-        COPYING,
+        range=(0, None),
+        source=_SECTION + "extractive fragment density",
     ),
-    Description(
+    _described(
         "compression",
         "words of the source per word of the text",
-        "neither",
-        (0, None),
-        _NO_TOKENS,
-        "Grusky et al. 2018, section 4, compression ratio",
-        COPYING,
+        range=(0, None),
+        source=_SECTION + "compression ratio",
     ),
 )
 
 
-def recipe(_options: ExtractivenessOptions) -> str:
-    """What a token is, and which fragment is taken where several would fit."""
-    return "tokens:alphanumeric-lowercase|speaker-tags:removed|fragments:longest"
-
-
 def measure(
-    candidates: Sequence[str], evidence: Sequence[str], _options: ExtractivenessOptions
+    candidates: Sequence[str], evidence: Sequence[str], _options: Options
 ) -> dict[str, list[Measured]]:
     """Extractiveness of each candidate against the source text at the same index of `evidence`.
 
@@ -63,17 +50,13 @@ def measure(
     Statistics: numerator and the candidate's tokens.
     """
     measured = {one.name: [UNDEFINED] * len(candidates) for one in _DESCRIPTIONS}
-    indices: dict[str, list[int]] = {}
-    for index, text in enumerate(evidence):
-        indices.setdefault(text, []).append(index)
-    for text, members in indices.items():
+    for text, members in by_text(evidence).items():
         source = alphanumeric(text)
         letters = {token: chr(n) for n, token in enumerate(dict.fromkeys(source), start=1)}
         coded = "".join(letters[token] for token in source)
         for index in members:
             summary = "".join(letters.get(token, "\0") for token in alphanumeric(candidates[index]))
-            lengths = fragment_lengths(coded, summary)
-            total = len(summary)
+            lengths, total = fragment_lengths(coded, summary), len(summary)
             measured["coverage"][index] = ratio(sum(lengths), total)
             measured["density"][index] = ratio(sum(length * length for length in lengths), total)
             measured["compression"][index] = ratio(len(coded), total)
@@ -112,9 +95,10 @@ def _common(source: str, at: int, summary: str, start: int, known: int) -> int:
 
 
 KIND = Metric(
-    options=ExtractivenessOptions,
+    options=Options,
     measure=measure,
-    recipe=recipe,
+    # What a token is, and which fragment is taken where several would fit.
+    recipe=lambda _: "tokens:alphanumeric-lowercase|speaker-tags:removed|fragments:longest",
     against="source",
     descriptions=_DESCRIPTIONS,
 )

@@ -1,46 +1,25 @@
 """How long a text is, in words and characters."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from metassay.core.options import Options
 from metassay.metrics.describe import COPYING, Description, Measured
 from metassay.metrics.record import Metric
 from metassay.text import tokens
 
-
-class LengthsOptions(Options):
-    """Nothing to choose."""
-
-
-_DESCRIPTIONS = (
-    Description(
-        "words",
-        "words, split on white space",
-        "neither",
-        (0, None),
-        "0 for an empty text",
-        "a count",
-        COPYING,
-    ),
-    Description(
-        "characters",
-        "Unicode code points, white space included",
-        "neither",
-        (0, None),
-        "0 for an empty text",
-        "a count",
-        COPYING,
-    ),
+_count = partial(
+    Description,
+    better="neither",
+    range=(0, None),
+    missing="0 for an empty text",
+    source="a count",
+    family=COPYING,
 )
 
 
-def recipe(_options: LengthsOptions) -> str:
-    """What a word is."""
-    return "words:whitespace"
-
-
 def measure(
-    candidates: Sequence[str], _evidence: Sequence[str], _options: LengthsOptions
+    candidates: Sequence[str], _evidence: Sequence[str], _options: Options
 ) -> dict[str, list[Measured]]:
     """Words and characters of each candidate; always defined, not pooled, neither way better."""
     return {
@@ -50,9 +29,12 @@ def measure(
 
 
 KIND = Metric(
-    options=LengthsOptions,
+    options=Options,
     measure=measure,
-    recipe=recipe,
+    recipe=lambda _: "words:whitespace",
     against="nothing",
-    descriptions=_DESCRIPTIONS,
+    descriptions=(
+        _count("words", "words, split on white space"),
+        _count("characters", "Unicode code points, white space included"),
+    ),
 )

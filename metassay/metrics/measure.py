@@ -98,14 +98,12 @@ def _rows(
     segmentation: str,
 ) -> Iterator[tuple[Any, ...]]:
     """`measured` has, by metric, the complete cases in their order."""
-    settings = [
-        f"against:{metric.against}",
-        f"segmentation:{segmentation}",
-        "citations:removed",
-        f"metassay:{__version__}",
-    ]
+    settings = (
+        f"against:{metric.against}|segmentation:{segmentation}|citations:removed"
+        f"|metassay:{__version__}"
+    )
     for description in metric.descriptions:
-        whole = "|".join([description.name, recipe, *settings])
+        whole = f"{description.name}|{recipe}|{settings}"
         found = iter(measured[description.name])
         for case in cases:
             value = None if None in (case.candidate, case.evidence) else next(found)
@@ -116,12 +114,8 @@ def _cut(
     kind: str, complete: Sequence[_Case], measured: Mapping[str, Sequence[Measured]]
 ) -> Iterator[str]:
     """How many texts a model read only the beginning of, by author."""
-    every = zip(*measured.values(), strict=True)
-    cut = Counter(
-        case.author
-        for case, values in zip(complete, every, strict=True)
-        if any(value.cut for value in values)
-    )
+    every = zip(complete, zip(*measured.values(), strict=True), strict=True)
+    cut = Counter(case.author for case, values in every if any(value.cut for value in values))
     if cut:
         authors = ", ".join(f"{author} {count:,}" for author, count in sorted(cut.items()))
         yield (
@@ -144,47 +138,23 @@ def _by_document(parts: pd.DataFrame) -> dict[str, dict[str, Parts]]:
 def _cases(
     metric: Metric, sources: pd.DataFrame, by_doc: dict[str, dict[str, Parts]]
 ) -> Iterator[_Case]:
-    if metric.against == "reference":
-        return _against_reference(by_doc)
+    evidence: dict[str, str | None] = dict.fromkeys(by_doc, "")
     if metric.against == "source":
-        return _against(_sources(sources, by_doc), by_doc)
-    return _against(dict.fromkeys(by_doc, ""), by_doc)
-
-
-def _against_reference(by_doc: dict[str, dict[str, Parts]]) -> Iterator[_Case]:
+        check_sources("parts", by_doc, sources)
+        passages = zip(sources["doc_id"], sources["passages"], strict=True)
+        evidence = {doc: "\n".join(lines) if len(lines) else None for doc, lines in passages}
     for doc_id, authors in by_doc.items():
         reference = authors.get(REFERENCE, {})
         for author, own in authors.items():
-            if author == REFERENCE:
-                continue
-            for part in sorted({*own, *reference}):
-                yield _Case(doc_id, author, part, _own(own, part), _reference(reference, part))
-
-
-def _own(own: Parts, part: str) -> str | None:
-    left_out = "" if own.get(FULL, "") is not None else None
-    return own.get(part, left_out)
-
-
-def _reference(reference: Parts, part: str) -> str | None:
-    divided = part != FULL and any(name != FULL for name in reference)
-    return reference.get(part, "" if divided else None)
-
-
-def _against(
-    evidence: Mapping[str, str | None], by_doc: dict[str, dict[str, Parts]]
-) -> Iterator[_Case]:
-    for doc_id, authors in by_doc.items():
-        for author, own in authors.items():
-            for part, text in own.items():
-                yield _Case(doc_id, author, part, text, evidence[doc_id])
-
-
-def _sources(sources: pd.DataFrame, by_doc: dict[str, dict[str, Parts]]) -> dict[str, str | None]:
-    """Each document's source as one text; None where it is not had."""
-    check_sources("parts", by_doc, sources)
-    passages = zip(sources["doc_id"], sources["passages"], strict=True)
-    return {doc_id: "\n".join(lines) if len(lines) else None for doc_id, lines in passages}
+            if metric.against != "reference":
+                for part, text in own.items():
+                    yield _Case(doc_id, author, part, text, evidence[doc_id])
+            elif author != REFERENCE:
+                left_out = "" if own.get(FULL, "") is not None else None
+                for part in sorted({*own, *reference}):
+                    divided = part != FULL and any(name != FULL for name in reference)
+                    right = reference.get(part, "" if divided else None)
+                    yield _Case(doc_id, author, part, own.get(part, left_out), right)
 
 
 def _row(
@@ -196,12 +166,8 @@ def _row(
     low = high = value
     if expected and case.candidate is None:
         failed = 1
-        low, high = _bounds(description)
+        least, most = description.range
+        low, high = (None, None) if most is None else (float(least), float(most))
     counts = (expected, expected - failed, failed)
     key = (case.doc_id, case.author, case.part, description.name, NO_JUDGE)
     return (*key, value, *counts, low, high, statistics, recipe)
-
-
-def _bounds(description: Description) -> tuple[float, float] | tuple[None, None]:
-    low, high = description.range
-    return (None, None) if high is None else (float(low), float(high))

@@ -21,31 +21,8 @@ _NUMBER = re.compile(
 )
 
 
-class NumbersOptions(Options):
-    """Nothing to choose."""
-
-
-_DESCRIPTIONS = (
-    Description(
-        "numbers",
-        "numbers written in digits; 1,000, 3.5%, .001, 20mg, 120/80 and a date in digits are one"
-        " each, a range is two; digits in a word (3D, COVID-19, 1st) and number words are none",
-        "neither",
-        (0, None),
-        "0 for a text without a number",
-        "a count, as in Guo et al. 2024, figure 4b; their rule is not stated, this one is ours",
-        COPYING,
-    ),
-)
-
-
-def recipe(_options: NumbersOptions) -> str:
-    """What a number is."""
-    return "numbers:digits"
-
-
 def measure(
-    candidates: Sequence[str], _evidence: Sequence[str], _options: NumbersOptions
+    candidates: Sequence[str], _evidence: Sequence[str], _options: Options
 ) -> dict[str, list[Measured]]:
     """Numbers of each candidate; always defined, not pooled, neither way better."""
     return {"numbers": [Measured(float(len(found(text))), None) for text in candidates]}
@@ -64,9 +41,22 @@ def found(text: str) -> list[str]:
 
 
 KIND = Metric(
-    options=NumbersOptions,
+    options=Options,
     measure=measure,
-    recipe=recipe,
+    recipe=lambda _: "numbers:digits",
     against="nothing",
-    descriptions=_DESCRIPTIONS,
+    descriptions=(
+        Description(
+            "numbers",
+            "numbers written in digits; 1,000, 3.5%, .001, 20mg, 120/80 and a date in digits are"
+            " one each, a range is two; digits in a word (3D, COVID-19, 1st) and number words are"
+            " none",
+            better="neither",
+            range=(0, None),
+            missing="0 for a text without a number",
+            source="a count, as in Guo et al. 2024, figure 4b; their rule is not stated, this one"
+            " is ours",
+            family=COPYING,
+        ),
+    ),
 )

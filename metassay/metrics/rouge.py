@@ -13,17 +13,23 @@ from typing import Literal, NamedTuple
 from rapidfuzz.distance import LCSseq
 
 from metassay.core.options import Options
-from metassay.metrics.describe import OVERLAP, ROUGE_VARIANTS, UNDEFINED, Description, Measured
+from metassay.metrics.describe import (
+    OVERLAP,
+    ROUGE_VARIANTS,
+    UNDEFINED,
+    Description,
+    Measured,
+    by_text,
+)
 from metassay.metrics.record import Metric
 
 ROUGE_SCORE = "0.1.2"  # the version whose values these are
 
 _TOKEN = re.compile(r"[a-z0-9]+")
 
-_N_GRAMS = "Lin 2004, section 2 (ROUGE-N); values of rouge-score 0.1.2"
-_LCS = "Lin 2004, section 3.1 (ROUGE-L); values of rouge-score 0.1.2"
-_UNION_LCS = "Lin 2004, section 3.2 (summary-level ROUGE-L); values of rouge-score 0.1.2"
-_NAMES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
+_N_GRAMS = "Lin 2004, section 2 (ROUGE-N)"
+_LCS = "Lin 2004, section 3.1 (ROUGE-L)"
+_UNION_LCS = "Lin 2004, section 3.2 (summary-level ROUGE-L)"
 _HEADLINES = ("rouge1", "rouge2", "rougeLsum")
 _MISSING = {
     "precision": "null if the text has no tokens; 0 if only the reference has none",
@@ -53,7 +59,7 @@ def _described(name: str, counted: str, order: str, source: str) -> list[Descrip
             "higher",
             (0, 1),
             _MISSING[variant],
-            source,
+            f"{source}; values of rouge-score {ROUGE_SCORE}",
             OVERLAP if variant == "fmeasure" else ROUGE_VARIANTS,
             headline=variant == "fmeasure" and name in _HEADLINES,
         )
@@ -85,11 +91,11 @@ def measure(
     for rouge2 of a text of one word (0). Statistics are (matches, length), for fmeasure (twice
     the matches, both lengths together), so that pooled values are ROUGE over the whole corpus.
     """
-    numbers = _Numbers(_stem_function(options.stemmer))
+    numbers = _Numbers(options.stemmer)
     measured: dict[str, list[Measured]] = {
         one.name: [UNDEFINED] * len(candidates) for one in _DESCRIPTIONS
     }
-    for reference_text, indices in _by_evidence(evidence).items():
+    for reference_text, indices in by_text(evidence).items():
         reference = _prepared(reference_text, numbers)
         packed = _packed(reference.lines)
         for index in indices:
@@ -125,8 +131,13 @@ class _Packed(NamedTuple):
 class _Numbers:
     """Gives each distinct token (after stemming) a number."""
 
-    def __init__(self, stem: Callable[[str], str] | None) -> None:
-        self._stem = stem
+    def __init__(self, stemmer: bool) -> None:
+        self._stem: Callable[[str], str] | None = None
+        if stemmer:
+            # Here and not above: nltk takes seconds to import, and only stemming needs it.
+            from nltk.stem.porter import PorterStemmer  # type: ignore[import-untyped]
+
+            self._stem = PorterStemmer().stem
         self._numbers: dict[str, int] = {}
         self._of_stems: dict[str, int] = {}
 
@@ -139,30 +150,9 @@ class _Numbers:
         return [numbers[token] for token in tokens]
 
 
-def _stem_function(wanted: bool) -> Callable[[str], str] | None:
-    if not wanted:
-        return None
-    # Here and not above: nltk takes seconds to import, and only stemming needs it.
-    from nltk.stem.porter import PorterStemmer  # type: ignore[import-untyped]
-
-    stem: Callable[[str], str] = PorterStemmer().stem
-    return stem
-
-
-def _by_evidence(evidence: Sequence[str]) -> dict[str, list[int]]:
-    """Many systems share a reference: it is prepared once."""
-    indices: dict[str, list[int]] = {}
-    for index, text in enumerate(evidence):
-        indices.setdefault(text, []).append(index)
-    return indices
-
-
 def _prepared(text: str, numbers: _Numbers) -> _Prepared:
-    lines = [
-        line
-        for line in (numbers(_TOKEN.findall(part.lower())) for part in text.split("\n"))
-        if line
-    ]
+    words = (numbers(_TOKEN.findall(line.lower())) for line in text.split("\n"))
+    lines = [line for line in words if line]
     tokens = [token for line in lines for token in line]
     bigrams = Counter((first << 32) | second for first, second in pairwise(tokens))
     return _Prepared(lines, tokens, Counter(tokens), bigrams)

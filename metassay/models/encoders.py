@@ -3,16 +3,15 @@
 Layers are dropped and texts are read as bert-score 0.3.13 does it, so that scores are equal.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from metassay.core.errors import BadInput
 from metassay.models import extra
 from metassay.models.batches import by_length, padded
 from metassay.models.digits import VECTORS, on_grid
-from metassay.models.loading import NetworkOptions, load
+from metassay.models.loading import NO_LIMIT, NetworkOptions, load, places, told_limit
 
-_NO_LIMIT = 10**6  # tokenizers that know no limit say 10**30, which they cannot cut at
 # Where the layers of an encoder are: as a list, or (XLM, ALBERT) as a number of times.
 _LISTS = ("layer", "encoder.block", "block", "encoder.layer", "transformer.layer", "layers")
 _COUNTS = ("n_layers", "encoder.config.num_hidden_layers")
@@ -46,13 +45,18 @@ def load_encoder(options: NetworkOptions, layers: int | None = None) -> Encoder:
         _keep_first(weights, layers, options.model)
     if tokenizer.pad_token_id is None:
         raise BadInput(f"model {options.model!r} has no padding token; take another encoder")
-    return Encoder(tokenizer, weights, options.device, _limit(tokenizer, weights))
+    return Encoder(
+        tokenizer,
+        weights,
+        options.device,
+        min([*told_limit(tokenizer), *places(weights)], default=None),
+    )
 
 
 def tokens(encoder: Encoder, texts: Sequence[str]) -> list[Tokens]:
     """The tokens of each text; what is past the encoder's limit is cut off."""
     encode = extra.module("bert_score.utils").sent_encode
-    limit = _NO_LIMIT if encoder.limit is None else encoder.limit
+    limit = NO_LIMIT if encoder.limit is None else encoder.limit
     read = []
     for text in texts:
         encoder.tokenizer.model_max_length = limit + 1  # one more tells a cut text from a full one
@@ -65,23 +69,28 @@ def tokens(encoder: Encoder, texts: Sequence[str]) -> list[Tokens]:
     return read
 
 
-def vectors(encoder: Encoder, rows: Sequence[Sequence[int]], batch_tokens: int) -> list[Any]:
-    """For each row of tokens its vectors (torch, on the device, see `held`): tokens x dimensions.
+def encoded(
+    encoder: Encoder, rows: Sequence[Sequence[int]], batch_tokens: int, **settings: bool
+) -> Iterator[tuple[list[int], Any, Any]]:
+    """Rows of tokens, batch by batch: their places, their tokens (padded), the encoder's output.
 
-    Rows are encoded in batches of about one length, of at most `batch_tokens` with their padding.
+    A batch has rows of about one length, and at most `batch_tokens` with their padding.
     """
     torch = extra.module("torch")
-    found: list[Any] = [None] * len(rows)
     with torch.inference_mode():
         for batch in by_length([len(row) for row in rows], batch_tokens):
             filled, masks = padded([rows[place] for place in batch], encoder.tokenizer.pad_token_id)
-            encoded = encoder.weights(
-                torch.tensor(filled, device=encoder.device),
-                attention_mask=torch.tensor(masks, device=encoder.device),
-            )[0]
-            for row, place in zip(encoded, batch, strict=True):
-                # A copy: a view would keep the whole batch with its padding.
-                found[place] = held(row[: len(rows[place])]).clone()
+            numbers, mask = (torch.tensor(each, device=encoder.device) for each in (filled, masks))
+            yield batch, numbers, encoder.weights(numbers, attention_mask=mask, **settings)
+
+
+def vectors(encoder: Encoder, rows: Sequence[Sequence[int]], batch_tokens: int) -> list[Any]:
+    """For each row its vectors (torch, on the device, see `held`): tokens x dimensions."""
+    found: list[Any] = [None] * len(rows)
+    for batch, _, output in encoded(encoder, rows, batch_tokens):
+        for row, place in zip(output[0], batch, strict=True):
+            # A copy: a view would keep the whole batch with its padding.
+            found[place] = held(row[: len(rows[place])]).clone()
     return found
 
 
@@ -102,26 +111,15 @@ def _keep_first(weights: Any, layers: int, model: str) -> None:
         owner = weights
         for step in owners:
             owner = getattr(owner, step, None)
-        held = getattr(owner, name, None)
-        if held is None:
+        known = getattr(owner, name, None)
+        if known is None:
             continue
-        there = held if isinstance(held, int) else len(held)
+        there = known if isinstance(known, int) else len(known)
         if not 0 <= layers <= there:
             raise BadInput(f"model {model!r} has {there} layers, not {layers}; correct `layers`")
-        setattr(owner, name, layers if isinstance(held, int) else held[:layers])
+        setattr(owner, name, layers if isinstance(known, int) else known[:layers])
         return
     raise BadInput(
         f"model {model!r}: where a {type(weights).__name__} has its layers is not known; leave"
         " `layers` out to take its last one"
     )
-
-
-def _limit(tokenizer: Any, weights: Any) -> int | None:
-    limits = [tokenizer.model_max_length] if tokenizer.model_max_length < _NO_LIMIT else []
-    places = getattr(weights.config, "max_position_embeddings", None)
-    if isinstance(places, int) and places > 0:
-        table = getattr(getattr(weights, "embeddings", None), "position_embeddings", None)
-        # RoBERTa and its kin count positions from after that of the padding.
-        padding = getattr(table, "padding_idx", None)
-        limits.append(places if padding is None else places - padding - 1)
-    return min(limits) if limits else None

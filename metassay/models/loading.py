@@ -13,6 +13,9 @@ from metassay.core.errors import BadInput
 from metassay.core.options import Options
 from metassay.models import extra
 
+NO_LIMIT = 10**6  # tokenizers that know no limit say 10**30, which they cannot cut at
+# Where configurations say how many positions their model knows, by kind of model.
+_POSITIONS = ("max_encoder_position_embeddings", "max_position_embeddings")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _PACKAGE = "package:"  # before the name of a package whose get_model_path() says where a model is
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
@@ -128,8 +131,7 @@ def weights_digest(options: NetworkOptions) -> str:
             f"model {options.model!r}: {' or '.join(_WEIGHTS)} cannot be had; correct the model, or"
             " the connection to the hub"
         )
-    known = file.stat()
-    return _file_digest(file, known.st_size, known.st_mtime_ns)
+    return _digest(file)
 
 
 def _file(options: NetworkOptions, name: str) -> Path | None:
@@ -144,10 +146,15 @@ def _file(options: NetworkOptions, name: str) -> Path | None:
         return None
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=256)  # recipes ask again and again, and weights are large
 def _file_digest(path: Path, _size: int, _changed: int) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _digest(path: Path) -> str:
+    known = path.stat()
+    return _file_digest(path, known.st_size, known.st_mtime_ns)
 
 
 def _packaged(options: NetworkOptions) -> bool:
@@ -184,20 +191,25 @@ def _content(folder: Path) -> str:
 
     Those are notes of git and of the hub's client, which differ from one download to the next.
     """
-    files = []
+    content = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         within = path.relative_to(folder)
         if not any(step.startswith(".") for step in within.parts):
-            known = path.stat()
-            files.append((path, within.as_posix(), known.st_size, known.st_mtime_ns))
-    return _digest(tuple(files))
+            content.update(f"{within.as_posix()}\0".encode() + bytes.fromhex(_digest(path)))
+    return content.hexdigest()
 
 
-@functools.lru_cache(maxsize=16)  # recipes ask again and again, and weights are large
-def _digest(files: tuple[tuple[Path, str, int, int], ...]) -> str:
-    digest = hashlib.sha256()
-    for path, within, _size, _changed in files:
-        digest.update(f"{within}\0".encode())
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()
+def places(weights: Any) -> list[int]:
+    """How many places a model's table of places has, if it has one: a limit that nothing lifts."""
+    known = (getattr(weights.config, name, None) for name in _POSITIONS)
+    most = next((number for number in known if isinstance(number, int) and number > 0), None)
+    table = getattr(
+        getattr(weights.base_model, "embeddings", None), "position_embeddings", None
+    )  # RoBERTa and its kin count places from after that of the padding
+    padding = getattr(table, "padding_idx", None)
+    return [] if most is None else [most if padding is None else most - padding - 1]
+
+
+def told_limit(tokenizer: Any) -> list[int]:
+    """How many tokens the tokenizer says that its model reads, if it says so."""
+    return [tokenizer.model_max_length] if tokenizer.model_max_length < NO_LIMIT else []

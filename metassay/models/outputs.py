@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from metassay.models import extra
-from metassay.models.claims import Claims
 from metassay.models.loading import Identity
-from metassay.models.store import STORE, Store
+from metassay.models.store import STORE, Claims, Store
 
 log = logging.getLogger("metassay.models")
 

@@ -14,13 +14,11 @@ from typing import Any, NamedTuple
 import jinja2
 
 from metassay.core.errors import BadInput
+from metassay.models.loading import places, told_limit
 
 PREMISE, HYPOTHESIS = "{premise}", "{hypothesis}"
 
 _PLACES = re.compile(r"\{(premise|hypothesis)\}")
-_NO_LIMIT = 10**6  # tokenizers that know no limit say 10**30
-# Where configurations say how many positions their model knows, by kind of model.
-_POSITIONS = ("max_encoder_position_embeddings", "max_position_embeddings")
 
 
 class Wording(NamedTuple):
@@ -61,22 +59,11 @@ def longest_input(tokenizer: Any, weights: Any, wanted: int | None) -> int | Non
     models that know distances between tokens instead of places (T5, DeBERTa): these can read more
     than they were trained on. A table of places is a limit that nothing lifts.
     """
-    config = weights.config
-    known = (getattr(config, name, None) for name in _POSITIONS)
-    places = next((number for number in known if isinstance(number, int) and number > 0), None)
-    table = getattr(
-        getattr(weights.base_model, "embeddings", None), "position_embeddings", None
-    )  # RoBERTa and its kin count places from after that of the padding
-    padding = getattr(table, "padding_idx", None)
-    limits = [] if places is None else [places if padding is None else places - padding - 1]
+    limits = places(weights)
     if wanted is None:
-        return min([*limits, *_told(tokenizer)], default=None)
-    by_distance = getattr(config, "position_biased_input", True) is False
+        return min([*limits, *told_limit(tokenizer)], default=None)
+    by_distance = getattr(weights.config, "position_biased_input", True) is False
     return wanted if by_distance else min([*limits, wanted])
-
-
-def _told(tokenizer: Any) -> list[int]:
-    return [tokenizer.model_max_length] if tokenizer.model_max_length < _NO_LIMIT else []
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from metassay.models import extra
-from metassay.models.batches import by_length, padded
 from metassay.models.digits import UNITS, on_grid
-from metassay.models.encoders import Encoder, held
+from metassay.models.encoders import Encoder, encoded, held
 
 # Numbers stay whole (7.2, 120/80, 1,000), a unit written against one is apart (20mg, 5-cm).
 _WORD = re.compile(r"\d+(?:[.,/:]\d+)*|[^\W\d_][^\W_]*(?:['\u2019][^\W\d_]+)*|%")
@@ -97,25 +96,15 @@ def _pieces(encoder: Encoder, place: int, text: str, its: Sequence[Word]) -> Ite
 
 def _states(encoder: Encoder, rows: Sequence[Sequence[int]], batch_tokens: int) -> list[Any]:
     """For each row of tokens: layers x tokens x dimensions."""
-    torch = extra.module("torch")
     table = encoder.weights.get_input_embeddings()
     found: list[Any] = [None] * len(rows)
-    with torch.inference_mode():
-        for batch in by_length([len(row) for row in rows], batch_tokens):
-            filled, masks = padded([rows[place] for place in batch], encoder.tokenizer.pad_token_id)
-            numbers = torch.tensor(filled, device=encoder.device)
-            hidden = encoder.weights(
-                numbers,
-                attention_mask=torch.tensor(masks, device=encoder.device),
-                output_hidden_states=True,
-            ).hidden_states
-            first = table(numbers)
-            if first.shape != hidden[0].shape:  # ALBERT's table has vectors of another size
-                first = hidden[0]
-            layers = (first, hidden[len(hidden) // 2], hidden[-1])
-            stacked = held(torch.stack(layers, 1)).cpu().numpy()
-            for row, place in zip(stacked, batch, strict=True):
-                found[place] = row[:, : len(rows[place])].copy()
+    for batch, numbers, output in encoded(encoder, rows, batch_tokens, output_hidden_states=True):
+        hidden, first = output.hidden_states, table(numbers)
+        if first.shape != hidden[0].shape:  # ALBERT's table has vectors of another size
+            first = hidden[0]
+        layers = extra.module("torch").stack((first, hidden[len(hidden) // 2], hidden[-1]), 1)
+        for row, place in zip(held(layers).cpu().numpy(), batch, strict=True):
+            found[place] = row[:, : len(rows[place])].copy()
     return found
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from metassay.core.errors import BadInput, shown
 from metassay.format.numbers import missing
-from metassay.paper_figures.record import Each, Line, Numbers, Part, Record, Where
+from metassay.paper_figures.papers import Each, Line, Numbers, Record, Where
 
 Tables = Callable[[str, str], pd.DataFrame]  # of a benchmark and the name of a table
 
@@ -117,18 +117,24 @@ def _cell(record: Record, place: tuple[Line, ...], tables: Tables, theirs: "_Pri
         return None
     numbers = _numbers(record, place)
     frame, at = tables(numbers.benchmark, numbers.table), _at(record, numbers)
-    where = {**numbers.where, **where}
     parts = [part for line in place for part in line.parts]
-    if parts:
-        found = _weighted_sum(at, numbers, frame, where, parts)
-    else:
-        found = _number(at, numbers, frame, where, numbers.scale)
-    if found is None:
+    every = [
+        (weight, _number(at, numbers, frame, {**numbers.where, **where, **more}))
+        for weight, more in parts or [(1.0, {})]
+    ]
+    if any(found is None for _, found in every):
         return None
-    published = theirs.value(_together([line.printed for line in place]))
     titles = (place[0].title, place[1].title, place[2].title)
+    published = theirs.value(_together([line.printed for line in place]))
     x = next((line.x for line in place if line.x is not None), None)
-    return Cell(*titles, found.value, found.low, found.high, found.n, published, found.draws, x)
+    if parts:
+        total = sum(weight * found.value for weight, found in every if found)
+        return Cell(*titles, numbers.scale * total, published=published, x=x)
+    (found,) = (number for _, number in every if number)
+    ends = [None if end is None else numbers.scale * end for end in (found.low, found.high)]
+    low, high = ends if numbers.scale >= 0 else ends[::-1]
+    draws = tuple(numbers.scale * float(draw) for draw in found.draws)
+    return Cell(*titles, numbers.scale * found.value, low, high, found.n, published, draws, x)
 
 
 def _together(conditions: Sequence[Where | None]) -> dict[str, str] | None:
@@ -140,42 +146,25 @@ def _together(conditions: Sequence[Where | None]) -> dict[str, str] | None:
 
 class _Number(NamedTuple):
     value: float
-    low: float | None = None
-    high: float | None = None
-    n: int | None = None
-    draws: tuple[float, ...] = ()
+    low: float | None
+    high: float | None
+    n: int | None
+    draws: Sequence[float]
 
 
-def _weighted_sum(
-    at: str, numbers: Numbers, frame: pd.DataFrame, where: Where, parts: Sequence[Part]
-) -> _Number | None:
-    total = 0.0
-    for weight, more in parts:
-        found = _number(at, numbers, frame, {**where, **more})
-        if found is None:
-            return None
-        total += weight * found.value
-    return _Number(numbers.scale * total)
-
-
-def _number(
-    at: str, numbers: Numbers, frame: pd.DataFrame, where: Where, scale: float = 1.0
-) -> _Number | None:
-    """The scaled number of the row that meets the conditions; None if there is none, or null."""
+def _number(at: str, numbers: Numbers, frame: pd.DataFrame, where: Where) -> _Number | None:
+    """The number of the row that meets the conditions; None if there is none, or null."""
     row = _row(at, frame, where, numbers.columns)
     if row is None or missing(row[numbers.value]):
         return None
-    ends = [_real(row, name, scale) for name in (numbers.low, numbers.high)]
-    low, high = ends if scale >= 0 else ends[::-1]
-    n = _real(row, numbers.n)
+    low, high, n = (_real(row, name) for name in (numbers.low, numbers.high, numbers.n))
     n_defined = None if n is None else int(n - (_real(row, numbers.n_undefined) or 0))
     draws = row[numbers.draws] if numbers.draws else ()
-    scaled = tuple(scale * float(draw) for draw in draws)
-    return _Number(scale * float(row[numbers.value]), low, high, n_defined, scaled)
+    return _Number(float(row[numbers.value]), low, high, n_defined, draws)
 
 
-def _real(row: "pd.Series[Any]", name: str, scale: float = 1.0) -> float | None:
-    return None if not name or missing(row[name]) else scale * float(row[name])
+def _real(row: "pd.Series[Any]", name: str) -> float | None:
+    return None if not name or missing(row[name]) else float(row[name])
 
 
 def _row(
@@ -223,17 +212,14 @@ class _Print:
 
     def __init__(self, record: Record, printed: pd.DataFrame | None) -> None:
         self._at = f"{record.paper} {record.name}: {', '.join(record.printed)}"
-        self._frame = printed
-        if printed is not None:
-            self._frame = printed[printed["value"] != ""].reset_index(drop=True)
-        self.n = 0 if self._frame is None else len(self._frame)
+        there = pd.DataFrame(columns=["value"]) if printed is None else printed
+        self._frame = there[there["value"] != ""].reset_index(drop=True)
+        self.n = len(self._frame)
         self.used: set[Hashable] = set()
 
     def value(self, where: Where | None) -> float | None:
         """The printed number of the cell, if there is one."""
-        if self._frame is None or not where:
-            return None
-        row = _row(self._at, self._frame, where, ())
+        row = _row(self._at, self._frame, where, ()) if where and self.n else None
         if row is None:
             return None
         self.used.add(row.name)

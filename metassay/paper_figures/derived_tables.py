@@ -20,7 +20,7 @@ from metassay.meta_evaluation.confounds import CONFOUNDS
 from metassay.meta_evaluation.correlations import CORRELATIONS, METRIC_CORRELATIONS
 from metassay.meta_evaluation.ensembles import ENSEMBLES
 from metassay.meta_evaluation.facet_weights import FACET_WEIGHTS
-from metassay.paper_figures.record import Record
+from metassay.paper_figures.papers import Record
 from metassay.reporting.facets import facets_table
 from metassay.reporting.people import violins
 from metassay.reporting.profile import POPULARITY, popularity
@@ -356,58 +356,30 @@ def _resamples(n: int) -> Reals:
 
 
 class Derived(NamedTuple):
-    """Which tables of the contract it is made of, and how; `says` is for docs/figures.md."""
+    """Which tables of the contract it is made of, and how."""
 
     of: tuple[str, ...]
     make: Callable[[Frames], pd.DataFrame]
-    says: str
+
+    @property
+    def says(self) -> str:
+        """What it holds: the first line of what makes it."""
+        return str(self.make.__doc__).split("\n", 1)[0]
 
 
 DERIVED: dict[str, Derived] = {
-    "recall_precision": Derived(
-        ("scores",),
-        recall_precision,
-        "Kendall's tau between metrics of recall, and between those of precision",
-    ),
-    "recall_conflicts": Derived(
-        ("scores",),
-        recall_conflicts,
-        "pairs of texts that two metrics of recall put in another order",
-    ),
-    "facet_shares": Derived(
-        ("parts",), facet_shares, "each author's mean share of words per facet"
-    ),
-    "text_numbers": Derived(
-        ("sources", "parts", "scores"),
-        text_numbers,
-        "the spread over texts of metrics, and of how common words are",
-    ),
-    "means_of_first": Derived(
-        ("scores", "ratings"), means_of_first, "means over the first documents, and over all"
-    ),
-    "rating_draws": Derived(
-        ("ratings",), rating_draws, "systems' mean ratings with other documents"
-    ),
-    "by_kind_of_author": Derived(
-        ("scores",), by_kind_of_author, "means of references, and of all systems"
-    ),
-    "aligned_passages": Derived(
-        ("alignments", "sources"), aligned_passages, "passages per statement, by alignment"
-    ),
-    "facet_grades": Derived(
-        ("scores", "ratings"), facet_grades, "grades of single facets, by people and metrics"
-    ),
-    "least_copied": Derived(
-        ("scores", "ratings"),
-        least_copied,
-        "correlations on the texts that copy least, and with coverage added",
-    ),
-    "in_ensembles": Derived(
-        ("ensembles",), in_ensembles, "metrics alone and in ensembles, and the best one"
-    ),
-    "pairs_of_scorers": Derived(
-        ("metric_correlations",), pairs_of_scorers, "table metric_correlations, each pair both ways"
-    ),
+    "recall_precision": Derived(("scores",), recall_precision),
+    "recall_conflicts": Derived(("scores",), recall_conflicts),
+    "facet_shares": Derived(("parts",), facet_shares),
+    "text_numbers": Derived(("sources", "parts", "scores"), text_numbers),
+    "means_of_first": Derived(("scores", "ratings"), means_of_first),
+    "rating_draws": Derived(("ratings",), rating_draws),
+    "by_kind_of_author": Derived(("scores",), by_kind_of_author),
+    "aligned_passages": Derived(("alignments", "sources"), aligned_passages),
+    "facet_grades": Derived(("scores", "ratings"), facet_grades),
+    "least_copied": Derived(("scores", "ratings"), least_copied),
+    "in_ensembles": Derived(("ensembles",), in_ensembles),
+    "pairs_of_scorers": Derived(("metric_correlations",), pairs_of_scorers),
 }
 
 

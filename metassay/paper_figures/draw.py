@@ -19,8 +19,8 @@ from metassay.paper_figures import FORMATS
 from metassay.paper_figures.cells import Cells, Tables, cells_of
 from metassay.paper_figures.derived_tables import DERIVED, DRAWN_FROM, needed, unknown
 from metassay.paper_figures.markup import to_latex, to_markdown
+from metassay.paper_figures.papers import Record
 from metassay.paper_figures.pictures import picture_files
-from metassay.paper_figures.record import Record
 from metassay.reporting.cells import read_printed
 from metassay.tables import parquet
 

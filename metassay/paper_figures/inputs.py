@@ -5,7 +5,7 @@ from pathlib import Path
 
 from metassay.paper_figures.derived_tables import needed
 from metassay.paper_figures.draw import Inputs, Outcome, absent
-from metassay.paper_figures.record import Record
+from metassay.paper_figures.papers import Record
 
 PUBLISHED = "reports/published"
 FIGURES = "reports/figures"

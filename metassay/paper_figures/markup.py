@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from metassay.format.numbers import counted
 from metassay.paper_figures.cells import Cell, Cells
-from metassay.paper_figures.record import Record
+from metassay.paper_figures.papers import Record
 
 _OURS, _PRINTED, _DIFFERENCE = "ours", "printed", "difference"
 _LEGIBLE = 140  # characters in a line that a text's width, 6.3 inches, shrinks to 6 points or more

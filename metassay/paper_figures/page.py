@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from metassay.paper_figures.derived_tables import DERIVED, needed
-from metassay.paper_figures.papers import PAPERS
-from metassay.paper_figures.record import Record
+from metassay.paper_figures.papers import PAPERS, Record
 
 _INTRO = """\
 Generated from `metassay/paper_figures/`; do not edit.
@@ -35,7 +34,7 @@ with what is missing. A LaTeX file compiles by itself, and is its table alone wh
 takes it by `\\input`, with `booktabs` and `graphicx` loaded. What would be too wide to read stands
 there in blocks of columns.
 
-To add one, write a record into `metassay/paper_figures/records.yaml` (`record.py` beside it says
+To add one, write a record into `metassay/paper_figures/records.yaml` (`papers.py` beside it says
 what it has), put the printed numbers into `reports/published/`, name what it reads in the paper's
 stage in `dvc.yaml`, and run `make docs`. A test compares records, stages and this page."""
 

@@ -9,16 +9,15 @@ from metassay.core.errors import BadInput
 from metassay.core.kinds import is_path
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import Benchmark, Folder, JudgeTest, SegmentTest
-from metassay.datasets.ingest import ingest
+from metassay.datasets.ingest import ingest, ingest_study
 from metassay.datasets.readers import EVERY_READER, ITEM_READERS, SENTENCE_READERS
 from metassay.datasets.registry import Dataset
-from metassay.datasets.study import ingest_study
 from metassay.labelled.judges.ingest import ingest_items
 from metassay.labelled.judges.types import TESTS, chosen_test
 from metassay.labelled.judges.types import reader_problem as judge_reader_problem
 from metassay.labelled.segments.ingest import chosen_options, ingest_sentences
 from metassay.labelled.segments.ingest import reader_problem as segment_reader_problem
-from metassay.scoring.metric_problems import check_given
+from metassay.scoring.catalogue import check_given
 from metassay.tables.names import FULL
 
 

@@ -26,8 +26,7 @@ from metassay.project.rubric_problems import rubric_problems
 from metassay.reporting.published import COMPARISONS
 from metassay.reporting.published_judges import JUDGE_COMPARISONS
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions
-from metassay.scoring.catalogue import descriptions
-from metassay.scoring.metric_problems import measured_twice
+from metassay.scoring.catalogue import descriptions, measured_twice
 from metassay.scoring.pairing.questions import Questions, clashes, unanswerable
 from metassay.tables.parquet import read
 from metassay.tracking.options import ComparisonOptions, SentinelOptions

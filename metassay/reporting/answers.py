@@ -1,7 +1,7 @@
 """What judges answered: counted, so that nothing is silent, and judgment by judgment."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,10 +11,10 @@ from metassay.format.frames import records, rows
 from metassay.format.numbers import counted, per_cent, short
 from metassay.judges.criteria import RUBRIC, Criterion, Scale, read_criterion
 from metassay.reporting.names import part_rank
-from metassay.reporting.section import Cell, Grid, Row, Section, count
+from metassay.reporting.section import Cell, Grid, Row, Section, count, grouped
+from metassay.reporting.specs import section
 from metassay.scoring.pairing.instruments import Grade
-from metassay.scoring.pairing.measures import MEASURES
-from metassay.scoring.pairing.record import Question
+from metassay.scoring.pairing.measures import MEASURES, Question
 from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE, metric_label
 
 ENTAILED, NOT_ENTAILED = "entailed", "not entailed"
@@ -68,25 +68,52 @@ class Answer(NamedTuple):
     grade: float | None
     probability: float | None
     explanation: str | None
+    quotes: Sequence[str]
+    quote_starts: Sequence[int]
 
 
-def judged(answer: Answer | None, question: Question) -> Judgment:
+_SETTLED = {
+    "no_evidence": Judgment(NO_EVIDENCE, "", ""),
+    "not_applicable": Judgment(NOT_APPLICABLE, "", ""),
+    "no_text": Judgment(FAILED, "no text", ""),
+    "no_claims": Judgment(FAILED, "no claims", ""),
+    "no_reference": Judgment(FAILED, "no reference", ""),
+}
+_SETTLED_GRADES = _SETTLED | {
+    "no_evidence": Judgment(NO_EVIDENCE, "", "the text lacks the part"),
+    "no_claims": Judgment(FAILED, "parts unknown", ""),
+}
+
+
+def judged(answer: Answer | None, asked: Question | Criterion) -> Judgment:
     """One answer in words; None is an answer that is not there."""
     if answer is None:
-        return Judgment(NOT_NEEDED if question.name in ONE_CITATION else NOT_JUDGED, "", "")
+        needed = not isinstance(asked, Question) or asked.name not in ONE_CITATION
+        return Judgment(NOT_JUDGED if needed else NOT_NEEDED, "", "")
     sure = f"probability {short(answer.probability)}" if answer.probability is not None else ""
-    why = "; ".join(filter(None, (sure, answer.explanation)))
+    why = "; ".join(filter(None, (sure, answer.explanation, *_quoted(answer))))
     if answer.status != "ok":
         word = ABSTAINED if answer.status == ABSTAINED else FAILED
         return Judgment(word, "" if word == ABSTAINED else answer.status, why)
-    scale = question.instrument.answer
-    if isinstance(scale, Grade):
-        return Judgment(GRADED, f"{answer.grade:g} of {scale.high:g}", why)
+    if not isinstance(asked, Question):
+        low, high = asked.bounds
+        of = "" if high is None else f" of at most {high}"
+        of = f" on {low} to {high}" if isinstance(asked, Scale) else of
+        return Judgment(GRADED, f"{answer.grade:g}{of}", why)
+    if isinstance(asked.instrument.answer, Grade):
+        return Judgment(GRADED, f"{answer.grade:g} of {asked.instrument.answer.high:g}", why)
     label = str(answer.label)
-    if question.units == "rival":
-        return Judgment(LABELLED, _BETTER[question.counts.get(label, 0.0)], why)
+    if asked.units == "rival":
+        return Judgment(LABELLED, _BETTER[asked.counts.get(label, 0.0)], why)
     known = _LABELS.get(label)
     return Judgment(known, "", why) if known else Judgment(LABELLED, label.replace("_", " "), why)
+
+
+def _quoted(answer: Answer) -> list[str]:
+    return [
+        f"“{quote}”" + ("" if start >= 0 else " (not in the text)")
+        for quote, start in zip(answer.quotes, answer.quote_starts, strict=True)
+    ]
 
 
 def answers_table(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
@@ -117,24 +144,6 @@ def answers_table(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     return frame.sort_values(["judge", "measure"]).reset_index(drop=True)
 
 
-_SAYS = (
-    "Every place that needs an answer, by what came of it. Equal questions are asked once. A judge"
-    " that is not sure enough abstains. What it abstained of, what failed and what was not judged"
-    " counts as unknown, never as “not entailed”: scores say how many there are, and their bounds"
-    " say what these could change."
-)
-_ALSO = {  # said where there are any
-    "repaired": "An answer is repaired if it was not in just the form that was asked for (a bullet,"
-    " other case, a number as text), but can mean one thing only: it counts as answered.",
-    "not_needed": "An answer about one citation is not needed where the citations together decide.",
-    "no_evidence": "What has no evidence was settled without asking, as not entailed, or by a"
-    " rubric with the worst grade.",
-    "not_applicable": "What a rubric’s criterion is not about has no penalty.",
-    "no_text": "What has no text failed without asking.",
-    "no_claims": "What has no claims or facets, because a text could not be taken apart, failed"
-    " likewise.",
-    "no_reference": "So did what is held against a part of the reference that is not known.",
-}
 _TITLES = {name: name.replace("_", " ") for name in COLUMNS}
 _ALWAYS = ("places", "questions", "answered", "abstained")
 
@@ -150,43 +159,31 @@ def answers_section(table: pd.DataFrame) -> Section | None:
         for row in found
     ]
     grid = Grid("", ["measure (judge)", *(_TITLES[name] for name in names)], lines)
-    says = " ".join([_SAYS, *(said for name, said in _ALSO.items() if name in names)])
-    return Section(
-        "answers", "What judges answered", [says], ["answers"], [grid], warnings=_missing(found)
-    )
+    made = section("answers", also=names, grids=[grid], warnings=_missing(found))
+    return made._replace(says=[" ".join(made.says)])
 
 
 def _cell(row: Row, name: str) -> Cell:
-    asked = row["places"] - sum(row[name] for name in ("not_needed", *_ANSWERS_SETTLED))
-    made = count(row[name])
-    shared = ("answered", "repaired", "abstained", *_FAILURES, "not_judged")
-    if name not in shared or not (row[name] and asked):
-        return made
-    css = "alarm" if name in (*_FAILURES, "not_judged") else ""
-    return made._replace(notes=(_share(row[name], asked),), css=css)
-
-
-def _share(part: int, whole: int) -> str:
-    """Never all or nothing where it isn't."""
-    text = per_cent(part / whole)
-    if part < whole and text == "100 %":
-        return "> 99 %"
-    return "< 1 %" if text == "0 %" else text
+    """A count, with its share of all that needed an answer; never all or nothing where it isn't."""
+    n, asked = row[name], row["places"] - sum(row[one] for one in ("not_needed", *_ANSWERS_SETTLED))
+    failed = name in (*_FAILURES, "not_judged")
+    if not (failed or name in ("answered", "repaired", "abstained")) or not (n and asked):
+        return count(n)
+    share = per_cent(n / asked)
+    if n < asked and share in ("0 %", "100 %"):
+        share = "< 1 %" if share == "0 %" else "> 99 %"
+    return count(n)._replace(notes=(share,), css="alarm" if failed else "")
 
 
 def _missing(found: list[Row]) -> list[str]:
     """What is missing of each judge, by why."""
     lines = []
-    for judge in dict.fromkeys(row["judge"] for row in found):
-        mine = [row for row in found if row["judge"] == judge]
+    for judge, mine in grouped(found, lambda row: str(row["judge"])).items():
         sums = {name: sum(row[name] for row in mine) for name in (*_FAILURES, "not_judged")}
-        total = sum(sums.values())
-        if total:
-            why = ", ".join(f"{n:,} {_TITLES[name]}" for name, n in sums.items() if n)
-            places = sum(row["places"] for row in mine)
-            lines.append(
-                f"{judge} has no answer in {total:,} of {counted(places, 'place')}: {why}."
-            )
+        why = ", ".join(f"{n:,} {_TITLES[name]}" for name, n in sums.items() if n)
+        places = counted(sum(row["places"] for row in mine), "place")
+        if why:
+            lines.append(f"{judge} has no answer in {sum(sums.values()):,} of {places}: {why}.")
     return lines
 
 
@@ -228,139 +225,7 @@ class Block(NamedTuple):
     settled: str  # said instead of the lines where no line was put to a judge
 
 
-def tally(found: Iterable[Judgment]) -> str:
-    """How many there are of each word."""
-    counts = Counter(judgment.word for judgment in found)
-    return ", ".join(f"{counts[word]} {word}" for word in ORDER if counts[word])
-
-
-# What judges said of a text by the criteria of rubrics: grade, reason and evidence.
-
-_GRADED_SETTLED = {
-    "no_evidence": Judgment(NO_EVIDENCE, "", "the text lacks the part"),
-    "not_applicable": Judgment(NOT_APPLICABLE, "", ""),
-    "no_text": Judgment(FAILED, "no text", ""),
-    "no_claims": Judgment(FAILED, "parts unknown", ""),
-    "no_reference": Judgment(FAILED, "no reference", ""),
-}
-
-
-class _Asked(NamedTuple):
-    """One row of `pairs`; the order of fields is that of a rubric's criteria."""
-
-    measure: str
-    position: int
-    citation: int
-    part: str
-    pair_id: str
-    context: str
-    settled: str | None
-
-    @property
-    def criterion(self) -> Criterion:
-        return read_criterion(self.context)
-
-    @property
-    def rubric(self) -> str:
-        return self.measure.removesuffix(f"_{self.criterion.criterion}")
-
-
-class _Answer(NamedTuple):
-    status: str
-    grade: float | None
-    explanation: str | None
-    quotes: Sequence[str]
-    quote_starts: Sequence[int]
-
-
-@dataclass(frozen=True)
-class Grades:
-    """Questions by text, answers by question and judge."""
-
-    asked: dict[tuple[str, str], list[_Asked]]
-    answers: dict[tuple[str, str], _Answer]
-
-
-def grades(pairs: pd.DataFrame, judgments: pd.DataFrame) -> Grades:
-    """Index what rubrics asked; without rubrics there is nothing."""
-    asked: dict[tuple[str, str], list[_Asked]] = {}
-    if "instrument" not in pairs or not pairs["instrument"].isin(RUBRIC).any():
-        return Grades({}, {})
-    mine = pairs[pairs["instrument"].isin(RUBRIC)]
-    for doc_id, author, *rest in rows(mine, "doc_id", "author", *_Asked._fields):
-        asked.setdefault((doc_id, author), []).append(_Asked(*rest))
-    known = judgments[judgments["pair_id"].isin(mine["pair_id"])]
-    answers = {
-        (pair_id, judge): _Answer(*rest)
-        for pair_id, judge, *rest in rows(known, "pair_id", "judge", *_Answer._fields)
-    }
-    return Grades(asked, answers)
-
-
-def graded_blocks(known: Grades, doc_id: str, author: str) -> list[Block]:
-    """A table per rubric that asks about a text: its criteria, and what each judge said."""
-    by_rubric: dict[str, list[_Asked]] = {}
-    for asked in known.asked.get((doc_id, author), []):
-        by_rubric.setdefault(asked.rubric, []).append(asked)
-    judges = sorted({judge for _, judge in known.answers})
-    return [
-        _graded_block(known, rubric, asked, judges) for rubric, asked in sorted(by_rubric.items())
-    ]
-
-
-def _graded_block(
-    known: Grades, rubric: str, asked: Sequence[_Asked], judges: Sequence[str]
-) -> Block:
-    ordered = sorted(asked, key=lambda one: (one.position, one.citation, one.measure))
-    lines = [
-        Line(one.position, _asks(one), [], "", [_said(known, one, j) for j in judges], [])
-        for one in ordered
-    ]
-    parts: dict[str, list[Line]] = {}
-    for one, line in zip(ordered, lines, strict=True):
-        parts.setdefault(one.part, []).append(line)
-    counts = [
-        f"{rubric} by {judge}: {tally([line.judgments[place] for line in lines])}"
-        for place, judge in enumerate(judges)
-    ]
-    heads = [("which grade?", f"{rubric}, {judge}") for judge in judges]
-    title = f"Rubric {rubric}: what grade does each criterion give?"
-    return Block(title, "criterion", heads, [], list(parts.items()), counts, "")
-
-
-def _asks(one: _Asked) -> str:
-    beside = "" if one.citation == ALL_CITATIONS else f" (reference {one.citation + 1})"
-    return f"{one.criterion.criterion}: {one.criterion.asks}{beside}"
-
-
-def _said(known: Grades, one: _Asked, judge: str) -> Judgment:
-    if one.settled is not None:
-        return _GRADED_SETTLED[one.settled]
-    answer = known.answers.get((one.pair_id, judge))
-    if answer is None:
-        return Judgment(NOT_JUDGED, "", "")
-    why = "; ".join(filter(None, [answer.explanation, *_quoted(answer)]))
-    if answer.status != "ok":
-        is_sure = answer.status != ABSTAINED
-        return Judgment(FAILED if is_sure else ABSTAINED, answer.status if is_sure else "", why)
-    return Judgment(GRADED, f"{answer.grade:g}{_scale(one.criterion)}", why)
-
-
-def _scale(criterion: Criterion) -> str:
-    low, high = criterion.bounds
-    if isinstance(criterion, Scale):
-        return f" on {low} to {high}"
-    return "" if high is None else f" of at most {high}"
-
-
-def _quoted(answer: _Answer) -> list[str]:
-    return [
-        f"“{quote}”" + ("" if start >= 0 else " (not in the text)")
-        for quote, start in zip(answer.quotes, answer.quote_starts, strict=True)
-    ]
-
-
-# Claims and statements of one text with what each judge said of them.
+# Claims, statements and criteria about one text with what each judge said of them.
 
 
 class _Unit(NamedTuple):
@@ -370,21 +235,39 @@ class _Unit(NamedTuple):
     citations: Sequence[int]
 
 
-_Place = tuple[str, str, str, str, int, int]  # doc_id, author, measure, part, position, citation
+class _Asked(NamedTuple):
+    """A question as it was put; of a rubric, `context` is a criterion."""
+
+    pair_id: str
+    settled: str | None
+    instrument: str
+    context: str | None
+
+
+_Text = tuple[str, str]  # doc_id, author
+_Place = tuple[str, str, int, int]  # measure, part, position, citation
 
 
 @dataclass(frozen=True)
 class Judgments:
-    """Units, pairs and judgments, found by where they belong."""
+    """Units, pairs and judgments, found by where they belong; `graders` answered a rubric."""
 
     judges: list[str]
+    graders: list[str]
     units: dict[tuple[str, str, str], list[_Unit]]
-    asked: dict[_Place, tuple[str, str | None]]
-    measures: dict[tuple[str, str], set[str]]
+    asked: dict[_Text, dict[_Place, _Asked]]
     answers: dict[tuple[str, str], Answer]
     aligned: dict[tuple[str, str, str, int], str]
     rivals: dict[str, list[str]]
-    grades: Grades
+
+    def judgment(self, text: _Text, place: _Place, judge: str) -> Judgment | None:
+        """None where the question was not asked."""
+        asked = self.asked.get(text, {}).get(place)
+        if asked is None:
+            return None
+        if asked.settled is not None:
+            return _SETTLED[asked.settled]
+        return judged(self.answers.get((asked.pair_id, judge)), QUESTIONS[place[0]])
 
 
 def judgments(
@@ -400,95 +283,91 @@ def judgments(
     in the order of those.
     """
     found: dict[tuple[str, str, str], list[_Unit]] = {}
-    columns = ("doc_id", "author", "kind", "part", "position", "text", "citations")
-    for doc_id, author, kind, *rest in rows(units, *columns):
+    for doc_id, author, kind, *rest in rows(units, "doc_id", "author", "kind", *_Unit._fields):
         found.setdefault((doc_id, author, kind), []).append(_Unit(*rest))
-    asked: dict[_Place, tuple[str, str | None]] = {}
-    measures: dict[tuple[str, str], set[str]] = {}
+    asked: dict[_Text, dict[_Place, _Asked]] = {}
     places = ("doc_id", "author", "measure", "part", "position", "citation")
-    for *place, pair_id, settled in rows(pairs, *places, "pair_id", "settled"):
-        doc_id, author, measure, part, position, citation = place
-        asked[doc_id, author, measure, part, position, citation] = (pair_id, settled)
-        measures.setdefault((doc_id, author), set()).add(measure)
+    for doc_id, author, *rest in rows(pairs, *places, *_Asked._fields):
+        measure, part, position, citation, *of = rest
+        asked.setdefault((doc_id, author), {})[measure, part, position, citation] = _Asked(*of)
     answers = {
         (pair_id, judge): Answer(*rest)
         for pair_id, judge, *rest in rows(judgments, "pair_id", "judge", *Answer._fields)
     }
-    judges = sorted({judge for _, judge in answers})
-    rivals = _rivals(pairs, names or {})
-    graded = grades(pairs, judgments)
-    return Judgments(judges, found, asked, measures, answers, _aligned(alignments), rivals, graded)
+    graded = judgments["pair_id"].isin(pairs["pair_id"][pairs["instrument"].isin(RUBRIC)])
+    return Judgments(
+        sorted({judge for _, judge in answers}),
+        sorted(set(judgments["judge"][graded])),
+        found,
+        asked,
+        answers,
+        _aligned(alignments),
+        _rivals(pairs, names or {}),
+    )
 
 
 def _rivals(pairs: pd.DataFrame, names: Mapping[str, str]) -> dict[str, list[str]]:
     """Of each document the systems that are compared, by their place in `pairs.position`."""
     compared = [name for name, question in QUESTIONS.items() if question.units == "rival"]
-    found: dict[str, set[str]] = {}
-    mine = pairs[pairs["measure"].isin(compared)]
-    for doc_id, author in rows(mine.drop_duplicates(["doc_id", "author"]), "doc_id", "author"):
-        found.setdefault(doc_id, set()).add(author)
+    authors = pairs[pairs["measure"].isin(compared)].groupby("doc_id")["author"].unique()
     return {
-        doc_id: sorted(authors, key=lambda author: names.get(author, author))
-        for doc_id, authors in found.items()
+        str(doc_id): sorted(of, key=lambda author: names.get(author, author))
+        for doc_id, of in authors.items()
     }
 
 
 def _aligned(alignments: pd.DataFrame | None) -> dict[tuple[str, str, str, int], str]:
     """Passages per statement, best first; several methods stand one after the other."""
     found: dict[tuple[str, str, str, int], str] = {}
-    if alignments is None:
-        return found
     columns = ("doc_id", "author", "part", "position", "passages")
-    for doc_id, author, part, position, passages in rows(alignments, *columns):
-        key = (doc_id, author, part, position)
+    for *key, passages in rows(alignments, *columns) if alignments is not None else ():
         said = " ".join(f"[{number}]" for number in passages) or "none"
-        found[key] = f"{found[key]}; {said}" if key in found else said
+        doc_id, author, part, position = key
+        before = found.get((doc_id, author, part, position))
+        found[doc_id, author, part, position] = f"{before}; {said}" if before else said
     return found
+
+
+# Titles of tables: whose units they have, and of which kind.
+_OF_REFERENCE = {"Claims of the reference": ("reference", "claim")}  # which nobody is asked about
+_OF_SYSTEM = {
+    "Claim recall: is each claim of the reference in this text?": ("reference", "claim"),
+    "Claim precision: is each claim of this text in the reference?": ("text", "claim"),
+}
+_OF_ALL = {
+    "Statements: does the source support each?": ("text", "statement"),
+    "The same question: does this text ask what the reference asks?": ("text", "text"),
+    "Preferences: is this text better than another’s? Judges also read the reference, or the source"
+    " where there is none.": ("text", "rival"),
+}
 
 
 def blocks(known: Judgments, doc_id: str, author: str, n_passages: int) -> list[Block]:
     """The tables of one text: reference claims in it, its claims, statements, itself, rubrics."""
-    made = []
-    own = known.units.get((doc_id, author, "claim"), [])
-    if author == REFERENCE:
-        made.append(_units_block(known, doc_id, author, own, "Claims of the reference", ()))
-    else:
-        theirs = known.units.get((doc_id, REFERENCE, "claim"), [])
-        title = "Claim recall: is each claim of the reference in this text?"
-        made.append(
-            _units_block(known, doc_id, author, theirs, title, _about("reference", "claim"))
-        )
-        title = "Claim precision: is each claim of this text in the reference?"
-        made.append(_units_block(known, doc_id, author, own, title, _about("text", "claim")))
-    said = known.units.get((doc_id, author, "statement"), [])
-    title = "Statements: does the source support each?"
-    measures = _about("text", "statement")
-    made.append(_units_block(known, doc_id, author, said, title, measures, n_passages))
-    made += _of_whole_text(known, doc_id, author)
-    made += graded_blocks(known.grades, doc_id, author)
+    text, made = (doc_id, author), []
+    present = {measure for measure, *_ in known.asked.get(text, {})}
+    titles = _OF_REFERENCE if author == REFERENCE else _OF_SYSTEM
+    for title, (whose, kind) in {**titles, **_OF_ALL}.items():
+        asked = [measure for measure in _about(whose, kind) if measure in present]
+        if title in _OF_REFERENCE:
+            asked = []
+        if kind in ("claim", "statement") or asked:
+            about = (title, "other text" if kind == "rival" else kind)
+            passages = n_passages if kind == "statement" else None
+            units = _units(known, text, whose, kind)
+            made.append(_units_block(known, text, units, about, asked, passages))
+    made += _graded_blocks(known, text)
     return [block for block in made if block.groups or block.settled]
 
 
-_RIVALS = (
-    "Preferences: is this text better than another’s? Judges also read the reference, or the source"
-    " where there is none."
-)
-
-
-def _of_whole_text(known: Judgments, doc_id: str, author: str) -> Iterator[Block]:
-    present = known.measures.get((doc_id, author), set())
-    text = [_Unit(FULL, 0, "this text", [])]
-    others = [
-        _Unit(FULL, place, f"beside {rival}", [])
-        for place, rival in enumerate(known.rivals.get(doc_id, []))
-        if rival != author
-    ]
-    same = "The same question: does this text ask what the reference asks?"
-    for kind, units, title in (("text", text, same), ("rival", others, _RIVALS)):
-        measures = _about("text", kind)
-        if present & set(measures):
-            made = _units_block(known, doc_id, author, units, title, measures)
-            yield made._replace(noun="text" if kind == "text" else "other text")
+def _units(known: Judgments, text: _Text, whose: str, kind: str) -> list[_Unit]:
+    doc_id, author = text
+    if kind == "text":
+        return [_Unit(FULL, 0, "this text", [])]
+    if kind == "rival":
+        rivals = enumerate(known.rivals.get(doc_id, []))
+        return [_Unit(FULL, n, f"beside {name}", []) for n, name in rivals if name != author]
+    return known.units.get((doc_id, REFERENCE if whose == "reference" else author, kind), [])
 
 
 def _about(whose: str, units: str) -> tuple[str, ...]:
@@ -511,86 +390,98 @@ _HEADS = {
 
 def _units_block(
     known: Judgments,
-    doc_id: str,
-    author: str,
+    text: _Text,
     units: list[_Unit],
-    title: str,
-    measures: tuple[str, ...],
-    n_passages: int | None = None,
+    about: tuple[str, str],
+    measures: Sequence[str],
+    n_passages: int | None,
 ) -> Block:
-    """`n_passages` is given for statements, which cite; claims don't."""
-    present = known.measures.get((doc_id, author), set())
-    asked = [measure for measure in measures if measure in present]
-    one_by_one = n_passages is not None and present & {"citation_alone", "citation_rest"}
-    single_judges = known.judges if one_by_one else []
-    groups: dict[str, list[Line]] = {}
+    """`about` are title and noun; `n_passages` is given for statements, which cite."""
+    cited = {measure for measure, *_ in known.asked.get(text, {})} & ONE_CITATION
+    single_judges = known.judges if n_passages is not None and cited else []
+    columns = [(m, judge) for m in measures for judge in known.judges]
+    unasked = Judgment(NOT_JUDGED, "not asked", "")
+    lines = []
     for unit in sorted(units, key=lambda u: (part_rank(u.part), u.position)):
+        place = (unit.part, unit.position)
+        said = [
+            known.judgment(text, (measure, *place, ALL_CITATIONS), judge) or unasked
+            for measure, judge in columns
+        ]
         line = Line(
             unit.position,
-            _UNKNOWN if unit.text is None else unit.text,
+            "(the part could not be taken apart)" if unit.text is None else unit.text,
             [Citation(n, 0 <= n < (n_passages or 0)) for n in unit.citations],
-            known.aligned.get((doc_id, author, unit.part, unit.position), "") if n_passages else "",
-            _together(known, (doc_id, author), unit, asked),
-            [_singles(known, (doc_id, author), unit, judge) for judge in single_judges],
+            known.aligned.get((*text, *place), "") if n_passages else "",
+            said,
+            [_singles(known, text, unit, judge) for judge in single_judges],
         )
-        groups.setdefault(unit.part, []).append(line)
-    lines = [line for group in groups.values() for line in group]
-    columns = [(measure, judge) for measure in asked for judge in known.judges]
-    counts = [
-        f"{measure} by {judge}: {tally([line.judgments[place] for line in lines])}"
-        for place, (measure, judge) in enumerate(columns)
-    ]
-    settled = ""
-    if lines and columns and all(v.detail == _NO_TEXT for line in lines for v in line.judgments):
-        groups, settled = {}, f"all {len(lines)} questions failed, because there is no text to read"
-    return Block(
-        title,
-        "claim" if n_passages is None else "statement",
-        [(_HEADS.get(m) or QUESTIONS[m].instrument.asks, f"{m}, {judge}") for m, judge in columns],
-        [("in each citation?", judge) for judge in single_judges],
-        list(groups.items()),
-        counts,
-        settled,
-    )
+        lines.append((unit.part, line))
+    heads = [_HEADS.get(m) or QUESTIONS[m].instrument.asks for m, _ in columns]
+    block = _block(about, lines, columns, heads)
+    block = block._replace(single_heads=[("in each citation?", judge) for judge in single_judges])
+    if (
+        lines
+        and columns
+        and all(v.detail == "no text" for _, line in lines for v in line.judgments)
+    ):
+        settled = f"all {len(lines)} questions failed, because there is no text to read"
+        return block._replace(groups=[], settled=settled)
+    return block
 
 
-def _together(
-    known: Judgments, text: tuple[str, str], unit: _Unit, measures: list[str]
-) -> list[Judgment]:
-    unasked = Judgment(NOT_JUDGED, "not asked", "")
-    return [
-        _judgment(known, (*text, measure, unit.part, unit.position, ALL_CITATIONS), judge)
-        or unasked
-        for measure in measures
-        for judge in known.judges
-    ]
+def _block(
+    about: tuple[str, str],
+    lines: Sequence[tuple[str, Line]],
+    columns: Sequence[tuple[str, str]],
+    heads: Sequence[str],
+) -> Block:
+    """Lines by part; of each column who was asked what, its head, and a count of judgments."""
+    groups: dict[str, list[Line]] = {}
+    counts = []
+    for part, line in lines:
+        groups.setdefault(part, []).append(line)
+    for place, (name, judge) in enumerate(columns):
+        words = Counter(line.judgments[place].word for _, line in lines)
+        tally = ", ".join(f"{words[word]} {word}" for word in ORDER if words[word])
+        counts.append(f"{name} by {judge}: {tally}")
+    who = [f"{name}, {judge}" for name, judge in columns]
+    return Block(*about, list(zip(heads, who, strict=True)), [], list(groups.items()), counts, "")
 
 
-def _singles(known: Judgments, text: tuple[str, str], unit: _Unit, judge: str) -> list[Single]:
+def _singles(known: Judgments, text: _Text, unit: _Unit, judge: str) -> list[Single]:
     """Nothing for a statement with one citation: all of them together are that one."""
-    if len(unit.citations) < 2:
-        return []
 
     def find(measure: str, citation: int) -> Judgment | None:
-        return _judgment(known, (*text, measure, unit.part, unit.position, citation), judge)
+        return known.judgment(text, (measure, unit.part, unit.position, citation), judge)
 
-    return [Single(n, find("citation_alone", n), find("citation_rest", n)) for n in unit.citations]
-
-
-_NO_TEXT = "no text"
-_UNKNOWN = "(the part could not be taken apart)"
-_JUDGMENTS_SETTLED = {
-    "no_evidence": Judgment(NO_EVIDENCE, "", ""),
-    "no_text": Judgment(FAILED, _NO_TEXT, ""),
-    "no_claims": Judgment(FAILED, "no claims", ""),
-}
+    cited = unit.citations if len(unit.citations) > 1 else ()
+    return [Single(n, find("citation_alone", n), find("citation_rest", n)) for n in cited]
 
 
-def _judgment(known: Judgments, place: _Place, judge: str) -> Judgment | None:
-    """None where the question was not asked."""
-    if place not in known.asked:
-        return None
-    pair_id, settled = known.asked[place]
-    if settled is not None:
-        return _JUDGMENTS_SETTLED[settled]
-    return judged(known.answers.get((pair_id, judge)), QUESTIONS[place[2]])
+def _graded_blocks(known: Judgments, text: _Text) -> list[Block]:
+    """A table per rubric that asks about a text: its criteria, and what each judge said."""
+    rubrics: dict[str, list[tuple[_Place, _Asked, Criterion]]] = {}
+    for place, asked in known.asked.get(text, {}).items():
+        if asked.instrument in RUBRIC:
+            criterion = read_criterion(str(asked.context))
+            name = place[0].removesuffix(f"_{criterion.criterion}")
+            rubrics.setdefault(name, []).append((place, asked, criterion))
+    made = []
+    for rubric, questions in sorted(rubrics.items()):
+        lines = []
+        for place, asked, criterion in sorted(questions, key=lambda q: (*q[0][2:], q[0][0])):
+            _, part, position, citation = place
+            beside = "" if citation == ALL_CITATIONS else f" (reference {citation + 1})"
+            asks = f"{criterion.criterion}: {criterion.asks}{beside}"
+            said = [
+                judged(known.answers.get((asked.pair_id, judge)), criterion)
+                if asked.settled is None
+                else _SETTLED_GRADES[asked.settled]
+                for judge in known.graders
+            ]
+            lines.append((part, Line(position, asks, [], "", said, [])))
+        about = (f"Rubric {rubric}: what grade does each criterion give?", "criterion")
+        columns = [(rubric, judge) for judge in known.graders]
+        made.append(_block(about, lines, columns, ["which grade?"] * len(columns)))
+    return made

@@ -1,6 +1,7 @@
 """Each document: its source, the texts written about it, and every judgment on them."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -50,17 +51,21 @@ class Document(NamedTuple):
     n_failed: int
 
 
+_Text = tuple[str, str]  # doc_id, author
+_Written = dict[str, tuple[str | None, str]]  # text and status by part
+
+
 @dataclass(frozen=True)
 class _Tables:
     """The frames by document and author, so that one document is made at a time."""
 
-    texts: dict[tuple[str, str], dict[str, tuple[str | None, str]]]
-    scores: dict[tuple[str, str], dict[Metric, str]]
-    ratings: dict[tuple[str, str], list[str]]
+    texts: dict[_Text, _Written]
+    scores: dict[_Text, dict[Metric, str]]
+    ratings: dict[_Text, list[str]]
     authors: dict[str, list[str]]
     metrics: list[Metric]
     judgments: Judgments
-    marked: dict[tuple[str, str], Marked]
+    marked: dict[_Text, Marked]
 
 
 def document_views(
@@ -80,7 +85,7 @@ def document_views(
         texts=_written(texts, parts),
         scores=_scores(whole, set(metrics)),
         ratings=_ratings(tables["ratings"]),
-        authors=_authors(texts),
+        authors={str(d): sorted_authors(mine["author"]) for d, mine in texts.groupby("doc_id")},
         metrics=metrics,
         judgments=judgments,
         marked=marked_texts(parts, facets),
@@ -105,67 +110,58 @@ def _document(
     number: int, row: tuple[str, str, list[str], list[str], list[str], str | None], tables: _Tables
 ) -> Document:
     doc_id, task, passages, speaker, group, attributes = row
-    numbered = zip(range(len(passages)), speaker, group, passages, strict=True)
     names = tables.authors.get(doc_id, [])
-    authors = [_author(doc_id, name, len(passages), tables) for name in names]
+    authors = [_author((doc_id, name), len(passages), tables) for name in names]
+    scores = {name: tables.scores.get((doc_id, name), {}) for name in names}
     return Document(
         number,
         doc_id,
         task,
         _attributes(attributes),
-        [Passage(*passage) for passage in numbered],
+        list(map(Passage, range(len(passages)), speaker, group, passages)),
         [metric_label(*metric) for metric in tables.metrics],
-        [
-            (name, [tables.scores.get((doc_id, name), {}).get(m, "") for m in tables.metrics])
-            for name in names
-        ],
+        [(name, [of.get(m, "") for m in tables.metrics]) for name, of in scores.items()],
         authors,
         sum(bool(author.problems) for author in authors),
     )
 
 
-def _author(doc_id: str, name: str, n_passages: int, tables: _Tables) -> Author:
-    parts = tables.texts.get((doc_id, name), {})
+def _author(key: _Text, n_passages: int, tables: _Tables) -> Author:
+    written = tables.texts.get(key, {})
+    parts = sorted(written.items(), key=lambda item: part_rank(item[0]))
     problems = [
         f"no text: {status}" if part == FULL else f"{part}, no text: {status}"
-        for part, (_, status) in sorted(parts.items(), key=lambda item: part_rank(item[0]))
+        for part, (_, status) in parts
         if status != "ok"
     ]
-    known = tables.marked.get((doc_id, name))  # without, where only some parts were written
+    # The whole text, or what there is of it where its parts were generated one by one.
+    texts = [text for _, (text, _) in parts if text is not None]
+    text = written.get(FULL, (None, ""))[0]
+    if text is None and texts:
+        text = "\n\n".join(texts)
+    known = tables.marked.get(key)  # without, where only some parts were written
     return Author(
-        name,
-        known if known is not None and known.runs else plain(_full_text(parts)),
+        key[1],
+        known if known is not None and known.runs else plain(text),
         problems,
-        tables.ratings.get((doc_id, name), []),
-        blocks(tables.judgments, doc_id, name, n_passages),
+        tables.ratings.get(key, []),
+        blocks(tables.judgments, *key, n_passages),
     )
 
 
-def _full_text(parts: dict[str, tuple[str | None, str]]) -> str | None:
-    """The whole text, or what there is of it where its parts were generated one by one."""
-    if FULL in parts and parts[FULL][0] is not None:
-        return parts[FULL][0]
-    ordered = [text for _, (text, _) in sorted(parts.items(), key=lambda item: part_rank(item[0]))]
-    pieces = [text for text in ordered if text is not None]
-    return "\n\n".join(pieces) if pieces else None
-
-
-def _written(
-    texts: pd.DataFrame, parts: pd.DataFrame
-) -> dict[tuple[str, str], dict[str, tuple[str | None, str]]]:
+def _written(texts: pd.DataFrame, parts: pd.DataFrame) -> dict[_Text, _Written]:
     """Texts as generated, and the whole text from `parts` where it was put together there."""
-    found: dict[tuple[str, str], dict[str, tuple[str | None, str]]] = {}
-    whole = parts[parts["part"] == FULL]
-    for frame in (whole, texts):
-        for doc_id, author, part, text, status in rows(
-            frame, "doc_id", "author", "part", "text", "status"
-        ):
+    found: dict[_Text, _Written] = {}
+    columns = ("doc_id", "author", "part", "text", "status")
+    for frame in (parts[parts["part"] == FULL], texts):
+        for doc_id, author, part, *text_and_status in rows(frame, *columns):
+            text, status = text_and_status
             found.setdefault((doc_id, author), {})[part] = (text, status)
     return found
 
 
-def _scores(whole: pd.DataFrame, wanted: set[Metric]) -> dict[tuple[str, str], dict[Metric, str]]:
-    found: dict[tuple[str, str], dict[Metric, str]] = {}
+def _scores(whole: pd.DataFrame, wanted: set[Metric]) -> dict[_Text, dict[Metric, str]]:
+    found: dict[_Text, dict[Metric, str]] = {}
     columns = ("doc_id", "author", "metric", "judge", "value", "n_failed", "low", "high")
     for doc_id, author, metric, judge, value, n_failed, low, high in rows(whole, *columns):
         if (metric, judge) in wanted:
@@ -177,23 +173,22 @@ def _scores(whole: pd.DataFrame, wanted: set[Metric]) -> dict[tuple[str, str], d
     return found
 
 
-def _ratings(ratings: pd.DataFrame) -> dict[tuple[str, str], list[str]]:
+def _ratings(ratings: pd.DataFrame) -> dict[_Text, list[str]]:
     """One line per criterion for ratings of whole texts, every rater by name.
 
     Ratings of single claims are many and stay in their table; their number is told.
     """
-    lines: dict[tuple[str, str], dict[str, list[str]]] = {}
+    lines: dict[_Text, dict[str, list[str]]] = {}
     columns = ("doc_id", "author", "criterion", "unit", "rater", "value")
-    n_claims: dict[tuple[str, str, str], int] = {}
+    n_claims: Counter[tuple[str, str, str]] = Counter()
     for doc_id, author, criterion, unit, rater, value in sorted(
         rows(ratings, *columns), key=lambda row: row[:5]
     ):
         mine = lines.setdefault((doc_id, author), {})
         if unit.startswith("claim:"):
-            key = (doc_id, author, criterion)
-            n_claims[key] = n_claims.get(key, 0) + 1
-            text = counted(n_claims[key], "rating") + " of single claims"
-            mine[f"{criterion}: "] = [text]
+            n_claims[doc_id, author, criterion] += 1
+            n = counted(n_claims[doc_id, author, criterion], "rating")
+            mine[f"{criterion}: "] = [f"{n} of single claims"]
             continue
         name = criterion + (f" over {unit[7:]}" if unit.startswith("versus:") else "")
         said = "abstained" if value is None else f"{value:g}"
@@ -201,19 +196,13 @@ def _ratings(ratings: pd.DataFrame) -> dict[tuple[str, str], list[str]]:
     return {key: [n + ", ".join(said) for n, said in mine.items()] for key, mine in lines.items()}
 
 
-def _authors(texts: pd.DataFrame) -> dict[str, list[str]]:
-    return {str(doc_id): sorted_authors(mine["author"]) for doc_id, mine in texts.groupby("doc_id")}
-
-
 def _attributes(attributes: str | None) -> list[str]:
     """`name: value` lines of the canonical JSON, or the text itself if it is no JSON object."""
     if attributes is None:
         return []
     try:
-        values = json.loads(attributes)
-    except ValueError:
-        return [attributes]
-    if not isinstance(values, dict):
+        values = dict(json.loads(attributes).items())
+    except (ValueError, AttributeError):
         return [attributes]
     return [
         f"{name}: {v if isinstance(v, str) else json.dumps(v, ensure_ascii=False)}"

@@ -12,7 +12,8 @@ from metassay.format.frames import records, rows
 from metassay.format.numbers import counted, per_cent
 from metassay.reporting.names import sorted_authors, sorted_parts
 from metassay.reporting.resampled import Reals, Resampling, means
-from metassay.reporting.section import Cell, Grid, Row, Section, estimate, grouped, matrix
+from metassay.reporting.section import Cell, Grid, Row, Section, count, estimate, grouped, matrix
+from metassay.reporting.specs import section
 from metassay.tables.names import FULL
 from metassay.text.spans import Span
 
@@ -44,6 +45,9 @@ class Facet(NamedTuple):
     def present(self) -> bool:
         """Whether the text has words of it."""
         return bool(self.pieces) or bool(self.text)
+
+
+_NOTHING = Facet("ok", "", (), ())
 
 
 class Divided(NamedTuple):
@@ -131,17 +135,16 @@ def _counts(texts: Sequence[Divided | None], name: str) -> tuple[int, ...]:
     there = [one for one in texts if one is not None]
     if name == NO_FACET:
         return (len(there), 0, 0, 0, 0, 0, 0, 0)
-    known = [one.facets.get(name) for one in there if not one.unknown(name)]
+    known = [one.facets.get(name, _NOTHING) for one in there if not one.unknown(name)]
     undivided = sum(one.status == UNDIVIDED for one in there)
-    found = [facet for facet in known if facet is not None]
-    present = sum(facet.present for facet in found)
-    made_up = sum(len(facet.made_up) for facet in found)
-    stretches = sum(len(facet.pieces) or bool(facet.text) for facet in found)
+    present = sum(facet.present for facet in known)
+    made_up = sum(len(facet.made_up) for facet in known)
+    stretches = sum(len(facet.pieces) or bool(facet.text) for facet in known)
     return (
         len(there),
         present,
         len(known) - present,
-        sum(bool(facet.made_up) and not facet.present for facet in found),
+        sum(bool(facet.made_up) and not facet.present for facet in known),
         len(there) - len(known) - undivided,
         undivided,
         stretches + made_up,
@@ -220,13 +223,13 @@ def marked(one: Divided, marks: Mapping[str, Mark]) -> Marked:
     """
     if one.text is None or one.status == UNDIVIDED:
         return plain(one.text)
-    pieces = {name: facet.pieces for name, facet in one.facets.items() if name in marks}
-    reasons = {name: one.unknown(name) for name in marks}
+    facets = {name: one.facets.get(name, _NOTHING) for name in marks}
+    unknown = [(name, one.unknown(name)) for name in marks if one.unknown(name)]
     return Marked(
-        runs(one.text, {marks[name]: found for name, found in pieces.items()}),
-        [n for n in marks if not reasons[n] and not _facet(one, n).present],
-        [(marks[n], list(_facet(one, n).made_up)) for n in marks if _facet(one, n).made_up],
-        [(name, reason) for name, reason in reasons.items() if reason],
+        runs(one.text, {marks[n]: f.pieces for n, f in one.facets.items() if n in marks}),
+        [n for n, facet in facets.items() if not facet.present and not one.unknown(n)],
+        [(marks[n], list(facet.made_up)) for n, facet in facets.items() if facet.made_up],
+        unknown,
     )
 
 
@@ -243,13 +246,6 @@ def runs(text: str, pieces: Mapping[Mark, Sequence[Span]]) -> list[Run]:
         ]
         made.append(Run(text[start:end], sorted(over, key=lambda mark: mark.style)))
     return made
-
-
-_NOTHING = Facet("ok", "", (), ())
-
-
-def _facet(one: Divided, name: str) -> Facet:
-    return one.facets.get(name, _NOTHING)
 
 
 # Facets or sections: how many texts lack each, how long they are, and some documents to read.
@@ -291,25 +287,18 @@ def facets_view(
     doc_ids = sorted(shown & set(numbers))
     most = min(DOCUMENTS, max(1, TEXTS // table["author"].nunique()))
     chosen = [doc_ids[place] for place in _spread(len(doc_ids), most)]
-    by_document: dict[str, list[str]] = {doc_id: [] for doc_id in chosen}
-    for doc_id, author in texts:
-        if doc_id in by_document:
-            by_document[doc_id].append(author)
-    reading = [
-        Reading(
-            numbers[doc_id],
-            doc_id,
-            [
-                (author, marked(one, marks), "" if one.text is not None else one.status)
-                for author in sorted_authors(authors)
-                for one in [texts[doc_id, author]]
-            ],
-        )
-        for doc_id, authors in by_document.items()
-    ]
+    reading = []
+    for doc_id in chosen:
+        authors = sorted_authors(author for of, author in texts if of == doc_id)
+        own = [(author, texts[doc_id, author]) for author in authors]
+        shown_texts = [
+            (author, marked(one, marks), "" if one.text is not None else one.status)
+            for author, one in own
+        ]
+        reading.append(Reading(numbers[doc_id], doc_id, shown_texts))
     word = "facet" if declared else "section"
-    section = _section(table, list(marks), word)
-    return Facets(section, list(marks.values()), reading, _rule(len(chosen), len(doc_ids), word))
+    made = _section(table, list(marks), word)
+    return Facets(made, list(marks.values()), reading, _rule(len(chosen), len(doc_ids), word))
 
 
 def marked_texts(parts: pd.DataFrame, declared: Sequence[str]) -> dict[tuple[str, str], Marked]:
@@ -338,52 +327,36 @@ def _rule(n_chosen: int, n_documents: int, word: str) -> str:
 
 
 def _section(table: pd.DataFrame, names: Sequence[str], word: str) -> Section:
-    lines = records(table[table["facet"] != NO_FACET])
-    return Section(
-        "facets",
-        f"{word.capitalize()}s of the texts",
-        [*_says(lines, names, word), *_how(word)],
-        ["facets"],
-        grids=[_lacking(lines, names, word), _lengths(records(table), [*names, NO_FACET])],
-        figure="facet_lengths",
-    )
-
-
-def _how(word: str) -> list[str]:
+    lines = records(table)
+    made = section("facets", word=word, grids=_grids(lines, names, word))
+    absent, shares = made.says
     undivided = "" if word == "facet" else " A text in which no section was found lacks none."
-    return [
-        f"A {word} is absent from a text if no word of the text belongs to it, also where all that"
-        f" a model returned as this {word} is made up, that is, not in the text. It is unknown"
-        " if the answer about it failed, and then not counted as absent. A segment is a stretch of"
-        f" the text in one {word}, or a passage made up.{undivided}",
-        "Shares are means over texts of the share of a text’s words, with their bootstrap interval"
-        f" over documents. What is absent has the share 0. A word in two {word}s counts half in"
-        " each.",
-    ]
+    of_facets = [row for row in lines if row["facet"] != NO_FACET]
+    says = [*_says(of_facets, names, word), absent + undivided, shares]
+    return made._replace(says=says, heading=made.heading.capitalize())
 
 
 def _says(lines: Sequence[Row], names: Sequence[str], word: str) -> list[str]:
     """Who lacks what most, and how much is made up."""
-    made_up, segments = (sum(row[name] for row in lines) for name in ("n_made_up", "n_segments"))
+    made_up, segments = _made_up(lines)
     unknown = sum(row["n_unknown"] for row in lines)
     first = [row for row in lines if row["facet"] == names[0]]
-    n_texts = sum(row["n_texts"] - row["n_undivided"] for row in first)
-    said = f"{counted(n_texts, 'text')} {_are(n_texts)} divided into {_listed(names)}."
+    undivided = sum(row["n_undivided"] for row in first)
+    n_texts = sum(row["n_texts"] for row in first) - undivided
+    listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    found = [f"{counted(n_texts, 'text')} {_are(n_texts)} divided into {listed}."]
     most = max(lines, key=lambda row: row["n_absent"])
     if most["n_absent"]:
-        said += (
+        found[0] += (
             f" Most often absent is {most['facet']} from texts of {most['author']}:"
             f" from {most['n_absent']:,} of {_known(most):,}."
         )
-    found = [said]
-    undivided = sum(row["n_undivided"] for row in first)
     if undivided:
         found.append(f"{counted(undivided, 'text')} {_are(undivided)} undivided.")
     if made_up:
-        share = per_cent(made_up / segments)
         found.append(
-            f"{made_up:,} of {counted(segments, 'segment')} ({share}) returned as a {word}"
-            f" {_are(made_up)} made up: not in the text."
+            f"{made_up:,} of {counted(segments, 'segment')} ({per_cent(made_up / segments)})"
+            f" returned as a {word} {_are(made_up)} made up: not in the text."
         )
     if unknown:
         found.append(f"{counted(unknown, word)} of single texts {_are(unknown)} unknown.")
@@ -399,46 +372,37 @@ def _known(row: Row) -> int:
     return int(row["n_texts"] - row["n_unknown"] - row["n_undivided"])
 
 
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+def _made_up(mine: Sequence[Row]) -> tuple[int, int]:
+    """How many segments are made up, and how many there are."""
+    return sum(row["n_made_up"] for row in mine), sum(row["n_segments"] for row in mine)
 
 
-def _lacking(lines: Sequence[Row], names: Sequence[str], word: str) -> Grid:
-    made_up = "segments made up"
-    made = {
-        author: {row["facet"]: _absent(row) for row in mine} | {made_up: _made_up(mine)}
-        for author, mine in grouped(lines, lambda row: row["author"]).items()
-    }
-    return matrix(f"Texts without a {word}", "author", made, [*names, made_up])
+def _grids(lines: Sequence[Row], names: Sequence[str], word: str) -> list[Grid]:
+    last = "segments made up"
+    lacking: dict[str, dict[str, Cell]] = {}
+    shares: dict[str, dict[str, Cell]] = {}
+    for author, mine in grouped(lines, lambda row: row["author"]).items():
+        facets = [row for row in mine if row["facet"] != NO_FACET]
+        made_up, segments = _made_up(facets)
+        share = Cell("undefined", ("no segment",), "")
+        if segments:
+            part = made_up / segments
+            share = Cell(per_cent(part), (f"{made_up:,} of {segments:,}",), str(part))
+        lacking[author] = {row["facet"]: _absent(row) for row in facets} | {last: share}
+        shares[author] = {
+            row["facet"]: estimate(row, f"n = {row['n_shares']:,}", of="share") for row in mine
+        }
+    return [
+        matrix(f"Texts without a {word}", "author", lacking, [*names, last]),
+        matrix("Share of a text’s words", "author", shares, [*names, NO_FACET]),
+    ]
 
 
 def _absent(row: Row) -> Cell:
-    notes = [f"of {_known(row):,}"]
-    if row["n_wholly_made_up"]:
-        notes.append(f"{row['n_wholly_made_up']:,} wholly made up")
-    if row["n_unknown"]:
-        notes.append(f"{row['n_unknown']:,} unknown")
-    if row["n_undivided"]:
-        notes.append(f"{row['n_undivided']:,} undivided")
-    return Cell(f"{row['n_absent']:,}", tuple(notes), str(row["n_absent"]))
-
-
-def _made_up(mine: Sequence[Row]) -> Cell:
-    made_up, segments = (sum(row[name] for row in mine) for name in ("n_made_up", "n_segments"))
-    if not segments:
-        return Cell("undefined", ("no segment",), "")
-    return Cell(
-        per_cent(made_up / segments), (f"{made_up:,} of {segments:,}",), str(made_up / segments)
-    )
-
-
-def _lengths(lines: Sequence[Row], names: Sequence[str]) -> Grid:
-    made = {
-        author: {row["facet"]: _share(row) for row in mine}
-        for author, mine in grouped(lines, lambda row: row["author"]).items()
+    words = {
+        "n_wholly_made_up": "wholly made up",
+        "n_unknown": "unknown",
+        "n_undivided": "undivided",
     }
-    return matrix("Share of a text’s words", "author", made, names)
-
-
-def _share(row: Row) -> Cell:
-    return estimate(row, f"n = {row['n_shares']:,}", of="share")
+    notes = [f"{row[name]:,} {what}" for name, what in words.items() if row[name]]
+    return count(row["n_absent"])._replace(notes=(f"of {_known(row):,}", *notes))

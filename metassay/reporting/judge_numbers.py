@@ -15,14 +15,13 @@ from metassay.reporting.section import (
     Group,
     Row,
     Section,
-    Term,
-    Terms,
     best_first,
-    grouped,
+    count,
     matrix,
     short_cell,
     short_estimate,
 )
+from metassay.reporting.specs import section
 from metassay.tables.names import ALL_SUBSETS, FULL, MEAN_OF_SUBSETS
 
 Card = dict[str, Row]  # by statistic
@@ -109,48 +108,6 @@ NUMBERS = {
     "balanced_accuracy_3way": "balanced accuracy, 3-way",
     "macro_f1_3way": "macro-F1, 3-way",
 }
-_TERMS = [
-    Term("", word, meaning, "")
-    for word, meaning in (
-        ("accuracy", "Share of verdicts that are right. Who abstained or failed has no verdict."),
-        ("at least, at most", "Accuracy if every verdict that is missing were wrong, or right."),
-        (
-            "balanced accuracy",
-            "The mean of the share of entailed hypotheses that are found and the share of the"
-            " others; a coin gets .50, whatever their numbers.",
-        ),
-        ("F1", "Harmonic mean of precision and recall of the verdict “entailed”."),
-        (
-            "AUROC",
-            "How often the probability of an entailed hypothesis is above that of another one; a"
-            " coin gets .50. It needs no threshold, and counts items of which a judge abstained if"
-            " it says a probability.",
-        ),
-        (
-            "ECE",
-            "Expected calibration error: the mean gap between a probability and the share that is"
-            " right; 0 is best. Below it stands what chance gives with so few items.",
-        ),
-        (
-            "3-way",
-            "Of the labels entailed, neutral and contradicted; the other numbers take entailed"
-            " against the rest. Balanced accuracy and macro-F1 are means over the labels.",
-        ),
-    )
-]
-_NUMBER_SAYS = (
-    "Every judge beside the right answers, best first. In brackets stand intervals; items of one"
-    " cluster (a text, a document) count as alike. A judge that has verdicts on some items only is"
-    " compared on these: they have a table of their own."
-)
-_MEANS = (
-    "The mean of subsets is the plain mean of the numbers of the test sets: each set counts the"
-    " same, however many items it has."
-)
-_RATERS = (
-    "A rater’s verdicts are held against what most of the other raters say. Items on which"
-    " these are split are not among that rater’s."
-)
 
 
 def numbers_section(test: Cards, first: str) -> Section | None:
@@ -158,24 +115,25 @@ def numbers_section(test: Cards, first: str) -> Section | None:
     if not test.whole:
         return None
     several = test.main == MEAN_OF_SUBSETS
-    says = [_NUMBER_SAYS, *([_MEANS] if several else []), *([_RATERS] if test.raters else [])]
-    grids = [_by_subset(test, first)] if several else []
+    cards = test.whole.values()
     groups = [
-        Group(_titled(study), f"{test.asked.get(study, 0):,} items", [_study(test, study, first)])
+        Group(
+            _titled(study),
+            f"{test.asked.get(study, 0):,} items",
+            [_study(test, study, first)],
+            open=study == test.main,
+        )
         for study in test.studies
     ]
-    groups[0] = groups[0]._replace(open=True)
-    terms = [Terms("What the numbers say", _used(test))]
-    heading = "How far judges agree with the right answers"
-    return Section("numbers", heading, says, ["judge_cards"], grids, groups, terms=terms)
-
-
-def _used(test: Cards) -> list[Term]:
-    """Only what the tables have."""
-    three = any("accuracy_3way" in card for card in test.whole.values())
-    sure = any("auroc" in card for card in test.whole.values())
-    left_out = {*(() if three else ("3-way",)), *(() if sure else ("AUROC", "ECE"))}
-    return [term for term in _TERMS if term.word not in left_out]
+    unused: tuple[str, ...] = () if any("accuracy_3way" in card for card in cards) else ("3-way",)
+    unused += () if any("auroc" in card for card in cards) else ("AUROC", "ECE")
+    return section(
+        "judge_numbers",
+        also=["means"] * several + ["raters"] * bool(test.raters),
+        without=unused,
+        grids=[_by_subset(test, first)] if several else [],
+        groups=groups,
+    )
 
 
 def _titled(study: str) -> str:
@@ -186,20 +144,18 @@ def _study(test: Cards, study: str, first: str) -> Grid:
     cards = {judge: test.whole[study, judge] for judge in test.judges(study)}
     names = [name for name in NUMBERS if any(name in card for card in cards.values())]
     order = sorted(cards, key=lambda j: (j in test.raters, best_first(value(cards[j], first)), j))
-    lines = [
-        (
-            judge_title(test, judge),
-            [
-                _verdicts_cell(
-                    cards[judge], None if judge in test.raters else test.asked.get(study, 0)
-                ),
-                *(_number(cards[judge], name) for name in names),
-                _bounds(cards[judge]),
-                _missing(cards[judge]),
-            ],
-        )
-        for judge in order
-    ]
+    lines = []
+    for judge in order:
+        card = cards[judge]
+        n, asked = int(card["agreement"]["n"]), test.asked.get(study, 0)
+        if judge in test.raters:  # of the items that others settle, of which the shares are
+            asked = n + int(card["agreement"]["n_missing"])
+        low, high = value(card, "agreement_at_least"), value(card, "agreement_at_most")
+        bounds = Cell(f"{short(low)}, {short(high)}", (), exact(low))
+        cells = [count(n)._replace(notes=() if n >= asked else (f"of {asked:,} items",))]
+        cells += [_number(card, name) for name in names]
+        cells += [NOT_COMPUTED if low == high else bounds, _missing(card)]  # none is missing
+        lines.append((judge_title(test, judge), cells))
     of_names = [NUMBERS[name] for name in names]
     return Grid("", ["judge", "verdicts", *of_names, "at least, at most", "missing"], lines)
 
@@ -229,22 +185,6 @@ def _number(card: Card, name: str) -> Cell:
     return short_cell(row, note)
 
 
-def _verdicts_cell(card: Card, asked: int | None) -> Cell:
-    """Of all items of the study, whether the judge was asked about them or not; of a rater (None)
-    of those that the others settle, of which the shares in the row are.
-    """
-    n = int(card["agreement"]["n"])
-    asked = n + int(card["agreement"]["n_missing"]) if asked is None else asked
-    return Cell(f"{n:,}", () if n >= asked else (f"of {asked:,} items",), str(n))
-
-
-def _bounds(card: Card) -> Cell:
-    low, high = value(card, "agreement_at_least"), value(card, "agreement_at_most")
-    if low == high:
-        return NOT_COMPUTED  # nothing is missing
-    return Cell(f"{short(low)}, {short(high)}", (), exact(low))
-
-
 def _missing(card: Card) -> Cell:
     said = []
     for name in ("abstained", "failed"):
@@ -258,16 +198,7 @@ def _missing(card: Card) -> Cell:
 
 def reliability_section(bins: pd.DataFrame) -> Section | None:
     """The figure of the probabilities; None without any. `bins` are those of all items."""
-    if bins.empty:
-        return None
-    says = (
-        "A probability means what it says if, of the items that get .80, 80 % are entailed. Each"
-        " dot is a bin of about equally many items: its mean probability, and the share that is"
-        " entailed, with its interval. Below the line a judge is too sure of “entailed”, above it"
-        " too little. All items that have a probability count, also those of which it abstained."
-    )
-    heading = "Whether probabilities mean what they say"
-    return Section("reliability", heading, [says], ["calibration"], figure="reliability")
+    return None if bins.empty else section("reliability")
 
 
 # By kind of item: which share of what doesn't follow a judge detects, and its false alarms.
@@ -276,13 +207,6 @@ DETECTED, FALSE_ALARMS = "detected", "false alarms"
 KIND_COLUMNS = (
     *("study", "kind", "judge", "measure", "value", "low", "high"),
     *("n", "n_abstained", "n_failed"),
-)
-_KIND_SAYS = (
-    "Items of some kinds must not be found entailed, such as a sentence after an edit that changes"
-    " what it says: the first table has the share that a judge detects, of its verdicts on them."
-    " Others must be, such as paraphrases: the second table has the share that it takes for not"
-    " entailed, its false alarms. In brackets stand intervals. What a judge abstained of or failed"
-    " is in neither share, and counted below it."
 )
 
 
@@ -299,28 +223,23 @@ def kinds_table(test: Cards) -> pd.DataFrame:
         missing = [round(card[name]["value"] * card[name]["n"]) for name in ("abstained", "failed")]
         made += [[study, kind, judge, *row, *missing] for row in _shares(card)]
     frame = pd.DataFrame(made, columns=list(KIND_COLUMNS))
-    totals: list[list[object]] = []
+    made = []
+    lost = frame.groupby(["study", "judge", "measure"])[["n_abstained", "n_failed"]].sum()
     for study, judge in dict.fromkeys(zip(frame["study"], frame["judge"], strict=True)):
-        mine = frame[(frame["study"] == study) & (frame["judge"] == judge)]
         for row in _shares(test.whole[study, judge]):
-            of = mine[mine["measure"] == row[0]]
-            missing = [of["n_abstained"].sum(), of["n_failed"].sum()]
-            totals.append([study, ALL_KINDS, judge, *row, *missing])
+            missing = lost.reindex([(study, judge, row[0])], fill_value=0).iloc[0].tolist()
+            made.append([study, ALL_KINDS, judge, *row, *missing])
     frame = frame.sort_values(["study", "measure", "kind", "judge"])
-    every = pd.DataFrame(totals, columns=list(KIND_COLUMNS))
-    return pd.concat([frame, every], ignore_index=True) if totals else frame
+    every = pd.DataFrame(made, columns=list(KIND_COLUMNS))
+    return pd.concat([frame, every], ignore_index=True) if made else frame
 
 
 def _shares(card: Card) -> list[list[object]]:
     """Measure, value, low, high and n, of the measures that the items have."""
-    made: list[list[object]] = []
     found, kept = card["specificity"], card["sensitivity"]
-    if found["n"]:
-        made.append([DETECTED, found["value"], found["low"], found["high"], found["n"]])
-    if kept["n"]:
-        ends = [None if kept[name] is None else 1 - kept[name] for name in ("value", "high", "low")]
-        made.append([FALSE_ALARMS, *ends, kept["n"]])
-    return made
+    alarms = [None if kept[name] is None else 1 - kept[name] for name in ("value", "high", "low")]
+    made = [[DETECTED, found["value"], found["low"], found["high"], found["n"]]] * bool(found["n"])
+    return made + [[FALSE_ALARMS, *alarms, kept["n"]]] * bool(kept["n"])
 
 
 def kinds_section(test: Cards, table: pd.DataFrame) -> Section | None:
@@ -339,24 +258,18 @@ def kinds_section(test: Cards, table: pd.DataFrame) -> Section | None:
     ]
     if not groups:
         return None
-    return Section("kinds", "Kind by kind", [_KIND_SAYS], ["kinds"], groups=groups, figure="kinds")
+    return section("kinds", groups=groups)
 
 
 def _grid(test: Cards, mine: list[Row]) -> Grid:
     judges = sorted({row["judge"] for row in mine}, key=lambda j: (j in test.raters, j))
-    lines = {
-        kind.replace("_", " "): {row["judge"]: _cell(row) for row in rows}
-        for kind, rows in grouped(mine, lambda row: row["kind"]).items()
-    }
+    lines: dict[str, dict[str, Cell]] = {}
+    for row in mine:
+        missing = [f"{row[f'n_{n}']:,} {n}" for n in ("abstained", "failed") if row[f"n_{n}"]]
+        cell = short_cell(row, f"n = {row['n']:,}", *missing)
+        lines.setdefault(row["kind"].replace("_", " "), {})[row["judge"]] = cell
     heads = {judge: judge_title(test, judge) for judge in judges}
     return matrix("", "kind", lines, heads, sort=False)
-
-
-def _cell(row: Row) -> Cell:
-    missing = [
-        f"{row[f'n_{name}']:,} {name}" for name in ("abstained", "failed") if row[f"n_{name}"]
-    ]
-    return short_cell(row, f"n = {row['n']:,}", *missing)
 
 
 # The first paragraph of a test of judges: who agrees with the right answers, and how surely.
@@ -367,11 +280,6 @@ BALANCED = "balanced_accuracy"
 COMMON = "items of "  # a study of those that a judge has given verdicts on, where these are not all
 
 
-def first_number(kind: str) -> str:
-    """The number that a type of test ranks judges by."""
-    return FIRST.get(kind, BALANCED)
-
-
 def verdict(test: Cards, first: str) -> list[str]:
     """Sentences: the best judge of those that were asked about all items, others, people."""
     if test.main is None:
@@ -380,9 +288,12 @@ def verdict(test: Cards, first: str) -> list[str]:
     said = []
     if ranked:
         said.append(" ".join(_best(test, test.main, ranked, first)))
-    said += [_common(test, study, first) for study in test.studies if _is_common(test, study)]
-    people = _people(test)
-    return [*said, *([people] if people else [])]
+    said += [  # some of the items only, as a judge has given verdicts on these
+        _common(test, study, first)
+        for study in test.studies
+        if study.startswith(COMMON) and test.asked[study] < test.asked[str(test.pooled)]
+    ]
+    return [*said, *filter(None, [_people(test)])]
 
 
 def kinds_verdict(test: Cards, kinds: pd.DataFrame) -> list[str]:
@@ -393,14 +304,11 @@ def kinds_verdict(test: Cards, kinds: pd.DataFrame) -> list[str]:
         of = mine[mine["measure"] == measure]
         for row in records(of[of["kind"] == ALL_KINDS]):
             each = records(of[(of["judge"] == row["judge"]) & (of["kind"] != ALL_KINDS)])
-            said = f"{verb} {short_estimate(row)} of {counted(row['n'], 'item')}{_without(row)}"
+            said = f"{verb} {short_estimate(row)} of {counted(row['n'], 'item')}"
+            missing = row["n_abstained"] + row["n_failed"]
+            said += f" without {missing:,} that it abstained of or failed" if missing else ""
             found.setdefault(row["judge"], []).append(f"{said}{_weakest(each, measure)}")
     return [f"{judge} {', and '.join(parts)}." for judge, parts in found.items()]
-
-
-def _without(row: Row) -> str:
-    missing = row["n_abstained"] + row["n_failed"]
-    return f" without {missing:,} that it abstained of or failed" if missing else ""
 
 
 def _weakest(each: list[Row], measure: str) -> str:
@@ -432,7 +340,9 @@ def _best(test: Cards, study: str, ranked: list[str], first: str) -> list[str]:
     lead = f"{best} agrees best with the right answers" if others else f"{best} is the only judge"
     aside = _without_looking(test, best, first)
     number = f"{NUMBERS[first]}{where} {short_estimate(card[first])} ({aside})"
-    said = [f"{lead}: {number} on {_n_verdicts(card)}."]
+    n, asked = int(card["agreement"]["n"]), n_asked(card)
+    items = counted(n, "item") if n == asked else f"{n:,} of {counted(asked, 'item')}"
+    said = [f"{lead}: {number} on {items}."]
     said += _silence(best, card)
     if others:
         second = test.whole[study, others[0]][first]
@@ -464,11 +374,6 @@ def _without_looking(test: Cards, judge: str, first: str) -> str:
     return f"always the commoner answer gets {short(max(share, 1 - share))}"
 
 
-def _n_verdicts(card: Card) -> str:
-    n, asked = int(card["agreement"]["n"]), n_asked(card)
-    return counted(n, "item") if n == asked else f"{n:,} of {counted(asked, 'item')}"
-
-
 def _silence(judge: str, card: Card) -> list[str]:
     """How often a judge abstains or fails, and what its accuracy could be at worst and best."""
     said = [
@@ -484,23 +389,26 @@ def _silence(judge: str, card: Card) -> list[str]:
     return [f"{judge} {' and '.join(said)}; {bounds}, {worst}."]
 
 
-def _is_common(test: Cards, study: str) -> bool:
-    """Some of the items only, as a judge has given verdicts on these."""
-    return study.startswith(COMMON) and test.asked[study] < test.asked[str(test.pooled)]
-
-
 def _common(test: Cards, study: str, first: str) -> str:
-    ranked = _ranked(test, study, first)
-    said = [f"{judge} {short_estimate(test.whole[study, judge][first])}" for judge in ranked]
-    n = counted(test.asked[study], "item")
-    given = study.removeprefix(COMMON)
+    said = [
+        f"{judge} {short_estimate(test.whole[study, judge][first])}"
+        for judge in _ranked(test, study, first)
+    ]
+    n, given = counted(test.asked[study], "item"), study.removeprefix(COMMON)
     return f"On the {n} that {given} has verdicts on, {NUMBERS[first]} is: {', '.join(said)}."
 
 
 def _people(test: Cards) -> str:
-    """A rater's own accuracy, which no judge need beat."""
-    rows = [_of_most(test, rater) for rater in sorted(test.raters)]
-    known = [row for row in rows if row is not None and row["value"] is not None]
+    """A rater's own accuracy, which no judge need beat: people may have labelled some sets only."""
+    known: list[Row] = []
+    for rater in sorted(test.raters):
+        of_rater = [
+            card["agreement"]
+            for (study, judge), card in test.whole.items()
+            if judge == rater and study != MEAN_OF_SUBSETS
+        ]
+        most = max(of_rater, key=lambda row: row["n"], default=None)
+        known += [most] if most and most["value"] is not None else []
     if not known:
         return ""
     if len(known) == 1:
@@ -511,13 +419,3 @@ def _people(test: Cards) -> str:
         f"The accuracy of one rater against most of the others is from {short_estimate(low)} to"
         f" {short_estimate(high)} ({len(known)} raters), which is what people reach."
     )
-
-
-def _of_most(test: Cards, rater: str) -> Row | None:
-    """A rater's accuracy on the most items: people may have labelled some of the sets only."""
-    found = [
-        card["agreement"]
-        for (study, judge), card in test.whole.items()
-        if judge == rater and study != MEAN_OF_SUBSETS
-    ]
-    return max(found, key=lambda row: row["n"], default=None)

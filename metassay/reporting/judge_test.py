@@ -14,8 +14,9 @@ from metassay.reporting.answers import answers_section, answers_table
 from metassay.reporting.figures.tests import draw_judge_kinds, draw_reliability
 from metassay.reporting.judge_cards import CARDS_OF_ITEMS, judge_cards_section
 from metassay.reporting.judge_numbers import (
+    BALANCED,
+    FIRST,
     cards_of,
-    first_number,
     kinds_section,
     kinds_table,
     kinds_verdict,
@@ -23,9 +24,8 @@ from metassay.reporting.judge_numbers import (
     reliability_section,
     verdict,
 )
-from metassay.reporting.page import Drawing, Report, filled, write_figures, write_page, write_tables
+from metassay.reporting.page import Drawing, Report, filled, write_figures, write_tables, write_test
 from metassay.reporting.published_judges import ComparedJudges, compare_judges, published_section
-from metassay.reporting.responses import asked_section, missing_lines, notes_section
 from metassay.reporting.section import Row, present, recipes_section
 from metassay.tables.names import FULL, MEAN_OF_SUBSETS
 
@@ -97,38 +97,33 @@ def _write_page(
     """The page and its figures; judges are called as they are shown."""
     read, tables = report.shown_as.frames(report.tables), report.shown_as.frames(files)
     cards, bins = tables["judge_cards"], tables["calibration"]
-    test, first = cards_of(cards, set(read["ratings"]["rater"])), first_number(report.test)
+    test, first = cards_of(cards, set(read["ratings"]["rater"])), FIRST.get(report.test, BALANCED)
     kinds = tables.get("kinds", kinds_table(test))
     of_all = bins[(bins["study"] == test.pooled) & (bins["part"] == FULL)]
     drawn = {"kinds": kinds[kinds["study"] == test.pooled], "reliability": of_all}
-    answers, models, notes = (
-        tables.get(name, pd.DataFrame()) for name in ("answers", "language_models", "notes")
-    )
-    sections = [
-        numbers_section(test, first),
-        kinds_section(test, kinds),
-        reliability_section(of_all),
-        published_section(compared, tables),
-    ]
     counted_cards = cards[cards["study"] != MEAN_OF_SUBSETS]  # means of several have no counts
-    below = [
-        answers_section(answers),
-        judge_cards_section(counted_cards, bins, CARDS_OF_ITEMS),
-        asked_section(models),
-        notes_section(notes),
-        recipes_section(cards, "judge", _RECIPES, ["judge_cards"]),
-    ]
-    write_page(
+    write_test(
         "judge_test.html.j2",
         folder,
-        write_figures(JUDGE_FIGURES, drawn, folder),
-        **report.facts,
+        report,
+        tables,
+        figures=write_figures(JUDGE_FIGURES, drawn, folder),
         counts=_counts(read),
-        missing=missing_lines(models),
         verdict=[*kinds_verdict(test, kinds), *verdict(test, first)],
-        sections=present(sections),
+        sections=present(
+            [
+                numbers_section(test, first),
+                kinds_section(test, kinds),
+                reliability_section(of_all),
+                published_section(compared, tables),
+            ]
+        ),
         errors=errors_view(tables["verdicts"], read["pairs"], read["judgments"]),
-        below=present(below),
+        below=[
+            answers_section(tables.get("answers", pd.DataFrame())),
+            judge_cards_section(counted_cards, bins, CARDS_OF_ITEMS),
+        ],
+        recipes=recipes_section(cards, "judge", _RECIPES, ["judge_cards"]),
     )
 
 
@@ -202,60 +197,53 @@ def errors_view(judged: pd.DataFrame, pairs: pd.DataFrame, judgments: pd.DataFra
     without one come last, by item. Verdicts that were given show the first premise.
     """
     wrong = judged[judged["wrong"].fillna(False)]
-    wrong = wrong.assign(found=wrong["label"] == _ENTAILED)
-    sure = wrong["probability"].where(wrong["found"], 1.0 - wrong["probability"])
-    wrong = wrong.assign(sure=sure).sort_values(
+    found = wrong["label"] == _ENTAILED
+    sure = wrong["probability"].where(found, 1.0 - wrong["probability"])
+    wrong = wrong.assign(found=found, sure=sure).sort_values(
         ["judge", "found", "sure", "item"], ascending=[True, False, False, True]
     )
-    chosen = {key: mine.head(EACH) for key, mine in wrong.groupby(["judge", "found"], sort=False)}
-    items = {item for mine in chosen.values() for item in mine["item"]}
-    read = _premises(pairs[pairs["doc_id"].isin(items)])
+    groups = wrong.groupby(["judge", "found"], sort=False)
+    items = set(groups.head(EACH)["item"])
+    read: dict[str, dict[int, tuple[str, str, str]]] = {}
+    columns = ("doc_id", "position", "pair_id", "premise", "hypothesis")
+    for item, position, *of in rows(pairs[pairs["doc_id"].isin(items)], *columns):
+        pair_id, premise, hypothesis = map(str, of)
+        read.setdefault(item, {})[position] = (pair_id, premise, hypothesis)
     said = {
-        (pair_id, judge): explanation
+        (pair_id, judge): explanation or ""
         for pair_id, judge, explanation in rows(judgments, "pair_id", "judge", "explanation")
     }
-    sizes = wrong.groupby(["judge", "found"]).size().to_dict()
     return [
         Errors(
-            f"{judge} says {'entailed' if found else 'not entailed'}, and is wrong",
-            counted(sizes[judge, found], "item"),
-            [_example(row, read, said) for row in records(mine)],
+            f"{judge} says {'entailed' if entailed else 'not entailed'}, and is wrong",
+            counted(len(mine), "item"),
+            [_example(row, read.get(row["item"]), said) for row in records(mine.head(EACH))],
         )
-        for (judge, found), mine in chosen.items()
+        for (judge, entailed), mine in groups
     ]
-
-
-def _premises(pairs: pd.DataFrame) -> dict[str, dict[int, tuple[str, str, str]]]:
-    found: dict[str, dict[int, tuple[str, str, str]]] = {}
-    columns = ("doc_id", "position", "pair_id", "premise", "hypothesis")
-    for item, position, *of in rows(pairs, *columns):
-        pair_id, premise, hypothesis = of
-        found.setdefault(item, {})[position] = (pair_id, str(premise), str(hypothesis))
-    return found
 
 
 def _example(
     row: Row,
-    read: dict[str, dict[int, tuple[str, str, str]]],
-    said: dict[tuple[str, str], str | None],
+    premises: Mapping[int, tuple[str, str, str]] | None,
+    said: Mapping[tuple[str, str], str],
 ) -> Wrong:
     about = [f"right: {row['right'].replace('_', ' ')}", f"said: {row['label'].replace('_', ' ')}"]
     if row["probability"] is not None:
         about.append(f"probability of entailed {short(row['probability'])}")
     about += [row["subset"], *([row["kind"].replace("_", " ")] if row["kind"] != "full" else [])]
-    premises = read.get(row["item"])
+    known = ", ".join(about)
     if premises is None:
-        return Wrong(row["item"], ", ".join(about), f"item {row['item']}", _NO_TEXTS, "", "")
+        return Wrong(row["item"], known, f"item {row['item']}", _NO_TEXTS, "", "")
     position = min(premises) if row["position"] is None else int(row["position"])
     pair_id, premise, hypothesis = premises[position]
     place = "premise" if len(premises) == 1 else f"premise {position + 1} of {len(premises)}"
     if row["position"] is None and len(premises) > 1:
         place += ", which need not be the one that decided"
-    why = said.get((pair_id, row["judge"])) or ""
-    return Wrong(row["item"], ", ".join(about), hypothesis, place, _cut(premise), _cut(why))
+    why = said.get((pair_id, row["judge"]), "")
+    return Wrong(row["item"], known, hypothesis, place, _cut(premise), _cut(why))
 
 
 def _cut(text: str) -> str:
-    if len(text) <= LONGEST:
-        return text
-    return f"{text[:LONGEST]}… ({len(text) - LONGEST:,} more characters)"
+    more = len(text) - LONGEST
+    return text if more <= 0 else f"{text[:LONGEST]}… ({more:,} more characters)"

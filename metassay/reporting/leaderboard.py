@@ -58,16 +58,12 @@ class Part(NamedTuple):
 def leaderboard_view(leaderboard: pd.DataFrame) -> list[Part]:
     """The parts with their matrices, `full` first; empty for an empty leaderboard."""
     by_part = grouped(records(leaderboard), lambda row: row["part"])
-    return [
-        Part(
-            name,
-            [
-                _matrix(title, [row for row in by_part[name] if family(row["metric"]) == title])
-                for title in families(row["metric"] for row in by_part[name])
-            ],
-        )
-        for name in sorted_parts(by_part)
-    ]
+    made = []
+    for name in sorted_parts(by_part):
+        of = grouped(by_part[name], lambda row: family(row["metric"]))
+        titles = families(row["metric"] for row in by_part[name])
+        made.append(Part(name, [_matrix(title, of[title]) for title in titles]))
+    return made
 
 
 def recipes(leaderboard: pd.DataFrame) -> list[tuple[str, str]]:
@@ -82,22 +78,18 @@ def recipes(leaderboard: pd.DataFrame) -> list[tuple[str, str]]:
 
 def _matrix(title: str, mine: list[Row]) -> Matrix:
     by_metric = grouped(mine, metric_of)
-    metrics = sorted_metrics(by_metric)
-    best = {metric: _best(rows) for metric, rows in by_metric.items()}
-    cells = {(row["author"], metric_of(row)): _cell(row, best[metric_of(row)]) for row in mine}
-    return Matrix(
-        title,
-        [_column(by_metric[metric]) for metric in metrics],
-        [
-            (author, [cells.get((author, metric)) for metric in metrics])
-            for author in sorted_authors(row["author"] for row in mine)
-        ],
-    )
-
-
-def _column(mine: list[Row]) -> Column:
-    better, mixed = mine[0]["better"], len({row["recipe"] for row in mine}) > 1
-    return Column(metric_name(mine[0]), ARROWS[better], better, mixed)
+    lines: dict[str, list[Mean | None]] = {
+        author: [] for author in sorted_authors(row["author"] for row in mine)
+    }
+    columns = []
+    for metric in sorted_metrics(by_metric):
+        rows_of = by_metric[metric]
+        better, mixed = rows_of[0]["better"], len({row["recipe"] for row in rows_of}) > 1
+        columns.append(Column(metric_name(rows_of[0]), ARROWS[better], better, mixed))
+        best, by_author = _best(rows_of), {row["author"]: row for row in rows_of}
+        for author, cells in lines.items():
+            cells.append(_cell(by_author[author], best) if author in by_author else None)
+    return Matrix(title, columns, list(lines.items()))
 
 
 def _best(mine: list[Row]) -> float | None:

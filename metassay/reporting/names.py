@@ -114,19 +114,15 @@ def _family_rank(title: str) -> tuple[int, str]:
 
 
 def _metric_rank(metric: Metric) -> tuple[tuple[int, str], int, Metric]:
-    place = _places().get(metric[0], len(_places()) + _own_places().get(metric[0], 0))
-    return _family_rank(family(metric[0])), place, metric
+    described, of_rubrics = _places(), list(_OF_RUBRICS.get())  # as their criteria stand
+    place = of_rubrics.index(metric[0]) if metric[0] in of_rubrics else 0
+    return _family_rank(family(metric[0])), described.get(metric[0], len(described) + place), metric
 
 
 @cache
 def _places() -> dict[str, int]:
     """The place of each metric among all that are described."""
     return {name: place for place, name in enumerate(descriptions())}
-
-
-def _own_places() -> dict[str, int]:
-    """The place of each metric of a rubric, in the order of its criteria."""
-    return {name: place for place, name in enumerate(_OF_RUBRICS.get())}
 
 
 # What pages, figures and the terminal call a system or judge whose name is not what people know.

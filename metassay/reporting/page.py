@@ -20,7 +20,13 @@ from metassay.format.numbers import counted
 from metassay.llm.endpoints import ModelOptions
 from metassay.reporting.figures import drawing
 from metassay.reporting.names import NONE, ShownAs, criterion_title
-from metassay.reporting.responses import asked_table, notes_table
+from metassay.reporting.responses import (
+    asked_section,
+    asked_table,
+    missing_lines,
+    notes_section,
+    notes_table,
+)
 from metassay.reporting.section import Section, present
 
 _HERE = Path(__file__).parent
@@ -128,6 +134,30 @@ def write_page(
     """Write index.html; `page` is what the template prints, `markdown` whether tables have .md."""
     with (folder / "index.html").open("w", encoding="utf-8", newline="\n") as file:
         write_template(template, file, figures, page=page, markdown=markdown)
+
+
+def write_test(
+    template: str,
+    folder: Path,
+    report: Report,
+    files: Mapping[str, pd.DataFrame],
+    *,
+    figures: Mapping[str, str],
+    below: Sequence[Section | None],
+    recipes: Section | None,
+    **page: Any,
+) -> None:
+    """Write the page of a test; `below` its sections and texts stands what it all rests on."""
+    models, notes = (files.get(name, pd.DataFrame()) for name in ("language_models", "notes"))
+    write_page(
+        template,
+        folder,
+        figures,
+        **report.facts,
+        missing=missing_lines(models),
+        below=present([*below, asked_section(models), notes_section(notes), recipes]),
+        **page,
+    )
 
 
 def write_text(path: Path, text: str) -> None:

@@ -22,6 +22,7 @@ from metassay.reporting.section import (
     matrix,
     number,
 )
+from metassay.reporting.specs import section
 from metassay.tables.names import FULL, NO_JUDGE, REFERENCE, is_reference
 from metassay.text.citations import strip_citations
 from metassay.text.tokens import content_tokens
@@ -148,22 +149,7 @@ def profile_section(profile: pd.DataFrame) -> Section | None:
     if profile.empty:
         return None
     lines = records(profile)
-    says = [
-        "Means over texts, with their bootstrap interval over documents, and the difference to the"
-        " reference of the same documents. None of these says how good a text is. A number is"
-        " written in digits. Popularity is how common a text’s content words are in the sources"
-        " and references of the benchmark’s other documents: the mean of log10 of a word’s"
-        " occurrences per million, plus one occurrence; 1 more is ten times as common."
-    ]
-    found = _differing(lines)
-    return Section(
-        "profile",
-        "What the texts are like",
-        [*found, *says],
-        ["profile"],
-        grids=[_grid(lines)],
-        figure="profile",
-    )
+    return section("profile", before=_differing(lines), grids=[_grid(lines)])
 
 
 def _differing(lines: list[Row]) -> list[str]:
@@ -190,27 +176,18 @@ def _differing(lines: list[Row]) -> list[str]:
 
 
 def _grid(lines: list[Row]) -> Grid:
-    quantities = [name for name in _NAMES if any(row["quantity"] == name for row in lines)]
     by_author = grouped(lines, lambda row: row["author"])
     made: dict[str, dict[tuple[str, str], Cell]] = {}
     for author in sorted_authors(by_author):
         made[author] = {}
         for row in by_author[author]:
-            name = row["quantity"]
-            made[author] |= {(name, "mean"): _mean(row), (name, "less"): _difference(row)}
+            missing = f", {row['n_missing']:,} missing" if row["n_missing"] else ""
+            mean, less = estimate(row, f"n = {row['n']:,}{missing}", of="mean"), NOT_COMPUTED
+            if author != REFERENCE and row["difference"] is not None:
+                ends = {"low": row["difference_low"], "high": row["difference_high"]}
+                less = number(row["difference"], f"n = {row['n_difference']:,}", **ends)
+            made[author] |= {(row["quantity"], "mean"): mean, (row["quantity"], "less"): less}
     heads: dict[tuple[str, str], str] = {}
-    for name in quantities:
+    for name in [name for name in _NAMES if any(row["quantity"] == name for row in lines)]:
         heads |= {(name, "mean"): _NAMES[name], (name, "less"): "less the reference’s"}
     return matrix("", "author", made, heads)
-
-
-def _mean(row: Row) -> Cell:
-    missing = f", {row['n_missing']:,} missing" if row["n_missing"] else ""
-    return estimate(row, f"n = {row['n']:,}{missing}", of="mean")
-
-
-def _difference(row: Row) -> Cell:
-    if row["author"] == REFERENCE or row["difference"] is None:
-        return NOT_COMPUTED
-    ends = {"low": row["difference_low"], "high": row["difference_high"]}
-    return number(row["difference"], f"n = {row['n_difference']:,}", **ends)

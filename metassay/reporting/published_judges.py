@@ -30,6 +30,7 @@ from metassay.reporting.section import (
     matrix,
     short_cell,
 )
+from metassay.reporting.specs import section, texts
 from metassay.statistics.independence import rank_order
 from metassay.tables.names import FULL, NO_JUDGE
 
@@ -44,8 +45,6 @@ RANKS = (
     *("metric", "section", "judge", "mean", "evaluator", "n"),
     *("spearman", "spearman_p", "kendall", "kendall_p", "smallest_p"),
 )
-
-_ORDERS = 9_999  # of the systems, where there are too many of them to try all
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,11 @@ def compare_claims(
         if judge != NO_JUDGE and any(value is not None for value in of):
             made.append([metric, part, _SYSTEMS[author], author, judge, *values, *of])
     names = [*SCORES, *(evaluator + PRINTED for evaluator in evaluators)]
-    scores = _ordered(pd.DataFrame(made, columns=names))
+    scores = pd.DataFrame(made, columns=names)
+    keys = scores[["metric", "section", "author", "judge"]].copy()
+    for name, order in _ORDERS.items():  # as the paper has them, then judges by name
+        keys[name] = keys[name].map(order.index)
+    scores = scores.loc[keys.sort_values(list(keys.columns)).index].reset_index(drop=True)
     if scores.empty:
         return scores, pd.DataFrame(columns=list(RANKS)), n_not_run + len(known)
     numbers = [name for name in names[5:] if not name.startswith("n_")]
@@ -96,36 +99,31 @@ def compare_claims(
 
 
 _SYSTEMS = {author: f"{system}, {setting}" for (system, setting), author in AUTHORS.items()}
-_PARTS = list(SECTIONS.values())
+_ORDERS: dict[str, list[str]] = {
+    "metric": list(QUANTITIES.values()),
+    "section": list(SECTIONS.values()),
+    "author": list(_SYSTEMS),
+}
 
 
 def _printed_claims(printed: pd.DataFrame) -> tuple[dict[tuple[str, str, str, str], float], int]:
     """Printed claim scores, 0 to 1, of texts that we have; and how many others there are."""
     known, others = {}, 0
     columns = ("quantity", "split_or_section", "system_or_metric", "setting", "evaluator", "value")
-    for quantity, section, system, setting, evaluator, value in rows(printed, *columns):
+    for quantity, part, system, setting, evaluator, value in rows(printed, *columns):
         author, metric = AUTHORS.get((system, setting)), QUANTITIES.get(quantity)
         if not value:
             continue
         if author is None or metric is None:
             others += 1
         else:
-            known[metric, SECTIONS[section], author, evaluator] = round(float(value) / 100, 6)
+            known[metric, SECTIONS[part], author, evaluator] = round(float(value) / 100, 6)
     return known, others
-
-
-def _ordered(scores: pd.DataFrame) -> pd.DataFrame:
-    """Metrics, sections and systems as the paper has them, then judges by name."""
-    orders = {"metric": list(QUANTITIES.values()), "section": _PARTS, "author": list(_SYSTEMS)}
-    keys = scores[["metric", "section", "author", "judge"]].copy()
-    for name, order in orders.items():
-        keys[name] = keys[name].map(order.index)
-    return scores.loc[keys.sort_values(list(keys.columns)).index].reset_index(drop=True)
 
 
 def _rank_agreements(scores: pd.DataFrame, evaluators: list[str]) -> pd.DataFrame:
     made = []
-    for (metric, section), mine in scores.groupby(["metric", "section"], sort=False):
+    for (metric, part), mine in scores.groupby(["metric", "section"], sort=False):
         by_author = mine.drop_duplicates("author").set_index("author")
         theirs = {e: by_author[e + PRINTED] for e in evaluators}
         ours = {
@@ -137,34 +135,20 @@ def _rank_agreements(scores: pd.DataFrame, evaluators: list[str]) -> pd.DataFram
         for ((judge, mean), values), evaluator in product(ours.items(), evaluators):
             if judge != evaluator + PRINTED:
                 agreement = _agreement(values.reindex(by_author.index), theirs[evaluator])
-                made.append([metric, section, judge, mean, evaluator, *agreement])
+                made.append([metric, part, judge, mean, evaluator, *agreement])
     return pd.DataFrame(made, columns=list(RANKS))
 
 
 def _agreement(ours: "pd.Series[float]", theirs: "pd.Series[float]") -> list[float]:
-    rng = np.random.default_rng(0)  # the same orders whatever else is compared
+    rng = np.random.default_rng(0)  # the same orders, if too many to try all, in each comparison
     rho, tau = (
-        rank_order(ours.to_numpy(), theirs.to_numpy(), coefficient, n_orders=_ORDERS, rng=rng)
+        rank_order(ours.to_numpy(), theirs.to_numpy(), coefficient, n_orders=9_999, rng=rng)
         for coefficient in ("spearman", "kendall")
     )
     return [rho.n, round(rho.value, 12), rho.p, round(tau.value, 12), tau.p, rho.smallest_p]
 
 
 # Claim scores by each of our judges beside the printed ones, and how far the rankings agree.
-
-_CLAIMS_HEADING = "Published claim scores"
-_POOLED = (
-    "Ours are means over the notes (macro), with their intervals, and all claims pooled (micro)."
-    " The paper defines the mean over notes. Its numbers suggest that the scores of full notes are"
-    " pooled over claims and those of sections are means over the notes that have a claim there, so"
-    " both are here. The printed shares are divided by 100."
-)
-_RANKS = (
-    "Below the scores stand rank correlations of the systems: Spearman’s, then Kendall’s tau-b, of"
-    " our macro values, and what micro values give. The p of each is exact, from every order of so"
-    " few systems. Rows of printed evaluators say how far the paper’s own rankings agree. All"
-    " correlations rest on the same systems, so they are not independent of each other."
-)
 
 
 def claims_section(compared: ClaimScores, tables: Mapping[str, pd.DataFrame]) -> Section:
@@ -173,82 +157,63 @@ def claims_section(compared: ClaimScores, tables: Mapping[str, pd.DataFrame]) ->
     scores, ranks = (records(tables[name]) for name in files)
     if not scores:
         says = [compared.says, "None of its values has a counterpart here."]
-        return Section("published_claims", _CLAIMS_HEADING, says, files)
-    metrics = dict.fromkeys(row["metric"] for row in scores)
-    left_out = f"{counted(compared.n_not_run, 'printed value')} of other texts or measures"
-    return Section(
+        return section("published_claims", files=files, also=(), before=says)
+    groups: list[Group] = []
+    for metric in dict.fromkeys(row["metric"] for row in scores):
+        mine, of_ranks = ([r for r in of if r["metric"] == metric] for of in (scores, ranks))
+        soft = f"{counted(len(mine), 'value')} of ours"
+        groups.append(Group(metric, soft, [_scores(mine), _ranks_grid(of_ranks)], open=not groups))
+    return section(
         "published_claims",
-        _CLAIMS_HEADING,
-        [f"{compared.title}. {compared.says}", f"{_POOLED} {left_out} are left out.", _RANKS],
-        files,
-        groups=[
-            Group(
-                metric,
-                f"{counted(len(_of(scores, metric)), 'value')} of ours",
-                [_scores(_of(scores, metric)), _ranks_grid(_of(ranks, metric))],
-                open=place == 0,
-            )
-            for place, metric in enumerate(metrics)
-        ],
+        also=("pooled", "ranks"),
+        word=counted(compared.n_not_run, "printed value"),
+        before=[f"{compared.title}. {compared.says}"],
+        files=files,
+        groups=groups,
         warnings=_too_few(ranks),
     )
 
 
-def _of(rows: list[Row], metric: str) -> list[Row]:
-    return [row for row in rows if row["metric"] == metric]
-
-
-def _part(section: str) -> str:
-    return "whole notes" if section == FULL else section.replace("_", " ")
+def _part(row: Row) -> str:
+    return "whole notes" if row["section"] == FULL else row["section"].replace("_", " ")
 
 
 def _scores(mine: list[Row]) -> Grid:
     printed = [name for name in mine[0] if name.endswith(PRINTED)]
     lines: dict[str, dict[str, Cell]] = {}
     for row in mine:
-        line = lines.setdefault(f"{_part(row['section'])}: {row['system']}", {})
-        line[row["judge"]] = _score_cell(row)
-        line |= {name: _printed_cell(row[name]) for name in printed}
+        line = lines.setdefault(f"{_part(row)}: {row['system']}", {})
+        n, missing = row["n_documents"], ""
+        of = f"n = {n - row['n_undefined']:,}" + (f" of {n:,}" if row["n_undefined"] else "")
+        micro = f"micro {shown(row['micro'])}" if row["micro"] is not None else ""
+        if row["n_failed"]:
+            missing = f"{row['n_failed']:,} of {row['n_expected']:,} missing"
+        line[row["judge"]] = estimate(row, micro, of, missing, of="macro")
+        for name in printed:
+            value = row[name]
+            line[name] = NOT_COMPUTED if value is None else Cell(f"{value:.4f}", stored=str(value))
     heads = list(dict.fromkeys([*(row["judge"] for row in mine), *printed]))
     return matrix("Scores", "section: system", lines, heads, sort=False)
-
-
-def _score_cell(row: Row) -> Cell:
-    defined = row["n_documents"] - row["n_undefined"]
-    of = f"n = {defined:,}" + (f" of {row['n_documents']:,}" if row["n_undefined"] else "")
-    micro = f"micro {shown(row['micro'])}" if row["micro"] is not None else ""
-    missing = f"{row['n_failed']:,} of {row['n_expected']:,} missing" if row["n_failed"] else ""
-    return estimate(row, micro, of, missing, of="macro")
-
-
-def _printed_cell(value: float | None) -> Cell:
-    return NOT_COMPUTED if value is None else Cell(f"{value:.4f}", stored=str(value))
 
 
 def _ranks_grid(mine: list[Row]) -> Grid:
     lines: dict[str, dict[str, Cell]] = {}
     for row in mine:
-        line = lines.setdefault(f"{_part(row['section'])}: {row['judge']}", {})
-        above = line.get(row["evaluator"])  # macro stands before micro
-        cell = _rank(row)
-        line[row["evaluator"]] = cell if above is None else _both(above, cell)
+        line = lines.setdefault(f"{_part(row)}: {row['judge']}", {})
+        macro = line.get(row["evaluator"])  # which stands before micro
+        cell = Cell("undefined", (f"n = {row['n']}",), "")
+        if row["spearman"] is not None:
+            both = f"{short(row['spearman'])}, {short(row['kendall'])}"
+            p = f"{equals(row['spearman_p'])} and {probability(row['kendall_p'])}"
+            cell = Cell(both, (p, f"n = {row['n']}"), str(row["spearman"]))
+        if macro is not None:
+            same = (cell.text, cell.notes) == (macro.text, macro.notes)
+            micro = "micro the same" if same else f"micro {cell.text}, {cell.notes[0]}"
+            cell = macro._replace(notes=(*macro.notes, micro))
+        line[row["evaluator"]] = cell
     heads = {row["evaluator"]: row["evaluator"] + PRINTED for row in mine}
     caption = "Does the judge rank the systems as this one?"
     return matrix(caption, "section: judge", lines, heads, sort=False)
-
-
-def _rank(row: Row) -> Cell:
-    if row["spearman"] is None:
-        return Cell("undefined", (f"n = {row['n']}",), "")
-    both = f"{short(row['spearman'])}, {short(row['kendall'])}"
-    p = f"{equals(row['spearman_p'])} and {probability(row['kendall_p'])}"
-    return Cell(both, (p, f"n = {row['n']}"), str(row["spearman"]))
-
-
-def _both(macro: Cell, micro: Cell) -> Cell:
-    same = (micro.text, micro.notes) == (macro.text, macro.notes)
-    said = "micro the same" if same else f"micro {micro.text}, {micro.notes[0]}"
-    return macro._replace(notes=(*macro.notes, said))
 
 
 def _too_few(ranks: list[dict[str, Any]]) -> list[str]:
@@ -270,12 +235,7 @@ def _too_few(ranks: list[dict[str, Any]]) -> list[str]:
 
 PRINTED_SOURCE = "printed"
 JUDGE_COLUMNS = ("judge", "source", "column", "value", "low", "high", "n")
-MEAN_ANLI, MEAN_ALL = "ANLI (R1-R3 average)", "average"
-
-Sets = Mapping[str, tuple[str, ...]]  # a printed data set -> our subsets, averaged
-
-_MEDNLI = ("mli_test_v1",)  # as the readers name the subsets of the files that are released
-_ANLI = ("R1_test", "R2_test", "R3_test")
+Sets = Mapping[str, Sequence[str]]  # a printed data set -> our subsets, averaged
 
 
 @dataclass(frozen=True)
@@ -290,7 +250,7 @@ class JudgeComparison:
     file: str
     says: str
     statistic: str
-    sets: Sets | None
+    sets: Sets | None = None
 
 
 @dataclass(frozen=True)
@@ -303,56 +263,8 @@ class ComparedJudges:
     cells: pd.DataFrame
 
 
-_LEVELS = (
-    "Accuracy in two labels, entailed against the rest, of the verdicts that a judge gives. Where a"
-    " judge abstains, ours rests on fewer items than the print. Shown examples, prompts and models"
-    " are other ones."
-)
-_OTHER_ITEMS = (
-    "Ours are other pairs than the paper’s, so this says no more than what to expect. The paper"
-    " took pairs on which its evaluators disagree, which are the hard ones. Its “Human” is one"
-    " annotator beside the majority of three others."
-)
-JUDGE_COMPARISONS: dict[str, JudgeComparison] = {
-    "doclens_table1": JudgeComparison(
-        "DocLens, table 1: evaluators on MedNLI and ANLI",
-        "doclens_table1.csv",
-        f"{_LEVELS} Averages are plain means of test sets, of ANLI’s over its rounds.",
-        "agreement",
-        {"MedNLI": _MEDNLI, MEAN_ANLI: _ANLI, MEAN_ALL: (*_MEDNLI, *_ANLI)},
-    ),
-    "doclens_table4": JudgeComparison(
-        "DocLens, table 4: evaluators on each test set of MedNLI and ANLI",
-        "doclens_table4.csv",
-        f"{_LEVELS} The average is the plain mean of the four test sets.",
-        "agreement",
-        {
-            "MedNLI": _MEDNLI,
-            **{f"ANLI-R{n}": (subset,) for n, subset in enumerate(_ANLI, start=1)},
-            MEAN_ALL: (*_MEDNLI, *_ANLI),
-        },
-    ),
-    "doclens_table5": JudgeComparison(
-        "DocLens, table 5: evaluators on MedNLI in three labels",
-        "doclens_table5.csv",
-        "Accuracy in three labels. Four of the printed models were trained on MedNLI.",
-        "accuracy_3way",
-        {"MedNLI": _MEDNLI},
-    ),
-    "doclens_table6": JudgeComparison(
-        "DocLens, table 6: evaluators beside people’s labels of 20 claims",
-        "doclens_table6.csv",
-        _OTHER_ITEMS,
-        "agreement",
-        None,
-    ),
-    "doclens_table7": JudgeComparison(
-        "DocLens, table 7: evaluators beside people’s labels of 100 claims",
-        "doclens_table7.csv",
-        _OTHER_ITEMS,
-        "agreement",
-        None,
-    ),
+JUDGE_COMPARISONS = {
+    name: JudgeComparison(**block) for name, block in texts("published.yaml")["judges"].items()
 }
 
 
@@ -407,37 +319,24 @@ def _printed_accuracies(printed: pd.DataFrame) -> list[list[object]]:
 
 # Our judges above the printed evaluators, set by set.
 
-_JUDGES_HEADING = "Published numbers"
-_SAYS = (
-    "Our judges stand above what a paper printed for its own; nothing is tuned to agree. Ours have"
-    " intervals, which the paper doesn’t give."
-)
-
 
 def published_section(
     compared: Sequence[ComparedJudges], tables: Mapping[str, pd.DataFrame]
 ) -> Section | None:
     """A group per comparison; `tables` has their cells by file name, judges called as shown."""
-    if not compared:
-        return None
+    groups: list[Group] = []
+    for one in compared:
+        lines: dict[str, dict[str, Cell]] = {}
+        columns: dict[str, None] = {}
+        for row in records(tables[f"published_{one.name}"]):
+            cell = short_cell(row, f"n = {row['n']:,}") if row["source"] != PRINTED_SOURCE else None
+            if cell is None:
+                columns[row["column"]] = None
+                text = f"{row['value']:.3f}".removeprefix("0")
+                cell = Cell(text, (), exact(row["value"]))
+            lines.setdefault(f"{row['judge']} ({row['source']})", {})[row["column"]] = cell
+        grid = matrix("", "judge", lines, list(columns), sort=False)
+        groups.append(Group(one.title, "", [grid], open=not groups))
     files = [f"published_{one.name}" for one in compared]
-    groups = [
-        Group(one.title, "", [_grid(records(tables[file]))], open=place == 0)
-        for place, (one, file) in enumerate(zip(compared, files, strict=True))
-    ]
     says = [f"{one.title}. {one.says}" for one in compared]
-    return Section("published", _JUDGES_HEADING, [_SAYS, *says], files, groups=groups)
-
-
-def _grid(cells: list[Row]) -> Grid:
-    lines: dict[str, dict[str, Cell]] = {}
-    for row in cells:
-        lines.setdefault(f"{row['judge']} ({row['source']})", {})[row["column"]] = _cell(row)
-    columns = dict.fromkeys(row["column"] for row in cells if row["source"] == PRINTED_SOURCE)
-    return matrix("", "judge", lines, list(columns), sort=False)
-
-
-def _cell(row: Row) -> Cell:
-    if row["source"] == PRINTED_SOURCE:
-        return Cell(f"{row['value']:.3f}".removeprefix("0"), (), exact(row["value"]))
-    return short_cell(row, f"n = {row['n']:,}")
+    return section("published_judges", after=says, files=files, groups=groups) if groups else None

@@ -2,17 +2,18 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
 from metassay.core.errors import BadInput
-from metassay.format.frames import rows
+from metassay.format.frames import records, rows
 from metassay.format.numbers import counted
 from metassay.llm.endpoints import ModelOptions, Prices
 from metassay.llm.missing import REST, mendable
 from metassay.llm.missing import counted as counted_codes
 from metassay.reporting.section import Cell, Grid, Group, Section, count
+from metassay.reporting.specs import section
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import empty
 
@@ -24,13 +25,6 @@ COLUMNS = (
 HEADS = (
     *("stage", "model", "questions", "answered", "refused", "truncated"),
     *("missing", "failed for good", "why"),
-)
-_ABOUT = (
-    "These tables rest on answers of language models. Asking again may get the answers that are"
-    " missing: the next metassay run does. A question failed for good where the endpoint rejected"
-    " it, as it would again; metassay run NAME --ask-again asks it again. Costs are at list price."
-    " You may have paid less, because answers are kept and not bought twice, or more, because"
-    " failed attempts may be billed. metassay ledger stats says what you paid."
 )
 
 
@@ -78,28 +72,23 @@ def asked_section(table: pd.DataFrame) -> Section | None:
     """The table's rows; None if nobody was asked."""
     if table.empty:
         return None
-    heads = [*HEADS, "tokens", "cost at list price"]
-    shown = [
-        (
-            row["stage"],
-            [
-                Cell(row["model"]),
-                *(count(row[name]) for name in COUNTS),
-                Cell(row["why"]),
-                _tokens(row),
-                Cell(_cost(row)),
-            ],
-        )
-        for row in _records(table)
-    ]
-    grids = [Grid("", heads, shown)]
-    return Section("models", "Language models", [_ABOUT], ["language_models"], grids)
+    lines = []
+    for row in records(table):
+        uncounted = (f"{row['uncounted']:,} uncounted",) if row["uncounted"] else ()
+        tokens = f"{row['prompt_tokens']:,} read, {row['completion_tokens']:,} written"
+        cost = "no prices"
+        if row["currency"] is not None:
+            cost = f"{row['cost']:,.4f} {row['currency']}, prices of {row['prices_of']}"
+        cells = [Cell(row["model"]), *(count(row[name]) for name in COUNTS), Cell(row["why"])]
+        cells += [Cell(tokens, uncounted, str(row["prompt_tokens"])), Cell(cost)]
+        lines.append((row["stage"], cells))
+    return section("models", grids=[Grid("", [*HEADS, "tokens", "cost at list price"], lines)])
 
 
 def missing_lines(table: pd.DataFrame) -> list[str]:
     """What is missing of which model at which stage, and what that means; empty if nothing is."""
     lines = []
-    for row in _records(table):
+    for row in records(table):
         said = [
             f"{row[name]:,} of {row['questions']:,} {words}"
             for name, words in (("missing", "are missing"), ("failed", "failed for good"))
@@ -114,24 +103,7 @@ def missing_lines(table: pd.DataFrame) -> list[str]:
 def missing_cells(table: pd.DataFrame) -> list[list[str]]:
     """The rows under HEADS of a table for the terminal."""
     names = ("stage", "model", *COUNTS, "why")
-    return [[str(row[name]) for name in names] for row in _records(table)]
-
-
-def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    found = table.astype(object).where(table.notna(), None).to_dict("records")
-    return [{str(name): value for name, value in row.items()} for row in found]
-
-
-def _tokens(row: Mapping[str, Any]) -> Cell:
-    uncounted = f"{row['uncounted']:,} uncounted" if row["uncounted"] else ""
-    said = f"{row['prompt_tokens']:,} read, {row['completion_tokens']:,} written"
-    return Cell(said, (uncounted,) if uncounted else (), str(row["prompt_tokens"]))
-
-
-def _cost(row: Mapping[str, Any]) -> str:
-    if row["currency"] is None:
-        return "no prices"
-    return f"{row['cost']:,.4f} {row['currency']}, prices of {row['prices_of']}"
+    return [[str(row[name]) for name in names] for row in records(table)]
 
 
 def _prices(models: Mapping[str, ModelOptions]) -> dict[str, Prices]:
@@ -179,21 +151,18 @@ def notes_section(table: pd.DataFrame) -> Section | None:
     """Every note and which stage said it; None if there is none."""
     if table.empty:
         return None
-    said = table.groupby("stage", sort=False).size()
-    rows = [
-        (str(stage), [Cell(str(note))])
-        for stage, note in zip(table["stage"], table["note"], strict=True)
-    ]
+    by_stage = table["stage"].value_counts(sort=False)
     group = Group(
         counted(len(table), "note"),
-        ", ".join(f"{stage} {count:,}" for stage, count in said.items()),
-        [Grid("", ["stage", "note"], rows, sort=False)],
+        ", ".join(f"{stage} {n:,}" for stage, n in by_stage.items()),
+        [
+            Grid(
+                "",
+                ["stage", "note"],
+                [(s, [Cell(n)]) for s, n in rows(table, "stage", "note")],
+                sort=False,
+            )
+        ],
         open=len(table) <= OPEN,
     )
-    return Section(
-        "notes",
-        "Notes on the data",
-        ["What stages did about the data that you should know. None of it stopped the run."],
-        ["notes"],
-        groups=[group],
-    )
+    return section("notes", groups=[group])

@@ -30,6 +30,7 @@ from metassay.reporting.section import (
     number,
     rests_on,
 )
+from metassay.reporting.specs import section
 from metassay.scoring.rubrics.metrics import NO_REFERENCE_PART
 from metassay.statistics.agreement import cohen_kappa, krippendorff_alpha, share_within
 from metassay.tables.names import ALL_CITATIONS, FULL, is_reference
@@ -58,28 +59,24 @@ def rubric_tables(criteria: pd.DataFrame, scores: pd.DataFrame) -> RubricTables:
     """
     grades: list[tuple[Any, ...]] = []
     levels: list[tuple[Any, ...]] = []
-    whole = scores[scores["part"] == FULL]
+    whole = scores[scores["part"] == FULL].sort_values("doc_id")
     for one in sorted(records(criteria), key=lambda row: (row["rubric"], row["position"])):
-        mine = whole[whole["metric"] == one["metric"]]
         times = one["high"] if one["value"] == "share" and one["kind"] == "scale" else 1.0
+        mine = whole[whole["metric"] == one["metric"]]
+        texts = dict(list(mine.groupby(["judge", "author"])))
         for judge in sorted(set(mine["judge"])):
-            by_author: dict[str, list[tuple[float | None, int]]] = {}
-            of_judge = mine[mine["judge"] == judge].sort_values("doc_id")
-            for author, value, n_failed in rows(of_judge, "author", "value", "n_failed"):
-                by_author.setdefault(author, []).append((value, n_failed))
-            for author in sorted_authors(by_author):
+            for author in sorted_authors(author for of, author in texts if of == judge):
+                of = texts[judge, author]
                 key = (one["rubric"], one["criterion"], judge, author)
-                given = [round(v * times, _ROUNDED) for v, _ in by_author[author] if v is not None]
-                missing = sum(v is None and failed > 0 for v, failed in by_author[author])
-                unscored = len(by_author[author]) - len(given) - missing
-                grades.append((*key, *_mean_and_sd(given), len(given), missing, unscored))
+                given = [round(v * times, _ROUNDED) for v in of["value"].dropna().tolist()]
+                missing = int((of["value"].isna() & (of["n_failed"] > 0)).sum())
+                counts = (len(given), missing, len(of) - len(given) - missing)
+                grades.append((*key, *_mean_and_sd(given), *counts))
                 ends = (one["low"], one["high"], one["better"])
                 if one["kind"] in ("scale", "penalties"):
-                    levels += [
-                        (*key, grade, *ends, n, n / len(given))
-                        for grade, n in sorted(Counter(given).items())
-                    ]
-    numbers = {"grade": "float64", "low": "float64", "high": "float64", "share": "float64"}
+                    found = sorted(Counter(given).items())
+                    levels += [(*key, grade, *ends, n, n / len(given)) for grade, n in found]
+    numbers = dict.fromkeys(("grade", "low", "high", "share"), "float64")
     return RubricTables(
         pd.DataFrame(grades, columns=list(_GRADES)).astype({"mean": "float64", "sd": "float64"}),
         pd.DataFrame(levels, columns=list(_LEVELS)).astype(numbers),
@@ -241,39 +238,16 @@ def rubrics_section(tables: Mapping[str, pd.DataFrame]) -> Section | None:
     if "criteria" not in tables:
         return None
     lines = sorted(records(tables["criteria"]), key=lambda row: (row["rubric"], row["position"]))
-    nothing = pd.DataFrame()
-    grades, equal = (records(tables.get(name, nothing)) for name in ("rubric_grades", _EQUAL))
-    agreement = _agreement(tables["correlations"])
-    rubrics = list(dict.fromkeys(row["rubric"] for row in lines))
-    return Section(
-        "rubrics",
-        "Rubrics",
-        [
-            "A rubric asks several things of a text, each with its own scale, or counts penalties."
-            " Each criterion is a metric, RUBRIC_CRITERION; its score is the answer, or its share"
-            " of the highest one. Weights are those of the overall score.",
-            "Means are of grades as they were given, with their standard deviation (divided by n,"
-            " ddof 0). An answer that failed is missing, and never a low grade. Beside a criterion"
-            f" stands {COEFFICIENT_NAMES[_COEFFICIENT]}’s correlation of a judge’s scores with what"
-            " people gave on the criterion of the same name, over all texts. Where people gave the"
-            " same grades, a table says how often they are equal: with each rater in turn, then the"
-            " mean over raters; alpha has the judge as one rater more.",
-        ],
-        [
-            "criteria",
-            *(name for name in ("rubric_grades", "rubric_levels", _EQUAL) if name in tables),
-        ],
-        groups=[
-            _rubric(
-                [row for row in lines if row["rubric"] == rubric],
-                [row for row in grades if row["rubric"] == rubric],
-                [row for row in equal if row["rubric"] == rubric],
-                agreement,
-                is_open=place == 0,
-            )
-            for place, rubric in enumerate(rubrics)
-        ],
+    grades, equal = (
+        grouped(records(tables.get(name, pd.DataFrame())), lambda row: row["rubric"])
+        for name in ("rubric_grades", _EQUAL)
     )
+    agreement, groups = _agreement(tables["correlations"]), list[Group]()
+    for name, of in grouped(lines, lambda row: row["rubric"]).items():
+        made = _rubric(of, grades.get(name, []), equal.get(name, []), agreement)
+        groups.append(made._replace(open=not groups))
+    files = ["criteria", *(n for n in ("rubric_grades", "rubric_levels", _EQUAL) if n in tables)]
+    return section("rubrics", word=COEFFICIENT_NAMES[_COEFFICIENT], files=files, groups=groups)
 
 
 def _agreement(correlations: pd.DataFrame) -> dict[tuple[str, str, str], Cell]:
@@ -295,37 +269,25 @@ def _rubric(
     grades: Sequence[Row],
     equal: Sequence[Row],
     agreement: Mapping[tuple[str, str, str], Cell],
-    *,
-    is_open: bool,
 ) -> Group:
     judges = sorted({row["judge"] for row in grades})
     rated = [judge for judge in judges if any(_same(row, judge) in agreement for row in lines)]
     heads = ["criterion", "asks", "answers", "better", "weight"]
     heads += [f"{judge} and people" for judge in rated]
-    criteria = [
-        (
-            row["criterion"],
-            [*_about(row), *(agreement.get(_same(row, judge), NOT_COMPUTED) for judge in rated)],
-        )
-        for row in lines
-    ]
+    criteria = []
+    for row in lines:
+        beside = [agreement.get(_same(row, judge), NOT_COMPUTED) for judge in rated]
+        criteria.append((row["criterion"], [*_about(row), *beside]))
     grids = [Grid("Criteria", heads, criteria, sort=False)]
     for judge in judges:
         mine = [row for row in grades if row["judge"] == judge]
         grids.append(_grades(judge, [row["criterion"] for row in lines], mine))
-    if equal:
-        grids.append(_equal_grades(equal))
+    grids += [_equal_grades(equal)] if equal else []
+    says = [f"Source: {lines[0]['source']}."]
+    for rule, of in grouped(lines, lambda row: str(row["missing"])).items():  # each rule once
+        says.append(f"Missing data of {', '.join(row['criterion'] for row in of)}: {rule}.")
     soft = f"{counted(len(lines), 'measure')}, {counted(len(judges), 'judge')}"
-    says = [f"Source: {lines[0]['source']}.", *_missing(lines)]
-    return Group(lines[0]["rubric"], soft, grids, open=is_open, says=says)
-
-
-def _missing(lines: Sequence[Row]) -> list[str]:
-    """What is done where an answer is missing: each rule once, and of which criteria it is."""
-    by_rule: dict[str, list[str]] = {}
-    for row in lines:
-        by_rule.setdefault(row["missing"], []).append(row["criterion"])
-    return [f"Missing data of {', '.join(names)}: {rule}." for rule, names in by_rule.items()]
+    return Group(lines[0]["rubric"], soft, grids, says=says)
 
 
 def _same(row: Row, judge: str) -> tuple[str, str, str]:
@@ -344,11 +306,13 @@ def _about(row: Row) -> list[Cell]:
 
 
 def _grades(judge: str, criteria: Sequence[str], mine: Sequence[Row]) -> Grid:
-    by_author = grouped(mine, lambda row: row["author"])
-    lines = {
-        author: {row["criterion"]: _mean_grade(row) for row in by_author[author]}
-        for author in sorted_authors(by_author)
-    }
+    lines: dict[str, dict[str, Cell]] = {a: {} for a in sorted_authors(r["author"] for r in mine)}
+    for row in mine:
+        counts = f"n = {row['n']:,}"
+        counts += f", {row['n_missing']:,} missing" if row["n_missing"] else ""
+        counts += f", {row['n_unscored']:,} not scored" if row["n_unscored"] else ""
+        sd = f"SD {shown(row['sd'])}" if row["sd"] is not None else ""
+        lines[row["author"]][row["criterion"]] = number(row["mean"], sd, counts)
     return matrix(f"Mean grades by {judge}", "author", lines, criteria)
 
 
@@ -363,13 +327,6 @@ def _equal_grades(mine: Sequence[Row]) -> Grid:
         (name, [Cell(judge), Cell(study), *own]) for (name, judge, study), own in cells.items()
     ]
     return Grid("The grades of judges and of people", heads, lines, sort=False)
-
-
-def _mean_grade(row: Row) -> Cell:
-    counts = f"n = {row['n']:,}"
-    counts += f", {row['n_missing']:,} missing" if row["n_missing"] else ""
-    counts += f", {row['n_unscored']:,} not scored" if row["n_unscored"] else ""
-    return number(row["mean"], f"SD {shown(row['sd'])}" if row["sd"] is not None else "", counts)
 
 
 # Rubrics filled in: for some texts every grade, its anchor, the reason, and the quotes marked.
@@ -413,26 +370,15 @@ class FilledIn(NamedTuple):
     rubrics: list[Filled]
 
 
-class _Question(NamedTuple):
-    pair_id: str
-    doc_id: str
-    author: str
-    part: str
-    about: Row  # its row of table criteria
-    number: int
-    hypothesis: str
-    context: str | None
-    settled: str | None
-
-    @property
-    def criterion(self) -> str:
-        return str(self.about["criterion"])
+_Text = tuple[str, str]  # doc_id, author
+_READ = ("pair_id", "doc_id", "author", "part", "citation", "hypothesis", "context", "settled")
 
 
-class _Unasked(NamedTuple):
-    """Each rubric's criteria with the part that each reads, and which parts references have."""
+class _Rubric(NamedTuple):
+    """A rubric's criteria, the part that each reads, and which parts references have."""
 
-    criteria: dict[str, list[tuple[Row, str]]]
+    criteria: list[Row]
+    parts: dict[str, str]  # by metric; of what is asked of no text, nobody knows
     in_references: set[tuple[str, str]]  # doc_id, part
 
 
@@ -446,52 +392,36 @@ def filled_in(
     what the judge read by where they start there; one that starts nowhere (-1) is named as not in
     the text.
     """
-    rubrics: dict[str, dict[tuple[str, str], list[_Question]]] = {}
-    of_metric = {row["metric"]: row for row in records(criteria)}
+    lines = sorted(records(criteria), key=lambda row: row["position"])
+    of_metric = {row["metric"]: row for row in lines}
     mine = pairs[pairs["measure"].isin(of_metric)]
-    columns = ("measure", "position", "pair_id", "doc_id", "author", "part", "citation")
-    texts = ("hypothesis", "context", "settled")
-    for measure, _, pair_id, doc_id, author, part, place, *rest in sorted(
-        rows(mine, *columns, *texts), key=lambda row: row[1:2] + row[6:7]
-    ):
-        one = of_metric[measure]
-        question = _Question(pair_id, doc_id, author, part, one, place, *rest)
-        of_texts = rubrics.setdefault(one["rubric"], {})
-        of_texts.setdefault((doc_id, author), []).append(question)
-    if not rubrics:
+    forms: dict[str, dict[_Text, list[Row]]] = {}
+    ordered = mine[["measure", "position", *_READ]].sort_values(["position", "citation"])
+    for question in records(ordered):
+        of_texts = forms.setdefault(of_metric[question["measure"]]["rubric"], {})
+        of_texts.setdefault((question["doc_id"], question["author"]), []).append(question)
+    if not forms:
         return None
-    chosen = {rubric: _chosen(found, TEXTS // len(rubrics)) for rubric, found in rubrics.items()}
-    wanted = {
-        q.pair_id for rubric, keys in chosen.items() for k in keys for q in rubrics[rubric][k]
-    }
-    answers: dict[str, dict[str, Row]] = {}
-    for answer in records(judgments[judgments["pair_id"].isin(wanted)]):
-        answers.setdefault(answer["judge"], {})[answer["pair_id"]] = answer
-    unasked = _unasked(criteria, mine, parts)
-    made = [
-        _filled(judge, rubrics[rubric][key], answers[judge], unasked)
-        for rubric in sorted(rubrics)
-        for key in chosen[rubric]
-        for judge in sorted(answers)
-        if any(question.pair_id in answers[judge] for question in rubrics[rubric][key])
-    ]
-    return FilledIn(_rule(rubrics, sum(map(len, chosen.values()))), made) if made else None
-
-
-def _unasked(criteria: pd.DataFrame, mine: pd.DataFrame, parts: pd.DataFrame) -> _Unasked:
-    read = dict(rows(mine.drop_duplicates("measure"), "measure", "part"))
-    of_rubrics: dict[str, list[tuple[Row, str]]] = {}
-    for one in sorted(records(criteria), key=lambda row: row["position"]):
-        if one["kind"] in ("scale", "penalties"):
-            own = (one, read.get(one["metric"], ""))  # of what is asked of no text, nobody knows
-            of_rubrics.setdefault(one["rubric"], []).append(own)
+    chosen = {rubric: _chosen(found, TEXTS // len(forms)) for rubric, found in forms.items()}
+    wanted = {q["pair_id"] for name, keys in chosen.items() for k in keys for q in forms[name][k]}
+    of_judges = grouped(
+        records(judgments[judgments["pair_id"].isin(wanted)]), lambda row: str(row["judge"])
+    )
+    answers = {judge: {row["pair_id"]: row for row in of} for judge, of in of_judges.items()}
     known = parts[parts["author"].map(is_reference).astype(bool) & parts["text"].notna()]
-    in_references = {
-        (doc_id, part)
-        for doc_id, part, text in rows(known, "doc_id", "part", "text")
-        if text.strip()
-    }
-    return _Unasked(of_rubrics, in_references)
+    there = {(d, part) for d, part, text in rows(known, "doc_id", "part", "text") if text.strip()}
+    read = dict(rows(mine.drop_duplicates("measure"), "measure", "part"))
+    made = []
+    for name in sorted(forms):
+        asked = [r for r in lines if r["rubric"] == name and r["kind"] in ("scale", "penalties")]
+        rubric = _Rubric(asked, read, there)
+        made += [
+            _filled(judge, forms[name][key], answers[judge], rubric)
+            for key in chosen[name]
+            for judge in sorted(answers)
+            if any(question["pair_id"] in answers[judge] for question in forms[name][key])
+        ]
+    return FilledIn(_rule(forms, sum(map(len, chosen.values()))), made) if made else None
 
 
 def _rule(rubrics: Mapping[str, Collection[tuple[str, str]]], n_chosen: int) -> str:
@@ -509,92 +439,88 @@ def _rule(rubrics: Mapping[str, Collection[tuple[str, str]]], n_chosen: int) -> 
     )
 
 
-def _chosen(found: dict[tuple[str, str], list[_Question]], most: int) -> list[tuple[str, str]]:
+def _chosen(found: Collection[_Text], most: int) -> list[_Text]:
     by_document: dict[str, list[str]] = {}
     for doc_id, author in found:
         by_document.setdefault(doc_id, []).append(author)
     doc_ids, at_most = sorted(by_document), max(1, most)
     if len(found) <= at_most:
         return [(doc_id, a) for doc_id in doc_ids for a in sorted_authors(by_document[doc_id])]
-    places = [place * len(doc_ids) // at_most for place in range(at_most)]
     keys = []
-    for turn, place in enumerate(dict.fromkeys(places)):
+    places = dict.fromkeys(place * len(doc_ids) // at_most for place in range(at_most))
+    for turn, place in enumerate(places):
         authors = sorted_authors(by_document[doc_ids[place]])
         keys.append((doc_ids[place], authors[turn % len(authors)]))
     return keys
 
 
 def _filled(
-    judge: str, questions: Sequence[_Question], answers: dict[str, Row], unasked: _Unasked
+    judge: str, questions: Sequence[Row], answers: Mapping[str, Row], rubric: _Rubric
 ) -> Filled:
-    first = questions[0]
-    read = {(q.part, q.hypothesis): None for q in questions if q.hypothesis}
-    several = len({hypothesis for _, hypothesis in read}) > 1
-    marks = marks_of(dict.fromkeys(question.criterion for question in questions))
-    texts = []
-    for part, hypothesis in sorted(read, key=lambda key: part_rank(key[0])):
-        pieces: dict[Mark, list[Span]] = {}
-        for question in questions:
-            if (question.part, question.hypothesis) == (part, hypothesis):
-                spans = list(_quoted(answers.get(question.pair_id), len(hypothesis)))
-                pieces.setdefault(marks[question.criterion], []).extend(spans)
-        marked = Marked(runs(hypothesis, pieces), [], [], [])
-        texts.append((part if several else "", marked))
-    rubric = str(first.about["rubric"])
+    names = {row["metric"]: row["criterion"] for row in rubric.criteria}
+    marks = marks_of(dict.fromkeys(names[q["measure"]] for q in questions))
+    by_read: dict[tuple[str, str], dict[Mark, list[Span]]] = {}
+    for question in questions:
+        text = question["hypothesis"]
+        if text:
+            mark = marks[names[question["measure"]]]
+            spans = by_read.setdefault((question["part"], text), {}).setdefault(mark, [])
+            for quote, start in _quotes(answers.get(question["pair_id"])):
+                if start >= 0:
+                    spans.append(Span(start, min(start + len(quote), len(text))))
+    several = len({text for _, text in by_read}) > 1
+    texts = [
+        (part if several else "", Marked(runs(text, by_read[part, text]), [], [], []))
+        for part, text in sorted(by_read, key=lambda key: part_rank(key[0]))
+    ]
+    doc_id, author = questions[0]["doc_id"], questions[0]["author"]
     lines = []
-    for one, part in unasked.criteria[rubric]:
-        own = [question for question in questions if question.criterion == one["criterion"]]
-        lines += [_line(question, answers.get(question.pair_id)) for question in own]
+    for one in rubric.criteria:
+        own = [question for question in questions if question["measure"] == one["metric"]]
+        lines += [_line(one, question, answers.get(question["pair_id"])) for question in own]
         if not own:
-            lines.append(_not_scored(one, part, (first.doc_id, part) in unasked.in_references))
-    return Filled(rubric, first.doc_id, first.author, judge, texts, lines)
+            lines.append(_not_scored(one, rubric, doc_id))
+    return Filled(str(rubric.criteria[0]["rubric"]), doc_id, author, judge, texts, lines)
 
 
-def _quoted(answer: Row | None, end: int) -> Iterator[Span]:
-    for quote, start in zip(*_quotes(answer), strict=True):
-        if start >= 0:
-            yield Span(start, min(start + len(quote), end))
+def _quotes(answer: Row | None) -> list[tuple[str, int]]:
+    return list(zip(answer["quotes"], answer["quote_starts"], strict=True)) if answer else []
 
 
-def _quotes(answer: Row | None) -> tuple[list[str], list[int]]:
-    return (list(answer["quotes"]), list(answer["quote_starts"])) if answer else ([], [])
-
-
-def _not_scored(one: Row, part: str, in_reference: bool) -> FilledLine:
+def _not_scored(one: Row, rubric: _Rubric, doc_id: str) -> FilledLine:
+    part = rubric.parts.get(one["metric"], "")
+    needed = one["missing"].startswith(NO_REFERENCE_PART)
     why = "not applicable"
     if not part:
         why = "asked of no text"
-    elif one["missing"].startswith(NO_REFERENCE_PART) and not in_reference:
+    elif needed and (doc_id, part) not in rubric.in_references:
         why = f"the reference has no {'text' if part == FULL else part}"
     return FilledLine(one["criterion"], f"not scored: {why}", False, "", "", [])
 
 
-def _without_asking(question: _Question) -> str:
-    if question.settled != "no_evidence":
-        return _WHY[str(question.settled)]
-    one, part = question.about, question.part
-    worst = one["low"] if one["better"] == "higher" else one["high"]
-    grade = f"level {worst:g}" if one["kind"] == "scale" else "the highest penalty"
-    return f"{grade} without asking: the text has no {'words' if part == FULL else part}"
-
-
-def _line(question: _Question, answer: Row | None) -> FilledLine:
-    name = question.criterion
-    if question.number != ALL_CITATIONS:
-        name += f", reference {question.number + 1}"
-    if question.settled is not None:
-        unknown = question.settled in ("no_text", "no_claims", "no_reference")
-        return FilledLine(name, _without_asking(question), unknown, "", "", [])
+def _line(one: Row, question: Row, answer: Row | None) -> FilledLine:
+    number, settled = question["citation"], question["settled"]
+    beside = "" if number == ALL_CITATIONS else f", reference {number + 1}"
+    name = one["criterion"] + beside
+    if settled == "no_evidence":
+        worst = one["low"] if one["better"] == "higher" else one["high"]
+        grade = f"level {worst:g}" if one["kind"] == "scale" else "the highest penalty"
+        lacking = "words" if question["part"] == FULL else question["part"]
+        return FilledLine(
+            name, f"{grade} without asking: the text has no {lacking}", False, "", "", []
+        )
+    if settled is not None:
+        return FilledLine(name, _WHY[settled], settled != "not_applicable", "", "", [])
     if answer is None:
         return FilledLine(name, "not judged", True, "", "", [])
-    lost = [quote for quote, start in zip(*_quotes(answer), strict=True) if start < 0]
-    reason = answer["explanation"] or ""
-    if answer["status"] != "ok" or answer["grade"] is None:
+    lost = [quote for quote, start in _quotes(answer) if start < 0]
+    reason, grade = answer["explanation"] or "", answer["grade"]
+    if answer["status"] != "ok" or grade is None:
         return FilledLine(name, f"no grade: {answer['status']}", True, "", reason, lost)
-    asked, grade = read_criterion(question.context or ""), answer["grade"]
+    asked = read_criterion(question["context"] or "")
     low, high = asked.bounds
-    if not isinstance(asked, Scale):
-        most = "" if high is None else f", {high} at most"
-        return FilledLine(name, f"penalties: {grade:g}{most}", False, "", reason, lost)
-    anchor = asked.levels.get(f"{grade:g}", "between two levels")
-    return FilledLine(name, f"{grade:g} on {low} to {high}", False, anchor, reason, lost)
+    if isinstance(asked, Scale):
+        anchor = asked.levels.get(f"{grade:g}", "between two levels")
+        return FilledLine(name, f"{grade:g} on {low} to {high}", False, anchor, reason, lost)
+    most = "" if high is None else f", {high} at most"
+    return FilledLine(name, f"penalties: {grade:g}{most}", False, "", reason, lost)

@@ -14,16 +14,13 @@ from metassay.format.frames import records, rows
 from metassay.format.numbers import counted, exact, per_cent, short, shown, shown_interval
 from metassay.labelled.segments.documents import NONE
 from metassay.reporting.figures.tests import draw_confusions
-from metassay.reporting.page import Drawing, Report, filled, write_figures, write_page, write_tables
-from metassay.reporting.responses import asked_section, missing_lines, notes_section
+from metassay.reporting.page import Drawing, Report, filled, write_figures, write_tables, write_test
 from metassay.reporting.section import (
     Cell,
     Grid,
     Group,
     Row,
     Section,
-    Term,
-    Terms,
     best_first,
     count,
     estimate,
@@ -32,6 +29,7 @@ from metassay.reporting.section import (
     short_cell,
     short_estimate,
 )
+from metassay.reporting.specs import section
 
 SEGMENT_FIGURES = {
     "confusions": Drawing(
@@ -112,35 +110,31 @@ def _write_page(
     confusions = tables["confusions"].sort_values(
         ["segmentation", "label", "given"], key=lambda names: names.map(order)
     )
-    models, notes = (files.get(name, pd.DataFrame()) for name in ("language_models", "notes"))
-    sections = [
-        numbers_section(scores),
-        labels_section(scores),
-        confusions_section(confusions),
-        places_section(scores),
-    ]
-    below = [
-        asked_section(models),
-        notes_section(notes),
-        recipes_section(segmented, "segmentation", _RECIPES),
-    ]
-    write_page(
+    write_test(
         "segment_test.html.j2",
         folder,
-        write_figures(SEGMENT_FIGURES, {"confusions": confusions}, folder),
-        **report.facts,
+        report,
+        files,
+        figures=write_figures(SEGMENT_FIGURES, {"confusions": confusions}, folder),
         counts=[
             counted(len(texts), "text"),
             counted(len(sentences), "labelled sentence"),
             counted(sentences["label"].nunique(), "label"),
             counted(len(report.segmentations), "segmentation"),
         ],
-        missing=missing_lines(models),
         verdict=verdict(scores, str(sentences["label"].value_counts().index[0])),
-        sections=present(sections),
+        sections=present(
+            [
+                numbers_section(scores),
+                labels_section(scores),
+                confusions_section(confusions),
+                places_section(scores),
+            ]
+        ),
         segmentations=report.segmentations,
         examples=examples_view(texts, sentences, segmented, report.segmentations, labels),
-        below=present(below),
+        below=[],
+        recipes=recipes_section(segmented, "segmentation", _RECIPES),
     )
 
 
@@ -157,37 +151,10 @@ _NUMBERS = {
 _DIFFERENCES = ("accuracy", "macro_f1")
 _OF_LABEL = {"precision": "precision", "recall": "recall", "f1": "F1"}
 _PLACES = {
-    "place": {name: name for name in ("first third", "middle third", "last third")},
-    "confidence": {
-        "lower": "labels that people were less sure of",
-        "higher": "labels that people were surer of",
-    },
+    **{("place", name): name for name in ("first third", "middle third", "last third")},
+    ("confidence", "lower"): "labels that people were less sure of",
+    ("confidence", "higher"): "labels that people were surer of",
 }
-_TERMS = [
-    Term("", word, meaning, "")
-    for word, meaning in (
-        ("accuracy", "Share of the sentences that are given their right label."),
-        (
-            "macro-F1",
-            "The mean F1 of the labels that some sentence has: a rare label counts as much as a"
-            " frequent one.",
-        ),
-        ("weighted F1", "The mean F1 of these labels, each as often as sentences have it."),
-        ("F1", "2 × right / (sentences with the label + sentences given it)."),
-        ("Cohen’s kappa", "Agreement beyond what chance gives; 0 is chance, 1 perfect."),
-        ("majority guess", "Accuracy of giving every sentence the most frequent label."),
-        (
-            "at least, at most",
-            "Accuracy if the labels that are missing because the segmentation failed were all"
-            " wrong, or all right.",
-        ),
-    )
-]
-_SAYS = (
-    "A sentence’s label is the facet that covers more than half of its characters, and “none” if"
-    " no facet does. In brackets stand intervals for other documents: whole documents are drawn"
-    " again, because sentences of one are alike."
-)
 
 
 class Scores(NamedTuple):
@@ -222,7 +189,7 @@ def scores_of(frame: pd.DataFrame, labels: Sequence[str]) -> Scores:
 
 def verdict(scores: Scores, majority: str) -> list[str]:
     """Sentences: the most accurate segmentation, and a guess; then each of the others."""
-    said = []
+    said: list[str] = []
     for name in scores.best:
         accuracy = scores.of_all(name, "accuracy")
         if accuracy["value"] is None:
@@ -233,17 +200,21 @@ def verdict(scores: Scores, majority: str) -> list[str]:
             f" right label; its macro-F1 is {short_estimate(scores.of_all(name, 'macro_f1'))}"
         )
         if accuracy["n_failed"]:
-            low, high = (scores.value(name, f"accuracy_at_{end}") for end in ("least", "most"))
+            low, high = (short(scores.value(name, f"accuracy_at_{e}")) for e in ("least", "most"))
             found += (
                 f". It failed on {accuracy['n_failed']:,} more, with which its accuracy is between"
-                f" {short(low)} and {short(high)}"
+                f" {low} and {high}"
             )
+        guess = short(scores.value(name, "majority_guess"))
+        lead = f"Calling every sentence “{majority}” would be right for {guess}"
         if said:
-            found += f". {_above(scores.best[0], scores.found[scores.best[0]], name)}"
-        else:
-            guess = scores.value(name, "majority_guess")
-            found += f". Calling every sentence “{majority}” would be right for {short(guess)}"
-        said.append(f"{found}.")
+            best = scores.best[0]
+            row = scores.found[best]["above", name, "accuracy"]
+            ends = shown_interval(row["low"], row["high"])
+            lead = f"{best} is right for {shown(row['value'])} {ends}".strip() + " more"
+            chance = row["low"] is not None and row["low"] <= 0
+            lead += ", which may be chance" if chance else ""
+        said.append(f"{found}. {lead}.")
     return said
 
 
@@ -251,54 +222,51 @@ def numbers_section(scores: Scores) -> Section:
     """A row per segmentation, the most accurate first."""
     failed = any(scores.value(name, "failed") for name in scores.found)
     heads = ["segmentation", "sentences", *_NUMBERS.values(), "majority guess"]
+    heads += ["at least, at most"] * failed
     lines = []
     for name in scores.best:
-        cells = [_sentences(scores.of_all(name, "accuracy"))]
-        cells += [short_cell(scores.of_all(name, statistic)) for statistic in _NUMBERS]
-        cells.append(short_cell({**scores.of_all(name, "majority_guess"), "low": None}))
-        if failed:
-            low, high = (scores.value(name, f"accuracy_at_{end}") for end in ("least", "most"))
-            cells.append(Cell(f"{short(low)}, {short(high)}", (), exact(low)))
+        accuracy = scores.of_all(name, "accuracy")
+        notes = (f"failed on {accuracy['n_failed']:,}",) if accuracy["n_failed"] else ()
+        guess = scores.of_all(name, "majority_guess") | {"low": None}
+        low, high = (scores.value(name, f"accuracy_at_{end}") for end in ("least", "most"))
+        cells = [
+            count(accuracy["n"])._replace(notes=notes),
+            *(short_cell(scores.of_all(name, statistic)) for statistic in _NUMBERS),
+            short_cell(guess),
+            *[Cell(f"{short(low)}, {short(high)}", (), exact(low))] * failed,
+        ]
         lines.append((name, cells))
-    grid = Grid("", [*heads, *(["at least, at most"] if failed else [])], lines)
-    pairs = [
-        (
-            f"{one} above {other}",
-            [
-                count(scores.found[one]["above", other, "accuracy"]["n"]),
-                *(estimate(scores.found[one]["above", other, name]) for name in _DIFFERENCES),
-            ],
-        )
-        for one, other in combinations(scores.best, 2)
-    ]
-    grids = [grid]
+    grids = [Grid("", heads, lines)]
+    pairs = []
+    for first, second in combinations(scores.best, 2):
+        above = [scores.found[first]["above", second, name] for name in _DIFFERENCES]
+        cells = [count(above[0]["n"]), *map(estimate, above)]
+        pairs.append((f"{first} above {second}", cells))
     if pairs:
         heads = ["difference", "sentences", *(_NUMBERS[name] for name in _DIFFERENCES)]
         caption = "By how much one is above another, on the sentences that both labelled"
         grids.append(Grid(caption, heads, pairs, sort=False))
-    terms = [term for term in _TERMS if failed or term.word != "at least, at most"]
-    return Section(
-        "numbers",
-        "How often labels are right",
-        [_SAYS],
-        ["segment_scores"],
-        grids,
-        terms=[Terms("What the numbers say", terms)],
-    )
+    return section("segment_numbers", grids=grids, without=() if failed else ("at least, at most",))
 
 
 def labels_section(scores: Scores) -> Section:
     """F1 by label and segmentation; behind a line each segmentation's precision and recall."""
-    names = scores.best
-    lines = []
+    best, first, groups = scores.best, [], []
     for label in scores.labels:
-        found = _f1(scores, label)
-        lines.append((label, [_support(scores, label), *(short_cell(found.get(n)) for n in names)]))
-    grid = Grid("F1 by label", ["label", "sentences", *names], lines, sort=False)
-    groups = [Group(name, "precision, recall, F1", [_each_label(scores, name)]) for name in names]
-    none = "“none” is the label of sentences that are of no facet."
-    says = [none] if NONE in scores.labels else []
-    return Section("labels", "Label by label", says, ["segment_scores"], [grid], groups)
+        found = [scores.found[name].get(("label", label, "f1")) for name in best]
+        n = max((row["n"] for row in found if row is not None), default=0)
+        first.append((label, [count(n), *map(short_cell, found)]))
+    for name in best:
+        lines = []
+        for label in scores.labels:
+            found = [scores.found[name].get(("label", label, one)) for one in _OF_LABEL]
+            n = next((row["n"] for row in found if row is not None), 0)
+            lines.append((label, [count(n), *map(short_cell, found)]))
+        grid = Grid("", ["label", "sentences", *_OF_LABEL.values()], lines, sort=False)
+        groups.append(Group(name, "precision, recall, F1", [grid]))
+    grids = [Grid("F1 by label", ["label", "sentences", *best], first, sort=False)]
+    also = ["none"] if NONE in scores.labels else []
+    return section("labels", also=also, grids=grids, groups=groups)
 
 
 def confusions_section(confusions: pd.DataFrame) -> Section | None:
@@ -306,81 +274,32 @@ def confusions_section(confusions: pd.DataFrame) -> Section | None:
     if confusions.empty:
         return None
     total = confusions.groupby(["segmentation", "label"])["n"].transform("sum")
-    wrong = confusions.assign(total=total)[
-        (confusions["label"] != confusions["given"]) & (confusions["n"] > 0)
-    ]
+    wrong = (confusions["label"] != confusions["given"]) & (confusions["n"] > 0)
     groups = []
-    for name, mine in wrong.groupby("segmentation", sort=False):
+    for name, mine in confusions.assign(total=total)[wrong].groupby("segmentation", sort=False):
         first = mine.sort_values("n", ascending=False, kind="stable").head(MOST)
         lines = [
             (f"{label} taken for {given}", [count(n), Cell(per_cent(n / of), (), exact(n / of))])
             for label, given, n, of in rows(first, "label", "given", "n", "total")
         ]
-        heads = ["confusion", "sentences", "of those with the label"]
+        grid = Grid("", ["confusion", "sentences", "of those with the label"], lines)
         title = f"{name}: what it confuses most"
-        groups.append(Group(title, f"{mine['n'].sum():,} wrong", [Grid("", heads, lines)]))
-    says = (
-        "Rows are right labels, columns the labels given; the darker, the larger the row’s share."
-    )
-    heading = "What is taken for what"
-    return Section(
-        "confusions", heading, [says], ["confusions"], groups=groups, figure="confusions"
-    )
+        groups.append(Group(title, f"{mine['n'].sum():,} wrong", [grid]))
+    return section("confusions", groups=groups)
 
 
 def places_section(scores: Scores) -> Section | None:
     """Accuracy by third of the text, and by how sure people were; None where there is neither."""
-    there = {(of, name) for mine in scores.found.values() for of, name, _ in mine}
-    keys = [(of, name) for of, names in _PLACES.items() for name in names if (of, name) in there]
-    if not keys:
-        return None
     lines = []
-    for of, name in keys:
+    for (of, name), title in _PLACES.items():
         found = [scores.found[one].get((of, name, "accuracy")) for one in scores.best]
         sizes = [row["n"] + row["n_failed"] for row in found if row is not None]
-        cells = [short_cell(row) for row in found]
-        lines.append((_PLACES[of][name], [count(max(sizes)), *cells]))
-    grid = Grid("Accuracy by place", ["sentences of", "sentences", *scores.best], lines, sort=False)
-    says = (
-        "Thirds are of a text’s sentences. Where the data say how sure people were of a label,"
-        " sentences are parted at the median: what people doubt, no segmentation can always get"
-        " right."
-    )
-    heading = "Where in the text, and how sure the right labels are"
-    return Section("places", heading, [says], ["segment_scores"], [grid])
-
-
-def _each_label(scores: Scores, name: str) -> Grid:
-    lines = []
-    for label in scores.labels:
-        found = [scores.found[name].get(("label", label, one)) for one in _OF_LABEL]
-        n = next((row["n"] for row in found if row is not None), 0)
-        lines.append((label, [count(n), *map(short_cell, found)]))
-    return Grid("", ["label", "sentences", *_OF_LABEL.values()], lines, sort=False)
-
-
-def _support(scores: Scores, label: str) -> Cell:
-    return count(max((row["n"] for row in _f1(scores, label).values()), default=0))
-
-
-def _f1(scores: Scores, label: str) -> dict[str, Row]:
-    """The row of a label's F1 by segmentation, of those that have one."""
-    key = ("label", label, "f1")
-    return {name: rows[key] for name, rows in scores.found.items() if key in rows}
-
-
-def _sentences(row: Row) -> Cell:
-    notes = (f"failed on {row['n_failed']:,}",) if row["n_failed"] else ()
-    return Cell(f"{row['n']:,}", notes, str(row["n"]))
-
-
-def _above(best: str, mine: dict[tuple[str, str, str], Row], other: str) -> str:
-    row = mine["above", other, "accuracy"]
-    ends = shown_interval(row["low"], row["high"])
-    said = f"{best} is right for {shown(row['value'])} {ends}".strip() + " more"
-    if row["low"] is not None and row["low"] <= 0:
-        said += ", which may be chance"
-    return said
+        if sizes:
+            lines.append((title, [count(max(sizes)), *map(short_cell, found)]))
+    if not lines:
+        return None
+    heads = ["sentences of", "sentences", *scores.best]
+    return section("places", grids=[Grid("Accuracy by place", heads, lines, sort=False)])
 
 
 # Some texts, sentence by sentence: the right label beside what each segmentation says.
@@ -445,13 +364,12 @@ def _example(
     key: str, text: str, mine: pd.DataFrame, segmentations: Sequence[str], colours: dict[str, str]
 ) -> Example:
     lines = []
-    right = [0] * len(segmentations)
     for start, end, label, *given in rows(mine, "start", "end", "label", *segmentations):
         chips = [_chip(one, label, colours) for one in given]
-        right = [n + (one == label) for n, one in zip(right, given, strict=True)]
         lines.append(Line(text[start:end], Chip(label, colours[label]), chips))
-    of = ", ".join(f"{name} {n}" for name, n in zip(segmentations, right, strict=True))
-    return Example(key, f"of {counted(len(lines), 'sentence')} right: {of}", lines)
+    right = [f"{name} {(mine[name] == mine['label']).sum()}" for name in segmentations]
+    about = f"of {counted(len(lines), 'sentence')} right: {', '.join(right)}"
+    return Example(key, about, lines)
 
 
 def _chip(given: str | None, label: str, colours: dict[str, str]) -> Chip:

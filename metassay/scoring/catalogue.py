@@ -4,14 +4,18 @@
 """
 
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+import pandas as pd
+
+from metassay.core.errors import BadInput
 from metassay.core.kinds import choose, is_path, record_of
-from metassay.core.options import PARAMS
+from metassay.core.options import GIVEN, PARAMS
 from metassay.core.params import Params
 from metassay.metrics import METRICS, released
-from metassay.metrics.describe import Description, page
+from metassay.metrics.describe import RELEASED, Description, page
 from metassay.scoring.pairing import measures
 
 
@@ -37,6 +41,41 @@ def user_descriptions(params: Params, benchmark: str) -> dict[str, Description]:
         if is_path(str(blocks[name].get("kind")))
     ]
     return {one.name: one for record in records for one in record.descriptions}
+
+
+def check_given(criteria: pd.DataFrame) -> None:
+    """Raise BadInput for each metric that came with data and is called as one of Metassay's own.
+
+    `criteria`: the table, which has a row of kind `given` for each.
+    """
+    known, given = descriptions(), criteria.loc[criteria["kind"] == GIVEN, "metric"]
+    problems = [
+        f"scores.csv: metric {name!r} is one of Metassay's own; rename it, such as own_{name}"
+        for name in given
+        if name in known and known[name].family != RELEASED
+    ]
+    if problems:
+        raise BadInput(problems)
+
+
+Block = tuple[str, str]  # metrics or costly_metrics, and a name of params.yaml there
+
+
+def measured_twice(blocks: Sequence[Block], gives: Mapping[Block, Sequence[str]]) -> Iterator[str]:
+    """One line for each set of a benchmark's blocks that give the same metric.
+
+    `gives` has the metrics of each sound block.
+    """
+    givers: dict[str, list[str]] = {}
+    for block in blocks:
+        for metric in gives.get(block, []):
+            givers.setdefault(metric, []).append(" > ".join(block))
+    first: dict[tuple[str, ...], str] = {}
+    for metric, several in givers.items():
+        first.setdefault(tuple(several), metric)
+    for both, metric in first.items():
+        if len(both) > 1:
+            yield f"{metric} is measured by {' and '.join(both)}; name one of them"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Agreement between raters: Cohen's and Fleiss' kappa, Krippendorff's alpha, ICC, shares.
+"""Agreement between raters: kappa, Krippendorff's alpha, ICC, shares; the human ceiling.
 
 Ratings are numbers (raters, items), NaN where a rater did not rate. 1 is perfect agreement. A
 coefficient that chance correction leaves without a meaning is NaN: when every rating is the same
@@ -9,6 +9,7 @@ Each coefficient is a function of ratings and of many sets of whole weights (res
 sets at a time: an item of weight w counts as w equal items, one of weight 0 as none. It takes the
 items of `rated_items`: those with two ratings or more, for ICC with all. `agreement` gives its
 value with every item once, `agreement_interval` puts a bootstrap interval around it.
+`against_rater` says how well one rater predicts the others, and how far a metric is from it.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,25 +17,29 @@ from itertools import combinations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from metassay.statistics.correlation import weighted_spearman
+from metassay.statistics.correlation import EVERY_COEFFICIENT, Level, weighted_spearman
+from metassay.statistics.correlation import Coefficient as Correlation
 from metassay.statistics.exact_sums import (
     NOISE,
     Array,
+    Index,
     Mask,
     blocks,
     mean_without_gaps,
     quotient,
     weighted_sums,
 )
+from metassay.statistics.jackknife import LeftOut, left_out, left_out_documents, over_strata
+from metassay.statistics.layout import Layout, Part, plain
 from metassay.statistics.resampling import HELD, percentiles, tallies
 
 Scale = Literal["nominal", "ordinal", "interval"]
 Distance = Literal["none", "linear", "quadratic"]
 Icc = Literal["icc1", "icc2", "icc3", "icc1k", "icc2k", "icc3k"]
 Coefficient = Callable[[Array, Array], Array]  # ratings, weights -> (resamples,)
-Units = NDArray[np.intp]
+Units = Index
 
 
 class Agreement(NamedTuple):
@@ -70,17 +75,13 @@ def rated_items(ratings: ArrayLike, fewest: int = 2) -> tuple[Array, int]:
 
     Raises ValueError unless ratings are two-dimensional.
     """
-    table = rated(ratings)
+    table = _rated(ratings)
     raters = np.sum(np.isfinite(table), axis=0)
     enough = raters >= max(fewest, 1)
     return table[:, enough], int(np.count_nonzero((raters > 0) & ~enough))
 
 
-def rated(ratings: ArrayLike) -> Array:
-    """Ratings (raters, items) with NaN wherever there is no number.
-
-    Raises ValueError unless they are two-dimensional.
-    """
+def _rated(ratings: ArrayLike) -> Array:
     table = np.asarray(ratings, dtype=np.float64)
     if table.ndim != 2:
         raise ValueError(f"want a raters x items array, got {table.shape}")
@@ -91,23 +92,21 @@ def share_within(pair: Array, weights: Array, tolerance: float = 0.0) -> Array:
     """Share (0 to 1) of the items whose two ratings differ by at most the tolerance.
 
     Of counts it is F1: each rater gives one count per item, so that precision, recall and F1
-    (micro-averaged over counts) are one number. Source: Ben Abacha et al. 2023, An investigation of
-    evaluation metrics for automated medical note generation, tables 7 and 8, which print F1 without
-    a formula: this reading fits their values beside kappa and Pearson.
+    (micro-averaged) are one number. Source: Ben Abacha et al. 2023, An investigation of evaluation
+    metrics for automated medical note generation, tables 7 and 8, which print F1 without a formula:
+    this reading fits their values beside kappa and Pearson.
     """
     near = (np.abs(pair[0] - pair[1]) <= tolerance).astype(np.float64)
-    share: Array = weights @ near / np.sum(weights, axis=1)
-    return share
+    return np.asarray(weights @ near / np.sum(weights, axis=1))
 
 
 def cohen_kappa(pair: Array, weights: Array, distance: Distance = "none") -> Array:
     """Cohen's kappa: 1 - observed / chance disagreement of two raters.
 
-    `none` counts any difference as 1; `linear` and `quadratic` count by the distance of the two
-    ratings and its square, so that 3 for 4 is a smaller matter than 1 for 4. Each rater has chances
-    of their own, taken from the items that both rated. NaN where both gave every item one and the
-    same value. Source: Cohen 1960, A coefficient of agreement for nominal scales; Cohen 1968,
-    Weighted kappa.
+    `none` counts any difference as 1; `linear` and `quadratic` by the distance of the two ratings
+    and its square. Each rater has chances of their own, taken from the items that both rated. NaN
+    where both gave every item one and the same value. Source: Cohen 1960, A coefficient of
+    agreement for nominal scales; Cohen 1968, Weighted kappa.
     """
     values, codes = np.unique(pair, return_inverse=True)
     first, second = codes.reshape(pair.shape)
@@ -143,9 +142,25 @@ def krippendorff_alpha(ratings: Array, weights: Array, scale: Scale) -> Array:
     the ordinal scale alpha's difference of two values is that of their mean ranks. NaN if all
     ratings are one value. Source: Krippendorff 2011, Computing Krippendorff's Alpha-Reliability.
     """
-    of = {"nominal": _nominal, "ordinal": _ordinal, "interval": _interval}[scale]
-    within, among = of(ratings, weights)
-    n = weights @ np.sum(np.isfinite(ratings), axis=0)
+    known = np.isfinite(ratings)
+    raters = np.sum(known, axis=0)
+    n = weights @ raters
+    if scale == "interval":
+        # Squared differences of all pairs are n times the squares about the mean.
+        values = np.where(known, ratings - np.mean(ratings[known]), 0.0)
+        items = np.sum(values, axis=0) / raters
+        strayed = np.sum(np.where(known, values - items, 0.0) ** 2, axis=0)
+        mean = weighted_sums((raters * items)[None], weights) / n[:, None]
+        among = n * np.sum(weights * (strayed + raters * (items - mean) ** 2), axis=1)
+        within = weighted_sums((raters * strayed / (raters - 1))[None], weights)[:, 0]
+    elif scale == "nominal":
+        counts = _counts(ratings)
+        unlike = (raters**2.0 - np.sum(counts**2, axis=0)) / 2.0
+        given = weights @ counts.T
+        among = (np.sum(given, axis=1) ** 2 - np.sum(given**2, axis=1)) / 2.0
+        within = weighted_sums((unlike / (raters - 1))[None], weights)[:, 0]
+    else:
+        within, among = _ordinal(ratings, weights)
     return 1.0 - quotient((n - 1.0) * within, among, _varied(ratings, weights))
 
 
@@ -187,15 +202,6 @@ def icc(ratings: Array, weights: Array, kind: Icc) -> Array:
     return quotient(above, below, below > (NOISE * np.max(np.abs(ratings))) ** 2)
 
 
-def _nominal(ratings: Array, weights: Array) -> tuple[Array, Array]:
-    counts = _counts(ratings)
-    raters = np.sum(counts, axis=0)
-    unlike = (raters**2 - np.sum(counts**2, axis=0)) / 2.0
-    given = weights @ counts.T
-    among = (np.sum(given, axis=1) ** 2 - np.sum(given**2, axis=1)) / 2.0
-    return weighted_sums((unlike / (raters - 1))[None], weights)[:, 0], among
-
-
 def _ordinal(ratings: Array, weights: Array) -> tuple[Array, Array]:
     # Twice the mean rank less its mean: whole numbers, so the sums are exact. The ranks are those
     # among the ratings drawn, so that each resample has its own.
@@ -205,27 +211,14 @@ def _ordinal(ratings: Array, weights: Array) -> tuple[Array, Array]:
     ranks = 2.0 * upto - given - n[:, None]
     known = np.isfinite(ratings)
     codes = np.searchsorted(np.unique(ratings[known]), np.where(known, ratings, 0.0))
-    total, squares = np.zeros(weights.shape), np.zeros(weights.shape)
-    for code, rated in zip(codes, known, strict=True):
-        own = ranks[:, np.where(rated, code, 0)] * rated
-        total += own
-        squares += own**2
+    total, squares = np.zeros((2, *weights.shape))
+    for code, there in zip(codes, known, strict=True):
+        rank = ranks[:, np.where(there, code, 0)] * there
+        total += rank
+        squares += rank**2
     raters = np.sum(known, axis=0)
     within = (raters * squares - total**2) / (raters - 1)
     return np.sum(weights * within, axis=1), n * np.sum(given * ranks**2, axis=1)
-
-
-def _interval(ratings: Array, weights: Array) -> tuple[Array, Array]:
-    # Squared differences of all pairs are n times the squares about the mean: no pair is visited.
-    known = np.isfinite(ratings)
-    raters = np.sum(known, axis=0)
-    values = np.where(known, ratings - np.mean(ratings[known]), 0.0)
-    items = np.sum(values, axis=0) / raters
-    strayed = np.sum(np.where(known, values - items, 0.0) ** 2, axis=0)
-    n = weights @ raters
-    mean = weighted_sums((raters * items)[None], weights) / n[:, None]
-    among = n * np.sum(weights * (strayed + raters * (items - mean) ** 2), axis=1)
-    return weighted_sums((raters * strayed / (raters - 1))[None], weights)[:, 0], among
 
 
 def _counts(ratings: Array) -> Array:
@@ -246,10 +239,8 @@ def _varied(ratings: Array, weights: Array) -> Mask:
 
 def mean_of_others(ratings: Array, rater: int) -> Array:
     """The mean of all raters but one, along the first axis; NaN where no other rated."""
-    mean = mean_without_gaps(np.delete(ratings, rater, axis=0))
     # Means of the same ratings in another order are one mean, not a rounding error apart.
-    rounded: Array = np.round(mean, 12)
-    return rounded
+    return np.asarray(np.round(mean_without_gaps(np.delete(ratings, rater, axis=0)), 12))
 
 
 def agreement_interval(
@@ -266,7 +257,7 @@ def agreement_interval(
     are NaN if fewer than half of the draws have a coefficient. Raises ValueError unless ratings are
     two-dimensional.
     """
-    table = rated(ratings)
+    table = _rated(ratings)
     items = table.shape[1]
     if items < 2:
         return Interval(np.nan, np.nan, 0, n)
@@ -298,11 +289,11 @@ class _Pair(NamedTuple):
 
     raters: tuple[int, int]
     ratings: Array
-    unit: Units
+    unit: Index
 
 
 def below_others(
-    ratings: ArrayLike, unit: Units, *, n: int, confidence: float, rng: np.random.Generator
+    ratings: ArrayLike, unit: Index, *, n: int, confidence: float, rng: np.random.Generator
 ) -> list[Below]:
     """One per rater: the others' agreement among themselves less the rater's with them.
 
@@ -310,41 +301,38 @@ def below_others(
     who is lenient throughout agrees as well as anybody. Intervals are percentiles of n resamples
     of units: items of one `unit` (items,), as the claims of one text, are drawn together. The
     raters' low ends hold all at once with the `confidence`, by Bonferroni, so that somebody may be
-    named whose low end is above 0 although nobody was suspected beforehand: with a confidence
-    of .95, of three to five equal raters of 10 to 60 texts somebody was named in 0 to 6.3 % of
-    simulated studies (docs/calibration.md), in fewest where most ratings are one grade. A
-    resample in which the value is undefined counts as no gap. NaN with fewer than three raters,
-    where no two of the others share two items or more, and where fewer than half of the
-    resamples are defined. Raises ValueError unless ratings are two-dimensional.
+    named whose low end is above 0 although nobody was suspected beforehand (how often equal raters
+    are named: docs/calibration.md). A resample in which the value is undefined counts as no gap.
+    NaN with fewer than three raters, where no two of the others share two items or more, and where
+    fewer than half of the resamples are defined. Raises ValueError unless ratings are
+    two-dimensional.
     """
-    table = rated(ratings)
-    known = np.isfinite(table)
+    table = _rated(ratings)
+    known, raters = np.isfinite(table), len(table)
     pairs = [
         _Pair((a, b), table[[a, b]][:, both], unit[both])
-        for a, b in combinations(range(len(table)), 2)
+        for a, b in combinations(range(raters), 2)
         for both in [known[a] & known[b]]
     ]
     size = int(unit.max(initial=-1)) + 1
-    gaps = np.full((1 + n, len(table)), np.nan)
-    if len(table) > 2 and size:
-        gaps[0] = _gaps(pairs, len(table), np.ones((1, size)))
+    gaps = np.full((1 + n, raters), np.nan)
+    if raters > 2 and size:
+        gaps[0] = _gaps(pairs, raters, np.ones((1, size)))
         for rows in blocks(n, size, numbers=HELD):
             drawn = rng.integers(size, size=(len(gaps[1:][rows]), size))
-            gaps[1:][rows] = _gaps(pairs, len(table), tallies(drawn, size))
-    tail = (1.0 - confidence) / max(1, len(table))
+            gaps[1:][rows] = _gaps(pairs, raters, tallies(drawn, size))
+    tail = (1.0 - confidence) / max(1, raters)
     found = []
     for rater, (value, *values) in enumerate(gaps.T):
-        n_defined = int(np.isfinite(values).sum())
-        ends = (np.nan, np.nan)
+        n_defined, low, high = int(np.isfinite(values).sum()), np.nan, np.nan
         if np.isfinite(value) and 2 * n_defined >= n:
             # Where nearly all ratings are one grade, those few texts that differ are often not
             # drawn. Were these resamples left out, one text would be enough to name somebody.
-            ends = np.quantile(np.nan_to_num(values), (tail, 1.0 - tail))
+            low, high = map(float, np.quantile(np.nan_to_num(values), (tail, 1.0 - tail)))
         others = np.delete(known, rater, axis=0).any(axis=0)
-        shared = int(np.sum(known[rater] & others))
-        lost = int(np.sum(known[rater] ^ others))
-        low, high = map(float, ends)
-        found.append(Below(float(value), low, high, shared, lost, n_defined))
+        shared, lost = known[rater] & others, known[rater] ^ others
+        counts = int(np.sum(shared)), int(np.sum(lost)), n_defined
+        found.append(Below(float(value), low, high, *counts))
     return found
 
 
@@ -358,3 +346,108 @@ def _gaps(pairs: Sequence[_Pair], raters: int, weights: Array) -> Array:
         mine = np.array([rater in one.raters for one in pairs])
         gaps[:, rater] = mean_without_gaps(of_pairs[~mine]) - mean_without_gaps(of_pairs[mine])
     return gaps
+
+
+Known = dict[tuple[int, bytes], LeftOut]  # a rater's own, by rater and cells; see `against_rater`
+
+
+class AgainstRater(NamedTuple):
+    """How a metric and a rater predict the other raters, with leave-outs for intervals."""
+
+    metric: LeftOut  # the metric predicting the mean of all raters but one
+    rater: LeftOut  # the rater left out doing the same, on the same texts and documents
+    difference: LeftOut  # metric less rater
+    n: int  # raters for whom both are defined
+    n_undefined: int  # raters for whom one is not
+    n_compared: int  # texts, documents or systems that both rest on: the fewest of any rater
+
+
+def against_rater(
+    metric: ArrayLike,
+    ratings: ArrayLike,
+    level: Level,
+    coefficient: Correlation,
+    *,
+    layout: Layout | None = None,
+    known: Known | None = None,
+) -> AgainstRater:
+    """Hold a metric (systems, documents) against the raters' own agreement.
+
+    Ratings are (raters, systems, documents). For each rater, rater and metric are held against the
+    mean of the other raters, in the cells that this rater, another one and the metric scored; at
+    document level, only in the documents in which this rater and the others tell these texts apart.
+    There a metric that does not tell them apart counts 0: it does not get the mean of the documents
+    that suit it. Then the mean over the raters. Negate a metric of which less is better. `known`
+    keeps the raters' own correlations for the next metric of the same ratings, level and
+    coefficient. Raises ValueError unless shapes fit.
+    """
+    table, scores = np.asarray(ratings, np.float64), np.asarray(metric, np.float64)
+    if table.ndim != 3 or scores.shape != table.shape[1:]:
+        raise ValueError(
+            f"want raters x systems x documents and one system x document shape, got"
+            f" {table.shape}, {scores.shape}"
+        )
+    known, layout = {} if known is None else known, layout or plain(scores.shape)
+    found: list[tuple[LeftOut, LeftOut, int]] = []
+    for rater, scored in enumerate(table):
+        others = mean_of_others(table, rater)
+        there = np.isfinite(scores) & np.isfinite(scored) & np.isfinite(others)
+        a, b, c = (np.where(there, side, np.nan) for side in (scores, scored, others))
+        cells = (rater, there.tobytes())
+        if level == "document":
+            of_metric = _by_document(a, b, c, coefficient, layout)
+            if cells not in known:
+                known[cells] = _by_document(None, b, c, coefficient, layout)
+            n = int(np.count_nonzero(~np.isnan(EVERY_COEFFICIENT[coefficient](b.T, c.T))))
+        else:
+            of_metric = left_out(a, c, level, coefficient, layout)
+            if cells not in known:
+                known[cells] = left_out(b, c, level, coefficient, layout)
+            n = int(np.count_nonzero(there if level == "global" else there.any(axis=1)))
+        found.append((of_metric, known[cells], n))
+    both = [one for one in found if not np.isnan(one[0].value + one[1].value)]
+    if not both:
+        nothing = left_out(np.full(scores.shape, np.nan), scores, level, coefficient, layout)
+        return AgainstRater(nothing, nothing, nothing, 0, len(table), 0)
+    metrics, raters, compared = zip(*both, strict=True)
+    mean_metric, mean_rater = _mean(metrics), _mean(raters)
+    difference = mean_metric._replace(
+        value=mean_metric.value - mean_rater.value,
+        systems=mean_metric.systems - mean_rater.systems,
+        documents=mean_metric.documents - mean_rater.documents,
+    )
+    counts = len(both), len(table) - len(both), min(compared)
+    return AgainstRater(mean_metric, mean_rater, difference, *counts)
+
+
+def _by_document(
+    metric: Array | None, rater: Array, others: Array, coefficient: Correlation, layout: Layout
+) -> LeftOut:
+    # Of the metric (a document in which it has no coefficient: 0) or else of the rater, over the
+    # documents in which the rater has one.
+    of = EVERY_COEFFICIENT[coefficient]
+
+    def left_of(part: Part) -> tuple[LeftOut, int]:
+        rated, known = part.of(rater), part.of(others)
+        scores = None if metric is None else part.of(metric)
+
+        def values(rows: Mask) -> Array:
+            of_rater = of(rated[rows].T, known[rows].T)
+            if scores is None:
+                return of_rater
+            of_metric = np.nan_to_num(of(scores[rows].T, known[rows].T))
+            return np.where(np.isnan(of_rater), np.nan, of_metric)
+
+        n = int(np.count_nonzero(~np.isnan(of(rated.T, known.T))))
+        return left_out_documents(values, np.isfinite(known), part.layout), n
+
+    return over_strata(left_of, np.isfinite(others), layout, "document")
+
+
+def _mean(found: Sequence[LeftOut]) -> LeftOut:
+    # Over raters; a leave-out counts only if it is defined for all of them.
+    return found[0]._replace(
+        value=float(np.mean([one.value for one in found])),
+        systems=np.mean([one.systems for one in found], axis=0),
+        documents=np.mean([one.documents for one in found], axis=0),
+    )

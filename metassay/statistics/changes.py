@@ -1,18 +1,16 @@
 """Did numbers change, or is it luck? Before and after by document, and today among earlier draws.
 
-`sign_flip_test`: if nothing changed, before and after are two drawings of the same thing for each
-document, and either might as well have come first: turning the sign of a document's difference
-gives another data set that was as likely. That is exact however skewed the values are and however
-often the difference is 0. A document's sign turns in all rows at once, so what rows share is kept,
-and the largest statistic of all rows gives each its p adjusted for the others. Sources: Fisher
-1935, The Design of Experiments, section 21; Westfall and Young 1993, Resampling-based multiple
-testing (step-down max-T); Phipson and Smyth 2010, Permutation p-values should never be zero (the
-data count as one drawing).
+`sign_flip_test`: if nothing changed, either of a document's two values might as well have come
+first: turning the sign of its difference gives another data set that was as likely. That is exact
+however skewed the values are and however often the difference is 0. A document's sign turns in all
+rows at once, so what rows share is kept, and the largest statistic of all rows gives each its p
+adjusted for the others. Sources: Fisher 1935, The Design of Experiments, section 21; Westfall and
+Young 1993, Resampling-based multiple testing (step-down max-T); Phipson and Smyth 2010,
+Permutation p-values should never be zero (the data count as one drawing).
 
 `standing`: does today's draw stand out among earlier draws of the same things? The test is exact
 and conditional: under the null a cluster's draws are exchangeable, so that any of them might have
-been today's, each cluster by itself. It asks nothing of how often things flip, nor that they flip
-alike, and it takes it into account that the earlier draws are few. What is drawn together (answers
+been today's, each cluster by itself, however often things flip. What is drawn together (answers
 that came in one reply) belongs into one cluster. Fisher 1935, on randomisation; Pesarin and Salmaso
 2010, Permutation Tests, on strata.
 """
@@ -59,7 +57,11 @@ def sign_flip_test(differences: Array, *, n: int, rng: np.random.Generator) -> F
     if not moved.size:
         return Flipped(p, adjusted, smallest, reach, exact)
     units = (there[moved] / size[moved, None])[:, documents]
-    signs = _every_sign(documents.size) if exact else _signs(n, documents.size, rng)
+    if exact:
+        signs = _every_sign(documents.size)
+    else:
+        signs = rng.integers(0, 2, (n, documents.size), dtype=np.int8) * 2 - 1
+        signs[0] = 1
     observed = np.abs(units.sum(axis=1)) - SAME
     order = np.argsort(observed, kind="stable")  # the smallest first
     one_way = np.abs(units).sum(axis=1) - SAME
@@ -96,9 +98,11 @@ def mean_interval(differences: Array, *, confidence: float) -> tuple[Array, Arra
     """
     n = np.sum(np.isfinite(differences), axis=1)
     enough = np.count_nonzero(np.nan_to_num(differences), axis=1) >= fewest(1 - confidence)
-    enough[enough] = ~_equal(differences[enough])
-    low = np.full(len(differences), np.nan)
-    high = low.copy()
+    some = differences[enough]
+    least, most = (end(some, axis=1) for end in (np.nanmin, np.nanmax)) if some.size else (0, 0)
+    # Numbers that are one and the same but for rounding.
+    enough[enough] = most - least > SAME * np.maximum(np.abs(least), np.abs(most))
+    low, high = np.full((2, len(differences)), np.nan)
     if enough.any():
         some, count = differences[enough], n[enough]
         mean, error = np.nanmean(some, axis=1), np.nanstd(some, axis=1, ddof=1) / np.sqrt(count)
@@ -107,23 +111,10 @@ def mean_interval(differences: Array, *, confidence: float) -> tuple[Array, Arra
     return low, high
 
 
-def _equal(rows: Array) -> NDArray[np.bool_]:
-    """Of each row whether its numbers are one and the same but for rounding."""
-    least, most = np.nanmin(rows, axis=1, initial=np.inf), np.nanmax(rows, axis=1, initial=-np.inf)
-    alike: NDArray[np.bool_] = most - least <= SAME * np.maximum(np.abs(least), np.abs(most))
-    return alike
-
-
 def _every_sign(documents: int) -> Signs:
     """All signs, the data's own first; turning every one of them changes no absolute value."""
     others = np.arange(2 ** (documents - 1))[:, None] >> np.arange(documents - 1) & 1
     return np.hstack([np.ones((len(others), 1)), 1.0 - 2.0 * others]).astype(np.int8)
-
-
-def _signs(n: int, documents: int, rng: np.random.Generator) -> Signs:
-    drawn = rng.integers(0, 2, (n, documents), dtype=np.int8) * 2 - 1
-    drawn[0] = 1
-    return drawn
 
 
 Integers = NDArray[np.int64]
@@ -177,6 +168,3 @@ def standing(draws: Integers, level: float) -> Standing:
 def least_chance(clusters: int, draws: int) -> float:
     """The smallest chance that so many clusters of so many draws (today's among them) can show."""
     return float(draws) ** -clusters
-
-
-Reals = NDArray[np.float64]

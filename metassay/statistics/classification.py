@@ -6,7 +6,9 @@ tables take one call. All but kappa are 0 to 1, and more is better unless said. 
 is undefined.
 
 Of a judge beside people, everywhere 1 is a pass and 0 a fail, NaN where there is none. "True"
-means: as people say.
+means: as people say. `judge` (n,) has judgments of 0 and 1 or probabilities of passing, `people`
+(n,) 0 or 1; ValueError for others. Texts of one number in `cluster` (n,) are alike (they share a
+document); None takes every text by itself.
 """
 
 from collections.abc import Callable
@@ -20,19 +22,23 @@ from numpy.typing import ArrayLike, NDArray
 from metassay.statistics.exact_sums import Array, Mask, blocks, mean_without_gaps, quotient
 from metassay.statistics.resampling import draw
 from metassay.statistics.shares import (
+    THRESHOLD,
     UNDEFINED,
     Clusters,
     Estimate,
     Tables,
+    cells,
     drawn,
     effective_size,
     jeffreys,
+    judgments,
     own_clusters,
+    pass_or_fail,
+    probabilities,
     quantile_ratio,
     share,
 )
 
-THRESHOLD = 0.5  # a probability of passing from here on is a pass
 PRIOR = 0.4  # texts added to each cell of a drawn table: 1/2 covers .987 of 20, 1/4 only .89 of 50
 WAYS = 3
 PRIOR_OF_THREE = 0.15  # texts added to each of the nine cells of a drawn table
@@ -102,9 +108,12 @@ def f1(table: Tables) -> Tables:
     return quotient(2.0 * _hits(table), support(table) + table.sum(axis=-2))
 
 
-def accuracy(table: Tables) -> Tables:
-    """Share of the texts that are given their label."""
-    return quotient(_hits(table).sum(axis=-1), _total(table))
+def accuracy(table: Tables, missing: ArrayLike = 0, right: ArrayLike = 0) -> Tables:
+    """Share of the texts that are given their label.
+
+    `missing` (...) texts were given none and are not in the table; `right` of them would be right.
+    """
+    return quotient(_hits(table).sum(axis=-1) + right, _total(table) + missing)
 
 
 def macro_f1(table: Tables, labels: Mask | None = None) -> Tables:
@@ -135,27 +144,28 @@ def cohen_kappa(table: Tables) -> Tables:
     return _beyond(accuracy(table), by_chance)
 
 
+def _beyond(agreement: Tables, by_chance: Tables) -> Tables:
+    return quotient(agreement - by_chance, 1.0 - by_chance)
+
+
 def majority_guess(table: Tables) -> Tables:
     """The accuracy of giving every text the label that most texts have."""
     return quotient(support(table).max(axis=-1), _total(table))
 
 
 def failed(table: Tables, missing: ArrayLike) -> Tables:
-    """Share of the texts that were given no label; `missing` (...) is how many, not in the table.
-
-    Less is better.
-    """
+    """Share of the texts that were given no label: `missing`, not in the table; less is better."""
     return quotient(missing, _total(table) + missing)
 
 
 def accuracy_at_least(table: Tables, missing: ArrayLike) -> Tables:
     """Accuracy if every label that is missing were wrong."""
-    return quotient(_hits(table).sum(axis=-1), _total(table) + missing)
+    return accuracy(table, missing)
 
 
 def accuracy_at_most(table: Tables, missing: ArrayLike) -> Tables:
     """Accuracy if every label that is missing were right."""
-    return quotient(_hits(table).sum(axis=-1) + missing, _total(table) + missing)
+    return accuracy(table, missing, missing)
 
 
 OF_ALL: dict[str, Callable[[Tables], Tables]] = {
@@ -178,10 +188,6 @@ def _hits(table: Tables) -> Tables:
 
 def _total(table: Tables) -> Tables:
     return np.asarray(table.sum(axis=(-1, -2)))
-
-
-def _beyond(agreement: Tables, by_chance: Tables) -> Tables:
-    return quotient(agreement - by_chance, 1.0 - by_chance)
 
 
 class JudgeCard(NamedTuple):
@@ -207,18 +213,13 @@ def judge_card(
 ) -> JudgeCard:
     """Everything a table of judgments by people's pass or fail says, each number with an interval.
 
-    `judge` (n,): 0/1 judgments, or probabilities of passing, which from `threshold` on are a pass;
-    `people` (n,): 0 or 1; NaN where there is none. `cluster` (n,): texts of one number are alike
-    (they share a document); None takes every text by itself. All are better higher, within 0 to 1,
-    kappa and MCC within -1 to 1. NaN where the number is undefined: no sensitivity without a text
-    that people passed.
-
-    Intervals: shares by Jeffreys'; balanced accuracy from those of its two halves (Newcombe 1998,
-    Zou and Donner 2008, Construction of confidence limits about effect measures); F1, kappa, MCC
-    and agreement by chance by drawing the table from its posterior (Dirichlet, PRIOR a cell).
+    Probabilities from `threshold` on are a pass. All are better higher, within 0 to 1, kappa and
+    MCC within -1 to 1. NaN where the number is undefined: no sensitivity without a text that people
+    passed. Intervals: shares by Jeffreys'; balanced accuracy from those of its two halves (Newcombe
+    1998, Zou and Donner 2008, Construction of confidence limits about effect measures); F1, kappa,
+    MCC and agreement by chance by drawing the table from its posterior (Dirichlet, PRIOR a cell).
     Sources: Cohen 1960, A coefficient of agreement for nominal scales; Matthews 1975, Comparison of
     the predicted and observed secondary structure of T4 phage lysozyme.
-    Raises ValueError for judge's values outside 0 to 1 and people's other than 0 and 1.
     """
     judgment = judgments(judge, threshold)
     beside = _beside(judgment, pass_or_fail(people), cluster)
@@ -227,7 +228,8 @@ def judge_card(
     for name, (hits, base) in _SHARES.items():
         among = np.isin(cell, base)
         made[name] = share(np.isin(cell[among], hits), alike[among], confidence=confidence)
-    made["balanced_accuracy"] = _balanced_accuracy(cell, alike, made)
+    halves = made["sensitivity"], made["specificity"]
+    made["balanced_accuracy"] = _balanced_accuracy(cell, alike, *halves)
     for name, coefficient in COEFFICIENTS.items():
         made[name] = drawn(
             coefficient, cell, alike, cells=4, prior=PRIOR, confidence=confidence, rng=rng
@@ -237,43 +239,23 @@ def judge_card(
     return JudgeCard(a, b, c, d, made, n_judged, beside.n_missing)
 
 
-def judgments(judge: ArrayLike, threshold: float = THRESHOLD) -> Array:
-    """1 where a probability of passing is `threshold` or more, else 0; NaN stays.
-
-    Raises ValueError for values outside 0 to 1.
-    """
-    values = _probabilities(judge)
-    made: Array = np.where(np.isnan(values), np.nan, values >= threshold)
-    return made
-
-
-def pass_or_fail(people: ArrayLike) -> Array:
-    """What people said, checked: 1, 0 or NaN. Raises ValueError for anything else."""
-    values = np.asarray(people, dtype=np.float64)
-    if values.ndim != 1 or not np.isin(values[~np.isnan(values)], (0.0, 1.0)).all():
-        raise ValueError("want one row of 0 and 1, NaN where nobody rated")
-    return values
-
-
-def cells(judgment: Array, human: Array) -> NDArray[np.intp]:
-    """Each text's cell: 0 true pass, 1 false pass, 2 false fail, 3 true fail."""
-    made: NDArray[np.intp] = (2 * (1 - judgment) + (1 - human)).astype(np.intp)
-    return made
-
-
 def matthews(table: Tables) -> Tables:
     """Matthews' correlation of tables (..., 4); NaN where judge or people say one thing only."""
     a, b, c, d = np.moveaxis(table, -1, 0)
     return quotient(a * d - b * c, np.sqrt((a + b) * (a + c) * (d + b) * (d + c)))
 
 
-# Of tables (..., 4) of the four cells. Chance and F1 are those of above, but are summed up cell by
-# cell: another order of drawn tables' cells would move the last bit of every card.
-COEFFICIENTS: dict[str, Callable[[Tables], Tables]] = {
-    "agreement_by_chance": lambda table: _by_chance(*np.moveaxis(table, -1, 0)),
-    "cohen_kappa": lambda table: _beyond(
-        accuracy(_square(table)), _by_chance(*np.moveaxis(table, -1, 0))
-    ),
+def _by_chance(table: Tables) -> Tables:
+    # The agreement to expect if judge and people knew nothing of each other. Summed up cell by
+    # cell: another order of drawn tables' cells would move the last bit of every card.
+    a, b, c, d = np.moveaxis(table, -1, 0)
+    total = a + b + c + d
+    return quotient((a + b) * (a + c) + (d + b) * (d + c), total * total)
+
+
+COEFFICIENTS: dict[str, Callable[[Tables], Tables]] = {  # of tables (..., 4) of the four cells
+    "agreement_by_chance": _by_chance,
+    "cohen_kappa": lambda table: _beyond(accuracy(_square(table)), _by_chance(table)),
     "mcc": matthews,
     "f1": lambda table: quotient(
         2 * table[..., 0], 2 * table[..., 0] + table[..., 1] + table[..., 2]
@@ -281,14 +263,8 @@ COEFFICIENTS: dict[str, Callable[[Tables], Tables]] = {
 }
 
 
-def _by_chance(a: Tables, b: Tables, c: Tables, d: Tables) -> Tables:
-    """The agreement to expect if judge and people knew nothing of each other."""
-    total = a + b + c + d
-    return quotient((a + b) * (a + c) + (d + b) * (d + c), total * total)
-
-
 class _Beside(NamedTuple):
-    """What texts were given, beside what is right, of those that have both."""
+    # What texts were given, beside what is right, of those that have both.
 
     given: Array
     right: Array
@@ -305,44 +281,33 @@ def _beside(given: Array, right: Array, cluster: ArrayLike | None) -> _Beside:
     return _Beside(given[both], right[both], of[both], missing)
 
 
-def _probabilities(judge: ArrayLike) -> Array:
-    values = np.asarray(judge, dtype=np.float64)
-    if values.ndim != 1 or ((values < 0) | (values > 1)).any():
-        raise ValueError("want one row of judgments or probabilities, 0 to 1")
-    return values
-
-
 def _square(table: Tables, labels: int = 2) -> Tables:
     return table.reshape(*table.shape[:-1], labels, labels)
 
 
 def _balanced_accuracy(
-    cell: NDArray[np.intp], cluster: Clusters, made: dict[str, Estimate]
+    cell: NDArray[np.intp], cluster: Clusters, passes: Estimate, fails: Estimate
 ) -> Estimate:
-    found, refused = made["sensitivity"], made["specificity"]
-    worth = found.n_effective + refused.n_effective
-    if not (found.n and refused.n):
+    # From the intervals of sensitivity and specificity.
+    worth = passes.n_effective + fails.n_effective
+    if not (passes.n and fails.n):
         return Estimate(*UNDEFINED, cell.size, worth)
-    value = (found.value + refused.value) / 2.0
-    common = _common(cell, cluster, found, refused)
-    low = value - _half_reach(found.value - found.low, refused.value - refused.low, common)
-    high = value + _half_reach(found.high - found.value, refused.high - refused.value, common)
-    return Estimate(value, max(low, 0.0), min(high, 1.0), cell.size, worth)
-
-
-def _half_reach(a: float, b: float, common: float) -> float:
-    return float(np.sqrt(max(a * a + b * b + 2.0 * common * a * b, 0.0))) / 2.0
-
-
-def _common(cell: NDArray[np.intp], cluster: Clusters, found: Estimate, refused: Estimate) -> float:
     # A hard document costs passes and fails alike: the two errors go together, over clusters.
     passed = np.isin(cell, (_TRUE_PASS, _FALSE_FAIL))
-    of_passes = np.where(passed, (cell == _TRUE_PASS) - found.value, 0.0)
-    of_fails = np.where(passed, 0.0, (cell == _TRUE_FAIL) - refused.value)
+    of_passes = np.where(passed, (cell == _TRUE_PASS) - passes.value, 0.0)
+    of_fails = np.where(passed, 0.0, (cell == _TRUE_FAIL) - fails.value)
     _, of = np.unique(cluster, return_inverse=True)
     x, y = np.bincount(of, weights=of_passes), np.bincount(of, weights=of_fails)
     size = float(np.sqrt(np.sum(x * x) * np.sum(y * y)))
-    return float(np.sum(x * y)) / size if size > 0 else 0.0
+    common = float(np.sum(x * y)) / size if size > 0 else 0.0
+
+    def half_reach(a: float, b: float) -> float:
+        return float(np.sqrt(max(a * a + b * b + 2.0 * common * a * b, 0.0))) / 2.0
+
+    value = (passes.value + fails.value) / 2.0
+    low = value - half_reach(passes.value - passes.low, fails.value - fails.low)
+    high = value + half_reach(passes.high - passes.value, fails.high - fails.value)
+    return Estimate(value, max(low, 0.0), min(high, 1.0), cell.size, worth)
 
 
 def three_way(
@@ -355,12 +320,11 @@ def three_way(
 ) -> dict[str, Estimate]:
     """`accuracy_3way`, `balanced_accuracy_3way` and `macro_f1_3way`, each with its interval.
 
-    `judge` and `gold` (n,): labels 0, 1, 2; NaN where there is none: such texts are left out.
-    Balanced accuracy is the mean, over the labels that are right for some text, of the share that
-    the judge finds. Macro-F1 is the mean of F1 over the labels that are right for some text or that
-    the judge gives. All are 0 to 1, 1 best, NaN without texts. Intervals: Jeffreys' of the share;
-    of the other two from the posterior of the table. Macro-F1 and balanced accuracy are those of
-    scikit-learn. Raises ValueError for any other label.
+    `judge` and `gold` (n,): labels 0, 1, 2, or NaN: such texts are left out. Balanced accuracy is
+    the mean, over the labels that are right for some text, of the share that the judge finds.
+    Macro-F1 is the mean of F1 over the labels that are right for some text or that the judge gives:
+    both are those of scikit-learn. 0 to 1, 1 best, NaN without texts. Intervals: Jeffreys' of the
+    share; of the other two from the posterior of the table. Raises ValueError for any other label.
     """
     given, right, alike, _ = _beside(_labels(judge), _labels(gold), cluster)
     x, y = given.astype(np.intp), right.astype(np.intp)
@@ -389,18 +353,16 @@ def auroc(
 ) -> Estimate:
     """The probability that a text that people pass has the higher one of two probabilities.
 
-    `judge` (n,): 0 to 1; `people` (n,): 0 or 1; NaN where there is none: such texts are left out.
     Equal probabilities count half. 1 is best, 1/2 is what a coin gets. NaN unless people pass one
     text and fail another. Source: Bamber 1975, The area above the ordinal dominance graph.
 
     Interval: Jeffreys' of a share of as many texts as have this variance: the larger of DeLong's,
-    from the texts' placements summed over `cluster` (n,; Obuchowski 1997, Nonparametric analysis of
+    from the texts' placements summed over `cluster` (Obuchowski 1997, Nonparametric analysis of
     clustered ROC curve data), and Hanley and McNeil's as Newcombe writes it (2006, Confidence
     intervals for an effect size measure based on the Mann-Whitney statistic). Either alone covers
     too seldom where texts are few: the first at .95 and 10 passes, the second where all are apart.
-    Raises ValueError for judge's values outside 0 to 1 and people's other than 0 and 1.
     """
-    p, right, alike, _ = _beside(_probabilities(judge), pass_or_fail(people), cluster)
+    p, right, alike, _ = _beside(probabilities(judge), pass_or_fail(people), cluster)
     passed = right == 1.0
     many, others = int(np.count_nonzero(passed)), int(np.count_nonzero(~passed))
     if not (many and others):
@@ -414,7 +376,10 @@ def auroc(
     alone, freedom = _delong(place, passed)
     if worth == p.size:  # with clusters, their t quantile is in `worth` already
         alone /= quantile_ratio(freedom, confidence=confidence) or 1.0
-    variance = max(alone, _hanley_mcneil(value, many, others)) * effect
+    more = (many + others) / 2.0 - 1.0
+    stretch = 1.0 + more * ((1.0 - value) / (2.0 - value) + value / (1.0 + value))
+    hanley_mcneil = value * (1.0 - value) * stretch / (many * others)
+    variance = max(alone, hanley_mcneil) * effect
     certain = (
         value * (1.0 - value) / variance if variance > 0 else min(many, others) / max(effect, 1.0)
     )
@@ -423,7 +388,7 @@ def auroc(
 
 
 def _placements(p: Array, passed: Mask) -> Array:
-    """Of each text the share of texts of the other sort that it is on the right side of."""
+    # Of each text the share of texts of the other sort that it is on the right side of.
     rank = scipy.stats.rankdata
     among, many = rank(p), np.count_nonzero(passed)
     made = np.empty_like(p)
@@ -433,21 +398,13 @@ def _placements(p: Array, passed: Mask) -> Array:
 
 
 def _delong(place: Array, passed: Mask) -> tuple[float, float]:
-    """The variance of texts that are not alike, and its degrees of freedom (Welch's)."""
-    variances, freedoms = [], []
-    for some in (place[passed], place[~passed]):
-        spread = float(np.var(some, ddof=1)) if some.size > 1 else 0.0
-        variances.append(spread / some.size)
-        freedoms.append(some.size - 1)
+    # The variance of texts that are not alike, and its degrees of freedom (Welch's).
+    sides = place[passed], place[~passed]
+    variances = [float(np.var(v, ddof=1)) / v.size if v.size > 1 else 0.0 for v in sides]
+    freedoms = [v.size - 1 for v in sides]
     total = sum(variances)
     parts = [v * v / f for v, f in zip(variances, freedoms, strict=True) if f > 0]
     return total, total * total / sum(parts) if sum(parts) > 0 else float(min(freedoms))
-
-
-def _hanley_mcneil(value: float, many: int, others: int) -> float:
-    more = (many + others) / 2.0 - 1.0
-    spread = 1.0 + more * ((1.0 - value) / (2.0 - value) + value / (1.0 + value))
-    return value * (1.0 - value) * spread / (many * others)
 
 
 class Bin(NamedTuple):
@@ -480,56 +437,48 @@ def calibration(
 ) -> Calibration:
     """Brier score, bias and expected calibration error of probabilities of passing.
 
-    `judge` (n,): 0 to 1; `people` (n,): 0 or 1; NaN where there is none. Bins have equal counts,
-    except that equal probabilities share a bin; there are as many as have IN_BIN texts, at most
-    BINS. ECE is above 0 even for a perfect judge, more so with few texts: hold it against
-    `ece_by_chance`, not against 0. The intervals of Brier (on the scale of logarithms) and bias
-    are by t; NaN where all texts are equally far off. Everything is NaN without texts that have
-    both. Sources: Brier 1950, Verification of forecasts expressed in terms of probability; Naeini,
-    Cooper and Hauskrecht 2015, Obtaining well calibrated probabilities using Bayesian binning.
+    Bins have equal counts, except that equal probabilities share a bin; there are as many as have
+    IN_BIN texts, at most BINS. ECE is above 0 even for a perfect judge, more so with few texts:
+    hold it against `ece_by_chance`, not against 0. The intervals of Brier (on the scale of
+    logarithms) and bias are by t; NaN where all texts are equally far off. Everything is NaN
+    without texts that have both. Sources: Brier 1950, Verification of forecasts expressed in terms
+    of probability; Naeini, Cooper and Hauskrecht 2015, Obtaining well calibrated probabilities
+    using Bayesian binning.
     """
-    beside = _beside(_probabilities(judge), pass_or_fail(people), cluster)
-    order = np.argsort(beside.given, kind="stable")
-    p, y, alike = beside.given[order], beside.right[order], beside.cluster[order]
-    missing = beside.n_missing
+    given, right, cluster, missing = _beside(probabilities(judge), pass_or_fail(people), cluster)
+    order = np.argsort(given, kind="stable")
+    p, y, alike = given[order], right[order], cluster[order]
     if not p.size:
         nothing = Estimate(*UNDEFINED, 0, 0.0)
         return Calibration(nothing, nothing, nothing, nothing, [], missing)
-    place = _bins(p)
+    # Equal probabilities are not torn apart.
+    many = max(1, min(BINS, p.size // IN_BIN))
+    place = np.searchsorted(p, p, side="left") * many // p.size
     bins = []
-    for one in np.unique(place):
-        here = place == one
+    for number in np.unique(place):
+        here = place == number
         passed = share(y[here], alike[here], confidence=confidence)
         bins.append(Bin(float(p[here][0]), float(p[here][-1]), float(np.mean(p[here])), passed))
     by_chance = np.empty(DRAWS)
     for rows in blocks(DRAWS, p.size, numbers=HELD):
         here = by_chance[rows]
         here[:] = _ece(p, (rng.random((here.size, p.size)) < p).astype(np.float64), place)
-    tails = ((1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0)
-    ends = np.quantile(by_chance, tails)
+    low, high = np.quantile(by_chance, ((1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0))
     n, worth = p.size, float(p.size)
     return Calibration(
         _brier((p - y) ** 2, alike, confidence),
         _mean(p - y, alike, confidence),
         Estimate(float(_ece(p, y[None], place)[0]), np.nan, np.nan, n, worth),
-        Estimate(float(np.mean(by_chance)), float(ends[0]), float(ends[1]), n, worth),
+        Estimate(float(np.mean(by_chance)), float(low), float(high), n, worth),
         bins,
         missing,
     )
 
 
-def _bins(p: Array) -> NDArray[np.intp]:
-    """Each sorted probability's bin; equal ones are not torn apart."""
-    many = max(1, min(BINS, p.size // IN_BIN))
-    first = np.searchsorted(p, p, side="left")
-    return (first * many // p.size).astype(np.intp)
-
-
 def _ece(p: Array, said: Array, place: NDArray[np.intp]) -> Array:
     # The gap of a bin times its share of the texts: its sum of differences, over n.
     gaps = [np.abs(np.sum((p - said)[:, place == one], axis=1)) for one in np.unique(place)]
-    total: Array = np.sum(gaps, axis=0) / p.size
-    return total
+    return np.asarray(np.sum(gaps, axis=0) / p.size)
 
 
 def _mean(values: Array, cluster: Clusters, confidence: float) -> Estimate:

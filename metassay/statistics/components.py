@@ -5,7 +5,7 @@ level plus a rest that belongs to the one text: a metric that only knows who wro
 with people between systems and nowhere else.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -78,26 +78,19 @@ def correlate_at(
         for part in layout.parts(present)
     ]
     weights = strata_weights(relation, [one.n for one in each], [one.value for one in each])
-    used = weights > 0
     total = float(weights.sum())
-    value = sum(w * one.value for w, one in zip(weights, each, strict=True) if w > 0)
+    used = [(weight, one) for weight, one in zip(weights, each, strict=True) if weight > 0]
     return Correlation(
-        value / total if total > 0 else np.nan,
-        sum(one.n for one, counts in zip(each, used, strict=True) if counts),
+        sum(weight * one.value for weight, one in used) / total if used else np.nan,
+        sum(one.n for _, one in used),
         sum(one.n_undefined for one in each),
         int(np.sum(np.isfinite(a) != np.isfinite(b))),
     )
 
 
-def strata_weights(relation: Relation, n: Sequence[int], values: ArrayLike) -> Array:
-    """What each stratum's coefficient counts; 0 where it is undefined. See `correlate_at`."""
-    defined = ~np.isnan(np.asarray(values, dtype=np.float64))
-    return weights_of(relation, np.where(defined, n, 0))
-
-
-def weights_of(relation: Relation, n: ArrayLike) -> Array:
-    """What strata count that rest on `n` texts, documents or systems; 0 with none."""
-    weights = np.asarray(n, dtype=np.float64)
+def strata_weights(relation: Relation, n: ArrayLike, values: ArrayLike = 0.0) -> Array:
+    """What strata count that rest on `n` texts, documents or systems; 0 where `values` are NaN."""
+    weights = np.where(np.isnan(values), 0, np.asarray(n, dtype=np.float64))
     if relation not in BETWEEN:
         return weights
     enough = weights >= FEWEST
@@ -113,7 +106,7 @@ def mean_over_strata(
     """
     total, weight = np.zeros((2, size))
     parts = layout.parts(present)
-    weights = weights_of(level, [rests_on(part.of(present), level) for part in parts])
+    weights = strata_weights(level, [rests_on(part.of(present), level) for part in parts])
     for part, of_stratum in zip(parts, weights, strict=True):
         values = of(part)
         known = ~np.isnan(values)
@@ -138,13 +131,13 @@ def _correlate_at(
 ) -> Correlation:
     if relation in ("global", "document", "system"):
         return correlate(a, b, relation, coefficient)
-    if relation == "between_systems":
-        return correlate(a, b, "system", coefficient)
+    if relation == "within":
+        x, y = (double_centred(np.where(present, side, np.nan)) for side in (a, b))
+        found = correlate(x, y, "global", coefficient)
+        return found._replace(n_missing=int(np.sum(np.isfinite(a) != np.isfinite(b))))
     if relation == "between_documents":
-        return correlate(a.T, b.T, "system", coefficient)
-    rest_a, rest_b = (double_centred(np.where(present, side, np.nan)) for side in (a, b))
-    found = correlate(rest_a, rest_b, "global", coefficient)
-    return found._replace(n_missing=int(np.sum(np.isfinite(a) != np.isfinite(b))))
+        a, b = a.T, b.T
+    return correlate(a, b, "system", coefficient)
 
 
 def value_at(metric: Array, human: Array, relation: Relation, coefficient: Coefficient) -> float:
@@ -176,7 +169,7 @@ def double_centred(scores: Array) -> Array:
             break
     left[np.abs(left) <= max(10 * NOISE, 0.0 if sweeps == 1 else 10 * SETTLED) * size] = 0.0
     # Rests of equal scores differ by rounding only; ranks must not see that.
-    flat: Array = tied(left.ravel(), tolerance=TIE * size).reshape(left.shape)
+    flat = tied(left.ravel(), tolerance=TIE * size).reshape(left.shape)
     return np.where(present, flat, np.nan)
 
 

@@ -13,13 +13,15 @@ weight: `unit` (m,) says which column of `weights` (resamples, units) is whose. 
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metassay.statistics.exact_sums import (
     Array,
+    Index,
     Mask,
     blocks,
     deviations,
@@ -34,6 +36,8 @@ from metassay.statistics.exact_sums import (
 
 Level = Literal["global", "document", "system"]
 Coefficient = Literal["pearson", "spearman", "kendall", "kendall_c"]
+Variant = Literal["b", "c"]
+Counts = NDArray[np.int64]
 
 LEVELS: tuple[Level, ...] = ("global", "document", "system")
 TIE = 1e-12  # system means closer than this, relative to the largest score, are the same mean
@@ -75,7 +79,7 @@ def kendall(x: ArrayLike, y: ArrayLike) -> Array:
     Shapes and missing values as for `pearson`. Source: Kendall 1945, The treatment of ties in
     ranking problems.
     """
-    return _by_rows(x, y, "b", _tau_b_of_pairs)
+    return _tau_by_rows(x, y, "b")
 
 
 def kendall_c(x: ArrayLike, y: ArrayLike) -> Array:
@@ -85,7 +89,7 @@ def kendall_c(x: ArrayLike, y: ArrayLike) -> Array:
     may stay below 1 where order agrees perfectly. Shapes and missing values as for `pearson`.
     Source: Stuart 1953, The estimation and comparison of strengths of association.
     """
-    return _by_rows(x, y, "c", _tau_c_of_pairs)
+    return _tau_by_rows(x, y, "c")
 
 
 # The coefficients that the tables and reports carry, then all that can be asked for.
@@ -130,8 +134,7 @@ def correlate(
 
 def matrices(metric: ArrayLike, human: ArrayLike) -> tuple[Array, Array, Mask]:
     """Both as float arrays of one system x document shape, and where both are present."""
-    a = np.asarray(metric, dtype=np.float64)
-    b = np.asarray(human, dtype=np.float64)
+    a, b = (np.asarray(side, dtype=np.float64) for side in (metric, human))
     if a.ndim != 2 or a.shape != b.shape:
         raise ValueError(f"want two equal system x document shapes, got {a.shape}, {b.shape}")
     return a, b, np.isfinite(a) & np.isfinite(b)
@@ -193,12 +196,7 @@ def _ranks(x: Array, present: Mask) -> Array:
     return np.where(present, 2.0 * ranks - mean, 0.0)
 
 
-def _by_rows(
-    x: ArrayLike,
-    y: ArrayLike,
-    variant: Literal["b", "c"],
-    of_pairs: Callable[[Array, Array, Mask], Array],
-) -> Array:
+def _tau_by_rows(x: ArrayLike, y: ArrayLike, variant: Variant) -> Array:
     a, b, present = _paired(x, y)
     n = a.shape[-1]
     shape = (math.prod(a.shape[:-1]), n)
@@ -209,42 +207,32 @@ def _by_rows(
             values[i] = sorted_kendall(p[i][both[i]], q[i][both[i]], variant)
     else:
         for rows in blocks(len(p), n * n):
-            values[rows] = of_pairs(p[rows], q[rows], both[rows])
+            values[rows] = _tau_of_pairs(p[rows], q[rows], both[rows], variant)
     return values.reshape(a.shape[:-1])
 
 
-def _signs(x: Array, present: Mask) -> Array:
+def _tau_of_pairs(x: Array, y: Array, present: Mask, variant: Variant) -> Array:
     both = present[:, :, None] & present[:, None, :]
-    signs: Array = np.sign(x[:, :, None] - x[:, None, :]) * both
-    return signs
-
-
-def _tau_b_of_pairs(x: Array, y: Array, present: Mask) -> Array:
-    sign_x, sign_y = _signs(x, present), _signs(y, present)
-    sizes = [np.sqrt(np.sum(np.abs(signs), axis=(1, 2))) for signs in (sign_x, sign_y)]
-    return ratio(np.sum(sign_x * sign_y, axis=(1, 2)), sizes[0], sizes[1])
-
-
-def _tau_c_of_pairs(x: Array, y: Array, present: Mask) -> Array:
-    agreement = np.sum(_signs(x, present) * _signs(y, present), axis=(1, 2))
-    distinct = np.minimum(_distinct(x, present), _distinct(y, present))
-    return tau_c(agreement, np.sum(present, axis=1).astype(np.float64), distinct)
+    sign_x, sign_y = (np.sign(side[:, :, None] - side[:, None, :]) * both for side in (x, y))
+    agreement = np.sum(sign_x * sign_y, axis=(1, 2))
+    if variant == "c":
+        distinct = np.minimum(_distinct(x, present), _distinct(y, present))
+        return tau_c(agreement, np.sum(present, axis=1).astype(np.float64), distinct)
+    sizes = (np.sqrt(np.sum(np.abs(signs), axis=(1, 2))) for signs in (sign_x, sign_y))
+    return ratio(agreement, *sizes)
 
 
 def _distinct(x: Array, present: Mask) -> Array:
     ascending = np.sort(np.where(present, x, np.inf), axis=1)
     new = (ascending[:, 1:] != ascending[:, :-1]) & np.isfinite(ascending[:, 1:])
-    count: Array = np.sum(new, axis=1, dtype=np.float64) + np.any(present, axis=1)
-    return count
+    return np.asarray(np.sum(new, axis=1, dtype=np.float64) + np.any(present, axis=1))
 
-
-Units = NDArray[np.intp]
 
 PAIRED_ITEMS = 2048  # items beyond which sorting each resample beats looking at every pair once
 CANCELS = 1e-2  # spread, relative to that of all items, below which sums over units lose digits
 
 
-def weighted_pearson(x: Array, y: Array, unit: Units, weights: Array) -> Array:
+def weighted_pearson(x: Array, y: Array, unit: Index, weights: Array) -> Array:
     """Pearson's r of each resample.
 
     From sums over units, whose number does not grow with the items. Where little spread is left
@@ -265,7 +253,7 @@ def weighted_pearson(x: Array, y: Array, unit: Units, weights: Array) -> Array:
     return values
 
 
-def pearson_of_sums(sums: Iterable[Array], spread_x: float, spread_y: float) -> tuple[Array, Units]:
+def pearson_of_sums(sums: Iterable[Array], spread_x: float, spread_y: float) -> tuple[Array, Index]:
     """Pearson's r of each column of sums of 1, x, y, xx, yy and xy, and where they cancel.
 
     `spread_x`, `spread_y`: the sums of xx and yy of all items, x and y less their means.
@@ -278,7 +266,7 @@ def pearson_of_sums(sums: Iterable[Array], spread_x: float, spread_y: float) -> 
     return ratio(xy - x * y / n, *sizes), np.flatnonzero(~sound)
 
 
-def weighted_spearman(x: Array, y: Array, unit: Units, weights: Array) -> Array:
+def weighted_spearman(x: Array, y: Array, unit: Index, weights: Array) -> Array:
     """Spearman's rho of each resample: ranks among the items drawn, repeats tied."""
     values = np.full(len(weights), np.nan)
     groups_x, groups_y = _groups(x), _groups(y)
@@ -290,39 +278,39 @@ def weighted_spearman(x: Array, y: Array, unit: Units, weights: Array) -> Array:
     return values
 
 
-def weighted_kendall(x: Array, y: Array, unit: Units, weights: Array) -> Array:
-    """Kendall's tau-b of each resample; an item and its repeat are a pair tied on both sides."""
-    if x.size > PAIRED_ITEMS:
-        return _kendall_by_sorting(x, y, unit, weights, "b")
-    sums = _forms(x, y, unit, weights)
-    return ratio(sums[0], np.sqrt(sums[1]), np.sqrt(sums[2]))
-
-
-def weighted_kendall_c(x: Array, y: Array, unit: Units, weights: Array) -> Array:
-    """tau-c of each resample: its distinct values are those of the items drawn."""
-    if x.size > PAIRED_ITEMS:
-        return _kendall_by_sorting(x, y, unit, weights, "c")
+def _weighted_tau(x: Array, y: Array, unit: Index, weights: Array, variant: Variant) -> Array:
+    # An item and its repeat are a pair tied on both sides.
     if x.size < 2:
         return np.full(len(weights), np.nan)
-    distinct, n = np.empty(len(weights)), np.empty(len(weights))
+    if x.size > PAIRED_ITEMS:
+        values = []
+        for drawn in weights:
+            items = np.repeat(np.arange(x.size), drawn[unit].astype(np.intp))
+            values.append(sorted_kendall(x[items], y[items], variant))
+        return np.array(values)
+    agreement, untied_x, untied_y = _forms(x, y, unit, weights)
+    if variant == "b":
+        return ratio(agreement, np.sqrt(untied_x), np.sqrt(untied_y))
+    distinct, n = np.empty((2, len(weights)))
     groups = _groups(x), _groups(y)
     for rows in blocks(len(weights), x.size):
         drawn = weights[rows][:, unit]
         n[rows] = np.sum(drawn, axis=1)
         counts = [np.add.reduceat(drawn[:, g.order], g.first, axis=1) for g in groups]
         distinct[rows] = np.minimum(*(np.count_nonzero(c, axis=1) for c in counts))
-    return tau_c(_forms(x, y, unit, weights)[0], n, distinct)
+    return tau_c(agreement, n, distinct)
 
 
-WEIGHTED: dict[Coefficient, Callable[[Array, Array, Units, Array], Array]] = {
+# Of one row of items x, y (m,) under weights (resamples, units); `unit` (m,) is each item's.
+WEIGHTED: dict[Coefficient, Callable[[Array, Array, Index, Array], Array]] = {
     "pearson": weighted_pearson,
     "spearman": weighted_spearman,
-    "kendall": weighted_kendall,
-    "kendall_c": weighted_kendall_c,
+    "kendall": partial(_weighted_tau, variant="b"),
+    "kendall_c": partial(_weighted_tau, variant="c"),
 }
 
 
-def _forms(x: Array, y: Array, unit: Units, weights: Array) -> Array:
+def _forms(x: Array, y: Array, unit: Index, weights: Array) -> Array:
     # Concordant less discordant pairs are a quadratic form in the weights, whose matrix sums the
     # signs of all pairs between two units. It is made once for all resamples. (3, resamples).
     order = np.argsort(unit, kind="stable")
@@ -338,10 +326,10 @@ def _forms(x: Array, y: Array, unit: Units, weights: Array) -> Array:
 
 
 class _Groups(NamedTuple):
-    order: Units  # the items, ascending
-    first: Units  # where in that order each group of equals begins
-    last: Units  # where it ends
-    group: Units  # the group of each item
+    order: Index  # the items, ascending
+    first: Index  # where in that order each group of equals begins
+    last: Index  # where it ends
+    group: Index  # the group of each item
 
 
 def _groups(x: Array) -> _Groups:
@@ -361,7 +349,7 @@ def _weighted_ranks(weights: Array, groups: _Groups) -> Array:
     return ranks[:, groups.group]
 
 
-def _pair_sums(x: Array, y: Array, starts: Units, rows: slice) -> Array:
+def _pair_sums(x: Array, y: Array, starts: Index, rows: slice) -> Array:
     # (3, units in rows, units): concordant less discordant pairs, pairs untied in x, in y.
     begin = starts[rows.start]
     end = starts[rows.stop] if rows.stop < starts.size else x.size
@@ -374,113 +362,63 @@ def _pair_sums(x: Array, y: Array, starts: Units, rows: slice) -> Array:
     return np.stack(sums)
 
 
-def _kendall_by_sorting(
-    x: Array, y: Array, unit: Units, weights: Array, variant: Literal["b", "c"]
-) -> Array:
-    values = []
-    for drawn in weights:
-        items = np.repeat(np.arange(x.size), drawn[unit].astype(np.intp))
-        values.append(sorted_kendall(x[items], y[items], variant))
-    return np.array(values)
+def concordance(x: Array, y: Array) -> Counts:
+    """Per item of x, y (n,), finite, over all other items: (3, n).
 
-
-Counts = NDArray[np.int64]
-Index = NDArray[np.intp]
-
-
-class Concordance(NamedTuple):
-    """Per item, over all other items."""
-
-    agreed: Counts  # pairs ordered alike less pairs ordered unlike
-    untied_x: Counts  # others with another x
-    untied_y: Counts
-
-
-def concordance(x: Array, y: Array) -> Concordance:
-    """Count for items x, y (n,), finite. Ties on either side count for neither order."""
+    Pairs ordered alike less pairs ordered unlike (ties count for neither), others with another x,
+    and others with another y.
+    """
     n = x.size
-    rank_x = np.unique(x, return_inverse=True)[1].astype(np.int64)
-    rank_y = np.unique(y, return_inverse=True)[1].astype(np.int64)
-    less_x, equal_x = _less_and_equal(rank_x)
-    less_y, equal_y = _less_and_equal(rank_y)
-    both = np.lexsort((rank_y, rank_x))  # by x, then y
-    less_y_of_equal_x, equal_both = _within(rank_x, rank_y, both)
-    less_x_of_equal_y, _ = _within(rank_y, rank_x, np.lexsort((rank_x, rank_y)))
+    (rank_x, less_x, equal_x), (rank_y, less_y, equal_y) = _less_and_equal(x), _less_and_equal(y)
+    _, by_x, equal = _less_and_equal(rank_x * (n + 1) + rank_y)  # less x, or equal x and less y
+    _, by_y, _ = _less_and_equal(rank_y * (n + 1) + rank_x)
     below = np.empty(n, dtype=np.int64)  # others that are less on both sides
     order = np.lexsort((-rank_y, rank_x))
     below[order] = _smaller_before(rank_y[order])
-    below_above = less_x - below - less_x_of_equal_y
-    above_below = less_y - below - less_y_of_equal_x
-    not_above = below + less_x_of_equal_y + less_y_of_equal_x + equal_both
-    above = n - (less_x + equal_x) - (less_y + equal_y) + not_above
-    return Concordance(below + above - below_above - above_below, n - equal_x, n - equal_y)
+    either = 4 * (below - less_x - less_y) + 2 * (by_x + by_y)
+    return np.stack([either + n - equal_x - equal_y + equal, n - equal_x, n - equal_y])
 
 
 def taus_without(
-    x: Array, y: Array, whole: Concordance, group: Index, groups: int
+    x: Array, y: Array, whole: Counts, group: Index, groups: int
 ) -> tuple[Array, Array]:
     """tau-b and tau-c of the items outside each group, (groups,) each; NaN where undefined.
 
     `whole` is `concordance(x, y)`; `group` (n,) is each item's, 0 to groups - 1.
     """
-    sums = np.array([part.sum() / 2.0 for part in whole])
-    left = np.empty((3, groups))
-    distinct = np.empty(groups)
-    size = np.bincount(group, minlength=groups)
+    left, distinct = np.empty((3, groups)), np.empty(groups)
     ranks = [np.unique(side, return_inverse=True)[1] for side in (x, y)]
-    for one in range(groups):
-        inside = group == one
-        within = concordance(x[inside], y[inside])
-        for place in range(3):
-            twice = within[place].sum() / 2.0
-            left[place, one] = sums[place] - whole[place][inside].sum() + twice
-        distinct[one] = min(np.count_nonzero(np.bincount(rank[~inside])) for rank in ranks)
+    for number in range(groups):
+        inside = group == number
+        within = concordance(x[inside], y[inside]).sum(axis=1) / 2.0
+        left[:, number] = whole.sum(axis=1) / 2.0 - whole[:, inside].sum(axis=1) + within
+        distinct[number] = min(np.count_nonzero(np.bincount(rank[~inside])) for rank in ranks)
     agreed, untied_x, untied_y = left
-    n = (x.size - size).astype(np.float64)
+    n = (x.size - np.bincount(group, minlength=groups)).astype(np.float64)
     return ratio(agreed, np.sqrt(untied_x), np.sqrt(untied_y)), tau_c(2.0 * agreed, n, distinct)
 
 
-def _less_and_equal(rank: Counts) -> tuple[Counts, Counts]:
-    count = np.bincount(rank)
-    less = np.concatenate(([0], np.cumsum(count)[:-1])) if rank.size else count
-    return less[rank], count[rank]
+def _less_and_equal(key: NDArray[Any]) -> tuple[Index, Index, Index]:
+    # Each item's place among the distinct keys; how many items have a smaller key, and the same.
+    _, place, count = np.unique(key, return_inverse=True, return_counts=True)
+    return place, (np.cumsum(count) - count)[place], count[place]
 
 
-def _within(rank_a: Counts, rank_b: Counts, order: Index) -> tuple[Counts, Counts]:
-    # Others with equal a: how many have less b, and how many equal b (the item itself included).
-    n = rank_a.size
-    less, equal = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    if not n:
-        return less, equal
-    a, b = rank_a[order], rank_b[order]
-    new_a = np.append(True, a[1:] != a[:-1])
-    new_both = new_a | np.append(True, b[1:] != b[:-1])
-    start_a = np.maximum.accumulate(np.where(new_a, np.arange(n), 0))
-    start_both = np.maximum.accumulate(np.where(new_both, np.arange(n), 0))
-    less[order] = start_both - start_a
-    number = np.cumsum(new_both) - 1
-    equal[order] = np.bincount(number)[number]
-    return less, equal
-
-
-def _smaller_before(rank: Counts) -> Counts:
+def _smaller_before(rank: Index) -> Counts:
     # How many items before each are smaller: merge sort, all blocks of one width at a time.
-    n = rank.size
+    n, largest = rank.size, int(rank.max(initial=0)) + 1
     order: Index = np.arange(n)  # each block ascending
     found = np.zeros(n, dtype=np.int64)
     width = 1
-    largest = int(rank.max(initial=0)) + 1
     while width < n:
         block, left = order // (2 * width), (order // width) % 2 == 0
         # The right half's item stands before the left half's of equal rank: only smaller count.
-        keys = (block * largest + rank[order]) * 2 + left
-        sort = np.argsort(keys, kind="stable")
+        sort = np.argsort((block * largest + rank[order]) * 2 + left, kind="stable")
         order, left, block = order[sort], left[sort], block[sort]
         seen = np.cumsum(left)
         starts = np.append(True, block[1:] != block[:-1])
         before = np.maximum.accumulate(np.where(starts, seen - left, 0))
-        right = ~left
-        found[order[right]] += (seen - before)[right]
+        found[order[~left]] += (seen - before)[~left]
         width *= 2
     return found
 

@@ -78,8 +78,7 @@ def standardise(metrics: ArrayLike, scaling: Scaling = "sigma") -> Array:
         centred = centred - np.sum(centred, axis=-1, keepdims=True) / count
         sigma = np.sqrt(np.sum(weights * centred**2, axis=-1, keepdims=True) / count)
         scores = quotient(scores, sigma, sigma > 0)
-    kept: Array = np.where(weights > 0, scores, np.nan)
-    return kept
+    return np.where(weights > 0, scores, np.nan)
 
 
 def subsets(size: int) -> Mask:
@@ -107,9 +106,9 @@ def ensembles(
 ) -> Ensembles:
     """Correlate every subset of the metrics with people, with intervals from n resamples.
 
-    Pearson comes from moments, in a time that hardly grows with the subsets; the others take each
-    subset's items. A subset whose resamples are mostly undefined has no interval. Raises ValueError
-    unless metrics are (1 to 12, items) and human (items,).
+    Pearson comes from moments, in a time that hardly grows with the subsets. A subset whose
+    resamples are mostly undefined has no interval. Raises ValueError unless metrics are (1 to 12,
+    items) and human (items,).
     """
     scores, people, missing = complete(metrics, human)
     members = subsets(len(scores))
@@ -128,7 +127,7 @@ def ensembles(
 def _subset_values(
     z: Array, people: Array, members: Mask, coefficient: Coefficient
 ) -> Callable[[Array], Array]:
-    """The correlations (weights, subsets) of every subset under rows of whole weights."""
+    # The correlations (weights, subsets) of every subset under rows of whole weights.
     if coefficient == "pearson":
         return lambda weights: moment_correlations(z, people, members, weights)
     of, unit = WEIGHTED[coefficient], np.arange(people.size)
@@ -238,7 +237,10 @@ def best_subset(
     """
     scores, people, missing = complete(metrics, human)
     members = subsets(len(scores))
-    group = np.arange(people.size) if groups is None else _kept(groups, metrics, human)
+    group = np.arange(people.size)
+    if groups is not None:
+        there = np.all(np.isfinite(np.vstack((metrics, human))), axis=0)
+        group = np.unique(np.asarray(groups)[there], return_inverse=True)[1]
     size = np.unique(group).size
     if folds < 2 or size < 2 * folds:
         raise ValueError(f"want 2 folds or more, of 2 groups or more: {folds} folds, {size} groups")
@@ -260,18 +262,10 @@ def best_subset(
     return BestSubset(members[final], in_sample, value, largest, np.array(chosen), *counts)
 
 
-def _kept(groups: ArrayLike, metrics: ArrayLike, human: ArrayLike) -> Folds:
-    there = np.all(np.isfinite(np.vstack((metrics, human))), axis=0)
-    numbers: Folds = np.unique(np.asarray(groups)[there], return_inverse=True)[1]
-    return numbers
-
-
 def _folds(group: Folds, folds: int, rng: np.random.Generator) -> Folds:
     # Groups dealt round in a random order.
     _, number = np.unique(group, return_inverse=True)
-    dealt = rng.permutation(np.arange(int(np.max(number)) + 1) % folds)
-    of: Folds = dealt[number]
-    return of
+    return np.asarray(rng.permutation(np.arange(int(np.max(number)) + 1) % folds)[number])
 
 
 def _choose(scores: Array, people: Array, fold: Folds, members: Mask, scaling: Scaling) -> int:

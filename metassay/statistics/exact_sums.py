@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Index = NDArray[np.intp]
 
 NOISE = 1e-13  # a side that strays no further from its mean, relative to the mean, is constant
 BLOCK = 1 << 17  # numbers in one temporary array: 1 MB, so that it stays in the processor's cache
@@ -20,8 +21,7 @@ def ranked(
     # Here, because scipy.stats takes most of a second to import, and few stages rank anything.
     from scipy.stats import rankdata
 
-    ranks: Array = rankdata(values, axis=axis, nan_policy=nan_policy)
-    return ranks
+    return np.asarray(rankdata(values, axis=axis, nan_policy=nan_policy))
 
 
 def weighted_sums(scores: Array, weights: Array) -> Array:
@@ -36,8 +36,7 @@ def weighted_sums(scores: Array, weights: Array) -> Array:
     whole = np.ldexp(scores, exponent)
     high = np.rint(whole)
     low = np.rint(np.ldexp(whole - high, 26))
-    sums: Array = np.ldexp(weights @ high.T + np.ldexp(weights @ low.T, -26), -exponent.T)
-    return sums
+    return np.asarray(np.ldexp(weights @ high.T + np.ldexp(weights @ low.T, -26), -exponent.T))
 
 
 def deviations(x: Array, weights: Array) -> Array:
@@ -75,8 +74,7 @@ def quotient(
     shape, kind = np.broadcast(top, bottom).shape, np.result_type(top, float)
     # As it lies in memory, as later sums go through it in that order.
     nothing = np.full_like(top, other, dtype=kind, shape=shape if shape != np.shape(top) else None)
-    divided: NDArray[Any] = np.divide(top, bottom, out=nothing, where=defined)
-    return divided
+    return np.asarray(np.divide(top, bottom, out=nothing, where=defined))
 
 
 def mean_without_gaps(values: Array, axis: int = 0, *, keepdims: bool = False) -> Array:
@@ -84,8 +82,7 @@ def mean_without_gaps(values: Array, axis: int = 0, *, keepdims: bool = False) -
     present = np.isfinite(values)
     count = np.sum(present, axis=axis, keepdims=keepdims)
     total = np.sum(np.where(present, values, 0.0), axis=axis, keepdims=keepdims)
-    mean: Array = quotient(total, count, count > 0)
-    return mean
+    return quotient(total, count, count > 0)
 
 
 def mean_of_defined(values: Array) -> float:
@@ -97,15 +94,13 @@ def mean_of_defined(values: Array) -> float:
 def ratio(agreement: Array, size_a: Array, size_b: Array) -> Array:
     """agreement / size_a / size_b within -1 to 1; NaN where a size is 0."""
     size = size_a * size_b
-    clipped: Array = np.clip(quotient(agreement, size, size > 0), -1.0, 1.0)
-    return clipped
+    return np.clip(quotient(agreement, size, size > 0), -1.0, 1.0)
 
 
 def tau_c(agreement: Array, n: Array, distinct: Array) -> Array:
     """tau-c of ordered pairs' concordant less discordant; NaN with fewer than 2 distinct values."""
     size = n * n * (distinct - 1) / np.maximum(distinct, 1)
-    clipped: Array = np.clip(quotient(agreement, size, size > 0), -1.0, 1.0)
-    return clipped
+    return np.clip(quotient(agreement, size, size > 0), -1.0, 1.0)
 
 
 def blocks(rows: int, width: int, *, numbers: int = BLOCK) -> Iterator[slice]:

@@ -35,9 +35,8 @@ def fit(
       every facet, without intercept and free in their sum: the linear fit of Guo et al. 2024.
     - `renormalised`: over all texts, of (overall - (shares w) / (present w))**2, `present` being 1
       where the text has the facet. Only the ratios of such weights can be told; they are given
-      with sum 1. By Gauss-Newton. (Multiplied out it would be linear in w, but then each text's
-      error counts by the squared sum of the weights that it has, and noise in the overall scores
-      pulls the weights towards facets that are often absent.)
+      with sum 1. By Gauss-Newton: multiplied out it would be linear in w, but noise in the overall
+      scores would pull the weights towards facets that are often absent.
 
     `non_negative`: the best weights of which none is below 0 (Lawson and Hanson 1974). Weights
     cannot be told where fewer texts than facets are left, or one facet is a combination of others.
@@ -49,7 +48,9 @@ def fit(
         raise ValueError(f"want counts of {y.size} texts in each row, got {times.shape}")
     if method == "complete":
         whole = present.all(axis=1)
-        return _linear(y[whole], s[whole], times[:, whole], non_negative)
+        weighted = times[:, whole, None] * s[whole]
+        left = np.einsum("rnf,ng->rfg", weighted, s[whole])
+        return _solved(left, np.einsum("rnf,n->rf", weighted, y[whole]), non_negative)
     fitted = np.empty((len(times), s.shape[1]))
     for rows in blocks(len(times), s.size, numbers=_HELD):
         fitted[rows] = _ratios(y, s, present.astype(np.float64), times[rows], non_negative)
@@ -77,7 +78,7 @@ def mean_squared_error(
 
 
 def _checked(overall: ArrayLike, shares: ArrayLike) -> tuple[Array, Array, Array]:
-    """Texts that have an overall score and a facet: overall, shares with 0 for NaN, present."""
+    # Texts that have an overall score and a facet: overall, shares with 0 for NaN, present.
     y, s = np.asarray(overall, dtype=np.float64), np.asarray(shares, dtype=np.float64)
     if y.ndim != 1 or s.ndim != 2 or len(s) != y.size:
         raise ValueError(f"want (texts,) and (texts, facets), got {y.shape}, {s.shape}")
@@ -87,18 +88,9 @@ def _checked(overall: ArrayLike, shares: ArrayLike) -> tuple[Array, Array, Array
     return y, np.where(present, s, 0.0), present
 
 
-def _linear(y: Array, s: Array, times: Array, non_negative: bool) -> Array:
-    weighted = times[:, :, None] * s
-    left = np.einsum("rnf,ng->rfg", weighted, s)
-    return _solved(left, np.einsum("rnf,n->rf", weighted, y), non_negative)
-
-
 def _ratios(y: Array, s: Array, present: Array, times: Array, non_negative: bool) -> Array:
-    """Gauss-Newton from equal weights.
-
-    The derivative J of the predictions has J w = 0, as only ratios matter. Adding the square of
-    (sum of weights - 1) to each step's problem fixes the sum and changes nothing else.
-    """
+    # Gauss-Newton from equal weights. The derivative J of the predictions has J w = 0, as only
+    # ratios matter; the square of (sum of weights - 1) added to each step's problem fixes the sum.
     n_facets = s.shape[1]
     w = np.full((len(times), n_facets), 1.0 / n_facets)
     step = np.full(len(times), np.inf)
@@ -124,7 +116,7 @@ def _ratios(y: Array, s: Array, present: Array, times: Array, non_negative: bool
 
 
 def _solved(left: Array, right: Array, non_negative: bool) -> Array:
-    """The solution of each left w = right; the least squares of w >= 0 where that is asked."""
+    # The solution of each left w = right; the least squares of w >= 0 where that is asked.
     eigenvalues = np.linalg.eigvalsh(left) if len(left) else np.zeros((0, 1))
     good = eigenvalues[:, 0] > _SINGULAR * np.maximum(eigenvalues[:, -1], np.finfo(float).tiny)
     solved = np.full(right.shape, np.nan)
@@ -143,15 +135,12 @@ def _solved(left: Array, right: Array, non_negative: bool) -> Array:
 
 
 def _eliminated(left: Array, right: Array) -> Array:
-    """The solution of each positive definite left w = right, by Gauss and Jordan.
-
-    LAPACK and BLAS round in an order that depends on the processor; this does not.
-    """
+    # The solution of each positive definite left w = right, by Gauss and Jordan: LAPACK and BLAS
+    # round in an order that depends on the processor.
     rows = np.concatenate([left, right[:, :, None]], axis=2)
     for pivot in range(right.shape[1]):
         rows[:, pivot] /= rows[:, pivot, pivot, None]
         factor = rows[:, :, pivot, None].copy()
         factor[:, pivot] = 0.0
         rows -= factor * rows[:, pivot, None]
-    solved: Array = rows[:, :, -1]
-    return solved
+    return np.asarray(rows[:, :, -1])

@@ -7,30 +7,31 @@ test is exact where metric and people are independent and systems, and documents
 whatever their effects. One order serves all metrics, so the largest statistic of all gives each its
 p adjusted for all the others. `rank_order` asks the same of two rankings of a few things.
 
-Matrices are `prepared`: one side alone, centred, of length 1, 0 where missing. Each side is
-prepared without the other, so that putting people's systems and documents in another order only
-moves their prepared rows and columns. The sum of products of two prepared matrices is, with
-complete data, the coefficient itself (document level: the mean over documents, up to a factor).
-Pooled Kendall takes ranks: its own statistic would look at all pairs in every order.
+Matrices are `prepared`: one side alone, centred, of length 1, 0 where missing, so that another
+order of people's systems and documents only moves rows and columns. With complete data the sum of
+products of two prepared matrices is the coefficient itself (document level: the mean over
+documents, up to a factor). Pooled Kendall takes ranks: its own statistic would look at all pairs in
+every order.
 
 Sources: Mantel 1967, The detection of disease clustering (rows and columns permuted); Westfall and
 Young 1993, Resampling-based multiple testing (step-down max-T); Phipson and Smyth 2010,
 Permutation p-values should never be zero (the data count as one order).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations, permutations
 from math import factorial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from metassay.statistics.components import Relation, double_centred
 from metassay.statistics.correlation import EVERY_COEFFICIENT, TIE, Coefficient, tied
 from metassay.statistics.exact_sums import (
     NOISE,
     Array,
+    Index,
     Mask,
     blocks,
     mean_without_gaps,
@@ -42,24 +43,9 @@ from metassay.statistics.exact_sums import (
 class Prepared(NamedTuple):
     """One side of a relation. Rows are systems, pairs of systems (tau), or one for all."""
 
-    values: Array  # (rows, columns); columns are documents, or one for all
-    present: Array  # (rows, columns) 1 where there was a score, else 0
-    of_pairs: bool = False  # whether rows are pairs of systems, in the order of `row_pairs`
-
-    @property
-    def row_means(self) -> "Prepared":
-        """Each row's mean, as one column: squares sum to what the rows' levels explain."""
-        count = self.present.sum(axis=1, keepdims=True)
-        total = self.values.sum(axis=1, keepdims=True)
-        means = quotient(total, np.sqrt(count), count > 0, other=0.0)
-        return Prepared(_zeroed(means), (count > 0).astype(np.float64), self.of_pairs)
-
-    @property
-    def rests(self) -> "Prepared":
-        """What is left of each cell less its row's mean."""
-        count = np.maximum(self.present.sum(axis=1, keepdims=True), 1)
-        left = self.values - self.present * self.values.sum(axis=1, keepdims=True) / count
-        return self._replace(values=_zeroed(left))
+    values: Array  # (..., rows, columns); columns are documents, or one for all
+    present: Array  # (..., rows, columns) 1 where there was a score, else 0
+    of_pairs: bool = False  # whether rows are pairs of systems, as `combinations` lists them
 
 
 def prepared(scores: Array, relation: Relation, coefficient: Coefficient) -> Prepared:
@@ -75,11 +61,6 @@ def prepared(scores: Array, relation: Relation, coefficient: Coefficient) -> Pre
         return _pairs(scores, coefficient) if kendall else _by_column(scores, by_rank=by_rank)
     rest = double_centred(scores) if relation == "within" else scores
     return _pooled(rest, by_rank=by_rank)
-
-
-def row_pairs(systems: int) -> list[tuple[int, int]]:
-    """The pairs of systems that the rows stand for, where `prepared` makes rows of pairs."""
-    return list(combinations(range(systems), 2))
 
 
 def _means(scores: Array, axis: int) -> Array:
@@ -110,8 +91,7 @@ def _by_column(scores: Array, *, by_rank: bool) -> Prepared:
 
 
 def _pairs(scores: Array, coefficient: Coefficient = "kendall") -> Prepared:
-    pairs = row_pairs(len(scores))
-    first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    first, second = _row_pairs(len(scores))
     present = np.isfinite(scores)
     both = present[first] & present[second]
     known = np.where(present, scores, 0.0)
@@ -131,17 +111,25 @@ def _deviations(rows: Array, present: Mask) -> Array:
     return np.where(spread <= NOISE * np.abs(mean), 0.0, left)
 
 
-def _zeroed(left: Array) -> Array:
-    # What differs from 0 by rounding alone, of values whose squares sum to 1.
-    return np.where(np.abs(left) <= 10 * NOISE, 0.0, left)
+def _row_pairs(systems: int) -> Index:
+    return np.array(list(combinations(range(systems), 2)), dtype=np.intp).reshape(-1, 2).T
+
+
+def _levels_and_rests(side: Prepared) -> tuple[Array, Array]:
+    # Each row's mean as one column, whose squares sum to what levels explain; the rest of each
+    # cell. What differs from 0 by rounding alone, of values whose squares sum to 1, is 0.
+    count = side.present.sum(axis=-1, keepdims=True)
+    total = side.values.sum(axis=-1, keepdims=True)
+    levels = quotient(total, np.sqrt(count), count > 0, other=0.0)
+    rests = side.values - side.present * total / np.maximum(count, 1)
+    levels, rests = (np.where(np.abs(one) <= 10 * NOISE, 0.0, one) for one in (levels, rests))
+    return levels, rests
 
 
 def _unit(values: Array) -> Array:
     length = float(np.sqrt(np.sum(values**2)))
     return values / length if length > 0 else values
 
-
-Index = NDArray[np.intp]
 
 EVERY_ORDER = 24  # orders of the systems that are all tried, each with every order of documents
 EVERY_ALONE = 5040  # the same where documents play no part
@@ -170,33 +158,27 @@ def draw_orders(shape: tuple[int, int], n: int, rng: np.random.Generator, *, alo
         listed = list(permutations(range(systems)))
         rows: Index = np.array(listed, dtype=np.intp).reshape(every, systems)
         return Orders(rows, 1 if alone else 1 + min(n, max(FEWEST, n // every)), True)
-    rows = np.concatenate(
-        [document_orders(systems, some, rng) for some in order_blocks(n + 1, systems)]
-    )
+    rows = document_orders(systems, slice(0, n + 1), rng)
     return Orders(rows, 1 if alone else n + 1, alone)
 
 
 def draw_orders_within(group: Index, n: int, rng: np.random.Generator) -> Orders:
     """n orders in which systems stay within their group, each with one order of documents."""
-    rows = [orders_within(group, some, rng) for some in order_blocks(n + 1, group.size)]
-    return Orders(np.concatenate(rows), n + 1, False)
+    return Orders(_orders_within(group, slice(0, n + 1), rng), n + 1, False)
 
 
-def order_blocks(n: int, width: int) -> Iterator[slice]:
-    """Slices of n orders, `width` numbers each, that fit into memory."""
-    return (slice(one.start, min(one.stop, n)) for one in blocks(n, width, numbers=HELD))
+def _order_blocks(n: int, width: int) -> Iterator[slice]:
+    # Slices of n orders, `width` numbers each, that fit into memory.
+    return (slice(some.start, min(some.stop, n)) for some in blocks(n, width, numbers=HELD))
 
 
 def document_orders(size: int, some: slice, rng: np.random.Generator) -> Index:
     """Random orders for these rows; row 0 of all is the data's own."""
-    rows = np.empty((some.stop - some.start, size), dtype=np.intp)
-    for number, row in enumerate(rows, start=some.start):
-        row[:] = rng.permutation(size) if number else np.arange(size)
-    return rows
+    return _rows(some, np.arange(size), lambda: rng.permutation(size))
 
 
-def orders_within(group: Index, some: slice, rng: np.random.Generator) -> Index:
-    """The same, items staying within their group."""
+def _orders_within(group: Index, some: slice, rng: np.random.Generator) -> Index:
+    # The same, items staying within their group.
     rows = np.empty((some.stop - some.start, group.size), dtype=np.intp)
     place = np.argsort(group, kind="stable")
     for number, row in enumerate(rows, start=some.start):
@@ -205,24 +187,29 @@ def orders_within(group: Index, some: slice, rng: np.random.Generator) -> Index:
     return rows
 
 
-def cluster_signs(cluster: Index, some: slice, rng: np.random.Generator) -> Array:
-    """(these, documents) 1 or -1, one for all documents of a cluster; row 0 of all is 1."""
-    signs = np.empty((some.stop - some.start, int(cluster.max(initial=-1)) + 1))
-    for number, row in enumerate(signs, start=some.start):
-        row[:] = 2.0 * rng.integers(0, 2, row.size) - 1.0 if number else 1.0
-    return signs[:, cluster]
+def _cluster_signs(cluster: Index, some: slice, rng: np.random.Generator) -> Array:
+    # (these, documents) 1 or -1, one for all documents of a cluster; row 0 of all is 1.
+    once = np.ones(int(cluster.max(initial=-1)) + 1, dtype=np.intp)
+    drawn = _rows(some, once, lambda: 2 * rng.integers(0, 2, once.size) - 1)
+    return drawn[:, cluster].astype(np.float64)
 
 
-def moved_rows(systems: Index, human: Prepared) -> tuple[Index, Array]:
-    """What each row becomes, and its sign: a pair of systems another pair, perhaps turned."""
+def _rows(some: slice, own: Index, draw: Callable[[], Index]) -> Index:
+    rows = np.empty((some.stop - some.start, own.size), dtype=np.intp)
+    for number, row in enumerate(rows, start=some.start):
+        row[:] = draw() if number else own
+    return rows
+
+
+def _moved_rows(systems: Index, human: Prepared) -> tuple[Index, Array]:
+    # What each row becomes, and its sign: a pair of systems another pair, perhaps turned.
     if not human.of_pairs:
-        one_row = len(human.values) == 1
-        to: Index = np.zeros((len(systems), 1), dtype=np.intp) if one_row else systems
+        to = np.zeros((len(systems), 1), dtype=np.intp) if len(human.values) == 1 else systems
         return to, np.ones(to.shape)
-    pairs = np.array(row_pairs(systems.shape[1]), dtype=np.intp)
+    first, second = _row_pairs(systems.shape[1])
     number = np.zeros((systems.shape[1],) * 2, dtype=np.intp)
-    number[pairs[:, 0], pairs[:, 1]] = number[pairs[:, 1], pairs[:, 0]] = np.arange(len(pairs))
-    one, other = systems[:, pairs[:, 0]], systems[:, pairs[:, 1]]
+    number[first, second] = number[second, first] = np.arange(first.size)
+    one, other = systems[:, first], systems[:, second]
     return number[one, other], np.where(one < other, 1.0, -1.0)
 
 
@@ -289,35 +276,29 @@ def independence_test(
     root of the sum of squared products (and of the number of texts that both sides have): exact
     where the two sides are independent, and right in large samples where they share no more than
     which systems or documents are noisy (DiCiccio and Romano 2017, Robust permutation tests for
-    correlation and regression coefficients). Statistics are held against their own mean and
-    standard deviation over the orders, so that relations resting on few systems and on many texts
-    can stand in one family.
+    correlation and regression coefficients).
 
     `cluster` (documents,): documents of one cluster are alike, and cannot be put in other orders
     one by one; nor can clusters of unequal size. Then what lies between systems is tested by
     orders of the systems, and what is left by giving each cluster's contribution a random sign:
     under the null it is as likely below 0 as above (in large samples; docs/calibration.md has how
-    often few clusters mislead). With k clusters there are 2**k signs.
+    often few clusters mislead).
     """
     systems, documents = shape
-    alone = all(one.values.shape[1] == 1 for one in human.values())
+    alone = all(side.values.shape[1] == 1 for side in human.values())
     orders = orders or draw_orders(shape, n, rng, alone=alone)
-    found = {
-        relation: np.zeros(
-            (len(metrics), len(orders.systems) if orders.grid else 1, orders.documents)
-        )
-        for relation in human
-    }
-    each = {relation: _stacked([side[relation] for side in metrics]) for relation in human}
-    widest = max(one.values.shape[0] for one in human.values())
-    for some in order_blocks(orders.documents, documents * max(1, widest)):
+    size = (len(metrics), len(orders.systems) if orders.grid else 1, orders.documents)
+    found = {relation: np.zeros(size) for relation in human}
+    stacked = {relation: _stacked([side[relation] for side in metrics]) for relation in human}
+    widest = max(1, *(side.values.shape[0] for side in human.values()))
+    for some in _order_blocks(orders.documents, documents * widest):
         moved = _Moved(orders, some)
         if cluster is None:
             moved = moved._replace(documents=document_orders(documents, some, rng))
         else:
-            moved = moved._replace(signs=cluster_signs(cluster, some, rng))
+            moved = moved._replace(signs=_cluster_signs(cluster, some, rng))
         for relation, people in human.items():
-            found[relation][:, :, some] = _statistics(each[relation], people, moved)
+            found[relation][:, :, some] = _statistics(stacked[relation], people, moved)
     exact = alone and len(orders.systems) == factorial(min(systems, 20))
     return _tested([one.reshape(len(metrics), -1) for one in found.values()], exact=exact)
 
@@ -340,18 +321,17 @@ def nested_test(  # noqa: PLR0913 - two sides, the design, what is put in other 
     `between_systems` (or `system`), `within`, and `global`, which is the two together.
     """
     orders = orders or draw_orders((systems, system.size), n, rng, alone=False)
-    found: dict[Relation, Array] = {}
     shape = (len(metrics), len(orders.systems) if orders.grid else 1, orders.documents)
+    found: dict[Relation, Array] = {}
     rests: dict[Relation, tuple[Array, Array]] = {}
     squares: dict[Relation, Array] = {}
     for relation, people in human.items():
-        each = _stacked([side[relation] for side in metrics])
+        stacked = _stacked([side[relation] for side in metrics])
         if relation in ("system", "between_systems"):
-            every = _Moved(orders, slice(0, orders.documents))
-            found[relation] = np.broadcast_to(_statistics(each, people, every), shape)
+            moved = _Moved(orders, slice(0, orders.documents))
+            found[relation] = np.broadcast_to(_statistics(stacked, people, moved), shape)
             continue
-        scores = each.values.sum(axis=1)
-        rated = people.values.sum(axis=0)
+        scores, rated = stacked.values.sum(axis=1), people.values.sum(axis=0)
         count = np.maximum(np.bincount(system, minlength=systems), 1)
         level = np.bincount(system, rated, systems) / count
         of_system = np.stack([np.bincount(system, one, systems) for one in scores])
@@ -359,14 +339,14 @@ def nested_test(  # noqa: PLR0913 - two sides, the design, what is put in other 
             scores = scores - (of_system / count)[:, system]
         rests[relation] = scores, rated - level[system]
         by_order = of_system @ level[orders.systems].T
-        of_systems = by_order[:, :, None] if orders.grid else by_order[:, None]
-        found[relation] = np.broadcast_to(of_systems, shape).copy()
+        by_order = by_order[:, :, None] if orders.grid else by_order[:, None]
+        found[relation] = np.broadcast_to(by_order, shape).copy()
         squares[relation] = np.ones(shape)
-    for some in order_blocks(orders.documents, system.size):
+    for some in _order_blocks(orders.documents, system.size):
         if cluster is None:
-            ordered, signs = orders_within(system, some, rng), None
+            ordered, signs = _orders_within(system, some, rng), None
         else:
-            ordered, signs = np.arange(system.size)[None], cluster_signs(cluster, some, rng)
+            ordered, signs = np.arange(system.size)[None], _cluster_signs(cluster, some, rng)
         for relation, (scores, rest) in rests.items():
             drawn = rest[ordered] if signs is None else rest * signs
             found[relation][:, :, some] += (scores @ drawn.T)[:, None]
@@ -374,8 +354,7 @@ def nested_test(  # noqa: PLR0913 - two sides, the design, what is put in other 
                 squares[relation][:, :, some] = (scores**2 @ (drawn**2).T)[:, None]
     for relation, size in squares.items():
         found[relation] = _over_root(found[relation], size)
-    relations = list(human)
-    return _tested([found[one].reshape(len(metrics), -1) for one in relations], exact=False)
+    return _tested([found[one].reshape(len(metrics), -1) for one in human], exact=False)
 
 
 def stratified(found: Sequence[Independence], weights: Array) -> Independence:
@@ -406,8 +385,7 @@ def step_down(statistics: Array) -> tuple[Array, Array]:
 
     `statistics` (rows, orders): each statistic in each order, the data's own first. p is twice the
     share of orders at least as extreme in the data's direction: three systems in perfect order have
-    2/6, not 1/6. Adjusted p control the chance of any false finding, however many rows are true.
-    NaN for rows that no order moves.
+    2/6, not 1/6. NaN for rows that no order moves.
     """
     p = np.full(len(statistics), np.nan)
     adjusted = p.copy()
@@ -442,31 +420,25 @@ class _Moved(NamedTuple):
     documents: Index | None = None  # (these, documents) another order
     signs: Array | None = None  # (these, documents) 1 or -1
 
-    def rows(self, human: Prepared) -> tuple[Index, Array]:
-        """What each row becomes, and its sign."""
-        to, sign = moved_rows(self.orders.systems, human)
-        return (to, sign) if self.orders.grid else (to[self.some], sign[self.some])
-
 
 def _stacked(metrics: Sequence[Prepared]) -> Prepared:
-    """The metrics' matrices of one relation above each other: (metrics, rows, columns)."""
-    return Prepared(
-        np.stack([one.values for one in metrics]),
-        np.stack([one.present for one in metrics]),
-        metrics[0].of_pairs,
-    )
+    # The metrics' matrices of one relation above each other: (metrics, rows, columns).
+    values, present = (np.stack([one[side] for one in metrics]) for side in range(2))
+    return Prepared(values, present, metrics[0].of_pairs)
 
 
 def _statistics(metrics: Prepared, human: Prepared, moved: _Moved) -> Array:
-    """(metrics, orders of systems, these orders of documents); pairs: (metrics, 1, these)."""
+    # (metrics, orders of systems, these orders of documents); pairs: (metrics, 1, these).
     if not human.values.size:
         return np.zeros((len(metrics.values), 1, 1))
-    to, sign = moved.rows(human)
     grid = moved.orders.grid
+    to, sign = _moved_rows(moved.orders.systems, human)
+    if not grid:
+        to, sign = to[moved.some], sign[moved.some]
     if human.values.shape[1] == 1:
         return _by_row(metrics.values, human.values, to, sign, grid=grid)
     if moved.signs is not None:
-        return _by_signs(metrics, human, moved)
+        return _by_signs(metrics, human, moved.signs, to, sign, grid=grid)
     drawn = np.ascontiguousarray(human.values.T)[moved.documents]
     found = _products(metrics.values, drawn, to, sign, grid=grid)
     # Divided by its own spread: systems or documents that are noisy for both sides say nothing.
@@ -478,34 +450,19 @@ def _statistics(metrics: Prepared, human: Prepared, moved: _Moved) -> Array:
     return _over_root(found, squares)
 
 
-def _by_signs(metrics: Prepared, human: Prepared, moved: _Moved) -> Array:
-    """What lies between rows in the orders of rows, and the clusters' rests by their signs."""
-    to, sign = moved.rows(human)
-    grid = moved.orders.grid
-    levels, rests = human.row_means, human.rests
-    between = _by_row(
-        np.stack([one.row_means.values for one in _each(metrics)]),
-        levels.values,
-        to,
-        sign,
-        grid=grid,
-    )
-    scores = np.stack([one.rests.values for one in _each(metrics)])
-    assert moved.signs is not None
-    drawn = rests.values.T * moved.signs[:, :, None]
-    found = between + _products(scores, drawn, to, sign, grid=grid)
+def _by_signs(
+    metrics: Prepared, human: Prepared, signs: Array, to: Index, sign: Array, *, grid: bool
+) -> Array:
+    # What lies between rows in the orders of rows, and the clusters' rests by their signs.
+    (levels, rests), (their_levels, their_rests) = map(_levels_and_rests, (metrics, human))
+    between = _by_row(levels, their_levels, to, sign, grid=grid)
+    drawn = their_rests.T * signs[:, :, None]
+    found = between + _products(rests, drawn, to, sign, grid=grid)
     still = human.values.T[None] ** 2
     if not grid:
         still = np.broadcast_to(still, (len(to), *still.shape[1:]))
     squares = _products(metrics.values**2, still, to, np.abs(sign), grid=grid)
     return _over_root(found, np.broadcast_to(squares, found.shape))
-
-
-def _each(metrics: Prepared) -> list[Prepared]:
-    return [
-        Prepared(values, present, metrics.of_pairs)
-        for values, present in zip(metrics.values, metrics.present, strict=True)
-    ]
 
 
 def _over_root(found: Array, squares: Array) -> Array:
@@ -519,7 +476,7 @@ def _by_row(scores: Array, human: Array, to: Index, sign: Array, *, grid: bool) 
 
 
 def _products(scores: Array, drawn: Array, to: Index, sign: Array, *, grid: bool) -> Array:
-    """`drawn` (these, documents, rows): people's matrix with its documents moved."""
+    # `drawn` (these, documents, rows): people's matrix with its documents moved.
     rows, columns = scores.shape[1:]
     if rows == 1:
         turned = sign if grid else sign.T  # (orders, 1): each with all of these, or one with one
@@ -539,15 +496,11 @@ def _products(scores: Array, drawn: Array, to: Index, sign: Array, *, grid: bool
 
 
 class RankOrder(NamedTuple):
-    """One rank correlation, and how often chance makes one as far from 0.
+    """One rank correlation, and how often chance makes one as far from 0; NaN if undefined."""
 
-    With n things there are n! orders, so that no p can be below 2 / n!, or more where there are
-    ties: 4 things cannot show anything at 5 %.
-    """
-
-    value: float  # true sign, -1 to 1; NaN if undefined
-    p: float  # two-sided, of rankings that have nothing to do with each other; NaN if undefined
-    smallest_p: float  # no p can be smaller with so many things and ties; NaN if undefined
+    value: float  # true sign, -1 to 1
+    p: float  # two-sided, of rankings that have nothing to do with each other
+    smallest_p: float  # no p can be smaller with so many things and ties: 2 / n! or more
     n: int  # things that both rank
     exact: bool  # whether all orders were tried
 
@@ -562,21 +515,20 @@ def rank_order(
 ) -> RankOrder:
     """Rank correlation of two rankings, shapes (n,), with its permutation test.
 
-    NaN is missing; things that either side lacks are left out. Undefined below 3 things or with a
-    constant side. All orders are tried for up to 7 things, else `n_orders` random ones; the data's
-    own counts as one of them.
+    Things that either side lacks (NaN) are left out. Undefined below 3 things or with a constant
+    side. All orders are tried for up to 7 things, else `n_orders` random ones, the data's own among
+    them.
     """
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     present = np.isfinite(a) & np.isfinite(b)
     a, b = a[present], b[present]
-    undefined = RankOrder(np.nan, np.nan, np.nan, a.size, True)
     if a.size < 3:  # two are ranked alike or the other way round, which says nothing
-        return undefined
+        return RankOrder(np.nan, np.nan, np.nan, a.size, True)
     orders = draw_orders((a.size, 1), n_orders, rng, alone=True)
     values = EVERY_COEFFICIENT[coefficient](a[orders.systems], b)
     value, sizes = float(values[0]), np.abs(values)  # the data's own order is the first
     if np.isnan(value):
-        return undefined
+        return RankOrder(value, value, value, a.size, True)
     return RankOrder(
         value,
         float(np.mean(sizes >= abs(value) - SAME)),

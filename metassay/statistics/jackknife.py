@@ -1,13 +1,17 @@
-"""Intervals of correlations for new systems and new documents, by leaving each out in turn.
+"""Intervals of correlations for new systems and new documents, of one metric and of many at once.
 
 Systems and documents are both drawn from more of their kind: the variance is that of leaving out
 one system plus that of leaving out one document (or one of 20 groups of them). What belongs to the
-one text counts in both, so that the interval errs to the wide side. Sources: Efron and Stein 1981,
-The jackknife estimate of variance; Owen 2007, The pigeonhole bootstrap (crossed random effects);
-degrees of freedom by Satterthwaite 1946. Coverage is simulated in docs/calibration.md.
+one text counts in both, so that the interval errs to the wide side. A bootstrap of so few systems
+fails: four systems drawn again are often two, whose correlation is 1 or -1. Sources: Efron and
+Stein 1981, The jackknife estimate of variance; Owen 2007, The pigeonhole bootstrap (crossed random
+effects); degrees of freedom by Satterthwaite 1946. Coverage is simulated in docs/calibration.md.
 
-A bootstrap of so few systems fails: four systems drawn again are often two, whose correlation is 1
-or -1, and means over documents drawn again carry the documents' noise twice.
+Of many metrics, variances learn from each other, and intervals hold together. With eight systems a
+variance between systems has seven degrees of freedom; twenty metrics of the same systems say how
+large such variances are, so that each is moderated towards what they have in common and gains
+degrees of freedom. Source: Smyth 2004, Linear models and empirical Bayes methods for assessing
+differential expression in microarray experiments, 6.2 (the prior by the moments of log variances).
 """
 
 from collections.abc import Callable, Sequence
@@ -32,12 +36,17 @@ from metassay.statistics.exact_sums import Array, Mask, mean_of_defined, quotien
 from metassay.statistics.layout import FEWEST, Index, Layout, Part, exchangeable, numbered, plain
 
 Over = Literal["both", "documents", "systems"]
-
 Without = tuple[Array, Array]  # (systems,) and (groups,): the statistic without each
 
 TAUS: tuple[Coefficient, ...] = ("kendall", "kendall_c")
 GROUPS = 20  # of documents, one left out in turn
 NEAR_ONE = 0.9999  # correlations nearer to 1 are taken for this, so that Fisher's z is finite
+POWER = 0.8  # four times in five
+LEAST_FREEDOM = 1e-6  # degrees of freedom that metrics must lend each other to count
+DRAWS = 20_000  # of the largest of all deviations
+GRID = 201  # places on which the distribution of true values is fitted
+ROUNDS = 300  # of fitting it
+LEAST_ERROR = 1e-6  # smallest standard error on the scale of Fisher's z
 
 
 class LeftOut(NamedTuple):
@@ -53,28 +62,23 @@ class LeftOut(NamedTuple):
     document_set: Index | None = None
 
     @property
-    def sources(self) -> tuple[tuple[Array, Index], tuple[Array, Index]]:
+    def sources(self) -> list[tuple[Array, Index]]:
         """Of systems, then of documents: the leave-outs, and the set of each."""
-        return tuple(
+        sides = (self.systems, self.system_set), (self.documents, self.document_set)
+        return [
             (values, np.zeros(len(values), dtype=np.intp) if of is None else of)
-            for values, of in (
-                (self.systems, self.system_set),
-                (self.documents, self.document_set),
-            )
-        )  # type: ignore[return-value] # two of two
+            for values, of in sides
+        ]
 
 
 class Ends(NamedTuple):
     """An interval, and the variance that it was made of; NaN where there is none."""
 
-    low: float
-    high: float
-    of_systems: float  # variance from new systems, on the scale of the interval
-    of_documents: float  # variance from new documents
-    freedom: float  # degrees of freedom
-
-
-NONE = Ends(np.nan, np.nan, np.nan, np.nan, np.nan)
+    low: float = np.nan
+    high: float = np.nan
+    of_systems: float = np.nan  # variance from new systems, on the scale of the interval
+    of_documents: float = np.nan  # variance from new documents
+    freedom: float = np.nan  # degrees of freedom
 
 
 def left_out(
@@ -92,11 +96,11 @@ def left_out(
     a, b = _present(metric, human)
     layout = layout or plain(a.shape)
 
-    def of(part: Part) -> Counted:
+    def of(part: Part) -> tuple[LeftOut, int]:
         sides = part.of(a), part.of(b)
         # One stratum needs no weight, and counting costs as much as a correlation.
         n = correlate_at(*sides, relation, coefficient).n if layout.n_strata > 1 else 0
-        return Counted(_left_out(*sides, relation, coefficient, part.layout), n)
+        return _left_out(*sides, relation, coefficient, part.layout), n
 
     return over_strata(of, np.isfinite(a), layout, relation)
 
@@ -139,46 +143,36 @@ def units_of(layout: Layout) -> Units:
     return Units(layout.family, layout.cluster * min(n, GROUPS) // max(1, n))
 
 
-class Counted(NamedTuple):
-    """The leave-outs of one stratum, and what its value rests on (the n of `correlate_at`)."""
-
-    left: LeftOut
-    n: int
-
-
 def over_strata(
-    of: Callable[[Part], Counted], present: Mask, layout: Layout, relation: Relation
+    of: Callable[[Part], tuple[LeftOut, int]], present: Mask, layout: Layout, relation: Relation
 ) -> LeftOut:
     """The mean over the strata by `strata_weights`, and without each family or cluster.
 
+    `of` gives a stratum's leave-outs and what its value rests on (the n of `correlate_at`);
     `present` (systems, documents): the cells that have what is needed. What a stratum counts stays
     when something is left out.
     """
     parts = layout.parts(present)
     if layout.n_strata == 1:
-        return of(parts[0]).left
-    each = [of(part) for part in parts]
-    values = np.array([one.left.value for one in each])
-    weights = strata_weights(relation, [one.n for one in each], values)
-    sets = exchangeable(parts, layout.n_families)
-    total = float(weights.sum())
+        return of(parts[0])[0]
+    lefts, n = zip(*map(of, parts), strict=True) if parts else ((), ())
+    values = np.array([left.value for left in lefts])
+    weights = strata_weights(relation, n, values)
+    total, counts = float(weights.sum()), weights > 0
     # Alike for every metric of a study: a stratum that does not count has places without a number.
     of_stratum = [numbered(layout.cluster[layout.stratum == n]) for n in range(layout.n_strata)]
-    n_groups = [min(int(one.max(initial=-1)) + 1, GROUPS) for one in of_stratum]
+    n_groups = [min(int(clusters.max(initial=-1)) + 1, GROUPS) for clusters in of_stratum]
     document_set = np.repeat(np.arange(layout.n_strata), n_groups)
     systems, documents = np.full(layout.n_families, np.nan), np.full(sum(n_groups), np.nan)
-    if not total > 0:
-        return LeftOut(np.nan, systems, documents, sets, document_set)
-    counts = weights > 0
-    value = float(np.sum(weights[counts] * values[counts])) / total
+    value = float(np.sum(weights[counts] * values[counts])) / total if total > 0 else np.nan
     moved, there = np.zeros(layout.n_families), np.zeros(layout.n_families, dtype=bool)
     for place in np.flatnonzero(counts):
-        share, left, part = weights[place] / total, each[place].left, parts[place]
+        share, left, part = weights[place] / total, lefts[place], parts[place]
         moved[part.families] += share * (left.systems - left.value)
         there[part.families] = True
         documents[document_set == part.number] = value + share * (left.documents - left.value)
     systems[there] = value + moved[there]
-    return LeftOut(value, systems, documents, sets, document_set)
+    return LeftOut(value, systems, documents, exchangeable(parts, layout.n_families), document_set)
 
 
 def left_out_documents(of: Callable[[Mask], Array], present: Mask, layout: Layout) -> LeftOut:
@@ -188,38 +182,43 @@ def left_out_documents(of: Callable[[Mask], Array], present: Mask, layout: Layou
     `present` (systems, documents): the cells that have what is needed. Of one stratum.
     """
     units = units_of(layout)
-    systems = [mean_of_defined(of(units.system != i)) for i in range(units.n[0])]
+    families, groups = units.n
+    systems = [mean_of_defined(of(units.system != i)) for i in range(families)]
     values = of(np.ones(len(present), dtype=bool))
-    found = np.array(systems), _means_without(values, units)
-    return _checked(mean_of_defined(values), found, present, "document", units)
-
-
-def _means_without(values: Array, units: Units) -> Array:
     # A document's number is the same whichever other document is left out.
     known = ~np.isnan(values)
-    n = units.n[1]
-    count = np.bincount(units.document[known], minlength=n)
-    total = np.bincount(units.document[known], values[known], minlength=n)
+    count = np.bincount(units.document[known], minlength=groups)
+    total = np.bincount(units.document[known], values[known], minlength=groups)
     rest = count.sum() - count
     # A group without a number moves nothing when it goes: that is no replicate.
-    telling = (rest > 0) & (count > 0)
-    return quotient(total.sum() - total, rest, telling)
+    documents = quotient(total.sum() - total, rest, (rest > 0) & (count > 0))
+    without = np.array(systems), documents
+    return _checked(mean_of_defined(values), without, present, "document", units)
 
 
 def _left_out(
     a: Array, b: Array, relation: Relation, coefficient: Coefficient, layout: Layout
 ) -> LeftOut:
+    of, present, units = EVERY_COEFFICIENT[coefficient], np.isfinite(a), units_of(layout)
     if relation == "document":
-        of = EVERY_COEFFICIENT[coefficient]
-        present = np.isfinite(a)
         return left_out_documents(lambda rows: of(a[rows].T, b[rows].T), present, layout)
-    without = _WITHOUT.get(relation, _one_by_one)
-    if relation == "global" and coefficient != "spearman":
-        without = _pooled_pearson if coefficient == "pearson" else _pooled_kendall
     value = value_at(a, b, relation, coefficient)
-    units = units_of(layout)
-    found = without(a, b, units, relation, coefficient)
-    return _checked(value, found, np.isfinite(a), relation, units)
+    if relation in ("system", "between_systems"):
+        without = _of_means(a, b, units, coefficient)
+    elif relation == "between_documents":
+        turned = Units(units.document, units.system)
+        without = _of_means(a.T, b.T, turned, coefficient)[::-1]
+    elif relation == "global" and coefficient == "pearson":
+        without = _pooled_pearson(a, b, units)
+    elif relation == "global" and coefficient in TAUS:
+        without = _pooled_taus(a, b, units)[TAUS.index(coefficient)]
+    else:
+        systems, documents = (
+            np.array([_without(a, b, units, (axis, i), relation, coefficient) for i in range(n)])
+            for axis, n in enumerate(units.n)
+        )
+        without = systems, documents
+    return _checked(value, without, present, relation, units)
 
 
 def _present(metric: ArrayLike, human: ArrayLike) -> tuple[Array, Array]:
@@ -249,78 +248,50 @@ def _checked(
     return LeftOut(value, of_systems, np.where(there, of_documents, np.nan))
 
 
-def _one_by_one(
-    a: Array, b: Array, units: Units, relation: Relation, coefficient: Coefficient
-) -> Without:
-    systems, documents = units.n
-    without_system = [
-        value_at(a[units.system != i], b[units.system != i], relation, coefficient)
-        for i in range(systems)
-    ]
-    without_document = [
-        value_at(a[:, units.document != i], b[:, units.document != i], relation, coefficient)
-        for i in range(documents)
-    ]
-    return np.array(without_system), np.array(without_document)
+def _without(
+    a: Array,
+    b: Array,
+    units: Units,
+    place: tuple[int, int],
+    relation: Relation,
+    coefficient: Coefficient,
+) -> float:
+    axis, number = place
+    rest = units[axis] != number
+    x, y = (a[rest], b[rest]) if axis == 0 else (a[:, rest], b[:, rest])
+    return value_at(x, y, relation, coefficient)
 
 
-def _of_means(a: Array, b: Array, units: Units, _: Relation, coefficient: Coefficient) -> Without:
+def _of_means(a: Array, b: Array, units: Units, coefficient: Coefficient) -> Without:
     # All leave-outs at a time: documents by weights of 0, systems as gaps.
     of = EVERY_COEFFICIENT[coefficient]
     families, n = units.n
-    documents = of(*system_means(a, b, _but(units.document, n)))
+    others = (units.document != np.arange(n)[:, None]).astype(np.float64)
+    documents = of(*system_means(a, b, others))
     means = system_means(a, b, np.ones((1, a.shape[1])))
     gone = units.system == np.arange(families)[:, None]
     return of(*(np.where(gone, np.nan, mean) for mean in means)), documents
 
 
-def _of_means_by_document(
-    a: Array, b: Array, units: Units, relation: Relation, coefficient: Coefficient
-) -> Without:
-    turned = Units(units.document, units.system)
-    documents, systems = _of_means(a.T, b.T, turned, relation, coefficient)
-    return systems, documents
-
-
-def _but(unit: Index, n: int) -> Array:
-    # (n, items): weight 0 for the items of each unit in turn, 1 for the others.
-    others: Array = (unit != np.arange(n)[:, None]).astype(np.float64)
-    return others
-
-
-def _pooled_pearson(
-    a: Array, b: Array, units: Units, relation: Relation, coefficient: Coefficient
-) -> Without:
+def _pooled_pearson(a: Array, b: Array, units: Units) -> Without:
     # From sums per unit; texts are taken from their mean first, so little is lost.
     present = np.isfinite(a)
-    families, n = units.n
     if not present.any():
+        families, n = units.n
         return np.full(families, np.nan), np.full(n, np.nan)
     x = np.where(present, a - np.mean(a[present]), 0.0)
     y = np.where(present, b - np.mean(b[present]), 0.0)
     parts = [present.astype(np.float64), x, y, x * x, y * y, x * y]
     whole = [float(part.sum()) for part in parts]
-    by_system = [_sums(units.system, part.sum(axis=1), families) for part in parts]
-    by_group = [_sums(units.document, part.sum(axis=0), n) for part in parts]
-    systems, poor_systems = _without_each(whole, by_system)
-    documents, poor_documents = _without_each(whole, by_group)
-    for i in poor_systems:
-        rest = units.system != i
-        systems[i] = value_at(a[rest], b[rest], relation, coefficient)
-    for i in poor_documents:
-        rest = units.document != i
-        documents[i] = value_at(a[:, rest], b[:, rest], relation, coefficient)
-    return systems, documents
-
-
-def _sums(unit: Index, values: Array, n: int) -> Array:
-    return np.bincount(unit, values, minlength=n).astype(np.float64)
-
-
-def _pooled_kendall(
-    a: Array, b: Array, units: Units, _: Relation, coefficient: Coefficient
-) -> Without:
-    return _pooled_taus(a, b, units)[0 if coefficient == "kendall" else 1]
+    found = []
+    for axis, (unit, n) in enumerate(zip(units, units.n, strict=True)):
+        each = (np.bincount(unit, part.sum(axis=1 - axis), minlength=n) for part in parts)
+        left = (np.asarray(all_ - one) for all_, one in zip(whole, each, strict=True))
+        values, poor = pearson_of_sums(left, whole[3], whole[4])
+        for i in poor:  # so little spread is left that sums cannot tell it from none
+            values[i] = _without(a, b, units, (axis, i), "global", "pearson")
+        found.append(values)
+    return found[0], found[1]
 
 
 def _pooled_taus(a: Array, b: Array, units: Units) -> tuple[Without, Without]:
@@ -328,23 +299,9 @@ def _pooled_taus(a: Array, b: Array, units: Units) -> tuple[Without, Without]:
     system, document = np.nonzero(np.isfinite(a))
     x, y = a[system, document], b[system, document]
     whole = concordance(x, y)
-    families, n = units.n
-    systems = taus_without(x, y, whole, units.system[system], families)
-    documents = taus_without(x, y, whole, units.document[document], n)
+    systems = taus_without(x, y, whole, units.system[system], units.n[0])
+    documents = taus_without(x, y, whole, units.document[document], units.n[1])
     return (systems[0], documents[0]), (systems[1], documents[1])
-
-
-def _without_each(whole: list[float], each: list[Array]) -> tuple[Array, Index]:
-    # Of n, x, y, xx, yy, xy; and where so little spread is left that sums cannot tell it from none.
-    left = (total - part for total, part in zip(whole, each, strict=True))
-    return pearson_of_sums(left, whole[3], whole[4])
-
-
-_WITHOUT: dict[Relation, Callable[[Array, Array, Units, Relation, Coefficient], Without]] = {
-    "system": _of_means,
-    "between_systems": _of_means,
-    "between_documents": _of_means_by_document,
-}
 
 
 class Spread(NamedTuple):
@@ -354,27 +311,29 @@ class Spread(NamedTuple):
     freedom: float
 
 
+Moderate = Callable[[Spread], Spread]
+
+
 def spread(values: Array, of: Index) -> Spread | None:
     """The variance that leave-outs show, those of one set (`of`) beside each other.
 
     None where a set has fewer than two: then it is not known.
     """
     found = []
-    for one in np.unique(of[~np.isnan(values)]):
-        known = values[(of == one) & ~np.isnan(values)]
+    for number in np.unique(of[~np.isnan(values)]):
+        known = values[(of == number) & ~np.isnan(values)]
         if known.size < 2:
             return None
         variance = float((known.size - 1) * np.mean((known - known.mean()) ** 2))
         found.append(Spread(variance, known.size - 1.0))
-    return added(found) if found else None
+    return _sum(found) if found else None
 
 
-def added(found: Sequence[Spread]) -> Spread:
-    """The variance of a sum of independent parts; degrees of freedom by Satterthwaite."""
-    total = sum(one.variance for one in found)
-    parts = sum(one.variance**2 / one.freedom for one in found)
-    freedom = total**2 / parts if parts > 0 else sum(one.freedom for one in found)
-    return Spread(total, freedom)
+def _sum(found: Sequence[Spread]) -> Spread:
+    # Of independent parts; degrees of freedom by Satterthwaite.
+    total = sum(part.variance for part in found)
+    parts = sum(part.variance**2 / part.freedom for part in found)
+    return Spread(total, total**2 / parts if parts > 0 else sum(part.freedom for part in found))
 
 
 def interval(
@@ -383,31 +342,25 @@ def interval(
     confidence: float,
     over: Over = "both",
     difference: bool = False,
-    moderate: Callable[[Spread], Spread] | None = None,
+    moderate: Moderate | None = None,
 ) -> Ends:
     """Interval of the mean value that studies of this size show, with other systems, documents.
 
     `over`: what may be others; `documents` speaks for these systems alone. It is made on Fisher's
     z scale, and so lies within -1 to 1; that of a `difference` of two correlations on the scale of
-    half of it, within -2 to 2. `moderate` may change the variance between systems
-    (`moderation.moderator`). Both ends are NaN if the value is undefined, or with fewer than two of
-    what may be others.
+    half of it, within -2 to 2. `moderate` may change the variance between systems (`moderator`).
+    NaN if the value is undefined, or with fewer than two of what may be others.
     """
-    if np.isnan(left.value):
-        return NONE
     size = 2.0 if difference else 1.0
-    parts = []
-    for (values, of), wanted in zip(
-        left.sources, (over != "documents", over != "systems"), strict=True
-    ):
-        found = spread(fisher_z(values / size), of) if wanted else Spread(0.0, 1.0)
-        if found is None:
-            return NONE
-        parts.append(found)
+    (systems, of), (documents, of_document) = left.sources
+    fixed = Spread(0.0, 1.0)
+    by_system = spread(fisher_z(systems / size), of) if over != "documents" else fixed
+    by_document = spread(fisher_z(documents / size), of_document) if over != "systems" else fixed
+    if np.isnan(left.value) or by_system is None or by_document is None:
+        return Ends()
     if moderate is not None and over != "documents":
-        parts[0] = moderate(parts[0])
-    whole = added(parts)
-    of_systems, of_documents = (one.variance for one in parts)
+        by_system = moderate(by_system)
+    whole = _sum([by_system, by_document])
     if whole.variance == 0:
         return Ends(left.value, left.value, 0.0, 0.0, whole.freedom)
     critical = float(scipy.special.stdtrit(whole.freedom, (1.0 + confidence) / 2.0))
@@ -416,16 +369,12 @@ def interval(
     low, high = size * np.tanh(centre - reach), size * np.tanh(centre + reach)
     # A value of 1 is taken for less (NEAR_ONE), yet lies in its own interval.
     low, high = min(float(low), left.value), max(float(high), left.value)
-    return Ends(low, high, of_systems, of_documents, whole.freedom)
+    return Ends(low, high, by_system.variance, by_document.variance, whole.freedom)
 
 
 def fisher_z(values: Array) -> Array:
     """Fisher's transform; what is nearer to 1 or -1 than .9999 is taken for that."""
-    moved: Array = np.arctanh(np.clip(values, -NEAR_ONE, NEAR_ONE))
-    return moved
-
-
-POWER = 0.8  # four times in five
+    return np.asarray(np.arctanh(np.clip(values, -NEAR_ONE, NEAR_ONE)))
 
 
 def needed(
@@ -439,13 +388,12 @@ def needed(
     """How many systems and documents would tell correlations apart that differ by `target`.
 
     variances: of the correlation from new systems and from new documents, in a study of `shape`
-    (systems, documents that count by themselves). Each shrinks with the number of its own. They
-    and `target` are on Fisher's z scale. Wanted is an interval so narrow that its end lies beyond
-    what is so far away, four times in five; of all such pairs the one with the fewest texts.
-    At system level, and without variances (NaN), by Fisher's transform for the systems alone. NaN
-    where more of both would not do within a hundred times the study, for a target of 0 or less, and
-    for what no study has: nothing in it, or variances below 0.
-    A rough guide: the variances are estimates.
+    (systems, documents that count by themselves), on Fisher's z scale as `target` is; each shrinks
+    with the number of its own. Wanted is an interval so narrow that its end lies beyond what is so
+    far away, four times in five; of all such pairs the one with the fewest texts. At system level,
+    and without variances (NaN), by Fisher's transform for the systems alone. NaN where more of both
+    would not do within a hundred times the study, for a target of 0 or less, and for what no study
+    has. A rough guide: the variances are estimates.
     """
     systems, documents = shape
     of_systems, of_documents = variances
@@ -481,3 +429,132 @@ def _steps(first: int, last: int) -> list[int]:
         digits = max(0, len(str(more)) - 2)
         steps.append(max(steps[-1] + 1, int(np.ceil(more / 10**digits) * 10**digits)))
     return steps
+
+
+def between_systems(left: LeftOut, *, difference: bool = False) -> Spread | None:
+    """The variance between systems of one metric; None where it is not known."""
+    values, of = left.sources[0]
+    return spread(fisher_z(values / 2.0 if difference else values), of)
+
+
+def moderator(found: Sequence[Spread | None], moves: Array, *, alone: bool = False) -> Moderate:
+    """What `interval` does to a variance, from those of all metrics.
+
+    `moves` (metrics, leave-outs): of `deviations`. The larger of the variance and the moderated one
+    is taken. Metrics that move alike count as fewer: degrees of freedom never exceed those of so
+    many independent ones. `alone`: the interval rests on systems alone, and the metric keeps its
+    own degrees of freedom, because with more of them too many lower ends are too high
+    (`docs/calibration.md`). With fewer than three metrics nothing changes.
+    """
+    known = [one for one in found if one is not None and one.variance > 0]
+    if len(known) < 3:
+        return lambda one: one
+    variance = np.array([one.variance for one in known])
+    freedom = np.array([one.freedom for one in known])
+    half = freedom / 2.0
+    e = np.log(variance) - scipy.special.digamma(half) + np.log(half)
+    excess = float(np.var(e, ddof=1) - np.mean(scipy.special.polygamma(1, half)))
+    prior = 2.0 * _inverse_trigamma(excess) if excess > 0 else np.inf
+    # To how many independent metrics these come, by how alike they move. No BLAS: its order of
+    # summation, and so the last bit, differs between processors.
+    used = _directions(moves)
+    independent = float(len(used) ** 2 / np.sum(np.einsum("ml,nl->mn", used, used) ** 2))
+    prior = min(prior, (independent - 1.0) * float(np.mean(freedom)))
+    if prior < LEAST_FREEDOM:
+        return lambda one: one
+    common = np.exp(np.mean(e) + scipy.special.digamma(prior / 2.0) - np.log(prior / 2.0))
+
+    def moderate(one: Spread) -> Spread:
+        total = prior + one.freedom
+        shrunk = (prior * common + one.freedom * one.variance) / total
+        return Spread(max(one.variance, float(shrunk)), one.freedom if alone else total)
+
+    return moderate
+
+
+def _directions(moves: Array) -> Array:
+    # The metrics that move at all, each of length 1.
+    length = np.sqrt(np.sum(moves**2, axis=1))
+    return np.asarray(moves[length > 0] / length[length > 0, None])
+
+
+def _inverse_trigamma(value: float) -> float:
+    # x with trigamma(x) = value, above 0; by Newton's method as in Smyth 2004, appendix.
+    if value > 1e7:
+        return float(1.0 / np.sqrt(value))
+    if value < 1e-6:
+        return 1.0 / value
+    x = 0.5 + 1.0 / value
+    for _ in range(50):
+        tri = float(scipy.special.polygamma(1, x))
+        step = tri * (1.0 - tri / value) / float(scipy.special.polygamma(2, x))
+        x += step
+        if -step / x < 1e-8:
+            break
+    return float(x)
+
+
+def deviations(left: Sequence[LeftOut], *, difference: bool = False) -> Array:
+    """(metrics, leave-outs): how each leave-out moves each metric; squares sum to its variance.
+
+    NaN counts as no move. The scale is that of `jackknife.interval`.
+    """
+    rows = []
+    for one in left:
+        row = []
+        for values, of in one.sources:
+            moved = fisher_z(values / 2.0 if difference else values)
+            known = ~np.isnan(moved)
+            n = np.bincount(of[known], minlength=int(of.max(initial=0)) + 1)
+            centre = np.bincount(of[known], moved[known], minlength=n.size) / np.maximum(n, 1)
+            scale = np.sqrt(np.maximum(n - 1, 0) / np.maximum(n, 1))
+            row.append(np.where(known, moved - centre[of], 0.0) * scale[of])
+        rows.append(np.concatenate(row))
+    return np.stack(rows) if rows else np.empty((0, 0))
+
+
+def joint_confidence(moves: Array, *, confidence: float, rng: np.random.Generator) -> float:
+    """The confidence that each interval needs so that all hold together with `confidence`.
+
+    `moves`: of `deviations`. The metrics' errors are taken for normal with the correlations that
+    their leave-outs have; one metric alone needs no more than `confidence`.
+    """
+    used = _directions(moves)
+    if len(used) < 2:
+        return confidence
+    # No BLAS: its order of summation, and so the last bit, differs between processors.
+    drawn = np.einsum("ml,ld->md", used, rng.standard_normal((used.shape[1], DRAWS)))
+    largest = np.max(np.abs(drawn), axis=0)
+    reach = np.quantile(largest, confidence)
+    return max(confidence, float(2.0 * scipy.special.ndtr(reach) - 1.0))
+
+
+def corrected_for_choice(values: Array, moves: Array) -> Array:
+    """Each metric's value as it is expected to be when it is met again: less luck for the best.
+
+    Values (metrics,) are correlations, `moves` of `deviations` on Fisher's scale. The distribution
+    of all metrics' true values is fitted without assuming a shape (Kiefer and Wolfowitz 1956, by
+    expectation maximisation), and each metric gets its posterior mean. The error that all metrics
+    share is not chosen by, and stays in. One metric alone is returned as it is; NaN stays NaN.
+    """
+    known = np.flatnonzero(~np.isnan(values))
+    found = np.array(values, dtype=np.float64)
+    if known.size < 2:
+        return found
+    z, own = fisher_z(found[known]), moves[known] - np.mean(moves[known], axis=0)
+    spread = np.sqrt(np.sum(own**2, axis=1) * known.size / (known.size - 1))
+    # The mean of all can be noisier than a metric that is known well.
+    error = np.maximum(np.minimum(spread, np.sqrt(np.sum(moves[known] ** 2, axis=1))), LEAST_ERROR)
+    if np.ptp(z) == 0:
+        return found
+    # With the values themselves, so that one with next to no error has a place where it may be.
+    places = np.union1d(np.linspace(z.min(), z.max(), GRID), z)
+    likelihood = np.exp(-0.5 * ((z[:, None] - places) / error[:, None]) ** 2) / error[:, None]
+    likelihood /= np.maximum(likelihood.max(axis=1, keepdims=True), np.finfo(float).tiny)
+    weight = np.full(places.size, 1.0 / places.size)
+    for _ in range(ROUNDS):
+        joint = likelihood * weight
+        weight = np.mean(joint / joint.sum(axis=1, keepdims=True), axis=0)
+    joint = likelihood * weight
+    found[known] = np.tanh(np.sum(joint * places, axis=1) / joint.sum(axis=1))
+    return found

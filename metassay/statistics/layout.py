@@ -2,11 +2,9 @@
 
 Documents of one cluster (a patient, a topic) and systems of one family (two versions of one system)
 move together. Strata (two data sets with systems of their own) are never compared with each other:
-correlations are of what varies within each.
-
-What the numbers show of it is found below `doubles`: equal documents and systems, near-copies of
-systems, and documents whose order or likeness says something. What numbers cannot show (topics,
-patients, versions of a system) has to be given.
+correlations are of what varies within each. What numbers cannot show (topics, patients, versions of
+a system) has to be given; what they show is found by `doubles`, `near_copies`, `order_shows` and
+`clumps`.
 """
 
 from collections.abc import Sequence
@@ -57,9 +55,9 @@ class Layout(NamedTuple):
             return values
         left = np.array(values, dtype=np.float64)
         for number in range(self.n_strata):
-            mine = left[:, self.stratum == number]
-            known = mine[np.isfinite(mine)]
-            left[:, self.stratum == number] = mine - (known.mean() if known.size else 0.0)
+            inside = self.stratum == number
+            known = left[:, inside][np.isfinite(left[:, inside])]
+            left[:, inside] -= known.mean() if known.size else 0.0
         return left
 
     def parts(self, present: Mask) -> list["Part"]:
@@ -69,16 +67,15 @@ class Layout(NamedTuple):
         is left out, and so is a system without any in a stratum.
         """
         if self.n_strata == 1:
-            rows: Index = np.arange(self.family.size, dtype=np.intp)
-            columns: Index = np.arange(self.cluster.size, dtype=np.intp)
-            return [Part(0, rows, columns, np.arange(self.n_families, dtype=np.intp), self)]
+            systems, documents = np.arange(self.family.size), np.arange(self.cluster.size)
+            return [Part(0, systems, documents, np.arange(self.n_families), self)]
         found = []
         for number in range(self.n_strata):
             columns = np.flatnonzero(self.stratum == number)
             rows = np.flatnonzero(present[:, columns].any(axis=1))
             if rows.size:
-                one = np.zeros(columns.size, dtype=np.intp)
-                inner = Layout(one, numbered(self.cluster[columns]), numbered(self.family[rows]))
+                together = numbered(self.cluster[columns]), numbered(self.family[rows])
+                inner = Layout(np.zeros(columns.size, dtype=np.intp), *together)
                 _, first = np.unique(inner.family, return_index=True)
                 found.append(Part(number, rows, columns, self.family[rows][first], inner))
         return found
@@ -101,17 +98,13 @@ class Part(NamedTuple):
 def plain(shape: tuple[int, ...]) -> Layout:
     """The layout of a (systems, documents) matrix in which each counts by itself."""
     systems, documents = shape[-2:]
-    one = np.zeros(documents, dtype=np.intp)
-    return Layout(one, np.arange(documents), np.arange(systems))
+    return Layout(np.zeros(documents, dtype=np.intp), np.arange(documents), np.arange(systems))
 
 
 def numbered(labels: ArrayLike) -> Index:
     """Whole numbers for labels, in the order of their first appearance."""
     _, first, number = np.unique(np.asarray(labels), return_index=True, return_inverse=True)
-    rank = np.empty(first.size, dtype=np.intp)
-    rank[np.argsort(first, kind="stable")] = np.arange(first.size)
-    found: Index = rank[number.ravel()]
-    return found
+    return np.asarray(np.argsort(np.argsort(first))[number.ravel()])
 
 
 def joined(one: Index, other: Index) -> Index:
@@ -194,7 +187,7 @@ def doubles(scores: Array) -> Index:
 
 
 def _chance_of_equal(scores: Array, distinct: Index, again: Index) -> Array:
-    """How likely another item has the scores of these: by the most telling metric of each row."""
+    # How likely another item has the scores of these: by the most telling metric of each row.
     likely = np.ones((len(scores), scores.shape[1], again.size))
     for metric, values in enumerate(scores):
         known = values[:, distinct][np.isfinite(values[:, distinct])]
@@ -203,11 +196,10 @@ def _chance_of_equal(scores: Array, distinct: Index, again: Index) -> Array:
             continue
         _, count = np.unique(known, return_counts=True)
         equal = max(float(np.sum(count * (count - 1.0))), 2.0) / pairs
-        mine = values[:, again]
-        inside = np.isfinite(mine) & (mine > known.min()) & (mine < known.max())
-        likely[metric] = np.where(inside, equal, 1.0)
-    chance: Array = likely.min(axis=0).prod(axis=0)
-    return chance
+        # A missing score is no sign of anything, nor is the best one or the worst.
+        inside = (values[:, again] > known.min()) & (values[:, again] < known.max())
+        likely[metric] = np.where(inside & np.isfinite(values[:, again]), equal, 1.0)
+    return np.asarray(likely.min(axis=0).prod(axis=0))
 
 
 def near_copies(sides: Sequence[Array]) -> Index:
@@ -233,7 +225,7 @@ def near_copies(sides: Sequence[Array]) -> Index:
 
 
 def _between_rows(side: Array) -> Array:
-    """Correlations of the rows, each less the column's mean; NaN where two share too little."""
+    # Correlations of the rows, each less the column's mean; NaN where two share too little.
     present = np.isfinite(side)
     count = np.maximum(present.sum(axis=0), 1)
     known = np.where(present, side, 0.0)
@@ -255,10 +247,9 @@ def order_shows(people: Array, metrics: Sequence[Array]) -> Mask:
     Each matrix (systems, documents), documents in the order in which they came. Lag-1 rank
     autocorrelation of the documents' means, z above that of `FALSE`, one-sided.
     """
-    found = np.zeros(len(metrics), dtype=bool)
-    if _drift(people) > scipy.special.ndtri(1 - FALSE):
-        found[:] = [_drift(one) > scipy.special.ndtri(1 - FALSE) for one in metrics]
-    return found
+    reach = scipy.special.ndtri(1 - FALSE)
+    drifts = _drift(people) > reach
+    return np.array([drifts and _drift(metric) > reach for metric in metrics], dtype=bool)
 
 
 def document_means(side: Array) -> Array:
@@ -295,7 +286,6 @@ def clumps(sides: Sequence[Array], rng: np.random.Generator) -> Clumps:
     different means take no part, and with fewer than three of them nothing is found. The
     documents' means, in normal scores, are brought to `AXES` principal components; Ward's clusters
     of them leave less variance within than those of normal numbers with the same components.
-    Topics that move all metrics do that; what metrics have in common without clumps does not.
     Source: Liu et al. 2008, Statistical significance of clustering for high-dimension, low-sample
     size data.
     """
@@ -332,7 +322,7 @@ def clumps(sides: Sequence[Array], rng: np.random.Generator) -> Clumps:
 
 
 def _normal_scores(side: Array) -> Array | None:
-    """Of the documents' means; a document without any has the middle. None where few differ."""
+    # Of the documents' means; a document without any has the middle. None where few differ.
     means = document_means(side)
     known = ~np.isnan(means)
     if known.sum() < 4 or np.unique(means[known]).size < known.sum() / 2:

@@ -63,18 +63,24 @@ def preference_agreement(
     slack = ROUNDING * np.maximum(np.abs(x[both]), np.abs(y[both]))
     by_metric = np.where(np.abs(step) <= epsilon + slack, 0.0, np.sign(step))
     by_people = np.sign(np.round(people[both] - 0.5, 12))
-    same = int(np.sum((by_metric == by_people) & (by_people != 0)))
-    opposite = int(np.sum(by_metric * by_people == -1))
-    metric_tie = int(np.sum((by_metric == 0) & (by_people != 0)))
-    human_tie = int(np.sum((by_metric != 0) & (by_people == 0)))
-    both_tie = int(np.sum((by_metric == 0) & (by_people == 0)))
-    n, decided = step.size, same + opposite + metric_tie
-    value = (same + both_tie) / n if n else np.nan
-    decisive = (same + metric_tie / 2) / decided if decided else np.nan
-    rest = (int(np.sum(~judged)), int(np.sum(judged & ~scored)))
-    return PreferenceAgreement(
-        value, decisive, same, opposite, metric_tie, human_tie, both_tie, *rest
+    decided, tied_both = by_people != 0, (by_metric == 0) & (by_people == 0)
+    counts = (
+        int(np.sum(some))
+        for some in (
+            (by_metric == by_people) & decided,
+            by_metric * by_people == -1,
+            (by_metric == 0) & decided,
+            (by_metric != 0) & ~decided,
+            tied_both,
+            ~judged,
+            judged & ~scored,
+        )
     )
+    same, opposite, metric_tie, *others = counts
+    n, n_decided = step.size, same + opposite + metric_tie
+    value = (same + others[1]) / n if n else np.nan
+    decisive = (same + metric_tie / 2) / n_decided if n_decided else np.nan
+    return PreferenceAgreement(value, decisive, same, opposite, metric_tie, *others)
 
 
 def disagreements(a: ArrayLike, b: ArrayLike) -> Disagreements:
@@ -87,8 +93,11 @@ def disagreements(a: ArrayLike, b: ArrayLike) -> Disagreements:
     x, y, present = matrices(a, b)
     first, second = np.triu_indices(len(x), 1)
     both = present[first] & present[second]
-    ranks = [_ranks(scores, present) for scores in (x, y)]
-    steps = [rank[first] - rank[second] for rank in ranks]
+    steps = []
+    for scores in (x, y):  # the absent sort behind everything and so move no rank of the present
+        known = np.where(present, scores, np.inf)
+        ranks = ranked(known, axis=0) if scores.size else np.zeros(scores.shape)
+        steps.append(ranks[first] - ranks[second])
     against = both & (steps[0] * steps[1] < 0)
     document, pair = np.nonzero(against.T)
     step = steps[0][pair, document]
@@ -118,16 +127,7 @@ def draw_disagreements(
     lot = rng.permutation(found.conflict.size)
     if order == "largest":
         lot = lot[np.argsort(-found.conflict[lot], kind="stable")]
-    drawn: Index = np.sort(lot[:n])
-    return drawn
-
-
-def _ranks(scores: Array, present: NDArray[np.bool_]) -> Array:
-    # The absent sort behind everything and so move no rank of the present.
-    if not scores.size:
-        return np.zeros(scores.shape)
-    ranks: Array = ranked(np.where(present, scores, np.inf), axis=0)
-    return ranks
+    return np.sort(lot[:n])
 
 
 SAME = 1e-12  # accuracies closer than this are one accuracy, and the smaller threshold wins
@@ -177,9 +177,15 @@ def pairwise_accuracy(
     if not pairs.gap.size:
         return PairwiseAccuracy(np.nan, np.nan, epsilon, 0, undefined, missing)
     tie = pairs.gap <= epsilon + pairs.slack
-    right = np.where(tie, pairs.human_tie, pairs.right)
-    value = float(np.sum(right * pairs.weight))
-    return PairwiseAccuracy(value, _chance(pairs, tie), epsilon, n, undefined, missing)
+    value = float(np.sum(np.where(tie, pairs.human_tie, pairs.right) * pairs.weight))
+    # A pair of people's meets any of the metric's pairs equally often, in either order.
+    count = np.bincount(pairs.block)
+    used = count > 0
+    by_metric, by_people = (
+        np.bincount(pairs.block, ties)[used] / count[used] for ties in (tie, pairs.human_tie)
+    )
+    alike = by_metric * by_people + (1 - by_metric) * (1 - by_people) / 2
+    return PairwiseAccuracy(value, float(np.mean(alike)), epsilon, n, undefined, missing)
 
 
 def calibrate(metric: ArrayLike, human: ArrayLike, level: Level) -> float:
@@ -187,8 +193,7 @@ def calibrate(metric: ArrayLike, human: ArrayLike, level: Level) -> float:
 
     Only 0 and the gaps that occur between the metric's scores are candidates.
     """
-    a, b, _ = _cells(metric, human, level)
-    return _best(_pairs(a, b))[0]
+    return _best(_pairs(*_cells(metric, human, level)[:2]))[0]
 
 
 def calibrated_chance(
@@ -243,16 +248,6 @@ def _pairs(metric: Array, human: Array) -> _Pairs:
     weight = 1.0 / (counts[block] * n_blocks)
     ties = (order == 0).astype(float)
     return _Pairs(gap, right.astype(float), ties, block, weight, n_blocks, slack)
-
-
-def _chance(pairs: _Pairs, tie: NDArray[np.bool_]) -> float:
-    # A pair of people's meets any of the metric's pairs equally often, in either order.
-    count = np.bincount(pairs.block)
-    used = count > 0
-    by_metric = np.bincount(pairs.block, tie)[used] / count[used]
-    by_people = np.bincount(pairs.block, pairs.human_tie)[used] / count[used]
-    agree = by_metric * by_people + (1 - by_metric) * (1 - by_people) / 2
-    return float(np.mean(agree))
 
 
 def _best(pairs: _Pairs) -> tuple[float, float]:

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from metassay.statistics.components import correlate_at, value_at
 from metassay.statistics.correlation import Coefficient, Correlation, Level, matrices, system_means
-from metassay.statistics.exact_sums import NOISE, Array, mean_without_gaps, quotient, ranked
+from metassay.statistics.exact_sums import NOISE, Array, Mask, mean_without_gaps, quotient, ranked
 from metassay.statistics.jackknife import LeftOut, left_out
 from metassay.statistics.layout import Layout
 
@@ -38,9 +38,9 @@ def most_abstractive(
     """`correlate_at` on the `share` (0 to 1] of the items that copy least, by coverage.
 
     The share is of the items that have metric, human and coverage; items that tie with the last
-    one taken are taken too, so that n can be larger. Source: Adams et al. 2023, A meta-evaluation
-    of faithfulness metrics for long-form hospital-course summarization. Raises ValueError for
-    another share, or shapes that differ.
+    one taken are taken too. Source: Adams et al. 2023, A meta-evaluation of faithfulness metrics
+    for long-form hospital-course summarization. Raises ValueError for another share, or shapes
+    that differ.
     """
     if not 0 < share <= 1:
         raise ValueError(f"want a share above 0 and up to 1, got {share}")
@@ -148,12 +148,14 @@ def rests_of_any_shape(
     found = []
     for metric in metrics:
         there = np.isfinite(metric) & np.isfinite(human) & np.isfinite(control)
+
+        def rest(side: Array, there: Mask = there) -> Array:
+            return less_any_shape(np.where(there, side, np.nan), control, coefficient, layout)
+
         mask = there.tobytes()
         if mask not in of_people:
-            known = np.where(there, human, np.nan)
-            of_people[mask] = less_any_shape(known, control, coefficient, layout)
-        rest = less_any_shape(np.where(there, metric, np.nan), control, coefficient, layout)
-        found.append(Rests(rest, of_people[mask], int(np.count_nonzero(there))))
+            of_people[mask] = rest(human)
+        found.append(Rests(rest(metric), of_people[mask], int(np.count_nonzero(there))))
     return found
 
 
@@ -162,11 +164,11 @@ def less_any_shape(
 ) -> Array:
     """Each score less what the control says of it, by a curve of any shape; per stratum.
 
-    First the best monotone steps, up or down, are taken out (isotonic regression); then of what is
-    left a natural cubic spline, five degrees of freedom, of the control's normal scores. The steps
-    find thresholds and saturation, whatever the scale of the control; the spline finds a U. NaN
-    where side or control is missing. Sources: Barlow et al. 1972, Statistical inference under order
-    restrictions; Hastie et al. 2009, The elements of statistical learning, 5.2.1.
+    First the best monotone steps, up or down, are taken out (isotonic regression), which find
+    thresholds and saturation; then of what is left a natural cubic spline, five degrees of freedom,
+    of the control's normal scores, which finds a U. NaN where side or control is missing. Sources:
+    Barlow et al. 1972, Statistical inference under order restrictions; Hastie et al. 2009, The
+    elements of statistical learning, 5.2.1.
     """
     y, c, present = matrices(side, control)
     left = np.full(y.shape, np.nan)
@@ -197,11 +199,9 @@ def _less_curve(values: Array, control: Array) -> Array:
 
 
 def _less_columns(values: Array, basis: Array) -> Array:
-    """What least squares on the columns of basis leave of values, by Gram and Schmidt.
-
-    LAPACK rounds in an order that depends on the processor, and ranks of what is left would show
-    it. Each column is made orthogonal twice, which is as exact as LAPACK is.
-    """
+    # What least squares on the columns of basis leave of values, by Gram and Schmidt: LAPACK rounds
+    # in an order that depends on the processor, and ranks of what is left would show it. Each
+    # column is made orthogonal twice, which is as exact as LAPACK is.
     directions: list[Array] = []
     left = values
     for column in basis.T:
@@ -216,7 +216,7 @@ def _less_columns(values: Array, basis: Array) -> Array:
 
 
 def _natural_spline(x: Array) -> Array:
-    """(n, 6): a constant and five functions that are cubic between six quantiles."""
+    # (n, 6): a constant and five functions that are cubic between six quantiles.
     knots = np.quantile(x, np.linspace(0.0, 1.0, 6))
     last, before = knots[-1], knots[-2]
 
@@ -225,8 +225,7 @@ def _natural_spline(x: Array) -> Array:
             return np.zeros_like(x)
         above, beyond = np.maximum(x - knot, 0.0), np.maximum(x - last, 0.0)
         # Products, not powers, which processors round differently.
-        bent: Array = (above * above * above - beyond * beyond * beyond) / (last - knot)
-        return bent
+        return np.asarray((above * above * above - beyond * beyond * beyond) / (last - knot))
 
     return np.stack([np.ones_like(x), x, *(bend(k) - bend(before) for k in knots[:-2])], axis=1)
 
@@ -263,9 +262,7 @@ def less_system(scores: Array) -> Array:
 def _given(with_people: Array, metric: Array, people: Array) -> Array:
     rest = (1.0 - metric**2) * (1.0 - people**2)
     size = np.sqrt(np.maximum(rest, NOISE))
-    value = quotient(with_people - metric * people, size, rest > NOISE)
-    clipped: Array = np.clip(value, -1.0, 1.0)
-    return clipped
+    return np.clip(quotient(with_people - metric * people, size, rest > NOISE), -1.0, 1.0)
 
 
 def _trio(
@@ -301,5 +298,4 @@ def _less(side: Array, control: Array) -> Array:
 def _cleaned(left: Array, of: Array) -> Array:
     # The rest of what is explained wholly is rounding, and must not correlate.
     size = float(np.max(np.abs(of), initial=0.0))
-    cleaned: Array = np.where(np.abs(left) <= 10 * NOISE * size, 0.0, left)
-    return cleaned
+    return np.where(np.abs(left) <= 10 * NOISE * size, 0.0, left)

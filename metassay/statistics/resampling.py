@@ -4,9 +4,9 @@ Drawing documents says how a value would vary with other documents for the same 
 with other systems; both, with both. Source: Deutsch et al. 2021, A Statistical Analysis of
 Summarization Evaluation Metrics Using Resampling Methods.
 
-A resample is not built as a matrix: it is a count of how often each document and each system was
-drawn, and the coefficients take those counts as weights, all resamples at a time. The result is
-what `correlate` gives for the matrix with its rows and columns repeated that often.
+A resample is a count of how often each document and each system was drawn, and the coefficients
+take those counts as weights, all resamples at a time. The result is what `correlate` gives for the
+matrix with its rows and columns repeated that often.
 """
 
 from collections.abc import Iterator
@@ -78,10 +78,10 @@ def _drawn_documents(layout: Layout, n: int, rng: np.random.Generator) -> Counts
         counts = _draw_units(n, layout.n_clusters, rng)
         return counts[:, layout.cluster] if layout.clustered else counts
     counts = np.empty((n, layout.cluster.size), dtype=np.int32)
-    for one in range(layout.n_strata):
-        mine = np.flatnonzero(layout.stratum == one)
-        cluster = numbered(layout.cluster[mine])
-        counts[:, mine] = _draw_units(n, int(cluster.max(initial=-1)) + 1, rng)[:, cluster]
+    for number in range(layout.n_strata):
+        inside = np.flatnonzero(layout.stratum == number)
+        cluster = numbered(layout.cluster[inside])
+        counts[:, inside] = _draw_units(n, int(cluster.max(initial=-1)) + 1, rng)[:, cluster]
     return counts
 
 
@@ -150,21 +150,15 @@ def _within_documents(
         fixed = EVERY_COEFFICIENT[coefficient](metric.T, human.T)
         columns: Iterator[Array] = (np.full(len(draws.systems), value) for value in fixed)
     else:
-        columns = _columns(metric, human, present, coefficient, draws.systems.astype(np.float64))
-    total, defined = np.zeros(len(draws.systems)), np.zeros(len(draws.systems))
+        of, weights = WEIGHTED[coefficient], draws.systems.astype(np.float64)
+        texts = zip(metric.T, human.T, present.T, strict=True)
+        columns = (of(x[both], y[both], np.flatnonzero(both), weights) for x, y, both in texts)
+    total, defined = np.zeros((2, len(draws.systems)))
     for column, drawn in zip(columns, draws.documents.T, strict=True):
         known = ~np.isnan(column)
         total += np.where(known, column, 0.0) * drawn
         defined += known * drawn
     return quotient(total, defined, defined > 0)
-
-
-def _columns(
-    metric: Array, human: Array, present: Mask, coefficient: Coefficient, weights: Array
-) -> Iterator[Array]:
-    of = WEIGHTED[coefficient]
-    for x, y, both in zip(metric.T, human.T, present.T, strict=True):
-        yield of(x[both], y[both], np.flatnonzero(both), weights)
 
 
 def _of_system_means(metric: Array, human: Array, coefficient: Coefficient, draws: Draws) -> Array:
@@ -176,10 +170,13 @@ def _of_system_means(metric: Array, human: Array, coefficient: Coefficient, draw
             weights = draws.documents[some].astype(np.float64)
             x[some], y[some] = system_means(metric, human, weights)
     if draws.resample != "documents":
-        index = np.tile(np.arange(len(metric)), len(draws.systems))
-        drawn = np.repeat(index, draws.systems.ravel()).reshape(draws.systems.shape)
-        rows = np.arange(len(x))[:, None]  # one row for all resamples, or one for each
-        x, y = x[rows, drawn], y[rows, drawn]
+        # Families of unequal size: the more systems a resample has, the fewer gaps are behind them.
+        size = draws.systems.sum(axis=1)
+        index = np.tile(np.arange(len(metric)), len(size))
+        drawn = np.full((len(size), size.max(initial=0)), len(metric))
+        drawn[np.arange(drawn.shape[1]) < size[:, None]] = np.repeat(index, draws.systems.ravel())
+        rows, gap = np.arange(len(x))[:, None], np.full((len(x), 1), np.nan)  # of one row, or each
+        x, y = (np.hstack((side, gap))[rows, drawn] for side in (x, y))
     return EVERY_COEFFICIENT[coefficient](x, y)
 
 
@@ -224,6 +221,3 @@ def expanded_percentiles(draws: Array, n: int, confidence: float) -> tuple[Array
         return nothing, nothing
     t = stdtrit(n - 1, (1.0 + confidence) / 2.0)
     return percentiles(draws, float(1.0 - 2.0 * ndtr(-np.sqrt(n / (n - 1)) * t)))
-
-
-Folds = NDArray[np.intp]

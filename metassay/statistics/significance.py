@@ -5,13 +5,13 @@ three-way comparisons use only cells that have both metrics and people, and coun
 metric of which less is better. NaN is undefined.
 
 Under the null the two metrics, standardised, are exchangeable: a permutation swaps their scores
-for some systems, some documents, or both (then a cell that both would swap stays). No permuted
-matrix is built where sums or ranks can be had from the swaps alone, all permutations at a time.
-Source: Deutsch et al. 2021, A Statistical Analysis of Summarization Evaluation Metrics Using
-Resampling Methods (PERM-SYS, PERM-INPUT, PERM-BOTH).
+for some systems, some documents, or both (then a cell that both would swap stays). Sums and ranks
+are had from the swaps alone, all permutations at a time. Source: Deutsch et al. 2021, A Statistical
+Analysis of Summarization Evaluation Metrics Using Resampling Methods (PERM-SYS, PERM-INPUT,
+PERM-BOTH).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -92,10 +92,9 @@ def permutation_test(  # noqa: PLR0913 - the data, the question, the resampling
 ) -> PermutationTest:
     """Test whether metrics a and b correlate equally with people, by n random permutations.
 
-    `greater` asks whether a's correlation is the larger one, signs counted: negate a metric of
-    which less is better. p counts the data as one permutation more (Phipson and Smyth 2010), so
-    that it is never 0. `swaps` are drawn if not given. Only cells that have all three scores take
-    part, and at document level only documents in which both metrics have a coefficient. With a
+    `greater` asks whether a's correlation is the larger one. p counts the data as one permutation
+    more (Phipson and Smyth 2010), so that it is never 0. `swaps` are drawn if not given. At
+    document level only documents in which both metrics have a coefficient take part. With a
     `layout`, families and clusters swap as a whole, and each stratum has its own difference.
     Raises ValueError unless the three are system x document arrays of one shape.
     """
@@ -108,7 +107,9 @@ def permutation_test(  # noqa: PLR0913 - the data, the question, the resampling
     values = _in_strata(trio, level, coefficient, swaps, resample, layout)
     defined, p = values[~np.isnan(values)], np.nan
     if not np.isnan(observed) and 2 * defined.size >= values.size:
-        p = (1 + _as_extreme(defined, observed, alternative)) / (1 + defined.size)
+        turn = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
+        extreme = np.count_nonzero(turn(defined) >= turn(observed) - EQUAL)
+        p = (1 + int(extreme)) / (1 + defined.size)
     n_undefined = values.size - defined.size
     return PermutationTest(observed, p, int(trio.present.sum()), n_undefined, trio.n_missing)
 
@@ -165,9 +166,15 @@ def common(a: ArrayLike, b: ArrayLike, human: ArrayLike) -> Trio:
     y, _, has_y = matrices(b, human)
     present = has_x & has_y
     some = np.isfinite(x) | np.isfinite(y) | np.isfinite(z)
-    x, y = (np.where(present, _standard(values, present), np.nan) for values in (x, y))
-    human_scores = np.where(present, z, np.nan)
-    return Trio(x, y, human_scores, present, int(np.count_nonzero(some & ~present)))
+    weights = present.ravel().astype(np.float64)
+    standard = []
+    for values in (x, y):
+        deviation = deviations(np.where(present, values, 0.0).ravel(), weights)
+        spread = np.sqrt(np.sum(deviation**2) / max(1.0, float(np.sum(weights))))
+        scaled = (deviation / (spread if spread > 0 else 1.0)).reshape(values.shape)
+        standard.append(np.where(present, scaled, np.nan))
+    missing = int(np.count_nonzero(some & ~present))
+    return Trio(standard[0], standard[1], np.where(present, z, np.nan), present, missing)
 
 
 def permuted(
@@ -182,19 +189,6 @@ def permuted(
         part = Swaps(swaps.systems[rows], swaps.documents[rows])
         values[rows] = difference(trio, coefficient, part, resample)
     return values
-
-
-def _as_extreme(values: Array, observed: float, alternative: Alternative) -> int:
-    turn = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
-    return int(np.count_nonzero(turn(values) >= turn(observed) - EQUAL))
-
-
-def _standard(values: Array, present: Mask) -> Array:
-    weights = present.ravel().astype(np.float64)
-    deviation = deviations(np.where(present, values, 0.0).ravel(), weights)
-    spread = np.sqrt(np.sum(deviation**2) / max(1.0, float(np.sum(weights))))
-    standard: Array = (deviation / (spread if spread > 0 else 1.0)).reshape(values.shape)
-    return standard
 
 
 def _of_means(trio: Trio, coefficient: Coefficient, swaps: Swaps, _: Resample) -> Array:
@@ -265,31 +259,23 @@ def _one_document(x: Array, y: Array, z: Array, coefficient: Coefficient, swap: 
     # Which of the 2 k scores each metric has now: whole numbers, so that BLAS is exact.
     chosen = np.concatenate((~swap, swap), axis=1).astype(np.float64)
     scores = np.concatenate((x, y))
-    sign = np.sign(scores[:, None] - scores)
-    order = np.sign(z[:, None] - z)
+    sign, order = np.sign(scores[:, None] - scores), np.sign(z[:, None] - z)
+    values = []
     if coefficient == "spearman":
-        return _spearman_of_swaps(chosen, sign, np.tile(np.sum(order, axis=1), 2))
-    return _kendall_of_swaps(chosen, sign, np.tile(order, (2, 2)))
-
-
-def _spearman_of_swaps(chosen: Array, sign: Array, human: Array) -> Array:
-    # Twice the rank less its mean is what is smaller less what is larger.
-    ranks = chosen @ sign.T
-    size = np.sqrt(np.full(len(chosen), np.sum(human**2) / 2))
-    values = []
-    for taken, rank in ((chosen, ranks), (1 - chosen, np.sum(sign, axis=1) - ranks)):
-        now = rank * taken
-        values.append(ratio(np.sum(now * human, axis=1), np.sqrt(np.sum(now * now, axis=1)), size))
-    return np.stack(values)
-
-
-def _kendall_of_swaps(chosen: Array, sign: Array, order: Array) -> Array:
-    k = len(order) // 2
-    size = np.sqrt(np.full(len(chosen), np.sum(np.abs(order[:k, :k]))))
-    values = []
+        # Twice the rank less its mean is what is smaller less what is larger.
+        human, ranks = np.tile(np.sum(order, axis=1), 2), chosen @ sign.T
+        size = np.sqrt(np.full(len(chosen), np.sum(human**2) / 2))
+        for taken, rank in ((chosen, ranks), (1 - chosen, np.sum(sign, axis=1) - ranks)):
+            now = rank * taken
+            sizes = np.sqrt(np.sum(now * now, axis=1)), size
+            values.append(ratio(np.sum(now * human, axis=1), *sizes))
+        return np.stack(values)
+    alike = sign * np.tile(order, (2, 2))
+    size = np.sqrt(np.full(len(chosen), np.sum(np.abs(order))))
     for taken in (chosen, 1 - chosen):
-        agreement = np.sum((taken @ (sign * order)) * taken, axis=1)
-        untied = np.sum((taken @ np.abs(sign)) * taken, axis=1)
+        agreement, untied = (
+            np.sum((taken @ pairs) * taken, axis=1) for pairs in (alike, np.abs(sign))
+        )
         values.append(ratio(agreement, np.sqrt(untied), size))
     return np.stack(values)
 
@@ -297,23 +283,28 @@ def _kendall_of_swaps(chosen: Array, sign: Array, order: Array) -> Array:
 def _pearson_of_swaps(x: Array, y: Array, z: Array, swap: Mask) -> Array:
     k = x.size
     both = deviations(np.concatenate((x, y)), np.ones(2 * k))
-    u, v = both[:k], both[k:]
-    human = deviations(z, np.ones(k))
-    terms = np.stack((v - u, v * v - u * u, (v - u) * human))
-    moved = weighted_sums(terms, swap.astype(np.float64)).T
-    start = np.array([[np.sum(t), np.sum(t * t), np.sum(t * human)] for t in (u, v)])
-    sums = np.stack((start[0, :, None] + moved, start[1, :, None] - moved))
-    values = _from_sums(sums, k, np.sum(both**2), human)
+    drawn = swap.astype(np.float64)
+
+    def swapped(terms: Array) -> Array:
+        return weighted_sums(terms, drawn).T
+
+    values = _from_sums(both[:k], both[k:], deviations(z, np.ones(k)), k, swapped)
     for metric, row in zip(*np.nonzero(np.isinf(values)), strict=True):
         now = np.where(swap[row], y, x) if metric == 0 else np.where(swap[row], x, y)
         values[metric, row] = EVERY_COEFFICIENT["pearson"](now, z)
     return values
 
 
-def _from_sums(sums: Array, n: int, spread: float, human: Array) -> Array:
-    # From sums (2, 3, permutations) of x, x x and x z; infinite where they cancel too much.
+def _from_sums(
+    a: Array, b: Array, human: Array, n: int, swapped: Callable[[Array], Array]
+) -> Array:
+    # Both metrics' Pearson correlation (2, permutations) from sums of x, x x and x z; infinite
+    # where they cancel. `swapped` gives the sums (3, permutations) of what changes sides.
+    moved = swapped(np.stack((b - a, b * b - a * a, (b - a) * human)))
+    start = np.array([[np.sum(t), np.sum(t * t), np.sum(t * human)] for t in (a, b)])
+    sums = np.stack((start[0, :, None] + moved, start[1, :, None] - moved))
     size = sums[:, 1] - sums[:, 0] ** 2 / n
-    sound = size > CANCELS * spread
+    sound = size > CANCELS * (np.sum(a * a) + np.sum(b * b))
     size_z = np.full_like(size, np.sqrt(np.sum(human**2)))
     values = ratio(sums[:, 2], np.sqrt(np.where(sound, size, 1.0)), size_z)
     return np.where(sound, values, np.inf)
@@ -327,11 +318,11 @@ def _pooled(trio: Trio, coefficient: Coefficient, swaps: Swaps, _: Resample) -> 
     human = np.zeros(cells.shape)
     human[cells] = deviations(trio.human[cells], np.ones(n))
     a, b = (np.where(cells, v, 0.0) for v in (trio.a, trio.b))
-    terms = (b - a, b * b - a * a, (b - a) * human)
-    moved = np.stack([np.sum(_swapped(term, swaps), axis=1) for term in terms])
-    start = np.array([[np.sum(t), np.sum(t * t), np.sum(t * human)] for t in (a, b)])
-    sums = np.stack((start[0, :, None] + moved, start[1, :, None] - moved))
-    values = _from_sums(sums, max(n, 1), float(np.sum(a * a) + np.sum(b * b)), human)
+
+    def swapped(terms: Array) -> Array:
+        return np.stack([np.sum(_swapped(term, swaps), axis=1) for term in terms])
+
+    values = _from_sums(a, b, human, max(n, 1), swapped)
     difference = np.zeros(values.shape[1])
     sound = np.all(np.isfinite(values), axis=0) | np.any(np.isnan(values), axis=0)
     np.subtract(values[0], values[1], out=difference, where=sound)
@@ -358,24 +349,12 @@ def _pooled_explicitly(trio: Trio, coefficient: Coefficient, swaps: Swaps) -> Ar
 
 
 class Williams(NamedTuple):
-    """The test of two correlations that share people."""
+    """The test of two correlations that share people; NaN if undefined."""
 
     difference: float  # r12 - r13
-    t: float  # n - 3 degrees of freedom; NaN if undefined
-    p: float  # of r12 = r13; NaN if undefined
+    t: float  # n - 3 degrees of freedom
+    p: float  # of r12 = r13
     n: int  # what the correlations rest on: items, systems, or systems per document
-    n_missing: int  # cells with some of the three scores but not all
-
-
-class PairedBootstrap(NamedTuple):
-    """The difference of two metrics' correlations over shared resamples."""
-
-    difference: float  # correlation of a less that of b; NaN if undefined
-    low: float
-    high: float
-    p: float  # two-sided, of no difference
-    n: int  # cells that have all three scores
-    n_undefined: int  # resamples without a difference
     n_missing: int  # cells with some of the three scores but not all
 
 
@@ -411,19 +390,17 @@ def williams(
 ) -> Williams:
     """Williams' test that metrics a and b correlate equally with people at a level.
 
-    It takes items for independent and scores for normal: sound at system level; at global level
-    too sure, since items share documents; at document level (n is the largest number of systems
-    in a document, as in the nlpstats package) too unsure, since documents are averaged. Prefer
-    `permutation_test` at both. (nlpstats drops all signs, also that of the correlation of a and
-    b; then three correlations may be taken for ones that no data can have.)
+    It takes items for independent and scores for normal: sound at system level; at global level too
+    sure, since items share documents; at document level (n is the largest number of systems in a
+    document) too unsure, since documents are averaged. Prefer `permutation_test` at both. The
+    nlpstats package drops all signs, also that of the correlation of a and b, and so may take three
+    correlations for ones that no data can have.
     """
     trio = common(a, b, human)
     r12 = correlate(trio.a, trio.human, level, coefficient)
     r13 = correlate(trio.b, trio.human, level, coefficient).value
     r23 = correlate(trio.a, trio.b, level, coefficient).value
-    n = r12.n
-    if level == "document":
-        n = int(np.max(np.sum(trio.present, axis=0), initial=0))
+    n = r12.n if level != "document" else int(np.max(trio.present.sum(axis=0), initial=0))
     t, p = williams_test(r12.value, r13, r23, n, alternative=alternative)
     return Williams(r12.value - r13, t, p, n, trio.n_missing)
 
@@ -433,12 +410,12 @@ class Sampled(NamedTuple):
 
     value: float
     samples: Array  # (resamples,), NaN where undefined
-    told: bool  # whether the resamples differ in anything that could be correlated
+    varied: bool  # whether the resamples differ in anything that could be correlated
 
     def less(self, other: "Sampled") -> "Sampled":
         """The difference of two metrics' correlations, resampled by the same draws."""
-        told = self.told and other.told
-        return Sampled(self.value - other.value, self.samples - other.samples, told)
+        both = self.varied and other.varied
+        return Sampled(self.value - other.value, self.samples - other.samples, both)
 
 
 def sampled(
@@ -482,10 +459,10 @@ def sampled_by_document(
     found = []
     for trio, differences, samples in zip(trios, fixed, means, strict=True):
         there = ~np.isnan(differences)
-        value = mean_of_defined(differences)
-        systems = trio.present[:, there].any(axis=1).sum() > 1
-        told = bool(systems if draws.resample == "systems" else there.sum() > 1)
-        found.append(Sampled(value, samples, told and (draws.resample != "both" or bool(systems))))
+        systems = bool(trio.present[:, there].any(axis=1).sum() > 1)
+        documents = bool(there.sum() > 1)
+        moved = {"systems": systems, "documents": documents, "both": systems and documents}
+        found.append(Sampled(mean_of_defined(differences), samples, moved[draws.resample]))
     return found
 
 
@@ -506,6 +483,18 @@ def _drawn_difference(
     return difference
 
 
+class PairedBootstrap(NamedTuple):
+    """The difference of two metrics' correlations over shared resamples; NaN if undefined."""
+
+    difference: float  # correlation of a less that of b
+    low: float
+    high: float
+    p: float  # two-sided, of no difference
+    n: int  # cells that have all three scores
+    n_undefined: int  # resamples without a difference
+    n_missing: int  # cells with some of the three scores but not all
+
+
 def paired(found: Sampled, trio: Trio, *, confidence: float) -> PairedBootstrap:
     """Percentile interval of how much more a correlates with people than b, and its p.
 
@@ -514,18 +503,16 @@ def paired(found: Sampled, trio: Trio, *, confidence: float) -> PairedBootstrap:
     resamples have one, or if only one of the documents (or systems) that are drawn has anything to
     correlate.
     """
-    difference, values = found.value, found.samples
+    values = found.samples
     defined = values[~np.isnan(values)]
-    n_cells, undefined = int(np.count_nonzero(trio.present)), values.size - defined.size
-    if np.isnan(difference) or 2 * defined.size < values.size or not found.told:
-        nothing = (np.nan, np.nan, np.nan, n_cells, undefined, trio.n_missing)
-        return PairedBootstrap(difference, *nothing)
+    counts = int(np.count_nonzero(trio.present)), values.size - defined.size, trio.n_missing
+    if np.isnan(found.value) or 2 * defined.size < values.size or not found.varied:
+        return PairedBootstrap(found.value, np.nan, np.nan, np.nan, *counts)
     tail = (1.0 - confidence) / 2.0
     low, high = np.quantile(defined, (tail, 1.0 - tail))
     side = min(np.count_nonzero(defined <= EQUAL), np.count_nonzero(defined >= -EQUAL))
     p = min(1.0, 2.0 * (1 + side) / (1 + defined.size))
-    ends = (float(low), float(high), p, n_cells, undefined, trio.n_missing)
-    return PairedBootstrap(difference, *ends)
+    return PairedBootstrap(found.value, float(low), float(high), p, *counts)
 
 
 def holm(p: ArrayLike) -> Array:

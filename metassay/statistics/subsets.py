@@ -7,13 +7,11 @@ numbers, negated.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-Reals = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+from metassay.statistics.exact_sums import Array, Mask
 
 
-def least_mean(values: Reals, weights: Reals, sure: Flags, there: Flags) -> Reals:
+def least_mean(values: Array, weights: Array, sure: Mask, there: Mask) -> Array:
     """The least weighted mean over all choices of what counts; `weights` (items,) are above 0.
 
     What is not sure lowers the mean most if the lowest values are taken first, and as long as each
@@ -31,17 +29,17 @@ def least_mean(values: Reals, weights: Reals, sure: Flags, there: Flags) -> Real
     count = np.where(sure, wide, 0.0).sum(axis=0) + np.cumsum(np.vstack([nothing, weight]), axis=0)
     means = np.full(total.shape, np.inf)
     np.divide(total, count, out=means, where=count > 0)
-    least: Reals = means.min(axis=0)
+    least: Array = means.min(axis=0)
     return np.where(there.any(axis=0), least, np.nan)
 
 
-def least_sum(values: Reals, sure: Flags, there: Flags) -> Reals:
+def least_sum(values: Array, sure: Mask, there: Mask) -> Array:
     """The least sum over all choices of what counts, of values from 0: that of the sure ones."""
     certain = np.where(sure, values, 0.0).sum(axis=0)
     return np.where(sure.any(axis=0), certain, least_minimum(values, there))
 
 
-def least_maximum(values: Reals, sure: Flags, there: Flags) -> Reals:
+def least_maximum(values: Array, sure: Mask, there: Mask) -> Array:
     """The least maximum over all choices of what counts: that of the sure ones, or the lowest."""
     certain = np.where(sure, values, -np.inf).max(axis=0)
     lowest = np.where(there, values, np.inf).min(axis=0)
@@ -49,7 +47,7 @@ def least_maximum(values: Reals, sure: Flags, there: Flags) -> Reals:
     return np.where(there.any(axis=0), least, np.nan)
 
 
-def least_minimum(values: Reals, there: Flags) -> Reals:
+def least_minimum(values: Array, there: Mask) -> Array:
     """The least minimum over all choices of what counts: that of all."""
     lowest = np.where(there, values, np.inf).min(axis=0)
     return np.where(there.any(axis=0), lowest, np.nan)

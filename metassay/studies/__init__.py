@@ -4,7 +4,7 @@ FORM_NAMES = ("claims", "pairs", "rubric", "elements", "facets")  # of forms.FOR
 
 # A format's name: the module that has it under the name KIND.
 FORMATS = {
-    "csv": "metassay.studies.csv_sheets",
+    "csv": "metassay.studies.sheets",
     "xlsx": "metassay.studies.workbooks",
     "label-studio": "metassay.studies.label_studio",
 }

@@ -1,9 +1,9 @@
 """From a form's items to blinded sheets, and the folder that they are written to."""
 
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput
@@ -27,8 +27,7 @@ from metassay.studies.record import (
 SHEETS = "sheets"
 
 
-@dataclass(frozen=True)
-class Design:
+class Design(NamedTuple):
     """Who rates how much: raters' names, raters per item, items (None: all), and the seed."""
 
     raters: tuple[str, ...]
@@ -44,8 +43,15 @@ def study_of(benchmark: str, name: str, form: Form, made: Made, design: Design) 
         chosen(made.drafts, design.items, design.seed, together=form.together)
     )
     named = ids([draft.identity for draft in drafts], design.seed)
-    items = [_blinded(identity, draft) for identity, draft in zip(named, drafts, strict=True)]
-    systems = {one: draft.systems for one, draft in zip(named, drafts, strict=True)}
+    by_id = dict(zip(named, drafts, strict=True))
+    items = [_blinded(identity, draft) for identity, draft in by_id.items()]
+    systems = {identity: draft.systems for identity, draft in by_id.items()}
+    targets = {
+        (_row_id(identity, number), question.column): target
+        for identity, draft in by_id.items()
+        for number, row in enumerate(draft.rows)
+        for question, target in row.asked
+    }
     return Study(
         benchmark,
         name,
@@ -55,7 +61,7 @@ def study_of(benchmark: str, name: str, form: Form, made: Made, design: Design) 
         made.instructions,
         tuple(sorted(items)),  # by id: the order of documents is not that of the key either
         assigned(systems, design.raters, design.per_item, design.seed),
-        dict(_targets(named, drafts)),
+        targets,
     )
 
 
@@ -113,24 +119,17 @@ def _blinded(identity: str, draft: Draft) -> Item:
     return Item(identity, _clean(draft.shown), tuple(rows))
 
 
-def _targets(
-    named: Sequence[str], drafts: Sequence[Draft]
-) -> Iterator[tuple[tuple[str, str], Target]]:
-    for identity, draft in zip(named, drafts, strict=True):
-        for number, row in enumerate(draft.rows):
-            for question, target in row.asked:
-                yield (_row_id(identity, number), question.column), target
-
-
 def _row_id(identity: str, number: int) -> str:
     return f"{identity}-{number + 1:02d}"
 
 
 def _clean(shown: Sequence[Shown]) -> tuple[Shown, ...]:
     """Without characters that no spreadsheet holds, or that turn what follows round."""
-    return tuple(Shown(heading, visible("".join(map(_held, text)))) for heading, text in shown)
+    return tuple(
+        Shown(heading, visible("".join(" " if _unheld(c) else c for c in text)))
+        for heading, text in shown
+    )
 
 
-def _held(character: str) -> str:
-    kind = unicodedata.category(character)
-    return " " if kind in ("Cc", "Cs") and character not in "\n\t" else character
+def _unheld(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Cs") and character not in "\n\t"

@@ -1,5 +1,6 @@
 """What raters sent back, held against the key, and unblinded: all of it, or nothing."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,10 +10,9 @@ from metassay.core.atomic import whole_file
 from metassay.core.csv_injection import inert
 from metassay.core.errors import BadInput, shown
 from metassay.core.work import owner_alone
-from metassay.studies.answers import NotAllowedError, filled, value_of
 from metassay.studies.key import FILE, Key, KeyRow, digest
 from metassay.studies.record import Answer, Form, Format, Returned, Target
-from metassay.studies.sheets import heading_of
+from metassay.studies.sheets import filled, heading_of, value_of
 from metassay.tabular.decoding import csv_bytes
 from metassay.tabular.rows import Findings, Place
 
@@ -110,42 +110,41 @@ def imported(rows: Sequence[Returned], key: Key, form: Form, *, partial: bool) -
 def write(found: Imported, key: Key, folder: Path) -> None:
     """Write ratings and comments beside the key, in the place of those of an earlier import."""
     ratings = [
-        (key.study, *one.of[:4], one.rater, one.of.criterion, _number(one.value))
+        (key.study, *one.of[:4], one.rater, one.of.criterion, value)
         for one in found.ratings
+        for value in ["" if one.value is None else f"{one.value:.12g}"]
     ]
-    said = [(one.row, one.rater, *one.of[:4], one.text) for one in found.comments]
+    said = [map(inert, (one.row, one.rater, *one.of[:4], one.text)) for one in found.comments]
     with owner_alone(), whole_file(folder / COMMENTS_FILE) as file:  # they may quote texts
-        file.write(csv_bytes(_SAID, [list(map(inert, row)) for row in said]))
+        file.write(csv_bytes(_SAID, map(list, said)))
     with whole_file(folder / RATINGS_FILE) as file:
         file.write(csv_bytes(_HEADER, ratings))
 
 
 def _is_sent(row: Returned, sent: Mapping[str, set[str]], key: Key, problems: Findings) -> bool:
     """Whether the row is one that its rater was sent."""
+    where = f"row {shown(row.row)}"
     if row.rater not in sent:
         what = f"rater {shown(row.rater)} was sent nothing of this study"
         problems.add(row.at, what, f"correct column 'rater'; known: {', '.join(sorted(sent))}")
     elif row.row not in key.rows:
         fix = f"{_RESTORE}, or take the row out if it is of another study"
         # Where a line was cut, the words of a text may stand in the place of the id.
-        where = f"row {shown(row.row)}" if len(row.row.split()) == 1 else ""
+        where = where if len(row.row.split()) == 1 else ""
         problems.add(row.at, "the row's id is not known", fix, where)
     elif row.row not in sent[row.rater]:
         what = f"the row was not sent to rater {shown(row.rater)}"
-        fix = "correct column 'rater', or take the row out"
-        problems.add(row.at, what, fix, f"row {shown(row.row)}")
+        problems.add(row.at, what, "correct column 'rater', or take the row out", where)
     else:
         return True
     return False
 
 
 def _add_twice(row: Returned, earlier: Returned, problems: Findings) -> None:
-    if earlier.at.file == row.at.file:
-        what = f"rater {shown(row.rater)} has the row twice"
-        first = f"{earlier.at.kind} {earlier.at.row}"
-    else:
-        what = f"rater {shown(row.rater)} has the row in {earlier.at.file} as well"
-        first = f"{earlier.at.kind} {earlier.at.row} there"
+    here = earlier.at.file == row.at.file
+    again = "twice" if here else f"in {earlier.at.file} as well"
+    first = f"{earlier.at.kind} {earlier.at.row}{'' if here else ' there'}"
+    what = f"rater {shown(row.rater)} has the row {again}"
     problems.add(row.at, what, "keep one of the two", f"row {row.row}, {first}")
 
 
@@ -183,24 +182,21 @@ def _check_shown(row: Returned, sent: KeyRow, problems: Findings) -> None:
         return
     for heading, known in sent.shown.items():
         if heading not in row.shown:
-            what = f"column {shown(heading)} is missing"
-            problems.add(Place(row.at.file), what, _RESTORE)
+            problems.add(Place(row.at.file), f"column {shown(heading)} is missing", _RESTORE)
         elif digest(row.shown[heading]) != known:
             what = f"the text in column {shown(heading)} is not the one that was sent out"
-            problems.add(
-                row.at, what, f"{_RESTORE}: what was rated must be known", f"row {row.row}"
-            )
+            fix = f"{_RESTORE}: what was rated must be known"
+            problems.add(row.at, what, fix, f"row {row.row}")
 
 
 def _values(row: Returned, sent: KeyRow, problems: Findings) -> Iterator[tuple[str, float | None]]:
     for column, asked in sent.asked.items():
         if column not in row.answers:
-            what = f"column {shown(column)} is missing"
-            problems.add(Place(row.at.file), what, _RESTORE)
+            problems.add(Place(row.at.file), f"column {shown(column)} is missing", _RESTORE)
             continue
         try:
             yield column, value_of(asked.question, row.answers[column])
-        except NotAllowedError as error:
+        except ValueError as error:
             what = f"column {shown(column)}: the answer {error}"
             fix = f"allowed: {asked.question.allowed}; leave it empty where it cannot be said"
             problems.add(row.at, what, fix, f"row {row.row}")
@@ -233,25 +229,20 @@ def _unread(rows: Iterable[Returned], key: Key) -> list[str]:
 def _ratings(
     rater: str, key: Key, form: Form, values: Mapping[tuple[str, str, str], float | None]
 ) -> Iterator[Rated]:
-    by_item: dict[str, list[Answer]] = {}
-    mine = set(key.assignments[rater])
-    for name, row in key.rows.items():
-        if row.item in mine:
-            for column, asked in row.asked.items():
-                answer = Answer(asked.of, values.get((rater, name, column)))
-                by_item.setdefault(row.item, []).append(answer)
+    by_item: dict[str, list[Answer]] = defaultdict(list)
+    for name in key.rows_of(rater):
+        row = key.rows[name]
+        by_item[row.item] += [
+            Answer(asked.of, values.get((rater, name, column)))
+            for column, asked in row.asked.items()
+        ]
     for answers in by_item.values():
         yield from (Rated(one.of, rater, one.value) for one in form.rate(answers))
 
 
 def _comments(found: Mapping[tuple[str, str], Returned], key: Key) -> list[Comment]:
-    said = []
-    for (rater, name), row in found.items():
-        if row.comment:
-            (first, *_) = key.rows[name].asked.values()
-            said.append(Comment(rater, name, first.of, row.comment))
-    return sorted(said)
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.12g}"
+    return sorted(
+        Comment(rater, name, next(iter(key.rows[name].asked.values())).of, row.comment)
+        for (rater, name), row in found.items()
+        if row.comment
+    )

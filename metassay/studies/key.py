@@ -19,6 +19,9 @@ from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
 from metassay.studies.record import Asked, Question, Study, Target
 
+_QUESTIONS = TypeAdapter(dict[str, Question])
+_TARGET = TypeAdapter(Target)
+_ASSIGNMENTS = TypeAdapter(dict[str, list[str]])
 FILE = "key.json"
 _VERSION = 1
 _WARNING = (
@@ -75,9 +78,7 @@ def written(study: Study) -> bytes:
     content = {
         "keep_secret": _WARNING,
         "version": _VERSION,
-        "benchmark": study.benchmark,
-        "study": study.name,
-        "form": study.form,
+        **{"benchmark": study.benchmark, "study": study.name, "form": study.form},
         "seed": study.seed,
         "criteria": {name: one.model_dump() for name, one in study.criteria.items()},
         "assignments": study.assignments,
@@ -90,8 +91,7 @@ def written(study: Study) -> bytes:
 def read(path: Path) -> Key:
     """Read a key; BadInput if it is not there, or is not as `metassay study export` wrote it."""
     try:
-        content = json.loads(path.read_bytes())
-        return _parsed(content)
+        return _parsed(json.loads(path.read_bytes()))
     except FileNotFoundError:
         raise BadInput(
             f"{path}: is not there; name a study that `metassay study export` wrote here, or its"
@@ -130,8 +130,3 @@ def _parsed(content: Mapping[str, Any]) -> Key:
     if not key.assignments or not all(items.issuperset(one) for one in key.assignments.values()):
         raise ValueError
     return key
-
-
-_QUESTIONS = TypeAdapter(dict[str, Question])
-_TARGET = TypeAdapter(Target)
-_ASSIGNMENTS = TypeAdapter(dict[str, list[str]])

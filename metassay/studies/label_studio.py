@@ -1,13 +1,9 @@
 """Sheets as Label Studio tasks with the labelling config that fits them, and its export read back.
 
-A project per rater: import `<rater>.json` as its tasks, paste `<rater>.xml` as its labelling
-interface and `<rater>.html` as its instructions. The open-source edition deals no tasks out to
-people, so what a rater is to see has to be a project of the rater's own; and since a task says
-whose it is, it does not matter under which account, or on which machine, it is annotated. A task is
-a row of the sheet, in the rater's order.
-
-Of what raters read only headings and the words of answers are in the config; texts and questions
-come with the tasks, where no `<`, `&` or `$` means anything.
+A project per rater, since the open-source edition deals no tasks out to people: `<rater>.json` has
+its tasks, `<rater>.xml` its interface, `<rater>.html` its instructions. A task is a row of the
+sheet, and says whose it is. Texts and questions come with the tasks, where no `<`, `&` or `$` means
+anything.
 """
 
 import html
@@ -21,7 +17,7 @@ from xml.etree import ElementTree as ET
 from metassay.core.errors import shown
 from metassay.studies.record import Choice, Format, Item, Question, Returned, Sheet, SheetRow
 from metassay.studies.sheets import COMMENT, RATER, ROW, allowed
-from metassay.tabular.decoding import UNREAD, decode, parse_json, read_bytes
+from metassay.tabular.decoding import UNREAD, load_json
 from metassay.tabular.rows import Findings, Place
 
 # Names that tasks, config and results share; a number follows those that end in _. `headings` and
@@ -56,16 +52,20 @@ def config(sheet: Sheet) -> str:
     its own, and a task that doesn't ask it brings none.
     """
     view = ET.Element("View")
-    _add(view, "Text", name=ROW, value=f"${ROW}")
+    ET.SubElement(view, "Text", name=ROW, value=f"${ROW}")
     for place, heading in enumerate(sheet.headings, start=1):
-        _add(view, "Header", value=_plain(heading), size="5")
-        inner = _add(view, "View", style=_SCROLLS)
-        _add(inner, "Text", name=f"{TEXT}{place}", value=f"${TEXT}{place}", valueType="text")
+        ET.SubElement(view, "Header", value=_plain(heading), size="5")
+        inner = ET.SubElement(view, "View", style=_SCROLLS)
+        ET.SubElement(
+            inner, "Text", name=f"{TEXT}{place}", value=f"${TEXT}{place}", valueType="text"
+        )
     for place, asked in enumerate(_asked(sheet).values(), start=1):
-        _add(view, "Header", value=f"${ASKS}{place}", size="4")
+        ET.SubElement(view, "Header", value=f"${ASKS}{place}", size="4")
         _add_control(view, place, asked)
-    _add(view, "Header", value="comment", size="5")
-    _add(view, "TextArea", name=COMMENT, toName=ROW, rows="2", maxSubmissions="1", editable="true")
+    ET.SubElement(view, "Header", value="comment", size="5")
+    ET.SubElement(
+        view, "TextArea", name=COMMENT, toName=ROW, rows="2", maxSubmissions="1", editable="true"
+    )
     ET.indent(view)
     return ET.tostring(view, encoding="unicode") + "\n"
 
@@ -76,13 +76,14 @@ def _add_control(view: ET.Element, place: int, asked: Collection[Question | None
     if all(one.kind == "number" for one in questions):
         low, high = min(one.low for one in questions), max(one.high for one in questions)
         step = "1" if all(one.whole for one in questions) else "any"
-        _add(view, "Number", **name, min=f"{low:g}", max=f"{high:g}", step=step)
+        ends = {"min": f"{low:g}", "max": f"{high:g}", "step": step}
+        ET.SubElement(view, "Number", name | ends)
     elif not _own(asked):
-        control = _add(view, "Choices", **name, choice="single", showInline="true")
+        control = ET.SubElement(view, "Choices", name, choice="single", showInline="true")
         for choice in questions[0].choices:
-            _add(control, "Choice", **_choice(choice))
+            ET.SubElement(control, "Choice", _choice(choice))
     else:
-        _add(view, "Choices", **name, choice="single", value=f"${CHOICES}{place}")
+        ET.SubElement(view, "Choices", name, choice="single", value=f"${CHOICES}{place}")
 
 
 def _task(sheet: Sheet, item: Item, row: SheetRow, own: Mapping[str, bool]) -> dict[str, Any]:
@@ -91,19 +92,14 @@ def _task(sheet: Sheet, item: Item, row: SheetRow, own: Mapping[str, bool]) -> d
     `own`: the columns whose answers each task brings.
     """
     texts, asked = dict((*item.shown, *row.shown)), {one.column: one for one in row.asks}
-    columns = list(enumerate(sheet.columns, start=1))
+    headings, columns = (list(enumerate(o, start=1)) for o in (sheet.headings, sheet.columns))
     data: dict[str, Any] = {
         RATER: sheet.rater,
         ROW: row.id,
-        HEADINGS: {
-            f"{TEXT}{place}": heading
-            for place, heading in enumerate(sheet.headings, start=1)
-            if heading in texts
-        },
+        HEADINGS: {f"{TEXT}{place}": name for place, name in headings if name in texts},
         COLUMNS: {f"{ANSWER}{place}": column for place, column in columns if column in asked},
+        **{f"{TEXT}{place}": texts.get(name, "") for place, name in headings},
     }
-    for place, heading in enumerate(sheet.headings, start=1):
-        data[f"{TEXT}{place}"] = texts.get(heading, "")
     for place, column in columns:
         one = asked.get(column)
         data[f"{ASKS}{place}"] = _NOT_ASKED if one is None else f"{one.asks} ({one.allowed})"
@@ -128,19 +124,10 @@ def _choice(choice: Choice) -> dict[str, str]:
     return {name: text for name, text in said.items() if text}
 
 
-def _add(parent: ET.Element, tag: str, **attributes: str) -> ET.Element:
-    return ET.SubElement(parent, tag, attributes)
-
-
 def _plain(text: str) -> str:
     """In one line, and without characters that XML cannot hold."""
-    return " ".join("".join(_characters(text)).split())
-
-
-def _characters(text: str) -> Iterator[str]:
-    for character in text:
-        odd = unicodedata.category(character) in ("Cc", "Cs") or ord(character) & 0xFFFE == 0xFFFE
-        yield " " if odd else character
+    odd = {c for c in text if unicodedata.category(c) in ("Cc", "Cs") or ord(c) & 0xFFFE == 0xFFFE}
+    return " ".join("".join(" " if c in odd else c for c in text).split())
 
 
 # ---- the export, read back: JSON ---------------------------------------------------------------
@@ -163,18 +150,16 @@ class _NotSoundError(Exception):
 
 def read(path: Path, problems: Findings) -> list[Returned]:
     """The rows of one file: a list of tasks with their annotations."""
-    data = read_bytes(path, problems, remedy=_REMEDY)
-    text = decode(data, path, problems) if data is not None else None
-    tasks = parse_json(text, Place(path.name), problems) if text is not None else UNREAD
-    if tasks is UNREAD:
-        return []
+    tasks = load_json(path, problems, remedy=_REMEDY)
     if not isinstance(tasks, list):
-        problems.add(Place(path.name), "is no list of tasks", _REMEDY)
+        if tasks is not UNREAD:
+            problems.add(Place(path.name), "is no list of tasks", _REMEDY)
         return []
     rows: list[Returned] = []
     users: dict[str, dict[str, Place]] = {}  # who annotated, by rater
     for number, task in enumerate(tasks, start=1):
-        at = Place(path.name, _label(task, number), "task")
+        name = task.get("id") if isinstance(task, dict) else None
+        at = Place(path.name, name if type(name) is int else f"{number} of the list", "task")
         try:
             annotation, row = _row(task, at)
         except _NotSoundError as error:
@@ -182,19 +167,15 @@ def read(path: Path, problems: Findings) -> list[Returned]:
             continue
         if row is not None:
             rows.append(row)
-            users.setdefault(row.rater, {}).setdefault(_user(annotation), at)
+            # A number, or all that the export says of the account.
+            user = json.dumps(annotation.get("completed_by"), sort_keys=True)
+            users.setdefault(row.rater, {}).setdefault(user, at)
     for rater, places in users.items():
         for at in list(places.values())[1:]:
             what = f"the tasks of rater {shown(rater)} were annotated under {len(places)} accounts"
             fix = "keep the rater's own annotations; if all are, make their completed_by the same"
             problems.add(at, what, fix)
     return rows
-
-
-def _label(task: Any, number: int) -> int | str:
-    """A task's id; its place in the list where it has none."""
-    known = task.get("id") if isinstance(task, dict) else None
-    return known if type(known) is int else f"{number} of the list"
 
 
 def _row(task: Any, at: Place) -> tuple[Mapping[str, Any], Returned | None]:
@@ -207,7 +188,10 @@ def _row(task: Any, at: Place) -> tuple[Mapping[str, Any], Returned | None]:
     rater, row = (_text(data.get(name), f"data > {name}") for name in (RATER, ROW))
     headings, columns = (_names(data.get(name), name) for name in (HEADINGS, COLUMNS))
     texts = {heading: _text(data.get(n), f"data > {n}") for n, heading in headings.items()}
-    submitted = [one for one in annotations if not _is_skipped(one)]
+    skipped = [one.get("was_cancelled", False) for one in annotations]
+    if not all(isinstance(one, bool) for one in skipped):
+        raise _NotSoundError("has an annotation whose was_cancelled is not true or false", _REMEDY)
+    submitted = [one for one, left in zip(annotations, skipped, strict=True) if not left]
     if len(submitted) > 1:
         raise _NotSoundError(f"has {len(submitted)} submitted annotations", _ONE)
     if not annotations:
@@ -220,13 +204,6 @@ def _row(task: Any, at: Place) -> tuple[Mapping[str, Any], Returned | None]:
         else:
             answers[columns.get(name, name)] = said
     return annotation, Returned(at, rater, row, texts, answers, comment)
-
-
-def _is_skipped(annotation: Mapping[str, Any]) -> bool:
-    skipped = annotation.get("was_cancelled", False)
-    if not isinstance(skipped, bool):
-        raise _NotSoundError("has an annotation whose was_cancelled is not true or false", _REMEDY)
-    return skipped
 
 
 def _said(annotation: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -281,11 +258,6 @@ def _text(value: Any, name: str) -> str:
     except UnicodeEncodeError:
         raise _NotSoundError(f"{name} holds half a character", _AGAIN) from None
     return value
-
-
-def _user(annotation: Mapping[str, Any]) -> str:
-    """Who annotated: a number, or all that the export says of the account."""
-    return json.dumps(annotation.get("completed_by"), sort_keys=True)
 
 
 KIND = Format(name="label-studio", endings=(".json",), write=_write, read=read)

@@ -1,34 +1,36 @@
-"""A sheet as a table: the columns that all spreadsheet formats share, written and read back.
+"""A sheet as a table: the columns that spreadsheets share, out and back; and sheets as CSV.
 
 One row of the table is one row of the study: who rates (`rater`), the row's id (`row`), what is
 read, a column per question, and `comment`. Every row says all that it needs, so that a rater may
 sort and filter. A long text goes on in a second column, since a cell holds 32,767 characters.
 """
 
+import csv
+import io
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
-from typing import NamedTuple
+from pathlib import Path
 
 from metassay.core.csv_injection import inert, restored
 from metassay.core.errors import shown
-from metassay.studies.answers import filled
-from metassay.studies.record import Item, Returned, Sheet, SheetRow, Shown
+from metassay.studies.record import Format, Item, Question, Returned, Sheet, SheetRow, Shown
+from metassay.tabular.decoding import csv_lines, decode, finite_number, read_bytes
 from metassay.tabular.rows import Findings, Place
+from metassay.tabular.sheet import separator_of
 
 RATER, ROW, COMMENT = "rater", "row", "comment"
 NOT_ASKED = "\N{EM DASH}"  # in a cell whose question is not asked in this row
 
 _HELD = 32_000  # characters of a cell; a few are left for the quote in front
 _GOES_ON = re.compile(r"(.+) \((\d+)\)")
-
-
-class Line(NamedTuple):
-    """One row of a table that came back, and where it stands."""
-
-    at: Place
-    cells: list[str]
+_NOT_SEEN = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060\u00ad"))
+_DECIMAL_COMMA = re.compile(r"([+-]?\d+),(\d+)", re.ASCII)
+_INSTRUCTIONS = "instructions.txt"
+_REMEDY = "send the sheet that came back, with its rows"
+_BOM = "\ufeff"  # without it, Excel takes UTF-8 for something else
 
 
 def header(sheet: Sheet) -> list[str]:
@@ -50,7 +52,7 @@ def lines(sheet: Sheet) -> Iterator[tuple[SheetRow, list[str]]]:
 
 def guide(sheet: Sheet) -> list[str]:
     """What the rater is told, a paragraph each: the task, then each question with its answers."""
-    told = [
+    return [
         *sheet.instructions,
         f"Fill in the columns {', '.join(sheet.columns)}. Leave a cell empty where you cannot"
         f" say; {NOT_ASKED} means that nothing is asked there. Anything else that you want to"
@@ -58,8 +60,8 @@ def guide(sheet: Sheet) -> list[str]:
         "A cell may not show a long text whole: the page with the texts (.html) does.",
         f"You may sort and filter rows. Change nothing in {RATER}, {ROW} and the texts, and delete"
         " no row.",
+        *allowed(sheet),
     ]
-    return [*told, *allowed(sheet)]
 
 
 def allowed(sheet: Sheet) -> Iterator[str]:
@@ -70,15 +72,15 @@ def allowed(sheet: Sheet) -> Iterator[str]:
         yield from (f"    {one.word}: {one.means}" for one in question.choices if one.means)
 
 
-def returned(table: Iterable[Line], problems: Findings) -> list[Returned]:
+def returned(table: Iterable[tuple[Place, list[str]]], problems: Findings) -> list[Returned]:
     """The rows of a table that came back; blank ones are passed over.
 
     The first one names the columns. A cell that says only that nothing is asked is empty.
     """
-    table = [line for line in table if any(map(filled, line.cells))]
+    table = [(at, cells) for at, cells in table if any(map(filled, cells))]
     if not table:
         return []
-    at, names = table[0].at, [filled(cell) for cell in table[0].cells]
+    at, names = table[0][0], list(map(filled, table[0][1]))
     lacking = [name for name in (RATER, ROW) if name not in names]
     twice = sorted(name for name, n in Counter(filter(None, names)).items() if n > 1)
     for name in lacking:
@@ -88,28 +90,55 @@ def returned(table: Iterable[Line], problems: Findings) -> list[Returned]:
         problems.add(at, f"column {shown(name)} is there twice", "remove one of them")
     if lacking or twice:
         return []
-    return [one for line in table[1:] for one in _returned(line, names, problems)]
+    return [one for line in table[1:] for one in _returned(*line, names, problems)]
 
 
-def _returned(line: Line, names: Sequence[str], problems: Findings) -> Iterator[Returned]:
-    beyond = [cell for cell in line.cells[len(names) :] if filled(cell)]
-    if beyond:
+def _returned(
+    at: Place, cells: list[str], names: Sequence[str], problems: Findings
+) -> Iterator[Returned]:
+    if any(map(filled, cells[len(names) :])):
         what = "has more cells than the first row names"
-        problems.add(line.at, what, "move what is beyond the last column into 'comment'")
+        problems.add(at, what, "move what is beyond the last column into 'comment'")
         return
     # Unnamed columns share one name: they are not read, but may hold what a rater has added.
-    cells = {"": "".join(cell for name, cell in zip(names, line.cells, strict=False) if not name)}
-    cells |= {n: c for n, c in zip(names, [*line.cells, *[""] * len(names)], strict=False) if n}
-    texts = {name: cells.pop(name, "") for name in (RATER, ROW, COMMENT)}
-    answers = {name: "" if filled(said) == NOT_ASKED else said for name, said in cells.items()}
-    yield Returned(
-        line.at,
-        filled(texts[RATER]),
-        filled(texts[ROW]),
-        _joined(cells),
-        answers,
-        restored(texts[COMMENT].strip()),
-    )
+    named = {"": "".join(cell for name, cell in zip(names, cells, strict=False) if not name)}
+    named |= {n: c for n, c in zip(names, [*cells, *[""] * len(names)], strict=False) if n}
+    rater, row, comment = (named.pop(name, "") for name in (RATER, ROW, COMMENT))
+    answers = {name: "" if filled(said) == NOT_ASKED else said for name, said in named.items()}
+    said = restored(comment.strip())
+    yield Returned(at, filled(rater), filled(row), _joined(named), answers, said)
+
+
+def filled(written: str) -> str:
+    """What was written, without blanks around it and characters that nobody sees."""
+    return restored(unicodedata.normalize("NFKC", written).translate(_NOT_SEEN).strip())
+
+
+def value_of(question: Question, written: str) -> float | None:
+    """The value of an answer; None where nothing is written.
+
+    A choice is known by its word in any case, or by its number; `3`, `3.0` and `3,0` are one
+    number. ValueError says why anything else is not allowed, without what was written.
+    """
+    said = filled(written)
+    if not said:
+        return None
+    number = finite_number(_DECIMAL_COMMA.sub(r"\1.\2", said))
+    if question.kind == "choice":
+        for choice in question.choices:
+            word = finite_number(choice.word)
+            if said.casefold() == choice.word.casefold() or (number is not None and number == word):
+                return choice.value
+        raise ValueError("is none of the answers that are allowed")
+    if number is None:
+        raise ValueError("is no number")
+    if question.whole and number != int(number):
+        raise ValueError("is no whole number")
+    if number > question.high and question.capped:
+        raise ValueError(f"is over the cap of {question.high:g}")
+    if not question.low <= number <= question.high:
+        raise ValueError("is off the scale")
+    return number
 
 
 def heading_of(column: str) -> str:
@@ -138,11 +167,8 @@ def _joined(cells: dict[str, str]) -> dict[str, str]:
     """Texts by heading, put together again; cells of other columns stay as they are."""
     found: dict[str, str] = {}
     for name, value in cells.items():
-        heading = heading_of(name)
-        if heading in found:
-            found[heading] += restored(value)
-        else:
-            found[name] = restored(value)
+        heading = heading_of(name) if heading_of(name) in found else name
+        found[heading] = found.get(heading, "") + restored(value)
     return found
 
 
@@ -190,3 +216,32 @@ def _page_item(item: Item) -> Iterator[str]:
 def _page_texts(shown: Sequence[Shown]) -> Iterator[str]:
     for heading, text in shown:
         yield f"<h3>{escape(heading)}</h3><p>{escape(text)}</p>"
+
+
+# ---- sheets as CSV, one file per rater, with instructions and the page --------------------------
+
+
+def _write(sheet: Sheet, folder: Path) -> list[str]:
+    table = io.StringIO(newline="")
+    writer = csv.writer(table, lineterminator="\r\n")
+    writer.writerow(header(sheet))
+    writer.writerows(cells for _, cells in lines(sheet))
+    contents = {
+        f"{sheet.rater}.csv": (_BOM + table.getvalue()).encode("utf-8"),
+        f"{sheet.rater}.html": page(sheet),
+        _INSTRUCTIONS: ("\n\n".join(guide(sheet)) + "\n").encode("utf-8"),
+    }
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    return list(contents)
+
+
+def _read(path: Path, problems: Findings) -> list[Returned]:
+    data = read_bytes(path, problems, remedy=_REMEDY)
+    text = decode(data, path, problems) if data is not None else None
+    if text is None:
+        return []
+    return returned(csv_lines(text, path.name, problems, separator_of(text)), problems)
+
+
+KIND = Format(name="csv", endings=(".csv", ".tsv", ".txt"), write=_write, read=_read)

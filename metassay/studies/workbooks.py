@@ -3,37 +3,38 @@
 import datetime
 import io
 import zipfile
-from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import openpyxl
+from openpyxl.styles import Alignment, Font
+from openpyxl.utils import get_column_letter
+from openpyxl.worksheet.datavalidation import DataValidation
+from openpyxl.writer.excel import ExcelWriter
+
 from metassay.studies.record import Format, Question, Returned, Sheet
-from metassay.studies.sheets import COMMENT, RATER, ROW, Line, guide, header, lines, returned
-from metassay.studies.sheets import page as reading_page
+from metassay.studies.sheets import COMMENT, RATER, ROW, guide, header, lines, returned
+from metassay.studies.sheets import page as page_of
 from metassay.tabular.rows import Findings, Place
-from metassay.tabular.workbook import Page, pages
+from metassay.tabular.workbook import pages
 
 _ANSWERS, _INSTRUCTIONS = "answers", "instructions"  # the workbook's pages
 _REMEDY = "send the workbook that came back, with its rows"
 _NARROW, _WIDE = 14, 80  # widths of columns, in characters
 _LONG = 25  # characters from which a column's texts need a wide one
 _LIST = 250  # characters of a list of answers that every spreadsheet takes
+_WRAPPED = Alignment(wrap_text=True, vertical="top")
 _MADE = datetime.datetime(2000, 1, 1)  # the same bytes each time
 
 
 def _write(sheet: Sheet, folder: Path) -> list[str]:
-    name = f"{sheet.rater}.xlsx"
+    name, texts = f"{sheet.rater}.xlsx", f"{sheet.rater}.html"
     (folder / name).write_bytes(_workbook(sheet))
-    texts = f"{sheet.rater}.html"
-    (folder / texts).write_bytes(reading_page(sheet))
+    (folder / texts).write_bytes(page_of(sheet))
     return [name, texts]
 
 
 def _workbook(sheet: Sheet) -> bytes:
-    import openpyxl  # here and below: it takes a while, and not everybody writes workbooks
-    from openpyxl.writer.excel import ExcelWriter
-
     book = openpyxl.Workbook()
     book.properties.created = book.properties.modified = _MADE
     page = book.active
@@ -48,7 +49,7 @@ def _workbook(sheet: Sheet) -> bytes:
     told = book.create_sheet(_INSTRUCTIONS)
     for number, text in enumerate(guide(sheet), start=1):
         _put(told.cell(number, 1), text)
-        told.cell(number, 1).alignment = _wrapped()
+        told.cell(number, 1).alignment = _WRAPPED
     told.column_dimensions["A"].width = 110
     made = io.BytesIO()
     ExcelWriter(book, _Undated(made, "w")).save()
@@ -72,9 +73,6 @@ def _put(cell: Any, text: str) -> None:
 
 
 def _laid_out(page: Any, table: list[list[str]]) -> None:
-    from openpyxl.styles import Font
-    from openpyxl.utils import get_column_letter
-
     page.freeze_panes = "C2"  # the header, and who and which row
     page.auto_filter.ref = page.dimensions
     for column in range(1, len(table[0]) + 1):
@@ -84,35 +82,23 @@ def _laid_out(page: Any, table: list[list[str]]) -> None:
         page.column_dimensions[get_column_letter(column)].width = _WIDE if wide else _NARROW
     for row in page.iter_rows():
         for cell in row:
-            cell.alignment = _wrapped()
-
-
-def _wrapped() -> Any:
-    from openpyxl.styles import Alignment
-
-    return Alignment(wrap_text=True, vertical="top")
+            cell.alignment = _WRAPPED
 
 
 def _validated(page: Any, sheet: Sheet, names: list[str]) -> None:
-    from openpyxl.utils import get_column_letter
-
-    cells: dict[Question, list[str]] = defaultdict(list)
+    rules: dict[Question, Any] = {}
     for number, (row, _) in enumerate(lines(sheet), start=2):
         for question in row.asks:
-            letter = get_column_letter(names.index(question.column) + 1)
-            cells[question].append(f"{letter}{number}")
-    for question, places in cells.items():
-        rule = _rule(question)
-        if rule is not None:
-            page.add_data_validation(rule)
-            for place in places:
-                rule.add(place)
+            if question not in rules:
+                rules[question] = _rule(question)
+                if rules[question] is not None:
+                    page.add_data_validation(rules[question])
+            if (rule := rules[question]) is not None:
+                rule.add(f"{get_column_letter(names.index(question.column) + 1)}{number}")
 
 
 def _rule(question: Question) -> Any:
     """What the spreadsheet lets a rater enter; None where no list can hold it."""
-    from openpyxl.worksheet.datavalidation import DataValidation
-
     if question.kind == "choice":
         words = [choice.word for choice in question.choices]
         listed = ",".join(words)
@@ -131,21 +117,17 @@ def _rule(question: Question) -> Any:
 
 
 def _read(path: Path, problems: Findings) -> list[Returned]:
-    before = len(problems.lines())
-    found = pages(path, problems, remedy=_REMEDY)
-    table = list(_table(found, path.name, problems))
-    if not table and len(problems.lines()) == before:
-        problems.add(Place(path.name), "has no page with rows to read", _REMEDY)
-    return returned(table, problems)
-
-
-def _table(found: list[Page], name: str, problems: Findings) -> Iterator[Line]:
     """The rows of the page of answers, or of the first one that has its columns."""
+    faults = Findings()  # of this file alone: they may be why there is nothing to read
+    found = pages(path, faults, remedy=_REMEDY)
     for page in sorted(found, key=lambda page: page.title != _ANSWERS):
         if {RATER, ROW} <= {cell.strip() for cell in page.rows[0][1]}:
-            page.check(name, problems)
-            yield from (Line(*row) for row in page.rows)
-            return
+            page.check(path.name, problems)
+            return returned(page.rows, problems)
+    if not faults:
+        faults.add(Place(path.name), "has no page with rows to read", _REMEDY)
+    problems.merge(faults)
+    return []
 
 
 KIND = Format(name="xlsx", endings=(".xlsx",), write=_write, read=_read)

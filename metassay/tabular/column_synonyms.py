@@ -6,34 +6,48 @@ from metassay.core.confusables import folded
 
 _SPACING = re.compile(r"[\W_]+")
 _ZEROS = re.compile(r"(?<![0-9])0+(?=[0-9])")
-DOC, SYSTEM, TEXT, SOURCE, REFERENCE = "doc", "system", "text", "source", "reference"
-RATER, CRITERION, METRIC, VALUE = "rater", "criterion", "metric", "value"
-# What documents, and systems, belong to.
-STRATA, CLUSTER, FAMILY = "strata", "cluster", "family"
+
+
+class Role:
+    """What a column holds; strata and clusters are of documents, families of systems."""
+
+    DOC = "doc"
+    SYSTEM = "system"
+    TEXT = "text"
+    SOURCE = "source"
+    REFERENCE = "reference"
+    RATER = "rater"
+    CRITERION = "criterion"
+    METRIC = "metric"
+    VALUE = "value"
+    STRATA = "strata"
+    CLUSTER = "cluster"
+    FAMILY = "family"
+
 
 # In English, and what German spreadsheets write.
 _USUAL = {
-    DOC: "doc_id doc document_id document docid id visit_id visit encounter_id encounter case_id"
-    " case note_id item_id item sample_id sample example_id example instance_id record_id"
+    Role.DOC: "doc_id doc document_id document docid id visit_id visit encounter_id encounter"
+    " case_id case note_id item_id item sample_id sample example_id example instance_id record_id"
     " patient_id patient dokument fall fall_id fallnummer fall_nr text_id",
-    SYSTEM: "system system_id author model model_id model_name system_name llm method generator"
-    " summarizer modell",
-    TEXT: "text output system_output prediction generated generated_text summary response"
+    Role.SYSTEM: "system system_id author model model_id model_name system_name llm method"
+    " generator summarizer modell",
+    Role.TEXT: "text output system_output prediction generated generated_text summary response"
     " hypothesis candidate answer note generated_note generated_summary note_text summary_text"
     " zusammenfassung ausgabe",
-    SOURCE: "source input dialogue dialog transcript conversation article source_text input_text"
-    " document_text context report findings passage quelle quelltext",
-    REFERENCE: "reference gold target reference_text reference_summary reference_note ref"
+    Role.SOURCE: "source input dialogue dialog transcript conversation article source_text"
+    " input_text document_text context report findings passage quelle quelltext",
+    Role.REFERENCE: "reference gold target reference_text reference_summary reference_note ref"
     " ground_truth human_reference gold_note gold_summary referenz",
-    RATER: "rater rater_id annotator annotator_id judge coder expert reviewer evaluator worker_id"
-    " reader participant participant_id user username email e_mail email_address bewerter"
+    Role.RATER: "rater rater_id annotator annotator_id judge coder expert reviewer evaluator"
+    " worker_id reader participant participant_id user username email e_mail email_address bewerter"
     " gutachter",
-    CRITERION: "criterion dimension aspect question quality category criteria kriterium",
-    METRIC: "metric metric_name measure",
-    STRATA: "strata stratum",
-    CLUSTER: "cluster cluster_id",
-    FAMILY: "family system_family model_family",
-    VALUE: "value score rating grade label judgment judgement wert bewertung",
+    Role.CRITERION: "criterion dimension aspect question quality category criteria kriterium",
+    Role.METRIC: "metric metric_name measure",
+    Role.STRATA: "strata stratum",
+    Role.CLUSTER: "cluster cluster_id",
+    Role.FAMILY: "family system_family model_family",
+    Role.VALUE: "value score rating grade label judgment judgement wert bewertung",
 }
 USUAL = {role: words.split() for role, words in _USUAL.items()}
 
@@ -59,26 +73,30 @@ _BESIDE_RATINGS = re.compile(
 _COMPLETE = re.compile(r".*_complete")  # REDCap's, of each form: 0, 1 or 2
 
 # Columns of words beside texts that nobody takes for those of a system.
-_NO_SYSTEM = re.compile(
+NO_SYSTEM = re.compile(
     r"(.*_)?(prompt|instructions?|comments?|remarks?|title|feedback|rationale|explanation"
     r"|justification|question|bemerkung(en)?|kommentare?|titel|url|link|timestamp)(_.*)?"
 )
 
 _KINDS = "summary|summaries|note|notes|text|texts|report|output|impression|answer|standard|truth"
-_REFERENCE = re.compile(
+# Systems that are called as references are, alone or numbered, `Reference 2`.
+REFERENCES = re.compile(
     rf"(human_|expert_)?(reference|gold|golden|ref|ground_truth|groundtruth|goldstandard|referenz)s?"
     rf"(_({_KINDS}))?(_?\d+)?(_human)?"
 )
-_LIKE_REFERENCE = re.compile(
+# Those with a word of references that may mean something else.
+LIKE_REFERENCE = re.compile(
     r"(.*_)?(reference|gold|golden|ref|gt|ground_truth|groundtruth|referenz|target)(_.*)?"
 )
-_KIND_OF_TEXT = re.compile(
+# What says of what sort a text is, and not who wrote it.
+KIND_OF_TEXT = re.compile(
     r"((full|original|discharge|clinical|progress|lay|plain|patient|assessment|and)_)*"
     r"(impression|abstract|highlights|conclusions?|findings|plan|assessment|history|hpi|letter"
     r"|diagnosis|description|background|answer|question|key_points|body|content"
     rf"|{_KINDS})(_text)?"
 )
-_HUMAN = re.compile(
+# Systems that are called as people are, who may have written references.
+HUMAN = re.compile(
     r"(.*_)?(human|humans|expert|experts|physician|clinician|doctor|original|mensch|arzt)(_.*)?"
 )
 
@@ -92,14 +110,11 @@ _LIKE_CRITERION = re.compile(
 
 # Which of two texts is better, and the two.
 WINNERS = ("winner", "preferred", "preference", "preferred_model", "choice", "chosen", "better")
-_OF_TWO = re.compile(
+OF_TWO = re.compile(
     r"(model|system|response|output|answer|text|summary|candidate|author)_?([ab12]|left|right)"
 )
-
-
-def of_two(name: str) -> bool:
-    """Whether a column is called as one of two texts that are compared, `model_a`."""
-    return bool(_OF_TWO.fullmatch(plain(name)))
+# Columns of numbers that may hold who rated, or what such a person gave.
+MAY_RATE = re.compile("expert|judge|reviewer|evaluator|reader|user")
 
 
 def plain(name: str) -> str:
@@ -107,55 +122,28 @@ def plain(name: str) -> str:
     return re.sub(r"[\W_]+", "_", name.casefold()).strip("_")
 
 
+def called(name: str, names: re.Pattern[str]) -> bool:
+    """Whether a column or system is called so: the whole name, as `plain` has it."""
+    return bool(names.fullmatch(plain(name)))
+
+
 def of_rater(name: str) -> bool:
     """Whether it is called as raters are who have numbers, `rater_1`."""
     return bool(_OF_RATER.fullmatch(name.strip()))
 
 
-def may_be_rated_by(name: str) -> bool:
-    """Whether a column of numbers may hold who rated, or what such a person gave."""
-    return plain(name) in ("expert", "judge", "reviewer", "evaluator", "reader", "user")
-
-
 def beside(name: str, *, ratings: bool, redcap: bool = False) -> bool:
     """Whether a column of numbers is called as one that holds no ratings, or no metric."""
-    said = plain(name)
     return bool(
-        _BESIDE.fullmatch(said)
-        or (ratings and _BESIDE_RATINGS.fullmatch(said))
-        or (redcap and _COMPLETE.fullmatch(said))
+        called(name, _BESIDE)
+        or (ratings and called(name, _BESIDE_RATINGS))
+        or (redcap and called(name, _COMPLETE))
     )
-
-
-def no_system(name: str) -> bool:
-    """Whether a column of words is called as one that holds no texts of a system."""
-    return bool(_NO_SYSTEM.fullmatch(plain(name)))
-
-
-def called_reference(name: str) -> bool:
-    """Whether a system is called as references are, alone or numbered, `Reference 2`."""
-    return bool(_REFERENCE.fullmatch(plain(name)))
-
-
-def like_reference(name: str) -> bool:
-    """Whether a system's name has a word of references, and may mean something else."""
-    return bool(_LIKE_REFERENCE.fullmatch(plain(name)))
-
-
-def kind_of_text(name: str) -> bool:
-    """Whether it says what sort of text it is, and not who wrote it."""
-    return bool(_KIND_OF_TEXT.fullmatch(plain(name)))
-
-
-def human(name: str) -> bool:
-    """Whether a system is called as people are, who may have written references."""
-    return bool(_HUMAN.fullmatch(plain(name)))
 
 
 def like_criterion(name: str) -> bool:
     """Whether a column is called as something that is rated, and not as somebody who rates."""
-    said = plain(name)
-    return bool(_LIKE_CRITERION.fullmatch(said)) or said.count("_") >= 2
+    return called(name, _LIKE_CRITERION) or plain(name).count("_") >= 2
 
 
 def plain_key(key: str) -> str:

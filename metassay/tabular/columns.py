@@ -4,40 +4,57 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from metassay.core.errors import shown
-from metassay.tabular.column_synonyms import (
-    CLUSTER,
-    CRITERION,
-    DOC,
-    FAMILY,
-    METRIC,
-    RATER,
-    REFERENCE,
-    SOURCE,
-    STRATA,
-    SYSTEM,
-    TEXT,
-    VALUE,
-)
+from metassay.tabular.column_synonyms import Role
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import Sheet
-from metassay.tabular.wide import Named, told_by
 
 # What a column may hold, in each of the three files.
 ROLES = {
-    "texts": (DOC, SYSTEM, SOURCE, REFERENCE, TEXT, STRATA, CLUSTER, FAMILY),
-    "ratings": (DOC, SYSTEM, RATER, CRITERION, VALUE),
-    "scores": (DOC, SYSTEM, METRIC, VALUE),
+    "texts": (
+        Role.DOC,
+        Role.SYSTEM,
+        Role.SOURCE,
+        Role.REFERENCE,
+        Role.TEXT,
+        Role.STRATA,
+        Role.CLUSTER,
+        Role.FAMILY,
+    ),
+    "ratings": (Role.DOC, Role.SYSTEM, Role.RATER, Role.CRITERION, Role.VALUE),
+    "scores": (Role.DOC, Role.SYSTEM, Role.METRIC, Role.VALUE),
 }
 # Columns side by side that hold one thing each: what `--columns` calls them, and what each is.
-SPREAD = {"systems": SYSTEM, "criteria": CRITERION, "raters": RATER, "metrics": METRIC}
-MAY_LACK = (SOURCE, REFERENCE, STRATA, CLUSTER, FAMILY)  # what need not stand in every row
+SPREAD = {
+    "systems": Role.SYSTEM,
+    "criteria": Role.CRITERION,
+    "raters": Role.RATER,
+    "metrics": Role.METRIC,
+}
+MAY_LACK = (
+    Role.SOURCE,
+    Role.REFERENCE,
+    Role.STRATA,
+    Role.CLUSTER,
+    Role.FAMILY,
+)  # what need not stand in every row
 WIDE = "wide"  # what it calls the form of names that say several things each
 SPREADS = {
     "texts": ("systems",),
     "ratings": ("criteria", "raters", WIDE),
     "scores": ("metrics", WIDE),
 }
-THINGS = {"ratings": (DOC, SYSTEM, CRITERION, RATER), "scores": (SYSTEM, METRIC)}
+THINGS = {
+    "ratings": (Role.DOC, Role.SYSTEM, Role.CRITERION, Role.RATER),
+    "scores": (Role.SYSTEM, Role.METRIC),
+}
+
+
+Named = Mapping[str, Mapping[str, str]]  # what each column's name says, by role
+
+
+def told_by(named: Named) -> frozenset[str]:
+    """The roles of which the names say something."""
+    return frozenset(role for said in named.values() for role in said)
 
 
 @dataclass(frozen=True)

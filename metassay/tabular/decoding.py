@@ -148,6 +148,25 @@ def parse_json(text: str, at: Place, problems: Findings) -> Any:
     return UNREAD
 
 
+def load_json(path: Path, problems: Findings, *, remedy: str) -> Any:
+    """The value of a JSON file, or UNREAD with a problem."""
+    data = read_bytes(path, problems, remedy=remedy)
+    text = decode(data, path, problems) if data is not None else None
+    return UNREAD if text is None else parse_json(text, Place(path.name), problems)
+
+
+def json_list(
+    path: Path, problems: Findings, *, remedy: str, what: str = "records"
+) -> list[tuple[Place, Any]] | None:
+    """The records of a file that is one JSON list, and their places; None, with a problem, else."""
+    value = load_json(path, problems, remedy=remedy)
+    if isinstance(value, list):
+        return [(Place(path.name, n, "record"), one) for n, one in enumerate(value, start=1)]
+    if value is not UNREAD:
+        problems.add(Place(path.name), f"is not a list of {what}", remedy)
+    return None
+
+
 def decode(data: bytes, path: Path, problems: Findings) -> str | None:
     """The whole file as text; None, with a problem, if it is not UTF-8."""
     try:

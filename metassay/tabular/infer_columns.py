@@ -13,34 +13,34 @@ import numpy as np
 
 from metassay.core.errors import shown
 from metassay.tabular.column_synonyms import (
-    CLUSTER,
-    CRITERION,
-    DOC,
-    FAMILY,
-    METRIC,
-    RATER,
-    REFERENCE,
-    SOURCE,
-    STRATA,
-    SYSTEM,
-    TEXT,
+    KIND_OF_TEXT,
+    MAY_RATE,
+    NO_SYSTEM,
+    OF_TWO,
     USUAL,
-    VALUE,
     WINNERS,
+    Role,
     beside,
-    kind_of_text,
+    called,
     like_criterion,
-    may_be_rated_by,
-    no_system,
     of_rater,
-    of_two,
     plain,
 )
-from metassay.tabular.columns import ROLES, SPREAD, SPREADS, THINGS, WIDE, Columns, Keys
+from metassay.tabular.columns import (
+    ROLES,
+    SPREAD,
+    SPREADS,
+    THINGS,
+    WIDE,
+    Columns,
+    Keys,
+    Named,
+    told_by,
+)
 from metassay.tabular.numbers import absent, in_order
 from metassay.tabular.rows import Findings, Place
-from metassay.tabular.sheet import Sheet, as_keys
-from metassay.tabular.wide import Named, crossed, guessed_names, is_pattern, read_names, told_by
+from metassay.tabular.sheet import Sheet, as_keys, together
+from metassay.tabular.wide import crossed, guessed_names, is_pattern, read_names
 
 SHARE = 0.5  # of a column's keys that must be known for it to be taken for the texts' documents
 _OF_IDS = re.compile(
@@ -86,7 +86,7 @@ class Guess:
     def thing_by_name(self, role: str) -> None:
         """As `by_name`; but a column `quality` of grades is a criterion, and names none."""
         free, numbers = self.free, numeric(self.sheet, self.free)
-        named = {plain(column) for column in numbers} & set(USUAL[VALUE])
+        named = {plain(column) for column in numbers} & set(USUAL[Role.VALUE])
         rated = [column for column in free if in_order(self.sheet.cells(column))]
         rated += [] if named else numbers
         self.free = [column for column in free if column not in rated]
@@ -124,12 +124,12 @@ class Guess:
         """What was found, if each role that is needed was."""
         lacks = [role for role in needed if role not in {*self.roles, *told_by(self.spread)}]
         if self.spread:
-            lacks = [role for role in lacks if role not in (TEXT, VALUE)]
+            lacks = [role for role in lacks if role not in (Role.TEXT, Role.VALUE)]
         for role in lacks:
-            numbers = " of numbers" if role == VALUE else ""
+            numbers = " of numbers" if role == Role.VALUE else ""
             what = f"no column{numbers} could be told to hold the {role} of {self.kind}"
             fix = f"say which: --columns {self.kind}.{role}=COLUMN, of {listed(self.sheet.columns)}"
-            if role == VALUE and self.kind == "ratings":
+            if role == Role.VALUE and self.kind == "ratings":
                 fix += "; or, of grades in words, their order: --scale COLUMN=WORST<...<BEST"
             self.ask(what, fix)
         return None if lacks else Columns(self.roles, self.spread, self.pattern)
@@ -137,7 +137,7 @@ class Guess:
 
 def key_column(guess: Guess) -> str | None:
     """A column of short keys, as many as there can be documents; None if there is none."""
-    system = guess.roles.get(SYSTEM)
+    system = guess.roles.get(Role.SYSTEM)
     frame = guess.sheet.frame
     for column in guess.free:
         again = frame.duplicated([column, system] if system else [column]).any()
@@ -233,10 +233,9 @@ def guess_of(
 
 def found_columns(guess: Guess) -> Columns | None:
     """The guess with all that names and cells tell; None with problems if that is not enough."""
-    finder = {"texts": _of_texts, "ratings": _of_ratings, "scores": _of_scores}[guess.kind]
-    columns = finder(guess)
+    columns = _of_texts(guess) if guess.kind == "texts" else _of_values(guess)
     if columns is not None:
-        for column in (*columns.spread, columns.roles.get(VALUE, "")):
+        for column in (*columns.spread, columns.roles.get(Role.VALUE, "")):
             if column in guess.sheet.merged:
                 fix = "unmerge them, and write into each cell what it is to say"
                 what = f"column {shown(column)} has merged cells, of which each may mean all rows"
@@ -251,6 +250,8 @@ def joined_by_text(sheet: Sheet, other: Sheet, doc: str, system: str) -> Sheet:
     sheet holds texts of its, the sheet stays as it is. Only a column that is called as ids are will
     do: grades of both files may be the same few numbers, and no text is known by its grade.
     """
+    if sheet.parts:
+        return together([joined_by_text(one, other, doc, system) for one in sheet.parts])
     if doc in sheet.frame or doc not in other.frame:
         return sheet
     for column in sheet.columns:
@@ -287,33 +288,39 @@ def _said_wide(guess: Guess, pattern: str) -> bool:
 
 
 def _of_texts(guess: Guess) -> Columns | None:
-    for role in (DOC, SYSTEM, REFERENCE, SOURCE, STRATA, CLUSTER, FAMILY):
-        if not (role in (SYSTEM, FAMILY) and guess.spread):
+    for role in (
+        Role.DOC,
+        Role.SYSTEM,
+        Role.REFERENCE,
+        Role.SOURCE,
+        Role.STRATA,
+        Role.CLUSTER,
+        Role.FAMILY,
+    ):
+        if not (role in (Role.SYSTEM, Role.FAMILY) and guess.spread):
             guess.by_name(role)
     if not guess.spread:
-        guess.by_name(TEXT)
-    if DOC not in guess.roles:
-        guess.take(DOC, key_column(guess))
-    long = [c for c in guess.free if wordy(guess.sheet, c) and not no_system(c)]
-    if SYSTEM in guess.roles and TEXT not in guess.roles and len(long) > 1:
-        fix = (
-            f"say which: --columns texts.{TEXT}=COLUMN, or texts.systems=... if each is a system's"
-        )
+        guess.by_name(Role.TEXT)
+    if Role.DOC not in guess.roles:
+        guess.take(Role.DOC, key_column(guess))
+    long = [c for c in guess.free if wordy(guess.sheet, c) and not called(c, NO_SYSTEM)]
+    if Role.SYSTEM in guess.roles and Role.TEXT not in guess.roles and len(long) > 1:
+        fix = "say which: --columns texts.text=COLUMN, or texts.systems=... if each is a system's"
         guess.ask(f"{listed(long)} all hold texts", fix)
         return None
-    if SYSTEM in guess.roles and long:
-        guess.take(TEXT, long[0])
-    elif SYSTEM not in guess.roles and not guess.spread:
+    if Role.SYSTEM in guess.roles and long:
+        guess.take(Role.TEXT, long[0])
+    elif Role.SYSTEM not in guess.roles and not guess.spread:
         _side_by_side(guess, long)
         if not told_whose(guess):
             return None
-    return guess.columns(DOC, TEXT)
+    return guess.columns(Role.DOC, Role.TEXT)
 
 
 def _side_by_side(guess: Guess, long: Sequence[str]) -> None:
     """A column per system; one that is called after a kind of text may be something else."""
-    own = [guess.roles.pop(TEXT)] if TEXT in guess.roles else []
-    kinds = [*own, *filter(kind_of_text, long)]
+    own = [guess.roles.pop(Role.TEXT)] if Role.TEXT in guess.roles else []
+    kinds = [*own, *(column for column in long if called(column, KIND_OF_TEXT))]
     systems = [column for column in guess.sheet.columns if column in own or column in long]
     if kinds and len(systems) > 1:
         joined = shlex.quote(f"texts.systems={','.join(systems)}")
@@ -322,66 +329,53 @@ def _side_by_side(guess: Guess, long: Sequence[str]) -> None:
             f"say which columns are of systems: --columns {joined}, or fewer of"
             " them, and what the others are, as in texts.reference=COLUMN",
         )
-    guess.spread_over(SYSTEM, systems)
+    guess.spread_over(Role.SYSTEM, systems)
 
 
-def _of_ratings(guess: Guess) -> Columns | None:
+def _of_values(guess: Guess) -> Columns | None:
+    """Of ratings, or of scores."""
+    thing = Role.METRIC if guess.kind == "scores" else Role.CRITERION
     find_keys(guess)
-    if RATER not in told_by(guess.spread):
-        guess.by_name(RATER)
-    if CRITERION not in told_by(guess.spread):
-        guess.thing_by_name(CRITERION)
-    if not guess.spread and VALUE not in guess.roles:
-        _find_values(guess)
-    return guess.columns(DOC, VALUE) if settled(guess) else None
+    if thing == Role.CRITERION and Role.RATER not in told_by(guess.spread):
+        guess.by_name(Role.RATER)
+    if thing not in told_by(guess.spread):
+        guess.thing_by_name(thing)
+    if not guess.spread and Role.VALUE not in guess.roles:
+        _find_values(guess, thing)
+    return guess.columns(Role.DOC, Role.VALUE) if settled(guess) else None
 
 
-def _find_values(guess: Guess) -> None:
-    """Where the ratings stand: in one column, or in several side by side."""
+def _find_values(guess: Guess, thing: str) -> None:
+    """Where the numbers stand: in one column, or in several side by side."""
     numbers = guess.numbers()
-    pattern, names = guessed_names(numbers, guess.keys, guess.roles, THINGS["ratings"])
-    if CRITERION in guess.roles:
-        guess.by_name(VALUE)
+    if thing in guess.roles:
+        guess.by_name(Role.VALUE)
         if len(numbers) == 1:
-            guess.take(VALUE, numbers[0])
-    if VALUE in guess.roles or not numbers:
+            guess.take(Role.VALUE, numbers[0])
+    if Role.VALUE in guess.roles or not numbers or Role.METRIC in guess.roles:
         return
+    pattern, names = guessed_names(numbers, guess.keys, guess.roles, THINGS[guess.kind])
     if pattern:
         guess.set_spread(names, pattern)
-    elif CRITERION in guess.roles or (RATER not in guess.roles and all(map(of_rater, numbers))):
-        guess.spread_over(RATER, numbers)
+    elif thing == Role.METRIC:
+        guess.spread_over(Role.METRIC, numbers)
+    elif thing in guess.roles or (Role.RATER not in guess.roles and all(map(of_rater, numbers))):
+        guess.spread_over(Role.RATER, numbers)
     else:
-        guess.spread_over(CRITERION, numbers)
-        if RATER not in guess.roles and len(numbers) > 1:
+        guess.spread_over(Role.CRITERION, numbers)
+        if Role.RATER not in guess.roles and len(numbers) > 1:
             ask_rater_or_criterion(guess, numbers)
-
-
-def _of_scores(guess: Guess) -> Columns | None:
-    find_keys(guess)
-    if not guess.spread and VALUE not in guess.roles:
-        guess.thing_by_name(METRIC)
-        numbers = guess.numbers()
-        if METRIC in guess.roles:
-            guess.by_name(VALUE)
-            if len(numbers) == 1:
-                guess.take(VALUE, numbers[0])
-        else:
-            pattern, names = guessed_names(numbers, guess.keys, guess.roles, THINGS["scores"])
-            guess.set_spread(names or {one: {METRIC: one} for one in numbers}, pattern)
-    elif VALUE in guess.roles and METRIC not in guess.roles:
-        guess.by_name(METRIC)
-    return guess.columns(DOC, VALUE) if settled(guess) else None
 
 
 def find_keys(guess: Guess) -> None:
     """Documents and systems: the column that is called as the texts' is, or holds their keys."""
-    for role, keys in ((DOC, guess.keys.documents), (SYSTEM, guess.keys.systems)):
+    for role, keys in ((Role.DOC, guess.keys.documents), (Role.SYSTEM, guess.keys.systems)):
         guess.take(role, guess.keys.called.get(role))
         shares = {column: known(guess.sheet, column, keys) for column in guess.free}
         held = {column: share for column, share in shares.items() if share >= SHARE}
         # Grades from 1 to 5 look like the keys of five documents: the name goes first.
         usual = [column for column in held if plain(column) in USUAL[role]]
-        if role not in guess.roles and not usual and len(held) > 1 and role == DOC:
+        if role not in guess.roles and not usual and len(held) > 1 and role == Role.DOC:
             what = f"{listed([*held])} all hold keys of documents"
             guess.ask(what, f"say which names them: --columns {guess.kind}.{role}=COLUMN")
         guess.take(role, max(usual or held, key=held.__getitem__, default=None))
@@ -405,14 +399,14 @@ def settled(guess: Guess) -> bool:
     if set(SPREADS[guess.kind]) & set(guess.said):
         return True
     asked = len(guess.problems.lines())
-    if SYSTEM not in guess.said:
+    if Role.SYSTEM not in guess.said:
         _ask_system(guess)
     if guess.kind == "ratings":
         _ask_preferences(guess)
     if guess.kind == "ratings":
         _ask_words(guess)
         _ask_rater(guess)
-    for column in () if VALUE in guess.roles else guess.free:
+    for column in () if Role.VALUE in guess.roles else guess.free:
         share = guess.sheet.share_of_numbers(column)
         if _MIXED <= share < NUMERIC and not beside(column, ratings=True):
             guess.ask(
@@ -425,7 +419,7 @@ def settled(guess: Guess) -> bool:
 
 def told_whose(guess: Guess) -> bool:
     """Ask whose texts are where one column has several of a document; whether nothing was asked."""
-    doc = guess.roles.get(DOC)
+    doc = guess.roles.get(Role.DOC)
     if doc is None or len(guess.spread) != 1 or not guess.free:
         return True
     (text,) = guess.spread
@@ -435,14 +429,14 @@ def told_whose(guess: Guess) -> bool:
     if not told:
         guess.ask(
             "documents have several texts, and no column could be told to say whose each is",
-            f"name it: --columns texts.{SYSTEM}=COLUMN, of {listed(guess.free)}",
+            f"name it: --columns texts.{Role.SYSTEM}=COLUMN, of {listed(guess.free)}",
         )
     return told
 
 
 def _ask_system(guess: Guess) -> None:
     """Of two columns of systems, as where two texts are compared, none says which is rated."""
-    system, keys = guess.roles.get(SYSTEM), guess.keys.systems
+    system, keys = guess.roles.get(Role.SYSTEM), guess.keys.systems
     others = [c for c in guess.free if known(guess.sheet, c, keys) >= SHARE]
     named = [system, *others] if system else others
     if len(named) > 1 and len(keys) > 1:
@@ -450,13 +444,13 @@ def _ask_system(guess: Guess) -> None:
             f"{listed(named)} all name systems, as where two texts are compared; a spreadsheet of"
             " those is not read",
             "leave it out, and write data/NAME/ratings.csv as docs/own-data.md has it (unit"
-            f" versus:AUTHOR); or say what is rated: --columns {guess.kind}.{SYSTEM}=COLUMN",
+            f" versus:AUTHOR); or say what is rated: --columns {guess.kind}.{Role.SYSTEM}=COLUMN",
         )
 
 
 def _ask_preferences(guess: Guess) -> None:
     """Refuse rows that say which of two texts is better."""
-    sides = [column for column in guess.sheet.columns if of_two(column)]
+    sides = [column for column in guess.sheet.columns if called(column, OF_TWO)]
     winners = [column for column in guess.sheet.columns if plain(column) in WINNERS]
     if len(sides) > 1 and winners:
         guess.ask(
@@ -482,14 +476,19 @@ def _ask_words(guess: Guess) -> None:
 
 def _ask_rater(guess: Guess) -> None:
     """A column `expert` of numbers may be who rated, or what the expert gave."""
-    rater, doc = guess.roles.get(RATER), guess.roles.get(DOC)
-    if RATER in guess.said or rater is None or doc is None or not numeric(guess.sheet, [rater]):
+    rater, doc = guess.roles.get(Role.RATER), guess.roles.get(Role.DOC)
+    if (
+        Role.RATER in guess.said
+        or rater is None
+        or doc is None
+        or not numeric(guess.sheet, [rater])
+    ):
         return
-    system = guess.roles.get(SYSTEM, doc)
-    thing = guess.roles.get(CRITERION, doc)
+    system = guess.roles.get(Role.SYSTEM, doc)
+    thing = guess.roles.get(Role.CRITERION, doc)
     frame = guess.sheet.frame
     again = frame.duplicated(list({doc, system, thing})).any()
-    if not may_be_rated_by(rater) or again or frame[rater].is_unique:
+    if not called(rater, MAY_RATE) or again or frame[rater].is_unique:
         return
     guess.ask(
         f"column {shown(rater)} may say who rated, or be a rating itself",

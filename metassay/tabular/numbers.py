@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from metassay.tabular.decoding import finite_number
+from metassay.tabular.rows import Findings, Place
 
 MISSING = frozenset(("", "na", "n/a", "nan"))  # as a cell, in any case
 # What stands for no number besides: of pandas, Excel, SAS, and of people.
@@ -89,6 +90,17 @@ class Numbers(NamedTuple):
     def finite(self, cell: str) -> bool:
         """Whether the cell is a number."""
         return self.number(cell) is not None
+
+    def sound(
+        self, cell: str, at: Place, what: str, remedy: str, problems: Findings
+    ) -> float | None:
+        """The number; None where the cell says that there is none, or with a problem, `what`."""
+        if self.none(cell) or self.fault:
+            return None
+        number = self.number(cell)
+        if number is None:
+            problems.add(at, what, remedy)  # not quoted: it may be a remark about the text
+        return number
 
     def none(self, cell: str) -> bool:
         """Whether the cell says that there is no number."""

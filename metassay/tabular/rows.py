@@ -6,10 +6,13 @@ raises once. Neither ever holds the text of a document.
 """
 
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
+
+AGAIN = "fetch the file again"  # the remedy where a released file is not as it was
 
 
 class Place(NamedTuple):
@@ -44,7 +47,7 @@ class Findings:
 
 
 class SourceRow(NamedTuple):
-    """One row of sources; passages, speaker and group are equally long."""
+    """One row of sources; passages, speaker and group are equally long (`source_row`)."""
 
     at: Place
     doc_id: str
@@ -125,8 +128,34 @@ class Rows:
     # absent from them may be one of those, so nobody is told to add it.
     unreadable: set[str] = field(default_factory=set)
 
+    def wrong(self, at: Place, what: str, example: str = "", remedy: str = AGAIN) -> None:
+        """Record a problem, by default of a file that was released otherwise."""
+        self.problems.add(at, what, remedy, example)
+
 
 Reader = Callable[[Path], Rows]
+
+
+def source_row(
+    at: Place,
+    doc_id: str,
+    task: str,
+    passages: list[str],
+    speaker: Sequence[str] = (),
+    group: Sequence[str] = (),
+    attributes: str | None = None,
+) -> SourceRow:
+    """A row of sources; speakers and groups that are not known are empty."""
+    blank = [""] * len(passages)
+    speakers, groups = list(speaker) or blank, list(group) or blank
+    return SourceRow(at, doc_id, task, passages, speakers, groups, attributes)
+
+
+def turns_of(dialogue: str, tag: re.Pattern[str]) -> tuple[list[str], list[str]]:
+    """Speakers and passages of a dialogue whose turns begin with a tag; its first group says who
+    speaks."""
+    _, *turns = tag.split(dialogue)
+    return turns[::2], [turn.strip() for turn in turns[1::2]]
 
 
 def canonical(attributes: Mapping[str, object]) -> str:

@@ -7,7 +7,6 @@ says; what Metassay's list of metrics says; what the name says.
 import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from math import nan
 from typing import NamedTuple
 
 from metassay.core.errors import shown
@@ -117,8 +116,9 @@ def said_scales(said: Iterable[tuple[str, str]], mark: str, problems: list[str])
     for name, written in said:
         ends = _RANGE.fullmatch(written)
         grades = [word.strip() for word in written.split("<")]
-        if ends and _number(ends[1]) < _number(ends[2]):
-            found.ranges[name] = (float(ends[1]), float(ends[2]))
+        low, high = (finite_number(ends[n]) for n in (1, 2)) if ends else (None, None)
+        if low is not None and high is not None and low < high:
+            found.ranges[name] = (low, high)
         elif len(grades) > 1 and all(grades) and len(set(grades)) == len(grades):
             found.words[name] = grades
         elif written in SCALES:
@@ -130,11 +130,6 @@ def said_scales(said: Iterable[tuple[str, str]], mark: str, problems: list[str])
                 " grades, of which the first counts 1, such as fluency=poor<fair<good"
             )
     return found
-
-
-def _number(written: str) -> float:
-    found = finite_number(written)
-    return nan if found is None else found
 
 
 def guessed_direction(name: str) -> str:

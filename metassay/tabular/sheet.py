@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,9 @@ from metassay.tabular.decoding import (
 )
 from metassay.tabular.numbers import Numbers, absent, numbers_of, seems_a_number
 from metassay.tabular.rows import Findings, Place
-from metassay.tabular.workbook import Page, pages
+
+if TYPE_CHECKING:
+    from metassay.tabular.workbook import Page
 
 REMEDY = "name a CSV, XLSX, JSON or Parquet file whose first row names its columns"
 _COLUMNS = 2000
@@ -227,6 +229,7 @@ def together(sheets: Sequence[Sheet]) -> Sheet:
         np.arange(len(frame)),
         "row",
         semicolons=all(one.semicolons for one in sheets),
+        words=sheets[0].words,
         notes=[f"{one_line(one.name)}: {note}" for one in sheets for note in one.notes],
         merged={column: cells for one in sheets for column, cells in one.merged.items()},
         parts=tuple(sheets),
@@ -286,7 +289,7 @@ def _text(cell: object) -> str:
     if isinstance(cell, bool | np.bool_):
         return str(int(cell))
     if isinstance(cell, float | np.floating):
-        return repr(float(cell))
+        return _key(float(cell))  # 4, as every other kind of file has it, beside 3,5
     return json.dumps(cell) if isinstance(cell, dict | list) else str(cell).strip()
 
 
@@ -377,6 +380,8 @@ def _of_json(path: Path, data: bytes, problems: Findings, remedy: str) -> Sheet 
 
 
 def _of_workbook(path: Path, problems: Findings, called: str, remedy: str) -> Sheet | None:
+    from metassay.tabular.workbook import pages  # openpyxl takes a while to import
+
     found = pages(path, problems, remedy=remedy)
     if not found:
         if not problems:
@@ -393,7 +398,7 @@ def _of_workbook(path: Path, problems: Findings, called: str, remedy: str) -> Sh
     return made._replace(notes=[*notes, *made.notes], merged=merged)
 
 
-def _ranges(page: Page) -> Iterator[tuple[str, range, range]]:
+def _ranges(page: "Page") -> Iterator[tuple[str, range, range]]:
     """Each range of merged cells with its rows and columns, from 1."""
     for cells in page.merged:
         if match := _CELL_REF.fullmatch(cells):
@@ -408,7 +413,7 @@ def _number_of(letters: str) -> int:
     return number
 
 
-def _across(page: Page) -> frozenset[int]:
+def _across(page: "Page") -> frozenset[int]:
     """Rows with cells that are merged across some, but not all columns: names above names."""
     width = len(page.rows[0][1])
     return frozenset(
@@ -416,7 +421,7 @@ def _across(page: Page) -> frozenset[int]:
     )
 
 
-def _unmerged(page: Page) -> tuple[list[tuple[Place, list[str]]], dict[int, str]]:
+def _unmerged(page: "Page") -> tuple[list[tuple[Place, list[str]]], dict[int, str]]:
     """The rows with merged cells filled, but for a title's; and columns so filled, from 0."""
     there = {at.row: cells for at, cells in page.rows}
     first = page.rows[0][0].row

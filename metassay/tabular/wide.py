@@ -1,47 +1,30 @@
 """Names of columns that say two or three things each, `fluency_r1`, `gpt4 - fluency`."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Collection, Iterator, Sequence
 
-from metassay.tabular.column_synonyms import A_RATER, CRITERION, DOC, METRIC, RATER, SYSTEM
+from metassay.tabular.column_synonyms import A_RATER, Role
+from metassay.tabular.columns import Keys, Named
 
 _FIELD = re.compile(r"\{(\w+)\}")
 _SEPARATORS = ("_", " - ", " | ", ": ", ".", "-", "/", " ")
+# What names say by the forms that are tried, those that say most first; a thing is a criterion or
+# a metric.
+_ORDERS = (
+    *("system thing rater", "system rater thing", "rater system thing", "thing system rater"),
+    *("thing rater", "rater thing", "system thing", "thing system", "system rater"),
+    *("rater system", "doc system thing", "doc system", "doc thing"),
+)
 _FEW = 2  # from so many raters or systems on, names are taken for theirs
-
-Named = Mapping[str, Mapping[str, str]]  # what each column's name says, by role
-
-
-def fields(pattern: str) -> list[str]:
-    """What a pattern such as `{criterion}_{rater}` tells, in its order."""
-    return _FIELD.findall(pattern)
-
-
-def told_by(named: Named) -> frozenset[str]:
-    """The roles of which the names say something."""
-    return frozenset(role for said in named.values() for role in said)
 
 
 def is_pattern(pattern: str, allowed: Collection[str]) -> bool:
     """Whether it tells something, nothing twice, and nothing but what is `allowed`."""
-    told = fields(pattern)
+    told = _FIELD.findall(pattern)
     return bool(told) and len(set(told)) == len(told) and {*told} <= {*allowed}
 
 
-class Known(Protocol):
-    """The documents and systems that there are."""
-
-    @property
-    def documents(self) -> Collection[str]:
-        """Their keys."""
-
-    @property
-    def systems(self) -> Collection[str]:
-        """Their names."""
-
-
-def read_names(pattern: str, columns: Sequence[str], keys: Known) -> Named:
+def read_names(pattern: str, columns: Sequence[str], keys: Keys) -> Named:
     """What the columns' names say that have this form.
 
     A document and a system are among `keys`. A rater has a number (`r1`, `Rater 2`) if any
@@ -53,7 +36,7 @@ def read_names(pattern: str, columns: Sequence[str], keys: Known) -> Named:
 
 def guessed_names(
     columns: Sequence[str],
-    keys: Known,
+    keys: Keys,
     roles: Collection[str],
     allowed: Collection[str],
 ) -> tuple[str, Named]:
@@ -61,17 +44,20 @@ def guessed_names(
 
     `roles` are those that have a column of their own; `allowed` are those that names may tell.
     """
-    for pattern in _patterns(METRIC if METRIC in allowed else CRITERION):
-        told = set(fields(pattern))
-        by_name = DOC in told  # then a study of one system need not name it
+    for pattern in _patterns(Role.METRIC if Role.METRIC in allowed else Role.CRITERION):
+        told = set(_FIELD.findall(pattern))
+        by_name = Role.DOC in told  # then a study of one system need not name it
         if (
             not told <= {*allowed} - {*roles}
-            or by_name == (DOC in roles)
-            or ((SYSTEM in told) == (SYSTEM in roles) and not (by_name and len(keys.systems) <= 1))
+            or by_name == (Role.DOC in roles)
+            or (
+                (Role.SYSTEM in told) == (Role.SYSTEM in roles)
+                and not (by_name and len(keys.systems) <= 1)
+            )
         ):
             continue
         found = _matches(pattern, columns, keys, A_RATER)
-        each = told & {RATER, SYSTEM, DOC}
+        each = told & {Role.RATER, Role.SYSTEM, Role.DOC}
         counts = [len({one[role] for one in found.values()}) for role in each]
         if len(found) == len(columns) and min(counts) >= _FEW:
             return pattern, found
@@ -99,41 +85,26 @@ def crossed(columns: Sequence[str]) -> bool:
 
 
 def _patterns(thing: str) -> Iterator[str]:
-    for document in (f"{{{DOC}}} {{{SYSTEM}}}", f"{{{DOC}}} - {{{SYSTEM}}}", f"{{{DOC}}}"):
+    for document in ("{doc} {system}", "{doc} - {system}", "{doc}"):
         yield f"{document} [{{{thing}}}]"
         yield f"{{{thing}}} [{document}]"
-    for order in (
-        (SYSTEM, thing, RATER),
-        (SYSTEM, RATER, thing),
-        (RATER, SYSTEM, thing),
-        (thing, SYSTEM, RATER),
-        (thing, RATER),
-        (RATER, thing),
-        (SYSTEM, thing),
-        (thing, SYSTEM),
-        (SYSTEM, RATER),
-        (RATER, SYSTEM),
-        (DOC, SYSTEM, thing),
-        (DOC, SYSTEM),
-        (DOC, thing),
-    ):
+    for order in _ORDERS:
         for separator in _SEPARATORS:
-            yield separator.join(f"{{{role}}}" for role in order)
-    yield f"{{{thing}}} ({{{RATER}}})"
-    yield f"{{{thing}}} ({{{SYSTEM}}})"
-    yield f"{{{SYSTEM}}}"
-    yield f"{{{DOC}}}"
+            yield separator.join(f"{{{role}}}" for role in order.replace("thing", thing).split())
+    yield f"{{{thing}}} ({{rater}})"
+    yield f"{{{thing}}} ({{system}})"
+    yield from ("{system}", "{doc}")
 
 
 def _matches(
-    pattern: str, columns: Sequence[str], keys: Known, rater: str
+    pattern: str, columns: Sequence[str], keys: Keys, rater: str
 ) -> dict[str, dict[str, str]]:
     written = {
         role: "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-        for role, names in ((DOC, keys.documents), (SYSTEM, keys.systems))
+        for role, names in ((Role.DOC, keys.documents), (Role.SYSTEM, keys.systems))
         if f"{{{role}}}" in pattern
     }
-    written |= {CRITERION: ".+", METRIC: ".+", RATER: rater}
+    written |= {Role.CRITERION: ".+", Role.METRIC: ".+", Role.RATER: rater}
     parts = _FIELD.split(pattern)  # literals and fields in turn
     regex = "".join(
         f"(?P<{part}>{written[part] or '(?!)'})" if n % 2 else re.escape(part)
@@ -146,9 +117,9 @@ def _matches(
     }
 
 
-def _as_written(said: dict[str, str], keys: Known) -> dict[str, str]:
+def _as_written(said: dict[str, str], keys: Keys) -> dict[str, str]:
     """The document and the system in the case in which the texts have them."""
-    for role, names in ((DOC, keys.documents), (SYSTEM, keys.systems)):
+    for role, names in ((Role.DOC, keys.documents), (Role.SYSTEM, keys.systems)):
         if role in said and said[role] not in names:
             like = (one for one in names if one.casefold() == said[role].casefold())
             said[role] = next(like, said[role])

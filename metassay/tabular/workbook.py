@@ -1,19 +1,29 @@
-"""The pages of an XLSX workbook as rows of texts that know their places."""
+"""The pages of an XLSX workbook as rows of texts that know their places, by openpyxl's own parser.
+
+openpyxl's worksheets make up every row and cell between two that are there, up to row 10**12 where
+a file says so, and end where a file says that it ends. Its parser gives what is there. This module
+is imported when a workbook is read: openpyxl takes a while.
+"""
 
 import contextlib
 import warnings
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from openpyxl.reader.excel import ExcelReader
+from openpyxl.styles.numbers import BUILTIN_FORMATS, BUILTIN_FORMATS_MAX_SIZE
+from openpyxl.styles.stylesheet import apply_stylesheet
+from openpyxl.worksheet._reader import FORMULA_TAG, ROW_TAG, WorkSheetParser
+from openpyxl.xml.constants import SHEET_MAIN_NS
+from openpyxl.xml.functions import iterparse
 
 from metassay.core.errors import shown
 from metassay.tabular.decoding import is_readable
 from metassay.tabular.rows import Findings, Place
-
-if TYPE_CHECKING:
-    from metassay.tabular.workbook_cells import Cell
 
 _MB = 1_000_000
 _MOST = 100 * _MB  # bytes of a workbook when unpacked
@@ -21,12 +31,85 @@ _TAGS = 10_000_000  # of each of its parts with cells or texts: half a minute's 
 _BESIDE = 500_000  # of each other one: styles, links, properties
 _CELLS = 20_000_000  # of a page, as wide as its widest row
 _LAST_ROW = 1_048_576  # of XLSX
+_COLUMNS = 16_384  # of XLSX
+_MERGED_TAG = f"{{{SHEET_MAIN_NS}}}mergeCell"
 _WHOLE = 1e15  # below, a double holds every whole number
 _CONTENT = ("xl/worksheets/", "xl/sharedstrings")
 _OF_OLD = b"\xd0\xcf\x11\xe0"  # what files of Excel's old format begin with, and encrypted ones
 
 _RESAVE = "open it and save it again as XLSX"
 _AS_CSV = "save the page that is to be read as CSV"
+
+
+Cells = list[tuple[int, str | None]]  # those that are there: column from 1, and text
+
+
+class _Workbook:
+    """An open workbook: its pages' titles, with the part that holds each; None where none does."""
+
+    def __init__(self, path: Path) -> None:
+        self._reader = ExcelReader(path, read_only=True, data_only=True, keep_links=False)
+        with contextlib.ExitStack() as stack:
+            stack.callback(self._reader.archive.close)
+            self._reader.read_manifest()
+            self._reader.read_strings()
+            self._reader.read_workbook()
+            apply_stylesheet(self._reader.archive, self._reader.wb)
+            stack.pop_all()
+        self.pages: dict[str, str | None] = {
+            sheet.name: rel.target if rel.target in self._reader.valid_files else None
+            for sheet, rel in self._reader.parser.find_sheets()
+            if "worksheet" in rel.Type
+        }
+        self._percent = frozenset(_percentages(self._reader.wb))
+
+    def close(self) -> None:
+        self._reader.archive.close()
+
+    def rows(self, part: str, merged: list[str]) -> Iterator[tuple[int, Cells]]:
+        """The rows of a page that are there; to `merged` go the ranges of cells that are merged."""
+        book = self._reader.wb
+        with self._reader.archive.open(part) as source:
+            parser = WorkSheetParser(
+                source,
+                self._reader.shared_strings,
+                data_only=True,
+                epoch=book.epoch,
+                date_formats=book._date_formats,
+                timedelta_formats=book._timedelta_formats,
+            )
+            for _, element in iterparse(source):
+                if element.tag == ROW_TAG:
+                    if len(element) > _COLUMNS:
+                        raise ValueError(f"a row has more than {_COLUMNS} cells")
+                    number, cells = parser.parse_row(element)
+                    formulas = [one.find(FORMULA_TAG) for one in element]
+                    yield number, list(map(self._cell, cells, formulas))
+                    element.clear()
+                elif element.tag == _MERGED_TAG:
+                    merged.append(str(element.get("ref")))
+
+    def _cell(self, cell: Any, formula: Any) -> tuple[int, str | None]:
+        """A formula that has no value stands for itself; 50 % is no 0.5, and a date no number."""
+        value, percent = cell["value"], cell["style_id"] in self._percent
+        if value is None:
+            return cell["column"], None if formula is None else f"={formula.text or ''}"
+        if isinstance(value, float | int) and not isinstance(value, bool):
+            if percent:
+                return cell["column"], f"{value * 100:.12g}%"
+            whole = abs(value) < _WHOLE and float(value).is_integer()
+            value = int(value) if whole else f"{value:.12g}"
+        return cell["column"], str(value)
+
+
+def _percentages(book: Any) -> Iterator[int]:
+    """The numbers of the styles that show percentages."""
+    for number, style in enumerate(book._cell_styles):
+        own = style.numFmtId - BUILTIN_FORMATS_MAX_SIZE
+        builtin = BUILTIN_FORMATS.get(style.numFmtId, "")
+        shown = book._number_formats[own] if own >= 0 else builtin
+        if shown.endswith("%"):
+            yield number
 
 
 class Page(NamedTuple):
@@ -45,11 +128,7 @@ class Page(NamedTuple):
 
 
 class _RefusedError(Exception):
-    """What is wrong with a workbook, and what to do."""
-
-    def __init__(self, what: str, remedy: str) -> None:
-        super().__init__(what)
-        self.what, self.remedy = what, remedy
+    """What is wrong with a workbook, and what to do: its two arguments."""
 
 
 def pages(path: Path, problems: Findings, *, remedy: str) -> list[Page]:
@@ -63,7 +142,7 @@ def pages(path: Path, problems: Findings, *, remedy: str) -> list[Page]:
         _check_size(path)
         return [page for page in _pages(path) if page.rows]
     except _RefusedError as error:
-        problems.add(Place(path.name), error.what, error.remedy)
+        problems.add(Place(path.name), *error.args)
     except Exception:  # noqa: BLE001 - what a damaged file makes openpyxl raise has no common name
         problems.add(Place(path.name), "is not readable as XLSX", _RESAVE)
     return []
@@ -82,27 +161,19 @@ def _check_size(path: Path) -> None:
         if sum(one.file_size for one in parts) > _MOST:
             raise _RefusedError(f"is more than {_MOST // _MB} MB when unpacked", _AS_CSV)
         for one in parts:
-            most = _TAGS if _content(one.filename) else _BESIDE
-            if _tags(packed, one) > most:
+            content = one.filename.casefold().lstrip("/").startswith(_CONTENT)
+            most = _TAGS if content else _BESIDE
+            with packed.open(one) as file:
+                # A tag of a few bytes becomes hundreds in memory.
+                tags = sum(chunk.count(b"<") for chunk in iter(partial(file.read, _MB), b""))
+            if tags > most:
                 raise _RefusedError(f"has a part of more than {most:,} tags", _AS_CSV)
 
 
-def _tags(packed: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
-    """How many tags a part has at most; one of a few bytes becomes hundreds in memory."""
-    with packed.open(part) as file:
-        return sum(chunk.count(b"<") for chunk in iter(lambda: file.read(_MB), b""))
-
-
-def _content(name: str) -> bool:
-    return name.casefold().lstrip("/").startswith(_CONTENT)
-
-
 def _pages(path: Path) -> Iterator[Page]:
-    from metassay.tabular.workbook_cells import Workbook  # openpyxl takes a while to import
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # openpyxl's, of what it does not keep
-        with contextlib.closing(Workbook(path)) as book:
+        with contextlib.closing(_Workbook(path)) as book:
             for title, part in book.pages.items():
                 if part is None:
                     what = f"names the page {shown(title)}, and does not hold it"
@@ -114,9 +185,7 @@ def _pages(path: Path) -> Iterator[Page]:
                 yield Page(title, wide, tuple(merged))
 
 
-def _rows(
-    found: Iterable[tuple[int, Sequence["Cell"]]], name: str
-) -> Iterator[tuple[Place, list[str]]]:
+def _rows(found: Iterable[tuple[int, Cells]], name: str) -> Iterator[tuple[Place, list[str]]]:
     """The rows with a value, each as wide as its last cell."""
     last = count = width = 0
     for number, cells in found:
@@ -124,28 +193,16 @@ def _rows(
             what = f"row {number} is not between row {last} and the last one of XLSX, {_LAST_ROW}"
             raise _RefusedError(what, _RESAVE)
         last = number
-        columns = [0, *(cell.column for cell in cells)]
+        columns = [0, *(column for column, _ in cells)]
         if any(after <= before for before, after in pairwise(columns)):
             raise _RefusedError(f"row {number} has a cell twice, or in the wrong order", _RESAVE)
-        if all(cell.value is None for cell in cells):
+        if all(text is None for _, text in cells):
             continue
         count, width = count + 1, max(width, columns[-1])
         if count * width > _CELLS:
             what = f"has a page of more than {_CELLS:,} cells, the empty ones counted"
             raise _RefusedError(what, f"delete what stands far from the table, or {_AS_CSV}")
         said = [""] * columns[-1]
-        for cell in cells:
-            said[cell.column - 1] = _said(cell.value, percent=cell.percent)
+        for column, text in cells:
+            said[column - 1] = text or ""
         yield Place(name, number, "row"), said
-
-
-def _said(value: Any, *, percent: bool) -> str:
-    """The cell's value as text; 50 % is no 0.5, and a date no number."""
-    if value is None:
-        return ""
-    if isinstance(value, float | int) and not isinstance(value, bool):
-        if percent:
-            return f"{value * 100:.12g}%"
-        whole = abs(value) < _WHOLE and float(value).is_integer()
-        return str(int(value)) if whole else f"{value:.12g}"
-    return str(value)

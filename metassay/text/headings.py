@@ -1,65 +1,16 @@
-"""What a heading looks like: the literal lists behind sections and sentences.
+"""What a heading looks like, behind sections and sentences; headings.txt has the literal lists.
 
 Two sets of rules. `original` is DocLens's, needed to the letter to regenerate its Table 24.
 `section_heading` is ours: it also knows markdown and the headings that the original swallows.
 """
 
 import re
+from pathlib import Path
 from typing import NamedTuple
 
+from metassay.text.patterns import read_patterns
+
 SECTIONS = ("subjective", "objective_exam", "objective_results", "assessment_and_plan")
-
-# In DocLens's order: the first that matches a line names it.
-_ORIGINAL = {
-    "subjective": (
-        "cc, chief complaint, reason for visit, history, history of present illness, hpi,"
-        " hpi notes, interval history, interval hx, subjective, ros, review of system,"
-        " review of systems"
-    ),
-    "objective_exam": (
-        "physical exam, physical examination, pe, physical findings, examination, exam"
-    ),
-    "objective_results": "results, findings",
-    "assessment_and_plan": (
-        "assessment, a, plan, plan of care, p, medical decision-making plan, summary plan, ap,"
-        " a / p, assessment and plan, assessment & plan, disposition / plan"
-    ),
-}
-
-# What ours adds. Labs, imaging, medications and instructions are left out on purpose: in real notes
-# they stand inside the section they belong to, results as often as plan.
-_ADDED = {
-    "subjective": "s, history of the present illness, subjective findings",
-    "objective_exam": (
-        "o, objective, objective exam, objective examination, objective findings, vitals,"
-        " vital signs, vitals reviewed, vital signs reviewed, physical exam findings,"
-        " physical examination findings, exam findings, examination findings"
-    ),
-    "objective_results": (
-        "objective results, results reviewed, lab results, laboratory results, laboratory data,"
-        " test results, diagnostic results, diagnostic studies, imaging results"
-    ),
-    "assessment_and_plan": (
-        "a & p, a and p, assessment + plan, assessment / plan, assessment / plan of care,"
-        " assessment and plan of care, impression and plan, impression & plan, impression / plan,"
-        " treatment plan, plan of treatment, medical decision making"
-    ),
-}
-
-# Headings within sections (histories, organ systems), and of reports and abstracts: alone on a line
-# they state nothing.
-_MINOR = (
-    "allergies, background, birth history, breast, cardiovascular, comparison, conclusion,"
-    " conclusions, constitutional, current medications, discussion, ears, endocrine,"
-    " extremities, eyes, family history, gastrointestinal, general, genitourinary, gynecologic"
-    " history, head, heent, hematologic, hent, history of the present illness, home"
-    " medications, imaging, impression, indication, instructions, integumentary, introduction,"
-    " labs, labs and imaging, lymphatic, medical, medical history, medications, methods, msk,"
-    " musculoskeletal, neck, neuro, neurologic, neurological, objective, objectives, obstetric"
-    " history, past history, past medical history, past social history, past surgical history,"
-    " procedure, procedures, psychiatric, pulmonary, recommendation, recommendations,"
-    " respiratory, skin, social history, surgical, surgical history, technique"
-)
 
 _PREFIXES = frozenset({"history of present illness", "hpi", "summary plan"})
 _COLON_ONLY = frozenset({"s", "o"})
@@ -70,15 +21,19 @@ class _Rule(NamedTuple):
     pattern: re.Pattern[str]
 
 
-def _listed(names: str) -> list[str]:
-    return [name.strip() for name in names.split(",")]
+_TABLE = read_patterns(Path(__file__).with_suffix(".txt"))
+
+
+def _names(section: str) -> list[str]:
+    """The headings of a section of headings.txt."""
+    return [name.strip() for name in " ".join(_TABLE[section].rows).split(",")]
 
 
 def _original_rules() -> list[_Rule]:
     rules = []
-    for section, names in _ORIGINAL.items():
+    for section in SECTIONS:
         alternatives = []
-        for name in _listed(names):
+        for name in _names(f"original {section}"):
             body = r"\s*".join(re.escape(word) for word in name.split())
             alternatives.append(body if name in _PREFIXES else rf"{body}(?::|\s*$)")
         rules.append(_Rule(section, re.compile(rf"\s*(?:{'|'.join(alternatives)})", re.I)))
@@ -103,7 +58,7 @@ def _spaced(name: str) -> str:
 def _own_rules() -> list[_Rule]:
     rules = []
     for section in SECTIONS:
-        names = _listed(_ORIGINAL[section]) + _listed(_ADDED[section])
+        names = _names(f"original {section}") + _names(f"added {section}")
         closed = "|".join(_spaced(n) for n in names if n not in _COLON_ONLY)
         colon = "|".join(_spaced(n) for n in names if n in _COLON_ONLY)
         patterns = [rf"(?:{closed}){_CLOSING}"]
@@ -118,9 +73,8 @@ def _own_rules() -> list[_Rule]:
 
 _ORIGINAL_RULES = _original_rules()
 _OWN_RULES = _own_rules()
-_MINOR_RULE = re.compile(
-    rf"{_OPENING}(?:{'|'.join(_spaced(n) for n in _listed(_MINOR))}){_CLOSING}$", re.I
-)
+_MINOR = "|".join(map(_spaced, _names("minor")))
+_MINOR_RULE = re.compile(rf"{_OPENING}(?:{_MINOR}){_CLOSING}$", re.I)
 
 
 def original(line: str) -> str | None:

@@ -7,35 +7,30 @@ roles is taken.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from metassay.llm.needs import Resources
-from metassay.units.cue_phrases import CUES
 from metassay.units.record import Divided, Segmentation, Text
-from metassay.units.roles import ROLES, Read, RoleOptions, divide_by_role
-from metassay.units.study_phrases import NO_STUDY, STUDY, STUDY_CUES
-
-_Cues = Sequence[tuple[int, float, re.Pattern[str]]]
+from metassay.units.roles import ROLES, TABLE, Read, RoleOptions, divide_by_role
 
 
-def _compiled(cues: Mapping[str, Sequence[tuple[float, str]]]) -> _Cues:
-    return [
-        (ROLES.index(role), points, re.compile(cue))
-        for role, own in cues.items()
-        for points, cue in own
-    ]
+def _cues(before: str) -> list[tuple[int, float, re.Pattern[str]]]:
+    """The cues of each role: its place in ROLES, points, and what is sought."""
+    found = []
+    for place, role in enumerate(ROLES):
+        for line in TABLE[before + role].rows:
+            points, cue = line.split(" ", 1)
+            found.append((place, float(points), re.compile(cue)))
+    return found
 
 
-_BY_CUES, _BY_STUDY_CUES = _compiled(CUES), _compiled(STUDY_CUES)
-_STUDY, _NO_STUDY = re.compile(STUDY), re.compile(NO_STUDY)
+_CUES, _STUDY_CUES = _cues(""), _cues("study ")
+_STUDY, _NO_STUDY = re.compile(TABLE[""].named["study"]), re.compile(TABLE[""].named["no_study"])
 _ENOUGH = 0.4  # the share of a text's sentences that must tell of a study
 _AGAINST = 2  # so many of these are outweighed by one sentence that no report has
-
-# By place, in fifths of the text.
-_BETWEEN = (0.2, 0.4, 0.6, 0.8)
 
 
 class _Order(NamedTuple):
@@ -111,10 +106,16 @@ def cue_roles(read: Read) -> list[str]:
 
 def sequence(points: Any, read: Read) -> list[str]:
     """The same of points by cues, n x 6."""
-    if not len(points):
+    count = len(points)
+    if not count:
         return []
-    order = _STUDIES if is_study(read.said) else _ANY
-    total = points + _places(len(points), order)
+    order, total = _STUDIES if is_study(read.said) else _ANY, points.copy()
+    if count > 1:
+        fifths = np.searchsorted([0.2, 0.4, 0.6, 0.8], np.arange(count) / (count - 1), "right")
+        place = order.at[fifths]
+        place[0] += order.first
+        place[-1] += order.last
+        total += place
     for row, left in zip(total, read.allowed, strict=True):
         row[[left is not None and role not in left for role in ROLES]] = -np.inf
     return [ROLES[role] for role in _best(total, order.after)]
@@ -129,7 +130,7 @@ def is_study(sentences: Sequence[str]) -> bool:
 
 def cue_points(sentences: Sequence[str]) -> Any:
     """Points of each role for each sentence of a text, n x 6, by words alone; 0 without any cue."""
-    cues = [*_BY_CUES, *_BY_STUDY_CUES] if is_study(sentences) else _BY_CUES
+    cues = [*_CUES, *_STUDY_CUES] if is_study(sentences) else _CUES
     points = np.zeros((len(sentences), len(ROLES)))
     for row, sentence in zip(points, sentences, strict=True):
         low = sentence.lower().strip()
@@ -137,16 +138,6 @@ def cue_points(sentences: Sequence[str]) -> Any:
             if cue.search(low):
                 row[role] += worth
     return points
-
-
-def _places(count: int, order: _Order) -> Any:
-    places = np.zeros((count, len(ROLES)))
-    if count > 1:
-        share = np.arange(count) / (count - 1)
-        places += order.at[np.searchsorted(_BETWEEN, share, side="right")]
-        places[0] += order.first
-        places[-1] += order.last
-    return places
 
 
 def _best(points: Any, after: Any) -> list[int]:

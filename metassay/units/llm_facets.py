@@ -5,33 +5,21 @@ it copies out of the text (the extraction of Guo et al. 2024, with any list of f
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 
 from metassay.core.errors import BadInput
-from metassay.core.options import Name, Options
-from metassay.llm.endpoints import Length
+from metassay.core.options import Name
 from metassay.llm.messages import ChatRequest, Message
-from metassay.llm.needs import PromptFile, Requests, Resources, Use
-from metassay.llm.prompts import PROMPTS, Decoding, Kind, Prompt, file_of, load, render
-from metassay.llm.structured import (
-    AGAIN_FILE,
-    AGAIN_FILLED,
-    Again,
-    Answer,
-    Group,
-    Item,
-    RoundTally,
-    ask_groups,
-    first_requests,
-    numbered,
-    schema_of,
-)
+from metassay.llm.needs import Requests, Resources
+from metassay.llm.prompts import PROMPTS, Decoding, Kind, Prompt, load, render
+from metassay.llm.structured import Again, Answer, Group, Item, ItemResult, numbered, schema_of
 from metassay.text.citations import strip_citations
-from metassay.units.found_facets import Facet, Tally, found_facets, unknown_facets
+from metassay.units.facets import Facet, each_once, facets_of
+from metassay.units.llm_answers import Groups, LlmOptions, answers, files, requests, use
 from metassay.units.locate import find, says_something
-from metassay.units.record import OK, Divided, Part, Segmentation, Text
+from metassay.units.record import OK, Divided, Segmentation, Text
 
 FILLED: Mapping[str, Kind] = {"facets": "text", "form": "text", "items": "data"}
 ANSWER_LENGTH = 1.2  # tokens of an answer per token of the text: what it copies, and its JSON
@@ -39,41 +27,24 @@ ANSWER_LENGTH = 1.2  # tokens of an answer per token of the text: what it copies
 
 def _named(facets: object) -> object:
     """A list of names as the mapping that says nothing more of them."""
-    if not isinstance(facets, list):
-        return facets
-    if len(set(map(str, facets))) < len(facets):
-        raise ValueError("a facet is there twice; name each once")
-    return dict.fromkeys(facets, "")
+    return dict.fromkeys(each_once(facets), "") if isinstance(facets, list) else facets
 
 
-class LlmFacetOptions(Options):
-    """A chat model (a name in params.yaml > models) that finds the facets of texts.
+class LlmFacetOptions(LlmOptions):
+    """`facets`: their names, or each name with what it means, which the model is told.
 
-    `facets`: their names, or each name with what it means, which the model is told. `shots`: so
-    many of the prompt's solved examples are shown first. `rounds`: how often it is asked again.
-    `max_tokens`: how long an answer may be; null for what is said of the model.
+    `shots`: so many of the prompt's solved examples are shown first.
     """
 
-    model: str
     prompt: Name = "facets"
     facets: Annotated[dict[Facet, str], BeforeValidator(_named), Field(min_length=1)]
     shots: int = Field(ge=0)
-    rounds: int = Field(ge=0, le=20)
-    max_tokens: Length | None = None
 
 
 class _Returned(BaseModel):
     """Base of what is returned: a list of segments per facet."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class _Wording(NamedTuple):
-    """The prompt, the answer that it asks for, and the solved examples that go before it."""
-
-    prompt: Prompt
-    answer: type[Answer]
-    shown: Sequence[Message]
 
 
 def divide(
@@ -89,26 +60,19 @@ def divide(
     prompt is not usable.
     """
     ask, decoding = resources.require_model()
-    groups = _groups(texts, options, decoding, prompts)
-    asked = [group for group in groups if group is not None]
-    answered = ask_groups(ask, asked, rounds=options.rounds, again=Again(prompts))
-    rounds = RoundTally(options.rounds)
-    rounds.add(result for (result,) in answered)
-    answers = iter(answered)
-    tally = Tally()
-    divided: list[list[Part]] = []
-    for text, group in zip(texts, groups, strict=True):
-        if group is None:
-            divided.append([])
-            continue
-        (result,) = next(answers)
-        if result.value is None:
-            divided.append(unknown_facets(options.facets, result.status))
-        else:
-            returned = result.value.model_dump(by_alias=True)["facets"]
-            divided.append(found_facets(text, returned, tally))
-    notes = [*rounds.notes, *tally.lines("the model returned", "made up")]
-    return Divided(divided, tuple(notes))
+    results, notes = answers(
+        ask, _groups(texts, options, decoding, prompts), options.rounds, prompts
+    )
+    returned = [None if one is None else _segments(one) for one in results]
+    found = facets_of(texts, returned, options.facets, "the model returned", "made up")
+    return Divided(found.parts, (*notes, *found.notes))
+
+
+def _segments(result: ItemResult[Answer]) -> dict[str, list[str]] | str:
+    if result.value is None:
+        return result.status
+    segments: dict[str, list[str]] = result.value.model_dump(by_alias=True)["facets"]
+    return segments
 
 
 def facet_requests(
@@ -116,48 +80,42 @@ def facet_requests(
 ) -> Requests:
     """What is asked at first: all that is asked if every answer is sound."""
     groups = _groups(texts, options, decoding, prompts)
-    asked = first_requests([group for group in groups if group is not None])
-    most = [1 + options.rounds] * len(asked)  # of one text each
-    return Requests(asked, most, ANSWER_LENGTH, Again(prompts).longest)
+    return requests(groups, options.rounds, ANSWER_LENGTH, prompts)
 
 
 def _groups(
     texts: Sequence[Text], options: LlmFacetOptions, decoding: Decoding, prompts: Path
-) -> list[Group[Answer] | None]:
-    """One group per text; None where there is nothing to ask about."""
-    wording = _wording(options, prompts)
-    schema = schema_of(wording.answer)
+) -> Groups:
+    prompt = load(options.prompt, prompts, filled=FILLED)
+    answer = _answer_model(tuple(options.facets))
+    schema, shown = schema_of(answer), _examples(prompt, options, answer)
 
     def build(items: list[Item]) -> ChatRequest:
         listed = [{"number": item.number, "text": item.content} for item in items]
-        system, user = _rendered(wording.prompt, options, listed)
-        return decoding.request([system, *wording.shown, user], schema)
+        system, user = _rendered(prompt, options, listed)
+        return decoding.request([system, *shown, user], schema)
 
     groups: list[Group[Answer] | None] = []
     for text in texts:
         said = strip_citations(text.full.text or "").strip()
         asks = text.full.status == OK and says_something(said)
-        groups.append(Group(numbered([said]), build, wording.answer) if asks else None)
+        groups.append(Group(numbered([said]), build, answer) if asks else None)
     return groups
 
 
-def _wording(options: LlmFacetOptions, prompts: Path) -> _Wording:
-    """BadInput if the prompt is not usable, has too few examples, or those of other facets."""
-    prompt = load(options.prompt, prompts, filled=FILLED)
-    answer = _answer_model(tuple(options.facets))
+def _examples(prompt: Prompt, options: LlmFacetOptions, answer: type[Answer]) -> list[Message]:
+    """The solved examples to show; BadInput if there are too few, or of other facets."""
     shown = prompt.examples[: options.shots]
     problems = []
     if len(shown) < options.shots:
         many = f"has {len(shown)}, but shots is {options.shots}"
         problems.append(f"{prompt.file} > examples: {many}; add some, or show fewer")
     for number, example in enumerate(shown, start=1):
-        problem = _example_problem(example["items"], answer)
-        if problem:
+        if problem := _example_problem(example["items"], answer):
             problems.append(f"{prompt.file} > examples > {number} > items: {problem}")
     if problems:
         raise BadInput(problems)
-    turns = [turn for one in shown for turn in _turns(prompt, options, one["items"])]
-    return _Wording(prompt, answer, turns)
+    return [turn for one in shown for turn in _turns(prompt, options, one["items"])]
 
 
 def _answer_model(facets: Sequence[str]) -> type[Answer]:
@@ -209,21 +167,15 @@ def _example_problem(items: Any, answer: type[Answer]) -> str:
                 "each has a list of segments for every facet of the block, and for no other; show"
                 " none (shots: 0), or name a prompt with examples of these facets"
             )
-        segments = [one for own in item["facets"].values() for one in own]
-        if not all(_copied(segment, str(item["text"])) for segment in segments):
+        places = [find(s, str(item["text"])) for own in item["facets"].values() for s in own]
+        if not all(place and place.how == "exact" for place in places):
             return "each segment must stand in its text, to the character"
     return ""
 
 
-def _copied(segment: str, text: str) -> bool:
-    found = find(segment, text)
-    return found is not None and found.how == "exact"
-
-
 def signature(options: LlmFacetOptions, decoding: Decoding | None, prompts: Path = PROMPTS) -> str:
     """The segmentation as recipes print it: everything that can change a facet."""
-    if decoding is None:
-        raise RuntimeError("a segmentation that asks a model is told how")
+    assert decoding is not None  # of a kind that asks a model
     prompt = load(options.prompt, prompts, filled=FILLED)
     facets = ",".join(
         f"{name}={means}" if means else name for name, means in options.facets.items()
@@ -239,10 +191,7 @@ KIND = Segmentation(
     divide=divide,
     facets=lambda options: tuple(options.facets),
     requests=facet_requests,
-    model=lambda options: Use(options.model, options.max_tokens),
-    files=lambda options: (
-        PromptFile(file_of(options.prompt), FILLED),
-        PromptFile(AGAIN_FILE, AGAIN_FILLED),
-    ),
+    model=use,
+    files=lambda options: files(options.prompt, FILLED),
     recipe=signature,
 )

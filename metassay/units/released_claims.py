@@ -14,14 +14,10 @@ from metassay.units.statements import units_of
 DATASET = "doclens_aci_claims"
 
 
-class ReleasedOptions(Options):
-    """There is nothing to set: the claims are as they were released."""
-
-
 def _take_apart(
     parts: pd.DataFrame,
     sources: pd.DataFrame,
-    options: ReleasedOptions,  # noqa: ARG001
+    options: Options,  # noqa: ARG001
     resources: Resources,
 ) -> Decomposed:
     units = units_of(parts, sources, clauses)
@@ -47,4 +43,4 @@ def _check_parts(claims: pd.DataFrame, parts: pd.DataFrame) -> None:
         )
 
 
-KIND = Decomposition(options=ReleasedOptions, take_apart=_take_apart, datasets=lambda _: (DATASET,))
+KIND = Decomposition(options=Options, take_apart=_take_apart, datasets=lambda _: (DATASET,))

@@ -4,7 +4,7 @@ Who released them copied them out of the texts by hand or by a model. What is no
 is not verbatim and is kept aside, as what a model makes up.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -13,22 +13,14 @@ from pydantic import AfterValidator, Field
 from metassay.core.errors import BadInput
 from metassay.core.options import Options
 from metassay.llm.needs import Resources
-from metassay.units.found_facets import Facet, Tally, by_facet, found_facets, unknown_facets
-from metassay.units.record import OK, Divided, Part, Segmentation, Text
-
-ERROR = "error"
-
-
-def _once(facets: list[str]) -> list[str]:
-    if len(set(facets)) < len(facets):
-        raise ValueError("a facet is there twice; name each once")
-    return facets
+from metassay.units.facets import Facet, each_once, facets_of
+from metassay.units.record import OK, Divided, Segmentation, Text
 
 
 class ReleasedFacetOptions(Options):
     """`facets`: those of the data that are taken, in the order in which they are shown."""
 
-    facets: Annotated[list[Facet], AfterValidator(_once), Field(min_length=1)]
+    facets: Annotated[list[Facet], AfterValidator(each_once), Field(min_length=1)]
 
 
 def divide(texts: Sequence[Text], options: ReleasedFacetOptions, resources: Resources) -> Divided:  # noqa: ARG001
@@ -46,36 +38,36 @@ def divide(texts: Sequence[Text], options: ReleasedFacetOptions, resources: Reso
             f"the dataset brings no facet called {', '.join(options.facets)}; choose a segmentation"
             " of another kind, or correct its list of facets"
         )
-    tally, unknown, left_out, lost = Tally(), Counter[str](), Counter[str](), Counter[str]()
-    divided: list[list[Part]] = []
+    unknown, left_out, lost = Counter[str](), Counter[str](), Counter[str]()
+    returned: list[dict[str, list[str]] | str | None] = []
     for text in texts:
+        segments: dict[str, list[str]] = defaultdict(list)
+        for name, segment in text.released:
+            segments[name].append(segment)
         if text.full.status != OK:
-            divided.append([])
+            returned.append(None)
             lost[text.author] += sum(bool(said.strip()) for _, said in text.released)
         elif not text.released:
+            returned.append("error")
             unknown[text.author] += 1
-            divided.append(unknown_facets(options.facets, ERROR))
         else:
-            released = by_facet(text.released)
-            left_out.update(name for name in released if name not in options.facets)
-            own = {name: released.get(name, []) for name in options.facets}
-            divided.append(found_facets(text, own, tally))
-    notes = list(tally.lines("the dataset brings", "not verbatim in it"))
-    if unknown:
-        notes.append(f"texts without released facets, which are unknown: {_listed(unknown)}")
-    if lost := +lost:  # without authors who lost none
-        notes.append(f"released facets of texts that failed, which are left out: {_listed(lost)}")
-    if left_out:
-        notes.append(f"released facets that the block does not name: {_listed(left_out)}")
-    return Divided(divided, tuple(notes))
-
-
-def _listed(counts: Counter[str]) -> str:
-    return ", ".join(f"{name} {count:,}" for name, count in sorted(counts.items()))
+            returned.append(segments)
+            left_out.update(name for name in segments if name not in options.facets)
+    found = facets_of(texts, returned, options.facets, "the dataset brings", "not verbatim in it")
+    notes = {
+        "texts without released facets, which are unknown": unknown,
+        "released facets of texts that failed, which are left out": +lost,  # no zeros
+        "released facets that the block does not name": left_out,
+    }
+    listed = {
+        note: ", ".join(f"{name} {count:,}" for name, count in sorted(counts.items()))
+        for note, counts in notes.items()
+    }
+    return Divided(
+        found.parts, (*found.notes, *(f"{note}: {some}" for note, some in listed.items() if some))
+    )
 
 
 KIND = Segmentation(
-    options=ReleasedFacetOptions,
-    divide=divide,
-    facets=lambda options: tuple(options.facets),
+    options=ReleasedFacetOptions, divide=divide, facets=lambda options: tuple(options.facets)
 )

@@ -21,7 +21,7 @@ class Segmented(NamedTuple):
     """Rows of PARTS, and what their owner should know: lines without any text."""
 
     parts: pd.DataFrame
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]
 
 
 def segment(
@@ -58,9 +58,8 @@ def segment(
         leaves = [False, *[True] * len(found)] if found else [True]
         repeats = [datasets[text.doc_id], *shown[text.doc_id, text.author]]
         for part, leaf in zip([text.full, *found], leaves, strict=True):
-            starts = [piece.start for piece in part.pieces]
-            ends = [piece.end for piece in part.pieces]
-            row = (text.doc_id, text.author, part.name, part.text, starts, ends)
+            places = [piece.start for piece in part.pieces], [piece.end for piece in part.pieces]
+            row = (text.doc_id, text.author, part.name, part.text, *places)
             rows.append((*row, "yes" if leaf else "no", part.status, [*part.made_up], repeats))
     return Segmented(pd.DataFrame(rows, columns=list(PARTS.columns)), divided.notes)
 
@@ -76,49 +75,44 @@ def texts_of(texts: pd.DataFrame, sources: pd.DataFrame, segments: pd.DataFrame)
     check_sources("texts", texts["doc_id"], sources)
     tasks = dict(zip(sources["doc_id"], sources["task"], strict=True))
     released: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
-    columns = (segments[name] for name in ("doc_id", "author", "part", "text"))
-    for doc_id, author, part, said in zip(*columns, strict=True):
+    for doc_id, author, part, said in _rows(segments, "doc_id", "author", "part", "text"):
         released[doc_id, author].append((part, said))
+    written: dict[tuple[str, str], list[Part]] = defaultdict(list)
+    for doc_id, author, part, said, status in _rows(
+        texts, "doc_id", "author", "part", "text", "status"
+    ):
+        written[doc_id, author].append(Part(part, said if status == OK else None, [], status))
     return [
-        _text(written, tasks[key[0]])._replace(
-            doc_id=key[0], author=key[1], released=released.get(key, ())
-        )
-        for key, written in _by_author(texts).items()
+        Text(tasks[key[0]], *_whole_and_sections(parts), *key, released.get(key, ()))
+        for key, parts in sorted(written.items())
     ]
 
 
-def _by_author(texts: pd.DataFrame) -> dict[tuple[str, str], list[Part]]:
-    """What each author wrote of each document: `full`, or sections, without pieces so far."""
-    groups: dict[tuple[str, str], list[Part]] = {}
-    columns: Any = (texts[name] for name in ("doc_id", "author", "part", "text", "status"))
-    for doc_id, author, part, text, status in zip(*columns, strict=True):
-        row = Part(part, text if status == OK else None, [], status)
-        groups.setdefault((doc_id, author), []).append(row)
-    return dict(sorted(groups.items()))
+def _rows(frame: pd.DataFrame, *names: str) -> Any:
+    return zip(*(frame[name] for name in names), strict=True)
 
 
-def _text(written: Sequence[Part], task: str) -> Text:
+def _whole_and_sections(written: Sequence[Part]) -> tuple[Part, Sequence[Part]]:
     sections = sorted((part for part in written if part.name != FULL), key=_soap_order)
-    joined, placed = _joined(sections)
-    whole = next((part for part in written if part.name == FULL), None)
-    full = whole or joined
+    full, placed = _joined(sections)
+    for whole in [part for part in written if part.name == FULL][:1]:
+        full, placed = whole, sections
     pieces = [Span(0, len(full.text))] if full.text is not None else []
-    return Text(task, full._replace(pieces=pieces), sections if whole else placed)
+    return full._replace(pieces=pieces), placed
 
 
 def _soap_order(part: Part) -> tuple[int, str]:
     return (SECTIONS.index(part.name) if part.name in SECTIONS else len(SECTIONS), part.name)
 
 
-def _joined(sections: Sequence[Part]) -> tuple[Part, Sequence[Part]]:
+def _joined(sections: list[Part]) -> tuple[Part, list[Part]]:
     """The sections as one text, and with the place of each in it; no text if one failed."""
     failed = next((part.status for part in sections if part.text is None), None)
     if failed:
         return Part(FULL, None, [], failed), sections
     text, placed = "", []
     for part in sections:
-        between = BETWEEN_PARTS if text else ""
-        start = len(text) + len(between)
-        text += between + (part.text or "")
-        placed.append(part._replace(pieces=[Span(start, len(text))]))
+        text += BETWEEN_PARTS if text else ""
+        placed.append(part._replace(pieces=[Span(len(text), len(text) + len(part.text or ""))]))
+        text += part.text or ""
     return Part(FULL, text, [], OK), placed

@@ -1,6 +1,6 @@
 """Statements: the sentences of a part, what each cites, and the claims that a rule finds."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -13,6 +13,8 @@ from metassay.text.sentences import sentences
 # DocLens's marks in the texts that its Table 24 scores (compat doclens-table24).
 EMPTY_SECTION = "#####EMPTY#####"  # in the place of an absent section
 LINE_BREAK = "__lf1__"  # in the place of a newline inside a section
+
+Place = tuple[str, str, str]  # doc_id, author, part
 
 
 class Statement(NamedTuple):
@@ -32,21 +34,17 @@ def statements(text: str) -> list[Statement]:
     doclens-table24 is the line break it stands for.
     """
     found = []
-    for start, end in sentences(_readable(text)):
+    for start, end in sentences(plain_lines(text, same_length=True)):
         said, citations = parse(text[start:end])
         if any(map(str.isalnum, said)):
             found.append(Statement(said, citations, start, end))
     return found
 
 
-def _readable(text: str) -> str:
-    """The text with DocLens's marks as white space of the same length."""
-    text = text.replace(EMPTY_SECTION, " " * len(EMPTY_SECTION))
-    return text.replace(LINE_BREAK, "\n" + " " * (len(LINE_BREAK) - 1))
-
-
-_Row = tuple[object, ...]
-Claim = tuple[int | None, str]  # the position of its statement, None if it is of several
+def plain_lines(text: str, *, same_length: bool = False) -> str:
+    """The text with white space for DocLens's marks, or none for an absent section."""
+    empty, blank = (len(EMPTY_SECTION), len(LINE_BREAK) - 1) if same_length else (0, 0)
+    return text.replace(EMPTY_SECTION, " " * empty).replace(LINE_BREAK, "\n" + " " * blank)
 
 
 def units_of(
@@ -63,13 +61,28 @@ def units_of(
     Raises BadInput if a part's doc_id is not in sources.
     """
     tasks = tasks_of(parts, sources)
-    rows: list[_Row] = []
-    for doc_id, author, part, text in leaves(parts):
+    rows: list[tuple[object, ...]] = []
+    for *place, text in leaves(parts):
         said = statements(text)
-        rows += [(doc_id, author, part, *unit) for unit in _statements(said)]
-        if rule is not None:
-            claims = _question(said, text) if tasks[doc_id] == "question" else _claims(said, rule)
-            rows += [(doc_id, author, part, *unit) for unit in _numbered(claims)]
+        rows += [
+            (*place, "statement", at, one.text, "ok", list(one.citations), None, one.start, one.end)
+            for at, one in enumerate(said)
+        ]
+        claims: list[tuple[int | None, str]] = []
+        if rule is not None and tasks[place[0]] == "question":
+            whole = (0 if len(said) == 1 else None, strip_citations(text).strip())
+            claims = [whole] if said else []
+        elif rule is not None:
+            claims = [(at, claim) for at, one in enumerate(said) for claim in rule(one.text)]
+        rows += [
+            (*place, "claim", position, claim, "ok", [], statement, None, None)
+            for position, (statement, claim) in enumerate(claims)
+        ]
+    return unit_rows(rows)
+
+
+def unit_rows(rows: Iterable[tuple[object, ...]]) -> pd.DataFrame:
+    """Table UNITS of rows."""
     frame = pd.DataFrame(rows, columns=list(UNITS.columns))
     return frame.astype({"statement": "Int64", "start": "Int64", "end": "Int64"})
 
@@ -86,26 +99,3 @@ def leaves(parts: pd.DataFrame) -> list[tuple[str, str, str, str]]:
     found = found[(found["leaf"] == "yes") & (found["status"] == "ok")]
     columns: Any = (found[name] for name in ("doc_id", "author", "part", "text"))
     return list(zip(*columns, strict=True))
-
-
-def _statements(said: Sequence[Statement]) -> list[_Row]:
-    """The columns from `kind` on."""
-    return [
-        ("statement", position, one.text, "ok", list(one.citations), None, one.start, one.end)
-        for position, one in enumerate(said)
-    ]
-
-
-def _claims(said: Sequence[Statement], rule: Callable[[str], Sequence[str]]) -> list[Claim]:
-    return [(at, claim) for at, one in enumerate(said) for claim in rule(one.text)]
-
-
-def _question(said: Sequence[Statement], text: str) -> list[Claim]:
-    return [(0 if len(said) == 1 else None, strip_citations(text).strip())] if said else []
-
-
-def _numbered(claims: Sequence[Claim]) -> list[_Row]:
-    return [
-        ("claim", position, claim, "ok", [], statement, None, None)
-        for position, (statement, claim) in enumerate(claims)
-    ]

@@ -20,9 +20,9 @@ from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
 from metassay.models import encoders, extra
 from metassay.models.loading import NetworkOptions, weights_digest
-from metassay.units import trained
+from metassay.units import sentence_roles as trained
 from metassay.units.roles import Read
-from metassay.units.trained import DENSE, LABELS, SECOND, SIZE, VECTORS, WORDS, Model
+from metassay.units.sentence_roles import DENSE, LABELS, SECOND, SIZE, VECTORS, WORDS, Model
 
 FOLDS = 5
 # How little coefficients are held back (scikit-learn's C), chosen by cross-validation.

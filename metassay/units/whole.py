@@ -7,13 +7,9 @@ from metassay.llm.needs import Resources
 from metassay.units.record import Divided, Segmentation, Text
 
 
-class WholeOptions(Options):
-    """There is nothing to set."""
-
-
-def divide(texts: Sequence[Text], options: WholeOptions, resources: Resources) -> Divided:  # noqa: ARG001
+def divide(texts: Sequence[Text], options: Options, resources: Resources) -> Divided:  # noqa: ARG001
     """Find no parts: of a text that was written section by section only the whole remains."""
     return Divided([[] for _ in texts])
 
 
-KIND = Segmentation(options=WholeOptions, divide=divide)
+KIND = Segmentation(options=Options, divide=divide)

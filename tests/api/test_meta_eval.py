@@ -356,7 +356,7 @@ def test_out_is_whole_or_not_at_all(here: Path, capsys, monkeypatch) -> None:
         raise OSError("no space")
 
     with monkeypatch.context() as patch:
-        patch.setattr(evaluation, "write_all", fails)
+        patch.setattr(evaluation, "to_csv", fails)
         with pytest.raises(OSError, match="no space"):
             main(arguments)
     assert sorted(path.name for path in here.iterdir()) == ["ratings.csv", "reached", "scores.csv"]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from metassay.tracking.options import SentinelOptions
-from metassay.tracking.sentinel.anchors import held, stands_out
+from metassay.tracking.sentinel.anchors import standings, stands_out
 
 RATE = SentinelOptions().false_alarm
 QUESTIONS = 1000
@@ -66,7 +66,7 @@ class Judge:
         """One week."""
         draws = np.stack([*self.before, self.draw()], axis=1).astype(int)
         ups = draws - self.stored[:, None].astype(int)
-        changed, net = held(ups != 0, ups, self.calls, RATE)
+        changed, net = standings(ups != 0, ups, self.calls, RATE)
         return stands_out(changed, net, RATE)
 
     def change(self, share: float, *, one_sided: bool) -> None:

@@ -18,7 +18,7 @@ from metassay.statistics.classification import (
     judge_card,
     three_way,
 )
-from metassay.statistics.pass_rate import labels_needed, pass_rates
+from metassay.statistics.shares import labels_needed, pass_rates
 from tests.calibration.simulations import Rate
 
 CONFIDENCE = 0.95

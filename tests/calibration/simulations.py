@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 
 from metassay.statistics import resampling
 from metassay.statistics.correlation import correlate
-from metassay.statistics.pass_rate import prediction_powered_mean, rogan_gladen
 from metassay.statistics.resampling import percentiles
+from metassay.statistics.shares import prediction_powered_mean, rogan_gladen
 from metassay.statistics.significance import permutation_test, williams
 
 SYSTEMS, DOCUMENTS = 16, 100

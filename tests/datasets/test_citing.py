@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metassay.datasets.citing import check_citations
+from metassay.datasets.checks import check_citations
 from metassay.tabular.rows import Place, Rows, SourceRow, TextRow
 from metassay.text.citations import parse
 from metassay.text.sentences import sentences

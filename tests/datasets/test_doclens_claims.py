@@ -92,14 +92,12 @@ def test_references_under_other_ids_are_refused(save: Save) -> None:
 
 
 def test_records_and_references_must_be_the_same_ones(save: Save) -> None:
-    assert "the example_id is not among the references" in refused(
-        save(), {key: NOTES[key] for key in ("E1", "E2")}
-    )
-    assert "a reference has no record" in refused(save(), NOTES | {"E4": "CC\n\nOther.\n"})
-    twice = [record("E1", "E3"), record("E1", "E3"), record("E2", "E1")]
-    said = refused(save(twice), NOTES)
-    assert "the example_id is there twice" in said
-    assert "a reference has no record" in said
+    fewer = {key: NOTES[key] for key in ("E1", "E2")}
+    assert "the reference is not the note of that id" in refused(save(), fewer)
+    more = NOTES | {"E4": "CC\n\nOther.\n"}
+    assert "3 records are of 3 of 4 references" in refused(save(), more)
+    twice = [record("E1", "E1"), record("E2", "E1"), record("E3", "E2")]
+    assert "3 records are of 2 of 3 references" in refused(save(twice), NOTES)
 
 
 def test_sections_must_occur_together_in_exactly_one_note(save: Save) -> None:
@@ -115,11 +113,6 @@ def test_sections_must_occur_together_in_exactly_one_note(save: Save) -> None:
     assert "its sections occur together in 3 notes" in refused(save(nothing), NOTES)
 
 
-def test_two_records_of_one_note_are_refused(save: Save) -> None:
-    said = refused(save([record("E1", "E1"), record("E2", "E1"), record("E3", "E2")]), NOTES)
-    assert "its note 'E1' is that of record 1 as well" in said
-
-
 def test_faulty_records_are_all_named(save: Save, tmp_path: Path) -> None:
     found: list[Any] = [record(own, other) for own, other in OTHER.items()]
     del found[0]["reference"]
@@ -128,10 +121,8 @@ def test_faulty_records_are_all_named(save: Save, tmp_path: Path) -> None:
     said = refused(save(found), NOTES)
     assert "3 records: is not a record of claims" in said
     blank = [record(own, other) for own, other in OTHER.items()]
-    blank[0]["subclaims_reference_subjective"] = [" "]
     blank[1]["reference_objective_exam"] = "#####EMPTY#####"
     said = refused(save(blank), NOTES)
-    assert "subjective has a blank claim" in said
     assert "objective_exam has claims but no text" in said
     assert "is not a list of records" in refused(save({}), NOTES)
     assert "is not in" in refused(tmp_path / "nothing.json", NOTES)
@@ -197,9 +188,6 @@ def test_the_released_file_is_refused_with_its_notes_exchanged(mirror: Path) -> 
     rotated = {key: notes[other] for key, other in zip(keys, keys[1:] + keys[:1], strict=True)}
     with pytest.raises(BadInput, match="40 records: the reference is not the note of that id"):
         read_claims(path, rotated)
-    fewer = {key: notes[key] for key in keys[1:]}
-    with pytest.raises(BadInput, match="the example_id is not among the references"):
-        read_claims(path, fewer)
 
 
 def test_no_other_reader_is_there_that_could_trust_the_released_ids() -> None:

@@ -98,9 +98,7 @@ def test_every_sentence_is_its_own_document(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "expected"),
     [
-        ("system_id", "Beam", "the system is not known (system_id 'Beam')"),
-        ("context", "another fact", "the fact is not that of the dialogue's first row"),
-        ("predict_scores", {"charm": 1.0}, "people and UniEval scored other dimensions (charm"),
+        ("system_id", "Beam", "'system_id' is wrong"),
         ("scores", {"naturalness": "high"}, "'scores > naturalness' is wrong"),
         ("system_output", "", "'system_output' is empty"),
         ("scores", {"naturalness": 7.0}, "is outside its scale of 1 to 6"),

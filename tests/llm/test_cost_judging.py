@@ -29,7 +29,6 @@ from metassay.scoring.pairing.questions import Questions
 from metassay.tables.names import REFERENCE
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 from metassay.units.alignment import ALIGNMENTS
-from metassay.units.decompose import take_apart
 from tests.judges.llm_setup import asked_in, reply_of
 from tests.judges.panel import Told, told_kinds
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
@@ -219,7 +218,9 @@ def answered(
     whole = choose(SEGMENTATIONS, {"kind": "whole"}, where="it")
     parts = parts_of(pd.concat([given.texts, written], ignore_index=True), sources, whole)
     clauses = choose(DECOMPOSITIONS, {"kind": "clauses"}, where="it")
-    units = take_apart(parts, sources, clauses, Resources(Path("nowhere"))).units
+    units = clauses.record.take_apart(
+        parts, sources, clauses.options, Resources(Path("nowhere"))
+    ).units
     # Each statement is aligned with nothing, which no measure here reads.
     nowhere = units.loc[units["kind"] == "statement", ["doc_id", "author", "part", "position"]]
     aligned = nowhere.assign(method="none", passages=[[] for _ in range(len(nowhere))])

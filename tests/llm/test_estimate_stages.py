@@ -21,7 +21,6 @@ from metassay.project.cost.plan import Run, plan
 from metassay.tables.names import REFERENCE
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 from metassay.units.alignment import ALIGNMENTS
-from metassay.units.decompose import take_apart
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
 from tests.units.dividing import parts_of
 
@@ -57,7 +56,9 @@ class Setting:
         parts = parts_of(texts, self.known.sources, SOAP)
         with self.connection() as connected:
             resources = connected.provide(self.apart)
-            return take_apart(parts, self.known.sources, self.apart, resources).units
+            return self.apart.record.take_apart(
+                parts, self.known.sources, self.apart.options, resources
+            ).units
 
     def estimates(self) -> dict[str, Estimate]:
         with Session(

@@ -5,7 +5,7 @@ import pytest
 from metassay.meta_evaluation.confounds import confounds
 from metassay.meta_evaluation.correlations import correlations
 from metassay.meta_evaluation.options import ANY_SHAPE
-from metassay.statistics.ceiling import against_rater
+from metassay.statistics.agreement import against_rater
 from metassay.statistics.correlation import LEVELS
 from metassay.statistics.jackknife import interval, left_out
 from metassay.statistics.pairs import calibrate, pairwise_accuracy

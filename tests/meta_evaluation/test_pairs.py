@@ -13,7 +13,7 @@ import pytest
 from metassay.meta_evaluation.evidence import evidence
 from metassay.meta_evaluation.gather import gather
 from metassay.meta_evaluation.significance import significance
-from metassay.statistics.ceiling import against_rater
+from metassay.statistics.agreement import against_rater
 from metassay.statistics.correlation import LEVELS
 from tests.meta_evaluation.invented_study import OPTIONS, confounds, one, studied, tables_of
 from tests.statistics import slow_pairs

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from metassay.metrics import edit_distance
 from metassay.metrics.describe import Measured
 
-OPTIONS = edit_distance.EditDistanceOptions()
+OPTIONS = edit_distance.Options()
 TEXTS = st.lists(st.sampled_from(["a", "bb", "aa", "c"]), max_size=8).map(" ".join)
 
 

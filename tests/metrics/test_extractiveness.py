@@ -12,7 +12,7 @@ from metassay.metrics import extractiveness
 from metassay.metrics.describe import Measured
 from metassay.metrics.extractiveness import fragment_lengths
 
-OPTIONS = extractiveness.ExtractivenessOptions()
+OPTIONS = extractiveness.Options()
 CODED = st.text("abc", max_size=25)
 
 

@@ -8,7 +8,7 @@ import pytest
 from metassay.metrics import lengths
 from metassay.metrics.describe import Measured
 
-OPTIONS = lengths.LengthsOptions()
+OPTIONS = lengths.Options()
 
 
 def test_by_hand() -> None:

@@ -14,9 +14,6 @@ from metassay.core.options import Options
 from metassay.metrics import METRICS
 from metassay.metrics.bleu import BleuOptions
 from metassay.metrics.describe import Description, Measured
-from metassay.metrics.edit_distance import EditDistanceOptions
-from metassay.metrics.extractiveness import ExtractivenessOptions
-from metassay.metrics.lengths import LengthsOptions
 from metassay.metrics.measure import measure
 from metassay.metrics.rouge import RougeOptions
 from metassay.tables import parquet
@@ -25,9 +22,9 @@ from metassay.tables.scores import MEASUREMENTS
 OPTIONS: dict[str, Options] = {
     "rouge": RougeOptions(stemmer=False, split="newline"),
     "bleu": BleuOptions(tokenize="13a", lowercase=False),
-    "edit_distance": EditDistanceOptions(),
-    "extractiveness": ExtractivenessOptions(),
-    "lengths": LengthsOptions(),
+    "edit_distance": Options(),
+    "extractiveness": Options(),
+    "lengths": Options(),
 }
 
 SOURCES = pd.DataFrame(

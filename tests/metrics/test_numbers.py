@@ -2,6 +2,7 @@
 
 import pytest
 
+from metassay.core.options import Options
 from metassay.metrics import numbers
 from metassay.metrics.describe import Measured
 
@@ -25,5 +26,5 @@ from metassay.metrics.describe import Measured
 )
 def test_by_hand(text: str, expected: list[str]) -> None:
     assert numbers.found(text) == expected
-    measured = numbers.measure([text], [""], numbers.NumbersOptions())
+    measured = numbers.measure([text], [""], Options())
     assert measured == {"numbers": [Measured(float(len(expected)), None)]}

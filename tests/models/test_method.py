@@ -23,17 +23,17 @@ COMPUTING = {
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (2, "75b61b3ab7bbeb22"),
+        (2, "08aadcefab4639cb"),
     ),
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding", "generation/causal", "generation/seq2seq"),
-        (1, "431bc27e146c4511"),
+        (1, "4c9d23cdbe7d7010"),
     ),
     "nli": (
         pair_scores.METHOD,
         (*SHARED, "models/pair_inputs", "models/pair_scores"),
-        (1, "117fc38739487ea7"),
+        (1, "cc7b4efb90dc6f50"),
     ),
     "semantic": (
         semantic.METHOD,
@@ -50,7 +50,7 @@ COMPUTING = {
             *("text/vocabulary/__init__", "text/vocabulary/inflection"),
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "262f65b9aedd9d28"),
+        (5, "2e0c0bd22de4a188"),
     ),
 }
 

@@ -8,7 +8,7 @@ import pandas as pd
 from metassay.meta_evaluation.agreement import RATING_SUMMARIES
 from metassay.paper_figures.draw import Inputs
 from metassay.paper_figures.inputs import inputs_in
-from metassay.paper_figures.record import Each, Line, Numbers, Record
+from metassay.paper_figures.papers import Each, Line, Numbers, Record
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import empty, write
 

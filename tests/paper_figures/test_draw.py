@@ -20,7 +20,7 @@ import pytest
 from metassay.paper_figures import FORMATS
 from metassay.paper_figures.cells import Cells, cells_of
 from metassay.paper_figures.draw import Inputs, Outcome, draw_paper
-from metassay.paper_figures.record import Line, Numbers, Record
+from metassay.paper_figures.papers import Line, Numbers, Record
 from metassay.reporting.cells import read_printed
 from metassay.reporting.contract_page import TABLES
 from metassay.tables.parquet import read

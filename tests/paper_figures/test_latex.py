@@ -9,7 +9,7 @@ import pytest
 from metassay.paper_figures.cells import Cell, Cells
 from metassay.paper_figures.draw import draw_paper
 from metassay.paper_figures.markup import to_latex
-from metassay.paper_figures.record import Record
+from metassay.paper_figures.papers import Record
 from tests.paper_figures.invented import every_form, project
 
 PDFLATEX = shutil.which("pdflatex")

@@ -12,8 +12,7 @@ from metassay.paper_figures import NAMES
 from metassay.paper_figures.derived_tables import DERIVED, DRAWN_FROM, needed, tables_of, unknown
 from metassay.paper_figures.inputs import FIGURES, paths
 from metassay.paper_figures.page import describe
-from metassay.paper_figures.papers import PAPERS
-from metassay.paper_figures.record import Line, Record
+from metassay.paper_figures.papers import PAPERS, Line, Record
 from metassay.reporting.cells import read_printed
 
 ROOT = Path(__file__).parents[2]

@@ -20,18 +20,8 @@ PUBLISHED = Path(__file__).parents[2] / "reports" / "published"
 EVIL = "sys\"><b>'& $x_1$"  # an author's name
 DOC = f'doc-1"{SCRIPT}'
 NAMES = (
-    "sources",
-    "texts",
-    "parts",
-    "units",
-    "pairs",
-    "judgments",
-    "scores",
-    "leaderboard",
-    "ratings",
-    "correlations",
-    "criteria",
-    *invented_meta.rows(),
+    *("sources", "texts", "parts", "units", "pairs", "judgments", "scores", "leaderboard"),
+    *("ratings", "correlations", "criteria", *invented_meta.rows()),
 )
 
 
@@ -41,114 +31,79 @@ def ours_of(leaderboard: pd.DataFrame, correlations: pd.DataFrame) -> Ours:
 
 
 def _texts() -> list[dict[str, Any]]:
-    made = []
+    found = []
     for doc_id in (DOC, "doc-2"):
         for author in ("reference", EVIL, "plain"):
             failed = (doc_id, author) == ("doc-2", "plain")
-            made.append(
-                {
-                    "doc_id": doc_id,
-                    "author": author,
-                    "part": "full",
-                    "text": None if failed else f"Knee hurts. {SCRIPT} | *{author}*",
-                    "status": "truncated" if failed else "ok",
-                    "recipe": "invented",
-                }
-            )
-    return made
+            text = None if failed else f"Knee hurts. {SCRIPT} | *{author}*"
+            key = {"doc_id": doc_id, "author": author, "part": "full", "recipe": "invented"}
+            found.append({**key, "text": text, "status": "truncated" if failed else "ok"})
+    return found
+
+
+def _key(text: dict[str, Any]) -> dict[str, Any]:
+    return {name: text[name] for name in ("doc_id", "author", "part")}
 
 
 def _units(texts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    made = []
-    for text in texts:
-        for kind in ("claim", "statement"):
-            for position in range(2) if text["text"] else ():
-                cites = [0, 7] if kind == "statement" and position == 0 else []
-                made.append(
-                    {
-                        **{name: text[name] for name in ("doc_id", "author", "part")},
-                        "kind": kind,
-                        "position": position,
-                        "text": f"{kind} {position} of {text['author']} {SCRIPT}",
-                        "status": "ok",
-                        "citations": cites,
-                        "statement": 0 if kind == "claim" else None,
-                        "start": None,
-                        "end": None,
-                    }
-                )
-    return made
+    """Two claims and two statements of each text, of which the first cites."""
+    return [
+        {
+            **{**_key(text), "kind": kind, "position": position, "status": "ok"},
+            "text": f"{kind} {position} of {text['author']} {SCRIPT}",
+            "citations": [0, 7] if (kind, position) == ("statement", 0) else [],
+            **{"statement": 0 if kind == "claim" else None, "start": None, "end": None},
+        }
+        for text in texts
+        for kind in ("claim", "statement")
+        for position in (range(2) if text["text"] else ())
+    ]
 
 
 def _pairs(units: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    made: list[dict[str, Any]] = []
-
-    def ask(
-        unit: dict[str, Any],
-        measure: str,
-        author: str,
-        *,
-        citation: int = -1,
-        settled: str | None = None,
-    ) -> None:
-        made.append(
-            {
-                "pair_id": f"pair{len(made):03}",
-                "instrument": "entailment",
-                "measure": measure,
-                "doc_id": unit["doc_id"],
-                "author": author,
-                "part": unit["part"],
-                "position": unit["position"],
-                "citation": citation,
-                "premise": None if settled else "a premise nobody prints",
-                "hypothesis": unit["text"],
-                "context": None,
-                "repeats": "d",
-                "settled": settled,
-            }
-        )
-
+    asked: list[tuple[dict[str, Any], str, str, int, str | None]] = []
     for unit in units:
-        if unit["kind"] == "claim" and unit["author"] == "reference":
-            for author in (EVIL, "plain"):
-                lost = (unit["doc_id"], author) == ("doc-2", "plain")
-                ask(unit, "claim_recall", author, settled="no_text" if lost else None)
+        author = unit["author"]
+        if unit["kind"] == "claim" and author == "reference":
+            for other in (EVIL, "plain"):
+                lost = (unit["doc_id"], other) == ("doc-2", "plain")
+                asked.append((unit, "claim_recall", other, -1, "no_text" if lost else None))
         elif unit["kind"] == "claim":
-            ask(unit, "claim_precision", unit["author"])
+            asked.append((unit, "claim_precision", author, -1, None))
         else:
             bare = None if unit["citations"] else "no_evidence"
-            ask(unit, "citation_recall", unit["author"], settled=bare)
-            for citation in unit["citations"]:
-                ask(unit, "citation_alone", unit["author"], citation=citation)
-                ask(unit, "citation_rest", unit["author"], citation=citation)
-            ask(unit, "faithfulness", unit["author"])
-    return made
+            asked.append((unit, "citation_recall", author, -1, bare))
+            for n in unit["citations"]:
+                asked += [(unit, f"citation_{one}", author, n, None) for one in ("alone", "rest")]
+            asked.append((unit, "faithfulness", author, -1, None))
+    return [
+        {
+            **{**_key(unit), "pair_id": f"pair{place:03}", "instrument": "entailment"},
+            **{"measure": measure, "author": author, "position": unit["position"]},
+            **{"citation": citation, "settled": settled, "hypothesis": unit["text"]},
+            **{"premise": None if settled else "a premise nobody prints"},
+            **{"context": None, "repeats": "d"},
+        }
+        for place, (unit, measure, author, citation, settled) in enumerate(asked)
+    ]
 
 
 def _judgments(pairs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    made = []
+    found = []
     for place, pair in enumerate(p for p in pairs if not p["settled"]):
-        status = "refused" if place == 3 else "ok"
+        refused = {"status": "refused", "label": None, "explanation": None}
         label = "entailed" if place % 2 else "not_entailed"
-        made.append(
+        answered = {"status": "ok", "label": label, "explanation": f"missing: {SCRIPT}"}
+        found.append(
             {
-                "pair_id": pair["pair_id"],
-                "judge": "lexical",
-                "status": status,
-                "label": label if status == "ok" else None,
-                "probability": None,
-                "grade": None,
-                "explanation": f"missing: {SCRIPT}" if status == "ok" else None,
-                "quotes": [],
-                "quote_starts": [],
-                "tokens": None,
-                "attempts": 1,
-                "repaired": place == 4,
+                **{"pair_id": pair["pair_id"], "judge": "lexical"},
+                **(refused if place == 3 else answered),
+                **{"probability": None, "grade": None, "quotes": [], "quote_starts": []},
+                **{"tokens": None, "attempts": 1, "repaired": place == 4},
                 "recipe": "lexical|threshold:0.75",
             }
         )
-    return made
+    return found
 
 
 METRICS = (
@@ -160,18 +115,13 @@ METRICS = (
 
 
 def _scores(texts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    value = 0.123456789
+    known = {"value": value, "low": value, "high": value, "n_judged": 2, "n_failed": 0}
+    failed = {"value": None, "low": 0.0, "high": 1.0, "n_judged": 0, "n_failed": 2}
     return [
         {
-            **{name: text[name] for name in ("doc_id", "author", "part")},
-            "metric": metric,
-            "judge": judge,
-            "value": None if text["text"] is None else 0.123456789,
-            "n_expected": 2,
-            "n_judged": 0 if text["text"] is None else 2,
-            "n_failed": 2 if text["text"] is None else 0,
-            "low": 0.0 if text["text"] is None else 0.123456789,
-            "high": 1.0 if text["text"] is None else 0.123456789,
-            "statistics": [],
+            **{**_key(text), "metric": metric, "judge": judge, "n_expected": 2, "statistics": []},
+            **(failed if text["text"] is None else known),
             "recipe": f"{metric}|metassay:0.1.0",
         }
         for text in texts
@@ -181,57 +131,40 @@ def _scores(texts: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _leaderboard() -> list[dict[str, Any]]:
-    made = []
+    found = []
     for place, author in enumerate((EVIL, "plain")):
         for metric, judge, better in METRICS:
+            numbers = {"low": 0.5, "high": 0.8, "least": 0.55, "most": 0.75}
+            numbers["macro"] = 0.612345678901 + place / 10
             undefined = metric == "house_metric" and author == "plain"
-            made.append(
+            found.append(
                 {
-                    "part": "full",
-                    "metric": metric,
-                    "judge": judge,
-                    "author": author,
-                    "macro": None if undefined else 0.612345678901 + place / 10,
-                    "low": None if undefined else 0.5,
-                    "high": None if undefined else 0.8,
-                    "micro": 0.25 if judge != NO_JUDGE else None,
-                    "least": None if undefined else 0.55,
-                    "most": None if undefined else 0.75,
-                    "n_documents": 2,
-                    "n_undefined": 2 if undefined else place,
-                    "n_expected": 4,
-                    "n_failed": 2 * place,
-                    "better": better,
+                    **{"part": "full", "metric": metric, "judge": judge, "author": author},
+                    **(dict.fromkeys(numbers) if undefined else numbers),
+                    **{"micro": 0.25 if judge != NO_JUDGE else None, "n_documents": 2},
+                    **{"n_undefined": 2 if undefined else place, "n_expected": 4},
+                    **{"n_failed": 2 * place, "better": better},
                     "recipe": f"{metric}|metassay:0.1.0",
                 }
             )
-    return made
+    return found
 
 
 def _correlations() -> list[dict[str, Any]]:
     values = {"claim_recall": 0.31, "rouge1_fmeasure": -0.75, "edit_distance": None}
+    aside = {"value": 0, "low": -0.1, "high": 0.1}
+    aside |= {"low_these_systems": -0.05, "high_these_systems": 0.05}
     return [
         {
-            "study": "invented",
-            "criterion": criterion,
-            "part": "full",
-            "metric": metric,
-            "judge": judge,
-            "level": level,
-            "coefficient": coefficient,
-            "value": values[metric],
-            "low": None if values[metric] is None else values[metric] - 0.1,
-            "high": None if values[metric] is None else values[metric] + 0.1,
-            "low_these_systems": None if values[metric] is None else values[metric] - 0.05,
-            "high_these_systems": None if values[metric] is None else values[metric] + 0.05,
-            "n": 6,
-            "n_undefined": 1 if level == "document" else 0,
-            "n_missing": 2,
-            "p": None,
-            "recipe": "invented",
+            **{"study": "invented", "criterion": criterion, "part": "full", "metric": metric},
+            **{"judge": judge, "level": level, "coefficient": coefficient},
+            **{name: None if value is None else value + more for name, more in aside.items()},
+            **{"n": 6, "n_undefined": 1 if level == "document" else 0, "n_missing": 2},
+            **{"p": None, "recipe": "invented"},
         }
         for criterion in ("completeness", f"odd {SCRIPT}")
         for metric, judge, _ in METRICS[:3]
+        for value in [values[metric]]
         for level in ("global", "document", "system")
         for coefficient in ("pearson", "spearman", "kendall")
     ]
@@ -240,34 +173,26 @@ def _correlations() -> list[dict[str, Any]]:
 def _ratings() -> list[dict[str, Any]]:
     rated = [("text", "completeness", 80.0), ("claim:0", "coverage", 1.0)]
     rated += [("versus:plain", "preference", None)]
-    return [
-        {
-            "study": "invented",
-            "doc_id": DOC,
-            "author": EVIL,
-            "part": "full",
-            "unit": unit,
-            "rater": f"rater {SCRIPT}",
-            "criterion": criterion,
-            "value": value,
-        }
-        for unit, criterion, value in rated
-    ]
+    key = {"study": "invented", "doc_id": DOC, "author": EVIL, "part": "full"}
+    key["rater"] = f"rater {SCRIPT}"
+    return [{**key, "unit": unit, "criterion": c, "value": value} for unit, c, value in rated]
 
 
 def _sources() -> list[dict[str, Any]]:
     return [
         {
-            "doc_id": doc_id,
-            "dataset": "invented",
-            "task": "note",
+            **{"doc_id": doc_id, "dataset": "invented", "task": "note", "group": ["", ""]},
             "passages": ["My knee hurts.", f"Since when? {SCRIPT}"],
             "speaker": ["patient", "doctor & co"],
-            "group": ["", ""],
             "attributes": '{"age": 40, "why": "<script>alert(1)</script>"}',
         }
         for doc_id in (DOC, "doc-2")
     ]
+
+
+def _part(text: dict[str, Any]) -> dict[str, Any]:
+    more = {"repeats": ["invented"], "starts": [], "ends": [], "leaf": "yes", "made_up": []}
+    return {**text, **more}
 
 
 def rows() -> dict[str, list[dict[str, Any]]]:
@@ -278,17 +203,7 @@ def rows() -> dict[str, list[dict[str, Any]]]:
     return {
         "sources": _sources(),
         "texts": texts,
-        "parts": [
-            {
-                **{k: v for k, v in t.items() if k != "recipe"},
-                "repeats": ["invented"],
-                "starts": [],
-                "ends": [],
-                "leaf": "yes",
-                "made_up": [],
-            }
-            for t in texts
-        ],
+        "parts": list(map(_part, texts)),
         "units": units,
         "pairs": pairs,
         "judgments": _judgments(pairs),

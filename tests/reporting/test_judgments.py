@@ -14,6 +14,7 @@ from metassay.reporting.answers import (
 from metassay.tables.names import ALL_CITATIONS, REFERENCE
 
 AUTHOR = "lead"
+ENTAILMENT = {"instrument": "entailment", "context": None}
 UNITS = pd.DataFrame(
     [
         {
@@ -29,6 +30,7 @@ PAIRS = pd.DataFrame(
             **{"doc_id": "d", "author": AUTHOR, "measure": measure, "part": "full"},
             **{"position": position, "citation": ALL_CITATIONS},
             **{"pair_id": f"{measure} {position}", "settled": None},
+            **ENTAILMENT,
         }
         for measure in ("claim_recall", "claim_recall_grade")
         for position in range(3)
@@ -38,6 +40,7 @@ PAIRS = pd.DataFrame(
 
 def judgment(pair_id: str, **answer: object) -> dict[str, object]:
     unsaid = {"label": None, "grade": None, "probability": None, "explanation": None}
+    unsaid |= {"quotes": (), "quote_starts": ()}
     asked = {"pair_id": pair_id, "judge": "lexical", "status": "ok", "repaired": False}
     return {**asked, **unsaid, **answer}
 
@@ -125,6 +128,7 @@ CITED = pd.DataFrame(
             **{"doc_id": "d", "author": AUTHOR, "measure": measure, "part": "full"},
             **{"position": 0, "citation": citation, "settled": None},
             "pair_id": f"{measure} {citation}",
+            **ENTAILMENT,
         }
         for measure, citation in ASKED
     ]
@@ -193,6 +197,7 @@ def rivals(*authors: str) -> pd.DataFrame:
             **{"doc_id": "d", "author": author, "measure": measure, "part": "full"},
             **{"position": sorted(authors).index(other), "citation": ALL_CITATIONS},
             **{"pair_id": f"{author} {other} {measure}", "settled": None},
+            **ENTAILMENT,
         }
         for author in authors
         for other in authors

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from metassay.statistics.agreement import mean_of_others
-from metassay.statistics.ceiling import against_rater
+from metassay.statistics.agreement import against_rater, mean_of_others
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, correlate
 from metassay.statistics.jackknife import interval, left_out
 

@@ -6,8 +6,8 @@ from scipy.stats import beta
 from sklearn import metrics
 from statsmodels.stats.proportion import proportion_confint
 
-from metassay.statistics.classification import judge_card, judgments
-from metassay.statistics.shares import effective_size, jeffreys
+from metassay.statistics.classification import judge_card
+from metassay.statistics.shares import effective_size, jeffreys, judgments
 
 NAN = np.nan
 

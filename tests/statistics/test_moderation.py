@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 import scipy.special
 
-from metassay.statistics.jackknife import LeftOut, Spread
-from metassay.statistics.simultaneous import between_systems, moderator
+from metassay.statistics.jackknife import LeftOut, Spread, between_systems, moderator
 
 
 def drawn(n, freedom, prior, common, seed=0):

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from metassay.statistics.pass_rate import (
+from metassay.statistics.shares import (
+    jeffreys,
     labels_needed,
     pass_rates,
     powered_influence,
     prediction_powered_mean,
     rogan_gladen,
 )
-from metassay.statistics.shares import jeffreys
 from tests.statistics.test_judge_card import NAN, texts
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metassay.statistics.pass_rate import prediction_powered_mean, rogan_gladen
+from metassay.statistics.shares import prediction_powered_mean, rogan_gladen
 
 NAN = np.nan
 PUBLISHED = json.loads((Path(__file__).parent / "ppi_values.json").read_text("utf-8"))

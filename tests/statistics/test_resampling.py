@@ -4,6 +4,7 @@ import scipy.stats
 
 from metassay.statistics import correlation, resampling
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, correlate
+from metassay.statistics.layout import Layout
 from metassay.statistics.resampling import Draws, draw, percentiles, resampled, varied
 
 RESAMPLES = ("documents", "systems", "both")
@@ -193,3 +194,18 @@ def test_no_texts(shape):
                 found = resampled(empty, empty, level, coefficient, draws)
                 assert found.shape == (10,)
                 assert np.isnan(found).all()
+
+
+@pytest.mark.parametrize("resample", ["systems", "both"])
+@pytest.mark.parametrize("coefficient", EVERY_COEFFICIENT)
+def test_families_of_unequal_size_are_drawn_whole(resample, coefficient):
+    rng = np.random.default_rng(8)
+    human, noise = rng.normal(size=(2, 5, 6))
+    layout = Layout(np.zeros(6, dtype=int), np.arange(6), np.array([0, 0, 0, 1, 2]))
+    draws = draw((5, 6), resample=resample, n=9, rng=rng, layout=layout)
+    assert len(set(draws.systems.sum(axis=1))) > 1
+    found = resampled(human + noise, human, "system", coefficient, draws)
+    for value, systems, documents in zip(found, draws.systems, draws.documents, strict=True):
+        drawn = np.ix_(np.repeat(np.arange(5), systems), np.repeat(np.arange(6), documents))
+        expected = correlate((human + noise)[drawn], human[drawn], "system", coefficient).value
+        assert value == pytest.approx(expected, abs=1e-12, nan_ok=True)

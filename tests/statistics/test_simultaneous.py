@@ -1,8 +1,13 @@
 import numpy as np
 import pytest
 
-from metassay.statistics.jackknife import LeftOut, interval
-from metassay.statistics.simultaneous import corrected_for_choice, deviations, joint_confidence
+from metassay.statistics.jackknife import (
+    LeftOut,
+    corrected_for_choice,
+    deviations,
+    interval,
+    joint_confidence,
+)
 
 NAN = np.nan
 

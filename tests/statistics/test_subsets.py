@@ -5,9 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
+from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.subsets import (
-    Flags,
-    Reals,
     least_maximum,
     least_mean,
     least_minimum,
@@ -15,7 +14,7 @@ from metassay.statistics.subsets import (
 )
 
 
-def case(seed: int) -> tuple[Reals, Reals, Flags, Flags]:
+def case(seed: int) -> tuple[Array, Array, Mask, Mask]:
     rng = np.random.default_rng(seed)
     shape = (int(rng.integers(1, 5)), 6)
     values, weights = rng.integers(0, 5, shape).astype(float), rng.uniform(0.1, 1, shape[0])

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.studies import csv_sheets, importing, key
+from metassay.studies import importing, key, sheets
 from metassay.studies.export import write
 from tests.studies.invented_tables import PLAIN, study
 from tests.studies.test_sheets import FORMATS, cells_of, filled, imported, put
@@ -16,7 +16,7 @@ RATER, ROW, TEXT, GRADE, FAULTS, COMMENT = range(6)
 @pytest.fixture
 def sent(tmp_path):
     """A study whose three sheets are filled in."""
-    write(study(), csv_sheets.KIND, tmp_path / "s")
+    write(study(), sheets.KIND, tmp_path / "s")
     for rater in ("anna", "ben", "carla"):
         filled(tmp_path / f"s/sheets/{rater}.csv")
     return tmp_path / "s"
@@ -33,7 +33,7 @@ def spoilt(sent, change, rater="anna"):
 
 def problems(sent, *files, **options):
     with pytest.raises(BadInput) as error:
-        imported(sent, csv_sheets.KIND, *files, **options)
+        imported(sent, sheets.KIND, *files, **options)
     return error.value.problems
 
 
@@ -104,7 +104,7 @@ def test_a_deleted_row_and_a_sheet_that_is_missing(sent):
     (sent / "sheets/ben.csv").unlink()
     assert len(problems(sent)) == 2
     assert "key.json: nothing came back from rater 'ben' (9 rows were sent)" in problems(sent)[1]
-    found = imported(sent, csv_sheets.KIND, partial=True)
+    found = imported(sent, sheets.KIND, partial=True)
     assert found.absent == 10
     assert found.empty == 20
     assert len(found.ratings) == 54
@@ -119,7 +119,7 @@ def test_an_edited_text_and_a_rater_who_is_not_of_the_study(sent):
 
 
 def test_a_row_of_another_rater(tmp_path):
-    write(study(per_item=1), csv_sheets.KIND, tmp_path / "s")
+    write(study(per_item=1), sheets.KIND, tmp_path / "s")
     path = tmp_path / "s/sheets/anna.csv"
     table = cells_of(path)
     table[1][RATER] = "ben"

@@ -12,8 +12,7 @@ import pytest
 from label_studio_sdk.label_interface import LabelInterface
 
 from metassay.core.errors import BadInput
-from metassay.studies import csv_sheets, importing, key, label_studio
-from metassay.studies.answers import value_of
+from metassay.studies import importing, key, label_studio, sheets
 from metassay.studies.export import Design, study_of, write
 from metassay.studies.forms import FORMS
 from metassay.studies.record import (
@@ -29,6 +28,7 @@ from metassay.studies.record import (
     Shown,
     Target,
 )
+from metassay.studies.sheets import value_of
 from tests.studies import label_studio_people as people
 from tests.studies.invented_tables import PLAIN, SCALES, study, tables
 
@@ -64,7 +64,7 @@ def returned(exports, folder):
 
 def through_sheets(made, said, folder):
     """The same answers, given in CSV sheets."""
-    write(made, csv_sheets.KIND, folder)
+    write(made, sheets.KIND, folder)
     files = []
     for rater in made.assignments:
         path = folder / f"sheets/{rater}.csv"
@@ -77,7 +77,7 @@ def through_sheets(made, said, folder):
         with path.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([header, *rows])
         files.append(path)
-    return importing.read_files(files, [csv_sheets.KIND])
+    return importing.read_files(files, [sheets.KIND])
 
 
 @pytest.mark.parametrize("name", FORMS)

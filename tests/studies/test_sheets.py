@@ -10,13 +10,13 @@ import openpyxl
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.studies import csv_sheets, importing, key, workbooks
+from metassay.studies import importing, key, sheets, workbooks
 from metassay.studies.export import write
 from metassay.studies.record import Form
 from metassay.tabular.rows import Findings
 from tests.studies.invented_tables import PLAIN, study
 
-FORMATS = {"csv": csv_sheets.KIND, "xlsx": workbooks.KIND}
+FORMATS = {"csv": sheets.KIND, "xlsx": workbooks.KIND}
 
 
 @pytest.fixture(params=FORMATS)
@@ -148,15 +148,15 @@ def test_sheets_edited_in_a_spreadsheet_import_the_same(tmp_path, form):
 @pytest.mark.parametrize("mark", [";", "\t"])
 def test_other_separators_and_line_ends(tmp_path, mark):
     folder = tmp_path / "s"
-    write(study(), csv_sheets.KIND, folder)
+    write(study(), sheets.KIND, folder)
     for rater in ("anna", "ben", "carla"):
         filled(folder / f"sheets/{rater}.csv")
-    before = imported(folder, csv_sheets.KIND)
+    before = imported(folder, sheets.KIND)
     path = folder / "sheets/ben.csv"
     made = io.StringIO(newline="")
     csv.writer(made, delimiter=mark, lineterminator="\r\n").writerows(cells_of(path))
     path.write_bytes(made.getvalue().encode("utf-8"))
-    assert imported(folder, csv_sheets.KIND).ratings == before.ratings
+    assert imported(folder, sheets.KIND).ratings == before.ratings
 
 
 @pytest.mark.parametrize("year", [1970, 2100, 2200])

@@ -85,16 +85,22 @@ def test_ratings_by_text_id_alone_are_joined(tmp_path: Path) -> None:
     assert values([one._asdict() for one in found]) == PLAIN_VALUES
 
 
-def test_a_form_with_a_column_per_text(tmp_path: Path) -> None:
-    """As Google's, a row per person."""
-    names = [f"{d} - {s} [fluency]" for d, s in KEYS]
-    form = [["Timestamp", "Email address", *names]]
-    form += [
-        [f"2024-05-0{k + 1}", rater, *(str(1 + (n + k) % 5) for n in range(len(KEYS)))]
-        for k, rater in enumerate(("ann", "ben"))
-    ]
-    files = paths(tmp_path, form)
-    assert meta_eval(files) == init(files, tmp_path) == PLAIN_VALUES
+def test_several_raters_files_that_name_texts_alone_are_joined_too(tmp_path: Path) -> None:
+    number = {key: f"t{n}" for n, key in enumerate(KEYS)}
+    ids = ["text_id", *(number[row[0], row[1]] for row in PLAIN[0][1:])]
+    of_raters = []
+    for rater in ("ann", "ben"):
+        rated = [[number[r[0], r[1]], r[3]] for r in PLAIN[1][1:] if r[2] == rater]
+        of_raters.append(as_csv([["text_id", "fluency"], *rated], tmp_path, rater))
+    scores, texts = (
+        as_csv([[*row, one] for row, one in zip(rows, ids, strict=True)], tmp_path, name)
+        for name, rows in (("scores", PLAIN[0]), ("texts", TEXTS))
+    )
+    sheets = [sheet for one in (scores, *of_raters) if (sheet := read_sheet(one, Findings()))]
+    _, found = read_both(sheets[:1], sheets[1:], Named(), "--")
+    assert values(found.table.to_dict("records")) == PLAIN_VALUES
+    rows = read_all(Asked({"texts": [texts], "ratings": of_raters})).rows
+    assert values([one._asdict() for one in rows.ratings]) == PLAIN_VALUES
 
 
 def test_a_title_row_and_names_above_names(tmp_path: Path) -> None:

@@ -13,8 +13,7 @@ from metassay.text.spans import Span
 from metassay.units import SEGMENTATIONS, cues
 from metassay.units.cues import cue_points, cue_roles, is_study
 from metassay.units.record import Divided, Text
-from metassay.units.role_headings import opening
-from metassay.units.roles import ROLES, Read, read
+from metassay.units.roles import ROLES, Read, opening, read
 from tests.units.role_setup import agreement, development_split, text_of
 
 BMRC = {

@@ -16,7 +16,6 @@ from metassay.tables.parquet import empty, read, write
 from metassay.tables.parts import PARTS
 from metassay.tables.units import UNITS
 from metassay.units import DECOMPOSITIONS
-from metassay.units.decompose import take_apart
 from metassay.units.recipes import recipe_of
 
 CLAUSES = choose(DECOMPOSITIONS, {"kind": "clauses"}, where="p")
@@ -33,7 +32,9 @@ def sources(task: str = "note") -> pd.DataFrame:
 
 
 def decompose(rows: pd.DataFrame, documents: pd.DataFrame) -> pd.DataFrame:
-    return take_apart(rows, documents, CLAUSES, Resources(Path("nowhere"))).units
+    return CLAUSES.record.take_apart(
+        rows, documents, CLAUSES.options, Resources(Path("nowhere"))
+    ).units
 
 
 def kind(units: pd.DataFrame, name: str) -> list[tuple[object, ...]]:

@@ -128,7 +128,7 @@ def test_one_request_a_part_and_one_row_a_claim(tmp_path: Path) -> None:
 
 def test_the_request_carries_bounds_schema_and_decoding() -> None:
     rows = parts(part("d1", "full", "Knee pain."))
-    (request,) = claim_requests(rows, sources(), options(), DECODING, prompts=PROMPTS)
+    (request,), *_ = claim_requests(rows, sources(), options(), DECODING, PROMPTS)
     assert (request.model, request.seed, request.max_tokens) == ("invented-1", 7, 500)
     assert "at least 1 and at most 3 claims" in request.messages[0].content
     claims = json.loads(request.schema or "")["$defs"]["Claims"]["properties"]["claims"]
@@ -141,7 +141,7 @@ def test_the_request_carries_bounds_schema_and_decoding() -> None:
 def test_first_questions_keep_their_keys_so_that_nothing_is_paid_for_again() -> None:
     rows = parts(part("d1", "full", "Knee pain. No fever."), part("d2", "plan", "Rest."))
     about = sources("note", "d1", "d2")
-    asked = claim_requests(rows, about, options(), DECODING, prompts=PROMPTS)
+    asked, *_ = claim_requests(rows, about, options(), DECODING, PROMPTS)
     known = "1dcbaca4146020148f59c4582a524fe05f0df62e744446d5658a4caaf861a09e"
     assert hashlib.sha256("".join(one.key for one in asked).encode()).hexdigest() == known
 

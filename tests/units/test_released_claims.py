@@ -11,7 +11,6 @@ from metassay.llm.needs import Resources
 from metassay.tables.parquet import read, write
 from metassay.tables.units import UNITS
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
-from metassay.units.decompose import take_apart
 from tests.units.dividing import parts_of
 
 SOAP = choose(SEGMENTATIONS, {"kind": "soap", "compat": "none"}, where="params")
@@ -25,7 +24,7 @@ def test_the_released_claims_are_the_references_and_only_theirs(
     given = ingest("aci_bench", mirror / "aci_bench_test1", {})
     texts = given.texts[given.texts["author"].isin(["reference", "gpt4"])]
     parts = parts_of(texts, given.sources, SOAP)
-    apart = take_apart(parts, given.sources, RELEASED, Resources(mirror))
+    apart = RELEASED.record.take_apart(parts, given.sources, RELEASED.options, Resources(mirror))
     write(UNITS, apart.units, tmp_path / "units.parquet")
     units = read(UNITS, tmp_path / "units.parquet").query("kind == 'claim'")
     theirs = units[units["author"] == "reference"]
@@ -40,4 +39,4 @@ def test_the_released_claims_are_the_references_and_only_theirs(
 
     whole = parts_of(texts, given.sources, WHOLE)
     with pytest.raises(BadInput, match="segmentation of kind soap"):
-        take_apart(whole, given.sources, RELEASED, Resources(mirror))
+        RELEASED.record.take_apart(whole, given.sources, RELEASED.options, Resources(mirror))

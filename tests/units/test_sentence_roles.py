@@ -11,11 +11,22 @@ from metassay.core.kinds import choose
 from metassay.core.options import Block
 from metassay.llm.needs import Resources
 from metassay.models.loading import NetworkOptions, weights_digest
-from metassay.units import SEGMENTATIONS, trained
+from metassay.units import SEGMENTATIONS
+from metassay.units import sentence_roles as trained
 from metassay.units.record import Divided, Text
 from metassay.units.roles import Read, read
-from metassay.units.sentence_roles import _by_vector, classify
-from metassay.units.trained import LABELS, SECOND, SIZE, Model, around, hashed, load, shared
+from metassay.units.sentence_roles import (
+    LABELS,
+    SECOND,
+    SIZE,
+    Model,
+    _by_vector,
+    around,
+    classify,
+    hashed,
+    load,
+    shared,
+)
 from metassay.units.training import Labelled, packed, save, train
 from tests.units.role_setup import agreement, development_split, text_of
 

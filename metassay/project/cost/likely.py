@@ -20,8 +20,7 @@ from metassay.text.sections import divide
 from metassay.text.sentences import sentences
 from metassay.text.spans import Span
 from metassay.units import DECOMPOSITIONS
-from metassay.units.decompose import take_apart
-from metassay.units.found_facets import facet_part
+from metassay.units.facets import facet_part
 from metassay.units.record import OK
 
 _LIKE = 1500  # characters of the source that stand for a text without a reference
@@ -113,6 +112,8 @@ def with_clauses(
         return units, 0
     by_rule = choose(DECOMPOSITIONS, {"kind": "clauses"}, where="clauses")
     theirs = parts[pd.MultiIndex.from_frame(parts[place]).isin(lost)]
-    clauses = take_apart(theirs, sources, by_rule, session.provide(by_rule)).units
+    clauses = by_rule.record.take_apart(
+        theirs, sources, by_rule.options, session.provide(by_rule)
+    ).units
     claims = clauses[clauses["kind"] == "claim"]
     return pd.concat([units[~unknown], claims], ignore_index=True), len(theirs)

@@ -44,7 +44,6 @@ from metassay.tables.names import FULL
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 from metassay.units.alignment import ALIGNMENTS
 from metassay.units.alignment.align import align_units
-from metassay.units.decompose import take_apart
 from metassay.units.segment import segment, texts_of
 
 _TEXTS = ("premise", "hypothesis", "context")
@@ -298,7 +297,9 @@ def _pairs(run: Run, parts: pd.DataFrame, invented: Sequence[str], found: Plan) 
     sources, asked = run.given.sources, []
     if run.questions:
         resources = run.session.provide(run.decomposition)
-        units = take_apart(parts, sources, run.decomposition, resources).units
+        units = run.decomposition.record.take_apart(
+            parts, sources, run.decomposition.options, resources
+        ).units
         units, lost = with_clauses(units, parts, sources, run.session)
         if lost:
             found.notes.append(

@@ -5,12 +5,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
 from metassay.core.errors import shown
 from metassay.core.options import Criterion
 from metassay.tables.names import is_reference
-from metassay.tabular.column_synonyms import human, plain_key
+from metassay.tabular.column_synonyms import HUMAN, called, plain_key
 from metassay.tabular.rows import Findings, Place, Rows
 
 _AGAINST = -0.3  # Spearman's correlation of what should go together, below which it is doubted
@@ -19,7 +19,6 @@ _SURE = -2.6  # of the correlation times the root of the number of texts: one in
 # What studies write where nobody rated, beside grades that are few and far below or above.
 _CODES = (-1.0, -8.0, -9.0, -88.0, -99.0, -999.0, 77.0, 88.0, 99.0, 999.0, 9999.0)
 _GRADES = 10  # grades that are further apart, or so near to such a value, are of one scale with it
-Means = Mapping[tuple[str, str], float]  # by document and author
 
 
 def warn(
@@ -70,22 +69,22 @@ def _codes(held: Collection[float]) -> Iterator[float]:
 
 def _directions(rows: Rows, criteria: Mapping[str, Criterion], guessed: Collection[str]) -> None:
     """Criteria that go against each other, and metrics that go against what people said."""
-    people = {name: _means(rows, name, one.better) for name, one in criteria.items()}
-    for one, other in combinations(people, 2):
+    turned = {name: one.better == "lower" for name, one in criteria.items()}
+    people = _by_text([(r.doc_id, r.author, r.criterion, r.value) for r in rows.ratings], turned)
+    for one, other in combinations(criteria, 2):
         if {one, other} & set(guessed) and _against(people[one], people[other]):
             what = f"{shown(one)} and {shown(other)} go against each other"
             _turn(rows.ratings[0].at.file, what, rows.warnings)
-    everybody = _together(list(people.values()))
+    # The mean over criteria, each divided by how much it varies.
+    everybody = ((people - people.mean()) / people.std(ddof=0).replace(0, np.nan)).mean(axis=1)
+    better = {one.metric: one.better == "lower" for one in rows.metrics if one.better != "neither"}
+    scored = _by_text([(r.doc_id, r.author, r.metric, r.value) for r in rows.scores], better)
     for metric in rows.metrics:
-        if metric.metric in guessed and metric.better != "neither":
-            scored = {
-                (row.doc_id, row.author): row.value * (1 if metric.better == "higher" else -1)
-                for row in rows.scores
-                if row.metric == metric.metric and row.value is not None
-            }
-            if _against(scored, everybody):
-                what = f"metric {shown(metric.metric)} goes against what people said"
-                _turn(metric.at.file, what, rows.warnings)
+        if metric.metric in {*guessed} & better.keys() and _against(
+            scored[metric.metric], everybody
+        ):
+            what = f"metric {shown(metric.metric)} goes against what people said"
+            _turn(metric.at.file, what, rows.warnings)
 
 
 def _turn(file: str, what: str, warnings: Findings) -> None:
@@ -93,42 +92,23 @@ def _turn(file: str, what: str, warnings: Findings) -> None:
     warnings.add(Place(file), what, f"{fix} --higher NAME")
 
 
-def _means(rows: Rows, criterion: str, better: str) -> Means:
-    """The mean rating of each text by one criterion, more is better."""
-    sign = 1 if better == "higher" else -1
-    values: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for row in rows.ratings:
-        if row.criterion == criterion and row.value is not None:
-            values[row.doc_id, row.author].append(sign * row.value)
-    return {text: sum(held) / len(held) for text, held in values.items()}
+def _by_text(
+    values: Sequence[tuple[str, str, str, float | None]], turned: Mapping[str, bool]
+) -> pd.DataFrame:
+    """The mean of each text by each of `turned`, negated where less of it is better."""
+    frame = pd.DataFrame(values, columns=["doc", "system", "name", "value"])
+    frame["value"] = frame["value"].astype("float64")
+    means = frame.groupby(["doc", "system", "name"])["value"].mean().unstack("name")
+    return means.reindex(columns=list(turned)) * [-1 if turned[name] else 1 for name in turned]
 
 
-def _together(people: Sequence[Means]) -> Means:
-    """The mean over criteria, each divided by how much it varies."""
-    found: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for means in people:
-        held = np.array(list(means.values()))
-        if len(held) and held.std() > 0:
-            for text, value in means.items():
-                found[text].append((value - held.mean()) / held.std())
-    return {text: sum(held) / len(held) for text, held in found.items()}
-
-
-def _against(one: Means, other: Means) -> bool:
-    texts = [text for text in one if text in other]
-    x, y = ([means[text] for text in texts] for means in (one, other))
-    if len(texts) < _TEXTS or min(len(set(x)), len(set(y))) < 2:
+def _against(one: "pd.Series[float]", other: "pd.Series[float]") -> bool:
+    both = pd.concat([one, other], axis=1).dropna()
+    if len(both) < _TEXTS or both.nunique().min() < 2:
         return False
     # Spearman's, without SciPy, which takes a second to load.
-    rho = float(np.corrcoef(_ranks(x), _ranks(y))[0, 1])
-    return rho < _AGAINST and rho * len(texts) ** 0.5 < _SURE
-
-
-def _ranks(values: Sequence[float]) -> NDArray[np.float64]:
-    """Their ranks from 1; equal values share the mean of theirs."""
-    _, which, n = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: NDArray[np.float64] = (np.cumsum(n) - (n - 1) / 2)[which]
-    return ranks
+    rho = float(both.rank().corr().to_numpy()[0, 1])
+    return rho < _AGAINST and rho * len(both) ** 0.5 < _SURE
 
 
 def _systems(rows: Rows, at: Place, warnings: Findings) -> None:
@@ -138,7 +118,7 @@ def _systems(rows: Rows, at: Place, warnings: Findings) -> None:
     for name in _unrated(rows, systems):
         what = f"system {shown(name)} has no ratings, and others do"
         warnings.add(at, what, "if it is no system, say which columns or rows are")
-    for name in filter(human, systems):
+    for name in (one for one in systems if called(one, HUMAN)):
         what = f"{shown(name)} is taken for a system"
         warnings.add(at, what, f"if it wrote the references, say --reference {shown(name)}")
     if len(systems) > 1 and len({one.doc_id for one in texts}) == len(texts):

@@ -9,20 +9,7 @@ from metassay.core.errors import shown
 from metassay.datasets.own_data import Rating, Score, Source, Text, checked
 from metassay.tables.names import FULL, is_reference
 from metassay.tables.names import REFERENCE as REFERENCE_AUTHOR
-from metassay.tabular.column_synonyms import (
-    CLUSTER,
-    CRITERION,
-    DOC,
-    FAMILY,
-    METRIC,
-    RATER,
-    REFERENCE,
-    SOURCE,
-    STRATA,
-    SYSTEM,
-    TEXT,
-    VALUE,
-)
+from metassay.tabular.column_synonyms import Role
 from metassay.tabular.columns import Columns
 from metassay.tabular.numbers import Numbers, absent, numbers_of
 from metassay.tabular.rows import (
@@ -32,15 +19,16 @@ from metassay.tabular.rows import (
     RatingRow,
     Rows,
     ScoreRow,
-    SourceRow,
     TextRow,
     canonical,
+    source_row,
 )
 from metassay.tabular.sheet import Sheet
 from metassay.text.sentences import sentences
 
 STUDY = "people"
 ONE_RATER, ONE_CRITERION, ONE_SYSTEM, ONE_METRIC = "rater", "rating", "system", "score"
+_NO_NUMBER, _WRITE = "a cell is no number", "write a number, or leave it empty"
 _SPEAKER = re.compile(r"([^\W\d_][\w .'-]{0,24}):\s+(?=\S)")
 _SPEAKERS = 6  # different ones in a dialogue, at most
 _SPOKEN = 0.8  # of the lines begin with a speaker in a dialogue
@@ -52,50 +40,35 @@ class Read(NamedTuple):
     sheet: Sheet
     columns: Columns
 
-    def cells(self) -> Iterator[tuple[Place, Mapping[str, str]]]:
-        """Each row's place and what is written, by role."""
-        roles = self.columns.roles.items()
-        for at, cells in self.sheet.rows:
-            yield at, {role: cells[column] for role, column in roles}
-
     def spread(self, held: str) -> Iterator[tuple[Place, Mapping[str, str], str]]:
-        """As `cells`, of columns side by side one row each, and the column that has what is `held`.
+        """Each row's place and what is written, by role, and the column that has what is `held`.
 
-        What the name of such a column says stands by what it is.
+        Of columns side by side, one row each; what the name of such a column says is by role, too.
         """
-        own, files = self.columns.roles.get(held, ""), self.sheet.files
-        roles = self.columns.roles.items()
+        files = self.sheet.files
         for at, cells in self.sheet.rows:
-            found = {role: cells[column] for role, column in roles}
+            found = {role: cells[column] for role, column in self.columns.roles.items()}
             if not self.columns.spread:
-                yield at, found, own
+                yield at, found, self.columns.roles.get(held, "")
             lacking = files.get(at.file, ())
             for column, said in self.columns.spread.items():
                 if column not in lacking:
                     yield at, {**found, **said, held: cells[column]}, column
 
-    def numbers(self) -> dict[str, Numbers]:
-        """How the numbers of each column with values are written."""
-        return self.clear_numbers(Findings())
-
-    def clear_numbers(self, problems: Findings) -> dict[str, Numbers]:
-        """As `numbers`; a problem for each column whose numbers may mean two things."""
-        columns = self.columns.spread or [self.columns.roles[VALUE]]
+    def numbers(self, problems: Findings) -> dict[str, Numbers]:
+        """How the numbers of each column are written; a problem where that is unclear."""
+        columns = self.columns.spread or [self.columns.roles[Role.VALUE]]
         return {column: self.sheet.clear_numbers(column, problems) for column in columns}
 
     @property
-    def nobody(self) -> bool:
-        """Whether no column says who rated."""
-        return RATER not in {*self.columns.roles, *self.columns.each}
-
-    def rater_of(self, at: Place) -> str:
-        """Who rated where no column says it: of several files each is a rater's."""
-        return Path(at.file).stem if self.sheet.parts else ONE_RATER
+    def told(self) -> frozenset[str]:
+        """The roles of which columns, or their names, say something."""
+        return self.columns.each | self.columns.roles.keys()
 
     @property
     def one_metric(self) -> str:
         """What the metric is called where nothing says which it is: as the column of its values."""
-        return self.columns.roles.get(VALUE, ONE_METRIC)
+        return self.columns.roles.get(Role.VALUE, ONE_METRIC)
 
 
 class Texts(NamedTuple):
@@ -116,27 +89,28 @@ def add_texts(read: Read, references_by: Mapping[str, str], rows: Rows, *, again
     sources: dict[str, tuple[Place, str]] = {}
     references: dict[str, tuple[Place, str]] = {}
     families: dict[str, tuple[Place, str]] = {}
-    labels: dict[str, dict[str, tuple[Place, str]]] = {STRATA: {}, CLUSTER: {}}
+    labels: dict[str, dict[str, tuple[Place, str]]] = {Role.STRATA: {}, Role.CLUSTER: {}}
     n_empty = 0
-    for at, found in read.cells():
-        doc = found[DOC]
+    for at, cells in read.sheet.rows:
+        found = {role: cells[column] for role, column in read.columns.roles.items()}
+        doc = found[Role.DOC]
         sources.setdefault(doc, (at, ""))
-        _once(at, doc, found.get(SOURCE, ""), SOURCE, sources, rows.problems)
-        _once(at, doc, found.get(REFERENCE, ""), REFERENCE, references, rows.problems)
+        _once(at, doc, found.get(Role.SOURCE, ""), Role.SOURCE, sources, rows.problems)
+        _once(at, doc, found.get(Role.REFERENCE, ""), Role.REFERENCE, references, rows.problems)
         for name, known in labels.items():
             _once(at, doc, found.get(name, ""), name, known, rows.problems)
-        system = found.get(SYSTEM, ONE_SYSTEM)
-        _once(at, system, found.get(FAMILY, ""), FAMILY, families, rows.problems)
+        system = found.get(Role.SYSTEM, ONE_SYSTEM)
+        _once(at, system, found.get(Role.FAMILY, ""), Role.FAMILY, families, rows.problems)
     seen: set[tuple[str, str, str]] = set()
-    for at, found, _ in read.spread(TEXT):
-        author = found.get(SYSTEM, ONE_SYSTEM)
+    for at, text, _ in read.spread(Role.TEXT):
+        author = text.get(Role.SYSTEM, ONE_SYSTEM)
         author = references_by.get(author, author)
-        key = (found[DOC], author, found[TEXT])
+        key = (text[Role.DOC], author, text[Role.TEXT])
         if again and key in seen:
             continue
         seen.add(key)
-        n_empty += absent(found[TEXT]) and author not in references_by.values()
-        _add_text(at, found[DOC], author, found[TEXT], rows)
+        n_empty += absent(text[Role.TEXT]) and author not in references_by.values()
+        _add_text(at, *key, rows)
     for doc, (at, written) in references.items():
         _add_text(at, doc, REFERENCE_AUTHOR, written, rows)
     for doc, (at, written) in sources.items():
@@ -145,10 +119,9 @@ def add_texts(read: Read, references_by: Mapping[str, str], rows: Rows, *, again
         if source is not None:
             texts = [one.text for one in source.passages]
             speakers = [one.speaker for one in source.passages]
-            groups = [one.group for one in source.passages]
             said = {name: known[doc][1] for name, known in labels.items() if doc in known}
             more = canonical(said) if said else None
-            rows.sources.append(SourceRow(at, doc, source.task, texts, speakers, groups, more))
+            rows.sources.append(source_row(at, doc, source.task, texts, speakers, attributes=more))
     return Texts(n_empty, {name: family for name, (_, family) in families.items()})
 
 
@@ -156,34 +129,29 @@ def add_ratings(
     read: Read, systems: Iterable[str], references_by: Mapping[str, str], rows: Rows
 ) -> int:
     """Add ratings of the study `people`; returns how many cells are empty: the rater abstained."""
-    only, n_empty = _only(systems, references_by), 0
-    if not _system_told(read, only, rows.problems):
-        return 0
-    numbers = read.clear_numbers(rows.problems)
     words = {one: numbers_of((), semicolons=False, words=w) for one, w in read.sheet.words.items()}
+    nobody = Role.RATER not in read.told
     rated: set[tuple[str, ...]] = set()
-    for at, found, column in read.spread(VALUE):
-        said = {
-            "study": STUDY,
-            "doc_id": found[DOC],
-            "author": _author(found, only, references_by),
-            "rater": found.get(RATER, read.rater_of(at)),
-            "criterion": found.get(CRITERION, ONE_CRITERION),
-            "value": found[VALUE],
-        }
+    n_empty = 0
+    for at, found, numbers in _valued(read, systems, references_by, rows):
+        # Of several files each is a rater's.
+        rater = Path(at.file).stem if read.sheet.parts else ONE_RATER
+        said = {"study": STUDY, "doc_id": found[Role.DOC], "author": found[Role.SYSTEM]}
+        said |= {"rater": found.get(Role.RATER, rater), "value": found[Role.VALUE]}
+        said |= {"criterion": found.get(Role.CRITERION, ONE_CRITERION)}
         rating = checked(Rating, said, at, rows.problems)
-        if rating is not None:
-            what = (rating.doc_id, rating.author, rating.rater, rating.criterion)
-            if read.nobody and what in rated:
-                fix = "name its column by --columns ratings.rater=COLUMN, or keep one of the rows"
-                rows.problems.add(at, "rates a text again, and no column says who rated", fix)
-                continue
-            rated.add(what)
-            read_as = words.get(rating.criterion, numbers[column])
-            value = _number(read_as, found[VALUE], at, rows.problems)
-            n_empty += read_as.none(found[VALUE])
-            key = (rating.study, rating.doc_id, rating.author, FULL, "text")
-            rows.ratings.append(RatingRow(at, *key, rating.rater, rating.criterion, value))
+        if rating is None:
+            continue
+        what = (rating.doc_id, rating.author, rating.rater, rating.criterion)
+        if nobody and what in rated:
+            fix = "name its column by --columns ratings.rater=COLUMN, or keep one of the rows"
+            rows.wrong(at, "rates a text again, and no column says who rated", remedy=fix)
+            continue
+        rated.add(what)
+        read_as = words.get(rating.criterion, numbers)
+        value = read_as.sound(found[Role.VALUE], at, _NO_NUMBER, _WRITE, rows.problems)
+        n_empty += read_as.none(found[Role.VALUE])
+        rows.ratings.append(RatingRow(at, **{**dict(rating), "value": value}))
     return n_empty
 
 
@@ -199,44 +167,39 @@ def add_scores(
 
     `called`: what each metric is called here; `better`: its direction, by that name.
     """
-    only, n_empty = _only(systems, references_by), 0
-    if not _system_told(read, only, rows.problems):
-        return 0
-    numbers = read.clear_numbers(rows.problems)
     first: dict[str, MetricRow] = {}
-    for at, found, column in read.spread(VALUE):
-        theirs = found.get(METRIC, read.one_metric)
+    n_empty = 0
+    for at, found, numbers in _valued(read, systems, references_by, rows):
+        theirs = found.get(Role.METRIC, read.one_metric)
         metric = called.get(theirs, theirs)
-        author = _author(found, only, references_by)
-        said = {"doc_id": found[DOC], "author": author, "metric": metric}
-        score = checked(Score, {**said, "value": found[VALUE]}, at, rows.problems)
+        said = {"doc_id": found[Role.DOC], "author": found[Role.SYSTEM], "metric": metric}
+        score = checked(Score, {**said, "value": found[Role.VALUE]}, at, rows.problems)
         if score is not None:
-            value = _number(numbers[column], found[VALUE], at, rows.problems)
-            n_empty += numbers[column].none(found[VALUE])
+            value = numbers.sound(found[Role.VALUE], at, _NO_NUMBER, _WRITE, rows.problems)
+            n_empty += numbers.none(found[Role.VALUE])
             rows.scores.append(ScoreRow(at, score.doc_id, score.author, FULL, metric, value))
             first.setdefault(metric, MetricRow(at, metric, better.get(metric, "higher")))
     rows.metrics += first.values()
     return n_empty
 
 
-def _author(found: Mapping[str, str], only: str, references_by: Mapping[str, str]) -> str:
-    """Whose text a row is about, as it is called here."""
-    author = found.get(SYSTEM, only)
-    return references_by.get(author, author)
+def _valued(
+    read: Read, systems: Iterable[str], references_by: Mapping[str, str], rows: Rows
+) -> Iterator[tuple[Place, Mapping[str, str], Numbers]]:
+    """Each value's place, what is said of it, by role, and how its column's numbers are written.
 
-
-def _only(systems: Iterable[str], references_by: Mapping[str, str]) -> str:
-    """The one system that there is; "" if there are several."""
-    found = {*systems} - {*references_by, REFERENCE_AUTHOR}
-    return found.pop() if len(found) == 1 else ""
-
-
-def _system_told(read: Read, only: str, problems: Findings) -> bool:
-    told = SYSTEM in {*read.columns.roles, *read.columns.each} or bool(only)
-    if not told:
+    Systems are called as they are here. Where no column tells them, there must be one alone.
+    """
+    several = {*systems} - {*references_by, REFERENCE_AUTHOR}
+    if Role.SYSTEM not in read.told and len(several) != 1:
         what = "no column says which system's text each row is about"
-        problems.add(Place(read.sheet.name), what, "add one, or name it by --columns system=COLUMN")
-    return told
+        fix = "add one, or name it by --columns system=COLUMN"
+        rows.wrong(Place(read.sheet.name), what, remedy=fix)
+        return
+    numbers = read.numbers(rows.problems)
+    for at, found, column in read.spread(Role.VALUE):
+        author = found[Role.SYSTEM] if Role.SYSTEM in found else next(iter(several))
+        yield at, {**found, Role.SYSTEM: references_by.get(author, author)}, numbers[column]
 
 
 def _once(
@@ -254,7 +217,7 @@ def _once(
     if not before:
         found[key] = (at, written)
     elif before != written:
-        whose = "system" if what == FAMILY else "doc"
+        whose = "system" if what == Role.FAMILY else "doc"
         file = "" if place.file == at.file else f"{place.file} "
         where = f"{whose} {shown(key)}, {file}{place.kind} {place.row}"
         problems.add(at, f"the {what} differs from an earlier row's", "make them equal", where)
@@ -268,16 +231,6 @@ def _add_text(at: Place, doc: str, author: str, written: str, rows: Rows) -> Non
     text = checked(Text, said, at, rows.problems)
     if text is not None:
         rows.texts.append(TextRow(at, doc, author, FULL, text.text, text.status))
-
-
-def _number(numbers: Numbers, cell: str, at: Place, problems: Findings) -> float | None:
-    if numbers.none(cell) or numbers.fault:
-        return None
-    number = numbers.number(cell)
-    if number is None:
-        # Not quoted: what is no number may be a remark about the text.
-        problems.add(at, "a cell is no number", "write a number, or leave it empty")
-    return number
 
 
 def _passages(source: str) -> list[dict[str, str]]:

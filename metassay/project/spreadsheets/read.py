@@ -16,17 +16,8 @@ from metassay.project.spreadsheets.consistency_checks import ask, warn
 from metassay.project.spreadsheets.convert import Read, add_ratings, add_scores, add_texts
 from metassay.scoring.catalogue import descriptions
 from metassay.tables.names import REFERENCE
-from metassay.tabular.column_synonyms import (
-    CLUSTER,
-    DOC,
-    METRIC,
-    STRATA,
-    SYSTEM,
-    called_reference,
-    like_reference,
-)
-from metassay.tabular.column_synonyms import REFERENCE as REFERENCE_COLUMN
-from metassay.tabular.columns import Columns, Keys, check_each, said_columns
+from metassay.tabular.column_synonyms import LIKE_REFERENCE, REFERENCES, Role, called
+from metassay.tabular.columns import Keys, check_each, said_columns
 from metassay.tabular.infer_columns import find_columns, joined_by_text
 from metassay.tabular.rows import Findings, Place, Rows
 from metassay.tabular.scales import (
@@ -85,21 +76,21 @@ def read_all(asked: Asked) -> Found:
     scales = said_scales(pairs, "--", problems)
     if problems:
         raise BadInput(problems)
-    ranges, words = scales.ranges, scales.words
     sheets: dict[str, Sheet] = {}
     for kind, paths in asked.files.items():
         sheet = read_sheets(paths, rows.problems, page=kind)
         if sheet is not None:
-            sheets[kind] = sheet._replace(words=words if kind == "ratings" else {})
+            sheets[kind] = sheet._replace(words=scales.words if kind == "ratings" else {})
     reads = _reads(sheets, said, rows.problems)
     if "texts" not in reads:
         raise BadInput(rows.problems.lines())
     systems = _systems(reads["texts"])
     references = _references(asked.reference, systems, rows.problems, reads["texts"])
-    again = bool(_resolved(asked, ("texts",)) & _resolved(asked, ("ratings", "scores")))
-    texts = add_texts(reads["texts"], references, rows, again=again)
+    real = {kind: {path.resolve() for path in some} for kind, some in asked.files.items()}
+    again = real["texts"] & (real.get("ratings", set()) | real.get("scores", set()))
+    texts = add_texts(reads["texts"], references, rows, again=bool(again))
     empty = {"texts": texts.n_empty}
-    column = reads["texts"].columns.get(REFERENCE_COLUMN)
+    column = reads["texts"].columns.get(Role.REFERENCE)
     by = {**references, **({column: REFERENCE} if column else {})}
     if "ratings" in reads:
         empty["ratings"] = add_ratings(reads["ratings"], systems, by, rows)
@@ -108,41 +99,35 @@ def read_all(asked: Asked) -> Found:
     if "scores" in reads:
         renamed = _renamed(_metrics(reads["scores"]), reads["scores"], rows.problems)
         known = {name: one.better for name, one in descriptions().items()}
-        told = asked.directions
         of_metrics = {
-            theirs: direction([theirs, name], told, known) for theirs, name in renamed.items()
+            theirs: direction([theirs, name], asked.directions, known)
+            for theirs, name in renamed.items()
         }
         _checked(of_metrics, sheets["scores"].name, rows.problems)
         better = {renamed[theirs]: one.better for theirs, one in of_metrics.items()}
         empty["scores"] = add_scores(reads["scores"], systems, by, renamed, better, rows)
-    ranges |= {criterion: (1.0, float(len(grades))) for criterion, grades in words.items()}
+    scales.ranges.update(
+        {criterion: (1.0, float(len(grades))) for criterion, grades in scales.words.items()}
+    )
     rated = list(dict.fromkeys(one.criterion for one in rows.ratings))
     of_criteria = {name: direction([name], asked.directions, {}, criterion=True) for name in rated}
     criteria = _criteria(of_criteria, scales, rows)
     _unknown(asked, criteria, renamed, rows.problems)
     check(rows, criteria)
-    ask(rows, ranges)
+    ask(rows, scales.ranges)
     if rows.problems:
         raise BadInput(rows.problems.lines())
     guessed = {name for name, one in of_criteria.items() if one.why != SAID}
     guessed |= {renamed[name] for name, one in of_metrics.items() if one.why != SAID}
     warn(rows, criteria, guessed, sheets["texts"].name)
-    design = _design(reads["texts"].columns, texts.families, asked.primary, renamed)
+    # What belongs together: documents by attributes of their sources, systems by name.
+    labels = {
+        r: r if r in reads["texts"].columns.roles else "" for r in (Role.STRATA, Role.CLUSTER)
+    }
+    main = renamed.get(asked.primary, asked.primary) if asked.primary else None
+    design = Design(**labels, families=texts.families, primary=main)
     lines = [*direction_lines(of_metrics, "metrics"), *direction_lines(of_criteria, "criteria")]
     return Found(reads, rows, criteria, references, renamed, empty, design, lines)
-
-
-def _resolved(asked: Asked, kinds: Iterable[str]) -> set[Path]:
-    return {path.resolve() for kind in kinds for path in asked.files.get(kind, ())}
-
-
-def _design(
-    columns: Columns, families: Mapping[str, str], primary: str | None, renamed: Mapping[str, str]
-) -> Design:
-    """What belongs together: documents by attributes of their sources, systems by name."""
-    labels = {role: role if role in columns.roles else "" for role in (STRATA, CLUSTER)}
-    main = renamed.get(primary, primary) if primary else None
-    return Design(**labels, families=dict(families), primary=main)
 
 
 def _reads(
@@ -154,8 +139,12 @@ def _reads(
         sheet = sheets[kind]
         own = dict(said[kind])
         if kind != "texts":  # said of all files, it may be what another one calls it
-            own = {r: c for r, c in own.items() if r not in (DOC, SYSTEM) or c in sheet.columns}
-            doc, system = keys.called.get(DOC), keys.called.get(SYSTEM)
+            own = {
+                r: c
+                for r, c in own.items()
+                if r not in (Role.DOC, Role.SYSTEM) or c in sheet.columns
+            }
+            doc, system = keys.called.get(Role.DOC), keys.called.get(Role.SYSTEM)
             if doc and system and doc not in own.values():
                 sheet = joined_by_text(sheet, reads["texts"].sheet, doc, system)
         columns = find_columns(kind, sheet, own, keys, problems)
@@ -163,17 +152,16 @@ def _reads(
             check_each(kind, sheet, columns, problems)
             reads[kind] = Read(sheet, columns)
         if kind == "texts" and columns is not None:
-            documents = frozenset(sheet.cells(columns.roles[DOC]))
+            documents = frozenset(sheet.cells(columns.roles[Role.DOC]))
             keys = Keys(documents, frozenset(_systems(reads["texts"])), columns.roles)
     return reads
 
 
 def _systems(texts: Read) -> list[str]:
-    columns: Columns = texts.columns
-    if SYSTEM in columns.each:
-        return list(columns.spread)
-    column = columns.get(SYSTEM)
-    return list(dict.fromkeys(texts.sheet.cells(column))) if column else []
+    if Role.SYSTEM in texts.columns.each:
+        return list(texts.columns.spread)
+    column = texts.columns.get(Role.SYSTEM)
+    return texts.sheet.cells(column) if column else []
 
 
 def _references(
@@ -187,23 +175,23 @@ def _references(
             what = f"--reference: no system is called {shown(said)}"
             problems.add(at, what, f"there are {', '.join(map(shown, systems))}")
         return {said: REFERENCE} if said else {}
-    first = 2 if REFERENCE_COLUMN in texts.columns.roles else 1
-    called = sorted(filter(called_reference, systems))
+    first = 2 if Role.REFERENCE in texts.columns.roles else 1
+    written = sorted(one for one in systems if called(one, REFERENCES))
     for one in systems:
-        if one not in called and like_reference(one):
+        if one not in written and called(one, LIKE_REFERENCE):
             what = f"{shown(one)} may be a system, or have written the references"
             problems.add(at, what, f"say --reference {shlex.quote(one)}, or --reference '' if not")
     return {
         one: REFERENCE if number == 1 else f"{REFERENCE}:{number}"
-        for number, one in enumerate(called, start=first)
+        for number, one in enumerate(written, start=first)
     }
 
 
 def _metrics(scores: Read) -> list[str]:
-    if METRIC in scores.columns.each:
-        return list(dict.fromkeys(one[METRIC] for one in scores.columns.spread.values()))
-    column = scores.columns.get(METRIC)
-    return list(dict.fromkeys(scores.sheet.cells(column))) if column else [scores.one_metric]
+    if Role.METRIC in scores.columns.each:
+        return list(dict.fromkeys(one[Role.METRIC] for one in scores.columns.spread.values()))
+    column = scores.columns.get(Role.METRIC)
+    return scores.sheet.cells(column) if column else [scores.one_metric]
 
 
 def _renamed(metrics: Sequence[str], read: Read, problems: Findings) -> dict[str, str]:
@@ -230,11 +218,9 @@ def _checked(found: Mapping[str, Direction], file: str, problems: Findings) -> N
 
 
 def _criteria(better: Mapping[str, Direction], scales: Scales, rows: Rows) -> dict[str, Criterion]:
-    values: dict[str, list[float]] = {}
+    values: dict[str, list[float]] = {name: [] for name in better}
     for rating in rows.ratings:
-        values.setdefault(rating.criterion, [])
-        if rating.value is not None:
-            values[rating.criterion].append(rating.value)
+        values[rating.criterion] += [] if rating.value is None else [rating.value]
     at = Place(rows.ratings[0].at.file) if rows.ratings else Place("ratings")
     for problem in bad_criteria(values):
         rows.problems.add(at, f"criterion {problem}", "rename it")
@@ -247,8 +233,7 @@ def _criteria(better: Mapping[str, Direction], scales: Scales, rows: Rows) -> di
     for name, held in values.items():
         ends = scales.ranges.get(name) or ends_in(name, held)
         scale = guessed_scale(held, ends, lower=better[name].better == "lower")
-        kind = scales.kinds.get(name, scale.scale)
-        found[name] = scale.model_copy(update={"scale": kind})
+        found[name] = scale.model_copy(update={"scale": scales.kinds.get(name, scale.scale)})
     return found
 
 
@@ -256,11 +241,11 @@ def _unknown(
     asked: Asked, criteria: Iterable[str], renamed: Mapping[str, str], problems: Findings
 ) -> None:
     known = {*criteria, *renamed, *renamed.values()}
+    listed = ", ".join(map(shown, sorted({*criteria, *renamed})))
     for option, names in asked.directions.items():
         for name in names:
             if name not in known:
                 what = f"--{option}: nothing is called {shown(name)}"
-                listed = ", ".join(map(shown, sorted({*criteria, *renamed})))
                 problems.add(Place("the files"), what, f"there are {listed}")
 
 

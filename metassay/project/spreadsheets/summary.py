@@ -11,13 +11,13 @@ from metassay.project.spreadsheets.convert import Read
 from metassay.project.spreadsheets.read import Asked, Found, reference_there
 from metassay.project.spreadsheets.settings import Settings
 from metassay.tables.names import REFERENCE, is_reference
-from metassay.tabular.column_synonyms import CRITERION, METRIC, RATER, SOURCE, SYSTEM
-from metassay.tabular.column_synonyms import REFERENCE as REFERENCE_COLUMN
+from metassay.tabular.column_synonyms import Role
 from metassay.tabular.columns import SPREADS
 from metassay.tabular.infer_columns import numeric
+from metassay.tabular.rows import Findings
 
-_EACH = {SYSTEM: "the texts of one system", RATER: "the ratings of one rater"}
-_EACH |= {CRITERION: "the ratings by one criterion", METRIC: "the scores of one metric"}
+_EACH = {Role.SYSTEM: "the texts of one system", Role.RATER: "the ratings of one rater"}
+_EACH |= {Role.CRITERION: "the ratings by one criterion", Role.METRIC: "the scores of one metric"}
 _SHOWN = 12  # names in a line; the rest is counted
 _LONGEST = 120  # characters of a name
 
@@ -75,8 +75,8 @@ def _grades(found: Found, criterion: str) -> Sequence[str]:
 def _pairs(found: Found) -> dict[str, str]:
     """Criteria of yes and no, which are 1 and 0."""
     read = found.reads["ratings"]
-    words = {column: list(one.words) for column, one in read.numbers().items()}
-    named = {said.get(CRITERION, ""): words[c] for c, said in read.columns.spread.items()}
+    words = {column: list(one.words) for column, one in read.numbers(Findings()).items()}
+    named = {said.get(Role.CRITERION, ""): words[c] for c, said in read.columns.spread.items()}
     return {
         name: f", {pair[1]} is 1, {pair[0]} is 0"
         for name, pair in named.items()
@@ -98,10 +98,10 @@ def _head(kind: str, read: Read) -> Iterator[str]:
         told.append(f"columns called {columns.pattern} = {_named(columns.spread)}")
     elif columns.spread:
         (each,) = columns.each
-        names = _listed(columns.spread) if each == SYSTEM else _named(columns.spread)
+        names = _listed(columns.spread) if each == Role.SYSTEM else _named(columns.spread)
         told.append(f"{_EACH[each]} each = {names}")
-    if kind == "ratings" and read.nobody and sheet.parts:
-        told.append(f"{RATER} = the file's name")
+    if kind == "ratings" and Role.RATER not in read.told and sheet.parts:
+        told.append(f"{Role.RATER} = the file's name")
     yield f"{one_line(sheet.name)}, {counted(len(sheet.lines), 'row')}: {'; '.join(told)}"
     unread = columns.unread(sheet)
     numbers = [] if kind == "texts" else numeric(sheet, unread)
@@ -179,8 +179,8 @@ def _design(found: Found) -> Iterator[str]:
 
 
 def _why(found: Found) -> str:
-    lacks = [] if any(one.passages for one in found.rows.sources) else [SOURCE]
-    lacks += [] if reference_there(found.rows) else [REFERENCE_COLUMN]
+    lacks = [] if any(one.passages for one in found.rows.sources) else [Role.SOURCE]
+    lacks += [] if reference_there(found.rows) else [Role.REFERENCE]
     return f" (no {' and no '.join(lacks)})" if lacks else ""
 
 

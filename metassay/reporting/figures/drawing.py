@@ -13,11 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import matplotlib.style
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from numpy.typing import NDArray
 
 from metassay.reporting.section import Key, Row, titled
 
@@ -126,12 +128,67 @@ def lines_along(axes: Axes, names: Sequence[str]) -> None:
     axes.set_ylim(len(names) - 0.5, -0.5)
 
 
+def width_of(names: Sequence[str]) -> float:
+    """Inches that names beside lines take."""
+    return 0.6 + 0.075 * max(map(len, names))
+
+
 def bare(axes: Axes) -> None:
     """Faint lines across and no frame but the lower axis."""
     axes.grid(axis="x", color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
+    _unframed(axes)
+
+
+def shares_along(axes: Axes, *places: float) -> None:
+    """An axis of shares, with these places in per cent, and no frame but the axis."""
+    axes.set_xlim(0, 1)
+    axes.set_xticks(places, labels=[f"{100 * place:.0f} %" for place in places])
+    _unframed(axes)
+
+
+def _unframed(axes: Axes) -> None:
     axes.tick_params(axis="y", length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
+
+
+def cross(axes: Axes, y: float) -> None:
+    """The mark in the margin of a line that has no value."""
+    axes.plot([0.02], [y], "x", color=GREY, transform=axes.get_yaxis_transform())
+
+
+def of_more(n: int, n_all: int, what: str) -> str:
+    """Said below a figure that shows the first `n` alone."""
+    return f"; the first {n} of {n_all} {what}" if n_all > n else ""
+
+
+def tiles(
+    axes: Axes,
+    shades: NDArray[np.float64],
+    texts: Mapping[Any, str],
+    names: tuple[Sequence[str], Sequence[str]],
+    *,
+    dark: float,
+    turned: float,
+    **look: Any,
+) -> None:
+    """A heat map: shades from 0 to 1 (from `dark` on letters are white), texts, names by side.
+
+    `names` are those of rows and of columns, which are `turned` by so many degrees.
+    """
+    axes.pcolormesh(shades, vmin=0, vmax=1, **look)
+    for (row, column), text in texts.items():
+        ink = "white" if shades[row, column] > dark else INK
+        at = (column + 0.5, row + 0.5)
+        axes.text(*at, text, ha="center", va="center", fontsize=8, color=ink)
+    down, across = ([label(name) for name in side] for side in names)
+    axes.set_yticks(np.arange(len(down)) + 0.5, labels=down)
+    axes.set_xticks(np.arange(len(across)) + 0.5, labels=across)
+    for tick in axes.get_xticklabels():
+        tick.set(rotation=turned, ha="right", rotation_mode="anchor")
+    axes.set_ylim(len(down), 0)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
 
 
 def criterion_titles(criteria: Sequence[tuple[Key, list[Row]]]) -> list[str]:

@@ -1,6 +1,7 @@
 """Figures of systems and their texts."""
 
 import math
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,6 @@ import pandas as pd
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import Patch
 
 from metassay.format.frames import records, rows
@@ -20,18 +20,20 @@ from metassay.reporting.figures.drawing import (
     INK,
     bare,
     criterion_titles,
+    cross,
     facet_look,
     label,
     lines_along,
     note_below,
+    of_more,
     panels,
+    shares_along,
+    width_of,
 )
-from metassay.reporting.names import ARROWS, Metric, headline_metrics, sorted_authors, sorted_parts
+from metassay.reporting.names import ARROWS, headline_metrics, sorted_authors, sorted_parts
 from metassay.reporting.resampled import Reals
-from metassay.reporting.section import Row, by_criterion, grouped, metric_of
-from metassay.tables.names import REFERENCE, metric_label
-
-_DOTS_PER_ROW = 4
+from metassay.reporting.section import Row, by_criterion, grouped, metric_name, metric_of
+from metassay.tables.names import REFERENCE
 
 
 def draw_leaderboard(leaderboard: pd.DataFrame) -> Figure | None:
@@ -46,47 +48,48 @@ def draw_leaderboard(leaderboard: pd.DataFrame) -> Figure | None:
     metrics = headline_metrics(zip(whole["metric"], whole["judge"], strict=True))
     authors = sorted_authors(whole["author"])
     names = [label(author) for author in authors]
-    wide, high = 0.6 + 0.075 * max(map(len, names)), 0.85 + 0.21 * len(authors)
+    high = 0.85 + 0.21 * len(authors)
     figure, grid, every = panels(
         len(metrics),
-        _DOTS_PER_ROW,
-        lambda columns, rows: (wide + 2.05 * columns, rows * high),
+        4,
+        lambda columns, rows: (width_of(names) + 2.05 * columns, rows * high),
         pads={"h_pad": 0.12},
         sharey=True,
     )
+    by_metric = grouped(records(whole), metric_of)
     for axes, metric in zip(every, metrics, strict=True):
-        _dots_panel(axes, whole, metric, authors)
+        _dots_panel(axes, by_metric[metric], authors)
     lines_along(grid[0][0], names)
     note = f"dot: mean over documents; bar: its bootstrap interval; x: undefined ({part} texts)"
     note_below(figure, note)
     return figure
 
 
-def _dots_panel(axes: Axes, whole: pd.DataFrame, metric: Metric, authors: list[str]) -> None:
-    mine = whole[(whole["metric"] == metric[0]) & (whole["judge"] == metric[1])]
-    places = {author: place for place, author in enumerate(authors)}
-    for author, macro, low, high in sorted(
-        rows(mine, "author", "macro", "low", "high"), key=lambda row: places[row[0]]
-    ):
-        y = places[author]
-        if macro is None:
-            axes.plot([0.02], [y], "x", color="#7b8794", transform=axes.get_yaxis_transform())
+def _dots_panel(axes: Axes, mine: list[Row], authors: list[str]) -> None:
+    for row in sorted(mine, key=lambda row: authors.index(row["author"])):
+        y = authors.index(row["author"])
+        if row["macro"] is None:
+            cross(axes, y)
             continue
-        if low is not None and high is not None:
-            axes.plot([low, high], [y, y], "-", color=ACCENT, linewidth=2.2, alpha=0.45)
-        axes.plot([macro], [y], "o", color=ACCENT, markersize=4.5)
-    if mine["macro"].nunique() < 2:
+        if row["low"] is not None and row["high"] is not None:
+            ends = [row["low"], row["high"]]
+            axes.plot(ends, [y, y], "-", color=ACCENT, linewidth=2.2, alpha=0.45)
+        axes.plot([row["macro"]], [y], "o", color=ACCENT, markersize=4.5)
+    if len({row["macro"] for row in mine} - {None}) < 2:
         axes.set_xlim(-0.05, 1.05)  # nothing to scale the axis by; shares run from 0 to 1
-    arrow = ARROWS[str(mine["better"].iloc[0])]
-    axes.set_title(label(f"{metric_label(*metric)} {arrow}".strip()), loc="left")
+    _title(axes, mine[0])
     bare(axes)
     for line in range(len(authors)):
         axes.axhline(line, color=FAINT, linewidth=0.4, zorder=0)
 
 
+def _title(axes: Axes, row: Row) -> None:
+    """The metric's name, with the direction in which it is better."""
+    axes.set_title(label(f"{metric_name(row)} {ARROWS[str(row['better'])]}".strip()), loc="left")
+
+
 # History: each system's mean on each main metric, run by run, with its bootstrap interval.
 
-_HISTORY_PER_ROW = 3
 # Paul Tol's bright colours, dark enough for lines, and markers for those who tell no colours apart.
 _LINES = ("#4477aa", "#aa3377", "#228833", "#997700", "#ee6677", "#0e7c93", "#555555", "#000000")
 _MARKERS = "osD^vPX*"
@@ -109,12 +112,12 @@ def draw_history(means: pd.DataFrame) -> Figure | None:
     authors = sorted_authors(row["author"] for row in rows)
     figure, grid, every = panels(
         len(metrics),
-        _HISTORY_PER_ROW,
+        3,
         lambda columns, rows: (2.9 * columns, 1.9 * rows + 0.45),
         pads={"h_pad": 0.1},
     )
     for axes, metric in zip(every, metrics, strict=True):
-        _history_panel(axes, rows, metric, authors)
+        _history_panel(axes, [row for row in rows if metric_of(row) == metric], authors)
         _dates(axes, runs)
     handles, names = grid[0][0].get_legend_handles_labels()
     look: dict[str, Any] = {"frameon": False, "fontsize": 8, "handlelength": 2.4}
@@ -124,50 +127,30 @@ def draw_history(means: pd.DataFrame) -> Figure | None:
     return figure
 
 
-def _history_panel(axes: Axes, rows: list[Row], metric: Metric, authors: list[str]) -> None:
-    mine = [row for row in rows if (row["metric"], row["judge"]) == metric]
+def _history_panel(axes: Axes, mine: list[Row], authors: list[str]) -> None:
     for place, author in enumerate(authors):
         line = [row for row in mine if row["author"] == author]
-        look: dict[str, Any] = {
-            "color": _LINES[place % len(_LINES)],
-            "marker": _MARKERS[place % len(_MARKERS)],
-        }
+        colour = _LINES[place % len(_LINES)]
+        look: dict[str, Any] = {"color": colour, "marker": _MARKERS[place % len(_MARKERS)]}
         axes.plot([], [], "-", label=label(author), markersize=4, **look)  # of the legend
-        for piece in _by_recipe(line):
-            at, values = [row["x"] for row in piece], [row["mean"] for row in piece]
-            axes.plot(at, values, "-", linewidth=1.3, markersize=4, **look)
+        ordered = sorted(line, key=lambda row: row["x"])
+        for _, of_recipe in groupby(ordered, lambda row: row["recipe"]):
+            piece = list(of_recipe)
+            axes.plot(*_columns(piece, "x", "mean"), "-", linewidth=1.3, markersize=4, **look)
             bars = [row for row in piece if row["low"] is not None and row["high"] is not None]
-            axes.vlines(
-                [row["x"] for row in bars],
-                [row["low"] for row in bars],
-                [row["high"] for row in bars],
-                color=look["color"],
-                alpha=0.35,
-                linewidth=1.6,
-            )
+            at, low, high = _columns(bars, "x", "low", "high")
+            axes.vlines(at, low, high, color=colour, alpha=0.35, linewidth=1.6)
         fell = [row for row in line if row["verdict"] == "regressed"]
-        axes.plot(
-            [row["x"] for row in fell],
-            [row["mean"] for row in fell],
-            "o",
-            markersize=9,
-            markerfacecolor="none",
-            markeredgecolor=INK,
-        )
-    arrow = ARROWS[str(mine[0]["better"])]
-    axes.set_title(label(f"{metric_label(*metric)} {arrow}".strip()), loc="left")
+        ring: dict[str, Any] = {"markersize": 9, "markerfacecolor": "none", "markeredgecolor": INK}
+        axes.plot(*_columns(fell, "x", "mean"), "o", **ring)
+    _title(axes, mine[0])
     axes.grid(axis="y", color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _by_recipe(line: list[Row]) -> list[list[Row]]:
-    pieces: list[list[Row]] = []
-    for row in sorted(line, key=lambda one: one["x"]):
-        if not pieces or pieces[-1][-1]["recipe"] != row["recipe"]:
-            pieces.append([])
-        pieces[-1].append(row)
-    return pieces
+def _columns(mine: list[Row], *names: str) -> list[list[Any]]:
+    return [[row[name] for row in mine] for name in names]
 
 
 def _dates(axes: Axes, runs: list[str]) -> None:
@@ -183,7 +166,6 @@ def _dates(axes: Axes, runs: list[str]) -> None:
 
 AT_MOST = 12  # criteria
 
-_VIOLINS_PER_ROW = 4
 _BODY = "#bcd3ec"
 _POINTS = 61  # of an outline
 _HALF = 0.4  # of a line's height, at the widest
@@ -202,11 +184,11 @@ def draw_violins(violins: pd.DataFrame) -> Figure | None:
     criteria = every[:AT_MOST]
     authors = sorted_authors(row["author"] for _, mine in criteria for row in mine)
     names = [label(author) for author in authors]
-    wide, high = 0.6 + 0.075 * max(map(len, names)), 0.85 + 0.3 * len(names)
+    high = 0.85 + 0.3 * len(names)
     figure, grid, found = panels(
         len(criteria),
-        _VIOLINS_PER_ROW,
-        lambda columns, rows: (wide + 2.4 * columns, 0.5 + rows * high),
+        4,
+        lambda columns, rows: (width_of(names) + 2.4 * columns, 0.5 + rows * high),
         pads={"h_pad": 0.1, "w_pad": 0.08},
         sharex=True,
         sharey=True,
@@ -217,16 +199,13 @@ def draw_violins(violins: pd.DataFrame) -> Figure | None:
         axes.set_title(titles[place] + _spread(mine), loc="left")
         axes.tick_params(axis="x", labelbottom=place + len(grid[0]) >= len(criteria))
     for row in grid:
-        row[0].set_yticks(range(len(names)), labels=names)
-    grid[0][0].set_ylim(len(names) - 0.5, -0.5)
+        lines_along(row[0], names)
     note = (
         "mean rating, 0 worst to 1 best: dot; its interval: line; the middle half of the means with"
         " other documents: bar; all of them: body\nspread: the length of that bar, the median over"
         " systems"
     )
-    if len(every) > len(criteria):
-        note += f"; the first {len(criteria)} of {len(every)} criteria"
-    note_below(figure, note)
+    note_below(figure, note + of_more(len(criteria), len(every), "criteria"))
     return figure
 
 
@@ -282,15 +261,17 @@ def draw_profile(profile: pd.DataFrame) -> Figure | None:
     quantities = [name for name in TITLES if (profile["quantity"] == name).any()]
     authors = sorted_authors(profile["author"])
     names = [label(author) for author in authors]
-    figure = Figure(
-        figsize=(0.6 + 0.075 * max(map(len, names)) + 2.7 * len(quantities), 1 + 0.25 * len(names)),
-        layout=ConstrainedLayoutEngine(w_pad=0.08),
+    figure, grid, found = panels(
+        len(quantities),
+        len(quantities),
+        lambda columns, _: (width_of(names) + 2.7 * columns, 1 + 0.25 * len(names)),
+        pads={"w_pad": 0.08},
+        sharey=True,
     )
-    panels = figure.subplots(1, len(quantities), sharey=True, squeeze=False)[0]
-    for axes, quantity in zip(panels, quantities, strict=True):
+    for axes, quantity in zip(found, quantities, strict=True):
         _profile_panel(axes, records(profile[profile["quantity"] == quantity]), authors)
         axes.set_title(TITLES[quantity], loc="left")
-    lines_along(panels[0], names)
+    lines_along(grid[0][0], names)
     note = (
         "pale: 10 % to 90 % of texts; darker: 25 % to 75 %; stroke: median; dot and line: mean and"
         " its interval\nbroken line: the reference’s mean; x: no value"
@@ -303,7 +284,7 @@ def _profile_panel(axes: Axes, lines: list[Row], authors: list[str]) -> None:
     for row in lines:
         y = authors.index(row["author"])
         if row["mean"] is None:
-            axes.plot([0.02], [y], "x", color=GREY, transform=axes.get_yaxis_transform())
+            cross(axes, y)
             continue
         axes.barh(y, row["p90"] - row["p10"], 0.62, row["p10"], color=_PALE)
         axes.barh(y, row["p75"] - row["p25"], 0.62, row["p25"], color=_MIDDLE)
@@ -313,12 +294,9 @@ def _profile_panel(axes: Axes, lines: list[Row], authors: list[str]) -> None:
         axes.plot([row["mean"]], [y], "o", color=ACCENT, markersize=4.5, markeredgecolor="white")
         if row["author"] == REFERENCE:
             axes.axvline(row["mean"], color=GREY, linewidth=0.9, linestyle=(0, (4, 3)))
-    axes.grid(axis="x", color=FAINT, linewidth=0.6)
-    axes.set_axisbelow(True)
     axes.use_sticky_edges = False
     axes.margins(x=0.04)
-    axes.tick_params(axis="y", length=0)
-    axes.spines[["top", "right", "left"]].set_visible(False)
+    bare(axes)
 
 
 # Stacked bars: which share of each author's words belongs to each facet.
@@ -350,21 +328,13 @@ def draw_facet_lengths(facets: pd.DataFrame) -> Figure | None:
     for y, author in enumerate(authors):
         _bar(axes, y, [(looks[name], shares[author, name]) for name in names])
     lines_along(axes, labels)
-    axes.set_xlim(0, 1)
-    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], labels=["0 %", "25 %", "50 %", "75 %", "100 %"])
-    axes.tick_params(axis="y", length=0)
-    axes.spines[["top", "right", "left"]].set_visible(False)
+    shares_along(axes, 0, 0.25, 0.5, 0.75, 1)
     handles = [
         Patch(facecolor=colour, hatch=hatch, edgecolor=GREY, linewidth=0.6, label=label(name))
         for name, (colour, hatch) in looks.items()
     ]
     figure.legend(handles=handles, loc="outside upper left", ncols=per_row, frameon=False)
-    figure.supxlabel(
-        "mean over texts of the share of a text’s words; x: not known",
-        fontsize=8,
-        x=0.01,
-        ha="left",
-    )
+    note_below(figure, "mean over texts of the share of a text’s words; x: not known")
     return figure
 
 
@@ -383,7 +353,6 @@ def _bar(axes: Axes, y: int, pieces: list[tuple[tuple[str, str], float | None]])
 
 # Stacked bars: how often each level of a rubric was given, by criterion, judge and author.
 
-_LEVELS_PER_ROW = 3
 _LEVELS_NARROW = 0.09  # of the bar: here a level's number would not fit
 _DARK = 0.6
 
@@ -400,11 +369,11 @@ def draw_rubric_levels(levels: pd.DataFrame) -> Figure | None:
     chosen = list(every)[:AT_MOST]
     authors = sorted_authors(row["author"] for key in chosen for row in every[key])
     names = [label(author) for author in authors]
-    wide, high = 0.6 + 0.075 * max(map(len, names)), 0.7 + 0.26 * len(names)
+    high = 0.7 + 0.26 * len(names)
     figure, grid, found = panels(
         len(chosen),
-        _LEVELS_PER_ROW,
-        lambda columns, rows: (wide + 3.1 * columns, 0.4 + rows * high),
+        3,
+        lambda columns, rows: (width_of(names) + 3.1 * columns, 0.4 + rows * high),
         pads={"h_pad": 0.1, "w_pad": 0.08},
         sharey=True,
     )
@@ -412,12 +381,9 @@ def draw_rubric_levels(levels: pd.DataFrame) -> Figure | None:
         _levels_panel(axes, every[rubric, criterion, judge], authors)
         axes.set_title(f"{label(f'{rubric}: {criterion}')}\n{label(judge)}", loc="left")
     for row in grid:
-        row[0].set_yticks(range(len(names)), labels=names)
-    grid[0][0].set_ylim(len(names) - 0.5, -0.5)
+        lines_along(row[0], names)
     note = "share of texts with each grade (its number); the darker, the better"
-    if len(every) > len(chosen):
-        note += f"; the first {len(chosen)} of {len(every)} criteria and judges"
-    note_below(figure, note)
+    note_below(figure, note + of_more(len(chosen), len(every), "criteria and judges"))
     return figure
 
 
@@ -438,7 +404,4 @@ def _levels_panel(axes: Axes, mine: list[Row], authors: list[str]) -> None:
             text = axes.text(start + share / 2, y, f"{row['grade']:g}", ha="center", va="center")
             text.set(color=ink, fontsize=8)
         left[row["author"]] = start + share
-    axes.set_xlim(0, 1)
-    axes.set_xticks([0, 0.5, 1], labels=["0 %", "50 %", "100 %"])
-    axes.tick_params(axis="y", length=0)
-    axes.spines[["top", "right", "left"]].set_visible(False)
+    shares_along(axes, 0, 0.5, 1)

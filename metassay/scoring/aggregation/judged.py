@@ -19,7 +19,7 @@ text has a row for every part that it or the reference has; where whole texts ar
 part `full`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,25 +28,75 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metassay.core.errors import BadInput, shown
-from metassay.scoring.aggregation.cells import (
-    KEY,
-    Cells,
-    Flags,
-    Integers,
-    Lost,
-    cells_of,
-    lost_units,
-    places_in,
-)
-from metassay.scoring.pairing.instruments import Answers
+from metassay.scoring.pairing.instruments import Answers, Reals
+from metassay.scoring.pairing.measures import Measure, Question
 from metassay.scoring.pairing.questions import Questions, clashes, measures_of
-from metassay.scoring.pairing.record import Measure, Question
+from metassay.tables.checks import without_further_references
+from metassay.tables.names import FULL, REFERENCE
 from metassay.tables.parquet import empty, rounded
 from metassay.tables.scores import SCORES
 
-Reals = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
+KEY = ["doc_id", "author", "part"]
 _READ = ["judge", "pair_id", "status", "label", "grade", "recipe"]  # no explanations are copied
+
+
+class Cells(NamedTuple):
+    """The (document, author, part)s that get scores: arrays of one length, sorted by key."""
+
+    keys: pd.DataFrame  # doc_id, author, part
+    whole: Integers  # the cell of part full of the same text
+    system: Flags  # the author is not the reference
+    compared: Flags  # the document has a reference
+    citing: Flags  # the author cites somewhere in the benchmark
+
+
+class Lost(NamedTuple):
+    """Where units are missing because the text that would have them failed."""
+
+    parts: Integers  # cells of leaf parts that failed
+    texts: Flags  # cells whose whole text failed
+
+
+def cells_of(parts: pd.DataFrame, units: pd.DataFrame) -> Cells:
+    """One cell for every part that a text or its document's reference has, and for its whole."""
+    parts = without_further_references(parts)
+    authors = parts[["doc_id", "author"]].drop_duplicates()
+    references = parts.loc[parts["author"] == REFERENCE, ["doc_id", "part"]]
+    inherited, whole = authors.merge(references, on="doc_id"), authors.assign(part=FULL)
+    keys = pd.concat([parts[KEY], inherited, whole]).drop_duplicates()
+    keys = keys.sort_values(KEY, ignore_index=True)
+    # Who has statements but cites nothing does not cite; of who has none, that is not known.
+    statements = units[units["kind"] == "statement"]
+    stating = statements["author"].unique()
+    citing = statements.loc[statements["citations"].str.len() > 0, "author"].unique()
+    return Cells(
+        keys,
+        places_in(keys.assign(part=FULL), keys),
+        (keys["author"] != REFERENCE).to_numpy(),
+        keys["doc_id"].isin(references["doc_id"]).to_numpy(),
+        (~keys["author"].isin(stating) | keys["author"].isin(citing)).to_numpy(),
+    )
+
+
+def places_in(rows: pd.DataFrame, among: pd.DataFrame) -> Integers:
+    """Where each row is in `among`, which has the same columns; -1 where it is not there."""
+    index = pd.MultiIndex.from_frame(among)
+    return index.get_indexer(pd.MultiIndex.from_frame(rows[list(among)])).astype(np.int64)
+
+
+def lost_units(parts: pd.DataFrame, cells: Cells, *, by_reference: bool) -> Lost:
+    """Where the text's own units are missing or, with `by_reference`, those of its reference."""
+    key = ["doc_id", "part"] if by_reference else KEY
+    writers = parts[parts["author"] == REFERENCE] if by_reference else parts
+    failed = writers[writers["status"] != "ok"]
+    leaves, wholes = failed[failed["leaf"] == "yes"][key], failed[failed["part"] == FULL][key]
+    return Lost(
+        np.flatnonzero(places_in(cells.keys, leaves) >= 0),
+        places_in(cells.keys.assign(part=FULL), wholes) >= 0,
+    )
 
 
 @dataclass(frozen=True)
@@ -118,18 +168,20 @@ def judged_scores(
         for options in setup.questions.values():
             for measure in measures_of(options):
                 items = _items(measure, asked, answered)
-                rows = _scored(cells, losses[_counted_in(measure.counted)], measure, items)
+                # Whole texts are asked about although they failed.
+                lost = losses["nothing" if measure.counted.whole else measure.counted.whose]
+                rows = _scored(cells, lost, measure, items)
                 recipe = _recipe(measure, signed, options, setup)
                 scores.append(rows.assign(judge=str(judge), recipe=recipe))
+    return together(scores)
+
+
+def together(scores: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Rows of table `scores` as it has them."""
     if not scores:
         return empty(SCORES)
     found = pd.concat(scores, ignore_index=True)
     return found.assign(value=found["value"].astype("float64").map(rounded))
-
-
-def _counted_in(question: Question) -> str:
-    """Whose failed text has no units to ask about; whole texts are asked about all the same."""
-    return "nothing" if question.whole else question.whose
 
 
 def _asked(pairs: pd.DataFrame, cells: Cells) -> _Asked:
@@ -168,7 +220,8 @@ def _answered(
 def _items(measure: Measure, asked: _Asked, answered: _Answered) -> _Items:
     counted = _rows_of(measure.counted, asked)
     bounds = [_bounds(measure.counted, counted, asked, answered)]
-    for question, absent in ((one.question, one.absent) for one in measure.also):
+    for also in measure.also:
+        question, absent = also.question, also.absent
         rows = _rows_of(question, asked)
         at = places_in(asked.places.iloc[counted], asked.places.iloc[rows][_key(question)])
         if absent is None and (at < 0).any():
@@ -230,12 +283,12 @@ def _scored(cells: Cells, lost: Lost, measure: Measure, items: _Items) -> pd.Dat
     expected[unseen] = high[unseen] = 1
     rows = cells.keys.assign(
         metric=measure.description.name,
-        value=_ratio(worth, judged),
+        value=ratio(worth, judged),
         n_expected=expected.astype(np.int64),
         n_judged=judged.astype(np.int64),
         n_failed=(expected - judged).astype(np.int64),
-        low=_ratio(low, expected),
-        high=_ratio(high, expected),
+        low=ratio(low, expected),
+        high=ratio(high, expected),
         statistics=np.stack([worth, judged], axis=1).tolist(),
     )
     return rows[scored]
@@ -249,9 +302,9 @@ def _total(at: Integers, cells: Cells, worth: Reals | None = None) -> Reals:
     return np.where(cells.whole == np.arange(size), pooled, own)
 
 
-def _ratio(part: Reals, total: Reals) -> NDArray[np.float64]:
+def ratio(part: Reals, total: Reals) -> Reals:
     """Null (NaN) where there is nothing to divide by."""
-    ratios = np.full(len(total), np.nan)
+    ratios: Reals = np.full(total.shape, np.nan)
     np.divide(part, total, out=ratios, where=total > 0)
     return ratios
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from metassay.core.errors import BadInput, shown
 from metassay.core.options import Confidence, Draws, Options, Seed
 from metassay.metrics.describe import Description
+from metassay.scoring.aggregation.judged import ratio
+from metassay.scoring.pairing.instruments import Reals
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import empty
-
-Reals = NDArray[np.float64]
 
 _COLUMN = ["part", "metric", "judge"]
 _KEY = [*_COLUMN, "author"]
@@ -111,10 +111,7 @@ def _means(counts: Reals, values: Reals) -> Reals:
     """
     defined = ~np.isnan(values)
     totals = np.einsum("rd,dk->rk", counts, np.where(defined, values, 0.0))
-    numbers = np.einsum("rd,dk->rk", counts, defined.astype(float))
-    means: Reals = np.full_like(totals, np.nan)
-    np.divide(totals, numbers, out=means, where=numbers > 0)
-    return means
+    return ratio(totals, np.einsum("rd,dk->rk", counts, defined.astype(float)))
 
 
 def _intervals(values: Reals, options: LeaderboardOptions) -> tuple[Reals, Reals]:

@@ -18,24 +18,21 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from metassay.core.errors import BadInput
-from metassay.scoring.aggregation.cells import places_in
-from metassay.scoring.aggregation.judged import signature
+from metassay.scoring.aggregation.judged import (
+    Flags,
+    Integers,
+    places_in,
+    signature,
+    together,
+)
+from metassay.scoring.pairing.instruments import Reals
 from metassay.statistics.subsets import least_maximum, least_mean, least_minimum, least_sum
 from metassay.tables.names import FULL
-from metassay.tables.parquet import empty, rounded
-from metassay.tables.scores import SCORES
-
-Reals = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-Integers = NDArray[np.int64]
 
 _READ = ["judge", "pair_id", "status", "grade", "recipe"]  # no explanations are copied
 _GRADED = ("scale", "penalties")
-_UNKNOWN = ("no_text", "no_claims", "no_reference")
-_TEXT = ["doc_id", "author"]
 
 
 class _Asked(NamedTuple):
@@ -112,23 +109,15 @@ def rubric_scores(
             except BadInput as error:
                 problems += error.problems
                 continue
-            about = zip(found["metric"], found.pop("of"), strict=True)
-            scores.append(
-                found.assign(
-                    judge=str(judge),
-                    recipe=[
-                        f"{metric}|judge:{said}|rubric:{recipe}|segmentation:{segmentation}"
-                        f"|metassay:{version}"
-                        for metric, recipe in about
-                    ],
-                )
-            )
+            recipes = [
+                f"{metric}|judge:{said}|rubric:{recipe}|segmentation:{segmentation}"
+                f"|metassay:{version}"
+                for metric, recipe in zip(found["metric"], found.pop("of"), strict=True)
+            ]
+            scores.append(found.assign(judge=str(judge), recipe=recipes))
     if problems:
         raise BadInput(problems)
-    if not scores:
-        return empty(SCORES)
-    found = pd.concat(scores, ignore_index=True)
-    return found.assign(value=found["value"].astype("float64").map(rounded))
+    return together(scores)
 
 
 def _scores(
@@ -136,7 +125,8 @@ def _scores(
 ) -> pd.DataFrame:
     """Rows of `scores` but for judge and recipe; `of` has the recipe of each metric."""
     graded = criteria[criteria["kind"].isin(_GRADED)].reset_index(drop=True)
-    keys = pairs[_TEXT].drop_duplicates().sort_values(_TEXT, ignore_index=True)
+    text = ["doc_id", "author"]
+    keys = pairs[text].drop_duplicates().sort_values(text, ignore_index=True)
     asked = _asked(graded, pairs, places_in(pairs, keys))
     ends = _of_criteria(graded, asked, _answers(graded, asked, judgments, judge), len(keys))
     keys = keys.assign(part=FULL)
@@ -150,7 +140,7 @@ def _scores(
         low, high = parts.low[:1], parts.high[:1]
         if kind not in _GRADED:
             weights = graded.loc[mine, "weight"].to_numpy(dtype=float)
-            low, high = _together(parts, weights, combines)
+            low, high = _combined(parts, weights, combines)
         made.append(_rows(keys, parts, low.ravel(), high.ravel()).assign(metric=metric, of=recipe))
     return pd.concat(made, ignore_index=True)
 
@@ -247,7 +237,7 @@ def _over_references(one: _Ends, combines: str, *, higher: bool) -> tuple[Reals,
     return least, most
 
 
-def _together(parts: _Ends, weights: Reals, combines: str) -> tuple[Reals, Reals]:
+def _combined(parts: _Ends, weights: Reals, combines: str) -> tuple[Reals, Reals]:
     """Ends of what several criteria make: their sum, weighted mean, or the sum as printed."""
     low, high, sure, there = parts
     if combines == "renormalised":

@@ -1,34 +1,38 @@
-"""Tables to documents: everything that questions are made of, document by document."""
+"""Tables to documents: everything that questions are made of, document by document.
+
+Which passages a statement rests on is what its citations say: the cited passages in the order of
+citing. A citation of a passage that is absent or blank is wrong, and the others can still be read.
+A statement without citations rests on nothing; with `borrow` it has those of the next cited
+statement of its part.
+
+`compat: doclens` is what DocLens's released code does instead where published numbers depend on it
+(eval_citation.py and eval_citation_model.py). Statements stay those that we cut, a citation that is
+repeated counts once, and a blank passage cannot be read:
+
+- Words and citations are those of `text.citations.as_doclens`.
+- One citation of an absent passage makes all of the statement's citations wrong.
+- Else the first 10 citations of a statement count.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from metassay.core.errors import BadInput, shown
-from metassay.scoring.pairing.citing import CITING, cited
-from metassay.scoring.pairing.evidence import Document, Found, Unit, text_or_why
+from metassay.scoring.pairing.evidence import CITING, Document, Unit, text_or_why
 from metassay.scoring.pairing.questions import Questions
 from metassay.tables.checks import without_further_references
 from metassay.tables.names import FULL
 from metassay.text.citations import as_doclens
 
+MOST_CITATIONS = 10  # of a statement, by DocLens's default
 _DOCUMENTS = 256  # documents held as Python objects at once: bounds the memory
 
-_Texts = dict[str, dict[str, Found]]  # of one document: author -> part -> its text
-_Units = dict[tuple[str, str], list[Unit]]  # of one document: author, kind
-_Aligned = dict[tuple[str, str, int], Sequence[int]]  # of one document: author, part, position
-
-
-class _Written(NamedTuple):
-    """What is known of one document beside its source."""
-
-    texts: _Texts
-    repeats: dict[str, frozenset[str]]
-    units: _Units
-    aligned: _Aligned
+Texts = dict[str, dict[str, str | None]]  # author -> part -> its text, None where it failed
+Repeats = dict[str, frozenset[str]]  # author -> datasets that its texts may repeat
 
 
 def documents(
@@ -44,60 +48,96 @@ def documents(
     """
     parts = without_further_references(parts)
     _check(sources, parts, units, alignments)
+    for chunk, (its_parts, its_units, its_alignments) in chunks(sources, parts, units, alignments):
+        written = texts_of(its_parts)
+        found = _units(its_units, written, doclens=options.compat == "doclens")
+        aligned: dict[str, dict[Any, Sequence[int]]] = defaultdict(dict)
+        names = ("doc_id", "author", "part", "position", "passages")
+        for doc_id, *place, passages in rows_of(its_alignments, *names):
+            aligned[doc_id][tuple(place)] = passages
+        for doc_id, task, dataset, passages in rows_of(
+            chunk, "doc_id", "task", "dataset", "passages"
+        ):
+            texts, repeats = written.get(doc_id, ({}, {}))
+            for key in [key for key in found[doc_id] if key[1] == CITING]:
+                found[doc_id][key] = cited(found[doc_id][key], passages, options)
+            known = {
+                author: {part: text_or_why(text) for part, text in its.items()}
+                for author, its in texts.items()
+            }
+            about = (task, dataset, passages, known, repeats, found[doc_id], aligned[doc_id])
+            yield str(doc_id), Document(*about)
+
+
+def chunks(
+    sources: pd.DataFrame, *tables: pd.DataFrame
+) -> Iterator[tuple[pd.DataFrame, list[pd.DataFrame]]]:
+    """Sources in order of doc_id, some at a time, each time with the rows of tables about them."""
     ordered = sources.sort_values("doc_id")
-    tables = (parts, units, alignments)
     places = [table.groupby("doc_id").indices for table in tables]
     nothing = np.empty(0, dtype=np.int64)
     for start in range(0, len(ordered), _DOCUMENTS):
         chunk = ordered.iloc[start : start + _DOCUMENTS]
-        doc_ids = chunk["doc_id"].tolist()
-        rows = [
-            table.iloc[np.concatenate([of_doc.get(doc_id, nothing) for doc_id in doc_ids])]
-            for table, of_doc in zip(tables, places, strict=True)
-        ]
-        written = _written(*rows, doclens=options.compat == "doclens")
-        columns = (chunk[name].tolist() for name in ("doc_id", "task", "dataset", "passages"))
-        for doc_id, task, dataset, passages in zip(*columns, strict=True):
-            found = written[doc_id]
-            for key in [key for key in found.units if key[1] == CITING]:
-                found.units[key] = cited(
-                    found.units[key],
-                    passages,
-                    borrow=options.borrow,
-                    doclens=options.compat == "doclens",
-                )
-            yield str(doc_id), Document(task, dataset, passages, *found)
+        yield (
+            chunk,
+            [
+                table.iloc[np.concatenate([at.get(doc_id, nothing) for doc_id in chunk["doc_id"]])]
+                for table, at in zip(tables, places, strict=True)
+            ],
+        )
 
 
-def _written(
-    parts: pd.DataFrame, units: pd.DataFrame, alignments: pd.DataFrame, *, doclens: bool
-) -> dict[str, _Written]:
-    """By document; its statements are there twice, for questions about citations and for others."""
-    found: dict[str, _Written] = defaultdict(lambda: _Written({}, {}, {}, {}))
-    names = ["doc_id", "author", "part", "text", "status", "repeats"]
-    for doc_id, author, part, text, status, repeats in _rows(parts, names):
-        texts, repeated, *_ = found[doc_id]
-        texts.setdefault(author, {})[part] = text_or_why(text if status == "ok" else None)
-        repeated[author] = repeated.get(author, frozenset()) | set(repeats)
+def rows_of(frame: pd.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
+    """The named columns of a table, row by row."""
+    return zip(*(frame[name].tolist() for name in names), strict=True)
+
+
+def texts_of(parts: pd.DataFrame) -> dict[str, tuple[Texts, Repeats]]:
+    """By document: the parts of each author, and what they may repeat."""
+    found: dict[str, tuple[Texts, Repeats]] = defaultdict(lambda: ({}, {}))
+    names = ("doc_id", "author", "part", "text", "status", "repeats")
+    for doc_id, author, part, text, status, repeated in rows_of(parts, *names):
+        texts, repeats = found[doc_id]
+        texts.setdefault(author, {})[part] = text if status == "ok" else None
+        repeats[author] = repeats.get(author, frozenset()) | set(repeated)
+    return dict(found)
+
+
+def _units(
+    units: pd.DataFrame, written: dict[str, tuple[Texts, Repeats]], *, doclens: bool
+) -> dict[str, dict[tuple[str, str], list[Unit]]]:
+    """By document; statements are there twice, for questions about citations and for others."""
+    found: dict[str, dict[tuple[str, str], list[Unit]]] = defaultdict(lambda: defaultdict(list))
     ordered = units.sort_values(["part", "position"]).fillna({"text": ""})
-    names = ["doc_id", "author", "kind", "part", "position", "text", "citations", "status"]
-    for doc_id, author, kind, *unit, start, end in _rows(ordered, [*names, "start", "end"]):
-        one, into = Unit(*unit), found[doc_id].units
-        into.setdefault((author, kind), []).append(one)
+    names = ("doc_id", "author", "kind", *Unit._fields[:5], "start", "end")
+    for doc_id, author, kind, *about, start, end in rows_of(ordered, *names):
+        unit = Unit(*about)
+        found[doc_id][author, kind].append(unit)
         if kind == "statement":
-            said = found[doc_id].texts[author][one.part].premise
-            if doclens and said:
+            said = written[doc_id][0][author][unit.part] or ""
+            if doclens and said.strip():
                 text, citations = as_doclens(said[start:end])
-                one = one._replace(text=text, citations=citations)
-            into.setdefault((author, CITING), []).append(one)
-    names = ["doc_id", "author", "part", "position", "passages"]
-    for doc_id, author, part, position, passages in _rows(alignments, names):
-        found[doc_id].aligned[author, part, position] = passages
+                unit = unit._replace(text=text, citations=citations)
+            found[doc_id][author, CITING].append(unit)
     return found
 
 
-def _rows(frame: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    return zip(*(frame[name].tolist() for name in names), strict=True)
+def cited(statements: Sequence[Unit], passages: Sequence[str], options: Questions) -> list[Unit]:
+    """The statements of one text with the citations that count, and the passages left to read."""
+    found: list[Unit] = []
+    following: dict[str, Sequence[int]] = {}
+    for statement in reversed(statements):
+        citations = statement.citations
+        if options.borrow:
+            citations = following[statement.part] = citations or following.get(statement.part, ())
+        there = [place for place in citations if 0 <= place < len(passages)]
+        if options.compat == "doclens" and len(there) < len(citations):
+            there = []
+        elif options.compat == "doclens":
+            citations = there = there[:MOST_CITATIONS]
+        readable = [place for place in there if passages[place].strip()]
+        found.append(statement._replace(citations=citations, readable=readable))
+    return found[::-1]
 
 
 def _check(

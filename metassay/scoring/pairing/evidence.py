@@ -1,15 +1,18 @@
 """What a claim, statement or text is read against: the kinds of evidence, and how each is found.
 
 The premise of citations is the cited passages in the order of citing, joined by newlines; the rules
-of citations are in citing.py. Passages that cannot be read are no evidence; the others are asked
+of citations are in documents.py. Passages that cannot be read are no evidence; the others are asked
 about without one citation only where this one can be read and one of them can, too.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, NamedTuple
 
 from metassay.tables.names import FULL, REFERENCE
+
+CITING = "citing"  # the kind, in Document.units, of statements with the citations that count
 
 
 class Unit(NamedTuple):
@@ -113,10 +116,6 @@ def _whole_texts(document: Document, query: Query) -> Found:
     return NO_EVIDENCE if own is NO_EVIDENCE else other._replace(authors=(query.other,))
 
 
-def _cited(document: Document, query: Query) -> Found:
-    return _join(document, query.unit.readable)
-
-
 def _cited_alone(document: Document, query: Query) -> Found:
     readable = query.unit.readable
     return _one_of(document, [c for c in readable if c == query.citation], readable)
@@ -145,16 +144,11 @@ def _join(document: Document, places: Sequence[int]) -> Found:
     return text_or_why("\n".join([document.passages[place] for place in places]))
 
 
-def _own_first(document: Document, query: Query) -> Found:
-    return _two_texts(document, query.owner, document.systems[query.unit.position])
-
-
-def _own_second(document: Document, query: Query) -> Found:
-    return _two_texts(document, document.systems[query.unit.position], query.owner)
-
-
-def _two_texts(document: Document, first: str, second: str) -> Found:
+def _two_texts(document: Document, query: Query, *, swapped: bool) -> Found:
     """Two texts to choose from; a blank one is a text like any other."""
+    first, second = query.owner, document.systems[query.unit.position]
+    if swapped:
+        first, second = second, first
     texts = [document.texts[author][FULL] for author in (first, second)]
     if NO_TEXT in texts:
         return NO_TEXT
@@ -167,10 +161,14 @@ def _two_texts(document: Document, first: str, second: str) -> Found:
 
 OTHER_TEXT = Evidence("the other text", ("against",), _other_text, compares=True)
 WHOLE_TEXTS = Evidence("the whole other text", (), _whole_texts, compares=True)
-CITED = Evidence("all cited passages", ("borrow", "compat"), _cited)
+CITED = Evidence(
+    "all cited passages",
+    ("borrow", "compat"),
+    lambda document, query: _join(document, query.unit.readable),
+)
 CITED_ALONE = Evidence("one cited passage", ("borrow", "compat"), _cited_alone)
 CITED_REST = Evidence("the other cited passages", ("borrow", "compat"), _cited_rest)
 ALIGNED = Evidence("the aligned passages", ("alignment",), _aligned)
 FROM_SOURCE = (CITED, CITED_ALONE, CITED_REST, ALIGNED)
-OWN_FIRST = Evidence("two texts, its own first", (), _own_first)
-OWN_SECOND = Evidence("two texts, its own second", (), _own_second)
+OWN_FIRST = Evidence("two texts, its own first", (), partial(_two_texts, swapped=False))
+OWN_SECOND = Evidence("two texts, its own second", (), partial(_two_texts, swapped=True))

@@ -7,54 +7,177 @@ Three-way labels: an instrument with three labels, and a measure that counts one
 labels or a grade.
 """
 
-from typing import Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
 
 from metassay.metrics.describe import JUDGED, Description
-from metassay.scoring.pairing.evidence import (
-    ALIGNED,
-    CITED,
-    CITED_ALONE,
-    CITED_REST,
-    OTHER_TEXT,
-    OWN_FIRST,
-    OWN_SECOND,
-    WHOLE_TEXTS,
-)
-from metassay.scoring.pairing.instruments import (
-    ATTRIBUTION,
-    ATTRIBUTION_ALONE,
-    ATTRIBUTION_REST,
-    ENTAILMENT,
-    PREFERENCE,
-    SAME_QUESTION,
-    SUPPORT_GRADE,
-    THREE_WAY,
-)
-from metassay.scoring.pairing.record import (
-    Also,
-    Measure,
-    Question,
-    agreed,
-    contradicting,
-    either,
-    of_use,
-)
+from metassay.scoring.pairing import evidence
+from metassay.scoring.pairing import instruments as ask
+from metassay.scoring.pairing.evidence import CITING, Evidence
+from metassay.scoring.pairing.instruments import Instrument, Reals
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked about each unit.
+
+    name: what `pairs.measure` says. whose, units: the claims or statements of the text that is
+    measured, or the claims of the reference; a citation is a statement with one of its citations;
+    text is the whole text, and a rival each other system's text of the document. counts: what each
+    label is worth, from 0 to 1; labels that it leaves out are worth 0. A grade is worth its place
+    on the scale. tasks: of documents of these tasks only; none: of all.
+    """
+
+    name: str
+    instrument: Instrument
+    whose: Literal["text", "reference"]
+    units: Literal["claim", "statement", "citation", "text", "rival"]
+    evidence: Evidence
+    counts: Mapping[str, float]
+    tasks: tuple[str, ...] = ()
+
+    @property
+    def compares(self) -> bool:
+        """Whether it takes a text and its reference: the reference itself is not asked about."""
+        return self.whose == "reference" or self.evidence.compares
+
+    @property
+    def cites(self) -> bool:
+        """Whether it reads what the text cites: who cites nowhere is not asked about."""
+        return "borrow" in self.evidence.settings
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is about whole texts, and not about what they were cut into."""
+        return self.units in ("text", "rival")
+
+    @property
+    def kind(self) -> str:
+        """The kind of its units: that of table `units`, or statements with citations that count."""
+        return CITING if self.cites else self.units
+
+
+@dataclass(frozen=True)
+class Also:
+    """Another question about the same unit, whose answer goes into the worth of a counted one.
+
+    absent: the worth where the question was not asked; None: it is always asked.
+    """
+
+    question: Question
+    absent: float | None = None
+
+
+def of_use(alone: Reals, together: Reals, rest: Reals) -> Reals:
+    """A citation is of use: together and (alone or not rest).
+
+    Each answer is in the formula once, so its bounds are exact: where the failed answers could make
+    it either, and only there, it is unknown.
+    """
+    useful: Reals = np.minimum(together, np.maximum(alone, _negated(rest)))
+    return useful
+
+
+def _negated(worth: Reals) -> Reals:
+    """1 - worth, of bounds: the lower one comes from the upper one."""
+    flipped: Reals = 1 - worth[::-1]
+    return flipped
+
+
+def agreed(first: Reals, second: Reals) -> Reals:
+    """What was asked in two orders: 1 or 0 where both answers are, else one half.
+
+    An answer is 0, one half or 1, and so is the result, which does not fall where an answer rises.
+    """
+    half: Reals = (np.floor(np.minimum(first, second)) + np.ceil(np.maximum(first, second))) / 2
+    return half
+
+
+def contradicting(first: Reals, second: Reals) -> Reals:
+    """Whether the answers in two orders, each 0, one half or 1, are 0 and 1."""
+    ways = np.minimum(first, _negated(second)), np.minimum(_negated(first), second)
+    apart: Reals = np.floor(np.maximum(*ways))
+    return apart
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One metric that judges answer.
+
+    Every row of `pairs` that asks `counted` is one item, and the score is the mean worth of the
+    items. `reduce` makes the worth of an item from the answers to `counted` and, in order, `also`:
+    each an array (2, items) of the lowest and the highest worth that it can have (equal where the
+    answer is known, 0 and 1 where it failed), and so is the result.
+    """
+
+    description: Description
+    counted: Question
+    also: tuple[Also, ...] = ()
+    reduce: Callable[..., Reals] = lambda counted: counted
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """All that it asks."""
+        return (self.counted, *(other.question for other in self.also))
+
 
 _YES = {"entailed": 1.0}
+CLAIM_RECALL = Question(
+    "claim_recall", ask.ENTAILMENT, "reference", "claim", evidence.OTHER_TEXT, _YES
+)
+CLAIM_PRECISION = Question(
+    "claim_precision", ask.ENTAILMENT, "text", "claim", evidence.OTHER_TEXT, _YES
+)
+CITED_TOGETHER = Question(
+    "citation_recall", ask.ATTRIBUTION, "text", "statement", evidence.CITED, _YES
+)
+EACH_CITATION = Question(
+    "citation_alone", ask.ATTRIBUTION_ALONE, "text", "citation", evidence.CITED_ALONE, _YES
+)
+OTHER_CITATIONS = Question(
+    "citation_rest", ask.ATTRIBUTION_REST, "text", "citation", evidence.CITED_REST, _YES
+)
+FAITHFULNESS = Question("faithfulness", ask.ENTAILMENT, "text", "statement", evidence.ALIGNED, _YES)
+CLAIM_GRADE = Question(
+    "claim_recall_grade", ask.SUPPORT_GRADE, "reference", "claim", evidence.OTHER_TEXT, {}
+)
+CONTRADICTION = Question(
+    *("claim_contradiction", ask.THREE_WAY, "text", "claim", evidence.OTHER_TEXT),
+    counts={"contradicted": 1.0},
+)
+SAME = Question(
+    *("same_question", ask.SAME_QUESTION, "text", "text", evidence.WHOLE_TEXTS, {"same": 1.0}),
+    tasks=("question",),
+)
+# The same two texts, once with the text that is measured first and once with it second.
+FIRST, SECOND = (
+    Question(
+        f"preference_{first}", ask.PREFERENCE, "text", "rival", order, {first: 1.0, "neither": 0.5}
+    )
+    for first, order in (("first", evidence.OWN_FIRST), ("second", evidence.OWN_SECOND))
+)
+
 _DOCLENS = "DocLens, Xie et al. 2024, section "
 _MEQSUM = "DocLens's evaluation of MeQSum (aggregate_scores.py of its released code)"
 _MISSING = (
     "null if there is nothing to count or no answer; answers that failed are counted in n_failed,"
     " and low and high bound what they could change; "
 )
+_ALONE = "null without a reference"
 _RIVALS = (
     "null where there is no other system; a comparison with an order unknown counts as failed if"
     " that order could change its worth, and what is known of it narrows the bounds only"
 )
 _CITING = "null for an author who cites nowhere in the benchmark"
+_BOTH_ORDERS = (FIRST, (Also(SECOND),))
+_OR_SAME = ((Also(SAME, absent=0.0),), np.maximum)  # one of the two is enough
 
 
-def _described(
+def _measure(
+    asks: tuple[Any, ...],
     name: str,
     meaning: str,
     source: str,
@@ -62,170 +185,115 @@ def _described(
     *,
     better: Literal["higher", "lower"] = "higher",
     headline: bool = True,
-) -> Description:
-    return Description(
-        name, meaning, better, (0.0, 1.0), _MISSING + missing, source, JUDGED, headline=headline
+) -> Measure:
+    """`asks`: what is counted and, where there is any, also and reduce."""
+    about = Description(
+        name, meaning, better, (0.0, 1.0), _MISSING + missing, source, JUDGED, headline
     )
+    return Measure(about, *asks)
 
-
-CLAIM_RECALL = Question("claim_recall", ENTAILMENT, "reference", "claim", OTHER_TEXT, _YES)
-CLAIM_PRECISION = Question("claim_precision", ENTAILMENT, "text", "claim", OTHER_TEXT, _YES)
-CITED_TOGETHER = Question("citation_recall", ATTRIBUTION, "text", "statement", CITED, _YES)
-EACH_CITATION = Question("citation_alone", ATTRIBUTION_ALONE, "text", "citation", CITED_ALONE, _YES)
-OTHER_CITATIONS = Question("citation_rest", ATTRIBUTION_REST, "text", "citation", CITED_REST, _YES)
-FAITHFULNESS = Question("faithfulness", ENTAILMENT, "text", "statement", ALIGNED, _YES)
-CLAIM_GRADE = Question("claim_recall_grade", SUPPORT_GRADE, "reference", "claim", OTHER_TEXT, {})
-CONTRADICTION = Question(
-    "claim_contradiction", THREE_WAY, "text", "claim", OTHER_TEXT, {"contradicted": 1.0}
-)
-SAME = Question(
-    *("same_question", SAME_QUESTION, "text", "text", WHOLE_TEXTS, {"same": 1.0}), ("question",)
-)
-# The same two texts, once with the text that is measured first and once with it second.
-FIRST = Question(
-    *("preference_first", PREFERENCE, "text", "rival", OWN_FIRST, {"first": 1.0, "neither": 0.5})
-)
-SECOND = Question(
-    *("preference_second", PREFERENCE, "text", "rival", OWN_SECOND, {"second": 1.0, "neither": 0.5})
-)
 
 _ALL = (
-    Measure(
-        _described(
-            "claim_recall",
-            "share of the reference's claims that the text entails: completeness",
-            _DOCLENS + "3.1",
-            "null without a reference",
-        ),
-        CLAIM_RECALL,
+    _measure(
+        (CLAIM_RECALL,),
+        "claim_recall",
+        "share of the reference's claims that the text entails: completeness",
+        _DOCLENS + "3.1",
+        _ALONE,
     ),
-    Measure(
-        _described(
-            "claim_precision",
-            "share of the text's claims that the reference entails: conciseness",
-            _DOCLENS + "3.2",
-            "null without a reference",
-        ),
-        CLAIM_PRECISION,
+    _measure(
+        (CLAIM_PRECISION,),
+        "claim_precision",
+        "share of the text's claims that the reference entails: conciseness",
+        _DOCLENS + "3.2",
+        _ALONE,
     ),
-    Measure(
-        _described(
-            "citation_recall",
-            "share of the text's statements that are entailed by the passages they cite, taken"
-            " together",
-            _DOCLENS + "3.3",
-            "a statement without citations counts as not entailed; " + _CITING,
-        ),
-        CITED_TOGETHER,
+    _measure(
+        (CITED_TOGETHER,),
+        "citation_recall",
+        "share of the text's statements that are entailed by the passages they cite, taken"
+        " together",
+        _DOCLENS + "3.3",
+        "a statement without citations counts as not entailed; " + _CITING,
     ),
-    Measure(
-        _described(
-            "citation_precision",
-            "share of the text's citations that are of use. The passages that a statement cites"
-            " have to entail it together. Then a citation is of use if its passage does so alone,"
-            " or if the others do not",
-            _DOCLENS + "3.3, conditions (i) and (ii)",
-            "a citation counts as answered if no failed answer could change its worth; " + _CITING,
-        ),
-        EACH_CITATION,
+    _measure(
         # Where no others are asked about, a citation is of use only if it entails alone.
-        also=(Also(CITED_TOGETHER), Also(OTHER_CITATIONS, absent=1.0)),
-        reduce=of_use,
+        (EACH_CITATION, (Also(CITED_TOGETHER), Also(OTHER_CITATIONS, absent=1.0)), of_use),
+        "citation_precision",
+        "share of the text's citations that are of use. The passages that a statement cites have to"
+        " entail it together. Then a citation is of use if its passage does so alone, or if the"
+        " others do not",
+        _DOCLENS + "3.3, conditions (i) and (ii)",
+        "a citation counts as answered if no failed answer could change its worth; " + _CITING,
     ),
-    Measure(
-        _described(
-            "faithfulness",
-            "share of the text's statements that are entailed by the source passages aligned with"
-            " them",
-            "Adams et al. 2023, sections 6.1 and 6.2: entailment by aligned sentences",
-            "a statement with which nothing is aligned counts as not entailed",
-        ),
-        FAITHFULNESS,
+    _measure(
+        (FAITHFULNESS,),
+        "faithfulness",
+        "share of the text's statements that are entailed by the source passages aligned with them",
+        "Adams et al. 2023, sections 6.1 and 6.2: entailment by aligned sentences",
+        "a statement with which nothing is aligned counts as not entailed",
     ),
-    Measure(
-        _described(
-            "claim_recall_grade",
-            "how far the text supports the reference's claims: the mean of their grades from 0 (not"
-            " at all) to 3 (fully), divided by 3",
-            "DocLens's completeness (Xie et al. 2024, section 3.1) with grades in place of"
-            " entailment",
-            "null without a reference",
-            headline=False,
-        ),
-        CLAIM_GRADE,
+    _measure(
+        (CLAIM_GRADE,),
+        "claim_recall_grade",
+        "how far the text supports the reference's claims: the mean of their grades from 0 (not at"
+        " all) to 3 (fully), divided by 3",
+        "DocLens's completeness (Xie et al. 2024, section 3.1) with grades in place of entailment",
+        _ALONE,
+        headline=False,
     ),
-    Measure(
-        _described(
-            "claim_contradiction",
-            "share of the text's claims that the reference contradicts, by a judge that tells this"
-            " from saying nothing of them",
-            "DocLens's conciseness (Xie et al. 2024, section 3.2) with three labels",
-            "null without a reference",
-            better="lower",
-            headline=False,
-        ),
-        CONTRADICTION,
+    _measure(
+        (CONTRADICTION,),
+        "claim_contradiction",
+        "share of the text's claims that the reference contradicts, by a judge that tells this from"
+        " saying nothing of them",
+        "DocLens's conciseness (Xie et al. 2024, section 3.2) with three labels",
+        _ALONE,
+        better="lower",
+        headline=False,
     ),
-    Measure(
-        _described(
-            "same_question",
-            "whether the text and its reference ask the same question",
-            _MEQSUM,
-            "null without a reference, and for a text that is no question",
-            headline=False,
-        ),
-        SAME,
+    _measure(
+        (SAME,),
+        "same_question",
+        "whether the text and its reference ask the same question",
+        _MEQSUM,
+        f"{_ALONE}, and for a text that is no question",
+        headline=False,
     ),
-    Measure(
-        _described(
-            "claim_recall_or_same",
-            "claim_recall, where a question that asks the same as the reference has all its claims",
-            _MEQSUM,
-            "null without a reference; of a text that is no question it is claim_recall",
-            headline=False,
-        ),
-        CLAIM_RECALL,
-        also=(Also(SAME, absent=0.0),),
-        reduce=either,
+    _measure(
+        (CLAIM_RECALL, *_OR_SAME),
+        "claim_recall_or_same",
+        "claim_recall, where a question that asks the same as the reference has all its claims",
+        _MEQSUM,
+        f"{_ALONE}; of a text that is no question it is claim_recall",
+        headline=False,
     ),
-    Measure(
-        _described(
-            "claim_precision_or_same",
-            "claim_precision, where the reference has all claims of a question that asks the same",
-            _MEQSUM,
-            "null without a reference; of a text that is no question it is claim_precision",
-            headline=False,
-        ),
-        CLAIM_PRECISION,
-        also=(Also(SAME, absent=0.0),),
-        reduce=either,
+    _measure(
+        (CLAIM_PRECISION, *_OR_SAME),
+        "claim_precision_or_same",
+        "claim_precision, where the reference has all claims of a question that asks the same",
+        _MEQSUM,
+        f"{_ALONE}; of a text that is no question it is claim_precision",
+        headline=False,
     ),
-    Measure(
-        _described(
-            "preference",
-            "how the text does against each other system's text of the document, on average: 1"
-            " where it is preferred in both orders, 0 where the other one is, else one half",
-            _DOCLENS + "4.3 (people's preferences); both orders as in Zheng et al. 2023 (MT-Bench),"
-            " section 3.4",
-            _RIVALS,
-        ),
-        FIRST,
-        also=(Also(SECOND),),
-        reduce=agreed,
+    _measure(
+        (*_BOTH_ORDERS, agreed),
+        "preference",
+        "how the text does against each other system's text of the document, on average: 1 where it"
+        " is preferred in both orders, 0 where the other one is, else one half",
+        _DOCLENS + "4.3 (people's preferences); both orders as in Zheng et al. 2023 (MT-Bench),"
+        " section 3.4",
+        _RIVALS,
     ),
-    Measure(
-        _described(
-            "preference_position_bias",
-            "share of the text's comparisons in which the judge prefers one text in one order and"
-            " the other one in the other order",
-            "Zheng et al. 2023 (MT-Bench), section 3.3",
-            _RIVALS,
-            better="lower",
-            headline=False,
-        ),
-        FIRST,
-        also=(Also(SECOND),),
-        reduce=contradicting,
+    _measure(
+        (*_BOTH_ORDERS, contradicting),
+        "preference_position_bias",
+        "share of the text's comparisons in which the judge prefers one text in one order and the"
+        " other one in the other order",
+        "Zheng et al. 2023 (MT-Bench), section 3.3",
+        _RIVALS,
+        better="lower",
+        headline=False,
     ),
 )
 MEASURES: dict[str, Measure] = {one.description.name: one for one in _ALL}

@@ -12,15 +12,13 @@ import pandas as pd
 
 from metassay.scoring.pairing.documents import documents
 from metassay.scoring.pairing.evidence import FROM_SOURCE, NO_CLAIMS, Document, Found, Query, Unit
+from metassay.scoring.pairing.measures import Question
 from metassay.scoring.pairing.questions import Questions, questions_of
-from metassay.scoring.pairing.record import Question
-from metassay.scoring.pairing.rows import Asked, PairRows, pair_id
+from metassay.scoring.pairing.rows import PairRows, pair_id, repeats_of
 from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE
 from metassay.text.citations import strip_citations
 
 __all__ = ["build_pairs", "pair_id"]
-
-_ALL_TOGETHER = (ALL_CITATIONS,)
 
 
 def build_pairs(
@@ -38,8 +36,17 @@ def build_pairs(
     for doc_id, document in documents(sources, parts, units, alignments, options):
         for question in questions:
             for author, query, found in _asked(question, document, options.against == "part"):
-                repeats = _repeats(document, (query.owner, *found.authors))
-                rows.add(_row(question, (doc_id, author), query, found), repeats)
+                asks, unit = question.instrument, query.unit
+                if found.context is None and asks.without_context is not None:
+                    asks = asks.without_context
+                hypothesis = unit.text if found.hypothesis is None else found.hypothesis
+                rows.add(
+                    (asks.name, question.name),
+                    (doc_id, author, unit.part, unit.position, query.citation),
+                    (found.premise, hypothesis, found.context),
+                    found.settled,
+                    repeats_of(document.dataset, document.repeats, (query.owner, *found.authors)),
+                )
     return rows.frame()
 
 
@@ -57,7 +64,7 @@ def _asked(
             continue
         owner, other = (REFERENCE, author) if of_reference else (author, REFERENCE)
         for unit in _units(question, document, owner):
-            citations = unit.citations if question.units == "citation" else _ALL_TOGETHER
+            citations = unit.citations if question.units == "citation" else (ALL_CITATIONS,)
             for citation in citations:
                 query = Query(owner, other, unit, citation, by_part)
                 found = find(document, query) if unit.status == "ok" else NO_CLAIMS
@@ -72,24 +79,3 @@ def _units(question: Question, document: Document, owner: str) -> Sequence[Unit]
         ranked = list(enumerate(document.systems)) if owner != REFERENCE else []
         return [Unit(FULL, rank, "") for rank, rival in ranked if rival != owner]
     return document.units.get((owner, question.kind), ())
-
-
-def _repeats(document: Document, authors: Sequence[str]) -> str:
-    """What the source may repeat, and each of these texts, as pairs.repeats has it."""
-    known = [document.repeats[author] for author in authors]
-    return " ".join(sorted(frozenset([document.dataset]).union(*known)))
-
-
-def _row(question: Question, text: tuple[str, str], query: Query, found: Found) -> Asked:
-    """`text` is the doc_id and the author."""
-    asks, unit = question.instrument, query.unit
-    if found.context is None and asks.without_context is not None:
-        asks = asks.without_context
-    hypothesis = unit.text if found.hypothesis is None else found.hypothesis
-    return Asked(
-        asks.name,
-        question.name,
-        (*text, unit.part, unit.position, query.citation),
-        (found.premise, hypothesis, found.context),
-        found.settled,
-    )

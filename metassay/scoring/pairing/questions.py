@@ -1,6 +1,6 @@
 """A block of params.yaml > questions: which measures are asked for, and under which settings."""
 
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Collection, Mapping
 from itertools import combinations
 from typing import Literal, Self
 
@@ -8,8 +8,7 @@ from pydantic import field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from metassay.core.options import Options
-from metassay.scoring.pairing.measures import MEASURES
-from metassay.scoring.pairing.record import Measure, Question
+from metassay.scoring.pairing.measures import MEASURES, Measure, Question
 
 
 class Questions(Options):
@@ -61,7 +60,8 @@ def measures_of(options: Questions) -> list[Measure]:
 
 def questions_of(options: Questions) -> list[Question]:
     """Every question that the measures of a block need, each once."""
-    return list(_by_name(options).values())
+    every = [one for measure in measures_of(options) for one in measure.questions]
+    return list({one.name: one for one in every}.values())
 
 
 def clashes(blocks: Mapping[str, Questions]) -> list[str]:
@@ -70,11 +70,16 @@ def clashes(blocks: Mapping[str, Questions]) -> list[str]:
     A measure that is in two blocks would have two scores, and so would measures that share a
     question (citation_recall and citation_precision share the one about all passages together).
     """
+    names = {name: {one.name for one in questions_of(options)} for name, options in blocks.items()}
     problems = []
     for one, other in combinations(blocks, 2):
-        shared = _by_name(blocks[one]).keys() & _by_name(blocks[other]).keys()
-        if shared:
-            asking = _who_asks(shared, (blocks[one], blocks[other]))
+        if shared := names[one] & names[other]:
+            asking = dict.fromkeys(
+                measure.description.name
+                for block in (one, other)
+                for measure in measures_of(blocks[block])
+                if any(question.name in shared for question in measure.questions)
+            )
             problems.append(
                 f"questions > {one} and {other} ask the same of one benchmark; name these measures"
                 f" in one of the two only: {', '.join(asking)}"
@@ -101,17 +106,3 @@ def unanswerable(
         for instrument, measures in asking.items()
         if instrument not in known
     ]
-
-
-def _by_name(options: Questions) -> dict[str, Question]:
-    return {one.name: one for measure in measures_of(options) for one in measure.questions}
-
-
-def _who_asks(names: Set[str], blocks: Iterable[Questions]) -> list[str]:
-    asking = {
-        measure.description.name: None
-        for block in blocks
-        for measure in measures_of(block)
-        if names & {question.name for question in measure.questions}
-    }
-    return list(asking)

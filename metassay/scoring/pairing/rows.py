@@ -3,8 +3,9 @@
 import hashlib
 import json
 from array import array
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,18 +16,6 @@ from metassay.tables.parquet import empty
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 _CHUNK = 50_000  # rows held as Python objects before they become a frame
 _SHARED = ("premise", "hypothesis", "context", "repeats")  # columns of texts that rows share
-
-
-class Asked(NamedTuple):
-    """One question. place: doc_id, author, part, position, citation. said: premise, hypothesis and
-    context. settled: why nobody is asked; then there is no premise.
-    """
-
-    instrument: str
-    measure: str
-    place: tuple[str, str, str, int, int]
-    said: tuple[str | None, str, str | None]
-    settled: str | None
 
 
 def pair_id(
@@ -52,36 +41,35 @@ def _json(value: str | None) -> bytes:
     return _ENCODER.encode(value).encode()
 
 
-class _Texts:
-    """A column of texts, every distinct one of which is held once; null is -1."""
-
-    def __init__(self) -> None:
-        self._codes = array("i")
-        self._known: dict[str, int] = {}
-
-    def add(self, text: str | None) -> None:
-        known = self._known
-        self._codes.append(-1 if text is None else known.setdefault(text, len(known)))
-
-    def column(self) -> pd.Categorical:
-        codes = np.array(self._codes, dtype=np.int32)
-        return pd.Categorical.from_codes(codes, pd.Index(list(self._known), dtype="str"))
-
-
 class PairRows:
-    """Rows of `pairs` as they come, and the table made of them."""
+    """Rows of `pairs` as they come, and the table made of them.
+
+    Of texts that many rows share every distinct one is held once, with a number; null is -1.
+    """
 
     def __init__(self) -> None:
         self._rows: list[tuple[object, ...]] = []
         self._chunks: list[pd.DataFrame] = []
-        self._texts = {name: _Texts() for name in _SHARED}
+        self._texts: dict[str, dict[str, int]] = {name: {} for name in _SHARED}
+        self._codes = {name: array("i") for name in _SHARED}
 
-    def add(self, one: Asked, repeats: str) -> None:
-        """One row; `repeats` as the table has it."""
-        identity = pair_id(one.instrument, *one.said)
-        self._rows.append((identity, one.instrument, one.measure, *one.place, one.settled))
-        for name, said in zip(_SHARED, (*one.said, repeats), strict=True):
-            self._texts[name].add(said)
+    def add(
+        self,
+        asks: tuple[str, str],
+        place: tuple[str, str, str, int, int],
+        said: tuple[str | None, str, str | None],
+        settled: str | None,
+        repeats: str,
+    ) -> None:
+        """One question. asks: instrument and measure. place: doc_id, author, part, position,
+        citation. said: premise, hypothesis and context. settled: why nobody is asked; then there is
+        no premise. `repeats` as the table has it.
+        """
+        self._rows.append((pair_id(asks[0], *said), *asks, *place, settled))
+        for name, text in zip(_SHARED, (*said, repeats), strict=True):
+            known = self._texts[name]
+            code = -1 if text is None else known.setdefault(text, len(known))
+            self._codes[name].append(code)
         if len(self._rows) >= _CHUNK:
             self._flush()
 
@@ -91,8 +79,9 @@ class PairRows:
         if not self._chunks:
             return empty(PAIRS)
         rows = pd.concat(self._chunks, ignore_index=True)
-        for name, texts in self._texts.items():
-            rows[name] = texts.column()
+        for name, known in self._texts.items():
+            codes = np.array(self._codes[name], dtype=np.int32)
+            rows[name] = pd.Categorical.from_codes(codes, pd.Index(list(known), dtype="str"))
         return rows[list(PAIRS.columns)]
 
     def _flush(self) -> None:
@@ -101,3 +90,8 @@ class PairRows:
             chunk = pd.DataFrame(self._rows, columns=names)
             self._chunks.append(chunk.astype({"settled": "str"}))  # else all-null has another type
             self._rows = []
+
+
+def repeats_of(dataset: str, known: Mapping[str, frozenset[str]], authors: Iterable[str]) -> str:
+    """What the source may repeat, and each of these authors' texts, as pairs.repeats has it."""
+    return " ".join(sorted(frozenset([dataset]).union(*(known[author] for author in authors))))

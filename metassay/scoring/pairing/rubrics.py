@@ -10,11 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from metassay.core.errors import BadInput
-from metassay.scoring.pairing.rows import Asked, PairRows
+from metassay.scoring.pairing.documents import Repeats, Texts, chunks, rows_of, texts_of
+from metassay.scoring.pairing.rows import PairRows, repeats_of
 from metassay.scoring.rubrics.ask import (
     Attributes,
     applies,
@@ -26,18 +26,15 @@ from metassay.scoring.rubrics.metrics import metric_of
 from metassay.scoring.rubrics.record import Criterion, Rubric
 from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE, is_reference, reference_number
 
-_DOCUMENTS = 256  # documents held as Python objects at once: bounds the memory
-_BETWEEN = "\n\n"  # between what a text is held against, where that is several things
-
 
 class _Document(NamedTuple):
-    """passages as one text, attributes, and by author the parts (None: failed) and datasets."""
+    """`source`: all passages as one text."""
 
     source: str
     attributes: Attributes
     dataset: str
-    texts: Mapping[str, Mapping[str, str | None]]
-    repeats: Mapping[str, frozenset[str]]
+    texts: Texts
+    repeats: Repeats
 
     @property
     def references(self) -> list[str]:
@@ -106,35 +103,13 @@ def _at(rubric: Rubric) -> str:
 
 def _documents(sources: pd.DataFrame, parts: pd.DataFrame) -> Iterator[tuple[str, _Document]]:
     """All documents that have texts, in order of doc_id."""
-    ordered = sources.sort_values("doc_id")
-    places = parts.groupby("doc_id").indices
-    nothing = np.empty(0, dtype=np.int64)
-    columns = ["doc_id", "passages", "attributes", "dataset"]
-    for start in range(0, len(ordered), _DOCUMENTS):
-        chunk = ordered.iloc[start : start + _DOCUMENTS]
-        rows = [places.get(doc_id, nothing) for doc_id in chunk["doc_id"].tolist()]
-        written = _written(parts.iloc[np.concatenate(rows)])
-        for doc_id, passages, attributes, dataset in zip(
-            *(chunk[name].tolist() for name in columns), strict=True
-        ):
+    columns = ("doc_id", "passages", "attributes", "dataset")
+    for chunk, (its_parts,) in chunks(sources, parts):
+        written = texts_of(its_parts)
+        for doc_id, passages, attributes, dataset in rows_of(chunk, *columns):
             if doc_id in written:
                 about = ("\n".join(passages), attributes_of(attributes), dataset)
                 yield str(doc_id), _Document(*about, *written[doc_id])
-
-
-_Texts = dict[str, dict[str, str | None]]
-
-
-def _written(parts: pd.DataFrame) -> dict[str, tuple[_Texts, dict[str, frozenset[str]]]]:
-    """By document: the parts of each author, and what they may repeat."""
-    found: dict[str, tuple[_Texts, dict[str, frozenset[str]]]] = {}
-    names = ("doc_id", "author", "part", "text", "status", "repeats")
-    columns = (parts[name].tolist() for name in names)
-    for doc_id, author, part, text, status, repeated in zip(*columns, strict=True):
-        texts, repeats = found.setdefault(doc_id, ({}, {}))
-        texts.setdefault(author, {})[part] = text if status == "ok" else None
-        repeats[author] = repeats.get(author, frozenset()) | set(repeated)
-    return found
 
 
 def _add(
@@ -159,14 +134,13 @@ def _add(
             if none and settled != "not_applicable":
                 continue  # a text that failed, about which nothing would be asked anyway
             citation = number if len(references) > 1 else ALL_CITATIONS
-            one = Asked(
-                criterion.kind,
-                metric_of(rubric.name, criterion.name),
+            rows.add(
+                (criterion.kind, metric_of(rubric.name, criterion.name)),
                 (doc_id, author, criterion.reads, position, citation),
                 (None if settled else held.text, read.text, context),
                 settled,
+                repeats_of(document.dataset, document.repeats, filter(None, (author, reference))),
             )
-            rows.add(one, _repeats(document, author, reference))
 
 
 def _settled(criterion: Criterion, held: _Read, read: _Read, none: bool) -> str | None:
@@ -200,7 +174,7 @@ def _held_against(
         texts = [text for _, text in found]
     else:  # a reader must know which is which
         texts = [f"{name}:\n{text}" for name, text in found]
-    return _Read(_BETWEEN.join(texts)) if texts or not criterion.against else None
+    return _Read("\n\n".join(texts)) if texts or not criterion.against else None
 
 
 def _part(texts: Mapping[str, str | None], name: str) -> _Read:
@@ -214,10 +188,3 @@ def _part(texts: Mapping[str, str | None], name: str) -> _Read:
 
 def _text_or_why(text: str) -> _Read:
     return _Read(text, None if text.strip() else "no_evidence")
-
-
-def _repeats(document: _Document, author: str, reference: str) -> str:
-    """What the source may repeat, and each of these texts, as pairs.repeats has it."""
-    authors = [author, reference] if reference else [author]
-    known = [document.repeats[name] for name in authors]
-    return " ".join(sorted(frozenset([document.dataset]).union(*known)))

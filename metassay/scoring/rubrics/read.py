@@ -7,19 +7,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from metassay.core import strict_yaml
 from metassay.core.errors import BadInput
 from metassay.core.naming import name_problem, name_problems
-from metassay.core.options import Block, parse
-from metassay.scoring.rubrics.blocks import (
-    CriterionBlock,
-    ExampleBlock,
-    PenaltiesBlock,
-    RubricFile,
-    ScaleBlock,
-)
+from metassay.core.options import Block, Options, Words, parse
 from metassay.scoring.rubrics.record import (
     EVERY_FACET,
     NOTHING,
@@ -29,13 +24,77 @@ from metassay.scoring.rubrics.record import (
     Criterion,
     Example,
     Rubric,
-    Violation,
+    Said,
 )
 from metassay.tables.names import FULL, REFERENCE
 
 RUBRICS = Path("rubrics")
-_OTHER_READS = (FULL, EVERY_FACET)
 _LONGEST_SCALE = 101  # 0 to 100
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+def _capped(value: object) -> object:
+    if value in ("items", "none") or (type(value) is int and value >= 1):
+        return value
+    raise ValueError("must be a whole number from 1, `items` (as many as there are) or `none`")
+
+
+def _condition(wanted: object) -> object:
+    scalars = isinstance(wanted, list) and all(isinstance(w, str | int | float) for w in wanted)
+    if wanted == "any" or (scalars and wanted):
+        return wanted
+    raise ValueError("must be `any` (it holds something) or a list of the values that it may have")
+
+
+def _once(names: list[str]) -> list[str]:
+    if not names or len(set(names)) < len(names):
+        raise ValueError("must have one or more, each once")
+    return names
+
+
+_Applies = dict[str, Annotated[Any, AfterValidator(_condition)]]
+
+
+class CriterionBlock(Options):
+    """What every criterion has."""
+
+    asks: Said
+    reads: str
+    against: Annotated[list[str], BeforeValidator(_listed), AfterValidator(_once)]
+    applies: _Applies = Field(default_factory=dict)
+    examples: list[Example] = Field(default_factory=list)
+
+
+class ScaleBlock(CriterionBlock):
+    """A criterion of kind `scale`."""
+
+    levels: dict[str, Said]
+    weight: Annotated[float, Field(gt=0)] | None = None
+    better: Literal["higher", "lower"] = "higher"
+    value: Literal["share", "grade"]
+
+
+class PenaltiesBlock(CriterionBlock):
+    """A criterion of kind `penalties`."""
+
+    items: Annotated[list[Said], AfterValidator(_once)] | None = None
+    items_from: Said | None = None
+    cap: Annotated[Any, AfterValidator(_capped)]
+    absent: Literal["worst", "no penalty"]
+
+
+class RubricFile(Options):
+    """The whole file; each criterion is checked by its kind."""
+
+    title: Words
+    source: Words
+    overall: Literal["renormalised", "printed", "none"]
+    references: Literal["best", "mean"] = "best"
+    applies: _Applies = Field(default_factory=dict)
+    criteria: dict[str, Any]
 
 
 def load_rubric(path: Path) -> Rubric:
@@ -64,13 +123,13 @@ def load_rubric(path: Path) -> Rubric:
     if problems:
         raise BadInput(problems)
     return Rubric(
-        path.stem,
-        file.title,
-        file.source,
-        None if file.overall == "none" else file.overall,
-        file.references,
-        _conditions(file.applies),
-        tuple(criteria),
+        name=path.stem,
+        title=file.title,
+        source=file.source,
+        overall=None if file.overall == "none" else file.overall,
+        references=file.references,
+        applies=_conditions(file.applies),
+        criteria=tuple(criteria),
     )
 
 
@@ -97,31 +156,26 @@ def _criterion(name: str, block: object, at: str) -> Criterion:
     if not isinstance(block, dict) or kind not in ("scale", "penalties"):
         raise BadInput(f"{at} > kind: must be scale or penalties")
     rest: Block = {key: value for key, value in block.items() if key != "kind"}
-    made = _scale(name, rest, at) if kind == "scale" else _penalties(name, rest, at)
-    problems = [f"{at} > {line}" for line in (*_reading(made), *_examples(made))]
+    read = _scale if kind == "scale" else _penalties
+    criterion = read(name, rest, at)
+    problems = [f"{at} > {line}" for line in (*_reading(criterion), *_examples(criterion))]
     if problems:
         raise BadInput(problems)
-    return made
+    return criterion
 
 
 def _scale(name: str, block: Block, at: str) -> Criterion:
-    given = parse(ScaleBlock, block, where=at)
-    problem = _levels_problem(list(given.levels))
-    if problem:
+    scale = parse(ScaleBlock, block, where=at)
+    if problem := _levels_problem(list(scale.levels)):
         raise BadInput(f"{at} > levels: {problem}")
-    levels = {int(level): given.levels[level] for level in sorted(given.levels, key=int)}
+    levels = {int(level): scale.levels[level] for level in sorted(scale.levels, key=int)}
     return Criterion(
-        name=name,
         kind="scale",
-        **_shared(given),
-        weight=given.weight,
-        better=given.better,
-        value=given.value,
+        **_shared(name, scale),
+        weight=scale.weight,
+        better=scale.better,
+        value=scale.value,
         levels=MappingProxyType(levels),
-        items=None,
-        items_from=None,
-        cap=None,
-        absent="worst",
     )
 
 
@@ -137,66 +191,61 @@ def _levels_problem(names: list[str]) -> str:
 
 
 def _penalties(name: str, block: Block, at: str) -> Criterion:
-    given = parse(PenaltiesBlock, block, where=at)
-    problems = [f"{at} > {line}" for line in _cap_problems(given)]
-    if problems:
+    penalties = parse(PenaltiesBlock, block, where=at)
+    if problems := [f"{at} > {line}" for line in _cap_problems(penalties)]:
         raise BadInput(problems)
-    cap = given.cap if isinstance(given.cap, int) else None
-    if given.cap == "items" and given.items is not None:
-        cap = len(given.items)
+    items, cap = penalties.items, penalties.cap
+    if cap == "items" and items is not None:
+        cap = len(items)
     return Criterion(
-        name=name,
         kind="penalties",
-        **_shared(given),
-        weight=None,
-        better="lower",
-        value="grade",
-        levels=MappingProxyType({}),
-        items=None if given.items is None else tuple(given.items),
-        items_from=given.items_from,
-        cap=cap,
-        absent=given.absent,
+        **_shared(name, penalties),
+        items=None if items is None else tuple(items),
+        items_from=penalties.items_from,
+        cap=cap if isinstance(cap, int) else None,
+        absent=penalties.absent,
     )
 
 
-def _cap_problems(given: PenaltiesBlock) -> Iterator[str]:
-    listed = given.items is not None or given.items_from is not None
-    if given.items is not None and given.items_from is not None:
+def _cap_problems(block: PenaltiesBlock) -> Iterator[str]:
+    listed = block.items is not None or block.items_from is not None
+    if block.items is not None and block.items_from is not None:
         yield "items_from: items are listed as well; keep one of the two"
-    if given.cap == "items" and not listed:
+    if block.cap == "items" and not listed:
         yield "cap: there are no items to count; write items, items_from, a number or none"
-    if given.cap == "none" and listed:
+    if block.cap == "none" and listed:
         yield "cap: each item has one penalty at most, so there is an end; write items or a number"
-    if given.items is not None and isinstance(given.cap, int) and given.cap > len(given.items):
+    if block.items is not None and isinstance(block.cap, int) and block.cap > len(block.items):
         yield (
-            f"cap: is {given.cap}, but {len(given.items)} items have one penalty each at most;"
+            f"cap: is {block.cap}, but {len(block.items)} items have one penalty each at most;"
             " write items"
         )
-    if given.cap == "none" and given.absent == "worst":
+    if block.cap == "none" and block.absent == "worst":
         yield "absent: without a cap there is no worst; write `no penalty`"
 
 
-def _shared(given: CriterionBlock) -> dict[str, Any]:
-    against = tuple(name for name in given.against if name != NOTHING)
+def _shared(name: str, block: CriterionBlock) -> dict[str, Any]:
+    against = tuple(name for name in block.against if name != NOTHING)
     return {
-        "asks": given.asks,
-        "reads": given.reads,
-        "against": against if len(given.against) == 1 else tuple(given.against),
-        "applies": _conditions(given.applies),
-        "examples": tuple(map(_example, given.examples)),
+        "name": name,
+        "asks": block.asks,
+        "reads": block.reads,
+        "against": against if len(block.against) == 1 else tuple(block.against),
+        "applies": _conditions(block.applies),
+        "examples": tuple(block.examples),
     }
 
 
-def _reading(made: Criterion) -> Iterator[str]:
+def _reading(criterion: Criterion) -> Iterator[str]:
     """What is wrong with the parts that a criterion names."""
-    if made.reads not in _OTHER_READS and (problem := _part_problem(made.reads)):
+    if criterion.reads not in (FULL, EVERY_FACET) and (problem := _part_problem(criterion.reads)):
         yield f"reads: {problem}, or write {FULL} or {EVERY_FACET}"
-    for name in made.against:
+    for name in criterion.against:
         if name == NOTHING:
             yield f"against: {NOTHING} stands alone; remove it or the others"
         elif name not in (REFERENCE, SOURCE, FULL) and (problem := _part_problem(name)):
             yield f"against: {name!r}: {problem}"
-        elif name == made.reads:
+        elif name == criterion.reads:
             yield f"against: {name!r} is what is read; hold it against something else"
 
 
@@ -207,36 +256,27 @@ def _part_problem(name: str) -> str:
     return f"is no name of a part: {problem}" if problem else ""
 
 
-def _example(given: ExampleBlock) -> Example:
-    violations = tuple(Violation(one.item, one.what, one.quote) for one in given.violations)
-    said = (given.text, given.grade, given.against, given.reason)
-    return Example(*said, tuple(given.quotes), violations)
-
-
-def _examples(made: Criterion) -> Iterator[str]:
-    if made.items_from is not None and made.examples:
+def _examples(criterion: Criterion) -> Iterator[str]:
+    if criterion.items_from is not None and criterion.examples:
         yield "examples: each document has items of its own; remove them, or list items"
         return
-    highest = made.highest
-    for place, example in enumerate(made.examples):
+    highest = criterion.highest
+    for place, example in enumerate(criterion.examples):
         at = f"examples > {place}"
-        if example.grade < made.lowest or (highest is not None and example.grade > highest):
+        if example.grade < criterion.lowest or (highest is not None and example.grade > highest):
             end = " or more" if highest is None else f" to {highest}"
-            yield f"{at} > grade: is {example.grade}; write {made.lowest}{end}"
-        if any(quote not in example.text for quote in _quotes(example)):
+            yield f"{at} > grade: is {example.grade}; write {criterion.lowest}{end}"
+        quotes = [*example.quotes, *(one.quote for one in example.violations)]
+        if any(quote not in example.text for quote in quotes):
             yield f"{at}: a quote is not in its text, letter by letter; correct it"
-        if made.kind == "scale" and example.violations:
+        if criterion.kind == "scale" and example.violations:
             yield f"{at} > violations: a scale has none; write quotes"
-        elif made.kind == "penalties" and _miscounted(example, made.items):
-            by = "item (its number, from 1)" if made.items else "what"
+        elif criterion.kind == "penalties" and _miscounted(example, criterion.items):
+            by = "item (its number, from 1)" if criterion.items else "what"
             yield (
                 f"{at} > violations: must be as many as the grade says, each another one with its"
                 f" {by}"
             )
-
-
-def _quotes(example: Example) -> list[str]:
-    return [*example.quotes, *(one.quote for one in example.violations)]
 
 
 def _miscounted(example: Example, items: tuple[str, ...] | None) -> bool:

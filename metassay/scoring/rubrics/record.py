@@ -1,9 +1,12 @@
-"""What a rubric is, as readers of its file get it: frozen, checked, with no default left open."""
+"""What a rubric is, as readers of its file get it: frozen and checked."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
 
+from pydantic import AfterValidator, Field
+
+from metassay.core.options import Options
 from metassay.tables.names import FULL, REFERENCE
 
 EVERY_FACET = "every facet"  # reads: one criterion for each facet of the benchmark's segmentation
@@ -15,31 +18,38 @@ TAKEN = ("overall", "penalties")  # metrics that a rubric makes of its criteria
 Conditions = Mapping[str, tuple[str | int | float | bool, ...] | None]
 
 
-@dataclass(frozen=True)
-class Violation:
+def _said(text: str) -> str:
+    if not text.strip():
+        raise ValueError("is blank; write what it means")
+    return text.strip()
+
+
+Said = Annotated[str, AfterValidator(_said)]
+
+
+class Violation(Options):
     """What one penalty of an example is for: the number of an item, from 1, or else in words."""
 
-    item: int | None
-    what: str | None
-    quote: str
+    item: int | None = None
+    what: Said | None = None
+    quote: str = ""
 
 
-@dataclass(frozen=True)
-class Example:
+class Example(Options):
     """One text that was graded, to show a judge how. `against` is what it was held against.
 
     quotes: the evidence in the text for a level. violations: one for each penalty.
     """
 
-    text: str
+    text: Said
     grade: int
-    against: str
-    reason: str
-    quotes: tuple[str, ...]
-    violations: tuple[Violation, ...]
+    against: str = ""
+    reason: str = ""
+    quotes: list[Said] = Field(default_factory=list)
+    violations: list[Violation] = Field(default_factory=list)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Criterion:
     """One thing that is asked of a text.
 
@@ -62,14 +72,14 @@ class Criterion:
     reads: str
     against: tuple[str, ...]
     applies: Conditions
-    weight: float | None
-    better: Literal["higher", "lower"]
-    value: Literal["share", "grade"]
-    levels: Mapping[int, str]
-    items: tuple[str, ...] | None
-    items_from: str | None
-    cap: int | None
-    absent: Literal["worst", "no penalty"]
+    weight: float | None = None
+    better: Literal["higher", "lower"] = "lower"
+    value: Literal["share", "grade"] = "grade"
+    levels: Mapping[int, str] = field(default_factory=dict)
+    items: tuple[str, ...] | None = None
+    items_from: str | None = None
+    cap: int | None = None
+    absent: Literal["worst", "no penalty"] = "worst"
     examples: tuple[Example, ...]
 
     @property

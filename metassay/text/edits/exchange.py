@@ -9,69 +9,22 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from metassay.text.edits.wording import LEAD_IN, any_of, in_case_of, replaced, tidy
+from metassay.text.edits.wording import (
+    FILE,
+    LEAD_IN,
+    in_case_of,
+    replaced,
+    table,
+    tidy,
+    without,
+)
+from metassay.text.patterns import Patterns
 from metassay.text.vocabulary import Group, Half, Term, as_key, groups, half, terms
 from metassay.text.vocabulary.inflection import BASE, ING, PARTICIPLE, PAST, THIRD, verb_forms
 
-_TOKEN = re.compile(r"[^\W_](?:[\w'\u2019/&.-]*[^\W_])?")
-_NO_SITE = re.compile(  # phrases in which a site is none
-    r"\b(?:(?:face|hand) to\b|breast ?fe\w+|hand (?:hygiene|washing|out)"
-    r"|(?:heart|pulse) (?:rates?|rhythm|sounds?|attacks?|beats?|healthy|failure)\b"
-    r"|sinus (?:rhythm|tachy|brady)\w*|eye contact|bone marrow"
-    r"|back (?!pain|spasm|ache|injur|surger|strain|problem|brace|muscle|issue))",
-    re.IGNORECASE,
-)
-_OTHER_HAND = re.compile(r"\b(?:other|one|second|first|left|in|at)[- ]\Z", re.IGNORECASE)
-_OPEN = re.compile(  # what stands before a word that may be a verb, or of a list of both sides
-    rf"(?:\b(?:{any_of('or and nor to will can should must not no any than rather by be for get')}"
-    rf"|{any_of('even acute (?:year|month|week|day)s? ')})\s|-)\Z",
-    re.IGNORECASE,
-)
-_SUBJECT = re.compile(  # what stands before a verb in its base form or third person
-    r"(?:\b(?:"
-    + any_of(r"""
-        to will would can could should may might must not did does do also please
-        he she it they we I you patient who which that exam examination x-ray MRI CT
-    """)
-    + r")\s|\A|: )\Z",
-    re.IGNORECASE,
-)
-_AUXILIARY = re.compile(
-    rf"(?:\b(?:{any_of('has have had having is are was were be been being')})|\w['\u2019]ve)"
-    r"(?:\s\w+ly|\snot|\salso|\ssince|\snow)?\s\Z",
-    re.IGNORECASE,
-)
-_WHO = re.compile(r"\b(?:he|she|they|I|we|who|falls?|fell|falling)\s\Z", re.IGNORECASE)
-_TYPE = re.compile(r",? type\b", re.IGNORECASE)
-_PHRASES = {  # what follows a word in phrases that are no use of it
-    "low": "back|lying",
-    "high": "school|chair|five",
-    "hot": "flash|dog",
-    "cold": "sore|turkey",
-    "large": "intestine|bowel",
-    "small": "bowel|intestine|cell|of",
-    "light": "headed|touch|house",
-    "significant": "for|other|history",
-    "complete": "the|a|his|her|blood|metabolic|course",
-    "direct": "the|him|her",
-    "active": "problem|problems|duty",
-    "more": "than|or",
-    "less": "than|or",
-    "dry": "the|mouth",
-    "cool": "the|down",
-    "warm": "up|the",
-    "early": "intervention",
-    "late": "effect",
-    "major": "depressive|depression",
-    "regular": "insulin|strength",
-    "deep": "vein|venous|tendon|breath|breaths",
-    "oral": "and|exam",
-    "solid": "foods?",
-    "mild": "to",
-    "severe": "to",
-}
-_NO_COURSE = re.compile(r" (?:asthma|distress|fracture|care|than|with|on|kidney|to (?!\d))")
-_CONTINUES = re.compile(r"\b(?P<now>continues|has continued) to (?P<verb>[a-z]+)", re.IGNORECASE)
+_P = Patterns(FILE, "exchange")
+
+_PHRASES = table("exchange phrases")
 
 
 class Found(NamedTuple):
@@ -92,7 +45,7 @@ class Found(NamedTuple):
         Of several others the first.
         """
         slots = {term.slot: term for term in self.terms}
-        if PARTICIPLE in slots and (PAST not in slots or _AUXILIARY.search(before)):
+        if PARTICIPLE in slots and (PAST not in slots or _P.auxiliary.search(before)):
             return slots[PARTICIPLE]
         return self.terms[0]
 
@@ -118,7 +71,7 @@ def anatomy(sentence: str, of: Half) -> Iterator[str]:
         before, here = sentence[: one.start], sentence[one.start :]
         back = re.match(r"back\b", here) and re.search(r"\b(?:lower|upper|her|his) \Z", before)
         heading = sentence[one.end : one.end + 1] == ":"
-        if heading or _OTHER_HAND.search(before) or (_NO_SITE.match(here) and not back):
+        if heading or _P.other_hand.search(before) or (_P.no_site.match(here) and not back):
             continue
         for group in _beside(one.group, of):
             if form.side < len(group.sides):
@@ -129,7 +82,7 @@ def diagnosis(sentence: str, of: Half) -> Iterator[str]:
     """The sentence with another diagnosis for one that it names."""
     for one, form in _of_half("diagnosis", sentence, of):
         # its abbreviation, where the name itself would stay; or a part of "diabetes type II"
-        if sentence[: one.start].endswith("(") or _TYPE.match(sentence, one.end):
+        if sentence[: one.start].endswith("(") or _P.type.match(sentence, one.end):
             continue
         for group in _beside(one.group, of):
             side = min(form.side, len(group.sides) - 1)
@@ -139,7 +92,7 @@ def diagnosis(sentence: str, of: Half) -> Iterator[str]:
 
 def opposite(sentence: str, of: Half) -> Iterator[str]:
     """The sentence with a word's opposite."""
-    return _opposites("opposite", sentence, of)
+    yield from _opposites("opposite", sentence, of)
 
 
 def course(sentence: str, of: Half) -> Iterator[str]:
@@ -150,30 +103,28 @@ def course(sentence: str, of: Half) -> Iterator[str]:
     yield from _opposites("course", sentence, of)
     if half("continue") != of or re.search(r"\bif\b", sentence, re.IGNORECASE):
         return
-    for match in _CONTINUES.finditer(sentence):
+    for match in _P.continues.finditer(sentence):
         stopped = "stopped" if match["now"].lower() == "continues" else "has stopped"
         if match["verb"] not in ("be", "have"):
             new = in_case_of(match[0], f"{stopped} {verb_forms(match['verb'])[ING]}")
-            yield tidy(sentence[: match.start()] + new + sentence[match.end() :], like=sentence)
+            yield tidy(without(sentence, match, new), like=sentence)
 
 
 def find(kind: str, sentence: str) -> list[Found]:
     """The words of a kind that a sentence has, of both halves, the longest from the left."""
     known, longest = terms(kind), _longest(kind)
-    tokens = [match.span() for match in _TOKEN.finditer(sentence)]
-    made: list[Found] = []
+    tokens = [match.span() for match in _P.token.finditer(sentence)]
+    found: list[Found] = []
     place = 0
     while place < len(tokens):
-        step = 1
+        start = tokens[place][0]
         for length in range(min(longest, len(tokens) - place), 0, -1):
-            start, end = tokens[place][0], tokens[place + length - 1][1]
-            what = known.get(as_key(sentence[start:end]))
-            if what:
-                made.append(Found(start, end, what))
-                step = length
+            end = tokens[place + length - 1][1]
+            if what := known.get(as_key(sentence[start:end])):
+                found.append(Found(start, end, what))
                 break
-        place += step
-    return made
+        place += length
+    return found
 
 
 def has(sentence: str, one: Found, new: str) -> bool:
@@ -184,7 +135,7 @@ def has(sentence: str, one: Found, new: str) -> bool:
 
 def is_verb(before: str, form: Term) -> bool:
     """Whether a form of a verb is one behind these words; its base may be a noun elsewhere."""
-    return form.slot not in (BASE, THIRD) or bool(_SUBJECT.search(before))
+    return form.slot not in (BASE, THIRD) or bool(_P.subject.search(before))
 
 
 def _of_half(kind: str, sentence: str, of: Half) -> Iterator[tuple[Found, Term]]:
@@ -195,11 +146,8 @@ def _of_half(kind: str, sentence: str, of: Half) -> Iterator[tuple[Found, Term]]
 
 
 def _beside(group: Group, of: Half) -> list[Group]:
-    return [
-        other
-        for other in groups(group.kind, of)
-        if other.section == group.section and other != group
-    ]
+    there = groups(group.kind, of)
+    return [other for other in there if other.section == group.section and other != group]
 
 
 def _opposites(kind: str, sentence: str, of: Half) -> Iterator[str]:
@@ -212,9 +160,9 @@ def _opposites(kind: str, sentence: str, of: Half) -> Iterator[str]:
             word = sentence[one.start : one.end].lower()
             phrase = _PHRASES.get(word)
             fits = not (phrase and re.match(rf"[ -](?:{phrase})\b", behind, re.IGNORECASE))
-            fits = fits and not _OPEN.search(before)
-            fits = fits and (" " in word or not _WHO.search(before))
-        if fits and not (kind == "course" and _NO_COURSE.match(behind)):
+            fits = fits and not _P.open.search(before)
+            fits = fits and (" " in word or not _P.who.search(before))
+        if fits and not (kind == "course" and _P.no_course.match(behind)):
             yield from _put(sentence, one, form.group.rows(1 - form.side)[0][form.slot])
 
 

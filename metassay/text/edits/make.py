@@ -11,14 +11,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from metassay.text.edits.circumstances import laterality, person, time
 from metassay.text.edits.exchange import anatomy, course, diagnosis, drug, find, opposite
 from metassay.text.edits.negations import negation
 from metassay.text.edits.orders import clause_order, list_order, subject, voice
 from metassay.text.edits.paraphrases import abbreviation, form, numeral, synonym, unit_spelling
 from metassay.text.edits.parts import dropped_detail, list_part
-from metassay.text.edits.persons import person
-from metassay.text.edits.sides import laterality
-from metassay.text.edits.times import time
 from metassay.text.edits.values import dose, number, unit
 from metassay.text.edits.wording import Rule, closed, listed
 from metassay.text.tokens import content_tokens
@@ -63,12 +61,12 @@ KINDS = (*FLIPS, *KEEPS)
 _SUBJECTS = frozenset(
     listed("""
     patient pt he she report reported endorse endorsed state stated note noted say said have
-""")
+    """)
 )
 _NEGATIONS = frozenset(
     listed("""
     no not never none without deny denied cannot negative absent nor neither
-""")
+    """)
 )
 _NAMED = ("drug", "diagnosis")
 _STATED = 0.5  # share of the other words that another sentence must have to be about the same
@@ -102,19 +100,12 @@ def edits(
     if sentence.rstrip().endswith("?"):
         return []
     found = []
-    for kind in KINDS:
-        if kind not in kinds:
-            continue
-        rule = FLIPS.get(kind) or KEEPS[kind]
-        fitting = [
-            text
-            for text in dict.fromkeys(rule(sentence, half))
-            if _fits(kind, text, sentence, others)
-        ]
+    for kind in (kind for kind in KINDS if kind in kinds):
+        made = dict.fromkeys((FLIPS.get(kind) or KEEPS[kind])(sentence, half))
+        fitting = [text for text in made if _fits(kind, text, sentence, others)]
         if fitting:
-            found.append(
-                Edit(kind, fitting[_draw(seed, kind, sentence) % len(fitting)], kind in KEEPS)
-            )
+            text = fitting[_draw(seed, kind, sentence) % len(fitting)]
+            found.append(Edit(kind, text, kind in KEEPS))
     return found
 
 

@@ -4,55 +4,21 @@ import re
 from collections.abc import Iterator
 
 from metassay.text.edits.negations import CUE
-from metassay.text.edits.wording import any_of, in_case_of, replaced
+from metassay.text.edits.wording import FILE, each, in_case_of, listed, without
+from metassay.text.patterns import Patterns
+from metassay.text.vocabulary.inflection import PARTICIPLE, verb_forms
 
-_LIST = re.compile(  # of three items or more, behind a word that opens a list
-    r"(?:\b(?:(?:denies|denied|deny|denying) (?:any )?|reports |endorses |including |for |without "
-    r"|history of |symptoms of )|(?:\A|(?<=: ))No )"
-    r"(?P<one>[^,.;:]+), (?P<two>[^,.;:]+)(?P<rest>(?:, [^,.;:]+)*,? (?:and|or) [^,]+?)\Z"
-)
-SHARED = re.compile(  # these may belong to the whole list, or are no part of an item
-    r"\A(?:"
-    + any_of("""
-        an? the his her acute significant known recent bilateral severe mild moderate other new
-        associated obvious further any some left right upper lower chronic additional prior previous
-        abnormal normal increased decreased visual specific well palpable occasional worsening
-        slight focal benign open closed changes? loss sense more history
-    """)
-    + r")\b|\b(?:"
-    + any_of("""
-        and or but he she is was are were has have that who which with to in on from for by at due
-        not no
-    """)
-    + r")\b",
-    re.IGNORECASE,
-)
+_P = Patterns(FILE, "orders")
+
 _LONGEST_ITEM = 3  # words
 
-_NOTED = r"(?:denies|reports|endorses)(?! (?:that|he|she|to)\b)"
-_SUBJECT = re.compile(rf"(?:\A|(?<=: ))(?:[Tt]he patient|Patient|He|She) (?P<verb>{_NOTED})(?= \w)")
-_NO_SUBJECT = re.compile(
-    rf"(?:\A|(?<=: ))(?P<verb>{_NOTED.capitalize()}|Denies|Reports|Endorses)(?= \w)"
-)
-_PATIENT = re.compile(
-    r"(?:\A|(?<=: ))Patient(?= (?:has|had|is|was|will|denies|reports|states|notes|endorses)\b)"
-)
-_THE_PATIENT = re.compile(r"(?:\A|(?<=: ))The patient(?= \w)")
 
 _PASSIVES = {
-    "order": "ordered",
-    "obtain": "obtained",
-    "prescribe": "prescribed",
-    "schedule": "scheduled",
-    "repeat": "repeated",
-    "recommend": "recommended",
-    "refill": "refilled",
-    "continue": "continued",
-    "increase": "increased",
-    "decrease": "decreased",
-    "perform": "performed",
-    "initiate": "initiated",
-    "check": "checked",
+    base: verb_forms(base)[PARTICIPLE]
+    for base in listed("""
+        order obtain prescribe schedule repeat recommend refill continue increase decrease perform
+        initiate check
+    """)
 }
 _ACTIVE = re.compile(
     r"(?:\A|(?<=: ))(?:I|We)"
@@ -64,77 +30,35 @@ _ACTIVE = re.compile(
 )
 
 
-_NOUN = (
-    r"(?:(?:[Tt]he|[Hh]is|[Hh]er|[Tt]here|[Aa]n?|[Bb]lood pressure|[Pp]ulse)\b"
-    r"[^,;:]*?)"
-)
-_STATE = r"(?:is|are|was|were|has|have|had|takes|shows|showed|reveals|revealed)"
-REPORTED = re.compile(  # what holds of both clauses, or makes one depend on the other
-    r"\b(?:"
-    + any_of(r"""
-        that which who whom whether if when while because since before after until unless though
-        although reports? reported states? stated notes says said denies denied believes thinks
-        feels felt told explained hopes? between either neither each
-    """)
-    + r")\b",
-    re.IGNORECASE,
-)
-OWING = re.compile(  # what a clause may owe to the one before it
-    rf"\b(?:{any_of('it they them then so therefore also this these those both other another')}"
-    r"|same latter former not no never none nor without)\b",
-    re.IGNORECASE,
-)
-STATES = re.compile(rf"\b{_STATE}\b")
-TWO_CLAUSES = re.compile(
-    rf"\A(?P<one>{_NOUN} {_STATE} [^,;:]+?),? (?:and|but)"
-    rf" (?P<two>{_NOUN} {_STATE} [^,;:]+?)(?P<stop>\.?)\Z"
-)
-_LEAD = re.compile(
-    r"\A(?P<lead>(?:On|Upon|During|In|At|After|Since|For|Over) [^,;:]{3,40}), (?P<main>[^,;:]+?)"
-    r"(?P<stop>\.?)\Z"
-)
-_LEAD_CLAUSE = re.compile(
-    r"\A(?P<lead>(?:When|Although|Because|While|After|Before|Since|Though) [^,;:]+),"
-    r" (?P<main>[^,;:]+?)(?P<stop>\.?)\Z"
-)
-_LAST_CLAUSE = re.compile(
-    r"\A(?P<main>[^,;:]+?),? (?P<lead>(?:because|although|though) [^,;:]+?)(?P<stop>\.?)\Z"
-)
-_TWO_PARTS = re.compile(r"\b(?:and|or|but|that|which|who|because|if|when|where)\b", re.IGNORECASE)
-_THIS = re.compile(r"(?:this|it|these|those|that)\b", re.IGNORECASE)
-_NAME = re.compile(r"(?:I\b|[A-Z]+\b|[A-Z][a-z]+ [A-Z]|(?:Mr|Ms|Mrs|Dr)\b)")
-_FINITE = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|will|can|could|would|should|did|does|do|\w{3,}ed|\w{3,}s"
-    r"|felt|took|went|began|fell|saw)\b"
-)
-
-
 def clause_order(sentence: str) -> Iterator[str]:
     """The sentence with two clauses, or an adverbial and its clause, in the other order."""
-    two = TWO_CLAUSES.match(sentence)
-    free = not (REPORTED.search(sentence) or OWING.search(sentence) or " but " in sentence)
-    if two and free and len(STATES.findall(sentence)) == 2:
-        yield f"{_first(two['two'])} and {_later(two['one'])}{two['stop']}"
-    for pattern in (_LEAD, _LEAD_CLAUSE):
+    two = _P.two_clauses.match(sentence)
+    free = not (_P.reported.search(sentence) or _P.owing.search(sentence) or " but " in sentence)
+    if two and free and len(_P.states.findall(sentence)) == 2:
+        yield f"{first(two['two'])} and {_later(two['one'])}{two['stop']}"
+    for pattern in (_P.lead, _P.lead_clause):
         match = pattern.match(sentence)
         if match and _alone(match["main"]) and not CUE.search(sentence):
-            yield f"{_first(match['main'])} {_later(match['lead'])}{match['stop']}"
-    last = _LAST_CLAUSE.match(sentence)
+            yield f"{first(match['main'])} {_later(match['lead'])}{match['stop']}"
+    last = _P.last_clause.match(sentence)
     if last and _alone(last["main"]) and not (CUE.search(sentence) or " and " in last["lead"]):
-        yield f"{_first(last['lead'])}, {_later(last['main'])}{last['stop']}"
+        yield f"{first(last['lead'])}, {_later(last['main'])}{last['stop']}"
 
 
 def _alone(main: str) -> bool:
     """Whether it is one clause, so that what follows it can only belong to it."""
-    return bool(_FINITE.search(main)) and not _TWO_PARTS.search(main) and not _THIS.match(main)
+    return (
+        bool(_P.finite.search(main)) and not _P.two_parts.search(main) and not _P.this.match(main)
+    )
 
 
-def _first(clause: str) -> str:
+def first(clause: str) -> str:
+    """A clause with a capital."""
     return clause[0].upper() + clause[1:]
 
 
 def _later(clause: str) -> str:
-    return clause if _NAME.match(clause) else clause[0].lower() + clause[1:]
+    return clause if _P.name.match(clause) else clause[0].lower() + clause[1:]
 
 
 def list_order(sentence: str) -> Iterator[str]:
@@ -146,26 +70,23 @@ def list_order(sentence: str) -> Iterator[str]:
 
 def lists(sentence: str) -> Iterator[re.Match[str]]:
     """The list of three items or more that a sentence ends in, if its first two stand alone."""
-    match = _LIST.search(sentence)
+    match = _P.list.search(sentence)
     if match is None:
         return
     items = (match["one"], match["two"])
-    if not any(SHARED.search(item) or len(item.split()) > _LONGEST_ITEM for item in items):
+    if not any(_P.shared.search(item) or len(item.split()) > _LONGEST_ITEM for item in items):
         yield match
 
 
 def subject(sentence: str) -> Iterator[str]:
     """The sentence with "the patient" (he, she) left out before a finding, or put there."""
-    for match in _SUBJECT.finditer(sentence):
+    for match in _P.subject.finditer(sentence):
         verb = match["verb"]
-        yield f"{sentence[: match.start()]}{verb[0].upper()}{verb[1:]}{sentence[match.end() :]}"
-    for match in _NO_SUBJECT.finditer(sentence):
-        said = f"The patient {match['verb'].lower()}"
-        yield sentence[: match.start()] + said + sentence[match.end() :]
-    for match in _PATIENT.finditer(sentence):
-        yield replaced(sentence, *match.span(), "The patient")
-    for match in _THE_PATIENT.finditer(sentence):
-        yield replaced(sentence, *match.span(), "Patient")
+        yield without(sentence, match, first(verb))
+    for match in _P.no_subject.finditer(sentence):
+        yield without(sentence, match, f"The patient {match['verb'].lower()}")
+    yield from each(sentence, _P.patient, "The patient")
+    yield from each(sentence, _P.the_patient, "Patient")
 
 
 def voice(sentence: str) -> Iterator[str]:

@@ -5,46 +5,28 @@ from collections.abc import Iterator
 from itertools import chain
 
 from metassay.text.edits.exchange import Found, find, has, is_verb
-from metassay.text.edits.wording import VALUES, WORDS, alternatives, any_of, replaced
+from metassay.text.edits.wording import (
+    FILE,
+    NUMBER_WORD,
+    VALUES,
+    WORDS,
+    alternatives,
+    each,
+    replaced,
+    table,
+)
+from metassay.text.patterns import Patterns
 from metassay.text.vocabulary import CLOSED, Half, Term, as_key
 from metassay.text.vocabulary.inflection import ING
 
-_DOING = re.compile(r"\b(?:am|is|are|was|were|been|be|by|while|when)\s\Z", re.IGNORECASE)
+_P = Patterns(FILE, "paraphrases")
 
-_UNITS = {
-    "mg": "milligrams",
-    "mcg": "micrograms",
-    "cm": "centimeters",
-    "mm": "millimeters",
-    "kg": "kilograms",
-    "milligrams": "mg",
-    "micrograms": "mcg",
-    "centimeters": "cm",
-    "millimeters": "mm",
-    "%": " percent",
-    "percent": "%",
-    "hours": "hrs",
-    "weeks": "wks",
-    "minutes": "mins",
-    "years": "yrs",
-    "pounds": "lbs",
-    "inches": "in.",
-    "mmHg": "mm Hg",
-    "mm Hg": "mmHg",
-}
+
+_UNITS = table("paraphrases units")
 _UNIT = re.compile(
     rf"(?P<number>(?<![\w.])\d[\d.,/]*)(?P<gap> ?)(?P<unit>{alternatives(_UNITS)})(?![\w-])(?! Hg)"
 )
-_COUNTED = any_of("""
-    days? weeks? months? years? hours? minutes? times views children episodes puffs tablets pills
-    doses glasses cups drinks siblings blocks flights stones
-""")
-_DIGIT = re.compile(
-    r"(?<![\w.,/:#$'\u2019+-])(?<!to )(?<!or )(?<!and )(?:[2-9]|1[0-2])"
-    rf"(?= (?:{_COUNTED})\b)"
-)
-_WORD = re.compile(rf"(?<![\w-])(?:{'|'.join(WORDS[2:])})(?= [a-z]{{3,}})(?! and )", re.IGNORECASE)
-_ONE = re.compile(r"(?<![\w-])one(?= (?:day|week|month|year|hour|minute)\b)", re.IGNORECASE)
+_WORD = re.compile(rf"{NUMBER_WORD}(?! and )", re.IGNORECASE)
 
 
 def abbreviation(sentence: str, of: Half) -> Iterator[str]:
@@ -59,19 +41,16 @@ def abbreviation(sentence: str, of: Half) -> Iterator[str]:
 
 def numeral(sentence: str) -> Iterator[str]:
     """The sentence with a small number in words that it has in digits, or reversed."""
-    for match in _DIGIT.finditer(sentence):
-        yield replaced(sentence, *match.span(), WORDS[int(match[0])])
-    for match in _WORD.finditer(sentence):
-        yield replaced(sentence, *match.span(), str(VALUES[match[0].lower()]))
-    for match in _ONE.finditer(sentence):
-        yield replaced(sentence, *match.span(), "1")
+    yield from each(sentence, _P.digit, lambda match: WORDS[int(match[0])])
+    yield from each(sentence, _WORD, lambda match: str(VALUES[match[0].lower()]))
+    yield from each(sentence, _P.one, "1")
 
 
 def unit_spelling(sentence: str) -> Iterator[str]:
     """The sentence with a unit spelt otherwise, or without a blank before it."""
     for match in _UNIT.finditer(sentence):
         new = _UNITS[match["unit"]]
-        gap = "" if new.startswith(("%", " ")) else " "
+        gap = "" if new.startswith("%") else " "
         yield replaced(sentence, match.end("number"), match.end(), gap + new)
         if match["unit"] in ("mg", "mcg", "cm", "mm") and match["gap"]:
             yield replaced(sentence, match.end("number"), match.end(), match["unit"])
@@ -82,7 +61,7 @@ def synonym(sentence: str, of: Half) -> Iterator[str]:
     both = (_of_half(kind, sentence, of) for kind in ("synonym", CLOSED))
     for one, form, before in chain.from_iterable(both):
         verbs = form.group.section == "verbs"
-        if not verbs or (is_verb(before, form) and (form.slot != ING or _DOING.search(before))):
+        if not verbs or (is_verb(before, form) and (form.slot != ING or _P.doing.search(before))):
             yield from _others(sentence, one, form)
     for one, form, _ in _of_half("diagnosis", sentence, of):
         yield from _others(sentence, one, form)

@@ -9,93 +9,38 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from metassay.text.edits.wording import VALUES, WORDS, any_of, listed, replaced
+from metassay.text.edits.wording import (
+    FILE,
+    NUMBER_WORD,
+    VALUES,
+    WORDS,
+    Match,
+    each,
+    listed,
+    replaced,
+    table,
+)
+from metassay.text.patterns import Patterns
 
-_NUMBER = r"\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?"
-_VALUE = re.compile(
-    rf"(?<![\w.,/:#$'\u2019+-])(?P<low>{_NUMBER})(?:(?P<to> ?[-\u2013] ?| to )(?P<high>{_NUMBER}))?"
-    r"(?![\d/:'\u2019+]|[.,]\d|[-\u2013]\d)(?P<gap>[ -]?)(?P<unit>%|[A-Za-z]+(?:[- ]old)?)?"
-)
-_LIMIT = re.compile(
-    r"(?:\b(?:"
-    + any_of(r"""
-        (?:less|more|fewer|greater|higher|lower|older|younger|better)\sthan at\s(?:least|most)
-        up\sto over under above below within almost nearly exceed\w* maximum(?:\sof)?
-        minimum(?:\sof)? max min between or and
-    """)
-    + r")|[<>\u2264\u2265~=])\s*\Z",
-    re.IGNORECASE,
-)
-_NAMES = re.compile(  # what stands before numbers that are names, or years
-    r"\b(?:"
-    + any_of(r"""
-        covid omega tylenol phase grade stage class category level step no\.? number factor room
-        vitamin view type weber part day week call(?:\sme\sor)? oriented\sx pod cn out\sof \d\sof
-        dr\.? cranial\snerves?
-    """)
-    + r")\s*\Z",
-    re.IGNORECASE,
-)
+_P = Patterns(FILE, "values")
+
 _EMERGENCY = ("911", "988")
 _DOSES = frozenset(
     listed("""
     mg mcg milligram milligrams microgram micrograms unit units puff puffs tablet tablets pill pills
     capsule capsules drop drops ml iu
-""")
+    """)
 )
 _TIMES = frozenset(
     listed("""
     second minute hour day week month year decade time seconds minutes hours days weeks months years
     decades times hr hrs min mins wk wks yr yrs am pm a.m p.m th st nd rd x
-""")
+    """)
 )
 _GLUED = _DOSES | {"%", "cm", "mm"}  # units that are written against their number
-_OTHER_UNITS = {
-    "mg": "mcg",
-    "mcg": "mg",
-    "milligrams": "micrograms",
-    "micrograms": "milligrams",
-    "g": "kg",
-    "grams": "milligrams",
-    "cm": "mm",
-    "mm": "cm",
-    "centimeters": "millimeters",
-    "millimeters": "centimeters",
-    "centimeter": "millimeter",
-    "millimeter": "centimeter",
-    "inch": "foot",
-    "inches": "feet",
-    "feet": "inches",
-    "pounds": "kilograms",
-    "pound": "kilogram",
-    "lbs": "kg",
-    "lb": "kg",
-    "kg": "lb",
-    "kilograms": "pounds",
-    "puffs": "tablets",
-    "tablets": "puffs",
-    "pills": "drops",
-    "ounces": "gallons",
-    "ounce": "gallon",
-    "miles": "feet",
-    "blocks": "miles",
-    "ml": "liters",
-}
-_PRESSURE = re.compile(r"(?<![\w./-])(?P<high>\d{2,3})/(?P<low>\d{2,3})(?![\w/-])")
-_SCORE = re.compile(
-    r"(?<![\w./-])(?<! to )(?P<got>\d{1,2})(?:/| / | out of )(?P<top>5|6|10)(?![\w/.-]\d|[/-])"
-)
-_TYPE = re.compile(
-    r"(?<=type )(?:1|2|I|II)(?= diabetes)|(?<=diabetes type )(?:1|2|I|II)\b", re.IGNORECASE
-)
-_TYPES = {"1": "2", "2": "1", "I": "II", "II": "I"}
-_WORD = re.compile(
-    rf"(?<![\w-])(?:{'|'.join(WORDS[2:])})(?= [a-z]{{3,}})"
-    rf"(?! (?:to|or|and|{'|'.join(sorted(_TIMES))})\b)",
-    re.IGNORECASE,
-)
-_WHOSE = re.compile(r"\b(?:the|these|those|to|of|his|her)\s\Z")
-_RANGE_OR_SIZE = re.compile(r" ?(?:or|and|x|/|to) ?\d")
+_OTHER_UNITS = table("values other_units")
+_TYPES = {"1": "2", "2": "1", "i": "II", "ii": "I"}
+_WORD = re.compile(rf"{NUMBER_WORD}(?! (?:to|or|and|{'|'.join(sorted(_TIMES))})\b)", re.IGNORECASE)
 
 
 class Value(NamedTuple):
@@ -112,22 +57,17 @@ class Value(NamedTuple):
 
 def values(sentence: str) -> Iterator[Value]:
     """The numbers that stand for themselves: no names, and nothing next to "up to" and the like."""
-    for match in _VALUE.finditer(sentence):
+    for match in _P.value.finditer(sentence):
         before = sentence[: match.start()]
-        if _LIMIT.search(before) or _NAMES.search(before) or match["low"] in _EMERGENCY:
+        if _P.limit.search(before) or _P.names.search(before) or match["low"] in _EMERGENCY:
             continue
         end = match.end("high") if match["high"] else match.end("low")
         unit = (match["unit"] or "").lower()
         glued = unit and not match["gap"] and unit not in _GLUED
-        if not glued and not _RANGE_OR_SIZE.match(sentence[end:]):
+        if not glued and not _P.range_or_size.match(sentence[end:]):
+            span = match.span("unit")
             yield Value(
-                match["low"],
-                match["high"] or "",
-                match["to"] or "",
-                match.start(),
-                end,
-                unit,
-                match.span("unit"),
+                match["low"], match["high"] or "", match["to"] or "", match.start(), end, unit, span
             )
 
 
@@ -136,21 +76,26 @@ def number(sentence: str) -> Iterator[str]:
     for value in values(sentence):
         if _counts(value):
             yield from _with(sentence, value, grown(value))
-    for match in _PRESSURE.finditer(sentence):
-        high, low = int(match["high"]), int(match["low"])
-        if high > low >= 40:
-            yield replaced(sentence, *match.span("high"), str(high + 30))
-    for match in _SCORE.finditer(sentence):
-        got = int(match["got"])
-        if got <= int(match["top"]):
-            yield replaced(sentence, *match.span("got"), str(got - 2 if got >= 3 else got + 2))
-    for match in _TYPE.finditer(sentence):
-        yield replaced(sentence, *match.span(), _TYPES[match[0].upper()])
-    for match in _WORD.finditer(sentence):
+    yield from each(sentence, _P.pressure, _pressure, "high")
+    yield from each(sentence, _P.score, _score, "got")
+    yield from each(sentence, _P.type, _TYPES)
+
+    def more(match: Match) -> str | None:
         before = sentence[: match.start()]
-        if not _LIMIT.search(before) and not _WHOSE.search(before):
-            more = WORDS[min(20, 2 * VALUES[match[0].lower()] + 1)]
-            yield replaced(sentence, *match.span(), more)
+        fits = not _P.limit.search(before) and not _P.whose.search(before)
+        return WORDS[min(20, 2 * VALUES[match[0].lower()] + 1)] if fits else None
+
+    yield from each(sentence, _WORD, more)
+
+
+def _pressure(match: Match) -> str | None:
+    high, low = int(match["high"]), int(match["low"])
+    return str(high + 30) if high > low >= 40 else None
+
+
+def _score(match: Match) -> str | None:
+    got = int(match["got"])
+    return str(got - 2 if got >= 3 else got + 2) if got <= int(match["top"]) else None
 
 
 def _counts(value: Value) -> bool:

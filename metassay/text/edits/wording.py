@@ -1,9 +1,13 @@
 """Small help for rules that change words in a sentence: case, articles, blanks, numbers."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
+from metassay.text.patterns import read_patterns
 from metassay.text.vocabulary import Half
+
+Match = re.Match[str]
 
 # A sentence to all edits of one kind that fit it, with words of one half; perhaps none.
 Rule = Callable[[str, Half], Iterator[str]]
@@ -23,14 +27,25 @@ def closed(rule: Callable[[str], Iterator[str]]) -> Rule:
     return lambda sentence, _half: rule(sentence)
 
 
-def listed(words: str) -> tuple[str, ...]:
+def listed(words: str) -> list[str]:
     """The words of a text, in order."""
-    return tuple(words.split())
+    return words.split()
 
 
-def any_of(words: str) -> str:
-    """A regular expression for any of the words of a text; a blank within one is written `\\s`."""
-    return "|".join(listed(words))
+FILE = Path(__file__).with_name("patterns.txt")
+_SECTIONS = read_patterns(FILE)
+
+
+def rows(section: str) -> list[tuple[re.Pattern[str], str]]:
+    """The rows of a section, `pattern => new`, in any case."""
+    parted = (row.partition(" =>") for row in _SECTIONS[section].rows)
+    return [(re.compile(pattern, re.IGNORECASE), new.strip()) for pattern, _, new in parted]
+
+
+def table(name: str) -> dict[str, str]:
+    """A table of patterns.txt, in rows of `old: new; other: new`."""
+    entries = (entry.split(":") for entry in " ".join(_SECTIONS[name].rows).split(";"))
+    return {old.strip(): new.strip() for old, new in entries}
 
 
 WORDS = listed("""
@@ -38,6 +53,31 @@ WORDS = listed("""
     sixteen seventeen eighteen nineteen twenty
 """)
 VALUES = {word: value for value, word in enumerate(WORDS)}
+NUMBER_WORD = rf"(?<![\w-])(?:{'|'.join(WORDS[2:])})(?= [a-z]{{3,}})"
+
+
+def each(
+    sentence: str,
+    pattern: re.Pattern[str],
+    new: str | Mapping[str, str] | Callable[[Match], str | None],
+    group: str | int = 0,
+) -> Iterator[str]:
+    """The sentence with what a pattern finds (or a group of it) exchanged, one place at a time.
+
+    `new` may be a table by small letters, or be made of the match, None where nothing fits.
+    """
+    for match in pattern.finditer(sentence):
+        if isinstance(new, str):
+            put: str | None = new
+        else:
+            put = new[match[group].lower()] if isinstance(new, Mapping) else new(match)
+        if put is not None:
+            yield replaced(sentence, *match.span(group), put)
+
+
+def without(sentence: str, match: Match, new: str = "") -> str:
+    """The sentence with a match left out, or `new` in its place, and nothing else changed."""
+    return sentence[: match.start()] + new + sentence[match.end() :]
 
 
 def replaced(sentence: str, start: int, end: int, new: str, *, as_written: bool = False) -> str:
@@ -68,7 +108,7 @@ def tidy(text: str, *, like: str) -> str:
     return text[:at] + text[at : at + 1].upper() + text[at + 1 :] if capital else text
 
 
-def alternatives(words: dict[str, str]) -> str:
+def alternatives(words: Mapping[str, str]) -> str:
     """A regular expression for any of the keys, longest first."""
     return "|".join(re.escape(word) for word in sorted(words, key=lambda w: (-len(w), w)))
 

@@ -21,7 +21,6 @@ from metassay.versions.code_yaml import JOINT, STAGES, parts_of
 
 TARGETS: Final = ("scores.parquet", "leaderboard.parquet", "certificates.parquet")
 KINDS: Final = ("data", "prompt", "model", "settings", "code", "answers")
-NOT_THERE: Final[Mapping[str, Any]] = {}
 
 
 class Cause(NamedTuple):
@@ -63,18 +62,18 @@ class _Pair:
         self.before, self.after = before["stages"], after["stages"]
         # The later lock's order is that of the DAG; what is gone comes where it was.
         self.stages = list(dict.fromkeys([*self.after, *self.before]))
+        sides = (self.before, self.after)
         self.relisted = relisted(
-            *(
-                [stage.get("params") or {} for stage in one.values()]
-                for one in (self.before, self.after)
-            )
+            *([stage.get("params") or {} for stage in stages.values()] for stages in sides)
         )
         self._made = outs_of(before), outs_of(after)
         self.outs = dict.fromkeys([*self._made[1], *self._made[0]])
-        self.makers: dict[str, str] = {}
-        for stages in (self.before, self.after):
-            for name, stage in stages.items():
-                self.makers |= {str(out["path"]): name for out in stage.get("outs") or ()}
+        self.makers = {
+            str(out["path"]): name
+            for stages in sides
+            for name, stage in stages.items()
+            for out in stage.get("outs") or ()
+        }
 
     def moved(self, path: str) -> bool:
         """Whether an output differs, or is on one side only."""
@@ -82,7 +81,7 @@ class _Pair:
 
     def sides(self, stage: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """What both locks say of a stage; nothing where one has none of that name."""
-        return self.before.get(stage, NOT_THERE), self.after.get(stage, NOT_THERE)
+        return self.before.get(stage, {}), self.after.get(stage, {})
 
     def inside(self, dependency: str) -> list[str]:
         """The outputs of stages that a dependency is, or holds."""
@@ -176,22 +175,16 @@ def relisted(*sides: Iterable[Params]) -> set[str]:
     Each side has the settings of all its stages.
     """
     lists = {key: LISTED.get(block, (block,)) for key, block in JOINT.items()}
-    named = []
+    named: list[dict[str, Any]] = []
     for side in sides:
-        own = [keys for one in side for file, keys in one.items() if _of_benchmark(file)]
-        named.append(
-            {
-                one: keys[one]
-                for keys in own
-                for group in lists.values()
-                for one in group
-                if one in keys
-            }
-        )
+        named.append({})
+        for params in side:
+            for file, keys in params.items():
+                named[-1] |= keys if _of_benchmark(file) else {}
     return {
         key
         for key, group in lists.items()
-        if any(named[0].get(o) != named[1].get(o) for o in group)
+        if any(named[0].get(one) != named[1].get(one) for one in group)
     }
 
 
@@ -276,15 +269,12 @@ def _leaves(where: str, block: str, before: Any, after: Any) -> Iterator[tuple[s
     if before == after:
         return
     if not isinstance(before, dict) or not isinstance(after, dict):
-        yield _kind(where.rpartition(" > ")[2]), where
+        key = where.rpartition(" > ")[2]
+        yield "model" if key in OF_MODEL else "prompt" if key in OF_PROMPT else "settings", where
         return
     for key in dict.fromkeys([*after, *before]):
         if key not in NO_NUMBER.get(block, ()):
             yield from _leaves(f"{where} > {key}", block, before.get(key), after.get(key))
-
-
-def _kind(key: str) -> str:
-    return "model" if key in OF_MODEL else "prompt" if key in OF_PROMPT else "settings"
 
 
 def _versions(key: str, before: str, after: str) -> Iterator[tuple[str, str]]:

@@ -15,6 +15,7 @@ from metassay.core.errors import BadInput, shown
 from metassay.format.frames import records
 from metassay.format.numbers import counted
 from metassay.statistics.changes import Flipped, fewest, mean_interval, sign_flip_test
+from metassay.statistics.exact_sums import Array, Mask, mean_without_gaps
 from metassay.tables.comparisons import CHANGED_DOCUMENTS, CHANGES
 from metassay.tables.names import FULL
 from metassay.tables.parquet import as_written, empty
@@ -25,8 +26,6 @@ from metassay.tracking.options import ComparisonOptions
 ROW: Final = ["part", "metric", "judge", "author"]
 ROUNDING = 1e-9  # scores whose difference is a smaller share of them are the same
 NOTHING = 1e-12  # so is a difference that is a smaller share of the row's largest score
-
-Array = npt.NDArray[np.float64]
 
 
 class Scores(NamedTuple):
@@ -75,10 +74,9 @@ class Grid(NamedTuple):
         most = np.isnan(self.before.low) | np.isnan(self.after.high)
         return np.stack([(counts & least).sum(axis=1), (counts & most).sum(axis=1)])
 
-    def _alike(self) -> npt.NDArray[np.bool_]:
+    def _alike(self) -> Mask:
         """Where both sides have the same score and bounds, for want of as many answers."""
-        alike: npt.NDArray[np.bool_]
-        alike = (self.before.n_failed > 0) & (self.before.n_failed == self.after.n_failed)
+        alike: Mask = (self.before.n_failed > 0) & (self.before.n_failed == self.after.n_failed)
         alike &= self.change() == 0
         for before, after in zip(self.before[1:3], self.after[1:3], strict=True):
             alike &= (_change(before, after) == 0) | (np.isnan(before) & np.isnan(after))
@@ -91,14 +89,6 @@ def grid_of(before: pd.DataFrame, after: pd.DataFrame) -> Grid:
     rows = pd.MultiIndex.from_frame(both)
     documents = pd.Index(sorted(set(before["doc_id"]) | set(after["doc_id"])), name="doc_id")
     return Grid(rows, documents, _filled(before, rows, documents), _filled(after, rows, documents))
-
-
-def mean(values: Array) -> Array:
-    """The mean of each row over what is not NaN; NaN where nothing is."""
-    n = np.isfinite(values).sum(axis=1)
-    total = np.nansum(values, axis=1)
-    found: Array = np.divide(total, n, out=np.full(len(values), np.nan), where=n > 0)
-    return found
 
 
 def changed_documents(grid: Grid, most: int) -> pd.DataFrame:
@@ -150,18 +140,6 @@ DIFFER: Final = frozenset((REGRESSED, IMPROVED, CHANGED))
 VERDICTS: Final = (REGRESSED, IMPROVED, CHANGED, NOT_SHOWN, SAME, UNKNOWN)
 
 
-class Judged(NamedTuple):
-    """Per row: the test, the verdict, and why it is not another one where that needs saying.
-
-    `lacks`: missing answers leave the verdict open, or there are more of them than before.
-    """
-
-    test: Flipped
-    verdicts: list[str]
-    why: list[str]
-    lacks: list[bool]
-
-
 class Rule(NamedTuple):
     """How verdicts are made: the options, and how many benchmarks are compared at once."""
 
@@ -188,7 +166,7 @@ class Rule(NamedTuple):
 
     def verdicts(self, change: Array, found: Flipped, better: Sequence[str]) -> list[str]:
         """What the test alone says of each row."""
-        rows = zip(mean(change), found.adjusted, found.reach, better, strict=True)
+        rows = zip(mean_without_gaps(change, 1), found.adjusted, found.reach, better, strict=True)
         return [self._verdict(*one) for one in rows]
 
     def _verdict(self, average: float, adjusted: float, reach: float, better: str) -> str:
@@ -201,19 +179,24 @@ class Rule(NamedTuple):
         return IMPROVED if (average > 0) == (better == "higher") else REGRESSED
 
 
-def judge(grid: Grid, better: Sequence[str], rule: Rule) -> Judged:
-    """A verdict for each row of the grid. `better`: each row's better direction.
+def judge(
+    grid: Grid, better: Sequence[str], rule: Rule
+) -> tuple[Flipped, list[str], list[str], list[bool]]:
+    """Per row of the grid: the test, the verdict, why it is no other one, and whether answers lack.
 
-    A row of which answers are missing keeps a verdict that something differs only if it had the
-    same one with all of them at one end, and at the other; the numbers of all rows move to that end
-    together. One that says that nothing is shown it keeps if neither end shows anything. Where
-    nothing bounds what is missing, it could be any verdict.
+    `better`: each row's better direction. A row of which answers are missing keeps a verdict that
+    something differs only if it had the same one with all of them at one end, and at the other; the
+    numbers of all rows move to that end together. One that says that nothing is shown it keeps if
+    neither end shows anything. Where nothing bounds what is missing, it could be any verdict.
+    Answers lack where they leave the verdict open, or are more than before.
     """
     change = grid.change()
     found = rule.test(change)
     verdicts = rule.verdicts(change, found, better)
-    why = [_reason(grid, change, at, found, rule) for at in range(len(verdicts))]
-    why = [one if said == UNKNOWN else "" for one, said in zip(why, verdicts, strict=True)]
+    why = [
+        _reason(grid, change, at, found, rule) if verdict == UNKNOWN else ""
+        for at, verdict in enumerate(verdicts)
+    ]
     missing = [np.nansum(side.n_failed, axis=1) for side in (grid.before, grid.after)]
     failed, lacks = sum(missing), missing[1] > missing[0]
     if failed.any():
@@ -228,7 +211,7 @@ def judge(grid: Grid, better: Sequence[str], rule: Rule) -> Judged:
                 verdicts[at], said = UNKNOWN, f"{said}, with which it could be: {could}"
                 lacks[at] = True
             why[at] = "; ".join(filter(None, (why[at], said)))
-    return Judged(found, verdicts, why, lacks.tolist())
+    return found, verdicts, why, lacks.tolist()
 
 
 def _could(verdict: str, ends: set[str], *, any_: bool) -> str:
@@ -293,7 +276,7 @@ def differences(
     """
     left, right = _scores(before, parts=parts), _scores(after, parts=parts)
     _in_common(left, right, before, after)
-    better = pd.concat([_better(before), _better(after)])
+    better = pd.concat([side.leaderboard.set_index(ROW)["better"] for side in (before, after)])
     better = better[~better.index.duplicated(keep="last")]
     return _compared(left, right, better, Rule(options, looked_at))
 
@@ -316,7 +299,8 @@ def between_systems(
         )
     left = scores[scores["author"] == one].assign(author=other)
     right = scores[scores["author"] == other]
-    return _compared(left, right, _better(side), Rule(options, 1))
+    better = side.leaderboard.set_index(ROW)["better"]
+    return _compared(left, right, better, Rule(options, 1))
 
 
 def _scores(side: Side, *, parts: bool) -> pd.DataFrame:
@@ -345,45 +329,41 @@ def _in_common(left: pd.DataFrame, right: pd.DataFrame, before: Side, after: Sid
         )
 
 
-def _better(side: Side) -> "pd.Series[str]":
-    return side.leaderboard.set_index(ROW)["better"]
-
-
 def _compared(
     left: pd.DataFrame, right: pd.DataFrame, better: "pd.Series[str]", rule: Rule
 ) -> Differences:
     grid = grid_of(left, right)
     change = grid.change()
     turned = better.reindex(grid.rows).fillna("neither")
-    judged = judge(grid, turned.tolist(), rule)
-    test = judged.test
+    test, verdicts, why, lacks = judge(grid, turned.tolist(), rule)
     paired = np.isfinite(change)
     low, high = mean_interval(change, confidence=rule.options.confidence)
     ends = zip(grid.extremes(), grid.unbounded(), strict=True)
-    least, most = (np.where(open_ > 0, np.nan, mean(end)) for end, open_ in ends)
+    least, most = (np.where(open_ > 0, np.nan, mean_without_gaps(end, 1)) for end, open_ in ends)
     table = grid.rows.to_frame(index=False).assign(
-        verdict=judged.verdicts,
-        why=judged.why,
-        lacks_answers=judged.lacks,
-        before=mean(np.where(paired, grid.before.value, np.nan)),
-        after=mean(np.where(paired, grid.after.value, np.nan)),
-        **{"difference": mean(change), "low": low, "high": high, "least": least, "most": most},
+        verdict=verdicts,
+        why=why,
+        lacks_answers=lacks,
+        before=mean_without_gaps(np.where(paired, grid.before.value, np.nan), 1),
+        after=mean_without_gaps(np.where(paired, grid.after.value, np.nan), 1),
+        **{
+            "difference": mean_without_gaps(change, 1),
+            "low": low,
+            "high": high,
+            "least": least,
+            "most": most,
+        },
         **{"p": test.p, "p_adjusted": test.adjusted, "smallest_p": test.smallest},
         n=paired.sum(axis=1),
         n_changed=(np.nan_to_num(change) != 0).sum(axis=1),
-        n_only_before=_count(grid.before.value, paired),
-        n_only_after=_count(grid.after.value, paired),
+        n_only_before=(np.isfinite(grid.before.value) & ~paired).sum(axis=1),
+        n_only_after=(np.isfinite(grid.after.value) & ~paired).sum(axis=1),
         n_failed_before=np.nansum(grid.before.n_failed, axis=1).astype(int),
         n_failed_after=np.nansum(grid.after.n_failed, axis=1).astype(int),
         better=turned.to_numpy(),
         same_recipe=_same_recipe(left, right, grid),
     )
     return Differences(as_written(CHANGES, table), changed_documents(grid, rule.options.documents))
-
-
-def _count(values: Array, paired: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]") -> Array:
-    alone: Array = (np.isfinite(values) & ~paired).sum(axis=1)
-    return alone
 
 
 def _same_recipe(left: pd.DataFrame, right: pd.DataFrame, grid: Grid) -> list[bool]:
@@ -425,12 +405,15 @@ def compare(
     looked_at: int = 1,
 ) -> Comparison:
     """Compare two states of a benchmark; arguments and errors as of `differences`."""
-    found = differences(before, after, options, parts=parts, looked_at=looked_at)
-    why = causes(before.lock, after.lock) if before.lock and after.lock else None
-    certificates = changed_certificates(before, after)
-    outdated = (before.changed, after.changed)
     return Comparison(
-        after.benchmark, before.name, after.name, False, found, why, certificates, outdated
+        after.benchmark,
+        before.name,
+        after.name,
+        False,
+        differences(before, after, options, parts=parts, looked_at=looked_at),
+        causes(before.lock, after.lock) if before.lock and after.lock else None,
+        changed_certificates(before, after),
+        (before.changed, after.changed),
     )
 
 
@@ -440,8 +423,7 @@ def compare_systems(
     """Compare two systems of one state; arguments and errors as of `between_systems`."""
     found = between_systems(side, one, other, options, parts=parts)
     none = changed_certificates(side, side)
-    outdated = ((), side.changed)
-    return Comparison(side.benchmark, one, other, True, found, None, none, outdated)
+    return Comparison(side.benchmark, one, other, True, found, None, none, ((), side.changed))
 
 
 def changed_certificates(before: Side, after: Side) -> pd.DataFrame:

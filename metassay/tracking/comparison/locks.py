@@ -97,7 +97,7 @@ def outs_of(lock: Lock) -> dict[str, str]:
     return {str(out["path"]): str(out.get("md5", "")) for out in outs}
 
 
-def given_to(lock: Lock) -> dict[str, str]:
+def inputs_of(lock: Lock) -> dict[str, str]:
     """The MD5 of the files and folders that the lock's stages read and none of them made."""
     made = outs_of(lock)
     deps = [dep for stage in lock["stages"].values() for dep in stage.get("deps") or ()]

@@ -4,6 +4,7 @@ Tables of another state are had by their hash, from DVC's cache or a remote of t
 module of the library that asks DVC.
 """
 
+import contextlib
 import hashlib
 import logging
 import shutil
@@ -23,7 +24,7 @@ from metassay.tables.parquet import Table, empty, read_file
 from metassay.tables.scores import SCORES
 from metassay.tracking.comparison.locks import (
     Lock,
-    given_to,
+    inputs_of,
     lock_text,
     out_of_date,
     outs_of,
@@ -86,13 +87,13 @@ def of_lock(root: Path, file: Path, benchmark: str, name: str) -> Side:
 
 def of_revision(root: Path, revision: str, benchmark: str) -> Side:
     """The tables that the dvc.lock of a git revision names by hash, from DVC's cache or remote."""
-    text = lock_at(root, revision, benchmark)
+    text, at = lock_at(root, revision, benchmark), BENCHMARKS / benchmark / LOCK
     if text is None:
         raise BadInput(
-            f"{revision}: has no {BENCHMARKS / benchmark / LOCK}; name a revision in which"
-            f" {shown(benchmark)} was run and its {LOCK} committed"
+            f"{revision}: has no {at}; name a revision in which {shown(benchmark)} was run and its"
+            f" {LOCK} committed"
         )
-    side = _of_text(root, text, f"{revision}:{BENCHMARKS / benchmark / LOCK}", benchmark, revision)
+    side = _of_text(root, text, f"{revision}:{at}", benchmark, revision)
     commit = _known(root, revision)
     return _dated(side, lambda file: _file_at(root, commit, file))
 
@@ -173,48 +174,44 @@ def _made(lock: Lock, where: str, benchmark: str) -> dict[str, str]:
 
 
 def _of_tables(folder: Path, name: str, benchmark: str) -> Side:
-    lock = None
     at = BENCHMARKS / benchmark / LOCK
     whole = folder.resolve()
     file = whole.parents[2] / at if whole.parts[-3:-1] == TABLES.parts else None
     files = {table.name: folder / f"{table.name}.parquet" for table in (*NEEDED, *MORE)}
-    problems = []
-    if file is not None and file.is_file():
-        lock = parse_lock(lock_text(file), str(file))
-        made = _made(lock, str(file), benchmark)
-        problems = [
-            f"{one} is not the one that {at} beside it names; `metassay run {benchmark}` there"
-            for table in NEEDED
-            if (one := files[table.name]).is_file() and _md5(one) != made[_path(benchmark, table)]
-        ]
-    problems += [
-        f"{name}: {one} is not there; `metassay run {benchmark}` makes it, `dvc pull` brings it"
-        for table in NEEDED
-        if not (one := files[table.name]).is_file()
-    ]
-    if problems:
-        raise BadInput(problems)
+    lock = parse_lock(lock_text(file), str(file)) if file and file.is_file() else None
+    made = {} if lock is None else _made(lock, str(file), benchmark)
+    problems, absent = [], []
+    for table in NEEDED:
+        one = files[table.name]
+        if not one.is_file():
+            remedy = f"`metassay run {benchmark}` makes it, `dvc pull` brings it"
+            absent.append(f"{name}: {one} is not there; {remedy}")
+        elif made and _hash(one) != made[_path(benchmark, table)]:
+            remedy = f"`metassay run {benchmark}` there"
+            problems.append(f"{one} is not the one that {at} beside it names; {remedy}")
+    if problems or absent:
+        raise BadInput([*problems, *absent])
     there = {key: one if one.is_file() else None for key, one in files.items()}
     side = _side(name, benchmark, lock, there)
     if lock is None:
         return side
     project = whole.parents[2]
-    texts = {CODE: _code(project)} if name == HERE else {}
-    dated = _dated(side, lambda one: texts.get(one) or _text(project / one))
-    data = _changed_files(project, given_to(lock))
+    texts: dict[str, str] = {}
+    if name == HERE:
+        # code.yaml may not have been written since code or a prompt was edited. What cannot be
+        # read the next run tells of.
+        with contextlib.suppress(BadInput):
+            texts[CODE] = written(versions(project))
+
+    def text(path: str) -> str | None:
+        file = project / path
+        if path in texts or not file.is_file():
+            return texts.get(path)
+        return file.read_text(encoding="utf-8", errors="replace")
+
+    dated = _dated(side, text)
+    data = _changed_files(project, inputs_of(lock))
     return replace(dated, changed=(*data, *dated.changed))
-
-
-def _text(file: Path) -> str | None:
-    return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
-
-
-def _code(root: Path) -> str | None:
-    """What code.yaml would say: it may not have been written since code or a prompt was edited."""
-    try:
-        return written(versions(root))
-    except BadInput:  # of what cannot be read: the next run tells
-        return None
 
 
 def _dated(side: Side, read: Callable[[str], str | None]) -> Side:
@@ -222,18 +219,14 @@ def _dated(side: Side, read: Callable[[str], str | None]) -> Side:
 
 
 def _side(name: str, benchmark: str, lock: Lock | None, files: Mapping[str, Path | None]) -> Side:
-    def table(one: Table) -> pd.DataFrame:
-        file = files[one.name]
-        return empty(one) if file is None else _read(one, file, name)
+    def table(which: Table) -> pd.DataFrame:
+        file = files[which.name]
+        try:
+            return empty(which) if file is None else read_file(which, file)
+        except BadInput as error:
+            raise BadInput(f"{name}: {which.name}: {line}" for line in error.problems) from error
 
     return Side(name, benchmark, table(SCORES), table(LEADERBOARD), table(CERTIFICATES), lock)
-
-
-def _read(table: Table, file: Path, name: str) -> pd.DataFrame:
-    try:
-        return read_file(table, file)
-    except BadInput as error:
-        raise BadInput(f"{name}: {table.name}: {line}" for line in error.problems) from error
 
 
 def tables_of(benchmark: str) -> list[str]:
@@ -245,7 +238,7 @@ def _path(benchmark: str, table: Table) -> str:
     return (TABLES / benchmark / f"{table.name}.parquet").as_posix()
 
 
-def _md5(file: Path) -> str:
+def _hash(file: Path) -> str:
     return hashlib.md5(file.read_bytes(), usedforsecurity=False).hexdigest()
 
 
@@ -284,12 +277,11 @@ def _find(root: Path, wanted: Mapping[str, str], *, name: str, benchmark: str) -
             files = {path: Path(cache.oid_to_path(md5)) for path, md5 in wanted.items()}
     except failures as error:
         said = refusal(error) if isinstance(error, OSError) else None
-        if said:
-            raise BadInput(f"{name}: {said}") from error
-        raise BadInput(
-            f"{name}: DVC can't be asked for tables of {benchmark}: {type(error).__name__}; run in"
-            " a project that `dvc init` made, and check its remotes (docs/sharing.md)"
-        ) from error
+        said = said or (
+            f"DVC can't be asked for tables of {benchmark}: {type(error).__name__}; run in a"
+            " project that `dvc init` made, and check its remotes (docs/sharing.md)"
+        )
+        raise BadInput(f"{name}: {said}") from error
     absent = sorted(path for path, file in files.items() if not file.is_file())
     if absent:
         raise BadInput(

@@ -52,7 +52,7 @@ def ordered(changes: pd.DataFrame) -> pd.DataFrame:
     return keyed.sort_values(["_rank", "_p", "_alone", *ROW], ignore_index=True)[changes.columns]
 
 
-def counted_verdicts(changes: pd.DataFrame) -> str:
+def verdict_counts(changes: pd.DataFrame) -> str:
     """`2 regressed, 1 improved, 70 same numbers`: every verdict that occurs."""
     counts = changes["verdict"].value_counts()
     return ", ".join(f"{counts[one]:,} {one}" for one in VERDICTS if one in counts)
@@ -66,14 +66,11 @@ def label(row: dict[str, Any]) -> str:
 
 def interval(row: dict[str, Any]) -> str:
     """The difference with its interval."""
-    if row["difference"] is None:
-        return ""
-    if row["low"] is None:
-        return shown(row["difference"])
-    return f"{shown(row['difference'])} [{shown(row['low'])}, {shown(row['high'])}]"
+    ends = "" if row["low"] is None else f" [{shown(row['low'])}, {shown(row['high'])}]"
+    return "" if row["difference"] is None else f"{shown(row['difference'])}{ends}"
 
 
-def said_of(row: dict[str, Any]) -> str:
+def sentence(row: dict[str, Any]) -> str:
     """One row in a sentence, without names."""
     if row["verdict"] == UNKNOWN:
         return f"{UNKNOWN}: {row['why']}"
@@ -97,7 +94,7 @@ def document(doc_id: object) -> str:
     return key_shown(doc_id)[1:-1]
 
 
-def told_causes(one: Comparison) -> Iterator[str]:
+def cause_lines(one: Comparison) -> Iterator[str]:
     """A line per kind of cause, with what each is and the first stage that it reaches."""
     if one.of_systems:
         return
@@ -123,7 +120,7 @@ def documents_of_regressed(one: Comparison) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def told_outdated(one: Comparison) -> Iterator[str]:
+def outdated_lines(one: Comparison) -> Iterator[str]:
     """A line per side whose numbers are not those of its settings and code."""
     for name, changed in zip((one.before, one.after), one.outdated, strict=True):
         if changed:
@@ -134,7 +131,7 @@ def told_outdated(one: Comparison) -> Iterator[str]:
             )
 
 
-def told_certificates(certificates: pd.DataFrame) -> Iterator[str]:
+def certificate_lines(certificates: pd.DataFrame) -> Iterator[str]:
     """A line per decision for which another verdict is given than before."""
     for row in records(certificates):
         study, criterion, part, metric, judge, level = (row[name] for name in DECISION)
@@ -158,18 +155,15 @@ def missing(changes: pd.DataFrame) -> str:
 def markdown(compared: Iterable[Comparison]) -> str:
     """The comparisons as a Markdown page; of several benchmarks with a table of them first."""
     every = list(compared)
-    lines = [line for one in every for line in _page(one)]
-    return "\n".join([*_overview(every), *lines]) + "\n"
-
-
-def _overview(every: list[Comparison]) -> Iterator[str]:
+    overview: list[str] = []
     if len(every) > 1:
         counts = [one.differences.changes["verdict"].value_counts() for one in every]
         rows = [
             {"benchmark": one.benchmark, **{name: int(count.get(name, 0)) for name in VERDICTS}}
             for one, count in zip(every, counts, strict=True)
         ]
-        yield from (to_markdown(pd.DataFrame(rows)), "")
+        overview = [to_markdown(pd.DataFrame(rows)), ""]
+    return "\n".join([*overview, *(line for one in every for line in _page(one))]) + "\n"
 
 
 def table(one: Comparison) -> pd.DataFrame:
@@ -186,7 +180,7 @@ def table(one: Comparison) -> pd.DataFrame:
 def _page(one: Comparison) -> Iterator[str]:
     changes = ordered(one.differences.changes)
     yield from (f"## {escaped(f'{one.benchmark}: {one.before} → {one.after}')}", "")
-    yield from (f"{counted_verdicts(changes)}.", "")
+    yield from (f"{verdict_counts(changes)}.", "")
     behind = documents_behind(one)
     rows = [
         {
@@ -208,13 +202,11 @@ def _page(one: Comparison) -> Iterator[str]:
         yield from ("", f"And {len(rows) - ROWS:,} more rows: `--csv FILE` has all.", "")
     if said := missing(changes):
         yield from (f"{said[0].upper()}{said[1:]}.", "")
-    yield from (f"{escaped(line)}\n" for line in told_outdated(one))
-    causes = list(told_causes(one))
-    if causes:
-        yield from ("Why:", "", *(f"- {escaped(line)}" for line in causes), "")
-    certificates = list(told_certificates(one.certificates))
-    if certificates:
-        yield from ("Certificates:", "", *(f"- {escaped(line)}" for line in certificates), "")
+    yield from (f"{escaped(line)}\n" for line in outdated_lines(one))
+    certificates = certificate_lines(one.certificates)
+    for heading, lines in (("Why:", cause_lines(one)), ("Certificates:", certificates)):
+        if items := [f"- {escaped(line)}" for line in lines]:
+            yield from (heading, "", *items, "")
 
 
 def write_junit(compared: Iterable[Comparison], file: Path) -> None:
@@ -248,7 +240,7 @@ def _counting(
 def _case(benchmark: str, row: dict[str, Any], behind: dict[tuple[str, ...], list[str]]) -> Any:
     names = {"classname": f"{benchmark}.{row['author']}", "name": label(row), "time": "0"}
     case = ElementTree.Element("testcase", {key: one_line(name) for key, name in names.items()})
-    said = one_line(said_of(row))
+    said = one_line(sentence(row))
     if row["verdict"] == REGRESSED:
         failure = ElementTree.SubElement(case, "failure", {"message": said, "type": REGRESSED})
         keys = behind[row["part"], row["metric"], row["judge"], row["author"]]

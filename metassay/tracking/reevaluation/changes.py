@@ -1,7 +1,7 @@
 """The change report of a re-evaluation: one page, and the same in Markdown and CSV."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,14 @@ from metassay.tracking.comparison.differences import (
     UNKNOWN,
 )
 from metassay.tracking.reevaluation.history import History
-from metassay.tracking.reevaluation.outcome import Outcome
-from metassay.tracking.reevaluation.words import REPORTS, documents_of, headline, row_name
+from metassay.tracking.reevaluation.outcome import (
+    REPORTS,
+    Outcome,
+    documents_of,
+    headline,
+    row_name,
+)
+from metassay.tracking.sentinel import DriftResult
 
 RUNS = 12  # of the history, in its table
 _ORDER = (REGRESSED, IMPROVED, CHANGED, UNKNOWN, NOT_SHOWN, SAME)
@@ -52,14 +58,20 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
     later = int((history.runs["run"] > outcome.when).sum())
     history = History(*(table[table["run"] <= outcome.when] for table in history))
     folder = root / REPORTS / outcome.benchmark
-    said = [_sentence(line) for line in headline(outcome)]
-    bad = outcome.status != 0
+    said = [line[:1].upper() + line[1:] for line in headline(outcome)]
+    # Of a bad run the last sentence, what was done, is calm if there is another one.
+    alarms = 0 if outcome.status == 0 else max(1, len(said) - 1)
     page = ChangePage(
         outcome.benchmark,
-        said[:-1] if bad and len(said) > 1 else said if bad else [],
-        said[-1:] if bad and len(said) > 1 else [] if bad else said,
-        _facts(outcome),
-        _sections(outcome, history, later),
+        said[:alarms],
+        said[alarms:],
+        [
+            ("Run", outcome.when.replace("T", " ").replace("Z", " UTC")),
+            ("Revision", outcome.revision or "no git here"),
+            ("Accepted numbers", outcome.accepted or "none yet"),
+            ("Exit status", _status(outcome.status, compared=outcome.compared is not None)),
+        ],
+        list(_sections(outcome, history, later)),
     )
     drawn = draw(draw_history, history.means)
     title = f"History of the main metrics of {outcome.benchmark}, per system; table below"
@@ -79,34 +91,25 @@ def _put(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def _facts(outcome: Outcome) -> list[tuple[str, str]]:
-    return [
-        ("Run", outcome.when.replace("T", " ").replace("Z", " UTC")),
-        ("Revision", outcome.revision or "no git here"),
-        ("Accepted numbers", outcome.accepted or "none yet"),
-        ("Exit status", _status(outcome.status, compared=outcome.compared is not None)),
-    ]
-
-
 def _status(code: int, *, compared: bool) -> str:
     return f"{code}: {_EXIT[code] if code or compared else 'nothing accepted to compare with'}"
 
 
-def _sections(outcome: Outcome, history: History, later: int) -> list[Section]:
-    made = [
-        _changes(outcome),
-        _causes(outcome),
-        _certificates(outcome),
-        _models(outcome),
-        _sentinel(outcome),
-        _history(history, later),
-    ]
-    return [section for section in made if section is not None]
+def _sections(outcome: Outcome, history: History, later: int) -> Iterator[Section]:
+    if outcome.compared is not None:
+        yield _changes(outcome)
+        yield _causes(outcome)
+        if not outcome.certificates.empty:
+            yield _certificates(outcome)
+    if outcome.missing:
+        says = ["The next run asks again for what may still be had."]
+        yield Section("models", "Language models", says, [], warnings=list(outcome.missing))
+    if outcome.drift is not None:
+        yield _sentinel(outcome.drift)
+    yield _history(history, later)
 
 
-def _changes(outcome: Outcome) -> Section | None:
-    if outcome.compared is None:
-        return None
+def _changes(outcome: Outcome) -> Section:
     rows = records(outcome.changes)
     by_verdict = {v: [row for row in rows if row["verdict"] == v] for v in _ORDER}
     says = [
@@ -135,29 +138,24 @@ def _changes(outcome: Outcome) -> Section | None:
 def _row(outcome: Outcome, row: dict[str, Any]) -> tuple[str, list[Cell]]:
     furthest = ", ".join(documents_of(outcome, row))
     other = "" if row["same_recipe"] else "measured by another recipe"
+    apart = row["n_only_before"] + row["n_only_after"]
+    left_out = f"; {apart:,} only on one side" if apart else ""
+    differ = f"{row['n_changed']:,} of {row['n']:,} differ{left_out}"
     notes = (furthest and f"furthest: {furthest}", row["why"], other)
     return row_name(row), [
         number(row["before"], _missing(row["n_failed_before"])),
         number(row["after"], _missing(row["n_failed_after"])),
         number(row["difference"], low=row["low"], high=row["high"]),
         Cell(probability(row["p_adjusted"]) or "–", stored=exact(row["p_adjusted"])),
-        Cell(_documents(row), tuple(filter(None, notes)), str(row["n_changed"]), "wrap"),
+        Cell(differ, tuple(filter(None, notes)), str(row["n_changed"]), "wrap"),
     ]
-
-
-def _documents(row: dict[str, Any]) -> str:
-    apart = row["n_only_before"] + row["n_only_after"]
-    left_out = f"; {apart:,} only on one side" if apart else ""
-    return f"{row['n_changed']:,} of {row['n']:,} differ{left_out}"
 
 
 def _missing(number_of: int) -> str:
     return f"{counted(number_of, 'answer')} missing" if number_of else ""
 
 
-def _causes(outcome: Outcome) -> Section | None:
-    if outcome.compared is None:
-        return None
+def _causes(outcome: Outcome) -> Section:
     if not outcome.causes:
         says = ["Everything that the scores are made of is as it was when they were accepted."]
         return Section("causes", "Why", says, [])
@@ -170,9 +168,7 @@ def _causes(outcome: Outcome) -> Section | None:
     return Section("causes", "Why", says, [], [grid])
 
 
-def _certificates(outcome: Outcome) -> Section | None:
-    if outcome.compared is None or outcome.certificates.empty:
-        return None
+def _certificates(outcome: Outcome) -> Section:
     heads = ["metric", "study", "criterion", "part", "level", "accepted", "now"]
     rows = [
         (
@@ -187,16 +183,7 @@ def _certificates(outcome: Outcome) -> Section | None:
     return Section("certificates", "Certificates", says, [], groups=[group])
 
 
-def _models(outcome: Outcome) -> Section | None:
-    if not outcome.missing:
-        return None
-    says = ["The next run asks again for what may still be had."]
-    return Section("models", "Language models", says, [], warnings=list(outcome.missing))
-
-
-def _sentinel(outcome: Outcome) -> Section | None:
-    if outcome.drift is None:
-        return None
+def _sentinel(drift: Iterable[DriftResult]) -> Section:
     heads = ["judge", "state", "anchors answered", "other verdicts", "expected", "why"]
     rows = [
         (
@@ -205,33 +192,20 @@ def _sentinel(outcome: Outcome) -> Section | None:
                 Cell(result.state, css="n" if result.alarm else ""),
                 Cell(f"{result.answered:,} of {result.anchors:,}"),
                 Cell("–" if result.changed is None else f"{result.changed:,}"),
-                _expected(result.expected, result.high),
+                Cell("–")
+                if result.expected is None or result.high is None
+                else Cell(shown(result.expected), (f"up to {result.high:,} may be chance",)),
                 Cell(result.why, css="wrap words"),
             ],
         )
-        for result in outcome.drift
+        for result in drift
     ]
     says = ["The judges were asked their anchors again: does each still judge as it did?"]
     return Section("sentinel", "Drift sentinel", says, [], [Grid("", heads, rows, sort=False)])
 
 
-def _expected(expected: float | None, high: int | None) -> Cell:
-    if expected is None or high is None:
-        return Cell("–")
-    return Cell(shown(expected), (f"up to {high:,} may be chance",))
-
-
 def _history(history: History, later: int) -> Section:
-    heads = [
-        "run",
-        "what it did",
-        "status",
-        "regressed",
-        "improved",
-        "alarms",
-        "missing",
-        "revision",
-    ]
+    counts = ["regressed", "improved", "alarms", "missing"]
     last = records(history.runs.tail(RUNS))[::-1]
     rows = [
         (
@@ -239,7 +213,7 @@ def _history(history: History, later: int) -> Section:
             [
                 Cell(row["did"], (counted(row["stages"], "stage"),) if row["stages"] else ()),
                 Cell(_status(row["status"], compared=row["compared"] is not None)),
-                *(_count(row[name]) for name in ("regressed", "improved", "alarms", "missing")),
+                *(Cell("–", stored="") if row[n] is None else count(int(row[n])) for n in counts),
                 Cell(row["revision"] or "–"),
             ],
         )
@@ -254,17 +228,8 @@ def _history(history: History, later: int) -> Section:
             f"{counted(later, 'run')} of the history, with a later date than this one by a clock"
             " that was wrong then or is now, not shown."
         )
-    return Section(
-        "history", "History", says, [], [Grid("", heads, rows, sort=False)], figure="history"
-    )
-
-
-def _count(value: int | None) -> Cell:
-    return Cell("–", stored="") if value is None else count(int(value))
-
-
-def _sentence(line: str) -> str:
-    return line[:1].upper() + line[1:]
+    grid = Grid("", ["run", "what it did", "status", *counts, "revision"], rows, sort=False)
+    return Section("history", "History", says, [], [grid], figure="history")
 
 
 def _markdown(page: ChangePage) -> str:

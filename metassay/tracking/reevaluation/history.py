@@ -26,7 +26,10 @@ class History(NamedTuple):
 
 def load(root: Path, benchmark: str) -> History:
     """What is there; tables without rows before the first run."""
-    return History(*(_read(root, benchmark, table) for table in (HISTORY, HISTORY_MEANS)))
+    files = ((table, _file(root, benchmark, table)) for table in (HISTORY, HISTORY_MEANS))
+    return History(
+        *(read_kept(table, file) if file.exists() else empty(table) for table, file in files)
+    )
 
 
 def append(root: Path, outcome: Outcome) -> History:
@@ -42,8 +45,13 @@ def append(root: Path, outcome: Outcome) -> History:
         made = empty(HISTORY_MEANS)
     else:
         made = as_written(HISTORY_MEANS, _means(outcome))
-    again = outcome.stages > 0 or not _as_kept(made, kept)
-    pieces = [made] if again else []
+    # `metassay run` may have made other means since the last ones kept.
+    last = kept[kept["run"] == kept["run"].max()]
+    old, new = (one.set_index([*ROW, "recipe"])["mean"].sort_index() for one in (last, made))
+    as_kept = old.index.equals(new.index) and np.array_equal(
+        old.to_numpy(dtype=float), new.to_numpy(dtype=float), equal_nan=True
+    )
+    pieces = [made] if outcome.stages > 0 or not (made.empty or as_kept) else []
     after = History(
         _joined([before.runs[before.runs["run"] != outcome.when], row]),
         _joined([before.means[before.means["run"] != outcome.when], *pieces]),
@@ -51,22 +59,6 @@ def append(root: Path, outcome: Outcome) -> History:
     for table, frame in zip((HISTORY, HISTORY_MEANS), after, strict=True):
         write(table, frame, _file(root, outcome.benchmark, table))
     return load(root, outcome.benchmark)
-
-
-def _as_kept(made: pd.DataFrame, kept: pd.DataFrame) -> bool:
-    """Whether these means are the last ones kept: `metassay run` may have made others since."""
-    last = kept[kept["run"] == kept["run"].max()]
-    if made.empty or len(made) != len(last):
-        return made.empty
-    old, new = (one.set_index([*ROW, "recipe"])["mean"].sort_index() for one in (last, made))
-    return old.index.equals(new.index) and np.array_equal(
-        old.to_numpy(dtype=float), new.to_numpy(dtype=float), equal_nan=True
-    )
-
-
-def _read(root: Path, benchmark: str, table: Table) -> pd.DataFrame:
-    file = _file(root, benchmark, table)
-    return read_kept(table, file) if file.exists() else empty(table)
 
 
 def _file(root: Path, benchmark: str, table: Table) -> Path:

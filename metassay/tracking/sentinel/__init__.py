@@ -1,9 +1,4 @@
-"""The drift sentinel: a fixed set of questions that an LLM judge is asked again and again.
-
-    check(root, benchmark) -> list[DriftResult]
-
-asks the judges that have anchors again, and adds a row for each to table `drift`.
-"""
+"""The drift sentinel: a fixed set of questions that an LLM judge is asked again and again."""
 
 from metassay.tracking.sentinel.checking import DriftResult, check
 

@@ -6,16 +6,14 @@ questions of related measures by the stored verdict, of each author, and equally
 from each: a judge that calls nearly everything entailed is watched on both labels. Only what the
 judge has answered is drawn.
 
-Several anchors of a text go into one call, as in a run; the call is shorter than the run's, which
-had all questions of that text. A verdict can depend on its neighbours in a call. This is no drift,
-and is not taken for any: the repetitions, which a check is held against, are asked as it is.
+Several anchors of a text go into one call, which is shorter than the run's. A verdict can depend on
+its neighbours in a call. This is no drift, and is not taken for any: the repetitions, which a check
+is held against, are asked as it is.
 
-The stored verdicts are one draw of a judge that changes its mind, and they chose the anchors. So
-today's answers are not compared with them alone: of the repetitions that were asked when the
-anchors were fixed, and of today's answers, each might be today's if nothing changed. How often each
-of them differs from the stored verdicts says whether today's stand out
-(`metassay.statistics.stratified_permutation`). Anchors of one text may share a call, so a text is
-moved as a whole.
+The stored verdicts are one draw of a judge that changes its mind, and they chose the anchors. So of
+the repetitions that were asked when the anchors were fixed, and of today's answers, each might be
+today's if nothing changed: how often each of them differs from the stored verdicts says whether
+today's stand out (`metassay.statistics.changes`). A text is moved as a whole.
 """
 
 import hashlib
@@ -63,8 +61,8 @@ def draw(items: pd.DataFrame, number: int, seed: int) -> pd.DataFrame:
     """Open rows of `items_of`, of at least `number` different answered pairs or of all there are.
 
     The strata of each author take turns, so that none has more items than another that still has
-    some. Adds `weight`
-    and `covered`, as table `anchors` has them. BadInput where nothing was answered.
+    some. Adds `weight` and `covered`, as table `anchors` has them. BadInput where nothing was
+    answered.
     """
     drawable = items[items["stratum"].notna()]
     if drawable.empty:
@@ -87,7 +85,7 @@ def draw(items: pd.DataFrame, number: int, seed: int) -> pd.DataFrame:
 
 
 def _weighted(drawable: pd.DataFrame, drawn: list[int]) -> pd.DataFrame:
-    """The rows of the drawn items, and how many others each of them stands for."""
+    # The rows of the drawn items, and how many others each of them stands for.
     every = drawable.drop_duplicates("item")[["item", "author", "stratum", "measure"]]
     every = every.assign(family=every["measure"].map(family), drawn=every["item"].isin(drawn))
     cell, whole = ["author", "stratum"], ["author", "family"]
@@ -155,8 +153,7 @@ TEXT = ["doc_id", "author", "part"]
 class Found(NamedTuple):
     """What the answered anchors say: how many changed, and which way the changes went in sum.
 
-    `flips`: how often a stored verdict became another one. `stored`: how often each verdict was
-    stored.
+    `flips`: how often a stored verdict became another one.
     """
 
     answered: int
@@ -164,16 +161,11 @@ class Found(NamedTuple):
     changed: Standing
     shift: Standing
     flips: Counter[tuple[str, str]]
-    stored: Counter[str]
 
     @property
     def p_shift(self) -> float:
         """Two-sided."""
-        return two_sided(self.shift)
-
-    def stands_out(self, false_alarm: float) -> bool:
-        """Whether either test says so; both together do it by chance at most so often."""
-        return stands_out(self.changed, self.shift, false_alarm)
+        return _two_sided(self.shift)
 
 
 def anchored(anchors: pd.DataFrame) -> pd.DataFrame:
@@ -192,29 +184,27 @@ def compare(anchors: pd.DataFrame, now: pd.DataFrame, false_alarm: float) -> Fou
     rows = counted[said.notna()]
     if rows.empty:
         return None
-    draws = [[*repeats, one] for repeats, one in zip(rows["repeats"], said.dropna(), strict=True)]
-    stored = rows["verdict"].tolist()
-    own = [
-        [rank(instrument, verdict) for verdict in [first, *drawn]]
-        for instrument, first, drawn in zip(rows["instrument"], stored, draws, strict=True)
-    ]
-    ranks = np.array(own)
-    differs = np.array(draws, dtype=object) != np.array(stored, dtype=object)[:, None]
+    draws = np.array(
+        [[*repeats, one] for repeats, one in zip(rows["repeats"], said.dropna(), strict=True)],
+        dtype=object,
+    )
+    stored = rows["verdict"].to_numpy(dtype=object)[:, None]
+    ranks = np.array(
+        [
+            [rank(instrument, verdict) for verdict in verdicts]
+            for instrument, verdicts in zip(
+                rows["instrument"], np.hstack([stored, draws]), strict=True
+            )
+        ]
+    )
     clusters = rows.groupby(TEXT).ngroup().to_numpy(dtype=np.int64)
     ups = np.sign(ranks[:, 1:] - ranks[:, :1])
-    pairs = zip(stored, (drawn[-1] for drawn in draws), strict=True)
-    changed, shift = held(differs, ups, clusters, false_alarm)
-    return Found(
-        len(rows),
-        len(counted) - len(rows),
-        changed,
-        shift,
-        Counter((before, after) for before, after in pairs if before != after),
-        Counter(stored),
-    )
+    changed, shift = standings(draws != stored, ups, clusters, false_alarm)
+    flips = Counter((a, b) for a, b in zip(stored[:, 0], draws[:, -1], strict=True) if a != b)
+    return Found(len(rows), len(counted) - len(rows), changed, shift, flips)
 
 
-def held(
+def standings(
     differs: NDArray[Any], ups: NDArray[Any], clusters: NDArray[Any], false_alarm: float
 ) -> tuple[Standing, Standing]:
     """Where today's changes and their net shift stand.
@@ -229,11 +219,10 @@ def held(
 
 def stands_out(changed: Standing, shift: Standing, false_alarm: float) -> bool:
     """Whether there are too many changes, or too many one way; each by half of the rate."""
-    return min(changed.more, two_sided(shift)) <= false_alarm / 2
+    return min(changed.more, _two_sided(shift)) <= false_alarm / 2
 
 
-def two_sided(shift: Standing) -> float:
-    """The chance of such a shift, either way."""
+def _two_sided(shift: Standing) -> float:
     return min(1.0, 2 * min(shift.more, shift.fewer))
 
 
@@ -247,7 +236,6 @@ def is_blind(anchors: pd.DataFrame, false_alarm: float) -> bool:
 
 
 def _summed(values: NDArray[Any], of: NDArray[np.integer[Any]]) -> Integers:
-    """Sums of the rows (anchors, draws) per cluster."""
     sums = np.zeros((int(of.max()) + 1, values.shape[1]), dtype=np.int64)
     np.add.at(sums, of, values.astype(np.int64))
     return sums

@@ -1,18 +1,37 @@
-"""Check judges against their anchors: fresh answers, held against the stored ones."""
+"""Fix the anchors of a judge, and check the judge against them: fresh answers beside stored ones.
+
+Each answer is asked past the ledger, and is kept in it all the same. The money is of an account of
+its own, with its own cap.
+"""
 
 import contextlib
 import datetime
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
 from metassay.core.errors import BadInput
-from metassay.core.params import Folder, Params, load
+from metassay.core.file_names import rubric_files
+from metassay.core.kinds import Chosen, choose
+from metassay.core.options import GIVEN, PARAMS
+from metassay.core.params import Benchmark, Folder, JudgeTest, Params, load
+from metassay.datasets.clearance import open_session
+from metassay.judges import JUDGES
+from metassay.judges.make import instruments_of, make_judge
+from metassay.judges.problems import asking, released
+from metassay.judges.protocol import Judge
+from metassay.judges.run import judge_pairs
 from metassay.llm.budget import Spending
 from metassay.llm.server_errors import Retired
-from metassay.llm.session import SENTINEL
+from metassay.llm.session import SENTINEL, Session
+from metassay.tables import parquet
+from metassay.tables.judgments import JUDGMENTS
+from metassay.tables.pairs import PAIRS
+from metassay.tables.sentinel import ANCHORS
 from metassay.tracking.options import SentinelOptions, sentinel_options
 from metassay.tracking.sentinel import files
 from metassay.tracking.sentinel.anchors import (
@@ -20,14 +39,224 @@ from metassay.tracking.sentinel.anchors import (
     Found,
     anchored,
     compare,
+    draw,
     failed,
+    hashed,
     is_blind,
+    items_of,
+    stands_out,
     verdicts,
 )
-from metassay.tracking.sentinel.asking import Desk, desk
-from metassay.tracking.sentinel.create_anchors import folder_of
 
 State = Literal["no alarm", "alarm", "cannot tell", "retired", "another judge"]
+_ROUNDS = 50  # between the salts of two repetitions: more than a judge asks a question again
+
+
+class Desk(NamedTuple):
+    """Where one judge can be asked, once or again and again."""
+
+    name: str
+    judge: Judge
+    chosen: Chosen
+    session: Session
+
+    def ask(self, pairs: pd.DataFrame, salt: int) -> pd.DataFrame:
+        """Table `judgments` of these pairs; `salt` tells this time from others (0: as in a run)."""
+        self.session.repeat = salt
+        kinds, size = instruments_of(self.chosen), self.chosen.record.batch
+        return judge_pairs(pairs, self.name, self.judge, kinds, batch=size)
+
+
+@contextmanager
+def desk(
+    params: Params, benchmark: Folder, name: str, texts: pd.DataFrame, account: str
+) -> Iterator[Desk]:
+    """Make the judge `name`, for these rows of `pairs`; nothing is sent yet.
+
+    Raises BadInput where it is none that asks, its models or prompts are not sound, or the texts
+    may not go where it would send them.
+    """
+    chosen = _chosen_judge(params, name)
+    repeated = {repeat for names in texts["repeats"].unique() for repeat in names.split()}
+    repeated.update(released(benchmark, params.decompositions))
+    cap = sentinel_options(params).max_cost
+    with open_session(
+        params, benchmark, chosen, repeated, account=account, max_cost=cap
+    ) as session:
+        yield Desk(name, make_judge(chosen, session.provide), chosen, session)
+
+
+def _chosen_judge(params: Params, name: str) -> Chosen:
+    where = f"{PARAMS} > judges > {name}"
+    if name not in params.judges:
+        known = ", ".join(sorted(params.judges))
+        raise BadInput(f"{PARAMS} > judges: has no {name!r}; there are: {known}")
+    chosen = choose(JUDGES, params.judges[name], where=where)
+    if not asking(chosen):
+        raise BadInput(
+            f"{where}: asks no language model behind an endpoint. What answers on this machine"
+            " gives the same answer to the same question until its code or model changes, and a run"
+            " notices that: it needs no sentinel"
+        )
+    return chosen
+
+
+def folder_of(params: Params, name: str) -> Folder:
+    """The benchmark or test of judges of that name; BadInput for others."""
+    known: dict[str, Folder] = {**params.benchmarks, **params.judge_tests}
+    if name not in known:
+        there = ", ".join(sorted(known))
+        raise BadInput(f"benchmarks/: none with judges is called {name!r}; there are: {there}")
+    return known[name]
+
+
+def judges_asked(params: Params, folder: Folder, judge: str | None) -> list[str]:
+    """The judge that is named, or all of the benchmark's that ask a model; BadInput if none."""
+    assert isinstance(folder, Benchmark | JudgeTest)
+    where = f"benchmarks/{folder.name}/params.yaml > judges:"
+    if judge is not None:
+        _chosen_judge(params, judge)
+        if judge not in folder.judges:
+            raise BadInput(
+                f"{where} has no {judge!r}, so it has no stored verdicts there; there are:"
+                f" {', '.join(folder.judges) or 'none'}"
+            )
+        return [judge]
+    found: list[str] = []
+    problems: list[str] = []
+    for name in folder.judges:
+        try:
+            _chosen_judge(params, name)
+            found.append(name)
+        except BadInput as error:
+            problems += error.problems
+    if not found:
+        raise BadInput(problems or f"{where} there is none")
+    return found
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """What was fixed; table `anchors`, how many of them count, and what it cost."""
+
+    judge: str
+    file: Path
+    anchors: pd.DataFrame
+    spent: Spending
+
+    @property
+    def baseline(self) -> list[tuple[str, int, int]]:
+        """By stored verdict: answers of the repetitions, and how many of them differ from it."""
+        each = anchored(self.anchors)[["verdict", "repeats"]].explode("repeats")
+        each["differs"] = each["verdict"] != each["repeats"]
+        found = each.groupby("verdict")["differs"].agg(["size", "sum"])
+        return [(str(name), int(n), int(k)) for name, n, k in found.itertuples()]
+
+
+def fix(
+    benchmark: str,
+    judge: str,
+    *,
+    anchors: int = 100,
+    repeats: int = 3,
+    seed: int = 1,
+    again: bool = False,
+    now: datetime.datetime | None = None,
+) -> Fixed:
+    """Draw at least `anchors` questions that were answered, and ask each `repeats` times more.
+
+    The project is the working folder. Questions whose repetitions have no answer do not count.
+    Raises BadInput where there are anchors already (unless `again`), the judge is not that of the
+    stored verdicts, the questions may not be sent, too few are answered (`max_failed`), or they are
+    of so few texts that no change could be told. What was answered is in the ledger then, and the
+    same command goes on from there.
+    """
+    now = now or datetime.datetime.now(datetime.UTC)
+    params = load()
+    folder, options = folder_of(params, benchmark), sentinel_options(params)
+    judges_asked(params, folder, judge)
+    file = files.anchors_file(benchmark, judge)
+    if file.exists() and not again:
+        raise BadInput(
+            f"{file} is there: the anchors are fixed, and stay; --again draws others, with which"
+            " the watch begins anew"
+        )
+    judgments = _table(benchmark, JUDGMENTS, judge)
+    drawn = draw(items_of(_pairs_of(folder), judgments), anchors, seed)
+    (recipe, *others) = sorted(judgments["recipe"].unique())
+    texts = drawn[list(PAIRS.columns)]
+    begun = files.salt(benchmark, judge, f"fix {anchors} {seed}", now)
+    with desk(params, folder, judge, texts, f"{SENTINEL} {begun}") as place:
+        if others or place.judge.signature != recipe:
+            raise BadInput(
+                f"judge {judge!r}: its stored verdicts are of {recipe}, and params.yaml asks for"
+                f" {place.judge.signature}; metassay run {benchmark} brings them together"
+            )
+        answers = [verdicts(place.ask(texts, begun + _ROUNDS * n)) for n in range(repeats)]
+        made = _anchors(drawn, answers, recipe)
+        lacking = failed(answers)
+        try:
+            _check(made, judge, lacking, options)
+        except BadInput:
+            if not lacking.missing:  # the ledger would give the same answers
+                files.finished(benchmark, judge)
+            raise
+        spent = place.session.spent
+    files.write_texts(benchmark, judge, texts)
+    parquet.write(ANCHORS, made, file)
+    files.finished(benchmark, judge)
+    return Fixed(judge, file, made, spent)
+
+
+def _pairs_of(folder: Folder) -> pd.DataFrame:
+    # All that its judges are asked, as the last run left it.
+    names = [GIVEN]
+    if isinstance(folder, Benchmark):
+        names = [*names, *folder.questions, *rubric_files(folder.rubrics)]
+    return pd.concat([_table(folder.name, PAIRS, name) for name in names], ignore_index=True)
+
+
+def _table(benchmark: str, which: parquet.Table, name: str) -> pd.DataFrame:
+    file = files.TABLES_FOLDER / benchmark / which.name / f"{name}.parquet"
+    if not file.exists():
+        raise BadInput(f"{file} does not exist; metassay run {benchmark} makes it")
+    return parquet.read(which, file)
+
+
+def _anchors(drawn: pd.DataFrame, answers: Iterable[pd.DataFrame], recipe: str) -> pd.DataFrame:
+    rows = drawn.drop_duplicates("pair_id").copy()
+    each = [rows["pair_id"].map(found.set_index("pair_id")["verdict"]) for found in answers]
+    rows["repeats"] = [
+        ["" if pd.isna(verdict) else str(verdict) for verdict in of_pair]
+        for of_pair in zip(*each, strict=True)
+    ]
+    known = rows[rows["verdict"].notna()]
+    rows["anchor_set"] = hashed(known["pair_id"], known["verdict"])
+    rows["recipe"] = recipe
+    return rows[list(ANCHORS.columns)]
+
+
+def _check(made: pd.DataFrame, judge: str, lacking: Failed, options: SentinelOptions) -> None:
+    # BadInput where the anchors would not do.
+    stored, whole = int(made["verdict"].notna().sum()), len(anchored(made))
+    if stored - whole > options.max_failed * stored:
+        raise BadInput(
+            f"judge {judge!r}: {stored - whole} of {stored} anchors were not answered in every"
+            f" repetition ({lacking.counts}); "
+            + (
+                "error: no connection, or params.yaml > sentinel > max_cost is reached; every"
+                " answer is in the ledger, and the same command within a day asks only what is"
+                " missing"
+                if lacking.missing
+                else f"`metassay probe {judge}` shows what it answers; the same command asks all of"
+                " them anew"
+            )
+        )
+    if is_blind(made, options.false_alarm):
+        raise BadInput(
+            f"judge {judge!r}: the {whole} anchors are of so few texts that no change could be told"
+            " from chance; ask for more --anchors or more --repeats"
+        )
 
 
 @dataclass(frozen=True)
@@ -115,7 +344,6 @@ def check(
 def _one(
     params: Params, folder: Folder, name: str, anchors: pd.DataFrame, now: datetime.datetime
 ) -> DriftResult:
-    """Check one judge."""
     options, number = sentinel_options(params), len(anchored(anchors))
     anchor_set, recipe = (str(anchors[column].iloc[0]) for column in ("anchor_set", "recipe"))
 
@@ -123,27 +351,39 @@ def _one(
         state: State, why: str, spent: Spending | None = None, found: Found | None = None
     ) -> DriftResult:
         answered = 0 if found is None else found.answered
-        numbers = {} if found is None or state not in ("alarm", "no alarm") else _numbers(found)
-        currency = None if spent is None else spent.currency
+        numbers: dict[str, Any] = {}
+        if found is not None and state in ("alarm", "no alarm"):
+            changed, shift = found.changed, found.shift
+            numbers = {
+                **{"changed": changed.total, "expected": changed.expected, "high": changed.high},
+                **{"p_changed": changed.more, "shift": shift.total, "shift_low": shift.low},
+                **{"shift_high": shift.high, "p_shift": found.p_shift},
+            }
+        if spent is not None and spent.currency is not None:
+            numbers |= {"spent": spent.at_most, "currency": spent.currency}
+        counts = number, answered, number - answered
         return DriftResult(
-            *(folder.name, name, now, state, why, anchor_set),
-            *(number, answered, number - answered, options.false_alarm),
-            spent=None if currency is None or spent is None else spent.at_most,
-            currency=currency,
-            **numbers,  # type: ignore[arg-type] # counts are whole
+            *(folder.name, name, now, state, why, anchor_set, *counts, options.false_alarm),
+            **numbers,
         )
 
     try:
         texts = files.read_texts(folder.name, name, anchors["pair_id"])
         begun = files.salt(folder.name, name, f"check {anchor_set}", now)
-        with desk(params, folder, name, texts, f"{SENTINEL} {begun}") as asked:
-            if asked.judge.signature != recipe:
-                return result("another judge", _changed(folder.name, name, recipe, asked))
+        with desk(params, folder, name, texts, f"{SENTINEL} {begun}") as place:
+            if place.judge.signature != recipe:
+                return result(
+                    "another judge",
+                    f"the anchors were answered by {recipe}, and params.yaml now asks for"
+                    f" {place.judge.signature}: that is a change of yours and no drift, and nothing"
+                    f" was asked; `metassay sentinel fix {folder.name} --judge {name} --again`"
+                    " watches the new one",
+                )
             try:
-                answers = verdicts(asked.ask(texts, begun))
+                answers = verdicts(place.ask(texts, begun))
             except Retired as error:
-                return result("retired", "; ".join(error.problems), asked.spent)
-            spent = asked.spent
+                return result("retired", "; ".join(error.problems), place.session.spent)
+            spent = place.session.spent
     except BadInput as error:
         return result("cannot tell", "; ".join(error.problems))
     lacking = failed([answers])
@@ -162,7 +402,6 @@ def _judged(
     judge: str,
     lacking: Failed,
 ) -> tuple[State, str]:
-    """What the answers say, and the sentence that says why."""
     number = len(anchored(anchors))
     without = number - (0 if found is None else found.answered)
     if found is None or without > options.max_failed * number:
@@ -180,17 +419,8 @@ def _judged(
             "the anchors are of so few texts that no change could be told from chance; fix more of"
             " them"
         )
-    alarm = found.stands_out(options.false_alarm)
+    alarm = stands_out(found.changed, found.shift, options.false_alarm)
     return "alarm" if alarm else "no alarm", _why(found, judge, alarm=alarm)
-
-
-def _numbers(found: Found) -> dict[str, float]:
-    changed, shift = found.changed, found.shift
-    return {
-        **{"changed": changed.total, "expected": changed.expected, "high": changed.high},
-        **{"p_changed": changed.more, "shift": shift.total, "shift_low": shift.low},
-        **{"shift_high": shift.high, "p_shift": found.p_shift},
-    }
 
 
 def _why(found: Found, judge: str, *, alarm: bool) -> str:
@@ -211,12 +441,4 @@ def _why(found: Found, judge: str, *, alarm: bool) -> str:
         f"{said}. Judge {judge!r} does not answer as it did: do not put new verdicts beside old"
         " ones. Check it again now: a false alarm seldom comes twice. If it does, ask the provider"
         " what changed, or put another judge beside it"
-    )
-
-
-def _changed(benchmark: str, name: str, recipe: str, asked: Desk) -> str:
-    return (
-        f"the anchors were answered by {recipe}, and params.yaml now asks for"
-        f" {asked.judge.signature}: that is a change of yours and no drift, and nothing was asked;"
-        f" `metassay sentinel fix {benchmark} --judge {name} --again` watches the new one"
     )

@@ -22,7 +22,7 @@ from metassay.core.errors import BadInput
 from metassay.core.options import BENCHMARKS
 from metassay.scoring.pairing.rows import pair_id
 from metassay.tables.pairs import PAIRS
-from metassay.tables.parquet import Table, read, write
+from metassay.tables.parquet import Table, empty, read, write
 from metassay.tables.sentinel import ANCHORS, DRIFT
 
 WORK = Path(".work/sentinel")
@@ -61,13 +61,13 @@ def read_anchors(benchmark: str, judge: str) -> pd.DataFrame:
 
 def write_texts(benchmark: str, judge: str, pairs: pd.DataFrame) -> None:
     """Keep what the anchors ask, as rows of `pairs`."""
-    write(PAIRS, pairs, _texts(benchmark, judge))
+    write(PAIRS, pairs, _work(benchmark, judge, "parquet"))
 
 
 def read_texts(benchmark: str, judge: str, pair_ids: Iterable[str]) -> pd.DataFrame:
     """The rows of `pairs` that ask these questions; BadInput where a text is not to be had."""
     wanted = sorted(set(pair_ids))
-    file = _texts(benchmark, judge)
+    file = _work(benchmark, judge, "parquet")
     tables = TABLES_FOLDER / benchmark / PAIRS.name
     files = [file] if file.exists() else sorted(tables.glob("*.parquet"))
     rows = [_those(read(PAIRS, one), wanted) for one in files]
@@ -116,8 +116,8 @@ def append_drift(benchmark: str, rows: pd.DataFrame) -> None:
 def unused(benchmark: str, judge: str, now: datetime) -> datetime:
     """`now` to the second, or the next one of which there is no row yet."""
     file, now = drift_file(benchmark), now.replace(microsecond=0)
-    rows = read_kept(DRIFT, file) if file.exists() else None
-    taken = set() if rows is None else set(rows.loc[rows["judge"] == judge, "when"])
+    rows = read_kept(DRIFT, file) if file.exists() else empty(DRIFT)
+    taken = set(rows.loc[rows["judge"] == judge, "when"])
     while f"{now:%Y-%m-%dT%H:%M:%SZ}" in taken:
         now += timedelta(seconds=1)
     return now
@@ -130,7 +130,7 @@ def salt(benchmark: str, judge: str, task: str, now: datetime) -> int:
     another. What was cut off within a day has the number that it had: then the ledger does answer,
     with what was just paid for. `finished` ends that.
     """
-    file = _open(benchmark, judge)
+    file = _work(benchmark, judge, "open")
     with contextlib.suppress(FileNotFoundError, ValueError, LookupError, TypeError):  # or damaged
         begun = json.loads(file.read_text(encoding="utf-8"))
         then = datetime.fromisoformat(begun["when"])
@@ -145,15 +145,11 @@ def salt(benchmark: str, judge: str, task: str, now: datetime) -> int:
 
 def finished(benchmark: str, judge: str) -> None:
     """What is asked next is asked anew."""
-    _open(benchmark, judge).unlink(missing_ok=True)
+    _work(benchmark, judge, "open").unlink(missing_ok=True)
 
 
-def _texts(benchmark: str, judge: str) -> Path:
-    return WORK / benchmark / f"{judge}.parquet"
-
-
-def _open(benchmark: str, judge: str) -> Path:
-    return WORK / benchmark / f"{judge}.open"
+def _work(benchmark: str, judge: str, ending: str) -> Path:
+    return WORK / benchmark / f"{judge}.{ending}"
 
 
 def read_kept(table: Table, file: Path) -> pd.DataFrame:

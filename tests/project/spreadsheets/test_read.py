@@ -70,14 +70,6 @@ def test_one_column_per_system_without_source_and_reference(tmp_path: Path) -> N
     assert all(source.passages == [] for source in one.rows.sources)
 
 
-LONG_RATINGS = [
-    ["id", "system", "annotator", "criterion", "rating"],
-    *([d, s, r, c, "1"] for d in DOCS for s in SYSTEMS for r in ("x", "y") for c in ("a", "b")),
-]
-BY_RATER = [
-    ["id", "system", "rater_1", "rater_2"],
-    *([d, s, "0", "1"] for d in DOCS for s in SYSTEMS),
-]
 ONE_COLUMN = [["id", "system", "rating"], *([d, s, "3.5"] for d in DOCS for s in SYSTEMS)]
 # Nothing is called as usual: the texts' own keys tell documents and systems.
 STRANGE = [["Nr", "KI", "Wer", "Güte"], *([d, s, "eva", "2"] for d in DOCS for s in SYSTEMS)]
@@ -86,8 +78,6 @@ STRANGE = [["Nr", "KI", "Wer", "Güte"], *([d, s, "eva", "2"] for d in DOCS for 
 @pytest.mark.parametrize(
     ("table", "raters", "criteria", "n"),
     [
-        (LONG_RATINGS, {"x", "y"}, {"a", "b"}, 24),
-        (BY_RATER, {"rater_1", "rater_2"}, {"rating"}, 12),
         (ONE_COLUMN, {"rater"}, {"rating"}, 6),
         (STRANGE, {"rater"}, {"Güte"}, 6),
     ],
@@ -99,36 +89,6 @@ def test_forms_of_ratings(
     assert {one.rater for one in rows.ratings} == raters
     assert {one.criterion for one in rows.ratings} == criteria
     assert len(rows.ratings) == n
-
-
-def test_scores_with_a_row_each(tmp_path: Path) -> None:
-    table = [
-        ["id", "system", "metric", "score"],
-        *([d, s, "m", "1"] for d in DOCS for s in SYSTEMS),
-    ]
-    rows = found(tmp_path, texts=WIDE, scores=table).rows
-    assert {(one.metric, one.value) for one in rows.scores} == {("m", 1.0)}
-
-
-def test_excel_s_semicolons_commas_bom_and_empty_columns(tmp_path: Path) -> None:
-    table = [
-        ["id", "system", "wert", "", ""],
-        *([d, s, "3,5", "", ""] for d in DOCS for s in SYSTEMS),
-    ]
-    asked = files(tmp_path, texts=WIDE)
-    asked["ratings"] = [put(tmp_path / "ratings.csv", table, ";", "utf-8-sig")]
-    assert {one.value for one in read_all(Asked(asked)).rows.ratings} == {3.5}
-
-
-def test_a_workbook_is_read_as_csv_is(tmp_path: Path) -> None:
-    book = openpyxl.Workbook()
-    for row in RATINGS:
-        book.active.append([int(c) if c.isdigit() else c for c in row])
-    book.save(tmp_path / "ratings.xlsx")
-    asked = files(tmp_path, texts=LONG)
-    same = read_all(Asked({**asked, "ratings": [put(tmp_path / "r.csv", RATINGS)]})).rows.ratings
-    rows = read_all(Asked({**asked, "ratings": [tmp_path / "ratings.xlsx"]})).rows.ratings
-    assert [one[1:] for one in rows] == [one[1:] for one in same]
 
 
 def test_merged_cells_are_no_empty_ratings(tmp_path: Path) -> None:

@@ -55,7 +55,6 @@ def test_raters_without_a_column_are_asked_for(tmp_path: Path) -> None:
 
 def test_rows_that_pandas_counted(tmp_path: Path) -> None:
     counted = [["", *LONG[0]], *([str(n), *row] for n, row in enumerate(LONG[1:]))]
-    assert len(found(tmp_path, texts=counted).rows.sources) == len(DOCS)
     counted[1][0] = "x"  # it holds something
     with pytest.raises(BadInput, match="column 1 has no name"):
         found(tmp_path, texts=counted)

@@ -18,15 +18,14 @@ from metassay.scoring.rubrics.ask import (
     items_of,
     question,
 )
-from metassay.scoring.rubrics.blocks import (
-    ExampleBlock,
+from metassay.scoring.rubrics.read import (
+    RUBRICS,
     PenaltiesBlock,
     RubricFile,
     ScaleBlock,
-    ViolationBlock,
+    load_rubric,
 )
-from metassay.scoring.rubrics.read import RUBRICS, load_rubric
-from metassay.scoring.rubrics.record import EVERY_FACET
+from metassay.scoring.rubrics.record import EVERY_FACET, Example, Violation
 
 GOOD = """\
 title: Tone
@@ -190,7 +189,7 @@ def test_every_facet_is_a_criterion() -> None:
 
 def test_the_page_says_every_key() -> None:
     page = (Path(__file__).parents[3] / "docs/rubrics.md").read_text(encoding="utf-8")
-    models = (RubricFile, ScaleBlock, PenaltiesBlock, ExampleBlock, ViolationBlock)
+    models = (RubricFile, ScaleBlock, PenaltiesBlock, Example, Violation)
     keys = {name for model in models for name in model.model_fields}
     assert {"items_from", "weight", "what"} <= keys
     assert [key for key in sorted(keys) if f"`{key}`" not in page and f"{key}: " not in page] == []

@@ -14,8 +14,15 @@ from metassay.tracking.comparison.sides import Side
 from metassay.tracking.options import ComparisonOptions
 from metassay.tracking.reevaluation.changes import write_report
 from metassay.tracking.reevaluation.history import append
-from metassay.tracking.reevaluation.outcome import Outcome, accepted_file, accepted_side
-from metassay.tracking.reevaluation.words import event, headline, lines, payload
+from metassay.tracking.reevaluation.outcome import (
+    Outcome,
+    accepted_file,
+    accepted_side,
+    event,
+    headline,
+    lines,
+    payload,
+)
 from tests.test_reevaluate import leaderboard, scores
 
 

@@ -13,6 +13,7 @@ from metassay.tracking.sentinel.anchors import (
     is_blind,
     items_of,
     rank,
+    stands_out,
     verdicts,
 )
 
@@ -130,7 +131,7 @@ def test_answers_of_one_text_move_together() -> None:
     alone, whole = (compare(one, today("n" * 12), 0.02) for one in (apart, together))
     assert alone is not None
     assert whole is not None
-    assert alone.stands_out(0.02)
+    assert stands_out(alone.changed, alone.shift, 0.02)
     assert whole.changed.more == pytest.approx(1 / 4)
     assert is_blind(together, 0.02)
     assert not is_blind(apart, 0.02)

@@ -20,7 +20,7 @@ from metassay.tables.pairs import PAIRS
 from metassay.tables.parquet import read, write
 from metassay.tables.sentinel import ANCHORS, DRIFT
 from metassay.tracking.sentinel import DriftResult, check, files
-from metassay.tracking.sentinel.create_anchors import Fixed, fix
+from metassay.tracking.sentinel.checking import Fixed, fix
 from tests.llm.scripted_server import Call, ScriptedServer, completion, failed, whole
 from tests.tracking.sentinel.project import TABLES, Model, endpoint, project, script, truth
 

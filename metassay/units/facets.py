@@ -1,0 +1,137 @@
+"""Facets that somebody else named, a language model or who released the data, found in the text.
+
+What they returned is sought in the text (module `locate`). A facet is what the text says there, in
+the text's own words and order; what isn't there is made up, is kept aside, and is never judged.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Annotated, Any
+
+from pydantic import AfterValidator
+
+from metassay.core.options import Name
+from metassay.tables.names import FULL
+from metassay.text.sentences import sentences
+from metassay.text.spans import Span
+from metassay.units.locate import find_all, parted
+from metassay.units.record import OK, Divided, Part, Text
+
+_WAYS = ("exact", "loose", "fuzzy")
+
+
+def _facet(name: str) -> str:
+    if name == FULL:
+        raise ValueError(f"{FULL!r} is the whole text; choose another name")
+    return name
+
+
+Facet = Annotated[Name, AfterValidator(_facet)]
+
+
+def each_once(facets: Sequence[Any]) -> Sequence[Any]:
+    """The names of facets; ValueError if one is there twice."""
+    if len(set(map(str, facets))) < len(facets):
+        raise ValueError("a facet is there twice; name each once")
+    return facets
+
+
+def facets_of(
+    texts: Sequence[Text],
+    returned: Iterable[Mapping[str, Sequence[str]] | str | None],
+    facets: Iterable[str],
+    whose: str,
+    called: str,
+) -> Divided:
+    """The facets of each text by the segments that were returned for it, in the order of `facets`.
+
+    `returned`: segments by facet; or the status of a text whose facets nobody knows, which is not
+    the same as their absence; or None for one that stays undivided.
+
+    Pieces are spans of the full text. A facet without any segment is absent and has no part; one
+    that is wholly made up has an empty text and no pieces. Of a segment that is there in part, the
+    sentences that are not there are made up. What two facets have in common is in both. Notes are
+    numbers and authors' names alone; `whose`: who named segments; `called`: how those are called
+    that are not in their text.
+    """
+    counts = Counter[tuple[str, str]]()
+    divided: list[list[Part]] = []
+    for text, segments in zip(texts, returned, strict=True):
+        if segments is None:
+            divided.append([])
+        elif isinstance(segments, str):
+            divided.append([Part(name, None, [], segments) for name in facets])
+        else:
+            counts["texts", ""] += 1
+            every = (_found(text, name, segments.get(name, ()), counts) for name in facets)
+            parts = [part for part in every if part.pieces or part.made_up]
+            counts["shared", ""] += _shared(text, parts)
+            divided.append(parts)
+    return Divided(divided, tuple(_notes(counts, whose, called)))
+
+
+def _found(
+    text: Text, name: str, segments: Iterable[str], counts: Counter[tuple[str, str]]
+) -> Part:
+    full = text.full.text or ""
+    spans: list[Span] = []
+    made_up: list[str] = []
+    for segment in filter(str.strip, segments):
+        found = find_all(segment, full)
+        spans += [one.span for one in found.located]
+        made_up += found.made_up
+        counts["segments", text.author] += 1
+        if found.made_up:
+            counts["made up", text.author] += 1
+        else:
+            counts[max((one.how for one in found.located), key=_WAYS.index), ""] += 1
+    return facet_part(name, full, spans, made_up)
+
+
+def facet_part(name: str, full: str, spans: Iterable[Span], made_up: Sequence[str] = ()) -> Part:
+    """A facet that stands at these places of a text, in any order; neighbours become one piece."""
+    pieces: list[Span] = []
+    for span in sorted(spans):
+        if pieces and not parted(full, pieces[-1].end, span.start):
+            pieces[-1] = Span(pieces[-1].start, max(pieces[-1].end, span.end))
+        else:
+            pieces.append(span)
+    return Part(name, " ".join(full[a:b] for a, b in pieces), pieces, OK, tuple(made_up))
+
+
+def _shared(text: Text, parts: Sequence[Part]) -> int:
+    """The sentences of which at least two facets have some stretch in common."""
+    both = (
+        (max(one.start, other.start), min(one.end, other.end))
+        for first, second in combinations(parts, 2)
+        for one in first.pieces
+        for other in second.pieces
+    )
+    common = [(start, end) for start, end in both if start < end]
+    if not common:
+        return 0
+    every = text.sentences if text.sentences is not None else sentences(text.full.text or "")
+    return sum(any(max(a, start) < min(b, end) for a, b in common) for start, end in every)
+
+
+def _notes(counts: Counter[tuple[str, str]], whose: str, called: str) -> Iterator[str]:
+    segments, wrong = (
+        {author: n for (kind, author), n in counts.items() if kind == name}
+        for name in ("segments", "made up")
+    )
+    every, lost = sum(segments.values()), sum(wrong.values())
+    if not every:
+        return
+    exact, loose, fuzzy = (counts[way, ""] for way in _WAYS)
+    yield (
+        f"{whose} {every:,} segments for {counts['texts', '']:,} text(s): {exact:,} are in their"
+        f" text to the character, {loose:,} word by word, {fuzzy:,} with small changes; {lost:,}"
+        f" ({lost / every:.1%}) are {called}, in whole or in part"
+    )
+    if lost:
+        authors = sorted(wrong.items(), key=lambda item: (-item[1], item[0]))
+        listed = ", ".join(f"{name} {n:,} of {segments[name]:,}" for name, n in authors)
+        yield f"segments that are {called}, by author: {listed}"
+    if counts["shared", ""]:
+        yield f"{counts['shared', '']:,} sentence(s) are in more than one facet, wholly or in part"
