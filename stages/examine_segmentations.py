@@ -1,7 +1,7 @@
 """examine_segmentations: labels of sentences x right labels -> scores and confusions."""
 
 from metassay.core.options import parse
-from metassay.labelled.segments.examine import examine
+from metassay.labelled.segmentation_scores import examine
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.tables.segment_scores import CONFUSIONS, SEGMENT_SCORES
 from metassay.tables.sentences import SEGMENTED, SENTENCES

@@ -1,7 +1,7 @@
 """generate: sources -> texts of one system, and what language models were asked for them."""
 
 from metassay.generation import SYSTEMS
-from metassay.generation.generate import write_texts
+from metassay.generation.record import write_texts
 from metassay.llm.needs import FEW_SHOT
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.responses import RESPONSES

@@ -3,8 +3,8 @@
 from metassay.core.errors import BadInput
 from metassay.core.options import GIVEN, parse
 from metassay.datasets.registry import Dataset, misplaced
-from metassay.labelled.judges.ingest import ingest_items
-from metassay.labelled.judges.types import chosen_test, reader_problem
+from metassay.labelled.ingest import ingest_items
+from metassay.labelled.types import chosen_test, reader_problem
 from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS

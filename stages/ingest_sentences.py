@@ -2,8 +2,10 @@
 
 from metassay.core.errors import BadInput
 from metassay.core.options import GIVEN, parse
+from metassay.core.params import SEGMENTATION
 from metassay.datasets.registry import Dataset, misplaced
-from metassay.labelled.segments.ingest import chosen_options, ingest_sentences, reader_problem
+from metassay.labelled.ingest import ingest_sentences
+from metassay.labelled.types import reader_problem, segment_options
 from metassay.tables.documents import TEXTS
 from metassay.tables.sentences import SENTENCES
 from stages.doorway import REGISTRY, Given, enter
@@ -14,9 +16,9 @@ def main(given: Given) -> None:
     own, name = given.entry.own, given.own("dataset")
     dataset = parse(Dataset, given.registered(name), where=f"{REGISTRY} > datasets > {name}")
     raw, reader = given.path(given.own("raw")), str(dataset.reader)
-    options = chosen_options(given.own("options"), where=own)
+    options = segment_options(given.own("options"), where=own)
     problems = [f"raw: {problem}" for problem in misplaced(name, dataset, raw)]
-    if unfit := reader_problem(reader):
+    if unfit := reader_problem(SEGMENTATION, reader):
         problems.append(f"dataset: {unfit}")
     if problems:
         raise BadInput(f"{own} > {problem}" for problem in problems)

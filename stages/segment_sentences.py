@@ -1,7 +1,7 @@
 """segment_sentences: texts -> the facet that one segmentation says each sentence is of."""
 
 from metassay.core.options import GIVEN
-from metassay.labelled.segments.predict import label_notes, predict, texts_of
+from metassay.labelled.segmentations import label_notes, predict, texts_of
 from metassay.tables.documents import TEXTS
 from metassay.tables.responses import RESPONSES
 from metassay.tables.sentences import SEGMENTED, SENTENCES

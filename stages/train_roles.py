@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from metassay.core.errors import BadInput
-from metassay.labelled.segments.documents import DocumentRow
-from metassay.labelled.segments.readers.sentences import read_csabstruct
+from metassay.labelled.readers.sentences import read_csabstruct
+from metassay.labelled.records import DocumentRow
 from metassay.tables.names import FULL
 from metassay.units import SEGMENTATIONS
 from metassay.units.record import OK, Part, Text

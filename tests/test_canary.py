@@ -95,10 +95,7 @@ def name(root: Path, **lists: Any) -> None:
 
 
 def test_nothing_of_private_data_is_said_or_sent_on_the_way_to_the_scores(
-    ward: Path,
-    server: ScriptedServer,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    ward, server, monkeypatch, capfd
 ) -> None:
     assert run_stage(monkeypatch, ward, "ingest") == 0
     assert [run_stage(monkeypatch, ward, *one) for one in REFUSED[:2]] == [BAD_INPUT] * 2
@@ -123,10 +120,7 @@ def test_nothing_of_private_data_is_said_or_sent_on_the_way_to_the_scores(
 
 
 def test_validate_and_cost_say_nothing_of_private_data_and_who_would_be_refused(
-    ward: Path,
-    server: ScriptedServer,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    ward, server, monkeypatch, capfd
 ) -> None:
     monkeypatch.chdir(ward)
     monkeypatch.setenv("COLUMNS", "400")
@@ -175,11 +169,7 @@ def wrongly_typed(folder: Path) -> None:
 @pytest.mark.parametrize("damage", [torn, twice, not_utf8, past_the_end, wrongly_typed])
 @pytest.mark.parametrize("where", ["data/raw/one", "data/raw/ward/dev"])
 def test_messages_about_bad_files_hold_none_of_their_text(
-    ward: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    damage: Any,
-    where: str,
+    ward, monkeypatch, capfd, damage: Any, where: str
 ) -> None:
     assert run_stage(monkeypatch, ward, "ingest") == 0
     capfd.readouterr()

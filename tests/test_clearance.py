@@ -104,6 +104,21 @@ def written(tmp_path: Path, allowed: ScriptedServer, monkeypatch: pytest.MonkeyP
     return root
 
 
+@pytest.fixture
+def refusal(monkeypatch, capfd, elsewhere):
+    """What a stage says that sends nothing, without the text that it may not send."""
+
+    def said(root: Path, *stage: str) -> str:
+        sent = len(elsewhere.calls)
+        assert run_stage(monkeypatch, root, *stage) == BAD_INPUT
+        message = capfd.readouterr().err
+        assert CANARY not in message
+        assert len(elsewhere.calls) == sent
+        return re.sub(r", line \d+", "", message)
+
+    return said
+
+
 def move(root: Path, to: ScriptedServer) -> None:
     """Another endpoint is asked from now on, which may have public text."""
     params = yaml.safe_load((root / "params.yaml").read_text(encoding="utf-8"))
@@ -140,27 +155,17 @@ WAYS = [struck_off, shown_others, shown_nothing, set_aside]
 
 @pytest.mark.parametrize("change", WAYS, ids=lambda change: change.__name__)
 def test_a_text_that_repeats_private_examples_stays_whatever_the_params_say_now(
-    written: Path,
-    elsewhere: ScriptedServer,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    change: Any,
+    written, elsewhere, change: Any, refusal
 ) -> None:
     move(written, elsewhere)
     change(written)
-    assert run_stage(monkeypatch, written, "decompose", "apart") == BAD_INPUT
-    message = capfd.readouterr().err
+    message = refusal(written, "decompose", "apart")
     assert "dataset 'ward' is private" in message
     assert "params.yaml > endpoints > here > sends" in message
-    assert CANARY not in message
-    assert not elsewhere.calls
 
 
 def test_a_judge_gets_no_text_that_repeats_private_examples_or_claims(
-    written: Path,
-    elsewhere: ScriptedServer,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    written, elsewhere, monkeypatch, capfd
 ) -> None:
     move(written, elsewhere)
     params = yaml.safe_load((written / "params.yaml").read_text(encoding="utf-8"))
@@ -204,26 +209,19 @@ def test_a_judge_gets_no_text_that_repeats_private_examples_or_claims(
 
 
 def test_examples_of_an_entry_that_is_gone_are_nobody_s_to_send(
-    written: Path,
-    elsewhere: ScriptedServer,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    written, elsewhere, refusal
 ) -> None:
     move(written, elsewhere)
     struck_off(written)
     registry = yaml.safe_load((written / "data/registry.yaml").read_text(encoding="utf-8"))
     del registry["datasets"]["ward"]
     (written / "data/registry.yaml").write_text(yaml.safe_dump(registry), encoding="utf-8")
-    assert run_stage(monkeypatch, written, "decompose", "apart") == BAD_INPUT
-    message = capfd.readouterr().err
+    message = refusal(written, "decompose", "apart")
     assert "dataset 'ward' is not in data/registry.yaml" in message
     assert "strike off the system whose texts repeat its examples" in message
-    assert not elsewhere.calls
 
 
-def test_once_the_texts_are_gone_the_others_may_be_sent(
-    written: Path, elsewhere: ScriptedServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_once_the_texts_are_gone_the_others_may_be_sent(written, elsewhere, monkeypatch) -> None:
     move(written, elsewhere)
     struck_off(written)
     public = {"public_writer": CHAT}
@@ -239,21 +237,15 @@ def test_once_the_texts_are_gone_the_others_may_be_sent(
 
 
 def test_sources_keep_the_class_of_the_dataset_that_they_are_of(
-    tmp_path: Path,
-    elsewhere: ScriptedServer,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    tmp_path, elsewhere, refusal
 ) -> None:
     """The benchmark names a public dataset now, but nobody has read that one yet."""
     root = tmp_path / "project"
     access = {"one": "private", "clinic": "public"}
     tiny_project(root, elsewhere.base_url, [CANARY], access=access)
     edit(root, OWN, dataset="clinic", raw="data/raw/clinic")
-    assert run_stage(monkeypatch, root, "generate", "writer") == BAD_INPUT
-    message = capfd.readouterr().err
+    message = refusal(root, "generate", "writer")
     assert "dataset 'one' is private" in message
-    assert CANARY not in message
-    assert not elsewhere.calls
 
 
 # ---- an access class belongs to a place ------------------------------------------------------
@@ -347,39 +339,21 @@ def labelled(tmp_path: Path, elsewhere: ScriptedServer, monkeypatch: pytest.Monk
     ],
     ids=lambda how: how.__name__,
 )
-def test_private_text_that_is_labelled_public_is_not_sent(
-    labelled: Path,
-    elsewhere: ScriptedServer,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    how: Any,
-) -> None:
+def test_private_text_that_is_labelled_public_is_not_sent(labelled, how: Any, refusal) -> None:
     expected = how(labelled)
-    assert run_stage(monkeypatch, labelled, "generate", "writer") == BAD_INPUT
-    message = capfd.readouterr().err
-    assert expected in re.sub(r", line \d+", "", message)
-    assert CANARY not in message
-    assert not elsewhere.calls
+    assert expected in refusal(labelled, "generate", "writer")
 
 
 @pytest.mark.parametrize("how", [in_another_folder, above_it], ids=lambda how: how.__name__)
-def test_ingest_reads_a_dataset_s_own_folder_alone(
-    labelled: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    how: Any,
-) -> None:
+def test_ingest_reads_a_dataset_s_own_folder_alone(labelled, how: Any, refusal) -> None:
     before = (labelled / "data/tables/one/sources.parquet").read_bytes()
     expected = how(labelled)
-    assert run_stage(monkeypatch, labelled, "ingest") == BAD_INPUT
-    shown = re.sub(r", line \d+", "", capfd.readouterr().err)
-    assert f"benchmarks/one/params.yaml > raw: {expected}" in shown
+    said = refusal(labelled, "ingest")
+    assert f"benchmarks/one/params.yaml > raw: {expected}" in said
     assert (labelled / "data/tables/one/sources.parquet").read_bytes() == before
 
 
-def test_the_folder_may_be_named_by_another_path(
-    labelled: Path, elsewhere: ScriptedServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_folder_may_be_named_by_another_path(labelled, elsewhere, monkeypatch) -> None:
     (labelled / "link").symlink_to("data/raw/one")
     for raw in ("link", "data/raw/../raw/one", str(labelled / "data/raw/one")):
         edit(labelled, OWN, raw=raw)

@@ -240,11 +240,7 @@ def check_judged(root: Path, calls: list[Call]) -> None:
 
 
 def test_a_run_is_estimated_and_a_clone_repeats_it_without_key_ledger_or_request(
-    tmp_path: Path,
-    server: ScriptedServer,
-    inside: Callable[..., str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    tmp_path, server, inside, monkeypatch, capsys
 ) -> None:
     root = one_benchmark(tmp_path / "first")
     data(root / "data/one", ["a", "b", "c"])
@@ -352,10 +348,7 @@ def dvc(root: Path, *words: str) -> None:
 
 
 def test_the_cap_stops_a_stage_and_raising_it_asks_only_what_is_missing(
-    tmp_path: Path,
-    server: ScriptedServer,
-    here: Callable[..., int],
-    capsys: pytest.CaptureFixture[str],
+    tmp_path, server, here, capsys
 ) -> None:
     root = one_benchmark(tmp_path / "project")
     data(root / "data/one", [f"c{number}" for number in range(12)])
@@ -425,9 +418,7 @@ STAGES = (
 )
 
 
-def test_every_fault_is_a_status_and_denominators_are_exact(
-    tmp_path: Path, here: Callable[..., int]
-) -> None:
+def test_every_fault_is_a_status_and_denominators_are_exact(tmp_path, here) -> None:
     root = one_benchmark(tmp_path / "project")
     data(root / "data/one", [*WRITING, *TAKING_APART])
 
@@ -519,7 +510,7 @@ def check_counts(root: Path, expected: dict[tuple[str, str], list[tuple[int, int
 
 
 def test_missing_answers_are_in_status_terminal_and_page_until_asking_again_has_them(
-    tmp_path: Path, here: Callable[..., int]
+    tmp_path, here
 ) -> None:
     """Three of ten texts and, for good, six of 27 lists of claims; then all is as undisturbed."""
     root = one_benchmark(tmp_path / "project")
@@ -573,10 +564,7 @@ def test_missing_answers_are_in_status_terminal_and_page_until_asking_again_has_
 
 
 def test_an_endpoint_for_which_everything_is_too_long_leaves_every_denominator(
-    tmp_path: Path,
-    here: Callable[..., int],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    tmp_path, here, monkeypatch, capsys
 ) -> None:
     root = one_benchmark(tmp_path / "project")
     data(root / "data/one", CASES)

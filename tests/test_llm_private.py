@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 CANARY = "canary-7f3a9e"
 
 
-def test_private_text_stays_where_it_may_be(tmp_path: Path) -> None:
+def test_private_text_stays_where_it_may_be(tmp_path) -> None:
     root = one_benchmark(tmp_path / "project")
     data(root / "data/one", ["a", CANARY])
 

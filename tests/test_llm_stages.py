@@ -105,11 +105,7 @@ def bring(root: Path, given: Path) -> tuple[int, int, int, int]:
 
 @pytest.mark.parametrize("keyless", ["a key that is not there", "a server that is not there"])
 def test_a_run_with_failures_is_repeated_to_the_byte_without_a_request(
-    tmp_path: Path,
-    server: ScriptedServer,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    keyless: str,
+    tmp_path, server, monkeypatch, caplog, keyless: str
 ) -> None:
     server.script = faulty
     with_key = keyless == "a key that is not there"
@@ -145,12 +141,7 @@ def test_a_run_with_failures_is_repeated_to_the_byte_without_a_request(
     assert "knee" not in caplog.text
 
 
-def test_a_clone_that_lacks_an_answer_still_says_so(
-    tmp_path: Path,
-    server: ScriptedServer,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_clone_that_lacks_an_answer_still_says_so(tmp_path, server, monkeypatch, capsys) -> None:
     server.script = faulty
     first = tiny_project(tmp_path / "first", server.base_url, PASSAGES[:2], max_missing=0.5)
     assert run_stage(monkeypatch, first, "generate", "writer") == 0
@@ -166,7 +157,7 @@ def test_a_clone_that_lacks_an_answer_still_says_so(
 
 
 def test_whoever_has_a_key_asks_failed_questions_again_and_no_other(
-    tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+    tmp_path, server, monkeypatch
 ) -> None:
     server.script = faulty
     first = tiny_project(tmp_path / "first", server.base_url, PASSAGES[:2], max_missing=0.5)
@@ -189,10 +180,7 @@ def test_whoever_has_a_key_asks_failed_questions_again_and_no_other(
 
 
 def test_an_endpoint_that_goes_down_leaves_what_was_answered_and_the_run_goes_on_later(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    capfd: pytest.CaptureFixture[str],
+    tmp_path, monkeypatch, caplog, capfd
 ) -> None:
     passages = [f"{CANARY}: case {number}." for number in range(90)]
     root = tmp_path / "project"
@@ -203,7 +191,7 @@ def test_an_endpoint_that_goes_down_leaves_what_was_answered_and_the_run_goes_on
 
     def missing() -> int:
         with Ledger(root / LEDGER) as ledger:
-            answered = ledger.stats().holdings
+            answered = ledger.holdings()
         left = len(passages) - sum(row.answers for row in answered)
         message = capfd.readouterr().err
         assert f"model 'm': {left} of 90 answers are missing" in message
@@ -231,7 +219,7 @@ def test_an_endpoint_that_goes_down_leaves_what_was_answered_and_the_run_goes_on
 
 
 def test_where_nobody_ever_listened_no_run_takes_the_last_one_for_finished(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path, monkeypatch, capfd
 ) -> None:
     """Without a key to go by, a server that is not there is no reason to repeat what failed."""
     with ScriptedServer() as gone:
@@ -252,12 +240,7 @@ def test_where_nobody_ever_listened_no_run_takes_the_last_one_for_finished(
 
 @pytest.mark.parametrize(("most", "code"), [(0.29, UNFINISHED), (0.3, 0)])
 def test_a_stage_goes_on_up_to_the_share_that_may_be_missing_and_keeps_a_note(
-    tmp_path: Path,
-    server: ScriptedServer,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    most: float,
-    code: int,
+    tmp_path, server, monkeypatch, capfd, most: float, code: int
 ) -> None:
     passages = [f"The knee hurts. It kind{n}." for n in range(7)]
     passages += [f"The knee hurts {n}. It down." for n in range(3)]
@@ -292,10 +275,7 @@ SHOWN = {"shots": 1, "examples": ["ward/dev/e1"]}
 
 
 def test_private_examples_of_a_public_benchmark_go_only_where_they_may(
-    tmp_path: Path,
-    server: ScriptedServer,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    tmp_path, server, monkeypatch, capfd
 ) -> None:
     server.script = lambda call: said(f"A {CANARY} [0].")  # as models do, it repeats its example
     root = tmp_path / "project"
@@ -329,10 +309,7 @@ def test_private_examples_of_a_public_benchmark_go_only_where_they_may(
 
 
 def test_examples_of_a_dataset_that_nobody_registered_are_not_sent(
-    tmp_path: Path,
-    server: ScriptedServer,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    tmp_path, server, monkeypatch, capfd
 ) -> None:
     root = tmp_path / "project"
     shown(root, "ward")
@@ -344,12 +321,7 @@ def test_examples_of_a_dataset_that_nobody_registered_are_not_sent(
     assert not server.calls
 
 
-def test_what_dvc_does_not_watch_is_not_read(
-    tmp_path: Path,
-    server: ScriptedServer,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_what_dvc_does_not_watch_is_not_read(tmp_path, server, monkeypatch, capfd) -> None:
     root = tmp_path / "project"
     shown(root, "ward")
     settings = {"system": SHOWN, "access": {"ward": "public"}}

@@ -11,7 +11,7 @@ from metassay.tables.names import FULL, NO_JUDGE
 from metassay.tabular.column_synonyms import Role
 from metassay.tabular.columns import ROLES, Keys, check_each, said_columns, told_by
 from metassay.tabular.columns import Columns as Inferred
-from metassay.tabular.infer_columns import Guess, find_keys, found_columns, guess_of
+from metassay.tabular.infer_columns import Guess, find_keys, found_columns, guess_of, listed
 from metassay.tabular.numbers import in_order
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet
@@ -215,7 +215,7 @@ def check_named(
     for option, name, where in asked:
         if name == standard[option] or any(name in sheet.frame for sheet in where):
             continue
-        there = "; ".join(f"{sheet.name} has {_listed(sheet)}" for sheet in where)
+        there = "; ".join(f"{sheet.name} has {listed(sheet.columns, LISTED)}" for sheet in where)
         faults.append(f"{mark}{option} {shown(name)}: is no column: {there}; name one of them")
     every = [named.doc, named.system, named.rater, *named.by]
     twice = {one for one in every if every.count(one) > 1}
@@ -224,12 +224,6 @@ def check_named(
         " one column is one thing"
         for name in sorted(twice)
     ]
-
-
-def _listed(sheet: Sheet) -> str:
-    header = [str(name) for name in sheet.frame.columns]
-    more = f" and {len(header) - LISTED} more" if len(header) > LISTED else ""
-    return ", ".join(shown(name) for name in header[:LISTED]) + more
 
 
 def _standing(sheet: Sheet, role: str, wanted: str) -> list[str]:

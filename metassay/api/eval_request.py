@@ -11,6 +11,7 @@ from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import Better
 from metassay.scoring.catalogue import descriptions
 from metassay.statistics.limits import CRITERIA, LARGEST, TESTED
+from metassay.tabular.infer_columns import listed
 from metassay.tabular.scales import Direction, Scales, direction, direction_lines
 
 DEFAULTS: dict[str, int | float] = {"resamples": 1000, "confidence": 0.95, "seed": 0}
@@ -144,9 +145,7 @@ def _misfits(metrics: Sequence[str], ratings: Given, wanted: Wanted) -> list[str
 
 
 def _unknown(option: str, names: Iterable[str], known: Sequence[str]) -> list[str]:
-    listed = list(dict.fromkeys(known))
-    more = f" and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
-    there = (", ".join(map(shown, listed[:LISTED])) or "none") + more
+    there = listed(dict.fromkeys(known), LISTED) or "none"
     return [
         f"{option} {shown(name)}: the files have no such name; there are:"
         f" {there}{meant(name, known)}"

@@ -132,29 +132,55 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
 ) -> MetaEvaluation:
     """Say which metric to trust, for which decision, and how sure that is; without any file.
 
-    `scores` and `ratings`: frames of pandas, Arrow or polars. `scores` has one row per text, with
-    columns doc_id, system (or author), perhaps judge and part, and one column per metric (wide); or
-    metric and value (long). None: the raters' agreement and means alone. `ratings`: the same with
-    criteria, or criterion and value, and perhaps rater and study. `doc`, `system`, `rater` say what
-    these columns are called. Where both lack `system`, all texts are by one system. Missing (None,
-    NaN, pd.NA, "", "N/A", "-", "none") is left out and counted, never 0.
+    Parameters
+    ----------
+    scores : frame of pandas, Arrow or polars, optional
+        One row per text, with columns doc_id, system (or author), perhaps judge and part, and one
+        column per metric (wide); or metric and value (long). None: the raters' agreement and means
+        alone.
+    ratings : frame of pandas, Arrow or polars
+        The same with criteria, or criterion and value, and perhaps rater and study.
+    doc, system, rater : str
+        What these columns are called. Where both lack `system`, all texts are by one system.
+    by : str or sequence of str
+        Columns of either whose values slice the texts; each slice is evaluated by itself as a
+        study `STUDY, column=value` beside the whole.
+    strata, cluster, family : str
+        Columns of either that say what belongs together: documents of one stratum are held against
+        each other alone; documents of one cluster (a patient, a topic) and systems of one family
+        (versions) count as one.
+    primary : str, optional
+        The one metric that was named before anybody looked; it is not adjusted for the others.
+    lower, higher : str or sequence of str
+        Metrics and criteria of which less, or more, is better, where their names say otherwise or
+        nothing.
+    columns : str or sequence of str
+        What columns hold, such as `ratings.raters=ann,ben`, where names and cells do not say it.
+    scale : mapping, optional
+        Of criteria: nominal, ordinal, interval (default) or count; their ends, `1..5`; or their
+        grades in words, `poor<fair<good`.
+    compared : str or sequence of str, optional
+        Metrics to hold against each other; by default all, if at most 12.
+    confounds : str or sequence of str
+        Columns of `scores` that may explain a metric and are not ranked.
+    **options
+        Other fields of MetaOptions (`resamples` 1000, `confidence` .95, `seed` 0, `permutations`,
+        `coefficient`, `resample`, ...) and those of CertificationOptions (`useful`, `margin`).
 
-    `by`: columns of either whose values slice the texts; each slice is evaluated by itself as a
-    study `STUDY, column=value` beside the whole. `strata`, `cluster`, `family`: columns of either
-    that say what belongs together: documents of one stratum are held against each other alone,
-    documents of one cluster (a patient, a topic) and systems of one family (versions) count as one.
-    `primary`: the one metric that was named before anybody looked; it is not adjusted for the
-    others. `lower`, `higher`: metrics and criteria of which less, or more, is better, where their
-    names say otherwise or nothing. `columns`: what columns hold, such as `ratings.raters=ann,ben`,
-    where names and cells do not say it. `scale`: of criteria: nominal, ordinal, interval (default)
-    or count; their ends, `1..5`; or their grades in words, `poor<fair<good`. `compared`: metrics
-    to hold against each other (default: all, if at most 12). `confounds`: columns of `scores` that
-    may explain a metric and are not ranked. `options`: other fields of MetaOptions (`resamples`
-    1000, `confidence` .95, `seed` 0, `permutations`, `coefficient`, `resample`, ...) and those of
-    CertificationOptions (`useful`, `margin`).
+    Returns
+    -------
+    MetaEvaluation
+        The tables, and what is worth knowing of them.
 
-    Equal input gives equal numbers, in whatever order the rows are. Raises BadInput with every
-    problem at once, each with the row's index label and a remedy.
+    Raises
+    ------
+    BadInput
+        With every problem at once, each with the row's index label and a remedy.
+
+    Notes
+    -----
+    Missing (None, NaN, pd.NA, "", "N/A", "-", "none") is left out and counted, never 0. Equal input
+    gives equal numbers, in whatever order the rows are.
     """
     if ratings is None:
         raise BadInput(

@@ -120,17 +120,16 @@ def _read(
     faults = Findings()
     columns = find_columns(cells, shape, named, other, known, faults)
     found = Given(pd.DataFrame(), cells.name, [], [], cells, pd.DataFrame(), columns.keys)
-    values = {}
     if not faults:
         rows = pd.DataFrame({k: as_keys(cells.frame[name]) for k, name in columns.keys.items()})
         _check_keys(cells, rows, columns, faults)
         if shape.what not in columns.keys:
             _check_judge(cells, columns, faults)
         values = {name: _by_criterion(cells, name, rows, faults) for name in columns.values}
-    if not faults:
         table = _stacked(cells, rows, columns, shape, values, faults)
         _check_twice(cells, table, columns, shape, faults)
-        found = _with_values(table, found, columns, shape, problems)
+        if not faults:
+            found = _with_values(table, found, columns, shape, problems)
     problems += faults.lines()
     return found
 
@@ -173,8 +172,6 @@ def _with_values(
     if not names:
         problems.append(f"{found.name}: holds no value at all; {REMEDY}")
     notes = [*cells.notes, *_unread(cells, columns, shape)]
-    if shape is RATING and cells.parts and "rater" not in {*columns.keys, *columns.told}:
-        notes.append("no column says who rated: each file is the rater's that it is called after")
     without = [one for one in table[shape.what].unique() if one not in set(names)]
     notes += [f"{shape.what} {shown(one)} has no value: left out" for one in without]
     if absent := len(table) - len(kept):
@@ -183,6 +180,8 @@ def _with_values(
     labels = {name: as_keys(cells.frame[name]).str.strip() for name in columns.labels}
     texts = texts.assign(**{k: held.to_numpy()[texts["row"]] for k, held in labels.items()})
     notes = [f"{found.name}: {note}" for note in notes]
+    if shape is RATING and cells.parts and "rater" not in {*columns.keys, *columns.told}:
+        notes.append("no column says who rated: each file is the rater's that it is called after")
     return found._replace(table=kept, names=names, notes=notes, texts=texts)
 
 

@@ -1,4 +1,7 @@
-"""The command `metassay compare`: which states are meant, what is printed, the exit code."""
+"""The command `metassay compare`: two states of the numbers, what is printed, the exit code.
+
+A word of the command line names a state: here, accepted, a folder of tables, a revision of git.
+"""
 
 import argparse
 import sys
@@ -6,23 +9,38 @@ from collections.abc import Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Column
-from rich.table import Table as RichTable
+from rich.table import Column, Table
 from rich.text import Text
 
-from metassay.cli.state_spec import Meant, benchmarks_of, meant
+from metassay.cli.terminal import numbers, ruled, say
 from metassay.core.atomic import is_stdout, whole_file
 from metassay.core.errors import BadInput
-from metassay.core.options import PARAMS
+from metassay.core.errors import shown as quoted
+from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import load
 from metassay.format.frames import records, to_csv
 from metassay.format.numbers import counted, probability, shown
 from metassay.tracking.comparison.differences import REGRESSED, Comparison, compare, compare_systems
-from metassay.tracking.comparison.sides import HERE
+from metassay.tracking.comparison.locks import lock_text
+from metassay.tracking.comparison.sides import (
+    ACCEPTED,
+    HERE,
+    LOCK,
+    TABLES,
+    Side,
+    commit_of,
+    has_scores,
+    here,
+    is_repository,
+    lock_at,
+    locks_at,
+    of_folder,
+    of_lock,
+    of_revision,
+)
 from metassay.tracking.comparison.words import (
     SHOWN,
     cause_lines,
@@ -41,14 +59,18 @@ from metassay.tracking.comparison.words import (
 from metassay.tracking.options import ComparisonOptions, comparison_options
 
 DONE, UNFINISHED, REGRESSION = 0, 3, 4
+ROOT = Path()
 ROWS, LINES = 20, 8  # so many are printed; files have all of them
+OF_ACCEPTED, FOLDER, REVISION = "accepted", "folder", "revision"
+FILES: Final = {HERE: LOCK, OF_ACCEPTED: ACCEPTED}  # the locks in a benchmark's folder
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Compare, print, write what is asked for; the exit code."""
     to_stdout = _to_stdout(chosen)
-    options = _options()
-    compared = (_of_systems if chosen.systems else _of_sides)(chosen, Path(), options)
+    # Two folders of tables need no project.
+    options = comparison_options(load()) if PARAMS.is_file() else ComparisonOptions()
+    compared = (_of_systems if chosen.systems else _of_sides)(chosen, options)
     _write(chosen, compared)  # first: who reads on may close the terminal's pipe
     console = Console(stderr=to_stdout)
     for one in compared:
@@ -65,45 +87,35 @@ def _to_stdout(chosen: argparse.Namespace) -> bool:
     return bool(there)
 
 
-def _options() -> ComparisonOptions:
-    if not PARAMS.is_file():  # two folders of tables need no project
-        return ComparisonOptions()
-    return comparison_options(load())
-
-
-def _of_systems(
-    chosen: argparse.Namespace, root: Path, options: ComparisonOptions
-) -> list[Comparison]:
+def _of_systems(chosen: argparse.Namespace, options: ComparisonOptions) -> list[Comparison]:
     if len(chosen.sides) > 1:
         raise BadInput("--systems compares two systems of one state; name one, or none for here")
-    side = meant(root, chosen.sides[0]) if chosen.sides else Meant(HERE, HERE)
-    names = benchmarks_of(root, [side], chosen.benchmark)
+    side = state_of(chosen.sides[0]) if chosen.sides else State(HERE, HERE)
+    names = benchmarks_of([side], chosen.benchmark)
     if len(names) != 1:
         raise BadInput(
             f"--systems: name its benchmark with --benchmark; there are: {', '.join(names)}"
         )
     one, other = chosen.systems
-    return [compare_systems(side.load(root, names[0]), one, other, options, parts=chosen.parts)]
+    return [compare_systems(side.load(names[0]), one, other, options, parts=chosen.parts)]
 
 
-def _of_sides(
-    chosen: argparse.Namespace, root: Path, options: ComparisonOptions
-) -> list[Comparison]:
+def _of_sides(chosen: argparse.Namespace, options: ComparisonOptions) -> list[Comparison]:
     if len(chosen.sides) not in (1, 2):
         raise BadInput(
             f"compare: {len(chosen.sides)} states are named; name two, or one to compare with what"
             " is here; or --systems ONE OTHER"
         )
-    sides = [*(meant(root, word) for word in chosen.sides), Meant(HERE, HERE)][:2]
+    sides = [*(state_of(word) for word in chosen.sides), State(HERE, HERE)][:2]
     if sides[0].same_as(sides[1]):
         words = " and ".join(side.word for side in sides)
         raise BadInput(f"{words} are the same state; name two that differ")
-    names = benchmarks_of(root, sides, chosen.benchmark)
+    names = benchmarks_of(sides, chosen.benchmark)
     made: list[Comparison] = []
     problems: list[str] = []
     for name in names:
         try:
-            before, after = (side.load(root, name) for side in sides)
+            before, after = (side.load(name) for side in sides)
             made.append(compare(before, after, options, parts=chosen.parts, looked_at=len(names)))
         except BadInput as error:
             problems += error.problems
@@ -118,33 +130,30 @@ def _of_sides(
 def _print(one: Comparison, console: Console) -> None:
     changes = ordered(one.differences.changes)
     rows = [row for row in records(changes) if row["verdict"] in SHOWN]
-    _plain(console, f"{one.benchmark}: {one.before} -> {one.after}: {verdict_counts(changes)}")
+    title = f"{one.benchmark}: {one.before} -> {one.after}: {verdict_counts(changes)}"
+    say(console, title, wrap=False)
     if rows:
         console.print(_table(rows[:ROWS]))
-    _more(console, len(rows) - ROWS, "rows")
+    lines = _more(len(rows) - ROWS, "rows")
     behind = documents_of_regressed(one)
     if behind:
         keys = ", ".join(f"{key} ({counted(count, 'row')})" for key, count in behind[:LINES])
-        _plain(console, f"documents behind what regressed: {keys}")
-        _more(console, len(behind) - LINES, "documents")
-    for line in filter(None, (missing(changes), *cause_lines(one))):
-        _plain(console, line)
+        lines += [f"documents behind what regressed: {keys}"]
+        lines += _more(len(behind) - LINES, "documents")
+    lines += filter(None, (missing(changes), *cause_lines(one)))
     certificates = list(certificate_lines(one.certificates))
-    for line in certificates[:LINES]:
-        _plain(console, f"certificate: {line}")
-    _more(console, len(certificates) - LINES, "certificates", "--md FILE has")
+    lines += [f"certificate: {line}" for line in certificates[:LINES]]
+    lines += _more(len(certificates) - LINES, "certificates", "--md FILE has")
+    say(console, *lines, wrap=False)
 
 
-def _table(rows: Sequence[dict[str, Any]]) -> RichTable:
+def _table(rows: Sequence[dict[str, Any]]) -> Table:
     """A row per difference, under its verdict; names fold where there is no room."""
-    made = RichTable(
+    made = ruled(
         Column("metric", overflow="fold", ratio=1),
         Column("system", overflow="fold"),
-        *(Column(head, justify="right", no_wrap=True) for head in ("before", "after", "p")),
+        *map(numbers, ("before", "after", "p")),
         Column("difference", justify="right"),
-        box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
     )
     for verdict, some in groupby(rows, key=itemgetter("verdict")):
         made.add_row(Text(verdict, style="bold red" if verdict == REGRESSED else "bold"))
@@ -155,33 +164,28 @@ def _table(rows: Sequence[dict[str, Any]]) -> RichTable:
     return made
 
 
-def _more(console: Console, many: int, what: str, where: str = "--csv FILE has") -> None:
-    if many > 0:
-        _plain(console, f"and {many:,} more {what}: {where} all")
-
-
-def _plain(console: Console, line: str) -> None:
-    console.print(line, markup=False, highlight=False, soft_wrap=True)
+def _more(many: int, what: str, where: str = "--csv FILE has") -> list[str]:
+    return [f"and {many:,} more {what}: {where} all"] if many > 0 else []
 
 
 def _write(chosen: argparse.Namespace, compared: Sequence[Comparison]) -> None:
-    if chosen.csv:
-        texts = [to_csv(table(one)) for one in compared]
-        _put(chosen.csv, texts[0] + "".join(text.split("\n", 1)[1] for text in texts[1:]))
-    if chosen.md:
-        _put(chosen.md, markdown(compared))
+    for file, text_of in ((chosen.csv, _csv), (chosen.md, markdown)):
+        if file:
+            with whole_file(file) as out:
+                out.write(text_of(compared).encode("utf-8"))
     if chosen.junit:
         write_junit(compared, chosen.junit)
 
 
-def _put(file: Path, text: str) -> None:
-    with whole_file(file) as made:
-        made.write(text.encode("utf-8"))
+def _csv(compared: Sequence[Comparison]) -> str:
+    first, *others = [to_csv(table(one)) for one in compared]
+    return first + "".join(text.split("\n", 1)[1] for text in others)
 
 
 def _ended(compared: Sequence[Comparison], fail_on: str) -> int:
-    for line in (line for one in compared for line in outdated_lines(one)):
-        print(line, file=sys.stderr)
+    for one in compared:
+        for line in outdated_lines(one):
+            print(line, file=sys.stderr)
     regressed = [one.benchmark for one in compared if one.differences.regressed]
     if regressed:
         print(f"regressed: {', '.join(regressed)}", file=sys.stderr)
@@ -191,3 +195,105 @@ def _ended(compared: Sequence[Comparison], fail_on: str) -> int:
     if lacking:
         print(f"answers are missing: {', '.join(lacking)}", file=sys.stderr)
     return UNFINISHED if lacking or any(one.outdated[1] for one in compared) else DONE
+
+
+class State(NamedTuple):
+    """A state. `of`: `here`, `accepted`, `folder` or `revision`; `commit` is that of the last."""
+
+    word: str
+    of: str
+    commit: str = ""
+
+    def load(self, benchmark: str) -> Side:
+        """Its numbers of a benchmark; BadInput where there are none."""
+        if self.of == HERE:
+            return here(ROOT, benchmark)
+        if self.of == OF_ACCEPTED:
+            return of_lock(ROOT, BENCHMARKS / benchmark / ACCEPTED, benchmark, self.word)
+        if self.of == FOLDER:
+            return of_folder(Path(self.word))
+        return of_revision(ROOT, self.word, benchmark)
+
+    def same_as(self, other: "State") -> bool:
+        """Whether both are one state."""
+        if self.of == other.of == FOLDER:
+            return Path(self.word).resolve() == Path(other.word).resolve()
+        return (self.of, self.commit) == (other.of, other.commit)
+
+    def benchmarks(self) -> set[str]:
+        """Those that it has a lock of that names scores; not of a folder, which is of one."""
+        if self.of == REVISION:
+            locks = {name: lock_at(ROOT, self.word, name) for name in locks_at(ROOT, self.word)}
+            said, file = f"{self.word}:", LOCK
+        else:
+            files = BENCHMARKS.glob(f"*/{FILES[self.of]}")
+            locks = {one.parent.name: lock_text(one) for one in files}
+            said, file = "", FILES[self.of]
+        return {
+            name
+            for name, text in locks.items()
+            if text and has_scores(text, name, f"{said}{BENCHMARKS / name / file}")
+        }
+
+
+def state_of(word: str) -> State:
+    """What a word means; BadInput where that is nothing, or more than one thing."""
+    commit = commit_of(ROOT, word) if is_repository(ROOT) else None
+    is_folder = Path(word, "scores.parquet").is_file()
+    could = [word] if word in FILES else []
+    could += [FOLDER] if is_folder and word not in FILES else []
+    # No revision is written with a slash at its end, or with a dot at its beginning.
+    plain = not word.startswith(".") and not word.endswith("/")
+    could += [REVISION] if commit and plain else []
+    if len(could) > 1:
+        other = "rename the branch or tag" if word in FILES else f"write ./{word}"
+        raise BadInput(
+            f"{quoted(word)} may be {' or '.join(could)}; write refs/heads/{word} (or"
+            f" refs/tags/{word}) for the revision, or {other} for the other one"
+        )
+    if not could:
+        raise BadInput(_nothing(word))
+    return State(word, could[0], commit or "" if could[0] == REVISION else "")
+
+
+def _nothing(word: str) -> str:
+    if word and (BENCHMARKS / word / PARAMS.name).is_file():
+        return (
+            f"{quoted(word)} is a benchmark, and what is compared are its states: `metassay compare"
+            f" A --benchmark {word}`, with a git revision, a folder or `accepted` for A"
+        )
+    if word and Path(word).is_dir():
+        return (
+            f"{word}: the folder holds no scores.parquet; name one that does, such as"
+            f" {TABLES / 'NAME'} of a checkout"
+        )
+    if not is_repository(ROOT):
+        return (
+            f"{quoted(word)} is no folder with scores.parquet, and {Path.cwd()} is in no git"
+            " repository that could have such a revision; name a folder, or run in the project"
+        )
+    return (
+        f"{quoted(word)} is no git revision here, and no folder with scores.parquet; name a branch,"
+        " tag or commit that `git log` knows (`git fetch` brings more, with `--unshallow` all), a"
+        " folder, here or accepted"
+    )
+
+
+def benchmarks_of(sides: Sequence[State], named: Sequence[str]) -> list[str]:
+    """The benchmarks to compare: those named, else all that have scores on every side."""
+    folders = [side for side in sides if side.of == FOLDER]
+    if folders and len(set(named)) > 1:
+        raise BadInput("--benchmark: a folder of tables is of one benchmark; name no more than one")
+    if named:
+        return list(dict.fromkeys(named))
+    if folders:
+        return [Path(folders[-1].word).resolve().name]
+    found = [side.benchmarks() for side in sides]
+    both = sorted(set.intersection(*found))
+    if not both:
+        pairs = zip(sides, found, strict=True)
+        said = "; ".join(f"{one.word}: {', '.join(sorted(has)) or 'none'}" for one, has in pairs)
+        accepting = any(one.of == OF_ACCEPTED for one in sides)
+        remedy = "`metassay accept` one" if accepting else f"run one there and commit its {LOCK}"
+        raise BadInput(f"no benchmark has scores on every side ({said}); {remedy}")
+    return both

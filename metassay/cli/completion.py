@@ -33,8 +33,7 @@ FOLDERS = ("DIR", "FOLDER")
 
 def completion(chosen: argparse.Namespace) -> int:
     """Print the script of the chosen shell."""
-    # Here, since main.py imports the commands, this one among them.
-    from metassay.cli.main import parser
+    from metassay.cli.main import parser  # which imports the commands, this one among them
 
     print(script(parser(), chosen.shell))
     return 0
@@ -51,7 +50,6 @@ def script(parser: argparse.ArgumentParser, shell: str) -> str:
 
 
 def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """The arguments of a parser, and those of all its commands."""
     for action in parser._actions:
         yield action
         if isinstance(action, argparse._SubParsersAction):

@@ -4,12 +4,11 @@ import argparse
 import fcntl
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from metassay.cli.project import checked
-from metassay.cli.running import STAGE_FAILED, run_flows
+from metassay.cli.running import STAGE_FAILED, refreshed, run_flows
 from metassay.core.errors import BadInput
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.paper_figures import FORMATS
@@ -27,7 +26,7 @@ from metassay.paper_figures.inputs import (
     summary,
 )
 from metassay.paper_figures.papers import PAPERS
-from metassay.versions.code_yaml import FILE, of_module, refresh
+from metassay.versions.code_yaml import of_module
 
 DONE, NOTHING, LACKING = 0, 1, 3
 
@@ -35,8 +34,7 @@ DONE, NOTHING, LACKING = 0, 1, 3
 def figures(chosen: argparse.Namespace) -> int:
     """Bring the figures of papers up to date; the exit code."""
     checked([])
-    if refresh(Path()):
-        print(f"{FILE} is written again, since code is another; commit it", file=sys.stderr)
+    refreshed()
     papers = list(dict.fromkeys(chosen.paper or PAPERS))
     _of_this_project(papers)
     missing = {paper: lacking(PAPERS[paper], inputs_in(Path())) for paper in papers}
@@ -61,7 +59,6 @@ def figures(chosen: argparse.Namespace) -> int:
 
 
 def _of_this_project(papers: Sequence[str]) -> None:
-    """Raise BadInput where no benchmark of this project feeds any of these papers."""
     records = [record for paper in papers for record in PAPERS[paper]]
     feeding = sorted({benchmark for record in records for benchmark, _ in needed(record)})
     if feeding and not any((BENCHMARKS / one / PARAMS.name).is_file() for one in feeding):
@@ -73,7 +70,11 @@ def _of_this_project(papers: Sequence[str]) -> None:
 
 def _draw_here(paper: str, formats: Sequence[str]) -> Outcome:
     """Without DVC, which runs a stage only where all is there that it reads, and in order."""
-    with _alone(paper):
+    lock = Path(LOCK.format(paper))
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("w") as locked:
+        # Others may draw this paper: its stage holds the same lock.
+        fcntl.flock(locked, fcntl.LOCK_EX)
         outcome = draw_paper(
             PAPERS[paper],
             inputs_in(Path()),
@@ -87,18 +88,7 @@ def _draw_here(paper: str, formats: Sequence[str]) -> Outcome:
     return outcome
 
 
-@contextmanager
-def _alone(paper: str) -> Iterator[None]:
-    """Wait for others who draw this paper, its stage included, which holds the same lock."""
-    path = Path(LOCK.format(paper))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        yield
-
-
 def _files(paper: str) -> set[str]:
-    """The names of the records that have a file."""
     return {file.stem for file in Path(FIGURES, paper).iterdir()}
 
 

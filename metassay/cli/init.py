@@ -58,7 +58,6 @@ def upgrade(_: argparse.Namespace) -> int:
 
 
 def _content(chosen: argparse.Namespace, name: str) -> Content | None:
-    """What the project is to hold; None if its user declined."""
     if chosen.texts is None:
         if chosen.ratings or chosen.scores or chosen.columns:
             raise BadInput(
@@ -69,15 +68,9 @@ def _content(chosen: argparse.Namespace, name: str) -> Content | None:
     from metassay.project.spreadsheets.read import KINDS, Asked, read_all
 
     files = {kind: getattr(chosen, kind) for kind in KINDS if getattr(chosen, kind)}
+    options = ("columns", "reference", "lower", "higher", "neither", "primary")
     asked = Asked(
-        files=files,
-        columns=chosen.columns,
-        reference=chosen.reference,
-        lower=chosen.lower,
-        higher=chosen.higher,
-        neither=chosen.neither,
-        scales=chosen.scale,
-        primary=chosen.primary,
+        files=files, scales=chosen.scale, **{name: getattr(chosen, name) for name in options}
     )
     found = read_all(asked)
     for line in summary.lines(found, settings.settings_of(found.rows)):
@@ -110,15 +103,8 @@ def _run(folder: Path, name: str) -> int:
     before = Path.cwd()
     os.chdir(folder)
     try:
-        words = argparse.Namespace(
-            names=[name],
-            jobs=2,
-            no_prefect=True,
-            prefect_api=None,
-            mirror=None,
-            ask_again=False,
-        )
-        code = run(words)
+        none = {"prefect_api": None, "mirror": None, "ask_again": False}
+        code = run(argparse.Namespace(names=[name], jobs=2, no_prefect=True, **none))
         if page(name).exists():
             print(f"open {page(name).resolve().as_uri()}")
         return code

@@ -19,16 +19,9 @@ from metassay.datasets.clearance import dry_session
 from metassay.datasets.registry import load_registry
 from metassay.llm.budget import Spending, beginning_with, spending
 from metassay.llm.ledger import Ledger
-from metassay.llm.responses import Imported, export, import_
+from metassay.llm.responses import export, import_
 from metassay.llm.session import ACCOUNT, LEDGER, SENTINEL
-from metassay.project.cost.plan import (
-    Planned,
-    plan,
-    plan_segment_test,
-    plan_test,
-    refusals,
-    run_of,
-)
+from metassay.project.cost import plan
 
 
 def cost(chosen: argparse.Namespace) -> int:
@@ -36,11 +29,11 @@ def cost(chosen: argparse.Namespace) -> int:
     name, params, registry = chosen.name, checked([chosen.name]), load_registry()
     with dry_session(params, params.every[name]) as session:
         if name in params.judge_tests:
-            found = plan_test(params, name, registry, session)
+            found = plan.plan_test(params, name, registry, session)
         elif name in params.segment_tests:
-            found = plan_segment_test(params, name, registry, session)
+            found = plan.plan_segment_test(params, name, registry, session)
         else:
-            found = plan(run_of(params, name, registry, session))
+            found = plan.plan(plan.run_of(params, name, registry, session))
         spent = session.spent
     console = Console()
     if not found.planned:
@@ -53,7 +46,7 @@ def cost(chosen: argparse.Namespace) -> int:
     console.print(table)
     for one in found.planned:
         console.print(f"{one.stage}: {one.estimate.counted}", soft_wrap=True)
-    for note in [*found.notes, *refusals(params, name, session, found.planned)]:
+    for note in [*found.notes, *plan.refusals(params, name, session, found.planned)]:
         console.print(f"note: {note}", markup=False, soft_wrap=True)
     for line in _totals(found.planned, params.max_cost, spent):
         console.print(line, soft_wrap=True)
@@ -67,16 +60,17 @@ def stats(_: argparse.Namespace) -> int:
         console.print(f"{LEDGER} does not exist: nothing was asked or imported yet")
         return 0
     with Ledger(LEDGER) as ledger:
-        held, spent = ledger.stats(), spending(ledger, ACCOUNT)
+        holdings, attempts = ledger.holdings(), ledger.attempts()
+        spent = spending(ledger, ACCOUNT)
         watching = beginning_with(ledger, SENTINEL)
     table = folded("model", "status", "answers", "tokens read", "written", title=str(LEDGER))
-    for row in held.holdings:
+    for row in holdings:
         counts = (row.answers, row.prompt_tokens, row.completion_tokens)
         cells = (row.model, row.status, *(f"{number:,}" for number in counts))
         table.add_row(*map(Text, cells))
     console.print(table)
-    attempts = ", ".join(f"{code} {count:,}" for code, count in held.attempts.items()) or "none"
-    console.print(f"requests sent, by what came of them: {attempts}", soft_wrap=True)
+    ended = ", ".join(f"{code} {count:,}" for code, count in attempts.items()) or "none"
+    console.print(f"requests sent, by what came of them: {ended}", soft_wrap=True)
     money = f" {spent.currency}" if spent.currency else " (no prices)"
     console.print(
         f"paid: {spent.spent:.4f}{money}; with calls whose cost is not known, at most"
@@ -98,44 +92,33 @@ def export_all(chosen: argparse.Namespace) -> int:
 
 def import_all(chosen: argparse.Namespace) -> int:
     """Add answers of tables."""
-    files = list(_files(chosen.files))
+    files: list[Path] = []
+    for path in chosen.files:
+        if not path.exists():
+            raise BadInput(f"{path} does not exist; name a table of responses, or a folder of them")
+        # A folder's one by one: two stages may have asked the same.
+        files += sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     with Ledger(LEDGER) as ledger:
         done = import_(ledger, files, replace=chosen.replace)
-    print(_imported(done, replaced=chosen.replace))
+    line = f"{done.rows:,} answers read, {done.added:,} new, {done.same:,} known"
+    if done.different:
+        left = "replaced" if chosen.replace else "kept as they were (--replace takes the file's)"
+        line += f", {done.different:,} that differ {left}"
+    print(line)
     return 0
 
 
-def _files(paths: Iterable[Path]) -> Iterable[Path]:
-    """A folder's files one by one: two stages may have asked the same."""
-    for path in paths:
-        if not path.exists():
-            raise BadInput(f"{path} does not exist; name a table of responses, or a folder of them")
-        yield from sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-
-
-def _imported(done: Imported, *, replaced: bool) -> str:
-    kept = "replaced" if replaced else "kept as they were (--replace takes the file's)"
-    line = f"{done.rows:,} answers read, {done.added:,} new, {done.same:,} known"
-    return line + (f", {done.different:,} that differ {kept}" if done.different else "")
-
-
-def _planned(one: Planned) -> tuple[str, ...]:
+def _planned(one: plan.Planned) -> tuple[str, ...]:
     costs = one.estimate
+    written = f"about {costs.completion_tokens:,}, at most {costs.completion_tokens_at_most:,}"
     money = "no prices"
     if costs.cost is not None:
         money = f"about {costs.cost:.4f} {costs.currency}, at most {costs.cost_at_most:.4f}"
-    return (
-        one.stage,
-        one.model,
-        f"{costs.calls:,}",
-        f"{costs.calls_in_ledger:,}",
-        f"about {costs.prompt_tokens:,}",
-        f"about {costs.completion_tokens:,}, at most {costs.completion_tokens_at_most:,}",
-        money,
-    )
+    counts = (f"{costs.calls:,}", f"{costs.calls_in_ledger:,}", f"about {costs.prompt_tokens:,}")
+    return (one.stage, one.model, *counts, written, money)
 
 
-def _totals(planned: list[Planned], cap: MaxCost | None, spent: Spending) -> Iterable[str]:
+def _totals(planned: list[plan.Planned], cap: MaxCost | None, spent: Spending) -> Iterable[str]:
     by_currency: dict[str, list[Any]] = {}
     for _, _, costs in planned:
         if costs.currency is not None:
@@ -143,18 +126,14 @@ def _totals(planned: list[Planned], cap: MaxCost | None, spent: Spending) -> Ite
     for currency, all_ in by_currency.items():
         expected, most = sum(c.cost for c in all_), sum(c.cost_at_most for c in all_)
         yield f"all of it: about {expected:.4f} {currency}, at most {most:.4f}"
-    yield _cap(cap, spent)
-
-
-def _cap(cap: MaxCost | None, spent: Spending) -> str:
-    """What was paid so far, and what params.yaml > max_cost leaves of it."""
     paid = f"{spent.spent:.4f} {spent.currency or ''}".strip()
     if spent.at_most > spent.spent:
         paid += f" (at most {spent.at_most:.4f}, with calls whose cost is not known)"
     if cap is None:
-        return f"no cap: params.yaml > max_cost is null; paid by this project so far: {paid}"
-    left = max(cap.amount - spent.at_most, 0.0)
-    return (
-        f"cap: {cap.amount:g} {cap.currency} for all runs of this project together (params.yaml >"
-        f" max_cost); paid so far: {paid}; left: {left:.4f}"
-    )
+        yield f"no cap: params.yaml > max_cost is null; paid by this project so far: {paid}"
+    else:
+        left = max(cap.amount - spent.at_most, 0.0)
+        yield (
+            f"cap: {cap.amount:g} {cap.currency} for all runs of this project together (params.yaml"
+            f" > max_cost); paid so far: {paid}; left: {left:.4f}"
+        )

@@ -11,18 +11,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from metassay.api.columns import Named
 from metassay.api.eval_request import Wanted
 from metassay.api.example import write_example
-from metassay.api.meta_eval import MetaEvaluation, Told, evaluated
+from metassay.api.meta_eval import Told, evaluated
 from metassay.api.raters import show_raters
 from metassay.api.reading import faults_of, read_file
 from metassay.cli.meta_eval_arguments import CHOICES, NUMBERS
 from metassay.cli.meta_eval_terminal import show
+from metassay.cli.terminal import say
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput
 from metassay.tabular.decoding import check_names
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet
-
-_NOT_WRITTEN = "--out FOLDER writes a page, and every table behind this as CSV with all digits"
 
 
 def meta_eval(chosen: argparse.Namespace) -> int:
@@ -32,10 +31,8 @@ def meta_eval(chosen: argparse.Namespace) -> int:
         if chosen.files or chosen.scores or chosen.ratings:
             raise BadInput("--example DIR: takes no files; it writes them")
         command = write_example(chosen.example)
-        lines = f"written to {chosen.example}: scores.csv, ratings.csv, README.md. Next:"
-        console.print(lines, markup=False, highlight=False)
-        lines = f"  cd {chosen.example}\n  {command}"
-        console.print(lines, markup=False, highlight=False, soft_wrap=True)  # to be copied
+        say(console, f"written to {chosen.example}: scores.csv, ratings.csv, README.md. Next:")
+        say(console, f"  cd {chosen.example}\n  {command}", wrap=False)  # to be copied
         return 0
     wanted = _wanted(chosen)
     scores, ratings = _read(*_files(chosen), wanted.named)
@@ -45,35 +42,29 @@ def meta_eval(chosen: argparse.Namespace) -> int:
             found = evaluated(scores, ratings, wanted, told)
         if folder is not None:
             found.write(folder)
-    _print(found, console)
-    names = ", ".join(f"{name}.csv" for name in found.tables)
-    where = f"written to {chosen.out}: {names}" if chosen.out else _NOT_WRITTEN
-    console.print(where, markup=False, highlight=False)
-    if chosen.out:
-        page = f"page: {chosen.out / 'index.html'}"
-        console.print(page, markup=False, highlight=False, soft_wrap=True)
-    return 0
-
-
-def _print(found: MetaEvaluation, console: Console) -> None:
     if "certificates" in found.tables:
         show(dict(found.tables), found.options.confidence, console)
     else:
         show_raters(dict(found.tables), console)
-    for line in found.of_names:
-        console.print(f"WARNING: {line}", markup=False, highlight=False, style="bold yellow")
+    say(console, *(f"WARNING: {line}" for line in found.of_names), style="bold yellow")
     if found.of_names:
         console.print()
-    for line in found.notes:
-        console.print(line, markup=False, highlight=False)
+    say(console, *found.notes)
+    if chosen.out:
+        names = ", ".join(f"{name}.csv" for name in found.tables)
+        say(console, f"written to {chosen.out}: {names}")
+        say(console, f"page: {chosen.out / 'index.html'}", wrap=False)
+    else:
+        tables = "every table behind this as CSV with all digits"
+        say(console, f"--out FOLDER writes a page, and {tables}")
+    return 0
 
 
 def _wanted(chosen: argparse.Namespace) -> Wanted:
-    scales = chosen.scale or []
     problems = [
-        f"--scale {one}: write CRITERION=SCALE, several with commas"
-        for one in scales
-        if "=" not in one
+        f"--scale {scale}: write CRITERION=SCALE, several with commas"
+        for scale in chosen.scale
+        if "=" not in scale
     ]
     if not _files(chosen)[0] and (chosen.compared or chosen.confound or chosen.primary):
         problems.append(
@@ -83,19 +74,13 @@ def _wanted(chosen: argparse.Namespace) -> Wanted:
         raise BadInput(problems)
     return Wanted(
         Named(
-            chosen.doc,
-            chosen.system,
-            chosen.rater,
-            tuple(dict.fromkeys(chosen.by or [])),
-            chosen.strata,
-            chosen.cluster,
-            chosen.family,
-            tuple(chosen.columns),
+            *(chosen.doc, chosen.system, chosen.rater, tuple(dict.fromkeys(chosen.by))),
+            *(chosen.strata, chosen.cluster, chosen.family, tuple(chosen.columns)),
         ),
-        {"lower": chosen.lower or [], "higher": chosen.higher or []},
-        dict(one.rpartition("=")[::2] for one in scales),
-        chosen.compared,
-        chosen.confound or [],
+        {"lower": chosen.lower, "higher": chosen.higher},
+        dict(scale.rpartition("=")[::2] for scale in chosen.scale),
+        chosen.compared or None,
+        chosen.confound,
         {name: getattr(chosen, name) for name in (*CHOICES, *NUMBERS, "primary")},
         "--",
     )
@@ -103,7 +88,7 @@ def _wanted(chosen: argparse.Namespace) -> Wanted:
 
 def _files(chosen: argparse.Namespace) -> tuple[list[Path], list[Path]]:
     """The files of scores and those of ratings; one file alone is RATINGS."""
-    scores, ratings, files = chosen.scores or [], chosen.ratings or [], chosen.files
+    scores, ratings, files = chosen.scores, chosen.ratings, chosen.files
     named = bool(scores or ratings)
     if named and files:
         raise BadInput(
@@ -124,7 +109,6 @@ def _files(chosen: argparse.Namespace) -> tuple[list[Path], list[Path]]:
 def _read(
     scores: Sequence[Path], ratings: Sequence[Path], named: Named
 ) -> tuple[list[Sheet], list[Sheet]]:
-    """The cells of all files, or the faults of all of them at once."""
     both = {one.resolve() for one in scores} & {one.resolve() for one in ratings}
     if both:
         raise BadInput(
@@ -149,12 +133,8 @@ def _read(
 def _progress() -> Iterator[Told]:
     """A bar per table on stderr, gone when done; none where stderr is no terminal."""
     console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
+    name = TextColumn("{task.description}", markup=False)
+    columns = (name, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     off = not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=off) as bars:
 

@@ -1,9 +1,9 @@
 """What `metassay meta-eval` takes. What it does is imported when it is asked to do it."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from metassay.api.columns import Named
 from metassay.core.errors import BadInput
@@ -36,7 +36,9 @@ USAGE = (
     "       metassay meta-eval [--scores FILE ...] --ratings FILE ... [options]\n"
     "       metassay meta-eval --example DIR"
 )
-Add = Callable[..., argparse.ArgumentParser]
+# An option that takes several words, and can be given again.
+SEVERAL: dict[str, Any] = {"nargs": "+", "action": "extend", "default": []}
+PRIMARY = "the one metric named before anybody looked, which is not adjusted for the others"
 CHOICES = {
     "coefficient": "the coefficient that is printed and certified; the tables have all",
     "resample": "what the tests of metric against metric exchange",
@@ -75,47 +77,36 @@ _SEVERAL = {
 _ENDINGS = (".csv", ".tsv", ".parquet", ".xlsx", ".json", ".jsonl")
 
 
-def add_commands(add: Add) -> None:
-    """Add the command to the command line."""
-    new = add("meta-eval", _meta_eval, "which metric to trust, from two files, no project", ABOUT)
-    new.usage = USAGE
-    new.add_argument("files", metavar="[SCORES] RATINGS", type=Path, nargs="*")
+def add_arguments(sub: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    sub.set_defaults(command=_meta_eval)
+    sub.usage = USAGE
+    say = sub.add_argument
+    say("files", metavar="[SCORES] RATINGS", type=Path, nargs="*")
     for name in ("scores", "ratings"):
         what = f"where there are several files: those of {name}"
-        new.add_argument(
-            f"--{name}", metavar="FILE", type=Path, nargs="+", action="extend", help=what
-        )
+        say(f"--{name}", metavar="FILE", type=Path, **SEVERAL, help=what)
     usual = " (default %(default)s)"
     for name, what in _COLUMNS.items():
         default = Named._field_defaults[name]
-        new.add_argument(f"--{name}", metavar="NAME", default=default, help=what + usual)
+        say(f"--{name}", metavar="NAME", default=default, help=what + usual)
     for name, what in _GROUPS.items():
-        new.add_argument(f"--{name}", metavar="COLUMN", default="", help=what)
-    primary = "the one metric named before anybody looked, which is not adjusted for the others"
-    new.add_argument("--primary", metavar="METRIC", help=primary)
-    for name, (several, what) in _SEVERAL.items():
-        new.add_argument(
-            f"--{name}", metavar=f"{several},...", type=_between_commas, action="extend", help=what
-        )
+        say(f"--{name}", metavar="COLUMN", default="", help=what)
+    say("--primary", metavar="METRIC", help=PRIMARY)
+    for name, (metavar, what) in _SEVERAL.items():
+        names: dict[str, Any] = {"type": _between_commas, "action": "extend", "default": []}
+        say(f"--{name}", metavar=f"{metavar},...", **names, help=what)
     for name, what in CHOICES.items():
         field = MetaOptions.model_fields[name]
         choices = get_args(field.annotation)
-        new.add_argument(f"--{name}", choices=choices, default=field.default, help=what + usual)
+        say(f"--{name}", choices=choices, default=field.default, help=what + usual)
     for name, (number, what) in NUMBERS.items():
         kind = type(number)
-        new.add_argument(
-            f"--{name}", metavar="NUMBER", type=kind, default=number, help=what + usual
-        )
-    new.add_argument(
-        "--columns",
-        metavar="FILE.ROLE=COLUMN",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="what columns hold, where names and cells do not say it: ratings.raters=ann,ben",
-    )
-    new.add_argument("--out", type=Path, metavar="FOLDER", help="write a page and all tables there")
-    new.add_argument("--example", type=Path, metavar="DIR", help="write two files to start from")
+        say(f"--{name}", metavar="NUMBER", type=kind, default=number, help=what + usual)
+    columns = "what columns hold, where names and cells do not say it: ratings.raters=ann,ben"
+    say("--columns", metavar="FILE.ROLE=COLUMN", **SEVERAL, help=columns)
+    say("--out", type=Path, metavar="FOLDER", help="write a page and all tables there")
+    say("--example", type=Path, metavar="DIR", help="write two files to start from")
 
 
 def spread(words: Sequence[str]) -> list[str]:
@@ -142,7 +133,6 @@ def spread(words: Sequence[str]) -> list[str]:
 
 
 def _names(option: str, words: Sequence[str]) -> list[str]:
-    """The names that these words begin with."""
     names: list[str] = []
     for word in words:
         ending = Path(word).suffix.lower() in _ENDINGS
@@ -163,7 +153,6 @@ def _meta_eval(chosen: argparse.Namespace) -> int:
 
 
 def _between_commas(text: str) -> list[str]:
-    """The names between commas."""
     names = [name.strip() for name in text.split(",")]
     if not all(names):
         raise argparse.ArgumentTypeError("a name is empty; write NAME or NAME,NAME")

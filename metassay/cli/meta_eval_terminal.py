@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 
 import pandas as pd
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Column
-from rich.table import Table as RichTable
 from rich.text import Text
 
+from metassay.cli.terminal import numbers, ruled
 from metassay.format.frames import records
 from metassay.format.numbers import counted, missing, probability, short, short_interval
 from metassay.format.terms import COEFFICIENT_NAMES, DECISIONS
@@ -32,9 +31,8 @@ def show(tables: dict[str, pd.DataFrame], confidence: float, console: Console) -
     """
     found = tables["certificates"]
     if found.empty:
-        console.print(
-            "no metric here says which of two texts is better: there is nothing to certify"
-        )
+        nothing = "no metric here says which of two texts is better: there is nothing to certify"
+        console.print(nothing)
         return
     alpha = _alphas(tables["agreement"])
     for key, mine in found.groupby(_STUDIED, sort=True):
@@ -72,18 +70,12 @@ def _print_level(rows: list[Row], level: str, confidence: float, console: Consol
     narrow = console.width < NARROW
     compared = not narrow and any(row["rater"] is not None for row in rows)
     coefficient = COEFFICIENT_NAMES[rows[0]["coefficient"]]
-    columns = [
+    table = ruled(
         Column("metric", overflow="fold", ratio=1, min_width=8),
-        Column(f"{coefficient}\n[{confidence:.0%}]", justify="right", no_wrap=True),
-        Column("p", justify="right", no_wrap=True),
-        *([Column("metric / rater", justify="right", no_wrap=True)] if compared else []),
+        numbers(f"{coefficient}\n[{confidence:.0%}]"),
+        numbers("p"),
+        *([numbers("metric / rater")] if compared else []),
         Column("verdict", overflow="fold", max_width=14 if narrow else 21),
-    ]
-    table = RichTable(
-        *columns,
-        box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
         expand=True,
         title=Text(f"{DECISIONS[level]} ({level} level)", style="italic"),
         title_justify="left",
@@ -92,9 +84,8 @@ def _print_level(rows: list[Row], level: str, confidence: float, console: Consol
         table.add_row(*_cells(row, compared=compared))
     console.print(table)
     if len(rows) > SHOWN:
-        console.print(
-            _indented(f"and {counted(len(rows) - SHOWN, 'more metric')}: --out writes all")
-        )
+        more = counted(len(rows) - SHOWN, "more metric")
+        console.print(_indented(f"and {more}: --out writes all"))
 
 
 def _cells(row: Row, *, compared: bool) -> Iterator[Text]:
@@ -127,7 +118,6 @@ def _headline(rows: list[Row], level: str) -> str:
 
 
 def _alphas(agreement: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """Krippendorff's alpha of all raters in words, by study and criterion."""
     said = {}
     for row in agreement.to_dict("records"):
         name = str(row["coefficient"])

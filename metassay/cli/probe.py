@@ -10,7 +10,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from metassay.core.errors import BadInput, one_line
@@ -63,28 +63,24 @@ def probe(chosen: argparse.Namespace) -> int:
     """Ask once and print everything; FAILED if no sound answer came."""
     params = load()
     with probe_session(params) as session:
-        return _probe(chosen, params, session)
-
-
-def _probe(chosen: argparse.Namespace, params: Params, session: Session) -> int:
-    judge, where = _judge(chosen.name, params, session.models)
-    wrong = model_problems(judge, session.models, where=where)
-    if wrong:
-        raise BadInput(wrong)
-    asked: list[_Asked] = []
-    judgment, start = None, time.time()
-    problems: tuple[str, ...] = ()
-    try:
-        judgment = _judged(judge, session, asked, logprobs=chosen.logprobs)
-    except BadInput as error:
-        if not any(one.exchange for one in asked):
-            raise
-        problems = error.problems
-    lines = [line for one in asked for line in _told(one, session)]
-    if judgment is not None:
-        lines += _came_to(judge, judgment, asked, start)
-    lines += [line for one in asked for line in _advice(one)] or problems
-    _say(lines, session.models)
+        judge, where = _judge(chosen.name, params, session.models)
+        wrong = model_problems(judge, session.models, where=where)
+        if wrong:
+            raise BadInput(wrong)
+        asked: list[_Asked] = []
+        judgment, start = None, time.time()
+        problems: tuple[str, ...] = ()
+        try:
+            judgment = _judged(judge, session, asked, logprobs=chosen.logprobs)
+        except BadInput as error:
+            if not any(question.exchange for question in asked):
+                raise
+            problems = error.problems
+        lines = [line for question in asked for line in _told(question, session)]
+        if judgment is not None:
+            lines += _came_to(judge, judgment, asked, start)
+        advice = [line for question in asked for line in _advice(question)]
+        _say([*lines, *(advice or problems)], session.models)
     return 0 if judgment is not None and judgment.status in ("ok", "abstained") else FAILED
 
 
@@ -155,7 +151,6 @@ def _once(ask: Ask, model: str, asked: list[_Asked], *, logprobs: bool) -> Ask:
 
 
 def _told(asked: _Asked, session: Session) -> Iterator[str]:
-    """What went to a model, what came back, and what that is to the library."""
     model = find_model(session.models, asked.model)
     endpoint = session.models.endpoints[model.endpoint]
     exchange, reply = asked.exchange, asked.reply
@@ -170,10 +165,8 @@ def _told(asked: _Asked, session: Session) -> Iterator[str]:
         )
     yield from _body(http.body(asked.request, endpoint, model.limit))
     if exchange:
-        yield from (
-            "",
-            f"came back after {exchange.seconds:.2f} s: HTTP {exchange.response.status_code}",
-        )
+        code = exchange.response.status_code
+        yield from ("", f"came back after {exchange.seconds:.2f} s: HTTP {code}")
         yield from _headers(
             (name, value)
             for name, value in exchange.response.headers.items()
@@ -183,14 +176,10 @@ def _told(asked: _Asked, session: Session) -> Iterator[str]:
     else:
         yield from ("", "nothing came back")
     if reply:
-        named = {
-            **{"": reply.error, "finish_reason ": reply.finish_reason},
-            **{"tokens read ": reply.prompt_tokens, "written ": reply.completion_tokens},
-        }
-        more = "".join(f", {name}{value}" for name, value in named.items() if value is not None)
-        yield from ("", f"status of the answer: {reply.status}{more}")
-    cost = session.booked(asked.request.key)
-    prices = model.prices
+        counts = {"tokens read ": reply.prompt_tokens, "written ": reply.completion_tokens}
+        named = {"": reply.error, "finish_reason ": reply.finish_reason, **counts}
+        yield from ("", f"status of the answer: {reply.status}{_listed(named)}")
+    cost, prices = session.booked(asked.request.key), model.prices
     yield f"price: {f'{cost:.6f} {prices.currency}, booked' if prices else 'the model has none'}"
     if asked.request.logprobs is None:
         yield "log-probabilities: not asked for; --logprobs asks for them"
@@ -201,15 +190,17 @@ def _told(asked: _Asked, session: Session) -> Iterator[str]:
         yield f"a run would ask {asked.wanted} times; this answer stood for all of them"
 
 
+def _listed(named: Mapping[str, object]) -> str:
+    return "".join(f", {name}{value}" for name, value in named.items() if value is not None)
+
+
 def _came_to(
     judge: Chosen, judgment: Judgment, asked: Sequence[_Asked], start: float
 ) -> Iterator[str]:
-    """What was read from the answer, how long it took, and whether a model had to be loaded."""
-    known = {name: getattr(judgment, name) for name in ("label", "probability", "explanation")}
-    known |= {"repaired": "yes" if judgment.repaired else None}
-    more = "".join(f", {name} {value}" for name, value in known.items() if value is not None)
+    known = {f"{n} ": getattr(judgment, n) for n in ("label", "probability", "explanation")}
+    known["repaired "] = "yes" if judgment.repaired else None
     took = f"{time.time() - start:.2f} s"
-    yield from ("", f"judgment: {judgment.status}{more}; it took {took}")
+    yield from ("", f"judgment: {judgment.status}{_listed(known)}; it took {took}")
     inside = everyone(judge)
     if any(isinstance(one.options, NetworkOptions) for one in inside):
         with Store(STORE) as store:

@@ -1,4 +1,4 @@
-"""The commands that work in a project: list, fetch, validate, report."""
+"""The commands that work in a project: list, fetch, validate, report, refresh."""
 
 import argparse
 import os
@@ -25,8 +25,10 @@ from metassay.datasets.registry import Dataset, find, load_registry
 from metassay.project.raw_checks import not_fetched, raw_problems
 from metassay.project.validation import KINDS, configuration_problems, table_problems
 from metassay.versions.code_yaml import FILE as CODE
+from metassay.versions.code_yaml import recorded, refresh
 
 STAGE_FAILED = 1
+SHOWN = 12  # names of what has changed; the rest is counted
 
 
 def list_all(_: argparse.Namespace) -> int:
@@ -34,39 +36,30 @@ def list_all(_: argparse.Namespace) -> int:
     params, registry = load(), load_registry()
     console = Console()
     benchmarks = folded("benchmark", "dataset", "judges", "metrics", "report", title="benchmarks")
-    benchmarks.columns[0].no_wrap = True  # the name that one types
     for name, benchmark in params.benchmarks.items():
         # One below the other, so that none is parted.
         judges = "\n".join(benchmark.judges)
         metrics = "\n".join([*benchmark.metrics, *benchmark.costly_metrics])
-        there = "built" if page(name).exists() else "not yet"
-        benchmarks.add_row(name, benchmark.dataset, judges, metrics, there, end_section=True)
+        cells = (name, benchmark.dataset, judges, metrics, _built(name))
+        benchmarks.add_row(*cells, end_section=True)
     tests = folded("judge test", "test", "dataset", "judges", "report", title="tests of judges")
-    tests.columns[0].no_wrap = True
     for name, test in params.judge_tests.items():
-        there = "built" if page(name).exists() else "not yet"
-        tests.add_row(
-            name, test.test, test.dataset, "\n".join(test.judges), there, end_section=True
-        )
-    segmenting = folded(
-        "test", "dataset", "segmentations", "report", title="tests of segmentations"
-    )
-    segmenting.columns[0].no_wrap = True
+        cells = (name, test.test, test.dataset, "\n".join(test.judges), _built(name))
+        tests.add_row(*cells, end_section=True)
+    heads = ("test", "dataset", "segmentations", "report")
+    segmenting = folded(*heads, title="tests of segmentations")
     for name, one in params.segment_tests.items():
-        there = "built" if page(name).exists() else "not yet"
-        segmenting.add_row(name, one.dataset, "\n".join(one.segmentations), there, end_section=True)
+        segmentations = "\n".join(one.segmentations)
+        segmenting.add_row(name, one.dataset, segmentations, _built(name), end_section=True)
     datasets = folded("dataset", "access", "licence", "files", "what it is", title="datasets")
     for name, dataset in registry.items():
         files = str(len(dataset.files)) if dataset.files else "local"
-        cells = (name, dataset.access, dataset.licence, files, dataset.title)
-        datasets.add_row(*map(Text, cells))
-    datasets.columns[0].no_wrap = True
-    console.print(benchmarks)
-    if params.judge_tests:
-        console.print(tests)
-    if params.segment_tests:
-        console.print(segmenting)
-    console.print(datasets)
+        row = (name, dataset.access, dataset.licence, files, dataset.title)
+        datasets.add_row(*map(Text, row))
+    for table in (benchmarks, tests, segmenting, datasets):
+        table.columns[0].no_wrap = True  # the name that one types
+        if table.row_count or table in (benchmarks, datasets):
+            console.print(table)
     kinds = _user_kinds(params, registry)
     if kinds.row_count:
         console.print(kinds)
@@ -74,8 +67,11 @@ def list_all(_: argparse.Namespace) -> int:
     return 0
 
 
+def _built(name: str) -> str:
+    return "built" if page(name).exists() else "not yet"
+
+
 def _user_kinds(params: Params, registry: Mapping[str, Dataset]) -> Table:
-    """The blocks and datasets whose kind or reader is a dotted path."""
     kinds = folded("block", "name", "kind", title="kinds of this project")
     for block in KINDS:
         for name, options in getattr(params, block).items():
@@ -148,3 +144,22 @@ def checked(names: list[str]) -> Params:
             [f"benchmarks/: none is called {name!r}; there are: {known}" for name in unknown]
         )
     return params
+
+
+def refresh_code(_: argparse.Namespace) -> int:
+    """Write code.yaml if it isn't true any more, and say what has changed."""
+    before = _entries()
+    if not refresh(Path()):
+        print(f"{CODE} is up to date")
+        return 0
+    after = _entries()
+    changed = sorted(name for name in before | after if before.get(name) != after.get(name))
+    more = f" and {len(changed) - SHOWN} more" if len(changed) > SHOWN else ""
+    names = f" Changed: {', '.join(changed[:SHOWN])}{more}" if changed else ""
+    print(f"{CODE} is written again; commit it.{names}")
+    return 0
+
+
+def _entries() -> dict[str, str]:
+    every = recorded(Path()).items()
+    return {f"{block}.{name}": of for block, names in every for name, of in names.items()}

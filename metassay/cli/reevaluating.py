@@ -43,16 +43,12 @@ def accept(chosen: argparse.Namespace) -> int:
 def schedule(chosen: argparse.Namespace) -> int:
     """Serve a schedule: this process becomes it, so that Ctrl-C reaches Prefect's runner itself."""
     _with_scores(chosen.names, checked(chosen.names))
-    when = (
-        ["--cron", chosen.cron] if chosen.cron is not None else ["--interval", str(chosen.interval)]
-    )
-    words = [*chosen.names, "--jobs", str(chosen.jobs), *when, "--timezone", chosen.timezone]
-    if chosen.prefect_api:
-        words += ["--prefect-api", chosen.prefect_api]
-    if chosen.mirror:
-        os.environ["METASSAY_MIRROR"] = str(chosen.mirror.resolve())
+    when = ["--interval", str(chosen.interval)] if chosen.cron is None else ["--cron", chosen.cron]
+    words, environment = words_of(chosen)
+    words += [*when, "--timezone", chosen.timezone]
     sys.stdout.flush()
-    os.execv(sys.executable, [sys.executable, "-m", "flows.schedule", *words])
+    command = [sys.executable, "-m", "flows.schedule", *words]
+    os.execve(sys.executable, command, environment)
 
 
 def _accepted_readable(names: list[str]) -> None:
@@ -75,7 +71,6 @@ def _accepted_readable(names: list[str]) -> None:
 
 
 def _with_scores(names: list[str], params: Params) -> None:
-    """Raise BadInput for what is no benchmark of systems."""
     problems = [
         f"{Path('benchmarks', name)}: is a test, whose items have right answers; its numbers are"
         " compared with those, so run it by `metassay run`"

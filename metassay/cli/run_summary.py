@@ -1,20 +1,17 @@
 """What a run ends with: each benchmark's numbers, notes and missing answers, and the exit code."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-import pandas as pd
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Column
-from rich.table import Table as RichTable
+from rich.table import Column, Table
 from rich.text import Text
 
-from metassay.cli.terminal import folded, page
+from metassay.cli.terminal import folded, numbers, page, ruled, say
 from metassay.core.file_names import (
     asking,
     asking_in_test,
@@ -49,7 +46,7 @@ _ALWAYS = 4  # heads of the table of answers that stand there whatever came of t
 def closing(names: Iterable[str], params: Params) -> int:
     """Print the end of a run whose reports are up to date; the exit code."""
     console = Console()
-    lacking = [name for name in names if _told(name, params, console)]
+    lacking = [name for name in names if _summarise(name, params, console)]
     if not lacking:
         return DONE
     print(
@@ -59,19 +56,18 @@ def closing(names: Iterable[str], params: Params) -> int:
     return ANSWERS_MISSING
 
 
-def _told(name: str, params: Params, console: Console) -> bool:
-    """What one folder of benchmarks/ came to, and what to know of it.
-
-    Returns whether answers of language models are missing.
-    """
+def _summarise(name: str, params: Params, console: Console) -> bool:
+    """Print one folder's numbers and notes; returns whether answers of models are missing."""
     folder = Path("data/tables") / name
     if name in params.judge_tests:
         judges = params.judge_tests[name].judges
-        _cards(name, ShownAs.of(params.shown_as, [], judges), console)
+        rows = cards(folder, ShownAs.of(params.shown_as, [], judges))
+        console.print(_filled(HEADS_OF_CARDS, rows, f"{name}: judges beside right answers"))
         noted, asked = noting_in_test(judges), asking_in_test(judges)
     elif name in params.segment_tests:
         segmentations = params.segment_tests[name].segmentations
-        _scores(name, console)
+        title = f"{name}: segmentations beside right labels"
+        console.print(_filled(HEADS_OF_SCORES, score_rows(folder), title))
         noted = noting_segmentations(segmentations)
         asked = asking_segmentations(segmentations)
     else:
@@ -79,52 +75,40 @@ def _told(name: str, params: Params, console: Console) -> bool:
         _headline(name, params, console)
         noted = noting(benchmark.writers, benchmark.judges, benchmark.costly_metrics)
         asked = asking(benchmark.writers, benchmark.judges)
-    for line in _noted(notes_of(folder, noted), name):
-        _plain(console, line)
+    say(console, *_noted(notes_of(folder, noted), name))
     answers = answers_of(folder, asked)
     if not answers.empty:
-        console.print(_answers(answers, f"{name}: answers of language models"))
+        heads, cells = [*HEADS], missing_cells(answers)
+        # A status that nowhere occurs has no column.
+        used = [n for n in range(len(heads)) if n < _ALWAYS or any(c[n].strip("0") for c in cells)]
+        rows = [[row[n] for n in used] for row in cells]
+        title = f"{name}: answers of language models"
+        console.print(_filled([heads[n] for n in used], rows, title))
     lines = missing_lines(answers)
-    for line in lines:
-        _plain(console, line)
+    say(console, *lines)
     console.print(f"report: {page(name)}", soft_wrap=True)
     return bool(lines)
 
 
-def _cards(name: str, shown_as: ShownAs, console: Console) -> None:
-    """A row per test set and judge."""
-    table = folded(*HEADS_OF_CARDS, title=f"{name}: judges beside right answers")
-    for cells in cards(Path("data/tables") / name, shown_as):
+def _filled(heads: Sequence[str], rows: Iterable[Sequence[str]], title: str) -> Table:
+    table = folded(*heads, title=title)
+    for cells in rows:
         table.add_row(*map(Text, cells))
-    console.print(table)
-
-
-def _scores(name: str, console: Console) -> None:
-    """A row per segmentation."""
-    table = folded(*HEADS_OF_SCORES, title=f"{name}: segmentations beside right labels")
-    for cells in score_rows(Path("data/tables") / name):
-        table.add_row(*map(Text, cells))
-    console.print(table)
+    return table
 
 
 def _headline(name: str, params: Params, console: Console) -> None:
-    """The leaderboard of one benchmark, and which metrics are closest to people."""
     folder, benchmark = Path("data/tables") / name, params.benchmarks[name]
     shown_as = ShownAs.of(params.shown_as, benchmark.writers, benchmark.judges)
     title = f"{name}: mean score of the whole texts"
     for table in _leaders(*board(folder, shown_as), title, console.width):
         console.print(table)
-    for line in limits_of(folder, float(params.meta_evaluation["confidence"])):
-        _plain(console, line)
+    say(console, *limits_of(folder, float(params.meta_evaluation["confidence"])))
     best = best_metrics(folder, shown_as)
     if best:
         console.print(_trust(best, f"{name}: closest to people", narrow=console.width < NARROW))
     elif not benchmark.criteria:
         console.print("[dim]nobody rated these texts: no metric can be tested against people here")
-
-
-def _plain(console: Console, line: str) -> None:
-    console.print(line, markup=False, highlight=False)
 
 
 def _noted(notes: list[tuple[str, str]], name: str) -> Iterator[str]:
@@ -136,42 +120,24 @@ def _noted(notes: list[tuple[str, str]], name: str) -> Iterator[str]:
         yield f"  and {len(notes) - NOTES_SHOWN:,} more: {page(name)}#notes"
 
 
-def _answers(answers: pd.DataFrame, title: str) -> RichTable:
-    """A row per stage and model; statuses that nowhere occur have no column."""
-    heads, rows = [*HEADS], missing_cells(answers)
-    shown = [n for n in range(len(heads)) if n < _ALWAYS or any(row[n].strip("0") for row in rows)]
-    table = folded(*(heads[n] for n in shown), title=title)
-    for cells in rows:
-        table.add_row(*(Text(cells[n]) for n in shown))
-    return table
-
-
-def _leaders(
-    authors: list[str], rows: list[list[str]], title: str, width: int
-) -> Iterator[RichTable]:
-    """Metrics by authors, as many authors side by side as there is room for."""
+def _leaders(authors: list[str], rows: list[list[str]], title: str, width: int) -> Iterator[Table]:
     first = max((len(metric) for metric, *_ in rows), default=0) + _FRAME + 1
     each = max(map(len, authors), default=0) + _FRAME
     many = max(1, (width - first) // each)
     for start in range(0, len(authors), many):
         heads = map(escape, authors[start : start + many])
-        table = folded("metric", *heads, title=title)
-        for metric, *values in rows:
-            table.add_row(*map(Text, [metric, *values[start : start + many]]))
-        yield table
+        cells = [[metric, *values[start : start + many]] for metric, *values in rows]
+        yield _filled(["metric", *heads], cells, title)
 
 
-def _trust(best: list[list[str]], title: str, *, narrow: bool) -> RichTable:
+def _trust(best: list[list[str]], title: str, *, narrow: bool) -> Table:
     """A row per decision under each criterion; names fold where there is no room, numbers don't."""
-    table = RichTable(
+    table = ruled(
         Column("decision", overflow="fold", max_width=11 if narrow else 15),
         Column("metric", overflow="fold", ratio=1),
-        Column("correlation,\ncorrected", justify="right", no_wrap=True),
+        numbers("correlation,\ncorrected"),
         Column("verdict", overflow="fold", max_width=14 if narrow else 24),
         title=title,
-        box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
         expand=True,
     )
     for criterion, rows in groupby(best, key=itemgetter(0)):

@@ -48,7 +48,7 @@ def refreshed() -> None:
 def words_of(chosen: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
     """What was chosen, for `run_flows`: words and environment."""
     words = [*chosen.names, "--jobs", str(chosen.jobs)]
-    if chosen.no_prefect:
+    if getattr(chosen, "no_prefect", False):  # a schedule is always Prefect's
         words.append("--no-prefect")
     if chosen.prefect_api:
         words += ["--prefect-api", chosen.prefect_api]

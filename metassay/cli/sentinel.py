@@ -8,7 +8,6 @@ from rich.text import Text
 
 from metassay.cli.terminal import folded
 from metassay.core.params import load
-from metassay.llm.budget import Spending
 from metassay.tracking.sentinel import DriftResult, files
 from metassay.tracking.sentinel import check as check_judges
 from metassay.tracking.sentinel.checking import Fixed, folder_of, judges_asked
@@ -22,15 +21,8 @@ def fix(chosen: argparse.Namespace) -> int:
     params = load()
     console = Console()
     for judge in judges_asked(params, folder_of(params, chosen.name), chosen.judge):
-        made = fix_anchors(
-            chosen.name,
-            judge,
-            anchors=chosen.anchors,
-            repeats=chosen.repeats,
-            seed=chosen.seed,
-            again=chosen.again,
-        )
-        _say_fixed(console, made)
+        options = {name: getattr(chosen, name) for name in ("anchors", "repeats", "seed", "again")}
+        _say_fixed(console, fix_anchors(chosen.name, judge, **options))
     return 0
 
 
@@ -57,10 +49,10 @@ def _say_fixed(console: Console, made: Fixed) -> None:
         share = f"{differ} ({100 * differ / answers:.1f} %)"
         table.add_row(*map(Text, (verdict, str(answers), share)))
     console.print(table)
-    console.print(
-        f"{made.file}: {len(made.anchors)} questions; commit it. {_money(made.spent)}",
-        soft_wrap=True,
-    )
+    spent = made.spent
+    paid = f"paid at most {spent.at_most:.4f} {spent.currency}" if spent.currency else "no prices"
+    line = f"{made.file}: {len(made.anchors)} questions; commit it. {spent.calls} requests, {paid}"
+    console.print(line, soft_wrap=True)
 
 
 def _cells(one: DriftResult) -> tuple[str, ...]:
@@ -72,9 +64,3 @@ def _cells(one: DriftResult) -> tuple[str, ...]:
         *(one.judge, one.state, f"{one.answered} of {one.anchors}", str(one.failed)),
         *(shown(one.changed), shown(one.expected, ".1f"), shown(one.shift, "+d"), bounds),
     )
-
-
-def _money(spent: Spending) -> str:
-    if spent.currency is None:
-        return f"{spent.calls} requests, no prices"
-    return f"{spent.calls} requests, paid at most {spent.at_most:.4f} {spent.currency}"

@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import importlib
 import secrets
 import sys
 from collections.abc import Iterable, Mapping
@@ -12,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from metassay.core.errors import BadInput
+from metassay.core.kinds import record_of
 from metassay.core.naming import name_problem
 from metassay.core.options import BENCHMARKS, GIVEN, PARAMS, Criterion
 from metassay.core.params import load
@@ -20,7 +20,7 @@ from metassay.datasets.registry import inside, load_registry
 from metassay.studies import FORMATS, importing, key
 from metassay.studies.export import SHEETS, Design, study_of, write
 from metassay.studies.forms import FORMS
-from metassay.studies.record import Format, Options
+from metassay.studies.record import Options
 from metassay.tables.parquet import Table, read
 from metassay.tables.ratings import RATINGS
 
@@ -37,13 +37,8 @@ def export(chosen: argparse.Namespace) -> int:
     raters = _raters(chosen.raters)
     seed = secrets.randbelow(2**32) if chosen.seed is None else chosen.seed
     design = Design(raters, chosen.per_item or len(raters), chosen.items, seed)
-    options = Options(
-        seed,
-        chosen.rubric,
-        chosen.claims,
-        tuple(chosen.only_disagreements) if chosen.only_disagreements else None,
-        chosen.shares,
-    )
+    differing = tuple(chosen.only_disagreements) if chosen.only_disagreements else None
+    options = Options(seed, chosen.rubric, chosen.claims, differing, chosen.shares)
     form = FORMS[chosen.form]
     made = form.make(_reader(benchmark), options)
     folder = chosen.out or STUDIES / benchmark / chosen.study
@@ -58,7 +53,7 @@ def export(chosen: argparse.Namespace) -> int:
     if guarded:
         close(folder)
     with owner_alone() if guarded else contextlib.nullcontext():
-        names = write(study, _format(chosen.format), folder)
+        names = write(study, record_of(FORMATS, chosen.format), folder)
     for note in made.notes:
         print(f"note: {note}", file=sys.stderr)
     if guarded:
@@ -90,7 +85,7 @@ def import_back(chosen: argparse.Namespace) -> int:
             f"{folder / key.FILE}: is the key of study {found.study!r} of {found.benchmark!r}, not"
             f" of {chosen.study!r} of {benchmark!r}; correct the names or --out"
         )
-    formats = [_format(name) for name in FORMATS]
+    formats = [record_of(FORMATS, name) for name in FORMATS]
     rows = importing.read_files(chosen.files, formats)
     made = importing.imported(rows, found, FORMS[found.form], partial=chosen.partial)
     importing.write(made, found, folder)
@@ -110,26 +105,21 @@ def import_back(chosen: argparse.Namespace) -> int:
 def _say_params(
     benchmark: str, study: str, ratings: Path, criteria: Mapping[str, Criterion]
 ) -> None:
-    """Print what of the benchmark's params.yaml is not there yet."""
-    own = load().benchmarks[benchmark]
-    lines = [f"  {study}: {ratings.as_posix()}"]
-    if getattr(own, "studies", {}).get(study) == ratings.as_posix():
-        lines = []
-    said = ["studies:", *lines] if lines else []
+    own, file = load().benchmarks[benchmark], BENCHMARKS / benchmark / PARAMS
+    said = []
+    if getattr(own, "studies", {}).get(study) != ratings.as_posix():
+        said += ["studies:", f"  {study}: {ratings.as_posix()}"]
     lacking = {name: one for name, one in criteria.items() if own.criteria.get(name) != one}
     if lacking:
         said.append("criteria:")
-        said += [f"  {name}: {_in_yaml(one)}" for name, one in lacking.items()]
-    file = BENCHMARKS / benchmark / PARAMS
+    for name, one in lacking.items():
+        ends = f"low: {one.low:g}, high: {one.high:g}"
+        said.append(f"  {name}: {{{ends}, better: {one.better}, scale: {one.scale}}}")
     if said:
         print(f"put these lines into {file}, then run: metassay run {benchmark}")
         print("\n".join(said))
     else:
         print(f"{file} names the study already; run: metassay run {benchmark}")
-
-
-def _in_yaml(one: Criterion) -> str:
-    return f"{{low: {one.low:g}, high: {one.high:g}, better: {one.better}, scale: {one.scale}}}"
 
 
 def _benchmark(name: str) -> str:
@@ -149,7 +139,6 @@ def _check_name(benchmark: str, study: str) -> None:
 
 
 def _reader(benchmark: str) -> Any:
-    """What reads a table of the benchmark once."""
     there: dict[str, pd.DataFrame] = {}
 
     def reads(table: Table) -> pd.DataFrame:
@@ -171,11 +160,5 @@ def _raters(written: str) -> tuple[str, ...]:
 
 
 def _not_public(datasets: Iterable[str]) -> list[str]:
-    """Those of the datasets that not everybody may read."""
     known = load_registry()
     return sorted(one for one in datasets if one not in known or known[one].access != "public")
-
-
-def _format(name: str) -> Format:
-    kind: Format = importlib.import_module(FORMATS[name]).KIND
-    return kind

@@ -101,7 +101,7 @@ class JudgeTest(Options):
     """
 
     name: str  # that of the folder
-    test: str  # a name in metassay/labelled/judges/types.py
+    test: str  # a name in metassay/labelled/types.py
     dataset: str  # a name in data/registry.yaml
     raw: str  # the folder of its raw files
     seen: Seen
@@ -121,7 +121,7 @@ class SegmentTest(Options):
     dataset: str  # a name in data/registry.yaml
     raw: str  # the folder of its raw files
     seen: Seen
-    options: Block  # metassay/labelled/segments/documents.py has them
+    options: Block  # metassay/labelled/types.py has them
     segmentations: Annotated[list[str], Field(min_length=1)]
 
 

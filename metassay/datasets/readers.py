@@ -31,22 +31,22 @@ READERS = {
     "xsum_hallucination": "metassay.datasets.xsum_hallucination:read",
 }
 
-# For tests of judges: they give `metassay.labelled.judges.items.Items`.
+# For tests of judges: they give `metassay.labelled.records.Items`.
 ITEM_READERS = {
-    "anli": "metassay.labelled.judges.readers.anli:read",
-    "claim_labels": "metassay.labelled.judges.readers.claim_labels:read",
-    "llm_aggrefact": "metassay.labelled.judges.readers.llm_aggrefact:read",
-    "medec": "metassay.labelled.judges.readers.medec:read",
-    "snli": "metassay.labelled.judges.readers.snli:read",
-    "wice": "metassay.labelled.judges.readers.wice:read",
-    "xsum_factuality": "metassay.labelled.judges.readers.xsum_factuality:read",
+    "anli": "metassay.labelled.readers.entailment:read_anli",
+    "claim_labels": "metassay.labelled.readers.claim_labels:read",
+    "llm_aggrefact": "metassay.labelled.readers.entailment:read_llm_aggrefact",
+    "medec": "metassay.labelled.readers.medec:read",
+    "snli": "metassay.labelled.readers.entailment:read_snli",
+    "wice": "metassay.labelled.readers.wice:read",
+    "xsum_factuality": "metassay.labelled.readers.xsum_factuality:read",
 }
 
-# For tests of segmentations: they give `metassay.labelled.segments.documents.Documents`.
+# For tests of segmentations: they give `metassay.labelled.records.Documents`.
 SENTENCE_READERS = {
-    "csabstruct": "metassay.labelled.segments.readers.sentences:read_csabstruct",
-    "pubmed_rct": "metassay.labelled.segments.readers.pubmed_rct:read",
-    "sentences": "metassay.labelled.segments.readers.sentences:read",
+    "csabstruct": "metassay.labelled.readers.sentences:read_csabstruct",
+    "pubmed_rct": "metassay.labelled.readers.sentences:read_pubmed_rct",
+    "sentences": "metassay.labelled.readers.sentences:read",
 }
 
 EVERY_READER = (*READERS, *ITEM_READERS, *SENTENCE_READERS)

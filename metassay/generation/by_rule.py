@@ -1,6 +1,6 @@
-"""Systems that follow a rule: one function of one source writes for all of them."""
+"""Systems that follow a rule, such as copying passages: one function writes for each source."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -11,6 +11,8 @@ from metassay.generation.record import Generated
 from metassay.llm.needs import Resources
 from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL
+from metassay.text.citations import parse
+from metassay.text.sentences import sentences
 
 Rule = Callable[[Sequence[str], Sequence[str], Any], str]
 Write = Callable[[pd.DataFrame, str, Any, Resources], Generated]
@@ -19,18 +21,13 @@ Write = Callable[[pd.DataFrame, str, Any, Resources], Generated]
 def by_rule(kind: str, rule: Rule) -> Write:
     """The `write` of a system that calls `rule(passages, speakers, options)` for each source.
 
-    The rule returns the text, with `[n]` citing `passages[n]`. An empty one means that it had
-    nothing to write: that source gets a row with status error and no text. The recipe states kind,
-    settings and version.
+    The rule returns the text, with `[n]` citing `passages[n]`; an empty one is a row with status
+    error and no text. The recipe states kind, settings and version.
     """
 
-    def write(
-        sources: pd.DataFrame,
-        name: str,
-        options: Options,
-        resources: Resources,  # noqa: ARG001 - a rule needs nothing but the source
-    ) -> Generated:
-        recipe = _recipe(kind, options)
+    def write(sources: pd.DataFrame, name: str, options: Options, _: Resources) -> Generated:
+        settings = [f"{key}:{value}" for key, value in sorted(options.model_dump().items())]
+        recipe = "|".join([kind, *settings, f"metassay:{__version__}"])
         rows = []
         columns: Any = (sources[column] for column in ("doc_id", "passages", "speaker"))
         for doc_id, passages, speakers in zip(*columns, strict=True):
@@ -41,6 +38,12 @@ def by_rule(kind: str, rule: Rule) -> Write:
     return write
 
 
-def _recipe(kind: str, options: Options) -> str:
-    settings = [f"{key}:{value}" for key, value in sorted(options.model_dump().items())]
-    return "|".join([kind, *settings, f"metassay:{__version__}"])
+def copied(passages: Sequence[str], chosen: Iterable[int]) -> str:
+    """The chosen passages, a line each, their own citations replaced by ` [n]` per sentence."""
+    lines = []
+    for at in chosen:
+        passage = " ".join(passages[at].split())
+        said = [parse(passage[start:end]).text for start, end in sentences(passage)]
+        if said:
+            lines.append(" ".join(f"{sentence} [{at}]" for sentence in said))
+    return "\n".join(lines)

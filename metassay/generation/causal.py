@@ -1,5 +1,6 @@
 """Prompted models on this machine; see generation.decoding."""
 
+import functools
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,15 +9,9 @@ import jinja2
 import pandas as pd
 
 from metassay.core.errors import BadInput
-from metassay.generation.decoding import (
-    DecodingOptions,
-    Input,
-    Way,
-    Writer,
-    write_locally,
-)
+from metassay.generation.decoding import DecodingOptions, Input, Way, Writer, write_locally
 from metassay.generation.few_shot import Example, read_examples
-from metassay.generation.prompted import Order, Style, example_datasets, orders, prompt_files
+from metassay.generation.prompted import Style, example_datasets, orders, prompt_files
 from metassay.generation.record import Generated, System
 from metassay.llm.needs import Resources
 from metassay.llm.prompts import PROMPTS
@@ -41,26 +36,19 @@ def write_causal(
 ) -> Generated:
     """Let a prompted model write for every source: SOURCES to TEXTS, author `name`.
 
-    Orders, sections and examples are as in `chat.write_chat`, statuses and errors as in
-    `write_locally`. Raises BadInput also if the model has no chat template, or one that refuses
-    these messages.
+    Orders and examples are as in `write_chat`, statuses and errors as in `write_locally`. Raises
+    BadInput also if the model has no chat template, or one that refuses these messages.
     """
-    ordered = orders(sources, options, examples, prompts=prompts)
-
-    def read(writer: Writer, text: str) -> Input:
-        return _prompted(writer, text, options.model)
-
+    conversations = []
+    for order in orders(sources, options, examples, prompts=prompts):
+        messages = [{"role": m.role, "content": m.content} for m in order.messages]
+        conversations.append((order, json.dumps(messages, ensure_ascii=False) if messages else ""))
+    read = functools.partial(_prompted, options.model)
     way = Way("causal", "AutoModelForCausalLM", read, {})
-    return write_locally(way, [(o, _conversation(o)) for o in ordered], name, options, store)
+    return write_locally(way, conversations, name, options, store)
 
 
-def _conversation(order: Order) -> str:
-    """The messages as JSON; nothing if there are none."""
-    messages = [{"role": m.role, "content": m.content} for m in order.messages]
-    return json.dumps(messages, ensure_ascii=False) if messages else ""
-
-
-def _prompted(writer: Writer, conversation: str, model: str) -> Input:
+def _prompted(model: str, writer: Writer, conversation: str) -> Input:
     if writer.tokenizer.chat_template is None:
         raise BadInput(f"model {model!r} has no chat template; take one tuned to chat")
     try:

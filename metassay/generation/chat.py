@@ -17,16 +17,13 @@ from metassay.generation.prompted import (
 )
 from metassay.generation.record import Generated, System
 from metassay.llm.endpoints import Length
-from metassay.llm.messages import Ask, ChatRequest, Reply
+from metassay.llm.messages import Ask, ChatRequest, Reply, replies_to
 from metassay.llm.needs import Requests, Resources, Use
 from metassay.llm.prompts import PROMPTS, Decoding
 
 
 class ChatOptions(Style):
-    """A chat model (a name in params.yaml > models) that writes.
-
-    `max_tokens`: how long its texts may be; null for what is said of the model.
-    """
+    """A chat model that writes; `max_tokens` null: as long as params.yaml > models says."""
 
     model: str
     max_tokens: Length | None = None
@@ -44,18 +41,12 @@ def write_chat(
 ) -> pd.DataFrame:
     """Let a chat model write for every source: SOURCES to TEXTS, author `name`.
 
-    All requests go into one call of `ask`. `examples` are those that options.examples names. A
-    request that failed is a row without text: refused, truncated or error, as its reply says, and
-    unparsed if the reply is blank or no text. A model that declines in plain words has written a
-    text, which is judged like any other. See `texts_of` for sections, `orders` for what raises
-    BadInput.
+    `examples` are those that options.examples names. A request that failed is a row without text:
+    refused, truncated or error, as its reply says, and unparsed if the reply is blank or no text. A
+    model that declines in plain words has written a text. Raises BadInput as `orders`.
     """
     ordered = orders(sources, options, examples, prompts=prompts)
-    requests = chat_requests(ordered, decoding)
-    replies = ask(requests)
-    if [reply.key for reply in replies] != [request.key for request in requests]:
-        raise RuntimeError(f"{len(requests)} requests got {len(replies)} replies, or out of order")
-    answers = iter(replies)
+    answers = iter(replies_to(ask, chat_requests(ordered, decoding)))
     written = [_read(next(answers)) if o.messages else Written("error", None) for o in ordered]
     return texts_of(ordered, written, name, f"chat|{decoding.signature}")
 
@@ -84,8 +75,8 @@ def _requests(
     sources: pd.DataFrame, options: ChatOptions, decoding: Decoding, raw: Path
 ) -> Requests:
     ordered = orders(sources, options, read_examples(options.examples, raw))
-    asked = chat_requests(ordered, decoding)
-    return Requests(asked, [1] * len(asked))
+    requests = chat_requests(ordered, decoding)
+    return Requests(requests, [1] * len(requests))
 
 
 KIND = System(

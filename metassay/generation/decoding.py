@@ -38,16 +38,12 @@ _BEAMS_ONLY = ("early_stopping", "length_penalty")
 _PACKAGES = ("transformers", "torch")
 _SETTINGS = ("device", "dtype", "batch_size", "beams", "max_new_tokens", "seed")
 
-_NOTHING = Written("error", None)
-_CUT_OFF = Written("truncated", None)
-
 
 class DecodingOptions(NetworkOptions):
-    """How a model is decoded.
+    """How a model is decoded; `max_input`: the longest input in tokens, null for the model's limit.
 
-    `max_input`: the longest input in tokens; null for the model's own limit. `batch_size` can
-    change the last digits of a sum, and so, rarely, a word. `seed` matters only to networks that
-    draw numbers of their own: decoding draws none.
+    `batch_size` can change the last digits of a sum, and so, rarely, a word. `seed` matters only to
+    networks that draw numbers of their own: decoding draws none.
     """
 
     batch_size: int = Field(ge=1)
@@ -74,10 +70,7 @@ class Input(NamedTuple):
 
 @dataclass(frozen=True)
 class Way:
-    """A kind of model: its name, transformers' class for it, and how it reads an input.
-
-    `settings` of its own can change what is written, beside those in DecodingOptions.
-    """
+    """A kind of model: name, transformers' class, how it reads an input, its own settings."""
 
     name: str
     network: str
@@ -94,17 +87,12 @@ class Output(NamedTuple):
 
 
 def write_locally(
-    way: Way,
-    asked: Sequence[tuple[Order, str]],
-    name: str,
-    options: DecodingOptions,
-    store: Path,
+    way: Way, asked: Sequence[tuple[Order, str]], name: str, options: DecodingOptions, store: Path
 ) -> Generated:
     """Let a model write for orders, each with the input that it becomes, as `way.read` reads it.
 
-    Batches are made in their order. An empty input is a row with status error; unparsed means that
-    nothing but blanks was written. Raises BadInput if the model cannot be loaded as one of this
-    kind, and what `way.read` raises.
+    An empty input is a row with status error; unparsed means that nothing but blanks was written.
+    Raises BadInput if the model cannot be loaded as one of this kind, and what `way.read` raises.
     """
     settings = {"method": METHOD, "max_input": options.max_input, **way.settings}
     settings |= {setting: getattr(options, setting) for setting in _SETTINGS if setting != "device"}
@@ -122,7 +110,9 @@ def write_locally(
     values = iter(Output(*value) for value in found)
     written = [next(values) if text else None for _, text in asked]
     orders = [order for order, _ in asked]
-    recipe = f"{way.name}|{_recipe(task, options, limit)}"
+    stated = {"model": task.model.name, **{key: getattr(options, key) for key in _SETTINGS}}
+    stated |= {"limit": limit, **{package: extra.version(package) for package in _PACKAGES}}
+    recipe = "|".join([way.name, *(f"{key}:{value}" for key, value in stated.items())])
     texts = texts_of(orders, [_written(output) for output in written], name, recipe)
     return Generated(texts, tuple(_warnings(name, orders, written, limit)))
 
@@ -171,7 +161,6 @@ def _batch(
 
 
 def _text(writer: Writer, tokens: list[int], most: int) -> tuple[str, bool]:
-    """What was written, and whether it came to an end."""
     decoding = writer.weights.generation_config
     ends = decoding.eos_token_id
     ends = ends if isinstance(ends, list) else [ends]
@@ -184,9 +173,9 @@ def _text(writer: Writer, tokens: list[int], most: int) -> tuple[str, bool]:
 
 def _written(output: Output | None) -> Written:
     if output is None:
-        return _NOTHING
+        return Written("error", None)
     if output.text is None or not output.ended:
-        return _CUT_OFF
+        return Written("truncated", None)
     return Written("ok", output.text) if output.text else Written("unparsed", None)
 
 
@@ -229,11 +218,3 @@ def _limit(tokenizer: Any, config: Any, options: DecodingOptions) -> int | None:
     elif tokenizer.model_max_length < _NO_LIMIT:
         limits.append(tokenizer.model_max_length - reserved)
     return min(limits) if limits else None
-
-
-def _recipe(task: Task, options: DecodingOptions, limit: int | None) -> str:
-    settings: dict[str, object] = {"model": task.model.name}
-    settings |= {name: getattr(options, name) for name in _SETTINGS}
-    settings["limit"] = limit
-    settings |= {name: extra.version(name) for name in _PACKAGES}
-    return "|".join(f"{name}:{value}" for name, value in settings.items())

@@ -6,9 +6,10 @@ texts.jsonl), whose references are the examples: so examples that may not leave 
 """
 
 import contextlib
+import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,11 +39,7 @@ class Example(NamedTuple):
 
 
 def read_examples(names: Sequence[str], raw: Path) -> list[Example]:
-    """The examples of these names, in their order, from a folder with one folder per dataset.
-
-    BadInput names every example that is named twice or wrongly or is not there, and every file that
-    cannot be read.
-    """
+    """The examples of these names, in order, from a folder per dataset; BadInput lists faults."""
     problems = [f"example {n!r} is named twice; once is enough" for n in _repeated(names)]
     found: dict[str, Mapping[str, Example]] = {}
     for name in names:
@@ -69,8 +66,7 @@ def with_citations(example: Example) -> Example:
     """The example, its sentences followed by the passage most like each, if it cites nothing.
 
     Most like is by the mean F1 of ROUGE-1, -2 and -L, the first of equals; a sentence that shares
-    no word with any passage stays uncited. This shows a model the form of citations, at the price
-    that some of them are wrong: people cited nothing in these datasets.
+    no word with any passage stays uncited. Some citations are wrong: people cited nothing there.
     """
     spans = sentences(example.text)
     said = [example.text[start:end] for start, end in spans]
@@ -88,7 +84,7 @@ def with_citations(example: Example) -> Example:
     return example._replace(text=text + example.text[done:])
 
 
-def _repeated(names: Sequence[str]) -> list[str]:
+def _repeated(names: Iterable[str]) -> list[str]:
     return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
@@ -134,31 +130,25 @@ def _meqsum(raw: Path, dataset: str, split: str) -> list[Example]:
 
 def _own(raw: Path, dataset: str, split: str) -> list[Example]:
     """Anybody's own data, as in docs/own-data.md."""
-    rows = files.read(raw / dataset / split)
+    rows, place = files.read(raw / dataset / split), f"{dataset}/{split}"
     if rows.problems:
-        raise BadInput([f"example set {dataset}/{split}: {line}" for line in rows.problems.lines()])
+        raise BadInput([f"example set {place}: {line}" for line in rows.problems.lines()])
     written = [
         (row.doc_id, row.text)
         for row in rows.texts
         if row.author == REFERENCE and row.part == FULL and row.text is not None
     ]
-    twice = {
-        *_repeated([row.doc_id for row in rows.sources]),
-        *_repeated([doc_id for doc_id, _ in written]),
-    }
+    twice = _repeated(row.doc_id for row in rows.sources)
+    twice += _repeated(doc_id for doc_id, _ in written)
     if twice:
         fix = "keep one source and one reference of it"
-        place = f"example set {dataset}/{split}"
-        raise BadInput(f"{place}: doc_id {shown(d)} is there twice; {fix}" for d in sorted(twice))
+        names = sorted(set(twice))
+        raise BadInput(
+            f"example set {place}: doc_id {shown(d)} is there twice; {fix}" for d in names
+        )
     texts = dict(written)
     return [
-        Example(
-            f"{dataset}/{split}/{row.doc_id}",
-            row.task,
-            row.passages,
-            row.speaker,
-            texts[row.doc_id],
-        )
+        Example(f"{place}/{row.doc_id}", row.task, row.passages, row.speaker, texts[row.doc_id])
         for row in rows.sources
         if row.doc_id in texts
     ]
@@ -171,12 +161,11 @@ def _split(dataset: str, split: str, known: tuple[str, ...]) -> str:
 
 
 def _sentences_of(text: str) -> list[str]:
-    found = []
+    found: list[str] = []
     for line in text.splitlines():
-        starts = [0, *boundaries(line)]
-        pieces = (line[a:b].strip() for a, b in zip(starts, [*starts[1:], len(line)], strict=True))
-        found += [piece for piece in pieces if piece]
-    return found
+        ends = [0, *boundaries(line), len(line)]
+        found += [line[a:b].strip() for a, b in itertools.pairwise(ends)]
+    return [*filter(None, found)]
 
 
 SETS: Mapping[str, Callable[[Path, str, str], list[Example]]] = {

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from metassay.core.options import Options
-from metassay.generation.by_rule import by_rule
-from metassay.generation.copied import copied
+from metassay.generation.by_rule import by_rule, copied
 from metassay.generation.record import System
 
 
@@ -17,11 +16,7 @@ class LeadOptions(Options):
 
 
 def write(passages: Sequence[str], speakers: Sequence[str], options: LeadOptions) -> str:  # noqa: ARG001
-    """Copy the first `options.passages` passages, or all if there are fewer.
-
-    One line per passage; each sentence is followed by the citation of its passage, ` [n]`, counted
-    from 0. A passage in which nothing is stated takes its place but gives no line.
-    """
+    """Copy the first `options.passages` passages, each a line; nothing of an empty one."""
     return copied(passages, range(min(options.passages, len(passages))))
 
 

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from metassay.core.options import Options
-from metassay.generation.by_rule import by_rule
-from metassay.generation.copied import copied
+from metassay.generation.by_rule import by_rule, copied
 from metassay.generation.record import System
 from metassay.text.tokens import words
 
@@ -18,10 +17,7 @@ class LongestTurnOptions(Options):
 
 
 def write(passages: Sequence[str], speakers: Sequence[str], options: LongestTurnOptions) -> str:  # noqa: ARG001
-    """Copy the `options.passages` passages with the most words, in the order of the source.
-
-    Of equally long ones the earlier is taken. Lines and citations are as in `lead.write`.
-    """
+    """Copy the `options.passages` passages with the most words (first of equals), in order."""
     longest = sorted(range(len(passages)), key=lambda at: (-len(words(passages[at])), at))
     return copied(passages, sorted(longest[: options.passages]))
 

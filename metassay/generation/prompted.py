@@ -80,9 +80,9 @@ def example_datasets(style: Style) -> list[str]:
 
 
 class Order(NamedTuple):
-    """One text to be written: the row it becomes, and the messages that ask for it.
+    """One text to be written: its row, the style's part of its recipe, and the messages that ask.
 
-    There are none where the source has no passage to write from. `recipe` is the style's share.
+    There are no messages where the source has no passage to write from.
     """
 
     doc_id: str
@@ -99,8 +99,6 @@ class Written(NamedTuple):
 
 
 class _Way(NamedTuple):
-    """How one task is written."""
-
     prompt: Prompt
     examples: Sequence[Example]
     parts: tuple[str, ...]
@@ -116,9 +114,9 @@ def orders(
 ) -> list[Order]:
     """What is to be written for SOURCES, and with which messages, by doc_id and part.
 
-    Examples come as earlier turns of the same conversation. Raises BadInput if the examples are not
-    those that style.examples names, if a task has more or fewer than style.shots of them, if one of
-    them is a document that is to be written, or if a prompt is not usable.
+    Examples come as earlier turns of the same conversation. Raises BadInput if they are not those
+    that style.examples names, or not style.shots of each task, if one of them is a document that is
+    to be written, or if a prompt is not usable.
     """
     ways = _ways(sources, style, examples, prompts)
     found = []
@@ -140,9 +138,8 @@ def texts_of(
 ) -> pd.DataFrame:
     """Rows of TEXTS for orders and what came of them, in their order; `recipe` leads theirs.
 
-    A section for which the model says that the source holds nothing (NONE) has no row, as a section
-    that was left out of a note has no part; a note of which that is said for every section is one
-    row `full`, unparsed. A source that had no passage is a row with status error.
+    A section of which the model says that there is nothing (NONE) has no row; a note of which it
+    says so for every section is one row `full`, unparsed. No passage: status error.
     """
     rows: dict[str, list[tuple[object, ...]]] = {}
     for order, (status, text) in zip(ordered, written, strict=True):
@@ -224,21 +221,21 @@ def _conversation(
     def asked(passages: Sequence[str], speakers: Sequence[str]) -> tuple[Message, ...]:
         return render(way.prompt, passages=_listed(passages, speakers, numbered), **section)
 
-    system, *question = asked(passages, speakers)
+    system, question = asked(passages, speakers)
     earlier: list[Message] = []
     for example in way.examples:
-        _, *shown = asked(example.passages, example.speakers)
-        earlier += [*shown, Message("assistant", _part_of(example.text, part))]
-    return (system, *earlier, *question)
+        _, shown = asked(example.passages, example.speakers)
+        earlier += [shown, Message("assistant", _part_of(example.text, part))]
+    return (system, *earlier, question)
 
 
 def _listed(
     passages: Sequence[str], speakers: Sequence[str], numbered: bool
 ) -> list[dict[str, object]]:
-    listed = []
+    listed: list[dict[str, object]] = []
     for number, (passage, speaker) in enumerate(zip(passages, speakers, strict=True)):
-        entry: dict[str, object] = {"n": number} if numbered else {}
-        listed.append(entry | ({"speaker": speaker} if speaker else {}) | {"text": passage})
+        said = {"speaker": speaker, "text": passage} if speaker else {"text": passage}
+        listed.append({"n": number, **said} if numbered else {**said})
     return listed
 
 

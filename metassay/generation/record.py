@@ -1,4 +1,4 @@
-"""What a system is: one frozen record per module of this folder."""
+"""What a system is: one frozen record per module of this folder; and how one writes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
+from metassay.core.kinds import Chosen
 from metassay.core.options import Options
 from metassay.llm.needs import Needs, Requests, Resources
 
@@ -25,13 +26,23 @@ class Generated(NamedTuple):
 class System(Needs):
     """One way to write a text from a source: what a kind in params.yaml > systems stands for.
 
-    `write(sources, name, options, resources)` makes TEXTS of SOURCES, with `name` as
-    the author. `requests(sources, options, decoding, raw)` says what it would ask a model; None if
-    it asks none. A `costly` system loads a model of its own, so whoever only wants an estimate
-    does not run it.
+    `write(sources, name, options, resources)` makes TEXTS of SOURCES, with `name` as the author.
+    `requests(sources, options, decoding, raw)` says what it would ask a model. A `costly` system
+    loads a model of its own, so no estimate runs it.
     """
 
     options: type[Options]
     write: Callable[[pd.DataFrame, str, Any, Resources], Generated]
     requests: "Callable[[pd.DataFrame, Any, Decoding, Path], Requests] | None" = None
     costly: bool = False
+
+
+def write_texts(
+    sources: pd.DataFrame, name: str, system: Chosen, resources: Resources
+) -> Generated:
+    """Write a text for every source: SOURCES to TEXTS, with `name` as the author.
+
+    A source from which nothing could be written has a row that says why, with no text.
+    """
+    written: Generated = system.record.write(sources, name, system.options, resources)
+    return written

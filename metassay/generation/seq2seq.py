@@ -6,13 +6,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from metassay.generation.decoding import (
-    DecodingOptions,
-    Input,
-    Way,
-    Writer,
-    write_locally,
-)
+from metassay.generation.decoding import DecodingOptions, Input, Way, Writer, write_locally
 from metassay.generation.prompted import Order
 from metassay.generation.record import Generated, System
 from metassay.llm.needs import Resources
@@ -36,8 +30,7 @@ def write_seq2seq(
 ) -> Generated:
     """Let an encoder-decoder write for every source: SOURCES to TEXTS, author `name`.
 
-    Batches are made in the order of doc_id. Statuses and errors are those of `write_locally`; error
-    means that there was no passage to read.
+    Statuses and errors are those of `write_locally`; error: there was no passage to read.
     """
     recipe = f"prefix:{options.prefix!r}|too_long:{options.too_long}"
     rows = sources.sort_values("doc_id")
@@ -67,12 +60,7 @@ def _lines(passages: Sequence[str], speakers: Sequence[str], prefix: str) -> str
     return prefix + "\n".join(f"[{speaker}] {text}" if speaker else text for speaker, text in said)
 
 
-def _write(
-    sources: pd.DataFrame,
-    name: str,
-    options: Seq2SeqOptions,
-    resources: Resources,  # noqa: ARG001 - it is shown no examples
-) -> Generated:
+def _write(sources: pd.DataFrame, name: str, options: Seq2SeqOptions, _: Resources) -> Generated:
     return write_seq2seq(sources, name, options)
 
 

@@ -1,11 +1,7 @@
 """A cascade: a cheap judge answers where it is sure, and a dear one answers the rest."""
 
 import dataclasses
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Annotated
-
-from pydantic import Field, field_validator
-from pydantic_core import PydanticCustomError
+from collections.abc import Sequence
 
 from metassay.core.errors import BadInput
 from metassay.core.kinds import Chosen
@@ -14,16 +10,11 @@ from metassay.judges.composite import Member, chosen_members, own_notes, paid
 from metassay.judges.lazy_citations import question_of
 from metassay.judges.make import instruments_of
 from metassay.judges.protocol import Judge, Judgment, Pair
-from metassay.judges.record import JudgeKind
-from metassay.llm.needs import Resources, everyone
+from metassay.judges.record import Band, JudgeKind
+from metassay.llm.needs import everyone
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels, Level
 
-if TYPE_CHECKING:
-    from metassay.llm.prompts import Decoding
-
 FIRST, THEN = "first", "then"
-
-_Probability = Annotated[float, Field(ge=0, le=1)]
 
 
 class Members(Options):
@@ -40,15 +31,8 @@ class CascadeOptions(Options):
     (of three labels, of any but the positive one); null: it is unsure only where it abstains.
     """
 
-    unsure: Annotated[list[_Probability], Field(min_length=2, max_length=2)] | None = None
+    unsure: Band | None = None
     members: Members
-
-    @field_validator("unsure")
-    @classmethod
-    def _in_order(cls, band: list[float] | None) -> list[float] | None:
-        if band is not None and band[0] > band[1]:
-            raise PydanticCustomError("order", "must be [low, high]; exchange them")
-        return band
 
 
 class Cascade:
@@ -98,49 +82,36 @@ class Cascade:
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         """One judgment per pair; None for a citation that makes no difference."""
-        early = dict(zip((pair.pair_id for pair in pairs), self._first.judge(pairs), strict=True))
-        unsure = {question_of(pair) for pair in pairs if not self._sure(pair, early[pair.pair_id])}
+        early = self._first.judge(pairs)
+        each = list(zip(pairs, early, strict=True))
+        unsure = {question_of(pair) for pair, one in each if not self._sure(pair, one)}
         rest = [pair for pair in pairs if question_of(pair) in unsure]
         judged = self._then.judge(rest) if rest else []
         late = dict(zip((pair.pair_id for pair in rest), judged, strict=True))
         found = [
-            _said(THEN, late[pair.pair_id], early[pair.pair_id])
-            if pair.pair_id in late
-            else _said(FIRST, early[pair.pair_id])
-            for pair in pairs
+            _said(THEN, late[pair.pair_id], one) if pair.pair_id in late else _said(FIRST, one)
+            for pair, one in each
         ]
-        self._count(pairs, rest, found, late)
+        needed = [pair.pair_id in late for pair, one in zip(pairs, found, strict=True) if one]
+        self._late += sum(needed)
+        self._early += len(needed) - sum(needed)
+        asked = _questions(self._dear, rest)
+        self._asked += asked
+        self._unasked += _questions(self._dear, pairs) - asked
         return found
 
     def _sure(self, pair: Pair, judgment: Judgment | None) -> bool:
         if judgment is None:  # it is not needed
             return True
         band, p = self._options.unsure, judgment.probability
-        if judgment.status != "ok" or band is None:
-            return judgment.status == "ok"
         answer = INSTRUMENTS[pair.instrument].answer
-        if isinstance(answer, Level):
-            return True
+        if judgment.status != "ok" or band is None or isinstance(answer, Level):
+            return judgment.status == "ok"
         if p is None or not isinstance(answer, Labels):
             return False
         if judgment.label == answer.names[0]:
             return p >= band[1]
         return len(answer.names) == 2 and p <= band[0]
-
-    def _count(
-        self,
-        pairs: Sequence[Pair],
-        rest: Sequence[Pair],
-        found: Sequence[Judgment | None],
-        late: Collection[str],
-    ) -> None:
-        needed = [pair.pair_id for pair, one in zip(pairs, found, strict=True) if one is not None]
-        of_late = sum(pair_id in late for pair_id in needed)
-        self._late += of_late
-        self._early += len(needed) - of_late
-        asked = _questions(self._dear, rest)
-        self._asked += asked
-        self._unasked += _questions(self._dear, pairs) - asked
 
 
 def _said(who: str, judgment: Judgment | None, before: Judgment | None = None) -> Judgment | None:
@@ -163,17 +134,14 @@ def _questions(asking: Sequence[Chosen], pairs: Sequence[Pair]) -> int:
     """How many questions to language models there are about these pairs."""
     keys: set[str] = set()
     for one in asking if pairs else ():
-        asked = one.record.requests(pairs, one.options, _decoding(one))
+        # Only for who asks: reading prompts takes what asking takes.
+        from metassay.llm.prompts import Decoding
+
+        # What is counted is the same however a model's answers are drawn.
+        decoding = Decoding(one.record.model(one.options).model, 0.0, None, 1)
+        asked = one.record.requests(pairs, one.options, decoding)
         keys.update(request.key for request in asked.requests)
     return len(keys)
-
-
-def _decoding(one: Chosen) -> "Decoding":
-    """Of the model's name: what is counted is the same however its answers are drawn."""
-    # Only for who asks: reading prompts takes what asking takes.
-    from metassay.llm.prompts import Decoding
-
-    return Decoding(one.record.model(one.options).model, 0.0, None, 1)
 
 
 def _members(options: CascadeOptions) -> dict[str, Chosen]:
@@ -200,23 +168,14 @@ def _likely(options: CascadeOptions) -> set[str]:
     return {name for one in both for name in one.record.likely(one.options)}
 
 
-def _abstains(options: CascadeOptions) -> Collection[str]:
+def _abstains(options: CascadeOptions) -> set[str]:
     then = _members(options)[THEN]
-    found: Collection[str] = then.record.abstains(then.options)
-    return found
-
-
-def _make(
-    options: CascadeOptions,
-    resources: Resources,  # noqa: ARG001
-    members: Sequence[Judge],
-) -> Cascade:
-    return Cascade(options, members)
+    return set(then.record.abstains(then.options))
 
 
 KIND = JudgeKind(
     options=CascadeOptions,
-    make=_make,
+    make=lambda options, _resources, members: Cascade(options, members),
     instruments=tuple(INSTRUMENTS),
     members=_members,
     likely=_likely,

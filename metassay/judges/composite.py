@@ -28,16 +28,13 @@ def chosen_members(blocks: Mapping[str, Block]) -> dict[str, Chosen]:
     chosen: dict[str, Chosen] = {}
     problems: list[str] = []
     for name, block in blocks.items():
-        where = f"members > {name}"
+        where, inside = f"members > {name}", ""
         try:
             chosen[name] = choose(JUDGES, block, where=where)
-        except BadInput as error:
-            problems += error.problems
-            continue
-        try:
+            inside = f"{where} > "
             chosen[name].record.members(chosen[name].options)
         except BadInput as error:
-            problems += [f"{where} > {problem}" for problem in error.problems]
+            problems += [f"{inside}{problem}" for problem in error.problems]
     if problems:
         raise BadInput(problems)
     return chosen

@@ -107,9 +107,9 @@ class Penalties(Options):
     @model_validator(mode="after")
     def _examples_fit(self) -> Self:
         for one in self.examples:
-            named = [self._named(violation) for violation in one.violations]
-            many = self.most is not None and len(named) > self.most
-            if None in named or len({*named}) < one.grade or one.grade != len(named) or many:
+            named = {self._named(violation) for violation in one.violations}
+            many = self.most is not None and one.grade > self.most
+            if None in named or not one.grade == len(named) == len(one.violations) or many:
                 raise ValueError(
                     "examples: each needs as many violations as its grade says, each another one,"
                     " by its item's number or, without items, by what it is"
@@ -124,9 +124,7 @@ class Penalties(Options):
 
 Criterion = Scale | Penalties
 
-_READ: TypeAdapter[Criterion] = TypeAdapter(
-    Annotated[Scale | Penalties, Field(discriminator="kind")]
-)
+_READ: TypeAdapter[Criterion] = TypeAdapter(Annotated[Criterion, Field(discriminator="kind")])
 
 
 def criterion_of(pair: Pair) -> Criterion:

@@ -15,7 +15,6 @@ from metassay.judges.composite import Member, chosen_members, own_notes, paid
 from metassay.judges.lazy_citations import as_needed
 from metassay.judges.protocol import Judge, Judgment, Pair, Status
 from metassay.judges.record import JudgeKind
-from metassay.llm.needs import Resources
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels
 
 _GRAVITY: tuple[Status, ...] = get_args(Status)  # from ok to error
@@ -150,12 +149,8 @@ class Jury:
         quoted = {
             place: None for one in agree for place in zip(one.quotes, one.quote_starts, strict=True)
         }
-        found = Judgment(
-            "ok",
-            grade=grade,
-            quotes=tuple(quote for quote, _ in quoted),
-            quote_starts=tuple(start for _, start in quoted),
-        )
+        quotes, starts = tuple(quote for quote, _ in quoted), tuple(start for _, start in quoted)
+        found = Judgment("ok", grade=grade, quotes=quotes, quote_starts=starts)
         return found, [f"grades: {', '.join(f'{name} {g:g}' for name, g in grades.items())}"]
 
 
@@ -167,16 +162,11 @@ def _vote(judgment: Judgment, names: Sequence[str], *, spread: bool) -> dict[str
 
 
 def _counts(names: Sequence[str], votes: Mapping[str, Judgment]) -> list[str]:
-    by_label = {label: [n for n, one in votes.items() if one.label == label] for label in names}
     return [
         f"{label} {len(who)} of {len(votes)} ({', '.join(who)})"
-        for label, who in by_label.items()
-        if who
+        for label in names
+        if (who := [name for name, one in votes.items() if one.label == label])
     ]
-
-
-def _make(options: JuryOptions, resources: Resources, members: Sequence[Judge]) -> Jury:  # noqa: ARG001
-    return Jury(options, members)
 
 
 def _may_abstain(options: JuryOptions) -> list[str]:
@@ -194,7 +184,7 @@ def _may_abstain(options: JuryOptions) -> list[str]:
 
 KIND = JudgeKind(
     options=JuryOptions,
-    make=_make,
+    make=lambda options, _resources, members: Jury(options, members),
     instruments=tuple(INSTRUMENTS),
     members=lambda options: chosen_members(options.members),
     likely=lambda _: _LABELS,

@@ -13,9 +13,8 @@ from typing import NamedTuple
 from pydantic import Field
 
 from metassay.core.options import Options
-from metassay.judges.criteria import RUBRIC
+from metassay.judges.criteria import RUBRIC, Scale, content, criterion_of
 from metassay.judges.lazy_citations import as_needed
-from metassay.judges.lexical_grades import lexical_grade
 from metassay.judges.protocol import Judgment, Pair
 from metassay.judges.reading import (
     AXES,
@@ -27,15 +26,8 @@ from metassay.judges.reading import (
     read,
     read_plainly,
 )
-from metassay.judges.record import JudgeKind
-from metassay.scoring.pairing.instruments import (
-    ATTRIBUTION,
-    ATTRIBUTION_ALONE,
-    ATTRIBUTION_REST,
-    ENTAILMENT,
-    SUPPORT,
-    SUPPORT_GRADE,
-)
+from metassay.judges.record import TWO_WAY, JudgeKind
+from metassay.scoring.pairing.instruments import SUPPORT, SUPPORT_GRADE
 
 _ASIDE = NEGATIONS | SUBJECTS
 
@@ -81,7 +73,7 @@ class LexicalJudge:
 
     A grade of support, 0 to 3, is 3 times the share of the tokens that the fullest window without
     conflict has, rounded down: 3 is all of them, 2 two thirds, 1 one third. It is 0 if every window
-    has a conflict. The threshold has no part in it. Of rubrics see `lexical_grades`.
+    has a conflict. The threshold has no part in it. Of rubrics see `_level`.
     """
 
     def __init__(self, options: LexicalOptions) -> None:
@@ -101,7 +93,7 @@ class LexicalJudge:
 
     def _one(self, pair: Pair) -> Judgment:
         if pair.instrument in RUBRIC:
-            return lexical_grade(pair)
+            return _level(pair)
         answer = _ANSWERS[pair.instrument]
         said = _read_hypothesis(pair.hypothesis)
         wanted = [token for token in said.places if token not in _ASIDE]
@@ -114,17 +106,34 @@ class LexicalJudge:
         return answer(list(said.places), Reading(), plainly, self._options)
 
 
+def _level(pair: Pair) -> Judgment:
+    """The level of a scale, by the share of the premise's words that the hypothesis has.
+
+    It sees that words are missing, and no error: it is the floor for judges of rubrics, and lets a
+    rubric run without a model. The share is of the premise's distinct content tokens (of equal
+    weight; negations and "patient" aside). The scale's levels are equal bands of it
+    (`Scale.level`). So a text without words has the worst level. Abstained where nobody can say so
+    by words: from penalties, and where a text is held against nothing.
+    """
+    criterion = criterion_of(pair)
+    if not isinstance(criterion, Scale):
+        return Judgment("abstained", explanation="violations cannot be told by words")
+    wanted = _read_premise(content(pair.premise)).places.keys() - _ASIDE
+    if not wanted:
+        return Judgment("abstained", explanation="there are no words to hold the text against")
+    found = len(wanted & _read_hypothesis(pair.hypothesis).places.keys())
+    said = f"{found} of {len(wanted)} tokens found"
+    return Judgment("ok", grade=float(criterion.level(found, len(wanted))), explanation=said)
+
+
 def _label(
     wanted: Sequence[str], said: Reading, premise: Reading, options: LexicalOptions
 ) -> Judgment:
     needed = math.ceil(options.threshold * len(wanted) - 1e-9)
     window, conflicts = _best(wanted, said, premise, options.window, needed)
-    entailed = window.found >= needed and not conflicts
-    return Judgment(
-        "ok",
-        "entailed" if entailed else "not_entailed",
-        explanation=_explain(wanted, f", {needed} needed", premise, window, conflicts),
-    )
+    label = "entailed" if window.found >= needed and not conflicts else "not_entailed"
+    told = _explain(wanted, f", {needed} needed", premise, window, conflicts)
+    return Judgment("ok", label, explanation=told)
 
 
 def _grade(
@@ -132,20 +141,11 @@ def _grade(
 ) -> Judgment:
     window, conflicts = _best(wanted, said, premise, options.window, 1)
     grade = 0 if conflicts else int(SUPPORT.high) * window.found // len(wanted)
-    return Judgment(
-        "ok",
-        grade=float(grade),
-        explanation=_explain(wanted, "", premise, window, conflicts),
-    )
+    told = _explain(wanted, "", premise, window, conflicts)
+    return Judgment("ok", grade=float(grade), explanation=told)
 
 
-_ANSWERS = {
-    ENTAILMENT.name: _label,
-    ATTRIBUTION.name: _label,
-    ATTRIBUTION_ALONE.name: _label,
-    ATTRIBUTION_REST.name: _label,
-    SUPPORT_GRADE.name: _grade,
-}
+_ANSWERS = {**dict.fromkeys(TWO_WAY, _label), SUPPORT_GRADE.name: _grade}
 
 
 def _best(
@@ -171,12 +171,11 @@ def _windows(wanted: Sequence[str], premise: Reading, width: int) -> Iterator[_W
     inside: Counter[str] = Counter()
     right = 0
     for place, token in events:
-        grown = False
+        before = right
         while right < len(events) and events[right][0] < place + width:
             inside[events[right][1]] += 1
             right += 1
-            grown = True
-        if grown:
+        if right > before:
             yield _Window(len(inside), place, events[right - 1][0])
         inside[token] -= 1
         if not inside[token]:
@@ -213,9 +212,8 @@ def _number_conflict(
     others = {premise.units.get(place, "") for place in there}
     if not units or "" in others or units & others:  # a number without unit may have any
         return []
-    return [
-        f"{number} {' and '.join(sorted(units))} is {number} {' and '.join(sorted(others))} there"
-    ]
+    ours, theirs = (" and ".join(sorted(names)) for names in (units, others))
+    return [f"{number} {ours} is {number} {theirs} there"]
 
 
 def _negation_conflict(
@@ -242,9 +240,8 @@ def _side_conflict(
         # The side may be said elsewhere of a mention that has none by itself.
         elsewhere = all(_within(premise.places.get(side, ()), window) for side in ours)
         if all(theirs) or not elsewhere:
-            found.append(
-                f"{token}: {' and '.join(sorted(ours))} is {' and '.join(sorted(others))} there"
-            )
+            here, instead = (" and ".join(sorted(names)) for names in (ours, others))
+            found.append(f"{token}: {here} is {instead} there")
     return found
 
 

@@ -38,7 +38,7 @@ from metassay.judges.llm_calls import (
     sample,
     written,
 )
-from metassay.judges.llm_criteria import CriteriaCall, criteria_calls
+from metassay.judges.llm_criteria import CRITERIA_FORMS
 from metassay.judges.llm_probability import (
     NOT_FOUND,
     Probability,
@@ -72,116 +72,82 @@ from metassay.llm.structured import (
 )
 
 _ANSWER_FORM: Mapping[str, Kind] = {"sample": "text"}
-_OF_CRITERIA: Mapping[str, Kind] = {"against": "data", "text": "data", "items": "data"}
 
 
 def prompt_files(style: Style) -> list[PromptFile]:
     """The prompts that a judge of this style can use, whatever it is asked."""
-    found = [PromptFile(file_of(form.prompt), _filled(form)) for form in FORMS]
-    found += [PromptFile(file_of(name), _OF_CRITERIA) for name in llm_criteria.PROMPTS.values()]
-    found += [PromptFile(file_of(_answer_prompt(style)), _ANSWER_FORM)]
+    found = [PromptFile(file_of(form.prompt), form.filled) for form in (*FORMS, *CRITERIA_FORMS)]
+    found.append(PromptFile(file_of(_answer_prompt(style)), _ANSWER_FORM))
     return [*found, PromptFile(AGAIN_FILE, AGAIN_FILLED)]
 
 
 class Wording:
-    """Every form's prompt in one style, with the examples that are shown."""
+    """Every form's prompt in one style, with the examples that are shown: a criterion's own."""
 
-    def __init__(self, style: Style, shots: int, *, single: bool, prompts: Path = PROMPTS) -> None:
-        """BadInput if a prompt or one of its examples is not usable.
-
-        `shots`: how many examples are shown; `single`: of each only the first question. Of a
-        criterion they are its own, as far as it has so many.
-        """
-        self._style, self._shots = style, shots
-        answers = load(_answer_prompt(style), prompts, filled=_ANSWER_FORM)
+    def __init__(self, options: "LlmOptions", prompts: Path) -> None:
+        """BadInput if a prompt or one of its examples is not usable."""
+        self._style, self._shots = options.style, options.shots
+        answers = load(_answer_prompt(options.style), prompts, filled=_ANSWER_FORM)
         self._prompts = {
-            form: join(load(form.prompt, prompts, filled=_filled(form)), answers) for form in FORMS
-        }
-        self._of_criteria = {
-            asks: join(load(name, prompts, filled=_OF_CRITERIA), answers)
-            for asks, name in llm_criteria.PROMPTS.items()
+            form: join(load(form.prompt, prompts, filled=form.filled), answers)
+            for form in (*FORMS, *CRITERIA_FORMS)
         }
         problems = [
-            problem
-            for form, prompt in self._prompts.items()
-            for problem in _example_problems(form, prompt, shots)
+            p for form in FORMS for p in _example_problems(form, self._prompts[form], options.shots)
         ]
         if problems:
             raise BadInput(problems)
-        self._shown = {form: list(self._examples(form, shots, single)) for form in FORMS}
+        single = options.per_call == "claim"  # then of each example the first question is shown
+        self._shown = {form: list(self._examples(form, single)) for form in FORMS}
 
     @property
     def hash(self) -> str:
         """Of all that can change an answer: 8 hex digits of a SHA-256."""
-        said = [
-            [prompt.signature, sample(form, self._style), [m.content for m in self._shown[form]]]
-            for form, prompt in self._prompts.items()
-        ]
-        said += [
-            [prompt.signature, llm_criteria.sample(asks, self._style)]
-            for asks, prompt in self._of_criteria.items()
-        ]
+        said: list[list[object]] = []
+        for form, prompt in self._prompts.items():
+            said.append([prompt.signature, self._sample(form)])
+            if form in self._shown:
+                said[-1].append([message.content for message in self._shown[form]])
         canonical = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(canonical.encode("utf-8")).hexdigest()[:8]
 
     def messages(self, call: Call, items: Sequence[Item]) -> tuple[Message, ...]:
-        """What is said in a call about some of its questions."""
-        listed = [{"number": item.number, **item.content} for item in items]
-        system, user = self._render(call.form, call.material, listed)
-        return (system, *self._shown[call.form], user)
-
-    def of_criteria(self, call: CriteriaCall, items: Sequence[Item]) -> tuple[Message, ...]:
-        """What is said in a call about some of its criteria, with the first examples of each."""
-        shown: list[Message] = []
-        for item in items:
-            criterion = call.criteria[item.number - 1]
+        """What is said in a call about some of its questions, with the examples of each."""
+        shown = [*self._shown.get(call.form, ())]
+        for number, content in items if call.criteria else ():
+            criterion = call.criteria[number - 1]
             for example in criterion.examples[: self._shots]:
-                asked = [Item(1, item.content)]
-                texts = (example.against or None, example.text)
-                shown.append(self._render_criteria(call.instrument, texts, asked)[-1])
-                answer = llm_criteria.solved(criterion, example, self._style)
-                shown.append(Message("assistant", answer))
-        texts = (call.against or None, call.text)
-        system, user = self._render_criteria(call.instrument, texts, items)
+                texts = {"against": example.against or None, "text": example.text}
+                shown.append(self._render(call.form, texts, [Item(1, content)])[-1])
+                solved = llm_criteria.solved(criterion, example, self._style)
+                shown.append(Message("assistant", solved))
+        system, user = self._render(call.form, call.material, items)
         return (system, *shown, user)
 
-    def _render_criteria(
-        self, instrument: str, texts: tuple[str | None, str], items: Sequence[Item]
-    ) -> tuple[Message, ...]:
-        return render(
-            self._of_criteria[instrument],
-            **dict(zip(("against", "text"), texts, strict=True)),
-            items=[{"number": item.number, **item.content} for item in items],
-            sample=llm_criteria.sample(instrument, self._style),
-        )
-
     def _render(
-        self, form: Form, material: Mapping[str, object], listed: Sequence[object]
+        self, form: Form, material: Mapping[str, object], items: Sequence[Item]
     ) -> tuple[Message, ...]:
-        form_of_answers = sample(form, self._style)
-        return render(self._prompts[form], **material, items=listed, sample=form_of_answers)
+        listed = [{"number": item.number, **item.content} for item in items]
+        return render(self._prompts[form], **material, items=listed, sample=self._sample(form))
 
-    def _examples(self, form: Form, shots: int, single: bool) -> Iterator[Message]:
-        for example in self._prompts[form].examples[:shots]:
+    def _sample(self, form: Form) -> str:
+        if form in CRITERIA_FORMS:
+            return llm_criteria.sample(form.instruments[0], self._style)
+        return sample(form, self._style)
+
+    def _examples(self, form: Form, single: bool) -> Iterator[Message]:
+        for example in self._prompts[form].examples[: self._shots]:
             items = example["items"][: 1 if single else None]
-            questions = [
-                {"number": number, **{name: item[name] for name in form.asks}}
-                for number, item in enumerate(items, start=1)
-            ]
+            questions = numbered([{name: item[name] for name in form.asks} for item in items])
             material = example[form.material]
             if form.passages:
                 material = numbered_passages(material)
-            _, user = self._render(form, {form.material: material}, questions)
-            yield user
+            yield self._render(form, {form.material: material}, questions)[-1]
             yield Message("assistant", written(form, self._style, items))
 
 
 def _answer_prompt(style: Style) -> str:
     return f"answer-{style.replace('_', '-')}"
-
-
-def _filled(form: Form) -> Mapping[str, Kind]:
-    return {form.material: "data", "items": "data"}
 
 
 def _example_problems(form: Form, prompt: Prompt, shots: int) -> Iterator[str]:
@@ -206,7 +172,7 @@ def _example_problems(form: Form, prompt: Prompt, shots: int) -> Iterator[str]:
 
 
 def _texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def _solved(item: Any, form: Form, model: type[Answer]) -> bool:
@@ -295,7 +261,7 @@ class LlmJudge:
         self._options = options
         self._ask = ask
         self._decoding = decoding
-        self._wording = _wording(options, prompts)
+        self._wording = Wording(options, prompts)
         self._found = Found()
         self._again = Again(prompts)
         self._tally = RoundTally(options.rounds)
@@ -315,10 +281,7 @@ class LlmJudge:
 
     @property
     def notes(self) -> Sequence[str]:
-        """What asking again won, was repaired, has no probability, or was quoted and isn't there.
-
-        What is missing or failed is counted by who asks.
-        """
+        """What asking again won, was repaired, has no probability, or quotes what isn't there."""
         lacking = [
             f"{count:,} of {self._labelled:,} labels have no probability: {why}"
             for why, count in sorted(self._without.items())
@@ -336,42 +299,39 @@ class LlmJudge:
         calls, groups = _groups(pairs, self._options, self._decoding, self._wording)
         flat = [group for own in groups for group in own]
         rounds = self._options.rounds
-        answered = iter(ask_groups(self._ask, flat, rounds=rounds, again=self._again))
-        found: dict[str, Judgment] = {}
+        answered = ask_groups(self._ask, flat, rounds=rounds, again=self._again)
+        for results in answered:
+            self._tally.add(results)
+        answers, found = iter(answered), dict[str, Judgment]()
         for call, own in zip(calls, groups, strict=True):
-            results = [next(answered) for _ in own]
-            for one in results:
-                self._tally.add(one)
+            of_call = [next(answers) for _ in own]
             for place, asked in enumerate(call.pairs):
-                here = [one[place] for one in results]
-                if isinstance(call, CriteriaCall):
+                here = [results[place] for results in of_call]
+                if call.criteria:
                     found[asked[0].pair_id] = self._graded(call, place, here[0])
                 else:
                     found.update(_judgments(call, asked, self._said(call, place + 1, here)))
         return [found[pair.pair_id] for pair in pairs]
 
     def _said(self, call: Call, number: int, results: Sequence[ItemResult[Answer]]) -> _Said:
-        """What one answer, or several to the same question, come to."""
         options, labels = self._options, [str(value) for value in call.form.values]
-        fields = [one.value.model_dump() for one in results if one.value is not None]
+        fields = [result.value.model_dump() for result in results if result.value is not None]
         if len(fields) < len(results) / 2 or not fields:  # of a few, shares would mean little
-            failed = next(one.status for one in results if one.value is None)
+            failed = next(result.status for result in results if result.value is None)
             return _Said(failed, {}, None, _counts(results))
         shares = None
         if call.form.field == "label" and options.probability != "none":
             self._labelled += 1
-            said = [str(one["label"]) for one in fields]
-            shares = (
-                by_samples(said, labels)
-                if options.probability == "samples"
-                else self._likely(results[0], number, labels)
-            )
+            if options.probability == "samples":
+                shares = by_samples([str(answer["label"]) for answer in fields], labels)
+            else:
+                shares = self._likely(results[0], number, labels)
         if shares is None:
             return _Said("ok", fields[0], None, _counts(results))
         label = fields[0]["label"] if len(results) == 1 else max(labels, key=shares.__getitem__)
         status, label, p = decided(shares, label, options.threshold, options.abstain)
         # Where the threshold decides otherwise than all answers, these named nothing for it.
-        like = next((one for one in fields if one["label"] == label), None)
+        like = next((answer for answer in fields if answer["label"] == label), None)
         unnamed = fields[0] | {"label": label} | ({"passages": []} if call.form.passages else {})
         return _Said(status, like or unnamed, p, _counts(results))
 
@@ -392,13 +352,13 @@ class LlmJudge:
             return None
         return found
 
-    def _graded(self, call: CriteriaCall, place: int, result: ItemResult[Answer]) -> Judgment:
+    def _graded(self, call: Call, place: int, result: ItemResult[Answer]) -> Judgment:
         """The grade of one criterion, and where its evidence is in the text."""
         counts = _counts([result])
         if result.value is None:
             return Judgment(result.status, **counts)
         said = llm_criteria.graded(call.criteria[place], result.value.model_dump())
-        quotes, starts = self._found.located(said.quotes, call.text)
+        quotes, starts = self._found.located(said.quotes, str(call.material["text"]))
         counts |= {"quotes": quotes, "quote_starts": starts}
         return Judgment("ok", grade=said.grade, explanation=said.explanation, **counts)
 
@@ -406,14 +366,11 @@ class LlmJudge:
 def requests(
     pairs: Sequence[Pair], options: LlmOptions, decoding: Decoding, *, prompts: Path = PROMPTS
 ) -> Requests:
-    """What the judge asks of these pairs at first: all that it asks if every answer is sound.
-
-    `answer_length` is per question.
-    """
-    calls, nested = _groups(pairs, options, decoding, _wording(options, prompts))
+    """What the judge asks of these pairs at first; `answer_length` is per question."""
+    calls, nested = _groups(pairs, options, decoding, Wording(options, prompts))
     groups = [group for own in nested for group in own]
     most = most_requests(groups, options.rounds)
-    of_criteria = sum(len(call.criteria) for call in calls if isinstance(call, CriteriaCall))
+    of_criteria = sum(len(call.criteria) for call in calls)
     questions = sum(len(own[0].items) for own in nested)
     share = of_criteria / questions if questions else 0.0
     length = (1 - share) * ANSWER_LENGTH[options.style] + share * GRADE_LENGTH[options.style]
@@ -421,27 +378,20 @@ def requests(
     return Requests(first_requests(groups), most, length * each, Again(prompts).longest)
 
 
-def _wording(options: LlmOptions, prompts: Path) -> Wording:
-    single = options.per_call == "claim"
-    return Wording(options.style, options.shots, single=single, prompts=prompts)
-
-
 def _groups(
     pairs: Sequence[Pair], options: LlmOptions, decoding: Decoding, wording: Wording
-) -> tuple[list[Call | CriteriaCall], list[list[Group[Answer]]]]:
+) -> tuple[list[Call], list[list[Group[Answer]]]]:
     """The calls, and for each the groups that ask it: one, or one for each sample."""
     most = 1 if options.per_call == "claim" else options.most
-    calls: list[Call | CriteriaCall] = [*calls_of(pairs, most), *criteria_calls(pairs, most)]
+    of_criteria = sorted(CRITERIA_FORMS, key=lambda form: form.instruments)
+    calls = calls_of((*FORMS, *of_criteria), pairs, most)
     return calls, [
-        [_group_of_criteria(call, options.style, decoding, wording)]
-        if isinstance(call, CriteriaCall)
-        else [_group(call, options, one, wording) for one in _decodings(call, options, decoding)]
+        [_group(call, options, drawn, wording) for drawn in _decodings(call, options, decoding)]
         for call in calls
     ]
 
 
 def _decodings(call: Call, options: LlmOptions, decoding: Decoding) -> list[Decoding]:
-    """How each of the answers to a call is drawn."""
     if call.form.field == "grade" or options.probability != "samples":
         return [decoding]
     drawn = decoding._replace(temperature=options.samples.temperature)
@@ -449,34 +399,25 @@ def _decodings(call: Call, options: LlmOptions, decoding: Decoding) -> list[Deco
 
 
 def _group(call: Call, options: LlmOptions, decoding: Decoding, wording: Wording) -> Group[Answer]:
+    """A call as it is asked; each criterion has a model of its answer, which no schema mixes up."""
     style = options.style
-    answer = answer_model(call.form, style, len(call.passages))
-    schema = schema_of(answer) if style in JSON_STYLES else None
-    likely = call.form.field == "label" and options.probability == "logprobs"
-
-    def build(items: list[Item]) -> ChatRequest:
-        request = decoding.request(wording.messages(call, items), schema)
-        return dataclasses.replace(request, logprobs=options.top_logprobs) if likely else request
-
-    return Group(numbered(call.questions), build, answer, entries_of(call.form, style))
-
-
-def _group_of_criteria(
-    call: CriteriaCall, style: Style, decoding: Decoding, wording: Wording
-) -> Group[Answer]:
-    """The criteria of a call: each has a model of its answer, and the schema allows no other."""
-    models = {
+    answer, entries = Answer, llm_criteria.entries_of(style)
+    own = {
         number: llm_criteria.answer_model(criterion, number, style)
         for number, criterion in enumerate(call.criteria, start=1)
     }
+    if not own:
+        answer = answer_model(call.form, style, len(call.passages))
+        entries = entries_of(call.form, style)
+    likely = call.form.field == "label" and options.probability == "logprobs"
 
     def build(items: list[Item]) -> ChatRequest:
-        in_json = style in JSON_STYLES
-        schema = schema_of(*(models[item.number] for item in items)) if in_json else None
-        return decoding.request(wording.of_criteria(call, items), schema)
+        models = dict.fromkeys(own.get(item.number, answer) for item in items)
+        schema = schema_of(*models) if style in JSON_STYLES else None
+        request = decoding.request(wording.messages(call, items), schema)
+        return dataclasses.replace(request, logprobs=options.top_logprobs) if likely else request
 
-    asked = numbered([llm_criteria.question(criterion) for criterion in call.criteria])
-    return Group(asked, build, Answer, llm_criteria.entries_of(style), models)
+    return Group(numbered(call.questions), build, answer, entries, own)
 
 
 def _judgments(call: Call, pairs: Sequence[Pair], said: _Said) -> Iterator[tuple[str, Judgment]]:
@@ -512,7 +453,6 @@ def _counts(results: Sequence[ItemResult[Answer]]) -> dict[str, Any]:
 
 
 def _drawn(options: LlmOptions) -> str:
-    """How labels get a probability, and what it decides, as recipes print it."""
     if options.probability == "none":
         return ""
     how = f"logprobs:{options.top_logprobs}"
@@ -528,7 +468,6 @@ def _heat(samples: Samples) -> str:
 
 
 def _likely_for(options: LlmOptions) -> list[str]:
-    """The instruments whose answers have a probability."""
     forms = [form for form in FORMS if form.field == "label" and options.probability != "none"]
     return [name for form in forms for name in form.instruments]
 

@@ -16,9 +16,11 @@ from typing import Any, Literal, NamedTuple, Self
 
 from pydantic import create_model, model_validator
 
+from metassay.judges.criteria import Criterion
 from metassay.judges.lazy_citations import leaves_out
 from metassay.judges.protocol import Pair
 from metassay.llm.answers import MARK, Read, last_lines, lines_below
+from metassay.llm.prompts import Kind
 from metassay.llm.structured import Answer, Entries, json_entries
 
 PerCall = Literal["part", "claim"]
@@ -35,16 +37,17 @@ class Call(NamedTuple):
     questions: Sequence[Mapping[str, object]]
     pairs: Sequence[Sequence[Pair]]
     passages: tuple[str, ...] = ()  # by number, from 1, where an answer names some
+    criteria: Sequence[Criterion] = ()  # by number, where each question is a rubric's criterion
 
 
 @dataclass(frozen=True)
 class Form:
     """How an instrument (or a family of them) is asked, and what may be answered.
 
-    `prompt` is its file in prompts/, with a variable `material` for what all questions of a call
-    share, and `items` for the questions, which have the texts `asks`. `field` is the answer's,
-    `values` what it may be. `calls(form, pairs, most)` puts pairs into calls, of at most `most`
-    questions if it is a number. `passages`: an answer also names the passages that it rests on.
+    `prompt` is its file in prompts/, with a variable `material` (and maybe `against`) for what all
+    questions of a call share, and `items` for the questions, which have the texts `asks`. `field`
+    is the answer's, `values` what it may be. `calls(form, pairs, most)` puts pairs into calls, of
+    at most `most` questions if it is a number. `passages`: an answer also names those it rests on.
     """
 
     instruments: tuple[str, ...]
@@ -53,20 +56,25 @@ class Form:
     asks: tuple[str, ...]
     field: Literal["label", "grade"]
     values: tuple[str | int, ...]
-    calls: "Callable[[Form, Sequence[Pair], int | None], Iterator[Call]]"
+    calls: "Callable[[Form, Sequence[Pair], int | None], Iterable[Call]]"
     passages: bool = False
+    against: bool = False
+
+    @property
+    def filled(self) -> Mapping[str, Kind]:
+        """The kinds of the variables that are filled in."""
+        names = [self.material, *(["against"] if self.against else []), "items"]
+        return dict.fromkeys(names, "data")
 
 
-def calls_of(pairs: Iterable[Pair], most: int | None) -> list[Call]:
-    """The calls that ask every pair, in order of instrument and of what they rest on."""
+def calls_of(forms: Iterable[Form], pairs: Iterable[Pair], most: int | None) -> list[Call]:
+    """The calls that ask every pair once, in order of forms and of what they rest on."""
     distinct = sorted({pair.pair_id: pair for pair in pairs}.values(), key=_order)
-    return [
-        call
-        for form in FORMS
-        for call in form.calls(
-            form, [p for p in distinct if p.instrument in form.instruments], most
-        )
-    ]
+    calls: list[Call] = []
+    for form in forms:
+        own = [pair for pair in distinct if pair.instrument in form.instruments]
+        calls += form.calls(form, own, most)
+    return calls
 
 
 def numbered_passages(passages: Sequence[str]) -> list[dict[str, object]]:
@@ -75,10 +83,10 @@ def numbered_passages(passages: Sequence[str]) -> list[dict[str, object]]:
 
 
 def attributed(call: Call, pair: Pair, label: str, named: Collection[int]) -> str:
-    """What an answer about passages that a statement cites says of one question about it.
+    """What an answer about the passages that a statement cites says of one question about it.
 
-    A passage alone counts as entailing if the passages together do and it is named; the others
-    without it, if those together do and it is not named.
+    A passage alone entails if all together do and it is named; the others without it, if all
+    together do and it is not named.
     """
     if is_whole(call, pair):
         return label
@@ -97,48 +105,43 @@ def _order(pair: Pair) -> tuple[str, ...]:
     return (pair.context or "", pair.premise, pair.author, pair.part, pair.hypothesis, pair.pair_id)
 
 
-def _grouped(pairs: Sequence[Pair], key: Callable[[Pair], Hashable]) -> Iterator[list[Pair]]:
+def grouped(pairs: Sequence[Pair], key: Callable[[Pair], Hashable]) -> Iterable[list[Pair]]:
+    """Pairs of equal keys, in the order in which the keys come."""
     groups: dict[Hashable, list[Pair]] = {}
     for pair in pairs:
         groups.setdefault(key(pair), []).append(pair)
-    yield from groups.values()
+    return groups.values()
+
+
+def in_calls_of(most: int | None, group: list[Pair]) -> Iterator[list[Pair]]:
+    """The group in pieces of at most `most` pairs, if it is a number."""
+    size = most or len(group)
+    for start in range(0, len(group), size):
+        yield group[start : start + size]
 
 
 def _against_a_premise(form: Form, pairs: Sequence[Pair], most: int | None) -> Iterator[Call]:
     """All hypotheses of one author's part against one premise, or `most` of them, in one call."""
-    for group in _grouped(pairs, lambda p: (p.instrument, p.premise, p.author, p.part)):
-        size = most or len(group)
-        for start in range(0, len(group), size):
-            own = group[start : start + size]
-            material = {form.material: own[0].premise}
+    for group in grouped(pairs, lambda p: (p.instrument, p.premise, p.author, p.part)):
+        for own in in_calls_of(most, group):
             questions = [{"hypothesis": pair.hypothesis} for pair in own]
-            yield Call(form, material, questions, [[pair] for pair in own])
+            yield Call(form, {form.material: own[0].premise}, questions, [[pair] for pair in own])
 
 
 def _of_statements(form: Form, pairs: Sequence[Pair], _: int | None) -> Iterator[Call]:
-    """One call per cited statement, which answers all that is asked about its citations.
-
-    If not all of its passages are there, as where a jury asks for one that a member left out, each
-    question is asked by itself.
-    """
-    for group in _grouped(pairs, lambda p: (p.context or p.premise, p.hypothesis)):
+    """One call per cited statement; each question alone where not all of its passages are there."""
+    for group in grouped(pairs, lambda p: (p.context or p.premise, p.hypothesis)):
         whole = group[0].context or group[0].premise
         passages = _cited(whole, {pair.premise for pair in group if pair.instrument == ALONE})
         shared = [p for p in group if p.instrument == TOGETHER or _about(p, passages)]
-        if shared:
-            yield _of_statement(form, passages or (whole,), shared)
-        for pair in group:
-            if pair not in shared:
-                yield _of_statement(form, (pair.premise,), [pair])
-
-
-def _of_statement(form: Form, passages: tuple[str, ...], pairs: Sequence[Pair]) -> Call:
-    material = {form.material: numbered_passages(passages)}
-    return Call(form, material, [{"statement": pairs[0].hypothesis}], [pairs], passages)
+        calls = [(passages or (whole,), shared)] if shared else []
+        calls += [((pair.premise,), [pair]) for pair in group if pair not in shared]
+        for texts, asked in calls:
+            material = {form.material: numbered_passages(texts)}
+            yield Call(form, material, [{"statement": asked[0].hypothesis}], [asked], texts)
 
 
 def _of_two_texts(form: Form, pairs: Sequence[Pair], _: int | None) -> Iterator[Call]:
-    """One call per pair of texts in one order."""
     for pair in pairs:
         question = {"first": pair.premise, "second": pair.hypothesis}
         yield Call(form, {form.material: pair.context}, [question], [[pair]])
@@ -226,8 +229,7 @@ class _Naming(Answer):
 def answer_model(form: Form, style: Style, passages: int = 0) -> type[Answer]:
     """What is answered of one question: number, the reason before it if wanted, and the answer.
 
-    `passages`: how many there are to name, where the form names them. Of a statement that is not
-    entailed, passages may be named, too; they mean nothing.
+    Of a statement that is not entailed, some of the `passages` may be named; they mean nothing.
     """
     value: Any = Literal[form.values]
     fields: dict[str, Any] = {form.field: (value, ...)}

@@ -7,17 +7,33 @@ that does not fit is asked for again, that criterion alone.
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict, Field, create_model
 
-from metassay.judges.criteria import PENALTIES, SCALE, Criterion, Example, Scale, criterion_of
-from metassay.judges.llm_calls import JSON_STYLES, Style, found_by, reason_of, reply
+from metassay.judges.criteria import (
+    PENALTIES,
+    RUBRIC,
+    SCALE,
+    Criterion,
+    Example,
+    Scale,
+    criterion_of,
+)
+from metassay.judges.llm_calls import (
+    JSON_STYLES,
+    Call,
+    Form,
+    Style,
+    found_by,
+    grouped,
+    in_calls_of,
+    reason_of,
+    reply,
+)
 from metassay.judges.protocol import Pair
 from metassay.llm.structured import Answer, Entries
-
-PROMPTS: Mapping[str, str] = {SCALE: "judge-scale", PENALTIES: "judge-penalties"}
 
 _NUMBER = re.compile(r"0|-?[1-9]\d{0,8}")
 _ITEMS = re.compile(r"items? (\d{1,9}(?:, \d{1,9})*)")
@@ -36,16 +52,6 @@ _SAMPLES: Mapping[str, Sequence[Mapping[str, Any]]] = {
 _LINES: Mapping[str, Sequence[str]] = {SCALE: ("2", "1"), PENALTIES: ("items 2, 3", _NONE, "1")}
 
 
-class CriteriaCall(NamedTuple):
-    """One call: a text, what it is held against ("": nothing), and by number criteria and pairs."""
-
-    instrument: str
-    against: str
-    text: str
-    criteria: Sequence[Criterion]
-    pairs: Sequence[Sequence[Pair]]
-
-
 class Graded(NamedTuple):
     """What an answer comes to; `quotes` are as the model gave them, none of them empty."""
 
@@ -54,25 +60,25 @@ class Graded(NamedTuple):
     explanation: str | None
 
 
-def criteria_calls(pairs: Iterable[Pair], most: int | None) -> list[CriteriaCall]:
-    """The calls that ask every pair of a rubric, at most `most` criteria each if it is a number.
-
-    They are in order of instrument, of texts and of criteria; equal pairs are asked once.
-    """
-    known = {pair.pair_id: pair for pair in pairs if pair.instrument in PROMPTS}
-    groups: dict[tuple[str, str, str], list[Pair]] = {}
-    for pair in sorted(known.values(), key=_order):
-        groups.setdefault((pair.instrument, pair.premise, pair.hypothesis), []).append(pair)
-    return [
-        CriteriaCall(*texts, [criterion_of(pair) for pair in own], [[pair] for pair in own])
-        for texts, group in groups.items()
-        for start in range(0, len(group), most or len(group))
-        for own in [group[start : start + (most or len(group))]]
-    ]
+def _calls(form: Form, pairs: Sequence[Pair], most: int | None) -> Iterator[Call]:
+    """All criteria by which a text is read, against the same, or `most` of them, in one call."""
+    ordered = sorted(
+        pairs, key=lambda p: (p.premise, p.hypothesis, criterion_of(p).criterion, p.pair_id)
+    )
+    for group in grouped(ordered, lambda p: (p.premise, p.hypothesis)):
+        for own in in_calls_of(most, group):
+            criteria = [criterion_of(pair) for pair in own]
+            material = {"against": own[0].premise or None, "text": own[0].hypothesis}
+            questions = [_question(criterion) for criterion in criteria]
+            yield Call(form, material, questions, [[pair] for pair in own], (), criteria)
 
 
-def question(criterion: Criterion) -> dict[str, object]:
-    """What a prompt shows of a criterion, beside its number."""
+CRITERIA_FORMS = tuple(
+    Form((name,), f"judge-{name}", "text", (), "grade", (), _calls, against=True) for name in RUBRIC
+)
+
+
+def _question(criterion: Criterion) -> dict[str, object]:
     asks: dict[str, object] = {"criterion": criterion.criterion, "asks": criterion.asks}
     if isinstance(criterion, Scale):
         return asks | {"levels": {str(n): criterion.levels[str(n)] for n in criterion.grades}}
@@ -138,14 +144,14 @@ def _scale_model(number: int, levels: tuple[int, ...], style: Style) -> type[Ans
 def _penalties_model(number: int, items: int, most: int | None, style: Style) -> type[Answer]:
     """Limits are checked after the schema, which not every endpoint would take with them."""
     item: Any = Literal[tuple(range(1, items + 1))] if items else None
-    few = functools.partial(_few, most)
+    few = AfterValidator(functools.partial(_few, most))
     if style in JSON_STYLES:
         named: dict[str, Any] = {"item": (item, ...)} if items else {"what": (str, ...)}
         named["quote"] = (str, ...)
         violation: Any = create_model(f"Violation{number}", __config__=_STRICT, **named)
-        return _model(number, style, {"violations": (_checked(list[violation], few), ...)})
+        return _model(number, style, {"violations": (Annotated[list[violation], few], ...)})
     if items:
-        return _model(number, style, {"violated": (_checked(list[item], few), ...)})
+        return _model(number, style, {"violated": (Annotated[list[item], few], ...)})
     return _model(number, style, {"grade": (Annotated[int, Field(ge=0, le=most)], ...)})
 
 
@@ -153,10 +159,6 @@ def _model(number: int, style: Style, fields: Mapping[str, Any]) -> type[Answer]
     place: Any = Literal[number]
     fields = {"number": (place, ...), **reason_of(style), **fields}
     return create_model(f"Answered{number}", __base__=Answer, **fields)
-
-
-def _checked(type_: Any, check: Callable[[Any], Any]) -> Any:
-    return Annotated[type_, AfterValidator(check)]
 
 
 def _few(most: int | None, found: Sequence[Any]) -> Sequence[Any]:
@@ -189,8 +191,3 @@ def _read(said: str) -> dict[str, Any]:
 
 def _distinct(quotes: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(quote.strip() for quote in quotes if quote.strip()))
-
-
-def _order(pair: Pair) -> tuple[str, ...]:
-    name = criterion_of(pair).criterion
-    return (pair.instrument, pair.premise, pair.hypothesis, name, pair.pair_id)

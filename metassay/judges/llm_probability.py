@@ -47,8 +47,7 @@ class Samples(Options):
 def starts_of(reply: Reply, style: Style) -> dict[int | None, int]:
     """Where the answer to each number starts among a reply's tokens, in characters.
 
-    None stands for the only answer of a reply that gives it no number. Empty where the tokens don't
-    say it once for each.
+    None stands for the only answer without a number. Empty where that is not clear for each.
     """
     text = "".join(map(_shown, reply.logprobs or ()))
     if style not in JSON_STYLES:
@@ -62,10 +61,7 @@ def starts_of(reply: Reply, style: Style) -> dict[int | None, int]:
 def by_tokens(
     tokens: Sequence[TokenLogprobs], start: int, labels: Sequence[str], label: str
 ) -> Shares | Why:
-    """The probability of each label where the `label` was written, from character `start` on.
-
-    Or why there is none.
-    """
+    """The probability of each label where `label` was written, from `start` on; or why none."""
     mass = dict.fromkeys(labels, 0.0)
     path, hidden, written, left, at = 1.0, 0.0, "", list(labels), 0
     for token in tokens:
@@ -107,8 +103,8 @@ def decided(
 ) -> tuple[Status, str | None, float]:
     """Status, label and the positive label's probability, which is that of the first one.
 
-    As of other judges: of two labels the threshold decides, and inside of the band nothing does. Of
-    three it is the given one, if its own probability reaches the band's upper end.
+    Of two labels the threshold decides, and inside of the band nothing does. Of three it is the
+    given one, if its own probability reaches the band's upper end.
     """
     (positive, other, *more), probability = shares, min(1.0, next(iter(shares.values())))
     if more:
@@ -125,7 +121,6 @@ def _shown(token: TokenLogprobs) -> str:
 
 
 def _options(token: TokenLogprobs) -> tuple[float, dict[str, float]]:
-    """The probability of a token, and of each other text in its place."""
     others = {text: math.exp(logprob) for text, logprob in token.top if text != token.token}
     return math.exp(token.logprob), others
 

@@ -8,10 +8,11 @@ import functools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
 
 from metassay.core.errors import BadInput
-from metassay.judges.chunking import pieces, windows
 from metassay.judges.lazy_citations import as_needed
 from metassay.judges.nli_answers import (
     CONTRADICTED,
@@ -22,19 +23,20 @@ from metassay.judges.nli_answers import (
     Shares,
     hangs,
     labels_of,
+    pieces,
     shares,
     three_way,
     two_way,
+    windows,
     written,
 )
-from metassay.judges.nli_options import NliOptions
 from metassay.judges.protocol import Judgment, Pair
-from metassay.judges.record import JudgeKind
+from metassay.judges.record import TWO_WAY, Band, JudgeKind, Probability
 from metassay.models import extra
 from metassay.models.digits import PROBABILITY
-from metassay.models.loading import identify
+from metassay.models.loading import NetworkOptions, identify
 from metassay.models.outputs import Task, device_kind, outputs
-from metassay.models.pair_inputs import Wording
+from metassay.models.pair_inputs import HYPOTHESIS, PREMISE, Wording
 from metassay.models.pair_scores import (
     METHOD,
     PACKAGES,
@@ -45,13 +47,92 @@ from metassay.models.pair_scores import (
     load_encoder_decoder,
 )
 from metassay.models.store import STORE
-from metassay.scoring.pairing.instruments import (
-    ATTRIBUTION,
-    ATTRIBUTION_ALONE,
-    ATTRIBUTION_REST,
-    ENTAILMENT,
-    THREE_WAY,
-)
+from metassay.scoring.pairing.instruments import THREE_WAY
+
+_Label = Literal["entailed", "not_entailed", "neutral", "contradicted"]
+_Spellings = Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
+_FORMS = {  # the options that only some forms have
+    "classification": ("head", "labels"),
+    "seq2seq": ("words", "read"),
+    "causal": ("words", "chat", "system"),
+}
+
+
+class NliOptions(NetworkOptions):
+    """A model, how it is asked, and how its answers are read.
+
+    `form`: classification, seq2seq or causal. `template`: the input, with {premise} and
+    {hypothesis}; a classifier may leave it out, and the tokenizer joins the two.
+
+    Of a classifier: `head`: what classifies, the whole `sequence`, or each token, of which the
+    first one counts (`first_token`); `labels`: what its classes are called, in their order, where
+    its own names don't tell. Of the others: `words`: the answer that stands for each label, or
+    several spellings of it. Of seq2seq: `read`: the words' probabilities where the answer begins,
+    or the answer that is `generated`. Of causal: `chat`: the template is put to the model as a
+    user's message, after a `system` message if there is one.
+
+    `max_tokens`: the longest input; null for the model's own limit. `window`: a longer premise is
+    read in windows of whole sentences with at most so many tokens together; null: at once.
+    `stride`: how many tokens after its beginning the next window begins; null: with no overlap.
+    `threshold`: the probability from which a pair is entailed (three_way has the likeliest label).
+    `abstain`: [low, high], between which the judge is not sure enough. `batch_tokens`: how many
+    tokens are read at once, padding included (about 512 suits a processor, 16384 a GPU); it is for
+    speed, and changes last digits at most.
+    """
+
+    form: Literal["classification", "seq2seq", "causal"]
+    template: str | None = None
+    head: Literal["sequence", "first_token"] = "sequence"
+    labels: list[str] | None = None
+    words: dict[_Label, str | _Spellings] | None = None
+    read: Literal["probability", "generated"] = "probability"
+    chat: bool = False
+    system: str | None = None
+    max_tokens: int | None = Field(default=None, ge=1)
+    window: int | None = Field(default=None, ge=1)
+    stride: int | None = Field(default=None, ge=1)
+    threshold: Probability = 0.5
+    abstain: Band | None = None
+    batch_tokens: int = Field(default=512, ge=1)
+
+    @model_validator(mode="after")
+    def _fit(self) -> "NliOptions":
+        problems = [*_form_problems(self), *_number_problems(self)]
+        if problems:
+            raise ValueError("; ".join(problems))
+        return self
+
+
+def _form_problems(options: NliOptions) -> Iterator[str]:
+    form, template = options.form, options.template
+    given = options.model_fields_set
+    for names in _FORMS.values():
+        for name in given.intersection(names).difference(_FORMS[form]):
+            yield f"{name} is not for form {form}; take it out"
+    if template is None and form != "classification":
+        yield f"form {form} needs a template"
+    if template is not None and any(template.count(p) != 1 for p in (PREMISE, HYPOTHESIS)):
+        yield f"template must have {PREMISE} and {HYPOTHESIS}, each once"
+    labels = set(options.words or ())
+    if form != "classification" and labels not in ({ENTAILED, NOT_ENTAILED}, set(THREE)):
+        yield f"form {form} needs words, for entailed and not_entailed or for {', '.join(THREE)}"
+    if options.labels is not None:
+        try:
+            labels_of(options.labels)
+        except BadInput as error:
+            yield str(error)
+    if options.system is not None and not options.chat:
+        yield "system is a message of a chat; add chat: true, or take it out"
+
+
+def _number_problems(options: NliOptions) -> Iterator[str]:
+    band = options.abstain
+    if band is not None and not band[0] <= options.threshold <= band[1]:
+        yield "abstain must be [low, high] around the threshold"
+    if band is not None and options.read == "generated":
+        yield "abstain needs probabilities; read: generated has none"
+    if options.stride is not None and options.stride > (options.window or 0):
+        yield "stride must not be more than window"
 
 
 class NliJudge:
@@ -79,11 +160,9 @@ class NliJudge:
     def signature(self) -> str:
         """What makes the judgments, a model's folder by its content."""
         options = self._options
-        settings = {name: getattr(options, name) for name in sorted(type(options).model_fields)}
-        settings["digits"] = self._digits.kept
-        for name in ("model", "revision", "device", "batch_tokens", "form"):
-            del settings[name]
-        said = {name: value for name, value in settings.items() if value is not None}
+        aside = {"model", "revision", "device", "batch_tokens", "form"}
+        settings = options.model_dump(exclude=aside, exclude_none=True)
+        said = settings | {"digits": self._digits.kept}
         known = f"nli|form:{options.form}|model:{identify(options).name}"
         packages = "|".join(f"{name}:{extra.version(name)}" for name in PACKAGES)
         text = json.dumps(said, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
@@ -124,8 +203,9 @@ class NliJudge:
 
     def _decided(self, pairs: Sequence[Pair]) -> list[Judgment]:
         said = [pair for pair in pairs if pair.hypothesis.strip()]
+        blank = Judgment("error", explanation="the hypothesis is blank")
         if not said:
-            return [_blank() for _ in pairs]
+            return [blank for _ in pairs]
         labels = self._labels()
         if set(labels) != set(THREE) and any(pair.instrument == THREE_WAY.name for pair in said):
             raise BadInput(
@@ -142,7 +222,7 @@ class NliJudge:
             self._premises_cut += any(output.premise_cut for output in here)
             self._hypotheses_cut += any(output.hypothesis_cut for output in here)
             answers[pair.pair_id] = self._answer(pair.instrument, here, labels)
-        return [answers.get(pair.pair_id) or _blank() for pair in pairs]
+        return [answers.get(pair.pair_id, blank) for pair in pairs]
 
     def _answer(self, instrument: str, found: Sequence[Output], labels: Sequence[str]) -> Judgment:
         numbers = [output.numbers for output in found]
@@ -221,10 +301,6 @@ class NliJudge:
         return Task(name, identify(self._options), self._options.device, known, PACKAGES)
 
 
-def _blank() -> Judgment:
-    return Judgment("error", explanation="the hypothesis is blank")
-
-
 def _words(options: NliOptions) -> list[tuple[str, str]]:
     """Labels and words, a row for each spelling."""
     return [
@@ -242,18 +318,18 @@ def _load(options: NliOptions) -> tuple[Scorer, list[str]]:
         first = options.head == "first_token"
         return load_classifier(options, wording, options.max_tokens, first_token=first)
     if options.form == "seq2seq":
-        by_writing = options.read == "generated"
-        most = options.max_tokens
-        return load_encoder_decoder(options, wording, most, words, written=by_writing), []
+        generated, most = options.read == "generated", options.max_tokens
+        made = load_encoder_decoder(options, wording, most, words, written=generated)
+        return made, []
     return load_causal(options, wording, options.max_tokens, words), []
 
 
-_INSTRUMENTS = (ENTAILMENT, ATTRIBUTION, ATTRIBUTION_ALONE, ATTRIBUTION_REST, THREE_WAY)
+_ANSWERED = (*TWO_WAY, THREE_WAY.name)
 
 KIND = JudgeKind(
     options=NliOptions,
     make=lambda options, _resources, _members: NliJudge(options),
-    instruments=tuple(one.name for one in _INSTRUMENTS),
-    likely=lambda options: () if options.read == "generated" else [i.name for i in _INSTRUMENTS],
-    abstains=lambda options: () if options.abstain is None else [i.name for i in _INSTRUMENTS],
+    instruments=_ANSWERED,
+    likely=lambda options: () if options.read == "generated" else _ANSWERED,
+    abstains=lambda options: () if options.abstain is None else _ANSWERED,
 )

@@ -1,13 +1,16 @@
-"""What the numbers of an NLI model mean: its classes by name, and the answers of its windows."""
+"""What an NLI model's numbers mean, and the windows of a premise that it cannot read at once."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from metassay.core.errors import BadInput
 from metassay.judges.protocol import Judgment
+from metassay.judges.record import by_threshold
 from metassay.models.digits import kept
+from metassay.text.sentences import sentences
+from metassay.text.spans import Span
 
 ENTAILED, NOT_ENTAILED = "entailed", "not_entailed"
 NEUTRAL, CONTRADICTED = "neutral", "contradicted"
@@ -74,12 +77,12 @@ def hangs(
 ) -> bool:
     """Whether another status or label is decided if a label's probabilities are so much off."""
     shifted = (
-        decide([{**window, label: window[label] + by} for window in windows])
+        [{**window, label: window[label] + by} for window in windows]
         for label in windows[0]
         for by in (-off, off)
     )
-    own = decide(windows)
-    return any((each.status, each.label) != (own.status, own.label) for each in shifted)
+    answers = [decide(each) for each in (windows, *shifted)]
+    return len({(answer.status, answer.label) for answer in answers}) > 1
 
 
 def two_way(
@@ -89,13 +92,8 @@ def two_way(
 
     Abstained where the highest one lies inside of the band `abstain`.
     """
-    best = _highest(windows, ENTAILED)
-    probability = windows[best][ENTAILED]
-    explanation = _said(windows, best)
-    if abstain is not None and abstain[0] < probability < abstain[1]:
-        return Judgment("abstained", probability=probability, explanation=explanation)
-    label = ENTAILED if probability >= threshold else NOT_ENTAILED
-    return Judgment("ok", label, probability, explanation=explanation)
+    best = max(range(len(windows)), key=lambda n: windows[n][ENTAILED])
+    return by_threshold(windows[best][ENTAILED], threshold, abstain, _said(windows, best))
 
 
 def three_way(windows: Sequence[Shares], abstain: Sequence[float] | None) -> Judgment:
@@ -107,7 +105,7 @@ def three_way(windows: Sequence[Shares], abstain: Sequence[float] | None) -> Jud
     """
     probability = max(window[ENTAILED] for window in windows)
     likeliest = [max(THREE, key=window.__getitem__) for window in windows]
-    label = next(label for label in (ENTAILED, CONTRADICTED, NEUTRAL) if label in likeliest)
+    label = min(likeliest, key=(ENTAILED, CONTRADICTED, NEUTRAL).index)
     saying = [n for n, said in enumerate(likeliest) if said == label]
     best = max(saying, key=lambda n: windows[n][label])
     explanation = _said(windows, best)
@@ -129,10 +127,37 @@ def written(windows: Sequence[str | None], negative: Sequence[str]) -> Judgment:
     return Judgment("ok", next((label for label in negative if label in windows), negative[-1]))
 
 
-def _highest(windows: Sequence[Shares], label: str) -> int:
-    return max(range(len(windows)), key=lambda n: windows[n][label])
-
-
 def _said(windows: Sequence[Shares], best: int) -> str:
     parts = ", ".join(f"{label} {share:.3f}" for label, share in windows[best].items())
     return parts if len(windows) == 1 else f"{parts} in window {best + 1} of {len(windows)}"
+
+
+def pieces(text: str) -> list[Span]:
+    """The text cut behind each sentence, so that a heading stays with what follows it.
+
+    Every character lies in exactly one piece; a text without sentences is one piece.
+    """
+    ends = [span.end for span in sentences(text)][:-1]
+    return [Span(start, end) for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
+
+
+def windows(lengths: Sequence[int], most: int, stride: int) -> Iterator[range]:
+    """Runs of pieces of these lengths: each as long as `most` allows, or one piece.
+
+    The next one begins where at least `stride` (at most `most`) has been passed, but leaves no
+    piece out, and is left out itself if it says nothing new; the last one ends with the last piece.
+    With `stride` = `most` no two overlap.
+    """
+    start = told = 0
+    while told < len(lengths):
+        end, held = start + 1, lengths[start]
+        while end < len(lengths) and held + lengths[end] <= most:
+            held += lengths[end]
+            end += 1
+        if end > told:
+            yield range(start, end)
+            told = end
+        passed = 0
+        while start < end and passed < stride:
+            passed += lengths[start]
+            start += 1

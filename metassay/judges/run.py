@@ -18,7 +18,8 @@ from metassay.tables.parquet import empty
 Ranks = NDArray[np.int64]
 Texts = NDArray[np.object_]
 
-_ASKED = ["pair_id", "instrument", "premise", "hypothesis", "part", "context", "author"]
+_TEXTS = ("premise", "hypothesis", "context")
+_ASKED = ["pair_id", "instrument", *_TEXTS, "part", "author"]
 _TYPES = {
     "label": "str",
     "probability": "float64",
@@ -29,10 +30,6 @@ _TYPES = {
 _ATTRIBUTION = "attribution"  # a statement's questions about its citations are one group
 
 
-def _unheard(count: int) -> None:
-    """Progress that nobody watches."""
-
-
 def judge_pairs(
     pairs: pd.DataFrame,
     name: str,
@@ -40,7 +37,7 @@ def judge_pairs(
     instruments: Collection[str],
     *,
     batch: int = BATCH,
-    progress: Callable[[int], None] = _unheard,
+    progress: Callable[[int], object] = lambda _: None,
 ) -> pd.DataFrame:
     """Ask the judge about every pair_id that is not settled; returns table `judgments`.
 
@@ -58,9 +55,8 @@ def judge_pairs(
     answered = []
     for handed in batches(pairs, batch):
         judgments = judge.judge(handed)
-        if len(judgments) != len(handed):
-            given = f"gave {len(judgments)} judgments for {len(handed)} pairs"
-            raise RuntimeError(f"judge {name!r} {given}")
+        if (count := len(judgments)) != len(handed):
+            raise RuntimeError(f"judge {name!r} gave {count} judgments for {len(handed)} pairs")
         needed = [(p, j) for p, j in zip(handed, judgments, strict=True) if j is not None]
         if needed:
             asked, answers = [pair for pair, _ in needed], [judgment for _, judgment in needed]
@@ -90,59 +86,44 @@ def batches(pairs: pd.DataFrame, size: int) -> Iterator[list[Pair]]:
     Texts that many questions share are held once.
     """
     open_ = pairs.loc[pairs["settled"].isna(), _ASKED].drop_duplicates("pair_id")
-    columns = [open_[name] for name in ("premise", "hypothesis", "context")]
-    premise, hypothesis, context, texts = _ranked(columns)
+    places, texts = _ranked([open_[name] for name in _TEXTS])
+    premise, hypothesis, context = places
     cites = open_["instrument"].str.startswith(_ATTRIBUTION).to_numpy(dtype=np.bool_)
     graded = open_["instrument"].isin(RUBRIC).to_numpy(dtype=np.bool_)
     family = open_["instrument"].mask(cites, _ATTRIBUTION).astype("str")
     part = open_["part"].mask(cites | graded, "").astype("str")
     about = np.where((context < 0) | graded, premise, context)
     statement = np.where(cites | graded, hypothesis, -1)
-    questions = pd.DataFrame(
-        {
-            **{"family": family, "about": about, "part": part, "statement": statement},
-            **{"instrument": open_["instrument"], "hypothesis": hypothesis, "premise": premise},
-            **{"context": context, "pair_id": open_["pair_id"], "of": open_["part"]},
-            "by": open_["author"],
-        }
-    ).sort_values(["family", "about", "part", "statement", "instrument", "hypothesis", "pair_id"])
-    group = ["family", "about", "part", "statement"]
-    starts = np.flatnonzero((~questions.duplicated(group)).to_numpy())
-    for start, end in _spans(starts, len(questions), size):
-        rows = questions.iloc[start:end]
-        names = ("pair_id", "instrument", "premise", "hypothesis", "of", "context", "by")
-        for_pairs = zip(*(rows[name].tolist() for name in names), strict=True)
-        yield [
-            Pair(pair_id, asks, texts[p], texts[h], of, None if c < 0 else texts[c], by)
-            for pair_id, asks, p, h, of, c, by in for_pairs
-        ]
-
-
-def _spans(starts: NDArray[np.int64], rows: int, size: int) -> Iterator[tuple[int, int]]:
-    """Rows in spans of whole groups: each ends with the group that brings it to `size` or more."""
-    ends = [*starts[1:].tolist(), rows] if rows else []
+    ranked = open_.assign(premise=premise, hypothesis=hypothesis, context=context)
+    questions = ranked.assign(family=family, about=about, group=part, statement=statement)
+    group = ["family", "about", "group", "statement"]
+    questions = questions.sort_values([*group, "instrument", "hypothesis", "pair_id"])
+    first = ~questions.duplicated(group).to_numpy()
+    ends = [*np.flatnonzero(first)[1:].tolist(), len(questions)] if len(questions) else []
     begun = 0
     for end in ends:
-        if end - begun >= size or end == rows:
-            yield begun, end
-            begun = end
+        # Each list ends with the group that brings it to `size` or more.
+        if end - begun >= size or end == len(questions):
+            rows, begun = questions.iloc[begun:end], end
+            yield [
+                Pair(key, asks, texts[p], texts[h], part, None if c < 0 else texts[c], author)
+                for key, asks, p, h, c, part, author in zip(
+                    *(rows[name].tolist() for name in _ASKED), strict=True
+                )
+            ]
 
 
-def _ranked(columns: Sequence[pd.Series]) -> tuple[Ranks, Ranks, Ranks, Texts]:
-    """Three columns of texts as places in one sorted list of texts, -1 for null; and that list."""
-    codes, texts = [], [np.empty(0, dtype=object)]
-    before = 0
-    for column in columns:
-        own = column.astype("category")
-        known = own.cat.categories.to_numpy(dtype=object)
-        code = own.cat.codes.to_numpy().astype(np.int64)
-        codes.append(np.where(code < 0, -1, code + before))
-        texts.append(known)
-        before += len(known)
+def _ranked(columns: Sequence[pd.Series]) -> tuple[list[Ranks], Texts]:
+    """Columns of texts as places in one sorted list of texts, -1 for null; and that list."""
+    categories = [column.astype("category").cat for column in columns]
+    texts = [own.categories.to_numpy(dtype=object) for own in categories]
     places, distinct = pd.factorize(np.concatenate(texts), sort=True)
-    rank = np.append(places.astype(np.int64), -1)  # the code -1 takes the last one
-    premise, hypothesis, context = (rank[code] for code in codes)
-    return premise, hypothesis, context, np.asarray(distinct, dtype=object)
+    ranks, before = [], 0
+    for own, known in zip(categories, texts, strict=True):
+        rank = np.append(places[before : before + len(known)].astype(np.int64), -1)
+        ranks.append(rank[own.codes.to_numpy()])  # the code -1 takes the last one
+        before += len(known)
+    return ranks, np.asarray(distinct, dtype=object)
 
 
 def _check(batch: Sequence[Pair], rows: pd.DataFrame) -> None:

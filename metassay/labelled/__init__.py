@@ -1,1 +1,1 @@
-"""Tests of judges and of segmentations: items whose right answers are known."""
+"""Tests of judges and of segmentations: raw files with right answers, and scores against these."""

@@ -15,7 +15,32 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel
 
+MARK = "ANSWERS"  # the line below which the answers of a model that thinks aloud stand
+
 _END = re.compile(r"^[ \t]*</think>[ \t]*$", re.MULTILINE)
+_START = re.compile(r"\{|\[\s*\{")
+_STARTS = 1000  # places where a value begins but is none; each costs as much as the text before it
+_BRACKETS = {"]": "[", "}": "{"}
+_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*[}\]])', re.DOTALL)  # strings are kept
+_QUOTATION = ('"', "'", "\u2018", "\u201c", "\u00ab")
+_LINE = re.compile(r"(0|[1-9]\d{0,8}): (.+)")
+_FENCE = re.compile(r"```\w*")
+_MARK = re.compile(r"(?:final )?answers?:?", re.IGNORECASE)
+# As some write it, without what Markdown adds. `1.2` and `1 - 2` are numbers, and not read.
+_LENIENT = re.compile(
+    r"[(\[]?([0-9]{1,9})[)\]]?(?:\s*:\s*|[.)]\s+|\s+[-–—]\s+(?=[A-Za-z])|\s+(?=[A-Za-z]))(.+)"
+)
+_LEADING = re.compile(r"[\W_]*([0-9]{1,9})")
+_BULLET = re.compile(r"(?:[-*+•]|#+)\s+")
+_MARKUP = re.compile(r"[*`#]|__|\\(?=_)")
+_AROUND_VALUE = " \t\"'“”‘’"
+_LISTED = re.compile(r"[\[(]([0-9]+(?:\s*,\s*[0-9]+)*)[\])]")
+_AND = re.compile(r",?\s+and\s+|\s*[,;&]\s*")
+_PASSAGES = re.compile(r"\bpassages?\s+(?=[0-9])")
+_WHOLE = re.compile(r"\s*(-?[0-9]{1,9})(?:\.0*)?\s*")
+_AROUND = " \t\n\"'“”‘’*`."
+
+Read = Callable[[str], dict[str, Any]]
 
 
 def without_thoughts(text: str) -> str | None:
@@ -33,42 +58,32 @@ def without_thoughts(text: str) -> str | None:
     return text[alone.end() :].lstrip()
 
 
-_START = re.compile(r"\{|\[\s*\{")
-_STARTS = 1000  # places where a value begins but is none; each costs as much as the text before it
-_BRACKETS = {"]": "[", "}": "{"}
-_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*[}\]])', re.DOTALL)  # strings are kept
-_QUOTATION = ('"', "'", "\u2018", "\u201c", "\u00ab")
-
-
 def only_json(text: str, *, lenient: bool = False) -> Any:
     """The one JSON object, or list that begins with one, in a reply; prose may stand around it.
-
-    `lenient`: a comma may stand before a closing bracket, and the value there more than once.
 
     None if there is none, if there are two, if it stands in quotation marks, or if the brackets
     before or after it do not match by themselves: so JSON that a reply quotes is not taken for its
     answer, nor the sound part of a broken answer for the whole. An object in which a key is there
-    twice, NaN and infinities come as values that validate as nothing.
+    twice, NaN and infinities come as values that validate as nothing. `lenient`: a comma may stand
+    before a closing bracket, and the value there more than once.
     """
     if lenient:
         text = _COMMA.sub(lambda match: match[1] or "", text)
     try:
-        found = _first_value(text, 0)
-        if found is None:
-            return None
-        value, start, end = found
+        value, start, end = _first_value(text, 0)
         before, after = text[:start], text[end:]
         if before.endswith(_QUOTATION) or not (_balanced(before) and _balanced(after)):
             return None
-        more = _first_value(text, end)
-        while lenient and more and more[0] == value:
-            more = _first_value(text, more[2])
-        return None if more else value
+        more, _, place = _first_value(text, end)
+        while lenient and more is not None and more == value:
+            more, _, place = _first_value(text, place)
+        return value if more is None else None
     except RecursionError:  # a thousand brackets within each other, or broken ones in a row
         return None
 
 
-def _first_value(text: str, start: int) -> tuple[Any, int, int] | None:
+def _first_value(text: str, start: int) -> tuple[Any, int, int]:
+    """The first value from `start` on, and where it begins and ends; None if there is none."""
     for tried, match in enumerate(_START.finditer(text, start)):
         if tried == _STARTS:
             raise RecursionError
@@ -77,7 +92,7 @@ def _first_value(text: str, start: int) -> tuple[Any, int, int] | None:
         except ValueError:  # also a number of 5,000 digits
             continue
         return value, match.start(), end
-    return None
+    return None, 0, 0
 
 
 def _balanced(text: str) -> bool:
@@ -102,27 +117,6 @@ def _object(pairs: list[tuple[str, Any]]) -> Any:
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=lambda _: _Unsound())
 
 
-Read = Callable[[str], dict[str, Any]]
-
-MARK = "ANSWERS"  # the line below which the answers of a model that thinks aloud stand
-
-_LINE = re.compile(r"(0|[1-9]\d{0,8}): (.+)")
-_FENCE = re.compile(r"```\w*")
-_MARK = re.compile(r"(?:final )?answers?:?", re.IGNORECASE)
-
-# As some write it, without what Markdown adds. `1.2` and `1 - 2` are numbers, and not read.
-_LENIENT = re.compile(
-    r"[(\[]?([0-9]{1,9})[)\]]?(?:\s*:\s*|[.)]\s+|\s+[-–—]\s+(?=[A-Za-z])|\s+(?=[A-Za-z]))(.+)"
-)
-_LEADING = re.compile(r"[\W_]*([0-9]{1,9})")
-_BULLET = re.compile(r"(?:[-*+•]|#+)\s+")
-_MARKUP = re.compile(r"[*`#]|__|\\(?=_)")
-_AROUND_VALUE = " \t\"'“”‘’"
-_LISTED = re.compile(r"[\[(]([0-9]+(?:\s*,\s*[0-9]+)*)[\])]")
-_AND = re.compile(r",?\s+and\s+|\s*[,;&]\s*")
-_PASSAGES = re.compile(r"\bpassages?\s+(?=[0-9])")
-
-
 class _Line(NamedTuple):
     number: int | None  # None: it is no answer's line
     value: str
@@ -141,9 +135,7 @@ def last_lines(text: str, read: Read, *, lenient: bool = False) -> list[dict[str
         start -= 1
     if any(line.number is not None for line in lines[:start]):
         return []
-    if lenient and len(lines) == 1:
-        start = 0
-    return _entries(lines[start:], read, lenient=lenient)
+    return _entries(lines[0 if lenient and len(lines) == 1 else start :], read, lenient=lenient)
 
 
 def lines_below(text: str, read: Read, *, lenient: bool = False) -> list[dict[str, Any]]:
@@ -191,32 +183,29 @@ def _is_mark(line: str, *, lenient: bool) -> bool:
 
 def _lines(text: str, *, lenient: bool) -> list[_Line]:
     """Only a line feed ends a line: other breaks can be part of what is quoted."""
-    return [
-        _Line(*_numbered(line, lenient=lenient), line)
-        for line in map(str.strip, text.split("\n"))
-        if line and not _FENCE.fullmatch(line)
-    ]
-
-
-def _numbered(line: str, *, lenient: bool) -> tuple[int | None, str]:
-    """A line's number and value; without a number the line is the value."""
-    if not lenient:
-        match = _LINE.fullmatch(line)
-        return (int(match[1]), match[2]) if match else (None, line)
-    bullet = _BULLET.match(line)
-    bare = _MARKUP.sub("", line[bullet.end() :] if bullet else line).strip()
-    match = _LENIENT.fullmatch(bare)
-    number, value = (int(match[1]), match[2]) if match else (None, bare)
-    return number, value
+    found = []
+    for line in map(str.strip, text.split("\n")):
+        if line and not _FENCE.fullmatch(line):
+            value, form = line, _LINE
+            if lenient:
+                bullet = _BULLET.match(line)
+                value = _MARKUP.sub("", line[bullet.end() :] if bullet else line).strip()
+                form = _LENIENT
+            match = form.fullmatch(value)
+            number, value = (int(match[1]), match[2]) if match else (None, value)
+            found.append(_Line(number, value, line))
+    return found
 
 
 def _entries(lines: Iterable[_Line], read: Read, *, lenient: bool) -> list[dict[str, Any]]:
-    values = [(line.number, _tidy(line.value) if lenient else line.value) for line in lines]
-    return [
-        read(value) | ({} if number is None else {"number": number})
-        for number, value in values
-        if number is not None or any(map(str.isalpha, value))  # a number alone: which one is it?
-    ]
+    entries = []
+    for number, value, _ in lines:
+        said = _tidy(value) if lenient else value
+        if number is not None:
+            entries.append(read(said) | {"number": number})
+        elif any(map(str.isalpha, said)):  # a number alone: which one is it?
+            entries.append(read(said))
+    return entries
 
 
 def _tidy(value: str) -> str:
@@ -238,11 +227,7 @@ def _reasons(lines: Iterable[_Line]) -> dict[int | None, str | None]:
     return found
 
 
-_WHOLE = re.compile(r"\s*(-?[0-9]{1,9})(?:\.0*)?\s*")
-_AROUND = " \t\n\"'“”‘’*`."
-
-
-def folded(label: str) -> str:
+def _folded(label: str) -> str:
     """A label without case and the marks around it, its words joined by `_`."""
     return re.sub(r"[\s_-]+", "_", label.strip(_AROUND).casefold())
 
@@ -267,36 +252,33 @@ def repair(said: Any, model: type[BaseModel]) -> Any:
         return said
     kinds = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
     found = {name: _fitted(said[name], kind) for name, kind in kinds.items() if name in said}
-    labels = {folded(one) for kind in kinds.values() for one in _labels(kind)}
-    chosen = {value for value in found.values() if isinstance(value, str)}
+    labels = {label for kind in kinds.values() for label in _labels(kind)}
+    chosen = {_folded(value) for value in found.values() if isinstance(value, str)}
     for name in said.keys() - kinds.keys():
-        other = folded(said[name]) if isinstance(said[name], str) else ""
+        other = _folded(said[name]) if isinstance(said[name], str) else ""
         listed = said[name] and isinstance(said[name], list)
-        if (other in labels and other not in map(folded, chosen)) or (
+        if (other in labels and other not in chosen) or (
             listed and any(isinstance(value, list) for value in found.values())
         ):
             found[name] = said[name]
     return found
 
 
-def _labels(kind: Any) -> list[str]:
-    return [one for one in get_args(kind) if isinstance(one, str)] if _is_choice(kind) else []
-
-
-def _is_choice(kind: Any) -> bool:
-    return get_origin(kind) is Literal
+def _labels(kind: Any) -> dict[str, str]:
+    choices = get_args(kind) if get_origin(kind) is Literal else ()
+    return {_folded(label): label for label in choices if isinstance(label, str)}
 
 
 def _fitted(value: Any, kind: Any) -> Any:
     if get_origin(kind) is Annotated:
         return _fitted(value, get_args(kind)[0])
     if get_origin(kind) is list and isinstance(value, list):
-        return [_fitted(one, get_args(kind)[0]) for one in value]
+        return [_fitted(member, get_args(kind)[0]) for member in value]
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return repair(value, kind)
-    if isinstance(value, str) and _labels(kind):
-        return {folded(one): one for one in _labels(kind)}.get(folded(value), value)
-    if kind is int or _is_choice(kind):
+    if isinstance(value, str) and (labels := _labels(kind)):
+        return labels.get(_folded(value), value)
+    if kind is int or get_origin(kind) is Literal:
         number = whole(value)
         return value if number is None else number
     return value

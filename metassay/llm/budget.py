@@ -57,21 +57,21 @@ class Budget:
     where: str
 
     def reserve(self, request: ChatRequest, key: str, owner: str) -> int | Literal["wait", "over"]:
-        """Note an attempt and reserve the most it can cost; returns the attempt's number.
+        """Reserve the most that an attempt can cost; returns its number.
 
         `wait`: it may fit once calls that are under way are settled. `over`: it cannot fit.
         """
         most = self._cost(tokens.at_most(request), request.max_tokens)
         with self.ledger.database.transaction() as connection:
             if self.max_cost is not None:
-                spent, reserved = self._taken()
+                query = "SELECT spent + uncertain, reserved FROM accounts WHERE account = ?"
+                spent, reserved = connection.execute(query, (self.account,)).fetchone()
                 cap = round(self.max_cost * _UNIT)
                 if spent + most > cap:
                     return "over"
                 if spent + reserved + most > cap:
-                    return "wait" if self._sweep() == 0 else self.reserve(request, key, owner)
-            note = f"UPDATE accounts SET {_more('reserved')}, calls = calls + 1"
-            connection.execute(f"{note} WHERE account = ?", (most, self.account))
+                    return "wait" if self.sweep() == 0 else self.reserve(request, key, owner)
+            self._change(f"{_more('reserved')}, calls = calls + 1", most)
             added = connection.execute(
                 "INSERT INTO attempts (key, account, model, owner, started, cost)"
                 " VALUES (?, ?, ?, ?, ?, ?)",
@@ -88,10 +88,7 @@ class Budget:
         prompt_tokens: int | None = None,
         completion_tokens: int | None = None,
     ) -> None:
-        """Book what an attempt came to: its short code, and its tokens if it was billed.
-
-        Never more than was reserved is booked.
-        """
+        """Book what an attempt came to, never more than was reserved: its code and its tokens."""
         with self.ledger.database.transaction() as connection:
             query = "SELECT cost FROM attempts WHERE id = ? AND outcome IS NULL"
             row = connection.execute(query, (attempt,)).fetchone()
@@ -103,10 +100,7 @@ class Budget:
             counted = self._cost(prompt_tokens or 0, completion_tokens or 0)
             cost = {"yes": min(counted, reserved), "no": 0}.get(billed, reserved)
             column = "uncertain" if billed == "perhaps" else "spent"
-            connection.execute(
-                f"UPDATE accounts SET {_LESS_RESERVED}, {_more(column)} WHERE account = ?",
-                (reserved, cost, self.account),
-            )
+            self._change(f"{_LESS_RESERVED}, {_more(column)}", reserved, cost)
             connection.execute(
                 "UPDATE attempts SET outcome = ?, prompt_tokens = ?, completion_tokens = ?,"
                 " cost = ? WHERE id = ?",
@@ -115,19 +109,10 @@ class Budget:
 
     def note_hits(self, entries: Iterable[Entry]) -> None:
         """Book what these answers from the ledger would have cost."""
-        hits, saved = 0, 0
-        for entry in entries:
-            hits += 1
-            saved += self._cost(entry.prompt_tokens or 0, entry.completion_tokens or 0)
-        if not hits:
-            return
-        with self.ledger.database.transaction() as connection:
-            change = f"UPDATE accounts SET {_more('saved')}, hits = hits + ? WHERE account = ?"
-            connection.execute(change, (min(saved, _MOST), hits, self.account))
-
-    def spending(self) -> Spending:
-        """The account as it stands."""
-        return spending(self.ledger, self.account)
+        costs = [self._cost(e.prompt_tokens or 0, e.completion_tokens or 0) for e in entries]
+        if costs:
+            change = f"{_more('saved')}, hits = hits + ?"
+            self._change(change, min(sum(costs), _MOST), len(costs))
 
     def _cost(self, prompt_tokens: int, completion_tokens: int) -> int:
         if self.prices is None:
@@ -136,13 +121,12 @@ class Budget:
         written = round(self.prices.output_per_million * _UNIT / _MILLION)
         return min(prompt_tokens * read + completion_tokens * written, _MOST)
 
-    def _taken(self) -> tuple[int, int]:
-        with self.ledger.database.reading() as connection:
-            query = "SELECT spent + uncertain, reserved FROM accounts WHERE account = ?"
-            spent, reserved = connection.execute(query, (self.account,)).fetchone()
-            return spent, reserved
+    def _change(self, change: str, *values: int) -> None:
+        with self.ledger.database.transaction() as connection:
+            query = f"UPDATE accounts SET {change} WHERE account = ?"
+            connection.execute(query, (*values, self.account))
 
-    def _sweep(self) -> int:
+    def sweep(self) -> int:
         """Book what dead processes had under way at the most it can have cost; counts them."""
         with self.ledger.database.transaction() as connection:
             lost = connection.execute(
@@ -152,10 +136,7 @@ class Budget:
                 (self.account, *alive()),
             ).fetchall()
             cost = min(sum(row[1] for row in lost), _MOST)
-            connection.execute(
-                f"UPDATE accounts SET {_LESS_RESERVED}, {_more('uncertain')} WHERE account = ?",
-                (cost, cost, self.account),
-            )
+            self._change(f"{_LESS_RESERVED}, {_more('uncertain')}", cost, cost)
             done = [(row[0],) for row in lost]
             connection.executemany("UPDATE attempts SET outcome = 'lost' WHERE id = ?", done)
             return len(lost)
@@ -164,11 +145,11 @@ class Budget:
 def open_budget(
     ledger: Ledger, account: str, model: ModelOptions, max_cost: float | None, *, where: str
 ) -> Budget:
-    """One model's part in an account, which is made if it is new.
+    """One model's part in an account, which is made if it is new; `where` is the model's block.
 
-    `max_cost` caps whatever was ever booked on the account, in the currency of its prices, so that
-    runs that are killed and started again keep to one cap. `where` names the model in
-    params.yaml. Raises BadInput for a cap without prices, and for a second currency.
+    `max_cost` caps whatever was ever booked on the account, so that runs that are killed and
+    started again keep to one cap. Raises BadInput for a cap without prices, and for a second
+    currency.
     """
     prices = model.prices
     if max_cost is not None and prices is None:
@@ -189,43 +170,36 @@ def open_budget(
         if prices is not None:
             change = "UPDATE accounts SET currency = ? WHERE account = ?"
             connection.execute(change, (prices.currency, account))
-        budget._sweep()
+        budget.sweep()
     return budget
 
 
 def _more(column: str) -> str:
-    """SQL that adds to a column of an account."""
     return f"{column} = min({column} + ?, {_MOST})"
 
 
 def booked(ledger: Ledger, key: str) -> float:
     """What all attempts at a question are booked at, in the currency of their account."""
-    with ledger.database.reading() as connection:
-        query = "SELECT total(cost) FROM attempts WHERE key = ?"
-        cost: float = connection.execute(query, (key,)).fetchone()[0]
-    return cost / _UNIT
+    ((cost,),) = ledger.select("SELECT total(cost) FROM attempts WHERE key = ?", key)
+    return float(cost) / _UNIT
 
 
 def beginning_with(ledger: Ledger, name: str) -> dict[str, float]:
     """What all accounts whose names begin so can have spent at most, by currency."""
-    with ledger.database.reading() as connection:
-        query = (
-            "SELECT currency, total(spent + uncertain + reserved) FROM accounts"
-            " WHERE substr(account, 1, ?) = ? AND currency IS NOT NULL GROUP BY 1 ORDER BY 1"
-        )
-        rows = connection.execute(query, (len(name), name)).fetchall()
+    query = (
+        "SELECT currency, total(spent + uncertain + reserved) FROM accounts"
+        " WHERE substr(account, 1, ?) = ? AND currency IS NOT NULL GROUP BY 1 ORDER BY 1"
+    )
+    rows = ledger.select(query, len(name), name)
     return {currency: amount / _UNIT for currency, amount in rows}
 
 
 def spending(ledger: Ledger, account: str) -> Spending:
     """An account as it stands; an unknown one is empty."""
-    with ledger.database.reading() as connection:
-        query = (
-            "SELECT currency, spent, spent + uncertain + reserved, saved, calls, hits"
-            " FROM accounts WHERE account = ?"
-        )
-        row = connection.execute(query, (account,)).fetchone()
-    if row is None:
-        return Spending(None, 0.0, 0.0, 0.0, 0, 0)
-    currency, spent, at_most, saved, calls, hits = row
-    return Spending(currency, spent / _UNIT, at_most / _UNIT, saved / _UNIT, calls, hits)
+    query = (
+        "SELECT currency, spent, spent + uncertain + reserved, saved, calls, hits"
+        " FROM accounts WHERE account = ?"
+    )
+    for currency, spent, at_most, saved, calls, hits in ledger.select(query, account):
+        return Spending(currency, spent / _UNIT, at_most / _UNIT, saved / _UNIT, calls, hits)
+    return Spending(None, 0.0, 0.0, 0.0, 0, 0)

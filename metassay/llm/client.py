@@ -18,8 +18,10 @@ import logging
 import uuid
 from collections import deque
 from collections.abc import Coroutine, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
+import httpx2
 import numpy as np
 
 from metassay.core.errors import BadInput
@@ -27,15 +29,11 @@ from metassay.llm import tokens
 from metassay.llm.budget import Billed, Budget
 from metassay.llm.egress import Cleared, Secrets, secrets_of
 from metassay.llm.endpoints import ModelOptions, sends_schemas
+from metassay.llm.http import Outcome, clients, send
 from metassay.llm.ledger import Entry, Failure, Ledger
 from metassay.llm.limits import Gate, Policy
 from metassay.llm.messages import Ask, ChatRequest, Reply
 from metassay.llm.server_errors import Retired, retired_message
-
-if TYPE_CHECKING:
-    import openai
-
-    from metassay.llm.http import Outcome
 
 log = logging.getLogger("metassay.llm")
 
@@ -51,152 +49,77 @@ _REMEDIES = {
     404: "check params.yaml > endpoints > {name} > base_url",
     429: "wait for its reset or raise it",
 }
+_NO_KEY = "name the variable that holds it under params.yaml > endpoints > {name} > key_env"
 
 
-class Refusals:
-    """What one batch of questions knows of its blocks, and of what was refused."""
-
-    def __init__(
-        self,
-        ledger: Ledger,
-        endpoint: Cleared,
-        limit: str,
-        requests: Mapping[str, ChatRequest],
-        where: str,
-    ) -> None:
-        """Look up which blocks have answers; `where` names the model in params.yaml."""
-        self._ledger = ledger
-        self._endpoint = endpoint
-        self._where = where
-        self._requests = requests
-        self._blocks = {key: _block(endpoint, limit, one) for key, one in requests.items()}
-        self._untried = set(self._blocks.values()) - ledger.tried(set(self._blocks.values()))
-        self._known = ledger.failures(requests)
-        self._row: list[Failure] = []
-        self._kind = ""
-
-    def first_ones(self) -> list[list[str]]:
-        """The questions of each block that has no answer."""
-        found: dict[str, list[str]] = {block: [] for block in sorted(self._untried)}
-        for key, block in self._blocks.items():
-            if block in found:
-                found[block].append(key)
-        return list(found.values())
-
-    def is_untried(self, key: str) -> bool:
-        """Whether the block of a question has no answer yet."""
-        return self._blocks[key] in self._untried
-
-    def answered(self, key: str) -> None:
-        """Note that a question has its answer."""
-        self._row.clear()
-        if self.is_untried(key):
-            self._untried.discard(self._blocks[key])
-            self._ledger.note_tried(self._blocks[key])
-
-    def refused(self, key: str, outcome: "Outcome") -> str | None:
-        """Note that a question is refused; why nothing more is to be asked, None if more is.
-
-        Those that stop a run are noted in the ledger: should they be refused again although others
-        are answered, they are no news.
-        """
-        status, said = outcome.code.removeprefix("http_"), outcome.said
-        if self.is_untried(key):
-            what = "the first question that is asked with it"
-        else:
-            known = self._known.get(key)
-            if known is not None and known.code == outcome.code:
-                return None
-            if self._kind != f"{status} {outcome.kind}":
-                self._row.clear()
-            self._kind = f"{status} {outcome.kind}"
-            self._row.append(Failure(key, outcome.code, self._requests[key].canonical))
-            if len(self._row) < IN_A_ROW:
-                return None
-            self._ledger.note_failures(self._row)
-            what = f"{IN_A_ROW} questions in a row"
-        name = self._where.rpartition(" > ")[2]
-        return (
-            f"{self._where}: endpoint {self._endpoint.name!r} ({self._endpoint.options.base_url})"
-            f" refuses {what}, with HTTP {status}, and says {said}. `metassay probe {name}` asks"
-            " one question and shows all that is sent and comes back. Correct the block, or its"
-            " endpoint's, then run again"
-        )
+def failure(key: str, code: str, *, attempts: int = 0) -> Reply:
+    """The reply to a question that has no answer."""
+    return Reply(key, "error", None, None, None, None, attempts, code)
 
 
 def _block(endpoint: Cleared, limit: str, request: ChatRequest) -> str:
     """Everything of a request but what it asks, as JSON."""
     options = endpoint.options
     form = "none" if request.schema is None else request.structured or options.structured
-    return json.dumps(
-        [
-            *(options.kind, options.base_url, options.api_version, request.model, limit),
-            *(request.temperature, request.seed is None, request.max_tokens, request.extra),
-            *(form, request.logprobs),
-        ],
-        separators=(",", ":"),
-    )
+    parts = [
+        *(options.kind, options.base_url, options.api_version, request.model, limit),
+        *(request.temperature, request.seed is None, request.max_tokens, request.extra),
+        *(form, request.logprobs),
+    ]
+    return json.dumps(parts, separators=(",", ":"))
 
 
-def failure(key: str, code: str, *, attempts: int) -> Reply:
-    """The reply to a question that has no answer."""
-    return Reply(key, "error", None, None, None, None, attempts, code)
-
-
+@dataclass(eq=False)
 class Asking:
     """One batch, its replies so far, and what all its workers need to know of each other."""
 
-    def __init__(
-        self,
-        endpoint: Cleared,
-        model: ModelOptions,
-        ledger: Ledger,
-        budget: Budget,
-        policy: Policy,
-        requests: dict[str, ChatRequest],
-        total: int,
-    ) -> None:
-        self._endpoint = endpoint
-        self._model = model
-        self._ledger = ledger
-        self._budget = budget
-        self._policy = policy
-        self._requests = requests
-        self._total = total
+    endpoint: Cleared
+    model: ModelOptions
+    ledger: Ledger
+    budget: Budget
+    policy: Policy
+    requests: Mapping[str, ChatRequest]
+    total: int
+
+    def __post_init__(self) -> None:
         self._owner = uuid.uuid4().hex
-        self._generator = np.random.default_rng(policy.seed)
-        options = endpoint.options
+        self._generator = np.random.default_rng(self.policy.seed)
+        options = self.endpoint.options
         limits = (options.requests_per_minute, options.tokens_per_minute, options.concurrency)
         self._gate = Gate(*limits, sleep=self._wait)
         self._replies: dict[str, Reply] = {}
-        self._queue = deque(requests)
+        self._queue = deque(self.requests)
         self._with_others: list[str] = []
-        self._failures_in_a_row = 0
-        self._uncounted = 0
-        self._dead_end: str | None = None
-        self._kind: type[BadInput] = BadInput  # of the dead end
+        self._failures_in_a_row = self._uncounted = 0
+        self._dead_end: BadInput | None = None  # why nothing more is asked
         self._stopped = asyncio.Event()
-        self._refusals = Refusals(ledger, endpoint, model.limit, requests, budget.where)
         self._one_at_a_time = asyncio.Lock()
+        self._blocks = {
+            key: _block(self.endpoint, self.model.limit, request)
+            for key, request in self.requests.items()
+        }
+        blocks = set(self._blocks.values())
+        self._untried = blocks - self.ledger.tried(blocks)
+        self._known_failures = self.ledger.failures(self.requests)
+        self._refused: list[Failure] = []  # in a row
+        self._refusal = ""  # and what kind they are
 
     async def run(self, secrets: Secrets) -> dict[str, Reply]:
         """Ask everything; BadInput if the endpoint can answer nobody."""
-        from metassay.llm import http  # the openai package takes a second to import
-
-        async with http.clients(self._endpoint.options, secrets) as clients:
+        async with clients(self.endpoint.options, secrets) as every:
             beat = asyncio.create_task(self._keep_claims())
             try:
-                await self._ask_first(clients[0])
+                await self._ask_first(every[0])
                 while (self._queue or self._with_others) and not self._dead_end:
-                    await self._work_together(clients)
+                    await self._work_together(every)
                     await self._look_at_others()
             finally:
                 beat.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
                     await beat
-                self._ledger.release(self._owner)
-                self._ledger.database.checkpoint()
-        if self._uncounted and self._model.prices is not None:
+                self.ledger.release(self._owner)
+                self.ledger.database.checkpoint()
+        if self._uncounted and self.model.prices is not None:
             log.warning(
                 "%d answers came without a count of tokens that can be true: each is booked at the"
                 " most that it can have cost",
@@ -204,76 +127,77 @@ class Asking:
             )
         if self._dead_end:
             answered = sum(reply.status != "error" for reply in self._replies.values())
-            missing = len(self._requests) - answered
-            raise self._kind(f"{self._dead_end} ({missing} of {self._total} answers are missing)")
+            missing = f"{len(self.requests) - answered} of {self.total} answers are missing"
+            raise type(self._dead_end)(f"{self._dead_end} ({missing})")
         return self._replies
 
-    async def _ask_first(self, client: "openai.AsyncOpenAI") -> None:
+    async def _ask_first(self, client: httpx2.AsyncClient) -> None:
         """Ask one question with each block that never had an answer, and more until one has.
 
         Where nothing comes back, however often a few of them are asked, the rest is not asked.
         """
-        for keys in self._refusals.first_ones():
+        for block in sorted(self._untried):
             failed = 0
-            for key in keys:
-                if self._dead_end or not self._refusals.is_untried(key):
+            for key in [key for key, its in self._blocks.items() if its == block]:
+                if self._dead_end or block not in self._untried:
                     break
                 self._queue.remove(key)
                 if failed == FIRST_ONES:
-                    self._replies[key] = failure(key, "endpoint_down", attempts=0)
-                elif self._ledger.claim(key, self._owner, self._policy.lease):
-                    reply = await self._answer(client, key)
+                    self._replies[key] = failure(key, "endpoint_down")
+                    continue
+                reply = await self._ask(client, key)
+                if reply is not None:
                     failed += reply.status == "error" and reply.error not in _NOT_THE_BLOCKS
-                    self._replies[key] = reply
-                else:
-                    self._with_others.append(key)
 
-    async def _work_together(self, clients: "list[openai.AsyncOpenAI]") -> None:
-        workers = min(self._endpoint.options.concurrency, len(self._queue))
+    async def _work_together(self, every: list[httpx2.AsyncClient]) -> None:
+        workers = min(self.endpoint.options.concurrency, len(self._queue))
         try:
             async with asyncio.TaskGroup() as group:
                 for number in range(workers):
-                    group.create_task(self._work(clients[number % len(clients)]))
+                    group.create_task(self._work(every[number % len(every)]))
         except ExceptionGroup as errors:
             raise _first(errors) from None
 
-    async def _work(self, client: "openai.AsyncOpenAI") -> None:
+    async def _work(self, client: httpx2.AsyncClient) -> None:
+        patience = max(DOWN_AFTER, 2 * self.endpoint.options.concurrency)
         while self._queue and not self._dead_end:
             key = self._queue.popleft()
-            if self._failures_in_a_row >= self._patience:
-                self._replies[key] = failure(key, "endpoint_down", attempts=0)
-            elif self._ledger.claim(key, self._owner, self._policy.lease):
-                self._replies[key] = await self._answer(client, key)
+            if self._failures_in_a_row >= patience:
+                self._replies[key] = failure(key, "endpoint_down")
             else:
-                self._with_others.append(key)
+                await self._ask(client, key)
             await asyncio.sleep(0)  # many quick turns must not keep the others waiting
 
-    @property
-    def _patience(self) -> int:
-        return max(DOWN_AFTER, 2 * self._endpoint.options.concurrency)
+    async def _ask(self, client: httpx2.AsyncClient, key: str) -> Reply | None:
+        """Claim a question and have it answered; None if others have it under way."""
+        if not self.ledger.claim(key, self._owner, self.policy.lease):
+            self._with_others.append(key)
+            return None
+        self._replies[key] = await self._answer(client, key)
+        return self._replies[key]
 
     async def _look_at_others(self) -> None:
         """Take what others have answered, and queue what they have given up or died over."""
         if not self._with_others:
             return
-        found = self._ledger.lookup(self._with_others)
-        self._budget.note_hits(found.values())
+        found = self.ledger.lookup(self._with_others)
+        self.budget.note_hits(found.values())
         self._replies |= {key: entry.reply() for key, entry in found.items()}
         rest = [key for key in self._with_others if key not in found]
-        theirs = self._ledger.claimed(rest)
+        theirs = self.ledger.claimed(rest)
         self._with_others = [key for key in rest if key in theirs]
         self._queue.extend(key for key in rest if key not in theirs)
         if self._with_others and not self._queue:
             await asyncio.sleep(POLL_SECONDS)
 
-    async def _answer(self, client: "openai.AsyncOpenAI", key: str) -> Reply:
+    async def _answer(self, client: httpx2.AsyncClient, key: str) -> Reply:
         """Send a claimed question until it is answered or need not be sent again."""
         code, attempt = "", 0
-        for attempt in range(1, self._policy.attempts + 1):
+        for attempt in range(1, self.policy.attempts + 1):
             number = await self._reserve(key)
             if number is None:
-                self._ledger.release(self._owner, key)
-                return failure(key, "over_budget", attempts=attempt - 1)
+                code, attempt = "over_budget", attempt - 1  # noqa: PLW2901
+                break
             outcome = await self._send(client, key, number)
             entry = self._keep(key, number, outcome)
             if entry is not None:
@@ -281,69 +205,93 @@ class Asking:
                 return entry.reply(attempt)
             code = outcome.code
             if outcome.said is not None and not self._dead_end:
-                self._stop(self._refusals.refused(key, outcome))
-            if not outcome.again or attempt == self._policy.attempts or self._dead_end:
+                self._note_refusal(key, outcome)
+            if not outcome.again or attempt == self.policy.attempts or self._dead_end:
                 self._failures_in_a_row += outcome.again or code == "http_403"
                 break
             await self._pause(key, attempt, outcome)
-        self._ledger.release(self._owner, key)
+        self.ledger.release(self._owner, key)
         return failure(key, code, attempts=attempt)
 
-    async def _send(self, client: "openai.AsyncOpenAI", key: str, number: int) -> "Outcome":
-        from metassay.llm import http
-
-        request, options = self._requests[key], self._endpoint.options
+    async def _send(self, client: httpx2.AsyncClient, key: str, number: int) -> Outcome:
+        request, options = self.requests[key], self.endpoint.options
         billed: Billed = "no"
         try:
             entered = await self._gate.enter(self._tokens(request))
             if self._dead_end:
-                self._budget.settle(number, "stopped", billed)
-                return http.Outcome(error="stopped")
+                self.budget.settle(number, "stopped", billed)
+                return Outcome(error="stopped")
             billed = "perhaps"  # if it is interrupted from here on
-            outcome = await http.send(client, request, key, options, self._model.limit)
+            outcome = await send(client, request, key, options, self.model.limit)
         except BaseException:
-            self._budget.settle(number, "interrupted", billed)
+            self.budget.settle(number, "interrupted", billed)
             raise
         self._gate.leave(entered, too_many=outcome.error == "http_429")
         if outcome.pause:
-            self._gate.close_for(min(outcome.pause, self._policy.longest_wait))
+            self._gate.close_for(min(outcome.pause, self.policy.longest_wait))
         return outcome
 
-    def _keep(self, key: str, number: int, outcome: "Outcome") -> Entry | None:
+    def _keep(self, key: str, number: int, outcome: Outcome) -> Entry | None:
         """Write down what came, the answer before anything else; both or neither are written."""
-        entry = outcome.entry
-        if outcome.stop and not self._dead_end:
-            self._kind = Retired if outcome.retired else BadInput
-            self._stop(self._explain(outcome))
-        with self._ledger.database.transaction():
-            if entry is None:
-                self._budget.settle(number, outcome.code, outcome.billed)
+        if outcome.stop:
+            self._stop(self._dead_end_of(outcome))
+        with self.ledger.database.transaction():
+            if outcome.entry is None:
+                self.budget.settle(number, outcome.code, outcome.billed)
                 return None
-            request = self._requests[key]
-            kept = self._ledger.store(
-                request.canonical,
-                entry,
-                model=request.model,
-                endpoint_kind=self._endpoint.options.kind,
+            entry = self.ledger.store(
+                self.requests[key].canonical,
+                outcome.entry,
+                model=self.model.model,
+                endpoint_kind=self.endpoint.options.kind,
                 latency=outcome.latency,
             )
-            counts = (entry.prompt_tokens, entry.completion_tokens)
-            self._budget.settle(number, outcome.code, outcome.billed, *counts)
+            counts = (outcome.entry.prompt_tokens, outcome.entry.completion_tokens)
+            self.budget.settle(number, outcome.code, outcome.billed, *counts)
             self._uncounted += outcome.billed == "yes" and None in counts
-            self._refusals.answered(key)
-            self._ledger.release(self._owner, key)
-        return kept
+            self._refused.clear()
+            if self._blocks[key] in self._untried:
+                self._untried.discard(self._blocks[key])
+                self.ledger.note_tried(self._blocks[key])
+            self.ledger.release(self._owner, key)
+        return entry
 
-    def _stop(self, why: str | None) -> None:
-        """Ask nothing more, if there is a reason why."""
-        if why is not None:
-            self._dead_end = why
-            self._stopped.set()
-            self._gate.abandon()
+    def _stop(self, why: BadInput) -> None:
+        self._dead_end = self._dead_end or why
+        self._stopped.set()
+        self._gate.abandon()
+
+    def _note_refusal(self, key: str, outcome: Outcome) -> None:
+        """Ask nothing more after a new block's first refusal, or several of one kind in a row.
+
+        The latter are noted: should they be refused again, others being answered, they are no news.
+        """
+        status = outcome.code.removeprefix("http_")
+        what = "the first question that is asked with it"
+        if self._blocks[key] not in self._untried:
+            known = self._known_failures.get(key)
+            if known is not None and known.code == outcome.code:
+                return
+            if self._refusal != f"{status} {outcome.kind}":
+                self._refused.clear()
+            self._refusal = f"{status} {outcome.kind}"
+            self._refused.append(Failure(key, outcome.code, self.requests[key].canonical))
+            if len(self._refused) < IN_A_ROW:
+                return
+            self.ledger.note_failures(self._refused)
+            what = f"{IN_A_ROW} questions in a row"
+        where = self.budget.where
+        why = (
+            f"{where}: endpoint {self.endpoint.name!r} ({self.endpoint.options.base_url}) refuses"
+            f" {what}, with HTTP {status}, and says {outcome.said}. `metassay probe"
+            f" {where.rpartition(' > ')[2]}` asks one question and shows all that is sent and comes"
+            " back. Correct the block, or its endpoint's, then run again"
+        )
+        self._stop(BadInput(why))
 
     async def _reserve(self, key: str) -> int | None:
         while not self._dead_end:
-            reserved = self._budget.reserve(self._requests[key], key, self._owner)
+            reserved = self.budget.reserve(self.requests[key], key, self._owner)
             if reserved == "over":
                 return None
             if reserved != "wait":
@@ -355,14 +303,14 @@ class Asking:
     def _tokens(self, request: ChatRequest) -> float:
         if not self._gate.counts_tokens:
             return 0.0
-        structured = sends_schemas(self._endpoint.options, self._model)
+        structured = sends_schemas(self.endpoint.options, self.model)
         return tokens.of_request(request, structured=structured) + request.max_tokens
 
-    async def _pause(self, key: str, attempt: int, outcome: "Outcome") -> None:
-        wait = self._policy.wait(attempt, outcome.wait, self._generator)
+    async def _pause(self, key: str, attempt: int, outcome: Outcome) -> None:
+        wait = self.policy.wait(attempt, outcome.wait, self._generator)
         log.debug("%s: %s, again in %.1f s", key[:12], outcome.code, wait)
         if outcome.wait is not None:
-            self._gate.close_for(min(outcome.wait, self._policy.longest_wait))
+            self._gate.close_for(min(outcome.wait, self.policy.longest_wait))
         await self._wait(wait)
 
     async def _wait(self, seconds: float) -> None:
@@ -372,32 +320,28 @@ class Asking:
 
     async def _keep_claims(self) -> None:
         while True:
-            await asyncio.sleep(self._policy.lease / 3)
-            self._ledger.renew(self._owner, self._policy.lease)
-            self._ledger.database.checkpoint()
+            await asyncio.sleep(self.policy.lease / 3)
+            self.ledger.renew(self._owner, self.policy.lease)
+            self.ledger.database.checkpoint()
 
-    def _explain(self, outcome: "Outcome") -> str:
-        name, options = self._endpoint.name, self._endpoint.options
+    def _dead_end_of(self, outcome: Outcome) -> BadInput:
+        name, options = self.endpoint.name, self.endpoint.options
         if outcome.retired:
-            known = self._ledger.model_answers(self._model.model)
-            return retired_message(name, options.base_url, self._model.model, known)
+            known = self.ledger.model_answers(self.model.model)
+            return Retired(retired_message(name, options.base_url, self.model.model, *known))
         status = int(outcome.code.removeprefix("http_"))
         remedy = _REMEDIES.get(status, _REMEDIES[429])
         if status == 401 and options.key_env is None:
-            remedy = "name the variable that holds it under params.yaml > endpoints > {name} >"
-            remedy += " key_env"
-        said = remedy.format(name=name, key_env=options.key_env)
-        return f"endpoint {name!r} ({options.base_url}): {outcome.stop}; {said}; then run again"
+            remedy = _NO_KEY
+        remedy = remedy.format(name=name, key_env=options.key_env)
+        why = f"endpoint {name!r} ({options.base_url}): {outcome.stop}; {remedy}; then run again"
+        return BadInput(why)
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
     """One error of a group, bad input before bugs: it says what to do."""
-    wanted = errors.subgroup(BadInput) or errors
-    error: BaseException = wanted.exceptions[0]
+    error: BaseException = (errors.subgroup(BadInput) or errors).exceptions[0]
     return _first(error) if isinstance(error, BaseExceptionGroup) else error
-
-
-Result = TypeVar("Result")
 
 
 def asker(
@@ -428,7 +372,11 @@ def asker(
         replies = {key: entry.reply() for key, entry in found.items()}
         missing = {key: request for key, request in distinct.items() if key not in found}
         if missing:
-            secrets = _secrets(endpoint, len(missing), len(distinct))
+            try:
+                secrets = secrets_of(endpoint)
+            except BadInput as error:
+                said = f"{len(missing)} of {len(distinct)} answers are not in the ledger, and"
+                raise BadInput(f"{said} {problem}" for problem in error.problems) from None
             patience = policy or Policy()
             work = Asking(endpoint, model, ledger, budget, patience, missing, len(distinct))
             replies |= _finish(work.run(secrets))
@@ -444,19 +392,13 @@ def replayer(ledger: Ledger) -> Ask:
         keys = [request.key for request in requests]
         found = ledger.lookup(dict.fromkeys(keys))
         return [
-            found[key].reply() if key in found else failure(key, "not_in_ledger", attempts=0)
-            for key in keys
+            found[key].reply() if key in found else failure(key, "not_in_ledger") for key in keys
         ]
 
     return ask
 
 
-def _secrets(endpoint: Cleared, missing: int, total: int) -> Secrets:
-    try:
-        return secrets_of(endpoint)
-    except BadInput as error:
-        said = f"{missing} of {total} answers are not in the ledger, and"
-        raise BadInput(f"{said} {problem}" for problem in error.problems) from None
+Result = TypeVar("Result")
 
 
 def _finish(work: Coroutine[Any, Any, Result]) -> Result:

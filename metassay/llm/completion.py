@@ -22,10 +22,9 @@ _LONGEST_REASON = 64  # characters; it is one word of an API's few
 def answer(content: bytes, request: ChatRequest, key: str) -> Entry | None:
     """Read the body of a response; None if no answer is in it.
 
-    What a model thought (`reasoning_content`, `reasoning`, parts that say so) is no answer.
-
-    A count of tokens that cannot be true is null. An answer that is no text, or that no file can
-    hold, was paid for all the same: it is kept as ASCII, marked, and nobody reads it.
+    What a model thought (`reasoning_content`, `reasoning`, parts that say so) is no answer. A count
+    of tokens that cannot be true is null. An answer that is no text, or that no file can hold, was
+    paid for all the same: it is kept as ASCII, marked, and nobody reads it.
     """
     try:
         # As floats, numbers never have too many digits.
@@ -81,15 +80,14 @@ def _counts(usage: Any, request: ChatRequest, text: str) -> tuple[int | None, in
     It cannot have counted more than was reserved for the request, nor none in a prompt or a text.
     """
     known = usage if isinstance(usage, dict) else {}
-    return (
-        _count(known.get("prompt_tokens"), 1, tokens.at_most(request)),
-        _count(known.get("completion_tokens"), 1 if text else 0, request.max_tokens),
-    )
 
+    def count(name: str, least: int, most: int) -> int | None:
+        number: Any = known.get(name)
+        sound = isinstance(number, float) and number.is_integer() and least <= number <= most
+        return int(number) if sound else None
 
-def _count(number: Any, least: int, most: int) -> int | None:
-    sound = isinstance(number, float) and number.is_integer() and least <= number <= most
-    return int(number) if sound else None
+    read = count("prompt_tokens", 1, tokens.at_most(request))
+    return read, count("completion_tokens", 1 if text else 0, request.max_tokens)
 
 
 def _logprobs_of(choice: dict[str, Any], text: str) -> tuple[TokenLogprobs, ...] | None:
@@ -106,10 +104,13 @@ def _logprobs_of(choice: dict[str, Any], text: str) -> tuple[TokenLogprobs, ...]
     if not isinstance(found, list) or not found or not said:
         return None
     try:
-        tokens = [TokenLogprobs(*_pair(one), _top(one)) for one in found]
+        tokens = [
+            TokenLogprobs(*_pair(token), tuple(map(_pair, token.get("top_logprobs") or ())))
+            for token in found
+        ]
     except (LookupError, TypeError, ValueError, AttributeError):
         return None
-    start = "".join(one.token for one in tokens).rfind(said)
+    start = "".join(token.token for token in tokens).rfind(said)
     if start < 0:  # parts of a character are tokens, or blanks are written otherwise
         message = choice["message"]
         thought = said != text or message.get("reasoning_content") or message.get("reasoning")
@@ -119,9 +120,5 @@ def _logprobs_of(choice: dict[str, Any], text: str) -> tuple[TokenLogprobs, ...]
     return tuple(tokens)
 
 
-def _top(one: dict[str, Any]) -> tuple[tuple[str, float], ...]:
-    return tuple(_pair(other) for other in one.get("top_logprobs") or ())
-
-
-def _pair(one: dict[str, Any]) -> tuple[str, float]:
-    return token_logprob(one["token"], one["logprob"])
+def _pair(said: dict[str, Any]) -> tuple[str, float]:
+    return token_logprob(said["token"], said["logprob"])

@@ -34,14 +34,15 @@ def secrets_of(endpoint: Cleared) -> Secrets:
     problems: list[str] = []
     found: dict[str, str] = {}
     for key, name in variables(endpoint.options).items():
-        found[key] = os.environ.get(name, "").strip()
-        said = (
-            f"the environment variable {name} (params.yaml > endpoints > {endpoint.name} > {key})"
-        )
-        if not found[key]:
-            problems.append(f"{said} is not set; set it, or import the responses of a finished run")
-        elif not (found[key].isascii() and found[key].isprintable()):
-            problems.append(f"{said} holds no key; set it again")
+        found[key] = secret = os.environ.get(name, "").strip()
+        place = f"params.yaml > endpoints > {endpoint.name} > {key}"
+        if not secret:
+            remedy = "is not set; set it, or import the responses of a finished run"
+        elif not (secret.isascii() and secret.isprintable()):
+            remedy = "holds no key; set it again"
+        else:
+            continue
+        problems.append(f"the environment variable {name} ({place}) {remedy}")
     if problems:
         raise BadInput(problems)
     headers = {name: found[f"header_env > {name}"] for name in endpoint.options.header_env}
@@ -49,11 +50,9 @@ def secrets_of(endpoint: Cleared) -> Secrets:
 
 
 def check(access: str, dataset: str, name: str, endpoint: EndpointOptions) -> Cleared:
-    """Clear an endpoint for a dataset, or say which key of params.yaml would allow it.
+    """Clear an endpoint for a dataset of this access class; BadInput unless it is public or sent.
 
-    `access` is the dataset's class in data/registry.yaml. An endpoint on this machine is no
-    exception: what it passes on is not ours to know. Raises BadInput if the class is not public
-    and the endpoint does not name it under `sends`.
+    An endpoint on this machine is no exception: what it passes on is not ours to know.
     """
     if access != PUBLIC and access not in endpoint.sends:
         raise BadInput(
@@ -67,30 +66,25 @@ def check(access: str, dataset: str, name: str, endpoint: EndpointOptions) -> Cl
 def check_all(
     access: Mapping[str, str], datasets: Iterable[str], name: str, endpoint: EndpointOptions
 ) -> Cleared:
-    """Clear an endpoint for text of all these datasets; BadInput lists those that forbid it.
-
-    `access` gives each registered dataset its class; one without is nobody's to send.
-    """
+    """Clear an endpoint for text of all these datasets; BadInput lists those that forbid it."""
     problems: list[str] = []
     cleared = []
     for dataset in dict.fromkeys(datasets):
+        if dataset not in access:
+            known = ", ".join(sorted(access))
+            problems.append(
+                f"dataset {dataset!r} is not in data/registry.yaml, so nothing says where its text"
+                f" may go; known: {known}; add its entry, correct the name, or strike off the"
+                " system whose texts repeat its examples, and run the benchmark again"
+            )
+            continue
         try:
-            cleared.append(check(_access_of(dataset, access), dataset, name, endpoint))
+            cleared.append(check(access[dataset], dataset, name, endpoint))
         except BadInput as error:
             problems += error.problems
     if problems:
         raise BadInput(problems)
     return cleared[0]
-
-
-def _access_of(dataset: str, access: Mapping[str, str]) -> str:
-    if dataset not in access:
-        raise BadInput(
-            f"dataset {dataset!r} is not in data/registry.yaml, so nothing says where its text may"
-            f" go; known: {', '.join(sorted(access))}; add its entry, correct the name, or strike"
-            " off the system whose texts repeat its examples, and run the benchmark again"
-        )
-    return access[dataset]
 
 
 def can_ask(endpoint: EndpointOptions) -> bool:

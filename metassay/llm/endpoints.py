@@ -3,7 +3,8 @@
 import datetime
 import json
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
@@ -167,16 +168,16 @@ def parse_models(
     found = Models({}, {})
     problems: list[str] = []
     for name, block in endpoints.items():
+        at = f"{where} > endpoints > {name}"
         try:
-            options = parse(EndpointOptions, block, where=f"{where} > endpoints > {name}")
+            found.endpoints[name] = parse(EndpointOptions, block, where=at)
+            problems += _problems(found.endpoints[name], at)
         except BadInput as error:
             problems += error.problems
-            continue
-        found.endpoints[name] = options
-        problems += _problems(options, f"{where} > endpoints > {name}")
     for name, block in models.items():
+        at = f"{where} > models > {name}"
         try:
-            model = parse(ModelOptions, block, where=f"{where} > models > {name}")
+            model = parse(ModelOptions, block, where=at)
         except BadInput as error:
             problems += error.problems
             continue
@@ -186,14 +187,14 @@ def parse_models(
             model = model.model_copy(update={"structured": "json_object"})
         found.models[name] = model
         problems += [
-            f"{where} > models > {name} > extra_body > {member}: {_OWN_MEMBERS[member]}; remove it"
+            f"{at} > extra_body > {member}: {_OWN_MEMBERS[member]}; remove it"
             for member in model.extra_body
             if member in _OWN_MEMBERS
         ]
         if model.endpoint not in endpoints:
+            known = sorted(endpoints)
             problems.append(
-                f"{where} > models > {name} > endpoint: {model.endpoint!r} is not in endpoints;"
-                f" known: {sorted(endpoints)}"
+                f"{at} > endpoint: {model.endpoint!r} is not in endpoints; known: {known}"
             )
     if problems:
         raise BadInput(problems)
@@ -219,27 +220,25 @@ def variables(endpoint: EndpointOptions) -> dict[str, str]:
     return found | {f"header_env > {name}": of for name, of in endpoint.header_env.items()}
 
 
-def _problems(endpoint: EndpointOptions, where: str) -> list[str]:
-    problems = []
-    for key in ("headers", "header_env"):
-        for header in getattr(endpoint, key):
+def _problems(endpoint: EndpointOptions, where: str) -> Iterator[str]:
+    for key, headers in (("headers", endpoint.headers), ("header_env", endpoint.header_env)):
+        for header in headers:
             at = f"{where} > {key} > {header}"
             if header.lower() in _OWN_HEADERS:
-                problems.append(f"{at}: is not yours to set; remove it")
+                yield f"{at}: is not yours to set; remove it"
             elif key == "headers" and _SECRET.search(header):
                 remedy = "name the environment variable that holds it under header_env instead"
-                problems.append(f"{at}: reads like a secret, which no file may hold; {remedy}")
-    names = [name.lower() for name in (*endpoint.headers, *endpoint.header_env)]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    problems += [f"{where} > headers: {name} is there twice; remove one" for name in twice]
+                yield f"{at}: reads like a secret, which no file may hold; {remedy}"
+    names = Counter(name.lower() for name in (*endpoint.headers, *endpoint.header_env))
+    for name in sorted(name for name, count in names.items() if count > 1):
+        yield f"{where} > headers: {name} is there twice; remove one"
     if (endpoint.kind == "azure") != (endpoint.api_version is not None):
         remedy = "kind azure needs it, openai does not know it; change one of them"
-        problems.append(f"{where} > api_version: {remedy}")
+        yield f"{where} > api_version: {remedy}"
     for key, url in (("base_url", endpoint.base_url), ("proxy", endpoint.proxy)):
         try:
             named = url is None or bool(urlsplit(url).hostname and urlsplit(url).port != 0)
         except ValueError:
             named = False
         if not named:
-            problems.append(f"{where} > {key}: its host or port is none; correct it")
-    return problems
+            yield f"{where} > {key}: its host or port is none; correct it"

@@ -14,15 +14,13 @@ PAST, ENOUGH = 200, 20  # past answers that are looked at, and how many it takes
 
 
 class Estimate(NamedTuple):
-    """What remains to be asked of one model, and what that costs.
+    """What remains to be asked of one model, and what that costs in the prices' currency.
 
-    `calls` are distinct questions, of which `calls_in_ledger` are answered; tokens and cost are of
-    the others, in the prices' currency, and costs are None for a model without prices.
-    `prompt_tokens`, `completion_tokens` and `cost` are expectations, of every question answered at
-    once. `*_at_most` are bounds: every byte of a prompt is a token, every answer runs to
-    max_tokens, and no answer can be read until none may be asked for again. Attempts that are
-    repeated after a fault are in neither, but in what `max_cost` caps. `counted` says in words how
-    both kinds of tokens were counted.
+    `calls` are distinct questions, of which `calls_in_ledger` are answered; all else is of the
+    others, and costs are None for a model without prices. Numbers are expectations, of every
+    question answered at once, but for `*_at_most`: there every byte of a prompt is a token, every
+    answer runs to max_tokens, and no answer can be read until none may be asked for again. Attempts
+    that are repeated after a fault are in neither. `counted` says how tokens were counted.
     """
 
     calls: int
@@ -50,42 +48,41 @@ def estimate(
 
     `structured`: the endpoint is sent schemas. `completion_tokens` is what an answer is expected to
     take, unless 20 or more past answers to the same first message and schema say how many it takes
-    for so much material. `most`: how many requests each becomes at most, if answers that cannot be
-    read are asked for again; None: one each. `longer`: by how many bytes at most these are longer.
-
-    Of more than 1,000 requests every n-th is counted, the others go by their length in characters.
-    Raises BadInput if the model names a tokenizer that is not there.
+    for so much material. `most`: how many requests each becomes at most (None: one each), each by
+    `longer` bytes longer at most. Of more than 1,000 requests every n-th is counted, the others go
+    by their length in characters. Raises BadInput if the model names a tokenizer that is not there.
     """
     distinct = {request.key: request for request in requests}
     times = {} if most is None else dict(zip([r.key for r in requests], most, strict=True))
     known = ledger.lookup(distinct)
-    open_ = [request for key, request in distinct.items() if key not in known]
+    open_ = {key: request for key, request in distinct.items() if key not in known}
     past = ledger.requests(model.model, PAST)
     count, ratio, counted = _counter(past, model, structured=structured)
-    wrote, expected = _written(past, open_, completion_tokens)
-    prompt = round(_total(open_, count, structured=structured) * ratio)
-    written = round(wrote)
-    more = longer * sum(times.get(each.key, 1) - 1 for each in open_)
-    prompt_most = more + sum(times.get(each.key, 1) * tokens.at_most(each) for each in open_)
-    written_most = sum(times.get(each.key, 1) * each.max_tokens for each in open_)
+    wrote, expected = _written(past, [*open_.values()], completion_tokens)
+    read = round(_total([*open_.values()], count, structured=structured) * ratio)
+    written, read_most, written_most = round(wrote), 0, 0
+    for key, request in open_.items():
+        n = times.get(key, 1)
+        read_most += longer * (n - 1) + n * tokens.at_most(request)
+        written_most += n * request.max_tokens
+    prices = model.prices
+
+    def cost(read: int, written: int) -> float | None:
+        if prices is None:
+            return None
+        return (read * prices.input_per_million + written * prices.output_per_million) / 1e6
+
     return Estimate(
         calls=len(distinct),
         calls_in_ledger=len(known),
-        prompt_tokens=prompt,
+        prompt_tokens=read,
         completion_tokens=written,
         completion_tokens_at_most=written_most,
-        cost=_cost(model, prompt, written),
-        cost_at_most=_cost(model, prompt_most, written_most),
-        currency=model.prices.currency if model.prices else None,
+        cost=cost(read, written),
+        cost_at_most=cost(read_most, written_most),
+        currency=prices.currency if prices else None,
         counted=f"Prompts are counted by {counted}. Answers are taken to be as long as {expected}.",
     )
-
-
-def _cost(model: ModelOptions, read: int, written: int) -> float | None:
-    prices = model.prices
-    if prices is None:
-        return None
-    return (read * prices.input_per_million + written * prices.output_per_million) / 1e6
 
 
 def _counter(
@@ -105,7 +102,6 @@ def _counter(
 def _written(
     past: Sequence[PastAnswer], open_: Sequence[ChatRequest], each: float
 ) -> tuple[float, str]:
-    """Tokens of all answers, and what that rests on."""
     kinds = {(request.messages[0], request.schema) for request in open_}
     alike = [
         (_material(one.request), one.completion_tokens)

@@ -10,17 +10,11 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 from metassay.core.database import Database, Form, batches
 from metassay.llm.answers import without_thoughts
-from metassay.llm.messages import (
-    ChatRequest,
-    Reply,
-    belongs,
-    logprobs_from_json,
-    read_request,
-)
+from metassay.llm.messages import ChatRequest, Reply, belongs, logprobs_from_json, read_request
 
 EntryStatus = Literal["ok", "refused", "truncated"]
 UNREADABLE = "unreadable"  # finish_reason of an answer that is no text, kept as ASCII
@@ -62,6 +56,7 @@ CREATE TABLE tried (
 ) WITHOUT ROWID;
 """
 _ANSWERS = "answers LEFT JOIN logprobs USING (key)"
+
 _COUNT = "(typeof({0}) IN ('integer', 'null') AND coalesce({0} >= 0, 1))"
 _SOUND = {
     "answers": (
@@ -107,10 +102,7 @@ def alive() -> tuple[float, float]:
 
 
 class Entry(NamedTuple):
-    """One final answer, as it came; `text` of a refusal holds its words, if there were any.
-
-    `logprobs` are those of its tokens, as `logprobs_to_json` writes them.
-    """
+    """One final answer, as it came, with its tokens' log-probabilities (`logprobs_to_json`)."""
 
     key: str
     status: EntryStatus
@@ -123,38 +115,28 @@ class Entry(NamedTuple):
     def reply(self, attempts: int = 0) -> Reply:
         """The answer as the asker gets it: a refusal has no text, and thoughts are no answer.
 
-        An answer that ends within its thoughts is truncated, whatever the endpoint says. One that
-        is no text is none to its asker.
+        An answer that ends within its thoughts is truncated, one that is no text is none.
         """
-        key, status, reason, prompt, completion, text, logprobs = self
-        if reason == UNREADABLE:
-            return Reply(key, status, None, reason, prompt, completion, attempts)
-        if status != "refused":
-            said = without_thoughts(text or "")
-            if said is None:
+        error = text = tokens = None
+        status = self.status
+        if status == "refused":
+            error = "content_filter" if self.finish_reason == "content_filter" else "refusal"
+        elif self.finish_reason != UNREADABLE:
+            text = without_thoughts(self.text or "")
+            if text is None:
                 status = "truncated"
-            tokens = None if logprobs is None or said is None else logprobs_from_json(logprobs)
-            return Reply(key, status, said, reason, prompt, completion, attempts, None, tokens)
-        error = "content_filter" if reason == "content_filter" else "refusal"
-        return Reply(key, status, None, reason, prompt, completion, attempts, error)
+            elif self.logprobs is not None:
+                tokens = logprobs_from_json(self.logprobs)
+        counts = (self.prompt_tokens, self.completion_tokens)
+        return Reply(self.key, status, text, self.finish_reason, *counts, attempts, error, tokens)
 
 
 class Failure(NamedTuple):
-    """A question that was given up on: why (`http_500`, `timeout`) and its canonical JSON.
-
-    It is no answer, but part of what a run came to.
-    """
+    """A question that was given up on: why (`http_500`, `timeout`) and its canonical JSON."""
 
     key: str
     code: str
     request: str
-
-
-class ModelAnswers(NamedTuple):
-    """What the ledger has of a model: answers, and when the last one came (None: not known)."""
-
-    answers: int
-    last: datetime.date | None
 
 
 class PastAnswer(NamedTuple):
@@ -175,14 +157,6 @@ class Holding(NamedTuple):
     completion_tokens: int
 
 
-class Stats(NamedTuple):
-    """What the ledger holds: answers, how attempts ended (`open`: not yet), size in bytes."""
-
-    holdings: list[Holding]
-    attempts: dict[str, int]
-    size: int
-
-
 class Ledger:
     """An open ledger. Usable from any thread; `database` serves the budget, too."""
 
@@ -195,7 +169,7 @@ class Ledger:
         """Bring everything to the disk and close the file."""
         self.database.close()
 
-    def __enter__(self) -> "Ledger":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -207,10 +181,7 @@ class Ledger:
         return {row[0]: Entry._make(row) for row in self.rows(columns, sorted(set(keys)))}
 
     def claim(self, key: str, owner: str, seconds: float) -> bool:
-        """Take a question for `owner` unless it is answered or a living owner has it.
-
-        The claim ends after so many seconds, of which LONGEST_LEASE is the most.
-        """
+        """Take a question for `owner`, LONGEST_LEASE at most, unless it is answered or taken."""
         with self.database.transaction() as connection:
             answered = "SELECT 1 FROM answers WHERE key = ?"
             if connection.execute(answered, (key,)).fetchone():
@@ -219,7 +190,7 @@ class Ledger:
                 "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE"
                 " SET owner = excluded.owner, expires = excluded.expires"
                 f" WHERE NOT ({LIVING}) OR owner = excluded.owner",
-                (key, owner, _end(seconds), *alive()),
+                (key, owner, time.monotonic() + min(seconds, LONGEST_LEASE), *alive()),
             )
             return taken.rowcount == 1
 
@@ -232,16 +203,13 @@ class Ledger:
         """Keep the owner's claims for so much longer."""
         with self.database.transaction() as connection:
             change = "UPDATE claims SET expires = ? WHERE owner = ?"
-            connection.execute(change, (_end(seconds), owner))
+            connection.execute(change, (time.monotonic() + min(seconds, LONGEST_LEASE), owner))
 
     def release(self, owner: str, key: str | None = None) -> None:
         """Give up one claim of the owner, or all of them."""
         with self.database.transaction() as connection:
-            if key is None:
-                connection.execute("DELETE FROM claims WHERE owner = ?", (owner,))
-            else:
-                one = "DELETE FROM claims WHERE owner = ? AND key = ?"
-                connection.execute(one, (owner, key))
+            delete = "DELETE FROM claims WHERE owner = ? AND key = coalesce(?, key)"
+            connection.execute(delete, (owner, key))
 
     def store(
         self,
@@ -252,10 +220,7 @@ class Ledger:
         endpoint_kind: str,
         latency: float | None = None,
     ) -> Entry:
-        """Keep an answer and return it; if there is one already, that one stays and is returned.
-
-        `request` is the canonical JSON of the question, `endpoint_kind` how it was asked.
-        """
+        """Keep an answer to a canonical `request`; the one that is there stays, and is returned."""
         row = (
             *(entry.key, endpoint_kind, model, entry.status, entry.finish_reason),
             *(entry.prompt_tokens, entry.completion_tokens, latency, time.time()),
@@ -279,15 +244,14 @@ class Ledger:
     def failures(self, keys: Iterable[str] | None = None) -> dict[str, Failure]:
         """Those of these questions, or of all, by key; a question that was answered since is none.
 
-        A run that can ask asks them again. One that cannot takes them for what they were, so that
-        somebody without a key repeats a finished run to the byte.
+        A run that can ask asks them again; another one repeats a finished run to the byte.
         """
         query = "SELECT * FROM failures WHERE key NOT IN (SELECT key FROM answers)"
-        if keys is not None:
+        if keys is None:
+            rows = iter(self.select(query))
+        else:
             rows = self._among(f"{query} AND key", sorted(set(keys)))
-            return {row[0]: Failure._make(row) for row in rows}
-        with self.database.reading() as connection:
-            return {row[0]: Failure._make(row) for row in connection.execute(query).fetchall()}
+        return {row[0]: Failure._make(row) for row in rows}
 
     def tried(self, blocks: Iterable[str]) -> set[str]:
         """Those of the blocks (module `client`) that ever had an answer."""
@@ -304,37 +268,34 @@ class Ledger:
             for table in ("answers", "logprobs"):
                 connection.execute(f"DELETE FROM {table} WHERE key = ?", (key,))
 
-    def stats(self) -> Stats:
-        """Count what is there."""
-        with self.database.reading() as connection:
-            holdings = connection.execute(
-                "SELECT model, status, count(*), coalesce(sum(prompt_tokens), 0),"
-                " coalesce(sum(completion_tokens), 0) FROM answers GROUP BY 1, 2 ORDER BY 1, 2"
-            ).fetchall()
-            attempts = connection.execute(
-                "SELECT coalesce(outcome, 'open'), count(*) FROM attempts GROUP BY 1 ORDER BY 1"
-            ).fetchall()
-            pages = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
-            (size,) = connection.execute(pages).fetchone()
-        return Stats([Holding(*row) for row in holdings], dict(attempts), size)
+    def holdings(self) -> list[Holding]:
+        """Answers and tokens by model and status."""
+        query = (
+            "SELECT model, status, count(*), coalesce(sum(prompt_tokens), 0),"
+            " coalesce(sum(completion_tokens), 0) FROM answers GROUP BY 1, 2 ORDER BY 1, 2"
+        )
+        return [Holding(*row) for row in self.select(query)]
 
-    def model_answers(self, model: str) -> ModelAnswers:
-        """Whether the model (its provider's identifier) ever answered here."""
-        with self.database.reading() as connection:
-            query = "SELECT count(*), max(answered) FROM answers WHERE model = ?"
-            answers, last = connection.execute(query, (model,)).fetchone()
+    def attempts(self) -> dict[str, int]:
+        """How many attempts ended how (`open`: not yet)."""
+        query = "SELECT coalesce(outcome, 'open'), count(*) FROM attempts GROUP BY 1 ORDER BY 1"
+        return dict(self.select(query))
+
+    def model_answers(self, model: str) -> tuple[int, datetime.date | None]:
+        """How often a model (its provider's identifier) answered; the last day, where known."""
+        query = "SELECT count(*), max(answered) FROM answers WHERE model = ?"
+        ((answers, last),) = self.select(query, model)
         day = None if last is None else datetime.datetime.fromtimestamp(last, datetime.UTC).date()
-        return ModelAnswers(answers, day)
+        return answers, day
 
     def requests(self, model: str, limit: int) -> list[PastAnswer]:
         """Up to `limit` questions to a model of which its provider counted the tokens."""
-        with self.database.reading() as connection:
-            rows = connection.execute(
-                "SELECT key, request, prompt_tokens, completion_tokens FROM answers"
-                " WHERE model = ? AND prompt_tokens > 0 ORDER BY key LIMIT ?",  # 0: nobody counted
-                (model, limit),
-            ).fetchall()
-            self.check_questions(row[:2] for row in rows)
+        query = (
+            "SELECT key, request, prompt_tokens, completion_tokens FROM answers"
+            " WHERE model = ? AND prompt_tokens > 0 ORDER BY key LIMIT ?"  # 0: nobody counted
+        )
+        rows = self.select(query, model, limit)
+        self.check_questions(row[:2] for row in rows)
         read = [(read_request(request, key), *counts) for key, request, *counts in rows]
         return [PastAnswer(request, *counts) for request, *counts in read if request is not None]
 
@@ -348,24 +309,19 @@ class Ledger:
     def rows(self, columns: str, keys: Iterable[str] | None) -> Iterator[tuple[Any, ...]]:
         """The named columns of these answers, or of all, in no particular order."""
         query = f"SELECT {columns} FROM {_ANSWERS}"
-        if keys is not None:
-            yield from self._among(f"{query} WHERE key", keys)
-            return
+        if keys is None:
+            return iter(self.select(query))
+        return self._among(f"{query} WHERE key", keys)
+
+    def select(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
         with self.database.reading() as connection:
-            found = connection.execute(query).fetchall()
-        yield from found
+            return connection.execute(query, parameters).fetchall()
 
     def _among(
         self, query: str, names: Iterable[str], *parameters: object
     ) -> Iterator[tuple[Any, ...]]:
         """Rows of a query that ends with the column of these names."""
         for batch in batches(names):
-            with self.database.reading() as connection:
-                marks = ", ".join("?" * len(batch))
-                values = (*parameters, *batch)
-                found = connection.execute(f"{query} IN ({marks})", values).fetchall()
-            yield from found
-
-
-def _end(seconds: float) -> float:
-    return time.monotonic() + min(seconds, LONGEST_LEASE)
+            marks = ", ".join("?" * len(batch))
+            yield from self.select(f"{query} IN ({marks})", *parameters, *batch)

@@ -19,9 +19,8 @@ _BURST = 20.0  # a bucket holds this fraction of a minute: three seconds' worth
 class Policy:
     """How a failing request is repeated, and how long a claim outlives a dead process.
 
-    At most `attempts` requests are sent. Between them passes `first_wait` seconds, doubled each
-    time up to `longest_wait`, of which a seeded draw keeps at least half; or what the server asks
-    for in Retry-After, up to `longest_wait`.
+    Between `attempts` pass `first_wait` seconds, doubled each time up to `longest_wait`, of which a
+    seeded draw keeps at least half; or what the server asks for in Retry-After.
     """
 
     attempts: int = 6
@@ -41,7 +40,7 @@ class Policy:
 class Bucket:
     """A token bucket: in no minute does more than `per_minute` go out.
 
-    It fills a little slower than allowed, since what it holds when full may go out at once.
+    It fills a little slower, since what it holds when full may go out at once.
     """
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -97,10 +96,7 @@ class Gate:
         return int(self._allowed)
 
     async def enter(self, tokens: float) -> float:
-        """Wait until one request of so many tokens may go out, or the gate is abandoned.
-
-        Returns when it goes out, for `leave`, which must follow.
-        """
+        """Wait until a request of so many tokens may go out; returns when, for `leave`."""
         while self._inside >= self.at_once and not self._abandoned:
             self._room.clear()
             await self._room.wait()
@@ -136,18 +132,16 @@ class Gate:
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds the server asks to wait, of `Retry-After-Ms` or `Retry-After` (RFC 9110, 10.2.3).
 
-    A date is read against the server's own `Date` if it sends one, since clocks differ. None if
-    the headers say nothing readable.
+    A date is read against the server's own `Date`. None if the headers say nothing readable.
     """
     milliseconds = _number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
         return milliseconds / 1000
     asked = headers.get("retry-after", "")
-    seconds = _number(asked)
+    seconds, then = _number(asked), _seconds(asked)
     if seconds is not None:
         return seconds
-    then, now = _seconds(asked), _seconds(headers.get("date", ""))
-    return None if then is None else then - (time.time() if now is None else now)
+    return None if then is None else then - _now(headers)
 
 
 # The header that says what is left of a quota, and the one that says when it is whole again:
@@ -179,8 +173,12 @@ def _until(reset: str, headers: Mapping[str, str]) -> float:
         then = datetime.datetime.fromisoformat(reset).timestamp()
     except (ValueError, OverflowError):
         return 0.0
+    return max(0.0, then - _now(headers))
+
+
+def _now(headers: Mapping[str, str]) -> float:
     now = _seconds(headers.get("date", ""))
-    return max(0.0, then - (time.time() if now is None else now))
+    return time.time() if now is None else now
 
 
 def _number(value: str) -> float | None:

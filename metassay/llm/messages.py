@@ -30,15 +30,13 @@ class Message:
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """One question to one model, with everything that can change the answer.
+    """One question to one model (its provider's name), with everything that can change the answer.
 
     `schema` is the canonical JSON of a JSON schema the answer must follow, or None for free text;
     `structured` how the endpoint is told so, None if its block alone says that. `temperature` None
-    is left out of what is sent. `extra` is the canonical JSON of further members of what is sent
-    (`top_p`, `reasoning_effort`, ...). `logprobs`: with each token of the answer the logarithm of
-    its probability is wanted, and of so many of the likeliest tokens in its place.
-    `model` is the model's identifier at its provider, not its name in params.yaml, and `repeat`
-    tells deliberate repetitions of the same question apart (0 for the first).
+    is left out of what is sent. `extra` is the canonical JSON of further members of what is sent.
+    `logprobs`: the log-probability of each token is wanted, and of so many others in its place.
+    `repeat` tells deliberate repetitions of a question apart (0 for the first).
     """
 
     model: str
@@ -54,10 +52,9 @@ class ChatRequest:
 
     @property
     def canonical(self) -> str:
-        """The question as canonical JSON (sorted keys, no spaces), as the ledger keeps it, too.
+        """The question as canonical JSON (sorted keys, no spaces), as the ledger keeps it.
 
-        What came later (the last three fields) is in it only where it is set: the questions of old
-        ledgers keep their keys.
+        The last three fields are in it only where they are set: old questions keep their keys.
         """
         return self._canonical.decode("utf-8")
 
@@ -102,10 +99,7 @@ def read_request(canonical: str, key: str) -> ChatRequest | None:
 
 
 class TokenLogprobs(NamedTuple):
-    """One token of an answer and the natural logarithm of its probability (at least -9999).
-
-    `top` has the likeliest tokens in its place with theirs, as many as the endpoint gave.
-    """
+    """A token, its probability's natural logarithm (at least -9999), and the likeliest others."""
 
     token: str
     logprob: float
@@ -141,11 +135,10 @@ def token_logprob(token: object, logprob: object) -> tuple[str, float]:
 class Reply(NamedTuple):
     """What came of a request: an answer, or the status that says why there is none.
 
-    `text` is None, too, of an answer that is no text (finish_reason `unreadable`).
-    `error` is a short code (`http_500`, `timeout`, `content_filter`, `over_budget`), never a text.
-    `attempts` counts the requests that were sent for it, 0 if the ledger had the answer.
-    `logprobs` are the tokens of the answer, without those of thoughts before it, and maybe with one
-    that ended it; None where the endpoint gave none, or nobody asked for them.
+    `text` is None, too, of an answer that is no text (finish_reason `unreadable`). `error` is a
+    short code (`http_500`, `content_filter`), never a text. `attempts` counts the requests that
+    were sent for it, 0 if the ledger had the answer. `logprobs` are those of the answer's tokens,
+    without thoughts, and maybe with one that ended it; None where there are none.
     """
 
     key: str
@@ -161,6 +154,14 @@ class Reply(NamedTuple):
 
 # Puts questions and gets one reply each, in the same order; never raises for a single question.
 Ask = Callable[[Sequence[ChatRequest]], list[Reply]]
+
+
+def replies_to(ask: Ask, requests: Sequence[ChatRequest]) -> list[Reply]:
+    """The replies to requests; RuntimeError if they are not one each, in order."""
+    replies = ask(requests) if requests else []
+    if [reply.key for reply in replies] != [request.key for request in requests]:
+        raise RuntimeError(f"{len(requests)} requests got {len(replies)} replies, or out of order")
+    return replies
 
 
 def _quoted(text: str) -> bytes:

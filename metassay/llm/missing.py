@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 # The server has understood the question, and says no to it: it is wrong in itself (400, 422), or
@@ -50,22 +50,14 @@ def missing(asked: Mapping[str, str], codes: Mapping[str, str]) -> list[Missing]
 
 def missing_notes(found: Iterable[Missing]) -> list[str]:
     """The notes of a stage that went on without these answers."""
-    notes = []
-    for one in found:
-        if one.open:
-            notes.append(f"{_open(one)}; the next `metassay run` asks for them again. {REST}")
-        if one.lost:
-            notes.append(f"{_lost(one)}. {REST}")
-    return notes
+    again = "; the next `metassay run` asks for them again"
+    return [f"{line}. {REST}" for line in _lines(found, again)]
 
 
-def unfinished_message(found: Iterable[Missing], most: float) -> str:
+def unfinished_message(found: Sequence[Missing], most: float) -> str:
     """What a stage says that stops because more than the share `most` of its answers is missing."""
-    lines = []
-    for one in found:
-        lines += [_open(one)] if one.open else []
-        lines += [_lost(one)] if one.lost else []
-    if any("endpoint_down" in one.open for one in found):
+    lines = _lines(found)
+    if any("endpoint_down" in model.open for model in found):
         lines.append("endpoint_down: not asked, since its endpoint failed too often in a row")
     lines.append(
         "Every answer so far is in the ledger. Run again when the endpoint is up: only what is"
@@ -75,17 +67,17 @@ def unfinished_message(found: Iterable[Missing], most: float) -> str:
     return ". ".join(lines)
 
 
-def _open(one: Missing) -> str:
-    return (
-        f"model {one.model!r}: {len(one.open)} of {one.asked} answers are missing"
-        f" ({counted(one.open)})"
-    )
-
-
-def _lost(one: Missing) -> str:
-    return (
-        f"model {one.model!r}: {len(one.lost)} of {one.asked} questions failed for good"
-        f" ({counted(one.lost)}): asked again they would fail again, unless you change"
-        f" params.yaml > models > {one.model}, its endpoint, or what is asked."
-        " `metassay run NAME --ask-again` asks them again although nothing changed"
-    )
+def _lines(found: Iterable[Missing], again: str = "") -> list[str]:
+    lines = []
+    for model, asked, open_, lost in found:
+        if open_:
+            many = f"{len(open_)} of {asked} answers are missing ({counted(open_)})"
+            lines.append(f"model {model!r}: {many}{again}")
+        if lost:
+            lines.append(
+                f"model {model!r}: {len(lost)} of {asked} questions failed for good"
+                f" ({counted(lost)}): asked again they would fail again, unless you change"
+                f" params.yaml > models > {model}, its endpoint, or what is asked."
+                " `metassay run NAME --ask-again` asks them again although nothing changed"
+            )
+    return lines

@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 
 class Use(NamedTuple):
-    """A model to ask, by its name in params.yaml > models, and how long its answers may be.
-
-    `max_tokens`: None for what is said of the model there.
-    """
+    """A model to ask, by its name in params.yaml > models; `max_tokens` None: as is said there."""
 
     model: str
     max_tokens: int | None
@@ -47,10 +44,7 @@ class Resources(NamedTuple):
 
 
 class PromptFile(NamedTuple):
-    """A prompt, and the variables that are filled in, each with its kind.
-
-    `filled`: None for a file of the project that is no prompt, and is read all the same.
-    """
+    """A prompt and the kinds of the variables that are filled in; None: the file is no prompt."""
 
     path: Path
     filled: "Mapping[str, Kind] | None"
@@ -59,9 +53,8 @@ class PromptFile(NamedTuple):
 class Requests(NamedTuple):
     """What a kind asks at first, which is all that it asks if every answer is sound.
 
-    `most`: how many requests each of them becomes at most, if what cannot be read is asked again.
+    `most`: how many requests each becomes at most, each by `longer` bytes longer at most.
     `answer_length`: tokens of an answer per token of the text that it is about, or per question.
-    `longer`: how many bytes what is asked again is longer by at most.
     """
 
     requests: "list[ChatRequest]"
@@ -74,10 +67,9 @@ class Requests(NamedTuple):
 class Needs:
     """Base of records: each field says of a kind's options what they make it need.
 
-    `model`: the model that it asks. `files`: the prompts (and the like) that it reads, files of the
-    project. `datasets`: datasets whose raw files it reads, beside the benchmark's own; if it asks a
-    model, their text may be sent to it. `members`: others of its kind inside it, with needs of
-    their own; raises BadInput where one of them is not sound.
+    `model`: the model that it asks. `files`: prompts and other files of the project. `datasets`:
+    those whose raw files it reads, beside the benchmark's own; if it asks a model, their text may
+    be sent to it. `members`: others of its kind inside it; BadInput where one of them is not sound.
     """
 
     model: Callable[[Any], Use | None] = lambda _: None
@@ -93,16 +85,13 @@ def members_of(chosen: Chosen) -> list[Chosen]:
 
 def everyone(chosen: Chosen) -> list[Chosen]:
     """A kind and all that is inside it, at any depth."""
-    return [chosen, *(one for member in members_of(chosen) for one in everyone(member))]
+    return [chosen, *(inner for member in members_of(chosen) for inner in everyone(member))]
 
 
 def all_datasets(chosen: Iterable[Chosen]) -> list[str]:
-    """The datasets that any of these read: texts may repeat what their system was shown.
-
-    Whoever sends such texts on clears these datasets as well.
-    """
-    every = [one for outer in chosen for one in everyone(outer)]
-    return sorted({name for one in every for name in one.record.datasets(one.options)})
+    """The datasets that any of these read, whose text their texts may repeat: clear them, too."""
+    every = [inner for outer in chosen for inner in everyone(outer)]
+    return sorted({name for kind in every for name in kind.record.datasets(kind.options)})
 
 
 class Lists(NamedTuple):
@@ -126,36 +115,27 @@ def folder_problems(
 ) -> list[str]:
     """One line for each name that stands in the wrong list, or beside the wrong folder.
 
-    `reads` has the datasets that each of a benchmark's names reads (`Needs.datasets`). `folders`
-    has the folder of each name in the second list: DVC watches it, so a change of what lies
-    elsewhere would go unnoticed. `raw` has a folder per dataset; `where` leads every line.
+    `reads` has the datasets that each name reads, `folders` the folder of each name in the second
+    list: DVC watches it. `raw` has a folder per dataset; `where` leads every line.
     """
     problems = []
     for name, datasets in reads.items():
         needed = [raw / dataset for dataset in dict.fromkeys(datasets)]
-        given = folders.get(name)
-        if given is None and needed:
+        folder, listed = folders.get(name), ", ".join(map(str, needed))
+        common = needed[0] if len(needed) == 1 else raw
+        plain, other = f"{where} > {lists.plain}", f"{where} > {lists.with_folder}"
+        if folder is None and needed:
             problems.append(
-                f"{where} > {lists.plain}: {name!r} reads {_listed(needed)}; name it under"
-                f" {lists.with_folder} instead, with the folder {_common(needed, raw)}"
+                f"{plain}: {name!r} reads {listed}; name it under {lists.with_folder} instead,"
+                f" with the folder {common}"
             )
-        elif given is not None and not needed:
+        elif folder is not None and not needed:
             problems.append(
-                f"{where} > {lists.with_folder} > {name}: it reads no other dataset; name it under"
-                f" {lists.plain} instead"
+                f"{other} > {name}: it reads no other dataset; name it under {lists.plain} instead"
             )
-        elif given is not None and not all(n.is_relative_to(given) for n in needed):
+        elif folder is not None and not all(path.is_relative_to(folder) for path in needed):
             problems.append(
-                f"{where} > {lists.with_folder} > {name}: is {given}, but it reads"
-                f" {_listed(needed)}; name the folder {_common(needed, raw)}, so that a change in"
-                " it is noticed"
+                f"{other} > {name}: is {folder}, but it reads {listed}; name the folder {common},"
+                " so that a change in it is noticed"
             )
     return problems
-
-
-def _listed(folders: Sequence[Path]) -> str:
-    return ", ".join(map(str, folders))
-
-
-def _common(folders: Sequence[Path], raw: Path) -> Path:
-    return folders[0] if len(folders) == 1 else raw

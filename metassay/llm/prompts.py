@@ -33,8 +33,6 @@ _PLACE = re.compile(r"\{\{([a-z_]+)\}\}")
 
 
 class _File(Options):
-    """What a prompt file holds."""
-
     purpose: str
     version: int
     variables: dict[str, Kind]
@@ -45,18 +43,20 @@ class _File(Options):
 
 @dataclass(frozen=True)
 class Prompt:
-    """A wording with places for its variables.
-
-    `hash` is that of what can change an answer, the first 8 hex digits of a SHA-256: both texts and
-    the variables' kinds, but not purpose, version, comments or examples.
-    """
+    """A wording with places for its variables."""
 
     name: str
     text: tuple[Message, ...]
     variables: Mapping[str, Kind]
-    hash: str
     file: Path
     examples: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def hash(self) -> str:
+        """Of what can change an answer: texts and variables' kinds; 8 hex digits of a SHA-256."""
+        body = {"text": [[m.role, m.content] for m in self.text], "variables": self.variables}
+        canonical = json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode("utf-8")).hexdigest()[:8]
 
     @property
     def signature(self) -> str:
@@ -65,10 +65,7 @@ class Prompt:
 
 
 class Decoding(NamedTuple):
-    """The model, by its identifier at its provider, and how its answer is drawn.
-
-    `extra` and `structured` are those of ChatRequest.
-    """
+    """The model, by its provider's name, and how its answer is drawn, as in ChatRequest."""
 
     model: str
     temperature: float | None
@@ -116,9 +113,7 @@ def file_of(name: str, folder: Path = PROMPTS) -> Path:
 def load(name: str, folder: Path = PROMPTS, *, filled: Mapping[str, Kind] | None = None) -> Prompt:
     """Read and check `<folder>/<name>.yaml`; BadInput lists every problem at once.
 
-    Problems: no such file, not YAML, a missing or unknown key, a place for a variable that is not
-    declared, a variable without a place, data in the system's text; and, where `filled` says which
-    variables will be filled in, another variable, one that is missing, and data of kind text.
+    `filled` says which variables will be filled in, where that is known.
     """
     path = file_of(name, folder)
     problem = name_problem(name)
@@ -131,45 +126,39 @@ def load(name: str, folder: Path = PROMPTS, *, filled: Mapping[str, Kind] | None
     if problems:
         raise BadInput(problems)
     text = (Message("system", file.system.strip()), Message("user", file.user.strip()))
-    hashed = _hash(text, file.variables)
-    return Prompt(name, text, dict(file.variables), hashed, path, tuple(file.examples))
+    return Prompt(name, text, dict(file.variables), path, tuple(file.examples))
 
 
 def join(first: Prompt, then: Prompt) -> Prompt:
-    """One prompt of two: what is asked, and in which form it is answered.
-
-    The texts of the second follow those of the first; examples and file are those of the first.
-    """
+    """What is asked, then in which form it is answered; examples and file are the first's."""
     text = tuple(
-        Message(one.role, f"{one.content}\n\n{other.content}")
-        for one, other in zip(first.text, then.text, strict=True)
+        Message(before.role, f"{before.content}\n\n{after.content}")
+        for before, after in zip(first.text, then.text, strict=True)
     )
     variables = {**first.variables, **then.variables}
-    name = f"{first.name}+{then.name}"
-    return Prompt(name, text, variables, _hash(text, variables), first.file, first.examples)
+    return Prompt(f"{first.name}+{then.name}", text, variables, first.file, first.examples)
 
 
 def render(prompt: Prompt, **variables: object) -> tuple[Message, ...]:
     """The prompt's messages with every variable in its place.
 
-    Data may be anything JSON can say; a variable of kind text is a str or int. Values are put in
-    once, so what looks like a place within a value stays as it is. BadInput names the prompt's file
-    and each variable that is missing, unknown, or not of its kind.
+    Data may be anything JSON can say; a variable of kind text is a str or int. What looks like a
+    place within a value stays as it is. BadInput names each variable that is missing, unknown, or
+    not of its kind.
     """
     known = prompt.variables
     problems = [f"variable {n!r} is missing; give it" for n in known if n not in variables]
     problems += [f"variable {n!r} is not used; leave it out" for n in variables if n not in known]
-    values = {}
-    for name, kind in known.items():
-        value = _written(variables[name], kind) if name in variables else ""
-        if value is None:
-            problems.append(f"variable {name!r} cannot be written as {kind}; give another value")
-        else:
-            values[name] = value
+    values = {name: _written(variables.get(name, ""), kind) for name, kind in known.items()}
+    problems += [
+        f"variable {name!r} cannot be written as {known[name]}; give another value"
+        for name, value in values.items()
+        if value is None
+    ]
     if problems:
         raise BadInput([f"{prompt.file}: {problem}" for problem in problems])
     return tuple(
-        Message(message.role, _PLACE.sub(lambda match: values[match[1]], message.content))
+        Message(message.role, _PLACE.sub(lambda match: str(values[match[1]]), message.content))
         for message in prompt.text
     )
 
@@ -186,35 +175,30 @@ def _unfit(file: _File, filled: Mapping[str, Kind] | None) -> Iterator[str]:
             yield f"variables > {name}: is filled with data; its kind must be data"
 
 
-def _problems(file: _File) -> list[str]:
-    in_system, in_user = set(_PLACE.findall(file.system)), set(_PLACE.findall(file.user))
-    data = [name for name, kind in file.variables.items() if kind == "data"]
-    problems = [
-        f"examples > {number}: has {', '.join(example)}; give what the file's data variables"
-        f" are, no more and no less: {', '.join(data)}"
-        for number, example in enumerate(file.examples, start=1)
-        if set(example) != set(data)
-    ]
-    problems += [
-        f"variables > {name}: has no place; write {{{{{name}}}}} or remove it from variables"
-        for name in file.variables
-        if name not in in_system | in_user
-    ]
-    problems += [
-        f"{'user' if name in in_user else 'system'}: {{{{{name}}}}} is not in variables; declare it"
-        for name in sorted(in_system | in_user)
-        if name not in file.variables
-    ]
-    problems += [
-        f"system: {{{{{name}}}}} is data; move it to user, where it cannot pass for an instruction"
-        for name in sorted(in_system)
-        if file.variables.get(name) == "data"
-    ]
+def _problems(file: _File) -> Iterator[str]:
+    kinds, in_system = file.variables, set(_PLACE.findall(file.system))
+    in_user = set(_PLACE.findall(file.user))
+    data = [name for name, kind in kinds.items() if kind == "data"]
+    for number, example in enumerate(file.examples, start=1):
+        if set(example) != set(data):
+            yield (
+                f"examples > {number}: has {', '.join(example)}; give what the file's data"
+                f" variables are, no more and no less: {', '.join(data)}"
+            )
+    for name in kinds:
+        if name not in in_system | in_user:
+            remedy = f"write {{{{{name}}}}} or remove it from variables"
+            yield f"variables > {name}: has no place; {remedy}"
+    for name in sorted(in_system | in_user):
+        if name not in kinds:
+            place = "user" if name in in_user else "system"
+            yield f"{place}: {{{{{name}}}}} is not in variables; declare it"
+        elif name in in_system and kinds[name] == "data":
+            remedy = "move it to user, where it cannot pass for an instruction"
+            yield f"system: {{{{{name}}}}} is data; {remedy}"
     for part, text in (("system", file.system), ("user", file.user)):
         if "{{" in _PLACE.sub("", text):
-            what = "'{{' that opens no place; write {{name}} in small letters"
-            problems.append(f"{part}: {what}")
-    return problems
+            yield f"{part}: '{{{{' that opens no place; write {{{{name}}}} in small letters"
 
 
 def _written(value: object, kind: Kind) -> str | None:
@@ -227,33 +211,22 @@ def _written(value: object, kind: Kind) -> str | None:
         return None
 
 
-def _hash(text: tuple[Message, ...], variables: Mapping[str, Kind]) -> str:
-    body = {"text": [[m.role, m.content] for m in text], "variables": dict(variables)}
-    canonical = json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode("utf-8")).hexdigest()[:8]
-
-
 _FIELD = "examples:"
 # Every other character stays as it is: these part the fields of a recipe, and the names in one.
 _PARTING = str.maketrans({"%": "%25", ",": "%2C", "|": "%7C"})
 
 
 def examples_field(names: Sequence[str]) -> str:
-    """The examples_field of a recipe that names the examples, in their order."""
+    """The field of a recipe that names the examples, in their order."""
     return _FIELD + ",".join(name.translate(_PARTING) for name in names)
 
 
 def datasets_shown(recipes: Iterable[str]) -> list[str]:
-    """The datasets whose examples any of these recipes names, whoever wrote it.
-
-    Raises nothing: a recipe in another form can name a dataset too many, and never one less.
-    """
+    """The datasets whose examples these recipes name; of another form of recipe, never one less."""
     fields = {part for recipe in recipes for part in recipe.split("|") if part.startswith(_FIELD)}
     return datasets_of(name for part in fields for name in part.removeprefix(_FIELD).split(","))
 
 
 def datasets_of(examples: Iterable[str]) -> list[str]:
-    """The datasets that few-shot examples come from: where their text goes, these must be cleared
-    as well.
-    """
+    """The datasets of few-shot examples: where their text goes, these must be cleared, too."""
     return sorted({name.split("/", 1)[0] for name in examples})

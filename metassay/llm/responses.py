@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,8 +33,8 @@ def responses(
 ) -> pd.DataFrame:
     """Rows of the table `responses`: of these questions, or of all that were ever asked.
 
-    `failures` are those among them that were given up on; by default those that the ledger has
-    noted. Raises BadInput if a key has neither an answer nor a failure, or a request was changed.
+    `failures` are those given up on; by default those that the ledger has noted. Raises BadInput if
+    a key has neither an answer nor a failure, or a request was changed.
     """
     wanted = None if keys is None else set(keys)
     known = ledger.failures(wanted) if failures is None else {f.key: f for f in failures}
@@ -61,12 +61,11 @@ def export(ledger: Ledger, path: Path, keys: Iterable[str] | None = None) -> int
 
 
 def import_(ledger: Ledger, paths: Iterable[Path], *, replace: bool = False) -> Imported:
-    """Add the answers of tables `responses`, files or folders of them.
+    """Add the answers of tables `responses`; BadInput, changing nothing, if one was changed.
 
-    An answer that is there already stays, unless `replace`: then the table's takes its place, so
-    that a colleague's run is repeated to the byte. A failure never takes an answer's place: then
-    the question counts as known. Raises BadInput, changing nothing, if a request does not belong to
-    its key.
+    An answer that is there stays, unless `replace`: then the table's takes its place, so that a
+    colleague's run is repeated to the byte. A failure never takes an answer's place: then the
+    question counts as known.
     """
     files = list(paths)
     for path in files:  # all of them, before the first is imported
@@ -80,22 +79,19 @@ def import_(ledger: Ledger, paths: Iterable[Path], *, replace: bool = False) -> 
 
 def _read(path: Path) -> list[dict[Any, Any]]:
     rows = read(RESPONSES, path).to_dict("records")
-    wrong = {
-        "requests do not belong to their key": [
-            row["key"] for row in rows if read_request(row["request"], row["key"]) is None
-        ],
-        "answers have numbers of tokens that cannot be": [
-            row["key"]
-            for row in rows
-            for name in ("prompt_tokens", "completion_tokens")
-            if pd.notna(row[name]) and not 0 <= row[name] <= _MOST_TOKENS
-        ],
-        "answers have log-probabilities that cannot be read": [
-            row["key"]
-            for row in rows
-            if pd.notna(row["logprobs"]) and logprobs_from_json(row["logprobs"]) is None
-        ],
+    counts = ("prompt_tokens", "completion_tokens")
+    checks: dict[str, Callable[[dict[Any, Any]], bool]] = {
+        "requests do not belong to their key": lambda row: (
+            read_request(row["request"], row["key"]) is not None
+        ),
+        "answers have numbers of tokens that cannot be": lambda row: all(
+            pd.isna(row[name]) or 0 <= row[name] <= _MOST_TOKENS for name in counts
+        ),
+        "answers have log-probabilities that cannot be read": lambda row: (
+            pd.isna(row["logprobs"]) or logprobs_from_json(row["logprobs"]) is not None
+        ),
     }
+    wrong = {what: [r["key"] for r in rows if not sound(r)] for what, sound in checks.items()}
     problems = [
         f"{path}: {len(keys)} {what}, the first is {keys[0]}; the file was changed: take it from"
         " its source again"
@@ -115,21 +111,23 @@ def _import(ledger: Ledger, rows: list[dict[Any, Any]], *, replace: bool) -> Imp
         with ledger.database.transaction():
             for row in rows[start : start + _BATCH]:
                 if row["status"] != "error":
-                    kind = _import_one(ledger, row, known, replace=replace)
+                    kind = _import_answer(ledger, row, known.get(row["key"]), replace=replace)
                 elif row["key"] in known:
                     kind = "same"
                 else:
-                    kind = _import_failure(ledger, row, failed, replace=replace)
+                    kind = _import_failure(ledger, row, failed.get(row["key"]), replace=replace)
                 counts[kind] += 1
     return Imported(len(rows), **counts)
 
 
-def _import_one(
-    ledger: Ledger, row: dict[Any, Any], known: dict[str, Entry], *, replace: bool
+def _import_answer(
+    ledger: Ledger, row: dict[Any, Any], before: Entry | None, *, replace: bool
 ) -> str:
-    entry = _entry(row)
-    before = known.get(entry.key)
-    kind = "added" if before is None else "same" if before == entry else "different"
+    plain: dict[str, Any] = {n: None if pd.isna(row[n]) else row[n] for n in Entry._fields}
+    for name in ("prompt_tokens", "completion_tokens"):
+        plain[name] = None if plain[name] is None else int(plain[name])
+    entry = Entry(**plain)
+    kind = _kind(before, entry)
     if kind == "different" and replace:
         ledger.forget(entry.key)
     model = str(json.loads(row["request"])["model"])
@@ -138,19 +136,15 @@ def _import_one(
 
 
 def _import_failure(
-    ledger: Ledger, row: dict[Any, Any], failed: dict[str, Failure], *, replace: bool
+    ledger: Ledger, row: dict[Any, Any], before: Failure | None, *, replace: bool
 ) -> str:
     code = row["finish_reason"]
     sound = isinstance(code, str) and _CODE.fullmatch(code)
     failure = Failure(row["key"], code if sound else "unknown", row["request"])
-    before = failed.get(failure.key)
     if before is None or (replace and before != failure):
         ledger.note_failures([failure])
-    return "added" if before is None else "same" if before == failure else "different"
+    return _kind(before, failure)
 
 
-def _entry(row: dict[Any, Any]) -> Entry:
-    plain: dict[str, Any] = {name: None if pd.isna(value) else value for name, value in row.items()}
-    for name in ("prompt_tokens", "completion_tokens"):
-        plain[name] = None if plain[name] is None else int(plain[name])
-    return Entry(**{name: plain[name] for name in Entry._fields})
+def _kind(before: Entry | Failure | None, after: Entry | Failure) -> str:
+    return "added" if before is None else "same" if before == after else "different"

@@ -11,6 +11,7 @@ the model, `transformers serve` that it "is pinned to" another one. A wrong URL 
 there nobody knows what a model is.
 """
 
+import datetime
 import json
 import re
 import unicodedata
@@ -19,7 +20,6 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metassay.core.errors import BadInput
-from metassay.llm.ledger import ModelAnswers
 
 if TYPE_CHECKING:
     import httpx2
@@ -60,10 +60,7 @@ _PLAIN = frozenset(
 
 
 def words(status: int, body: object, sent: bytes, secrets: Iterable[str]) -> str:
-    """What an error body says, to be read after "it says"; `sent` is the body of the request.
-
-    Nothing that occurs in `secrets` is shown, either.
-    """
+    """What an error body says, read after "it says", but no `secrets`; `sent`: the request."""
     request = json.loads(sent)
     texts = [message["content"] for message in request.pop("messages")]
     form = request.pop("response_format", {"type": ""})
@@ -145,50 +142,44 @@ def is_retired(status: int, body: object, model: str) -> bool:
     """Whether a failed request (its HTTP status and parsed error body) says that of a model."""
     if not isinstance(body, Mapping | list) or status not in (400, _NOT_FOUND, _GONE):
         return status == _GONE
-    said = list(_strings(body))
+    said = [text for _, text in strings(body)]
     if status == _GONE or any(word.lower() in _CODES for word in said):
         return True
     # Close together: an error may quote a prompt, in which a short name occurs by itself.
     name = rf"(?<![\w.-]){re.escape(model)}(?![\w-])"
     ended = re.compile(f"{name}.{{0,60}}{_ENDS}|{_ENDS}.{{0,60}}{name}", re.IGNORECASE | re.DOTALL)
-    if any(ended.search(one) for one in said):
+    if any(map(ended.search, said)):
         return True
-    about = [one for one in said if _MODEL.search(one)]
+    about = [text for text in said if _MODEL.search(text)]
     # A message of another status may quote the prompt, whose words say nothing.
-    said_here = _UNKNOWN.search, _ENDED.search, lambda one: model in one
-    return status == _NOT_FOUND and any(says(one) for one in about for says in said_here)
+    said_here = (_UNKNOWN.search, _ENDED.search, lambda text: model in text)
+    return status == _NOT_FOUND and any(says(text) for text in about for says in said_here)
 
 
-def retired_message(name: str, url: str, model: str, known: ModelAnswers) -> str:
-    """What is retired, and what to do; `name` is the endpoint's in params.yaml."""
+def retired_message(
+    name: str, url: str, model: str, answers: int, last: datetime.date | None
+) -> str:
+    """What is retired, and what to do; `name` is the endpoint's in params.yaml.
+
+    `answers` are the model's in the ledger, the last of them of the day `last`.
+    """
     here = f"endpoint {name!r} ({url}) answers, but says that it has no model {model!r}"
-    if not known.answers:
+    if not answers:
         return (
             f"{here}, of which the ledger has no answer: correct params.yaml > models > ... >"
             " model; if the name is right, the model was retired or the key may not use it"
         )
-    until = "" if known.last is None else f", the last of {known.last}"
+    until = "" if last is None else f", the last of {last}"
     return (
-        f"{here} any more: it is retired, or the key may not use it now. Its {known.answers:,}"
+        f"{here} any more: it is retired, or the key may not use it now. Its {answers:,}"
         f" answers in the ledger{until}, and all tables made of them, stay as they are. To go on,"
         " add its successor under params.yaml > models, a judge that asks it, and run both judges"
         " side by side before numbers of both are compared"
     )
 
 
-def _strings(body: object, depth: int = 0) -> Iterator[str]:
-    if isinstance(body, str):
-        yield body
-    elif isinstance(body, Mapping | list) and depth < _DEEPEST:
-        for one in body.values() if isinstance(body, Mapping) else body:
-            yield from _strings(one, depth + 1)
-
-
 class Exchange(NamedTuple):
-    """A request as it was sent, the response, and its body; they hold secrets, and the texts.
-
-    `seconds` passed from the first byte sent to the last one read.
-    """
+    """A request, its response and body, with secrets and texts, and the seconds between them."""
 
     request: "httpx2.Request"
     response: "httpx2.Response"
@@ -207,8 +198,7 @@ _LESS_FORM = {"json_schema": "json_object", "json_object": "none"}
 def refused_parameters(exchange: Exchange, where: str) -> dict[str, str]:
     """The parameters that a refusal names, each with what to do about it; `where` is the model.
 
-    Empty where nothing was refused, or the server doesn't say what. What counts is the error's
-    member `param` or, if it has none that was sent, all that it says.
+    What counts is the error's member `param` or, if it has none that was sent, all that it says.
     """
     if exchange.response.status_code not in (400, 422):
         return {}

@@ -5,11 +5,10 @@ answers from the ledger alone. Nothing outside of this folder clears text, or op
 """
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self
 
 import pandas as pd
@@ -46,49 +45,37 @@ class Answers(NamedTuple):
     notes: list[str]
 
 
+@dataclass
 class Session:
     """The way of a stage or a command to the models that it asks.
+
+    It is for text of `datasets`: the benchmark's own, and those whose text its texts may repeat;
+    `access` gives each registered dataset its class, and `raw` has a folder of raw files for each.
+    `max_cost` caps the account; a plain number is in the currency of each model's prices. What is
+    asked on ACCOUNT is part of a run: `max_missing` is the share of the questions that may stay
+    without an answer that asking again might get. On other accounts, a question without an answer
+    is its reply's status and nothing else. `dry`: nobody is asked, and what the ledger does not
+    have is `not_in_ledger`.
 
     `repeat` is added to that of each question. With a number that no question had before, the
     ledger has no answer: each is fresh, and is kept all the same. Its replies have the keys of the
     questions as they were.
     """
 
+    models: Models
+    max_cost: MaxCost | float | None
+    access: Mapping[str, str]
+    datasets: Sequence[str]
+    _: KW_ONLY
+    account: str = ACCOUNT
+    dry: bool = False
+    max_missing: float = 0.0
+    raw: Path = Path("data/raw")
+    ledger: Path = LEDGER
+    policy: Policy | None = None
     repeat: int = 0
 
-    def __init__(  # noqa: PLR0913 - one for each thing that a stage or a command says
-        self,
-        models: Models,
-        max_cost: MaxCost | float | None,
-        access: Mapping[str, str],
-        datasets: Sequence[str],
-        *,
-        account: str = ACCOUNT,
-        dry: bool = False,
-        max_missing: float = 0.0,
-        raw: Path = Path("data/raw"),
-        ledger: Path = LEDGER,
-        policy: Policy | None = None,
-    ) -> None:
-        """Begin a session for text of `datasets`; `access` gives each registered dataset its class.
-
-        `datasets` are the benchmark's own and those whose text its texts may repeat. `raw` has a
-        folder of raw files per dataset. `max_cost` caps the account; a plain number is in the
-        currency of each model's prices. What is asked on ACCOUNT is part of a run: `max_missing` is
-        the share of the questions that may stay without an answer that asking again might get. On
-        other accounts, a question without an answer is its reply's status and nothing else. `dry`:
-        nobody is asked, and what the ledger does not have is `not_in_ledger`.
-        """
-        self.models = models
-        self._max_cost = max_cost
-        self._access = access
-        self._datasets = tuple(datasets)
-        self._account = account
-        self._dry = dry
-        self._max_missing = max_missing
-        self._raw = raw
-        self._path = ledger
-        self._policy = policy
+    def __post_init__(self) -> None:
         self._opened: Ledger | None = None
         self._asked: dict[str, str] = {}  # the model's name in params.yaml, by question
         self._failed: dict[str, Failure] = {}
@@ -97,19 +84,14 @@ class Session:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._opened is not None:
             self._opened.close()
 
     @property
     def spent(self) -> Spending:
         """The account as it stands."""
-        return spending(self._ledger, self._account)
+        return spending(self._ledger, self.account)
 
     def booked(self, key: str) -> float:
         """What all attempts at a question are booked at, in the currency of their account."""
@@ -119,17 +101,15 @@ class Session:
         """What a kind's record says that it needs: the raw files, and the model that it asks.
 
         Raises BadInput if there is no such model, or text of the benchmark or of the datasets that
-        the kind reads may not go to its endpoint. A question that cannot be asked within `max_cost`
-        makes a run's `ask` raise BadInput; everything that was answered is in the ledger then.
+        the kind reads may not go to its endpoint. Where `max_cost` ends, a run's `ask` raises
+        BadInput.
         """
         use = chosen.record.model(chosen.options)
         if use is None:
-            return Resources(self._raw)
+            return Resources(self.raw)
         decoding = self.decoding(use)
-        return Resources(
-            self._raw,
-            Model(self._asker(use.model, chosen.record.datasets(chosen.options)), decoding),
-        )
+        ask = self._asker(use.model, chosen.record.datasets(chosen.options))
+        return Resources(self.raw, Model(ask, decoding))
 
     def decoding(self, use: Use) -> Decoding:
         """How a model that is asked draws its answers; BadInput if there is no such model."""
@@ -144,10 +124,7 @@ class Session:
         return []
 
     def estimate(self, use: Use, asked: Requests, lengths: Sequence[float]) -> Estimate:
-        """What is still to be asked, and what that costs.
-
-        `lengths`: tokens of what each answer is about, of which the mean counts.
-        """
+        """What is still to be asked, and its cost; `lengths`: tokens of each answer's subject."""
         model = find_model(self.models, use.model)
         mean = sum(lengths) / len(lengths) if lengths else 0.0
         return estimate(
@@ -163,18 +140,17 @@ class Session:
     def finish(self) -> Answers:
         """All that was asked, once nothing more is to be; empty if nobody was.
 
-        A question without an answer is a row of status `error`, and noted in the ledger as part of
-        what the run came to. Raises Unfinished, and notes nothing, where more of the answers are
-        missing than `max_missing` allows. Where nobody can be asked (egress.can_ask), what is
-        missing of a finished run stays missing.
+        A question without an answer is a row of status `error`, and noted in the ledger. Raises
+        Unfinished, and notes nothing, where more answers are missing than `max_missing` allows.
+        Where nobody can be asked (egress.can_ask), what is missing of a finished run stays missing.
         """
         if not self._asked:
             return Answers(empty(RESPONSES), [])
         codes = {key: failure.code for key, failure in self._failed.items()}
         found = missing(self._asked, codes)
         open_ = {key for key, code in codes.items() if mendable(code)}
-        if open_ - self._repeated and len(open_) / len(self._asked) > self._max_missing:
-            raise Unfinished(unfinished_message(found, self._max_missing))
+        if open_ - self._repeated and len(open_) / len(self._asked) > self.max_missing:
+            raise Unfinished(unfinished_message(found, self.max_missing))
         self._ledger.note_failures(self._failed.values())
         table = responses(self._ledger, self._asked, self._failed.values())
         return Answers(table, missing_notes(found))
@@ -182,46 +158,53 @@ class Session:
     @property
     def _ledger(self) -> Ledger:
         """The ledger, which is opened with the first model that is asked."""
-        self._opened = self._opened or Ledger(self._path)
+        self._opened = self._opened or Ledger(self.ledger)
         return self._opened
 
     def _asker(self, name: str, datasets: Sequence[str]) -> Ask:
-        if self._dry:
+        if self.dry:
             return replayer(self._ledger)
         model, cleared = find_model(self.models, name), self._clear(name, datasets)
         where = f"params.yaml > models > {name}"
-        cap = cap_of(self._max_cost, model, where)
-        budget = open_budget(self._ledger, self._account, model, cap, where=where)
-        ask = partial(self._ask_anew, asker(cleared, model, self._ledger, budget, self._policy))
-        if self._account != ACCOUNT:
+        cap = cap_of(self.max_cost, model, where)
+        budget = open_budget(self._ledger, self.account, model, cap, where=where)
+        ask = partial(self._ask_anew, asker(cleared, model, self._ledger, budget, self.policy))
+        if self.account != ACCOUNT:
             return ask
         return partial(self._ask_in_run, ask, name, cleared.options)
 
     def _clear(self, model: str, datasets: Sequence[str]) -> Cleared:
         name = find_model(self.models, model).endpoint
-        endpoint = self.models.endpoints[name]
-        return check_all(self._access, (*self._datasets, *datasets), name, endpoint)
+        every = (*self.datasets, *datasets)
+        return check_all(self.access, every, name, self.models.endpoints[name])
 
     def _ask_anew(self, ask: Ask, requests: Sequence[ChatRequest]) -> list[Reply]:
         if not self.repeat:
             return ask(requests)
-        replies = ask([replace(one, repeat=self.repeat + one.repeat) for one in requests])
-        return [reply._replace(key=one.key) for one, reply in zip(requests, replies, strict=True)]
+        fresh = [replace(request, repeat=self.repeat + request.repeat) for request in requests]
+        replies = zip(requests, ask(fresh), strict=True)
+        return [reply._replace(key=request.key) for request, reply in replies]
 
     def _ask_in_run(
         self, ask: Ask, name: str, endpoint: EndpointOptions, requests: Sequence[ChatRequest]
     ) -> list[Reply]:
         """Ask, and note what `finish` says; failures of a finished run stay where none can ask."""
-        repeated = _repeated(self._ledger, endpoint, requests)
-        asked = iter(ask([request for request in requests if request.key not in repeated]))
+        known = self._ledger.failures([request.key for request in requests])
+        if known and can_ask(endpoint):
+            known = {}
+        elif known:
+            log.warning(
+                "%d question(s) without an answer are not asked again: their endpoint has no key,"
+                " or is not there. They keep the status that they had.",
+                len(known),
+            )
+        answers = iter(ask([request for request in requests if request.key not in known]))
         replies = [
-            failure(request.key, repeated[request.key].code, attempts=0)
-            if request.key in repeated
-            else next(asked)
+            failure(key, known[key].code) if (key := request.key) in known else next(answers)
             for request in requests
         ]
         _check_cap(replies, name)
-        self._repeated |= repeated.keys()
+        self._repeated |= known.keys()
         for request, reply in zip(requests, replies, strict=True):
             self._asked[reply.key] = name
             if reply.status == "error":
@@ -232,35 +215,29 @@ class Session:
 
 def model_problems(chosen: Chosen, models: Models, *, where: str) -> list[str]:
     """What is wrong with the models and prompts that a kind and its members need: one line each."""
+    record, options = chosen.record, chosen.options
     problems: list[str] = []
-    members: Mapping[str, Chosen] = {}
-    use = chosen.record.model(chosen.options)
-    try:
-        if use is not None:
-            find_model(models, use.model)
-    except BadInput as error:
-        problems += [f"{where}: {problem}" for problem in error.problems]
-    for file in chosen.record.files(chosen.options):
-        if file.filled is None:
-            continue
+    checks: list[tuple[str, Callable[[], object]]] = []
+    use = record.model(options)
+    if use is not None:
+        checks.append((": ", lambda: find_model(models, use.model)))
+    for path, filled in record.files(options):
+        if filled is not None:
+            checks.append((": ", partial(load, path.stem, path.parent, filled=filled)))
+    members: dict[str, Chosen] = {}
+    checks.append((" > ", lambda: members.update(record.members(options))))
+    for mark, check in checks:
         try:
-            load(file.path.stem, file.path.parent, filled=file.filled)
+            check()
         except BadInput as error:
-            problems += [f"{where}: {problem}" for problem in error.problems]
-    try:
-        members = chosen.record.members(chosen.options)
-    except BadInput as error:
-        problems += [f"{where} > {problem}" for problem in error.problems]
+            problems += [f"{where}{mark}{problem}" for problem in error.problems]
     for name, member in members.items():
         problems += model_problems(member, models, where=f"{where} > members > {name}")
     return problems
 
 
 def cap_of(max_cost: MaxCost | float | None, model: ModelOptions, where: str) -> float | None:
-    """The amount of max_cost; BadInput if the model's prices are in another currency.
-
-    A plain number is in the currency of the prices, and caps nothing where there are none.
-    """
+    """The amount of max_cost; BadInput if the model's prices are in another currency."""
     if not isinstance(max_cost, MaxCost):
         return None if model.prices is None else max_cost
     if model.prices is not None and model.prices.currency != max_cost.currency:
@@ -269,21 +246,6 @@ def cap_of(max_cost: MaxCost | float | None, model: ModelOptions, where: str) ->
             f" in {max_cost.currency}; give both in one currency"
         )
     return max_cost.amount
-
-
-def _repeated(
-    ledger: Ledger, endpoint: EndpointOptions, requests: Sequence[ChatRequest]
-) -> dict[str, Failure]:
-    """Which failures of a finished run stay what they are, since nobody can be asked."""
-    failed = ledger.failures([request.key for request in requests])
-    if not failed or can_ask(endpoint):
-        return {}
-    log.warning(
-        "%d question(s) without an answer are not asked again: their endpoint has no key, or is"
-        " not there. They keep the status that they had.",
-        len(failed),
-    )
-    return failed
 
 
 def _check_cap(replies: Sequence[Reply], model: str) -> None:

@@ -18,18 +18,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, Union
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, Union
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from metassay.llm.answers import only_json, repair, whole
-from metassay.llm.messages import Ask, ChatRequest, Reply
+from metassay.llm.messages import Ask, ChatRequest, Reply, Status, replies_to
 from metassay.llm.prompts import PROMPTS, Kind, file_of, load, render
 
 # A round that wins none of so many wins less than 14 % with 95 % confidence: the next is not asked.
 ENOUGH = 20
 
 Fault = Literal["form", "numbers", "missing", "twice", "value", "truncated"]
+Faults = Mapping[int, Fault | None]  # by number; None where the model is to be told nothing
+ItemStatus = Status | Literal["unparsed"]
 AGAIN_FILLED: Mapping[str, Kind] = {"fault": "text", "attempt": "text"}
 AGAIN_FILE = file_of("answer-again")
 
@@ -57,27 +59,33 @@ class Again:
         digest = hashlib.sha256("\n".join(said).encode("utf-8")).hexdigest()[:8]
         return f"rounds:{rounds}" + (f"|again:{digest}" if rounds else "")
 
-    def request(
-        self, first: ChatRequest, faults: Mapping[int, Fault | None], turn: int
-    ) -> ChatRequest:
-        """The question for the round `turn`, with what was wrong of each number; none: unchanged.
-
-        It has a key of its own, so that no ledger answers it with the same reply.
-        """
-        said = _faults(faults)
-        if not said:
+    def request(self, first: ChatRequest, faults: Faults, turn: int) -> ChatRequest:
+        """The question for the round `turn`, with what was wrong; with a key of its own."""
+        by_fault: dict[Fault, list[int]] = {}
+        for number, fault in faults.items():
+            if fault is not None:
+                by_fault.setdefault(fault, []).append(number)
+        if not by_fault:
             return replace(first, repeat=turn)
-        told = render(self._prompt, fault=said, attempt=turn + 1)[-1].content
+        said = "; ".join(_SAID[fault].format(_listed(own)) for fault, own in by_fault.items())
         *before, last = first.messages
-        longer = replace(last, content=f"{last.content}\n\n{told}")
+        longer = replace(last, content=last.content + self._added(said, turn + 1))
         return replace(first, messages=(*before, longer), repeat=turn)
+
+    def _added(self, fault: str, attempt: int) -> str:
+        return f"\n\n{render(self._prompt, fault=fault, attempt=attempt)[-1].content}"
 
     @property
     def longest(self) -> int:
         """How many bytes a question gets longer by at most."""
         fault = "; ".join(_SAID.values()) + 3 * _NAMED * "10000, " + 3 * " and 10000 more"
-        told = render(self._prompt, fault=fault, attempt=100)[-1].content
-        return len(f"\n\n{told}".encode())
+        return len(self._added(fault, 100).encode())
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    named = ", ".join(map(str, numbers[:_NAMED]))
+    more = len(numbers) - _NAMED
+    return f"{named} and {more} more" if more > 0 else named
 
 
 class RoundTally:
@@ -101,12 +109,10 @@ class RoundTally:
     def notes(self) -> list[str]:
         """What there is to say; nothing if every answer came at once, in just the form."""
         lines = []
-        again = [turn for turn in self._asked if turn]
-        if again:
+        if len(self._asked) > 1:
             each = ", ".join(
-                f"{'at first' if not turn else f'in round {turn}'} {self._won[turn]:,} of"
-                f" {self._asked[turn]:,}"
-                for turn in sorted(self._asked)
+                f"{f'in round {turn}' if turn else 'at first'} {self._won[turn]:,} of {asked:,}"
+                for turn, asked in sorted(self._asked.items())
             )
             lines.append(f"questions that were answered: {each}")
         if self._given_up:
@@ -122,28 +128,10 @@ class RoundTally:
         return lines
 
 
-def _faults(faults: Mapping[int, Fault | None]) -> str:
-    by_fault: dict[Fault, list[int]] = {}
-    for number, fault in faults.items():
-        if fault is not None:
-            by_fault.setdefault(fault, []).append(number)
-    return "; ".join(_SAID[fault].format(_listed(own)) for fault, own in by_fault.items())
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    named = ", ".join(map(str, numbers[:_NAMED]))
-    more = len(numbers) - _NAMED
-    return f"{named} and {more} more" if more > 0 else named
-
-
-Status = Literal["ok", "unparsed", "refused", "truncated", "error"]
-
-
 class Answer(BaseModel):
     """Base of what is answered about one item: its number, and fields that a subclass adds.
 
-    Fields are asked for in the order in which they are declared, so reasons come before judgments
-    where they are declared before them.
+    They are asked for in their order, so declare reasons before judgments.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -161,14 +149,9 @@ class Item(NamedTuple):
     content: Any
 
 
-Build = Callable[[list[Item]], ChatRequest]
-
-
-class Entries(Protocol):
-    """What finds the entries of a reply: in just the form asked for, or leniently in others too."""
-
-    def __call__(self, text: str, *, lenient: bool = False) -> Sequence[Any]:
-        """What is said of each item; of a single one maybe without a number, if lenient."""
+# Finds what a reply says of each item: in just the form asked for, or if `lenient` in others, too,
+# and of a single item maybe without a number. Called as entries(text, lenient=True).
+Entries = Callable[..., Sequence[Any]]
 
 
 def json_entries(text: str, *, lenient: bool = False) -> Sequence[Any]:
@@ -177,30 +160,25 @@ def json_entries(text: str, *, lenient: bool = False) -> Sequence[Any]:
     Lenient: the objects with a number, however deep they are; or the only one that there is.
     """
     value = only_json(text, lenient=lenient)
-    if lenient:
-        return _numbered_objects(value) or _only_object(value)
-    if isinstance(value, dict) and list(value) == ["items"]:
-        value = value["items"]
-    return value if isinstance(value, list) else []
+    if lenient and (found := _numbered_objects(value)):
+        return found
+    if isinstance(value, dict) and (lenient or list(value) == ["items"]):
+        value = value.get("items", value)
+    if not lenient:
+        return value if isinstance(value, list) else []
+    listed = value if isinstance(value, list) else [value]
+    return listed if len(listed) == 1 and isinstance(listed[0], dict) else []
 
 
 def _numbered_objects(value: Any) -> list[Any]:
     found, left = [], [value]
     while left:
-        one = left.pop()
-        if isinstance(one, dict) and "number" in one:
-            found.append(one)
-        elif isinstance(one, dict | list):
-            inside = list(one.values() if isinstance(one, dict) else one)
-            left += reversed(inside)
+        part = left.pop()
+        if isinstance(part, dict) and "number" in part:
+            found.append(part)
+        elif isinstance(part, dict | list):
+            left += reversed(list(part.values() if isinstance(part, dict) else part))
     return found
-
-
-def _only_object(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        value = value.get("items", value)
-    listed = value if isinstance(value, list) else [value]
-    return listed if len(listed) == 1 and isinstance(listed[0], dict) else []
 
 
 @dataclass(frozen=True)
@@ -208,11 +186,11 @@ class Group(Generic[AnyAnswer]):
     """Items that may be asked about in one request, which `build` makes of all or some of them.
 
     `entries` finds in a reply what is said of each item: mappings with its `number` and the fields
-    of `answer`, by which they are validated; or by those of `own`, of items that have one there.
+    of `answer`, or of the item's model in `own`, by which they are validated.
     """
 
     items: Sequence[Item]
-    build: Build
+    build: Callable[[list[Item]], ChatRequest]
     answer: type[AnyAnswer]
     entries: Entries = json_entries
     own: Mapping[int, type[AnyAnswer]] = field(default_factory=dict)
@@ -222,14 +200,12 @@ class Group(Generic[AnyAnswer]):
 class ItemResult(Generic[AnyAnswer]):
     """What came of one item; `value` is None unless status is ok.
 
-    `attempts` counts the requests that asked about it, whether the ledger had their answers or not.
-    `tokens` is its share of the tokens of these requests, prompt and answer, as far as the endpoint
-    reported them: the shares of a request's items add up to it. None if none was reported.
-    `repaired`: the answer was not in just the form that was asked for. `reply` is the one that
-    answered it, None if none did.
+    `attempts` counts the requests about it, whether the ledger had their answers or not; `tokens`
+    is its share of theirs, None if the endpoint reported none. `repaired`: the answer was not in
+    just the form that was asked for. `reply` is the one that answered it.
     """
 
-    status: Status = "unparsed"
+    status: ItemStatus = "unparsed"
     value: AnyAnswer | None = None
     attempts: int = 0
     tokens: int | None = None
@@ -242,15 +218,12 @@ class _Batch(NamedTuple):
 
     group: int
     items: list[Item]
-    status: Status = "ok"
+    status: ItemStatus = "ok"
     faults: Mapping[int, Fault | None] = {}
 
 
-class _Read(NamedTuple, Generic[AnyAnswer]):
-    """What a reply gives: answers by number, whether each was repaired, and what else is wrong."""
-
-    answers: dict[int, tuple[AnyAnswer, bool]]
-    faults: dict[int, Fault | None]
+# Answers by number, each with whether it was repaired, and what is wrong with the others.
+_Read = tuple[dict[int, tuple[AnyAnswer, bool]], dict[int, Fault | None]]
 
 
 def numbered(contents: Sequence[Any]) -> list[Item]:
@@ -260,11 +233,7 @@ def numbered(contents: Sequence[Any]) -> list[Item]:
 
 @functools.lru_cache(maxsize=256)  # pydantic takes a millisecond, and a judge asks thousands
 def schema_of(*item_models: type[Answer]) -> str:
-    """JSON schema of a reply about items of such a model, or of one of several: `{"items": [...]}`.
-
-    As compact JSON. The order of the fields is kept, for models write their answer in the schema's
-    order.
-    """
+    """JSON schema of a reply about items of these models: `{"items": [...]}`, fields in order."""
     listed: Any = list[Union[item_models]]  # type: ignore[valid-type]  # noqa: UP007 - of a tuple
     model = create_model("Answers", __config__=ConfigDict(extra="forbid"), items=(listed, Field()))
     schema = _without_titles(model.model_json_schema())
@@ -289,9 +258,8 @@ def ask_groups(
     states: list[dict[int, ItemResult[AnyAnswer]]] = [
         {item.number: ItemResult() for item in group.items} for group in groups
     ]
-    for group, known in zip(groups, states, strict=True):
-        if len(known) != len(group.items):
-            raise ValueError("numbers of items must be unique within a group")
+    if any(len(s) != len(group.items) for group, s in zip(groups, states, strict=True)):
+        raise ValueError("numbers of items must be unique within a group")
     batches = [_Batch(at, list(group.items)) for at, group in enumerate(groups) if group.items]
     for turn in range(1 + rounds):
         left: list[_Batch] = []
@@ -299,7 +267,7 @@ def ask_groups(
             again.request(groups[batch.group].build(list(batch.items)), batch.faults, turn)
             for batch in batches
         ]
-        for batch, reply in zip(batches, _replies(ask, requests), strict=True):
+        for batch, reply in zip(batches, replies_to(ask, requests), strict=True):
             left += _take(batch, reply, states[batch.group], groups[batch.group])
         unread = [
             states[batch.group][item.number]
@@ -319,46 +287,32 @@ def first_requests(groups: Sequence[Group[Any]]) -> list[ChatRequest]:
 
 
 def most_requests(groups: Sequence[Group[Any]], rounds: int) -> list[int]:
-    """How many requests each of the `first_requests` becomes at most.
-
-    None is longer than it is, but for what `Again` says.
-
-    With every round their number can double, until each is about a single item.
-    """
-    turns = range(1 + rounds)
-    return [
-        sum(min(2**turn, len(group.items)) for turn in turns) for group in groups if group.items
-    ]
-
-
-def _replies(ask: Ask, requests: list[ChatRequest]) -> list[Reply]:
-    replies = ask(requests) if requests else []
-    if [reply.key for reply in replies] != [request.key for request in requests]:
-        raise RuntimeError(f"{len(requests)} requests got {len(replies)} replies, or out of order")
-    return replies
+    """How many requests each of the `first_requests` becomes at most: rounds double them."""
+    counts = [len(group.items) for group in groups if group.items]
+    return [sum(min(2**turn, count) for turn in range(1 + rounds)) for count in counts]
 
 
 def _take(
     batch: _Batch, reply: Reply, states: dict[int, ItemResult[AnyAnswer]], group: Group[AnyAnswer]
 ) -> list[_Batch]:
-    """Note what a reply says about its items; returns what is to be asked again."""
     answers, faults = _answers(reply, {item.number for item in batch.items}, group)
-    status: Status = "unparsed" if reply.status == "ok" else reply.status
-    for item, tokens in zip(batch.items, _shares(reply, len(batch.items)), strict=True):
+    status: ItemStatus = "unparsed" if reply.status == "ok" else reply.status
+    counts = [n for n in (reply.prompt_tokens, reply.completion_tokens) if n is not None]
+    share, more = divmod(sum(counts), len(batch.items))
+    for place, item in enumerate(batch.items):
         before = states[item.number]
         value, was_repaired = answers.get(item.number, (None, False))
         states[item.number] = ItemResult(
             status=status if value is None else "ok",
             value=value,
             attempts=before.attempts + 1,
-            tokens=before.tokens if tokens is None else (before.tokens or 0) + tokens,
+            tokens=(before.tokens or 0) + share + (place < more) if counts else before.tokens,
             repaired=was_repaired,
             reply=None if value is None else reply,
         )
     left = [item for item in batch.items if item.number not in answers]
-    if not left or status == "error":
-        return []
-    if len(left) == 1 and status in ("refused", "truncated"):
+    alone = len(left) == 1 and status in ("refused", "truncated")
+    if not left or alone or status == "error":
         return []
     middle = len(left) if answers else (len(left) + 1) // 2
     return [
@@ -368,24 +322,15 @@ def _take(
     ]
 
 
-def _shares(reply: Reply, count: int) -> list[int | None]:
-    counts = [n for n in (reply.prompt_tokens, reply.completion_tokens) if n is not None]
-    if not counts:
-        return [None] * count
-    share, more = divmod(sum(counts), count)
-    return [share + (at < more) for at in range(count)]
-
-
 def _answers(reply: Reply, asked: set[int], group: Group[AnyAnswer]) -> _Read[AnyAnswer]:
-    """What a reply gives; what is wrong is None where the model is to be told nothing."""
     if reply.status != "ok" or reply.text is None:
         known: Mapping[str, Fault] = {"truncated": "truncated", "ok": "form"}
-        return _Read({}, dict.fromkeys(asked, known.get(reply.status)))
-    strict = _read(reply.text, asked, group)
-    if len(strict.answers) == len(asked):
-        return strict
-    lenient = _read(reply.text, asked, group, lenient=True)
-    return _Read(lenient.answers | strict.answers, lenient.faults)
+        return {}, dict.fromkeys(asked, known.get(reply.status))
+    strict, faults = _read(reply.text, asked, group)
+    if len(strict) == len(asked):
+        return strict, faults
+    lenient, faults = _read(reply.text, asked, group, lenient=True)
+    return lenient | strict, faults
 
 
 def _read(
@@ -393,8 +338,7 @@ def _read(
 ) -> _Read[AnyAnswer]:
     """The valid answers; what a reply says of a number twice is none, unless leniently if equal.
 
-    None at all if a number is there that nobody asked about: then the reply numbers the items in
-    its own way, and its other numbers cannot be trusted either.
+    None at all if a number is there that nobody asked about: no other number can be trusted then.
     """
     found: dict[int, list[Any]] = {}
     entries = [e for e in group.entries(text, lenient=lenient) if isinstance(e, dict)]
@@ -404,17 +348,17 @@ def _read(
         if number is not None:
             found.setdefault(number, []).append(entry | {"number": number} if lenient else entry)
     if not found.keys() <= asked:
-        return _Read({}, dict.fromkeys(asked, "numbers"))
+        return {}, dict.fromkeys(asked, "numbers")
     answers: dict[int, tuple[AnyAnswer, bool]] = {}
     faults: dict[int, Fault | None] = dict.fromkeys(asked, "missing" if found else "form")
     for number, said in found.items():
         model = group.own.get(number, group.answer)
-        values = [_valid(repair(one, model) if lenient else one, model) for one in said]
+        values = [_valid(repair(entry, model) if lenient else entry, model) for entry in said]
         several = len(values) > 1 and not (lenient and all(v == values[0] for v in values))
         faults[number] = "twice" if several else "value"
         if not several and values[0] is not None:
             answers[number] = (values[0], lenient)
-    return _Read(answers, faults)
+    return answers, faults
 
 
 def _valid(entry: Any, model: type[AnyAnswer]) -> AnyAnswer | None:
@@ -432,7 +376,7 @@ def _alike(read: Any, said: Any) -> bool:
     if isinstance(read, dict) and isinstance(said, dict):
         return all(_alike(read[name], value) for name, value in said.items() if name in read)
     if isinstance(read, list) and isinstance(said, list):
-        return all(_alike(one, other) for one, other in zip(read, said, strict=False))
+        return all(map(_alike, read, said))
     return type(read) is type(said)
 
 

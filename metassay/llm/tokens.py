@@ -54,8 +54,8 @@ def of_request(request: ChatRequest, count: Count = by_rule, *, structured: bool
     Only a `structured` endpoint is sent the schema. What it bills for one is unpublished, except
     for OpenAI's open models, whose prompt holds it as JSON under a heading
     (https://github.com/openai/openai-cookbook, articles/openai-harmony.md, "Structured output").
-    That is assumed of every endpoint, and JSON with spaces, the longer of its two usual forms.
-    Servers that only constrain the answer (vLLM, Ollama) bill nothing for it.
+    That is assumed of all, though servers that only constrain the answer (vLLM, Ollama) bill
+    nothing for it.
     """
     return (
         PER_REQUEST
@@ -65,10 +65,7 @@ def of_request(request: ChatRequest, count: Count = by_rule, *, structured: bool
 
 
 def at_most(request: ChatRequest) -> int:
-    """Tokens that a request cannot exceed, whatever the vocabulary: one per byte.
-
-    The schema is in it whether or not the endpoint is sent one.
-    """
+    """Tokens that a request cannot exceed, whatever the vocabulary: one per byte, schema."""
     schema = _schema_text(request.schema) if request.schema else ""
     return (
         _AT_MOST_PER_REQUEST

@@ -8,15 +8,12 @@ import pandas as pd
 from metassay.core.errors import BadInput
 from metassay.core.kinds import is_path
 from metassay.core.options import BENCHMARKS, PARAMS
-from metassay.core.params import Benchmark, Folder, JudgeTest, SegmentTest
+from metassay.core.params import SEGMENTATION, Benchmark, Folder, JudgeTest, SegmentTest
 from metassay.datasets.ingest import ingest, ingest_study
 from metassay.datasets.readers import EVERY_READER, ITEM_READERS, SENTENCE_READERS
 from metassay.datasets.registry import Dataset
-from metassay.labelled.judges.ingest import ingest_items
-from metassay.labelled.judges.types import TESTS, chosen_test
-from metassay.labelled.judges.types import reader_problem as judge_reader_problem
-from metassay.labelled.segments.ingest import chosen_options, ingest_sentences
-from metassay.labelled.segments.ingest import reader_problem as segment_reader_problem
+from metassay.labelled.ingest import ingest_items, ingest_sentences
+from metassay.labelled.types import TESTS, chosen_test, reader_problem, segment_options
 from metassay.scoring.catalogue import check_given
 from metassay.tables.names import FULL
 
@@ -54,9 +51,9 @@ def not_fetched(benchmarks: Mapping[str, Folder], registry: Mapping[str, Dataset
 def unfit(one: Folder, reader: str) -> str | None:
     """What is wrong with a dataset's reader for a folder of this sort; None if it suits."""
     if isinstance(one, JudgeTest):
-        return judge_reader_problem(one.test, reader) if one.test in TESTS else None
+        return reader_problem(one.test, reader) if one.test in TESTS else None
     if isinstance(one, SegmentTest):
-        return segment_reader_problem(reader)
+        return reader_problem(SEGMENTATION, reader)
     if reader in ITEM_READERS or reader in SENTENCE_READERS:
         of = "judges" if reader in ITEM_READERS else "segmentations"
         return f"reader {reader!r} is for tests of {of}; give this folder a `test`"
@@ -68,7 +65,7 @@ def _read(name: str, one: Folder, reader: str) -> None:
         test = chosen_test(one.test, one.options, where=f"{BENCHMARKS / name / PARAMS}")
         ingest_items(test, reader, Path(one.raw), dataset=one.dataset, judges=one.judges)
     elif isinstance(one, SegmentTest):
-        options = chosen_options(one.options, where=f"{BENCHMARKS / name / PARAMS}")
+        options = segment_options(one.options, where=f"{BENCHMARKS / name / PARAMS}")
         ingest_sentences(reader, Path(one.raw), options)
     else:
         made = ingest(reader, Path(one.raw), one.criteria)

@@ -14,8 +14,7 @@ from metassay.generation import SYSTEMS
 from metassay.judges import JUDGES
 from metassay.judges.make import instruments_of
 from metassay.judges.problems import example_problems
-from metassay.labelled.judges.types import chosen_test
-from metassay.labelled.segments.ingest import chosen_options
+from metassay.labelled.types import chosen_test, segment_options
 from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.needs import FEW_SHOT, RELEASED_CLAIMS, folder_problems
 from metassay.llm.session import cap_of, model_problems
@@ -226,7 +225,7 @@ def _judge_tests(params: Params) -> list[str]:
 def _segment_tests(params: Params) -> list[str]:
     problems: list[str] = []
     for name, one in params.segment_tests.items():
-        _collect(problems, lambda o=one, n=name: chosen_options(o.options, where=_at(n)))  # type: ignore[misc]
+        _collect(problems, lambda o=one, n=name: segment_options(o.options, where=_at(n)))  # type: ignore[misc]
     return problems
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from metassay.format.frames import records
 from metassay.format.numbers import counted, exact, per_cent, short
-from metassay.labelled.judges.verdicts import ALL_KINDS
+from metassay.labelled.verdicts import ALL_KINDS
 from metassay.reporting.section import (
     NOT_COMPUTED,
     Cell,

@@ -12,7 +12,7 @@ import pandas as pd
 from metassay.core.atomic import whole_folder
 from metassay.format.frames import records, rows
 from metassay.format.numbers import counted, exact, per_cent, short, shown, shown_interval
-from metassay.labelled.segments.documents import NONE
+from metassay.labelled.records import NONE
 from metassay.reporting.figures.tests import draw_confusions
 from metassay.reporting.page import Drawing, Report, filled, write_figures, write_tables, write_test
 from metassay.reporting.section import (

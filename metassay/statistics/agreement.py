@@ -231,10 +231,8 @@ def _varied(ratings: Array, weights: Array) -> Mask:
     known, drawn = np.isfinite(ratings), weights > 0
     lowest = np.min(np.where(known, ratings, np.inf), axis=0)
     highest = np.max(np.where(known, ratings, -np.inf), axis=0)
-    varied: Mask = np.max(np.where(drawn, highest, -np.inf), axis=1) > np.min(
-        np.where(drawn, lowest, np.inf), axis=1
-    )
-    return varied
+    most, least = np.where(drawn, highest, -np.inf), np.where(drawn, lowest, np.inf)
+    return np.asarray(np.max(most, axis=1) > np.min(least, axis=1))
 
 
 def mean_of_others(ratings: Array, rater: int) -> Array:

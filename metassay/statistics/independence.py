@@ -66,8 +66,7 @@ def prepared(scores: Array, relation: Relation, coefficient: Coefficient) -> Pre
 def _means(scores: Array, axis: int) -> Array:
     mean = mean_without_gaps(scores, axis, keepdims=True)
     size = float(np.max(np.abs(scores), initial=0.0, where=np.isfinite(scores)))
-    flat: Array = tied(mean.ravel(), tolerance=TIE * size).reshape(mean.shape)
-    return flat
+    return tied(mean.ravel(), tolerance=TIE * size).reshape(mean.shape)
 
 
 def _pooled(scores: Array, *, by_rank: bool) -> Prepared:
@@ -230,8 +229,7 @@ class Independence(NamedTuple):
     def signs(self) -> Array:
         """(metrics, relations) on which side of their mean over the orders the data lie."""
         off = self.statistics[..., 0] - self.statistics.mean(axis=-1)
-        signs: Array = np.sign(np.where(np.abs(off) <= STILL, 0.0, off))
-        return signs
+        return np.asarray(np.sign(np.where(np.abs(off) <= STILL, 0.0, off)))
 
     @property
     def n_orders(self) -> int:
@@ -375,8 +373,7 @@ def stratified(found: Sequence[Independence], weights: Array) -> Independence:
 def _tested(found: Sequence[Array], *, exact: bool) -> Independence:
     statistics = np.stack(found, axis=1)
     count = statistics.shape[:2]
-    each = statistics.reshape(-1, 1, statistics.shape[2])
-    p = np.array([step_down(one)[0][0] for one in each])
+    p = np.array([step_down(row)[0][0] for row in statistics.reshape(-1, 1, statistics.shape[2])])
     return Independence(p.reshape(count), statistics, exact)
 
 
@@ -480,13 +477,11 @@ def _products(scores: Array, drawn: Array, to: Index, sign: Array, *, grid: bool
     rows, columns = scores.shape[1:]
     if rows == 1:
         turned = sign if grid else sign.T  # (orders, 1): each with all of these, or one with one
-        alone: Array = (scores[:, 0] @ drawn[:, :, 0].T)[:, None] * turned[None]
-        return alone
+        return (scores[:, 0] @ drawn[:, :, 0].T)[:, None] * turned[None]
     if not grid:
         drawn = np.take_along_axis(drawn, to[:, None], axis=2) * sign[:, None]
         by_document = np.ascontiguousarray(scores.transpose(0, 2, 1)).reshape(len(scores), -1)
-        in_pairs: Array = (by_document @ drawn.reshape(len(drawn), -1).T)[:, None]
-        return in_pairs
+        return (by_document @ drawn.reshape(len(drawn), -1).T)[:, None]
     # Every row of the one against every row of the other: any order of rows is a sum of these.
     each = (scores.reshape(-1, columns) @ drawn).reshape(len(drawn), len(scores), rows, rows)
     found = np.zeros((len(scores), len(to), len(drawn)))

@@ -63,24 +63,16 @@ def preference_agreement(
     slack = ROUNDING * np.maximum(np.abs(x[both]), np.abs(y[both]))
     by_metric = np.where(np.abs(step) <= epsilon + slack, 0.0, np.sign(step))
     by_people = np.sign(np.round(people[both] - 0.5, 12))
-    decided, tied_both = by_people != 0, (by_metric == 0) & (by_people == 0)
-    counts = (
-        int(np.sum(some))
-        for some in (
-            (by_metric == by_people) & decided,
-            by_metric * by_people == -1,
-            (by_metric == 0) & decided,
-            (by_metric != 0) & ~decided,
-            tied_both,
-            ~judged,
-            judged & ~scored,
-        )
-    )
-    same, opposite, metric_tie, *others = counts
-    n, n_decided = step.size, same + opposite + metric_tie
-    value = (same + others[1]) / n if n else np.nan
-    decisive = (same + metric_tie / 2) / n_decided if n_decided else np.nan
-    return PreferenceAgreement(value, decisive, same, opposite, metric_tie, *others)
+    alike, ties = by_metric * by_people, (by_metric == 0, by_people == 0)
+    same, opposite = int(np.sum(alike == 1)), int(np.sum(alike == -1))
+    both_tie = int(np.sum(ties[0] & ties[1]))
+    metric_tie, human_tie = (int(np.sum(tie)) - both_tie for tie in ties)
+    n, decided = step.size, same + opposite + metric_tie
+    value = (same + both_tie) / n if n else np.nan
+    decisive = (same + metric_tie / 2) / decided if decided else np.nan
+    rest = int(np.sum(~judged)), int(np.sum(judged & ~scored))
+    counts = (same, opposite, metric_tie, human_tie, both_tie, *rest)
+    return PreferenceAgreement(value, decisive, *counts)
 
 
 def disagreements(a: ArrayLike, b: ArrayLike) -> Disagreements:

@@ -479,8 +479,7 @@ def _drawn_difference(
             weights = draws.systems.astype(np.float64)
             columns[key] = WEIGHTED[coefficient](scores, human, there, weights)
         both.append(columns[key])
-    difference: Array = both[0] - both[1]
-    return difference
+    return both[0] - both[1]
 
 
 class PairedBootstrap(NamedTuple):

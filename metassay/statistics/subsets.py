@@ -29,8 +29,7 @@ def least_mean(values: Array, weights: Array, sure: Mask, there: Mask) -> Array:
     count = np.where(sure, wide, 0.0).sum(axis=0) + np.cumsum(np.vstack([nothing, weight]), axis=0)
     means = np.full(total.shape, np.inf)
     np.divide(total, count, out=means, where=count > 0)
-    least: Array = means.min(axis=0)
-    return np.where(there.any(axis=0), least, np.nan)
+    return np.where(there.any(axis=0), means.min(axis=0), np.nan)
 
 
 def least_sum(values: Array, sure: Mask, there: Mask) -> Array:

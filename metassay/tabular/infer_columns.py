@@ -6,7 +6,7 @@ a problem whose remedy says it.
 
 import re
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -170,10 +170,11 @@ def words(sheet: Sheet, column: str) -> float:
     return many / max(int(counts.sum()), 1)
 
 
-def listed(columns: Sequence[str]) -> str:
-    """Names of columns, a few of them; a first row that is no header may hold somebody's text."""
-    more = f" and {len(columns) - 12} more" if len(columns) > 12 else ""
-    return ", ".join(shown(column) for column in columns[:12]) + more
+def listed(names: Iterable[str], most: int = 12) -> str:
+    """Names, a few of them; a first row that is no header may hold somebody's text."""
+    every = [*names]
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return ", ".join(map(shown, every[:most])) + more
 
 
 def _counts_rows(sheet: Sheet, column: str) -> bool:

@@ -84,18 +84,12 @@ class _Text(NamedTuple):
     sentences: tuple[Span, ...]
 
 
-def locate(segment: str, text: str) -> Span | None:
+def find(segment: str, text: str) -> Located | None:
     """Where the text says the segment; None if it doesn't, or the segment has no word.
 
     Of several places the first, but one that is equal to the character before others. A statement's
     citations behind the place belong to it. Counted in characters of `text`.
     """
-    found = find(segment, text)
-    return found and found.span
-
-
-def find(segment: str, text: str) -> Located | None:
-    """The same, and how it was found."""
     segment = segment.strip()
     found = _word_by_word(segment, text)
     if found is not None:
@@ -114,14 +108,9 @@ def find_all(segment: str, text: str) -> Found:
     whole = _word_by_word(segment.strip(), text)
     if whole is not None:
         return Found([whole], [])
-    located, made_up = [], []
-    for piece in _pieces(segment):
-        place = find(piece, text)
-        if place is None:
-            made_up.append(piece)
-        else:
-            located.append(place)
-    return Found(located, made_up)
+    places = [(piece, find(piece, text)) for piece in _pieces(segment)]
+    located = [place for _, place in places if place is not None]
+    return Found(located, [piece for piece, place in places if place is None])
 
 
 def says_something(segment: str) -> bool:
@@ -136,14 +125,10 @@ def parted(text: str, left: int, right: int) -> bool:
     return at < len(there.tokens) and there.tokens[at].end <= right
 
 
-def _pieces(segment: str) -> Iterator[str]:
-    said = False
-    for stretch in re.split(r"\.\.\.|\u2026|\[\.\.\.\]", segment):
-        for start, end in sentences(stretch):
-            said = True
-            yield stretch[start:end]
-    if not said and segment.strip():
-        yield segment.strip()
+def _pieces(segment: str) -> list[str]:
+    stretches = re.split(r"\.\.\.|\u2026|\[\.\.\.\]", segment)
+    said = [stretch[start:end] for stretch in stretches for start, end in sentences(stretch)]
+    return said or [segment.strip()] * bool(segment.strip())
 
 
 def _word_by_word(segment: str, text: str) -> Located | None:
@@ -287,12 +272,12 @@ def _path(
 
 def _kept(tokens: Sequence[_Token]) -> list[str]:
     """What may not change, in order: a year and years are one unit."""
-    return [token.said.removesuffix("s") for token in tokens if _is_kept(token.said)]
-
-
-def _is_kept(said: str) -> bool:
-    """Whether another word in its place would say something else."""
-    return said in _KEPT or said.startswith(_KEPT_STEMS) or not said.isalpha()
+    said = (token.said for token in tokens)
+    return [
+        word.removesuffix("s")
+        for word in said
+        if word in _KEPT or word.startswith(_KEPT_STEMS) or not word.isalpha()
+    ]
 
 
 def _negates(one: str, other: str) -> bool:

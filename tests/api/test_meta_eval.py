@@ -291,7 +291,8 @@ def test_both_files_faults_come_at_once(here: Path, capsys) -> None:
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 3
     assert "ratings.csv: is not in ." in said[0]
-    assert "scores.csv: 2 lines: 'm' is no finite number (first: line 2)" in said[2]
+    assert "scores.csv: 2 lines: 'm' is no finite number (first: line 2)" in said[1]
+    assert "scores.csv: line 3: the same doc_id, system a second time" in said[2]
 
 
 def test_one_file_is_not_both(here: Path, capsys) -> None:

@@ -52,7 +52,9 @@ def test_the_page_is_current() -> None:
     assert (ROOT / "docs/api.md").read_text("utf-8") == reference.page(), "stale: make docs"
 
 
-@pytest.mark.parametrize("name", ["agreement", "correlate", "permutation_test", "score"])
+@pytest.mark.parametrize(
+    "name", ["agreement", "correlate", "meta_eval", "permutation_test", "score"]
+)
 def test_docstrings_name_every_parameter_and_their_examples_are_true(name: str) -> None:
     found = getattr(metassay, name)
     text = inspect.getdoc(found) or ""

@@ -34,14 +34,14 @@ def edited(path: Path) -> Iterator[dict[str, Any]]:
 @pytest.mark.parametrize(
     "command", [["run", "nope"], ["report", "nope"], ["run", "sample", "nope"]]
 )
-def test_an_unknown_benchmark_is_bad_usage(unchanged: Path, capsys, command: list[str]) -> None:
+def test_an_unknown_benchmark_is_bad_usage(unchanged, capsys, command: list[str]) -> None:
     assert main(command) == 2
     said = capsys.readouterr().err
     assert "none is called 'nope'; there are: aci_bench, aci_bench_table24, " in said
     assert not (unchanged / "data/tables").exists()
 
 
-def test_an_unknown_params_key_stops_before_anything_runs(here: Path, capsys) -> None:
+def test_an_unknown_params_key_stops_before_anything_runs(here, capsys) -> None:
     with edited(here / "params.yaml") as params:
         params["metrcs"] = {}
     assert main(["run", "sample"]) == 2
@@ -49,7 +49,7 @@ def test_an_unknown_params_key_stops_before_anything_runs(here: Path, capsys) ->
     assert not (here / "data/tables").exists()
 
 
-def test_validate_names_every_problem_in_one_go(here: Path, capsys) -> None:
+def test_validate_names_every_problem_in_one_go(here, capsys) -> None:
     with edited(here / "params.yaml") as params:
         params["metrics"]["rouge"]["stemer"] = True
         params["judges"]["lexical"]["threshold"] = 3.0
@@ -86,7 +86,7 @@ def test_validate_names_every_problem_in_one_go(here: Path, capsys) -> None:
         assert words in said, words
 
 
-def test_validate_is_content_with_the_project_as_it_is(here: Path, capsys) -> None:
+def test_validate_is_content_with_the_project_as_it_is(here, capsys) -> None:
     assert main(["validate"]) == 0
     said = capsys.readouterr()
     assert "as they should be" in said.out
@@ -94,14 +94,14 @@ def test_validate_is_content_with_the_project_as_it_is(here: Path, capsys) -> No
     assert "sample:" not in said.err
 
 
-def test_validate_reads_the_raw_files_that_are_there(here: Path, capsys) -> None:
+def test_validate_reads_the_raw_files_that_are_there(here, capsys) -> None:
     ratings = here / "data/sample/ratings.csv"
     ratings.write_text(ratings.read_text("utf-8").replace("rater,", "who,", 1), encoding="utf-8")
     assert main(["validate"]) == 2
     assert "sample: ratings.csv: " in capsys.readouterr().err
 
 
-def test_validate_names_a_key_that_is_there_twice(here: Path, capsys) -> None:
+def test_validate_names_a_key_that_is_there_twice(here, capsys) -> None:
     path = here / "benchmarks/sample/params.yaml"
     lines = path.read_text("utf-8").splitlines()
     path.write_text("\n".join([*lines, "judges: []"]), encoding="utf-8")
@@ -111,7 +111,7 @@ def test_validate_names_a_key_that_is_there_twice(here: Path, capsys) -> None:
     assert f"judges: is there twice, in lines {first} and {len(lines) + 1}; keep one" in said
 
 
-def test_validate_names_raw_folders_that_nobody_watches(here: Path, capsys) -> None:
+def test_validate_names_raw_folders_that_nobody_watches(here, capsys) -> None:
     with edited(here / "benchmarks/mts_dialog/params.yaml") as benchmark:
         benchmark["decompositions"] = ["doclens_claims"]
     assert main(["validate"]) == 2
@@ -120,7 +120,7 @@ def test_validate_names_raw_folders_that_nobody_watches(here: Path, capsys) -> N
     assert "doclens_claims" in said
 
 
-def test_validate_names_metrics_that_are_measured_twice(here: Path, capsys) -> None:
+def test_validate_names_metrics_that_are_measured_twice(here, capsys) -> None:
     with edited(here / "params.yaml") as params:
         params["costly_metrics"] = {"stemmed": params["metrics"]["rouge"] | {"stemmer": True}}
     with edited(here / "benchmarks/sample/params.yaml") as benchmark:
@@ -132,7 +132,7 @@ def test_validate_names_metrics_that_are_measured_twice(here: Path, capsys) -> N
     )
 
 
-def test_validate_names_questions_that_a_judge_cannot_answer(here: Path, capsys) -> None:
+def test_validate_names_questions_that_a_judge_cannot_answer(here, capsys) -> None:
     with edited(here / "params.yaml") as params:
         params["questions"]["all"]["measures"] += ["preference"]
     assert main(["validate"]) == 2
@@ -141,7 +141,7 @@ def test_validate_names_questions_that_a_judge_cannot_answer(here: Path, capsys)
     assert f" > judges > lexical: {asks}" in said[0]
 
 
-def test_list_shows_benchmarks_and_datasets(unchanged: Path, capsys) -> None:
+def test_list_shows_benchmarks_and_datasets(unchanged, capsys) -> None:
     assert main(["list"]) == 0
     said = capsys.readouterr().out
     lines = [line.strip() for line in said.splitlines()]
@@ -156,24 +156,24 @@ def test_list_shows_benchmarks_and_datasets(unchanged: Path, capsys) -> None:
         assert any(name in line for line in lines[start:end])
 
 
-def test_fetch_of_an_unknown_dataset(unchanged: Path, capsys) -> None:
+def test_fetch_of_an_unknown_dataset(unchanged, capsys) -> None:
     assert main(["fetch", "nope"]) == 2
     assert "nope" in capsys.readouterr().err
 
 
-def test_fetch_from_a_mirror(here: Path, mirror: Path, capsys) -> None:
+def test_fetch_from_a_mirror(here, mirror, capsys) -> None:
     assert main(["fetch", "mts_dialog", "--mirror", str(mirror)]) == 0
     assert len(list((here / "data/raw/mts_dialog").iterdir())) == 3
 
 
-def test_fetch_from_a_mirror_that_lacks_the_files(here: Path, tmp_path: Path, capsys) -> None:
+def test_fetch_from_a_mirror_that_lacks_the_files(here, tmp_path, capsys) -> None:
     (tmp_path / "empty").mkdir()
     assert main(["fetch", "mts_dialog", "--mirror", str(tmp_path / "empty")]) == 2
     assert "mts_dialog_correlation" in capsys.readouterr().err
     assert not list((here / "data").glob("raw/mts_dialog/*"))
 
 
-def test_outside_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_outside_a_project(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["run", "sample"]) == 2
     assert "params.yaml does not exist; run in the project's folder" in capsys.readouterr().err

@@ -52,7 +52,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_every_command_and_every_option_of_one(project: Path) -> None:
+def test_every_command_and_every_option_of_one(project) -> None:
     whole = parser()
     (commands,) = (one for one in whole._actions if isinstance(one, argparse._SubParsersAction))
     names = list(commands.choices)
@@ -62,7 +62,7 @@ def test_every_command_and_every_option_of_one(project: Path) -> None:
         assert set(offered) == set(commands.choices[name]._option_string_actions), name
 
 
-def test_names_come_from_the_project(project: Path) -> None:
+def test_names_come_from_the_project(project) -> None:
     benchmarks, several, none, here, datasets, study, choices, files = tab(
         project,
         "metassay run al",
@@ -80,7 +80,7 @@ def test_names_come_from_the_project(project: Path) -> None:
     assert (study, choices, files) == (["alpha", "alpine"], ["pairs"], ["sheets.csv"])
 
 
-def test_names_to_probe_are_those_of_three_blocks(project: Path) -> None:
+def test_names_to_probe_are_those_of_three_blocks(project) -> None:
     (project / "params.yaml").write_text(
         "judges: # a note\n  lexical: {kind: lexical}\n  # not: this\n  mini:\n    kind: llm\n"
         "metrics:\n  rouge: {}\nmodels: {}\nendpoints:\n  local: {kind: openai}\n"
@@ -93,14 +93,14 @@ def test_names_to_probe_are_those_of_three_blocks(project: Path) -> None:
     assert not (project / "ran").exists()
 
 
-def test_outside_of_a_project_there_are_no_names_and_no_complaints(tmp_path: Path) -> None:
+def test_outside_of_a_project_there_are_no_names_and_no_complaints(tmp_path) -> None:
     assert tab(tmp_path, "metassay run ", "metassay fetch ", "metassay probe ", "metassay li") == [
         *([], [], []),
         ["list"],
     ]
 
 
-def test_a_folder_that_looks_like_a_command_is_not_run(project: Path) -> None:
+def test_a_folder_that_looks_like_a_command_is_not_run(project) -> None:
     for name in ("$(touch ran)", "`touch ran`", "my bench", "*"):
         (project / "benchmarks" / name).mkdir()
         (project / "benchmarks" / name / "params.yaml").touch()
@@ -108,7 +108,7 @@ def test_a_folder_that_looks_like_a_command_is_not_run(project: Path) -> None:
     assert not (project / "ran").exists()
 
 
-def test_python_does_not_start(project: Path, tmp_path: Path) -> None:
+def test_python_does_not_start(project, tmp_path) -> None:
     tools = tmp_path / "tools"
     tools.mkdir()
     for name in ("bash", "find", "sed", "sort"):
@@ -136,9 +136,7 @@ def test_every_argument_says_what_it_takes() -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_command_prints_what_the_shell_can_read(
-    shell: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_prints_what_the_shell_can_read(shell: str, tmp_path, capsys) -> None:
     assert main(["completion", shell]) == 0
     printed = capsys.readouterr().out
     assert {"_metassay_benchmark", "_metassay_dataset"} <= set(printed.replace("(", " ").split())
@@ -148,7 +146,7 @@ def test_the_command_prints_what_the_shell_can_read(
         subprocess.run([shell, "-n", str(file)], check=True)
 
 
-def test_fish_offers_names(project: Path) -> None:
+def test_fish_offers_names(project) -> None:
     if not shutil.which("fish"):
         pytest.skip("needs fish")
     (project / "c.fish").write_text(script(parser(), "fish"))

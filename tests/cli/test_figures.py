@@ -26,9 +26,7 @@ def here(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return project
 
 
-def test_what_can_be_drawn_is_and_the_rest_is_named(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_can_be_drawn_is_and_the_rest_is_named(here, capsys) -> None:
     """With no table, with those of one benchmark, and of a paper that is open."""
     assert main(["figures", "--paper", "doclens"]) == 1
     said = capsys.readouterr().out
@@ -70,9 +68,7 @@ def test_who_draws_waits_for_the_stage_of_the_paper() -> None:
     assert Path(LOCK.format("fm")) == WORK / "locks" / "-".join(["figures", "fm"])
 
 
-def test_a_project_without_benchmarks_of_papers_is_told_so(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_project_without_benchmarks_of_papers_is_told_so(here, capsys) -> None:
     for params in (here / "benchmarks").glob("mts_dialog/params.yaml"):
         params.unlink()
     assert main(["figures", "--paper", "benabacha"]) == 2
@@ -89,7 +85,7 @@ def test_another_format_or_paper_is_refused(words: list[str]) -> None:
 
 
 @pytest.mark.slow  # DVC itself runs the stage, twice
-def test_a_whole_paper_is_drawn_by_its_stage_and_again_only_what_changed(here: Path) -> None:
+def test_a_whole_paper_is_drawn_by_its_stage_and_again_only_what_changed(here) -> None:
     feed(here, OF_DOCLENS)
     first = figures(here)
     assert ": 1 drawn, 0 as before; 18 open" in first

@@ -80,9 +80,7 @@ def blocks(shown: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", ["j", "m", "e", "judges.j", "models.m", "endpoints.e"])
-def test_what_went_and_what_came_is_shown_without_a_key(
-    project: dict[str, Any], server: ScriptedServer, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
+def test_what_went_and_what_came_is_shown_without_a_key(project, server, capsys, name: str) -> None:
     body = completion(RIGHT, prompt_tokens=200, completion_tokens=15, note=f"{KEY} {OTHER}")
     head = "X-Request-Id: req-7\r\nx-ratelimit-remaining-tokens: 99\r\nSet-Cookie: no=1\r\n"
     server.script = lambda _: whole(body, head=head)
@@ -104,9 +102,7 @@ def test_what_went_and_what_came_is_shown_without_a_key(
     assert "judgment: ok, label entailed; it took " in shown
 
 
-def test_it_really_asks_and_books_each_time(
-    project: dict[str, Any], server: ScriptedServer
-) -> None:
+def test_it_really_asks_and_books_each_time(project, server) -> None:
     for _ in range(2):
         assert probed(project, "j") == 0
     assert len(server.calls) == 2
@@ -117,9 +113,7 @@ def test_it_really_asks_and_books_each_time(
     assert (spent.calls, spent.spent) == (2, pytest.approx((read + 2 * written) / 1e6))
 
 
-def test_the_cap_holds(
-    project: dict[str, Any], server: ScriptedServer, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_cap_holds(project, server, capsys) -> None:
     project["max_cost"] = {"amount": 0.0001, "currency": "USD"}
     assert probed(project, "j") == 2
     assert "Raise max_cost" in capsys.readouterr().err
@@ -163,12 +157,7 @@ def test_the_cap_holds(
     ],
 )
 def test_a_refused_parameter_is_named_with_what_to_write_instead(
-    project: dict[str, Any],
-    server: ScriptedServer,
-    capsys: pytest.CaptureFixture[str],
-    message: str,
-    param: str | None,
-    remedy: str,
+    project, server, capsys, message: str, param: str | None, remedy: str
 ) -> None:
     project["models"]["m"]["reasoning_effort"] = "low"
     error = {"message": message, "type": "invalid_request_error", "param": param, "code": None}
@@ -196,11 +185,7 @@ def test_a_refused_parameter_is_named_with_what_to_write_instead(
     ],
 )
 def test_what_is_no_answer_is_shown_and_fails_after_one_request(
-    project: dict[str, Any],
-    server: ScriptedServer,
-    capsys: pytest.CaptureFixture[str],
-    answer: Answer,
-    said: str,
+    project, server, capsys, answer: Answer, said: str
 ) -> None:
     server.script = lambda _: answer
     assert probed(project, "j") == 1
@@ -208,9 +193,7 @@ def test_what_is_no_answer_is_shown_and_fails_after_one_request(
     assert len(server.calls) == 1
 
 
-def test_no_answer_in_time(
-    project: dict[str, Any], server: ScriptedServer, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_answer_in_time(project, server, capsys) -> None:
     project["endpoints"]["e"]["timeout"] = 0.2
     server.script = lambda _: hang()
     assert probed(project, "j") == 1
@@ -219,9 +202,7 @@ def test_no_answer_in_time(
     assert "nothing came back\n\nstatus of the answer: error, timeout\n" in shown
 
 
-def test_log_probabilities_that_came_are_counted(
-    project: dict[str, Any], server: ScriptedServer, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_log_probabilities_that_came_are_counted(project, server, capsys) -> None:
     def script(call: Call) -> Answer:
         pieces = [RIGHT[:20], RIGHT[20:]]
         given = [{"token": one, "logprob": -0.5, "top_logprobs": []} for one in pieces]
@@ -237,17 +218,13 @@ def test_log_probabilities_that_came_are_counted(
     assert "log-probabilities: asked for; none came\n" in shown
 
 
-def test_an_answer_that_was_repaired(
-    project: dict[str, Any], server: ScriptedServer, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_answer_that_was_repaired(project, server, capsys) -> None:
     server.script = lambda _: said(RIGHT.replace('"entailed"', '"Entailed."'))
     assert probed(project, "j") == 0
     assert "judgment: ok, label entailed, repaired yes; it took" in capsys.readouterr().out
 
 
-def test_every_member_of_a_jury_is_asked_once(
-    project: dict[str, Any], server: ScriptedServer, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_member_of_a_jury_is_asked_once(project, server, capsys) -> None:
     project["models"]["n"] = {**project["models"]["m"], "model": "m-2"}
     members = {one: {**project["judges"]["j"], "model": one} for one in ("m", "n")}
     project["judges"]["both"] = {"kind": "jury", "by": "majority", "members": members}
@@ -258,9 +235,7 @@ def test_every_member_of_a_jury_is_asked_once(
     assert "sent to model n at" in shown
 
 
-def test_of_several_samples_one_is_drawn(
-    project: dict[str, Any], server: ScriptedServer, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_of_several_samples_one_is_drawn(project, server, capsys) -> None:
     samples = {"probability": "samples", "samples": {"k": 3, "temperature": 0.7}}
     project["judges"]["j"] |= samples
     assert probed(project, "j") == 0
@@ -270,9 +245,7 @@ def test_of_several_samples_one_is_drawn(
     assert "a run would ask 3 times; this answer stood for all of them\n" in shown
 
 
-def test_a_judge_on_this_machine_and_a_cascade_that_asks_nobody(
-    project: dict[str, Any], server: ScriptedServer, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_judge_on_this_machine_and_a_cascade_that_asks_nobody(project, server, capsys) -> None:
     members = {"first": project["judges"]["lexical"], "then": project["judges"]["j"]}
     project["judges"]["c"] = {"kind": "cascade", "members": members}
     assert probed(project, "lexical") == 0
@@ -284,9 +257,7 @@ def test_a_judge_on_this_machine_and_a_cascade_that_asks_nobody(
     assert server.calls == []
 
 
-def test_whether_a_model_was_loaded(
-    project: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_whether_a_model_was_loaded(project, tmp_path, capsys) -> None:
     pytest.importorskip("torch")
     from tests.models import tiny
 
@@ -311,20 +282,13 @@ def test_whether_a_model_was_loaded(
         (["f"], " > models: none is at endpoint 'f'; add one to be asked"),
     ],
 )
-def test_names_that_cannot_be_asked(
-    project: dict[str, Any], capsys: pytest.CaptureFixture[str], words: list[str], said: str
-) -> None:
+def test_names_that_cannot_be_asked(project, capsys, words: list[str], said: str) -> None:
     project["endpoints"]["f"] = project["endpoints"]["e"]
     assert probed(project, *words) == 2
     assert said in capsys.readouterr().err
 
 
-def test_without_a_key_nothing_is_sent(
-    project: dict[str, Any],
-    server: ScriptedServer,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_without_a_key_nothing_is_sent(project, server, monkeypatch, capsys) -> None:
     monkeypatch.delenv("PROBE_KEY")
     assert probed(project, "m") == 2
     assert "the environment variable PROBE_KEY" in capsys.readouterr().err

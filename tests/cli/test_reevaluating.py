@@ -22,11 +22,7 @@ ACCEPTED = "benchmarks/one/accepted.lock"
     ],
 )
 def test_accepted_numbers_that_cannot_be_compared_are_told_before_the_run(
-    text: str,
-    said: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    text: str, said: str, tmp_path, monkeypatch, capsys
 ) -> None:
     root = tiny_project(tmp_path, "http://127.0.0.1:9/v1", ["Nothing."], system=CHAT)
     monkeypatch.chdir(root)
@@ -37,12 +33,7 @@ def test_accepted_numbers_that_cannot_be_compared_are_told_before_the_run(
 
 
 @pytest.mark.parametrize("name", ["history", "history_means"])
-def test_a_damaged_history_is_told_before_the_run(
-    name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_damaged_history_is_told_before_the_run(name: str, tmp_path, monkeypatch, capsys) -> None:
     root = tiny_project(tmp_path, "http://127.0.0.1:9/v1", ["Nothing."], system=CHAT)
     monkeypatch.chdir(root)
     file = Path(f"history/one/{name}.parquet")

@@ -16,11 +16,7 @@ from metassay.cli import running
     ],
 )
 def test_each_end_has_its_code_and_its_words(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    ended: int,
-    code: int,
-    said: str,
+    monkeypatch, capsys, ended: int, code: int, said: str
 ) -> None:
     monkeypatch.setattr(running, "_on_a_lifeline", lambda *_: ended)
     assert running.run_flows(["sample"], {}) == code

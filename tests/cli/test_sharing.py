@@ -31,14 +31,12 @@ def change(file: Path, **changes: object) -> None:
     file.write_text(yaml.safe_dump(content | changes), encoding="utf-8")
 
 
-def test_tables_hold_texts_of_the_dataset_and_of_what_systems_were_shown(project: Path) -> None:
+def test_tables_hold_texts_of_the_dataset_and_of_what_systems_were_shown(project) -> None:
     params = load(project)
     assert datasets_in(params.benchmarks["one"], params) == ["one", "ward"]
 
 
-def test_what_a_remote_may_not_have_is_refused_whole(
-    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_remote_may_not_have_is_refused_whole(project, capsys, monkeypatch) -> None:
     started: list[object] = []
     monkeypatch.setattr(sharing, "run_flows", started.append)
     change(project / "params.yaml", remotes={"team": ["credentialed"], "other": ["private"]})
@@ -56,9 +54,7 @@ def test_what_a_remote_may_not_have_is_refused_whole(
     assert not started
 
 
-def test_what_it_may_have_is_pushed_by_the_name_of_the_benchmark(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_it_may_have_is_pushed_by_the_name_of_the_benchmark(project, monkeypatch) -> None:
     started = []
 
     def run(words: list[str], _: dict[str, str], *, module: str, own: tuple[int, ...]) -> int:
@@ -72,7 +68,7 @@ def test_what_it_may_have_is_pushed_by_the_name_of_the_benchmark(
 
 
 def test_accepted_tables_go_only_where_their_class_of_then_and_of_today_may(
-    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    project, capsys, monkeypatch
 ) -> None:
     monkeypatch.setattr(sharing, "run_flows", lambda *_, **__: 0)
     change(project / "params.yaml", remotes={"team": ["credentialed", "private"], "none": []})
@@ -105,7 +101,7 @@ def test_accepted_tables_go_only_where_their_class_of_then_and_of_today_may(
 
 
 def test_an_accepted_lock_that_was_edited_is_not_taken_at_its_kindest_word(
-    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    project, capsys, monkeypatch
 ) -> None:
     monkeypatch.setattr(sharing, "run_flows", lambda *_, **__: 0)
     change(project / "params.yaml", remotes={"team": ["credentialed"]})

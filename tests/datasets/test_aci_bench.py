@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
 
@@ -112,6 +113,14 @@ def test_the_real_files(real: Ingested) -> None:
     assert words["reference"] == pytest.approx(415.3)
     assert words["chatgpt"] == pytest.approx(233.2, abs=0.06)
     assert words["biobart_full"] == pytest.approx(179.4, abs=0.06)
+
+
+def test_every_file_has_the_same_dialogues(mirror: Path) -> None:
+    folder, columns = mirror / "aci_bench_test1", {"Dialogues": "dialogue"}
+    names = (DIALOGUES, *SYSTEMS.values())
+    frames = [pd.read_csv(folder / name).rename(columns=columns) for name in names]
+    first, *others = [one.set_index("encounter_id")["dialogue"].sort_index() for one in frames]
+    assert all(first.equals(other) for other in others)
 
 
 def test_one_published_row(real: Ingested) -> None:

@@ -4,6 +4,7 @@ import csv
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
 
@@ -104,6 +105,14 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
 def real(mirror: Path) -> Ingested:
     criteria = load(ROOT).benchmarks["mts_dialog"].criteria
     return ingest("mts_dialog", mirror / "mts_dialog_correlation", criteria)
+
+
+def test_the_four_blocks_are_of_the_same_documents(mirror: Path) -> None:
+    path = mirror / "mts_dialog_correlation" / SUMMARIES
+    frame = pd.read_csv(path, encoding="utf-8-sig", keep_default_na=False)
+    of_documents = frame.groupby("ID")[["Dialogue", "Reference Summary"]].nunique()
+    assert of_documents.shape == (100, 2)
+    assert (of_documents == 1).all(axis=None)
 
 
 def test_the_real_files(real: Ingested) -> None:

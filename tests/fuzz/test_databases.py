@@ -170,7 +170,8 @@ def _kept(path: Path) -> None:
 def _use(path: Path) -> None:
     with Ledger(path) as opened:
         opened.lookup([request(number).key for number in range(50)])
-        opened.stats()
+        opened.holdings()
+        opened.attempts()
         export(opened, path.with_name("out.parquet"))
 
 
@@ -183,7 +184,7 @@ def test_imported_responses(tables: dict[str, bytes]) -> None:
             file.write_bytes(content)
             with Ledger(Path(made) / "ledger.sqlite") as opened:
                 ended = handled(lambda: import_(opened, [file]))
-                held = sum(one.answers for one in opened.stats().holdings)
+                held = sum(one.answers for one in opened.holdings())
                 assert held == (0 if ended.problems else ended.value.added), "half imported"
 
     run()
@@ -213,7 +214,7 @@ def test_imported_cells(tables: dict[str, bytes], tmp_path: Path) -> None:
             path = Path(made) / "ledger.sqlite"
             with Ledger(path) as opened:
                 ended = handled(lambda: import_(opened, [file]))
-                held = sum(one.answers for one in opened.stats().holdings)
+                held = sum(one.answers for one in opened.holdings())
                 assert held + len(opened.failures()) == (0 if ended.problems else ended.value.added)
             if not ended.problems:
                 assert not handled(lambda: _use(path)).problems, "what was taken can be used"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from metassay.labelled.segments.documents import SegmentTestOptions
-from metassay.labelled.segments.ingest import ingest_sentences
+from metassay.labelled.ingest import ingest_sentences
+from metassay.labelled.types import SegmentTestOptions
 from metassay.tables import parquet
 from metassay.tables.documents import TEXTS
 from metassay.tables.sentences import SENTENCES

@@ -8,7 +8,7 @@ import pytest
 from metassay import __version__
 from metassay.core.kinds import choose
 from metassay.generation import SYSTEMS
-from metassay.generation.generate import write_texts
+from metassay.generation.record import write_texts
 from metassay.llm.needs import Resources
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.parquet import read, write
@@ -27,7 +27,7 @@ def written(kind: str, passages: int, given: pd.DataFrame) -> pd.DataFrame:
     return texts
 
 
-def test_rows_statuses_and_recipe(tmp_path: Path) -> None:
+def test_rows_statuses_and_recipe(tmp_path) -> None:
     texts = written("lead", 2, sources(b=["Hi.", "It hurts."], a=[], c=["..."]))
     write(TEXTS, texts, tmp_path / "texts.parquet")
     stored = read(TEXTS, tmp_path / "texts.parquet")

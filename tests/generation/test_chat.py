@@ -130,7 +130,7 @@ def test_the_recipe_states_everything_that_can_change_the_text() -> None:
     }
 
 
-def test_every_task_has_its_prompt_and_another_can_be_named(tmp_path: Path) -> None:
+def test_every_task_has_its_prompt_and_another_can_be_named(tmp_path) -> None:
     rows = sources(
         ("a", "abstract", ["x"]),
         ("i", "impression", ["x"]),
@@ -220,7 +220,7 @@ def test_a_note_without_any_section_is_one_failed_row() -> None:
     ],
 )
 def test_a_failed_document_is_a_row_and_the_rest_goes_on(
-    said: str | None, status: str, tmp_path: Path
+    said: str | None, status: str, tmp_path
 ) -> None:
     rows = sources(("c", "note", ["fine"]), VISIT, ("e", "note", ["fine"]))
     ask = FakeAsk(lambda request: said if "knee" in request.messages[-1].content else "Fine.")
@@ -233,7 +233,7 @@ def test_a_failed_document_is_a_row_and_the_rest_goes_on(
     write(TEXTS, texts, tmp_path / "texts.parquet")
 
 
-def test_a_source_without_passages_is_not_asked_about(tmp_path: Path) -> None:
+def test_a_source_without_passages_is_not_asked_about(tmp_path) -> None:
     rows = sources(("a", "note", []), ("b", "note", [" "]))
     texts = write_chat(
         rows, "s", options(unit="section"), FakeAsk(unexpected), DECODING, prompts=PROMPTS
@@ -335,9 +335,7 @@ def test_options_are_strict() -> None:
         options(temperature=0.5)
 
 
-def test_the_record_says_what_the_options_need(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_record_says_what_the_options_need(tmp_path, monkeypatch) -> None:
     used = options(
         max_tokens=9, unit="section", prompts={"question": "ask"}, shots=1, examples=["a/b/c"]
     )

@@ -35,7 +35,7 @@ def raw(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_examples_come_in_the_order_of_their_names(raw: Path) -> None:
+def test_examples_come_in_the_order_of_their_names(raw) -> None:
     names = ["aci_bench_train/valid/E3", "ward/dev/a/1", "aci_bench_train/train/E1"]
     assert read_examples(names, raw) == [
         Example(
@@ -58,7 +58,7 @@ def test_examples_come_in_the_order_of_their_names(raw: Path) -> None:
     ]
 
 
-def test_every_wrong_name_is_told(raw: Path) -> None:
+def test_every_wrong_name_is_told(raw) -> None:
     names = ["aci_bench_train/train/E1"] * 2 + [
         "aci_bench_train/train/E9",
         "aci_bench_train/test/E1",
@@ -79,7 +79,7 @@ def test_every_wrong_name_is_told(raw: Path) -> None:
     assert "MeQSum_ACL2019_BenAbacha_Demner-Fushman.xlsx: is not in" in problems
 
 
-def test_a_file_that_cannot_be_read_is_told_once(raw: Path) -> None:
+def test_a_file_that_cannot_be_read_is_told_once(raw) -> None:
     (raw / "aci_bench_train" / "train.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     with pytest.raises(BadInput) as raised:
         read_examples(["aci_bench_train/train/E1", "aci_bench_train/train/E2"], raw)
@@ -87,7 +87,7 @@ def test_a_file_that_cannot_be_read_is_told_once(raw: Path) -> None:
     assert all(problem.startswith("train.csv: ") for problem in raised.value.problems)
 
 
-def test_meqsum_is_read_from_its_workbook(tmp_path: Path) -> None:
+def test_meqsum_is_read_from_its_workbook(tmp_path) -> None:
     book = openpyxl.Workbook()
     for row in [
         ("File", "CHQ", "Summary"),
@@ -110,7 +110,7 @@ def test_meqsum_is_read_from_its_workbook(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("file", ["sources.jsonl", "texts.jsonl"])
-def test_an_example_that_is_there_twice_is_told(raw: Path, file: str) -> None:
+def test_an_example_that_is_there_twice_is_told(raw, file: str) -> None:
     path = raw / "ward/dev" / file
     path.write_text("\n".join([path.read_text(encoding="utf-8")] * 2), encoding="utf-8")
     with pytest.raises(BadInput, match="ward/dev: doc_id 'a/1' is there twice; keep one source"):
@@ -138,7 +138,7 @@ def test_an_example_that_cites_stays_as_it_is() -> None:
     assert with_citations(bare) is bare
 
 
-def test_released_examples_can_be_read_and_cited(mirror: Path) -> None:
+def test_released_examples_can_be_read_and_cited(mirror) -> None:
     names = [
         "aci_bench_train/train/D2N001",
         "aci_bench_train/valid/D2N068",

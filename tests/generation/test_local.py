@@ -108,9 +108,7 @@ VISITS = sources(
 
 
 @pytest.mark.parametrize("kind", ["bart", "t5"])
-def test_an_encoder_decoder_writes_for_every_document(
-    models: Callable[[str], Path], kind: str, tmp_path: Path
-) -> None:
+def test_an_encoder_decoder_writes_for_every_document(models, kind: str, tmp_path) -> None:
     texts, warnings = write_seq2seq(VISITS, "s", seq2seq(models(kind)))
     assert texts["doc_id"].tolist() == [f"d{n}" for n in range(5)]
     assert set(texts["status"]) <= {"ok", "unparsed", "truncated"}
@@ -120,9 +118,7 @@ def test_an_encoder_decoder_writes_for_every_document(
     write(TEXTS, texts, tmp_path / "texts.parquet")
 
 
-def test_the_same_input_gives_the_same_text_whatever_the_global_seed(
-    models: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_the_same_input_gives_the_same_text_whatever_the_global_seed(models, tmp_path) -> None:
     # The model's own settings ask for sampling.
     first = write_seq2seq(VISITS, "s", seq2seq(models("bart"))).texts
     torch.manual_seed(99)
@@ -134,7 +130,7 @@ def test_the_same_input_gives_the_same_text_whatever_the_global_seed(
 
 
 @pytest.mark.parametrize("kind", ["bart", "t5", "llama"])
-def test_padding_does_not_change_a_text(models: Callable[[str], Path], kind: str) -> None:
+def test_padding_does_not_change_a_text(models, kind: str) -> None:
     one_by_one, together = (
         write_causal(VISITS, "s", causal(models(kind), batch_size=size), prompts=PROMPTS).texts
         if kind == "llama"
@@ -146,7 +142,7 @@ def test_padding_does_not_change_a_text(models: Callable[[str], Path], kind: str
     )
 
 
-def test_greedy_is_the_likeliest_token_at_each_step(models: Callable[[str], Path]) -> None:
+def test_greedy_is_the_likeliest_token_at_each_step(models) -> None:
     folder = models("bart")
     words = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder)
@@ -166,7 +162,7 @@ def test_greedy_is_the_likeliest_token_at_each_step(models: Callable[[str], Path
     assert sum(text is not None for text in expected) >= 2
 
 
-def test_beams_are_used(models: Callable[[str], Path]) -> None:
+def test_beams_are_used(models) -> None:
     greedy = write_seq2seq(VISITS, "s", seq2seq(models("bart"))).texts
     beams = write_seq2seq(VISITS, "s", seq2seq(models("bart"), beams=4)).texts
     assert "|beams:4|" in beams["recipe"].iloc[0]
@@ -174,7 +170,7 @@ def test_beams_are_used(models: Callable[[str], Path]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["endless", "forced"])
-def test_a_text_without_an_end_is_truncated(models: Callable[[str], Path], kind: str) -> None:
+def test_a_text_without_an_end_is_truncated(models, kind: str) -> None:
     # `forced` writes its end mark because it must, in the last place.
     texts = write_seq2seq(VISITS, "s", seq2seq(models(kind), max_new_tokens=5)).texts
     assert texts["status"].tolist() == ["truncated"] * 5
@@ -184,7 +180,7 @@ def test_a_text_without_an_end_is_truncated(models: Callable[[str], Path], kind:
 LONG = sources(["the knee hurts " * 40], ["how is it?"])
 
 
-def test_a_long_input_fails_and_is_named(models: Callable[[str], Path]) -> None:
+def test_a_long_input_fails_and_is_named(models) -> None:
     texts, warnings = write_seq2seq(LONG, "s", seq2seq(models("bart")))
     assert texts["status"].iloc[0] == "truncated"
     assert texts["status"].iloc[1] != "truncated"
@@ -196,7 +192,7 @@ def test_a_long_input_fails_and_is_named(models: Callable[[str], Path]) -> None:
     assert "|too_long:fail|" in texts["recipe"].iloc[0]
 
 
-def test_a_long_input_is_cut_only_if_that_was_said(models: Callable[[str], Path]) -> None:
+def test_a_long_input_is_cut_only_if_that_was_said(models) -> None:
     cut = seq2seq(models("bart"), too_long="cut")
     texts, warnings = write_seq2seq(LONG, "s", cut)
     assert len(warnings) == 1
@@ -210,7 +206,7 @@ def test_a_long_input_is_cut_only_if_that_was_said(models: Callable[[str], Path]
     assert (len(tokens), tokens[-1]) == (9, 2)
 
 
-def test_a_source_without_passages_is_an_error(models: Callable[[str], Path]) -> None:
+def test_a_source_without_passages_is_an_error(models) -> None:
     nothing = sources([], [" ", ""], ["how is it?"])
     for texts, _ in (
         write_seq2seq(nothing, "s", seq2seq(models("bart"))),
@@ -220,7 +216,7 @@ def test_a_source_without_passages_is_an_error(models: Callable[[str], Path]) ->
         assert texts["status"].iloc[2] != "error"
 
 
-def test_a_prompted_model_writes_sections(models: Callable[[str], Path], tmp_path: Path) -> None:
+def test_a_prompted_model_writes_sections(models, tmp_path) -> None:
     options = causal(models("llama"), unit="section", citations=True)
     texts, warnings = write_causal(VISITS, "s", options, prompts=PROMPTS)
     assert len(texts) == 20
@@ -232,7 +228,7 @@ def test_a_prompted_model_writes_sections(models: Callable[[str], Path], tmp_pat
     write(TEXTS, texts, tmp_path / "texts.parquet")
 
 
-def test_a_prompted_model_needs_room_for_its_answer(models: Callable[[str], Path]) -> None:
+def test_a_prompted_model_needs_room_for_its_answer(models) -> None:
     texts, warnings = write_causal(
         VISITS, "s", causal(models("llama"), max_new_tokens=4090), prompts=PROMPTS
     )
@@ -245,14 +241,12 @@ def test_a_prompted_model_needs_room_for_its_answer(models: Callable[[str], Path
     ("kind", "complaint"),
     [("untuned", "has no chat template"), ("picky", "its chat template refuses")],
 )
-def test_a_model_that_cannot_be_prompted(
-    models: Callable[[str], Path], kind: str, complaint: str
-) -> None:
+def test_a_model_that_cannot_be_prompted(models, kind: str, complaint: str) -> None:
     with pytest.raises(BadInput, match=complaint):
         write_causal(VISITS, "s", causal(models(kind)), prompts=PROMPTS)
 
 
-def test_models_that_cannot_be_loaded(models: Callable[[str], Path], tmp_path: Path) -> None:
+def test_models_that_cannot_be_loaded(models, tmp_path) -> None:
     with pytest.raises(BadInput, match="is no folder here"):
         write_seq2seq(VISITS, "s", seq2seq(tmp_path / "nothing"))
     (tmp_path / "empty").mkdir()
@@ -262,9 +256,7 @@ def test_models_that_cannot_be_loaded(models: Callable[[str], Path], tmp_path: P
         write_seq2seq(VISITS, "s", seq2seq(models("llama")))
 
 
-def test_the_recipe_names_the_content_of_a_folder_not_its_place(
-    models: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_the_recipe_names_the_content_of_a_folder_not_its_place(models, tmp_path) -> None:
     texts = write_seq2seq(VISITS, "s", seq2seq(models("bart"))).texts
     (recipe,) = set(texts["recipe"])
     assert recipe.startswith("seq2seq|model:tiny-bart#")
@@ -280,9 +272,7 @@ def cannot(*_: object) -> Any:
 
 
 @pytest.mark.parametrize("kind", ["bart", "llama"])
-def test_a_second_run_loads_no_model(
-    models: Callable[[str], Path], kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_run_loads_no_model(models, kind: str, monkeypatch) -> None:
     def run(visits: pd.DataFrame, **changes: Any) -> Any:
         if kind == "llama":
             return write_causal(visits, "s", causal(models(kind), **changes), prompts=PROMPTS)
@@ -304,9 +294,7 @@ def test_a_second_run_loads_no_model(
             run(visits, **changes)
 
 
-def test_only_what_is_new_is_decoded(
-    models: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_what_is_new_is_decoded(models, monkeypatch) -> None:
     write_seq2seq(VISITS.iloc[:3], "s", seq2seq(models("bart")))
     decoded: list[int] = []
     batch = decoding._batch
@@ -322,7 +310,7 @@ def test_only_what_is_new_is_decoded(
     pd.testing.assert_frame_equal(texts, write_seq2seq(VISITS, "s", seq2seq(models("bart"))).texts)
 
 
-def test_a_model_that_lacks_weights_is_refused(models: Callable[[str], Path]) -> None:
+def test_a_model_that_lacks_weights_is_refused(models) -> None:
     # A decoder alone, read as an encoder with a decoder's name: its weights would be invented.
     with pytest.raises(BadInput, match=r"lacks \d+ of the weights of AutoModelForCausalLM"):
         write_causal(VISITS, "s", causal(models("bart")), prompts=PROMPTS)

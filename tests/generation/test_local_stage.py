@@ -40,7 +40,7 @@ def written(
 
 
 def test_an_encoder_decoder_writes_and_failed_documents_are_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path, monkeypatch, capfd
 ) -> None:
     model = bart(tmp_path / "bart", ends=list(range(8, 300, 6)))
     root = tmp_path / "project"
@@ -67,7 +67,7 @@ def test_an_encoder_decoder_writes_and_failed_documents_are_rows(
 
 
 def test_a_prompted_model_writes_and_failed_documents_are_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path, monkeypatch, capfd
 ) -> None:
     found = written(
         monkeypatch, tmp_path / "project", llama(tmp_path / "llama"), STYLE | {"kind": "causal"}
@@ -82,7 +82,7 @@ def test_a_prompted_model_writes_and_failed_documents_are_rows(
 
 
 def test_a_model_that_is_not_there_stops_the_stage_with_a_remedy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path, monkeypatch, capfd
 ) -> None:
     system = COMMON | {"kind": "seq2seq", "model": str(tmp_path / "nowhere")}
     root = tiny_project(tmp_path / "project", NOWHERE, PASSAGES, system=system)

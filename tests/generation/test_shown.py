@@ -1,7 +1,6 @@
 """shown.py: what a text's writer was shown is read from its recipe, whoever wrote the text."""
 
 import importlib
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -56,7 +55,7 @@ def test_what_a_chat_model_was_shown() -> None:
     assert datasets_shown(texts["recipe"]) == ["clinic", "ward"]
 
 
-def test_what_a_model_on_this_machine_was_shown(tmp_path: Path) -> None:
+def test_what_a_model_on_this_machine_was_shown(tmp_path) -> None:
     pytest.importorskip("torch", reason="needs metassay[models]")
     pytest.importorskip("transformers", reason="needs metassay[models]")
     from metassay.generation.causal import CausalOptions, write_causal

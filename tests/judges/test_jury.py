@@ -237,10 +237,6 @@ def test_a_jury_of_a_cascade_and_a_jury(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
-        (
-            {"members": {"a": {"kind": "lexical"}, "b": "lexical"}},
-            "members > b: is a name; write the",
-        ),
         ({"members": {"a": {"kind": "lexical"}}}, "members: a jury needs two judges or more"),
         ({"members": {"a": {}, "A": {}}}, "members: A: differs from a in case"),
         ({"margin": 0.5}, "margin: Input should be less than 0.5"),

@@ -5,9 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from metassay.core.kinds import record_of
-from metassay.judges import JUDGES
-from metassay.judges.lexical import KIND, LexicalJudge, LexicalOptions
+from metassay.judges.lexical import LexicalJudge, LexicalOptions
 from metassay.judges.protocol import Judgment, Pair
 
 NOTE = (
@@ -71,55 +69,42 @@ def test_conflicts_are_explained(premise: str, hypothesis: str, conflict: str) -
     assert str(found.explanation).endswith(f"conflict: {conflict}")
 
 
-def test_a_number_without_unit_may_have_any() -> None:
-    assert judgment("Metoprolol 50 daily.", "Metoprolol 50 mg daily.").label == "entailed"
-
-
-def test_one_window_without_conflict_suffices() -> None:
-    filler = "filler " * 60
-    assert judgment(f"No cough. {filler} Has cough.", "Cough.").label == "entailed"
-    assert judgment(f"No cough. {filler} No cough.", "Cough.").label == "not_entailed"
-
-
-def test_bilateral_stands_for_both_sides() -> None:
-    loose = LexicalOptions(threshold=0.5, window=60)
-    assert judgment("Bilateral edema.", "Left edema.", loose).label == "entailed"
-    assert judgment("Left edema and right edema.", "Bilateral edema.", loose).label == "entailed"
-    assert judgment("Left edema.", "Bilateral edema.", loose).label == "not_entailed"
-
-
 @pytest.mark.parametrize(
     ("premise", "hypothesis", "label"),
     [
+        ("Metoprolol 50 daily.", "Metoprolol 50 mg daily.", "entailed"),  # it may have any unit
+        # One window without conflict is enough.
+        (f"No cough. {'filler ' * 60} Has cough.", "Cough.", "entailed"),
+        (f"No cough. {'filler ' * 60} No cough.", "Cough.", "not_entailed"),
+        # Bilateral stands for both sides, and both for bilateral.
+        ("Bilateral edema.", "Left edema.", "entailed"),
+        ("Left edema and right edema.", "Bilateral edema.", "entailed"),
+        ("Left edema.", "Bilateral edema.", "not_entailed"),
+        ("Bilateral edema of the legs.", "Unilateral edema of the legs.", "not_entailed"),
+        ("Left edema of the legs.", "Unilateral edema of the legs.", "entailed"),
         ("Pain of the medial left knee.", "Pain of the lateral left knee.", "not_entailed"),
         ("Pulse of the posterior tibia.", "Pulse of the anterior tibia.", "not_entailed"),
         ("Proximal weakness of the arm.", "Distal weakness of the arm.", "not_entailed"),
-        ("Bilateral edema of the legs.", "Unilateral edema of the legs.", "not_entailed"),
-        ("Left edema of the legs.", "Unilateral edema of the legs.", "entailed"),
         ("Knee pain on the left side.", "Knee pain on the right side.", "not_entailed"),
+        # Without content tokens all tokens count.
+        ("He did so.", "He did.", "entailed"),
+        ("Cough.", "He did.", "not_entailed"),
     ],
 )
-def test_other_sides_conflict_as_well(premise: str, hypothesis: str, label: str) -> None:
+def test_labels(premise: str, hypothesis: str, label: str) -> None:
     loose = LexicalOptions(threshold=0.5, window=60)
     assert judgment(premise, hypothesis, loose).label == label
 
 
-def test_a_hypothesis_without_content_is_judged_on_all_its_tokens() -> None:
-    assert judgment("He did so.", "He did.").label == "entailed"
-    assert judgment("Cough.", "He did.").label == "not_entailed"
-
-
 def test_a_hypothesis_without_tokens_has_no_judgment() -> None:
-    found = judgment("Cough.", "?!")
-    assert (found.status, found.label) == ("error", None)
+    for found in (judgment("Cough.", "?!"), grade("Cough.", "?!")):
+        assert (found.status, found.label, found.grade) == ("error", None, None)
 
 
 def test_it_has_no_probability_and_says_that_it_is_a_baseline() -> None:
     found = judgment(NOTE, "He takes lisinopril 10 mg daily.")
     assert (found.probability, found.grade, found.tokens, found.attempts) == (None, None, None, 1)
-    assert record_of(JUDGES, "lexical") is KIND
     assert LexicalJudge(DEFAULT).signature == "lexical baseline,threshold=0.75,window=60"
-    assert "Lexical baseline" in str(LexicalJudge.__doc__)
 
 
 @settings(deadline=None)
@@ -168,11 +153,6 @@ def test_a_grade_is_that_of_the_fullest_window_without_conflict() -> None:
     found = grade(f"No dull knee pain today. {filler} Knee pain.", "Dull knee pain today.")
     assert found.grade == 1
     assert found.explanation == "2 of 4 tokens found; missing: dull, today"
-
-
-def test_a_hypothesis_without_tokens_has_no_grade() -> None:
-    found = grade("Cough.", "?!")
-    assert (found.status, found.label, found.grade) == ("error", None, None)
 
 
 def test_order_of_pairs_changes_nothing() -> None:

@@ -520,7 +520,7 @@ def test_examples_are_earlier_turns_of_the_conversation() -> None:
     ]
 
 
-def test_too_few_or_unsound_examples_are_named(tmp_path: Path) -> None:
+def test_too_few_or_unsound_examples_are_named(tmp_path) -> None:
     with pytest.raises(BadInput) as raised:
         judge_of(FakeAsk(unexpected), shots=4)
     assert len(raised.value.problems) == len(FORMS)
@@ -549,7 +549,7 @@ def test_too_few_or_unsound_examples_are_named(tmp_path: Path) -> None:
     ]
 
 
-def test_the_signature_changes_with_all_that_can_change_an_answer(tmp_path: Path) -> None:
+def test_the_signature_changes_with_all_that_can_change_an_answer(tmp_path) -> None:
     def signature(prompts: Path = PROMPTS, decoding: Decoding = DECODING, **changes: Any) -> str:
         return LlmJudge(
             options(**changes), FakeAsk(unexpected), decoding, prompts=prompts
@@ -617,9 +617,7 @@ def test_most_is_for_calls_per_part() -> None:
         options(per_call="claim", most=3)
 
 
-def test_the_record_says_what_the_options_need(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_record_says_what_the_options_need(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(PROMPTS.parent)
     used = options(max_tokens=9, style="json_cot")
     assert (KIND.model(used), KIND.datasets(used)) == (Use("invented", 9), ())

@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
@@ -17,10 +16,7 @@ import pytest
 
 from metassay.judges.llm import KIND, LlmJudge
 from metassay.judges.run import judge_pairs
-from metassay.llm import egress
-from metassay.llm.budget import open_budget
-from metassay.llm.client import asker
-from metassay.llm.endpoints import EndpointOptions, ModelOptions
+from metassay.llm.endpoints import ModelOptions
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.prompts import Decoding
@@ -29,6 +25,7 @@ from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions
 from tests.judges.llm_setup import PROMPTS, STYLES, asked_in, options, reply_of
 from tests.llm import scripted_server as server
+from tests.llm.batch_setup import asking
 
 HARD = "elbow"
 PASSAGES = ["P0: the knee.", "P1: the elbow.", "P2: so it is.", "P3: the weather."]
@@ -255,11 +252,9 @@ MODEL = ModelOptions(endpoint="here", model="invented-1", seed=1, max_tokens=400
 def judge(
     running: server.ScriptedServer, ledger: Ledger, style: str, visits: Visits, **changes: float
 ) -> pd.DataFrame:
-    block = {"kind": "openai", "base_url": running.base_url, "concurrency": 32, "structured": True}
-    endpoint = EndpointOptions.model_validate(block | {"timeout": 20.0} | changes)
-    cleared = egress.check("public", "invented", "here", endpoint)
-    budget = open_budget(ledger, "test", MODEL, None, where="test")
-    ask = asker(cleared, MODEL, ledger, budget, Policy(attempts=2, first_wait=0.01))
+    patience = Policy(attempts=2, first_wait=0.01)
+    settings = {"concurrency": 32, "structured": True, **changes}
+    ask = asking(running, ledger, patience, of=MODEL, **settings)
     own = LlmJudge(options(style=style, rounds=2), ask, Decoding.of(MODEL), prompts=PROMPTS)
     return judge_pairs(visits.pairs, "llm", own, KIND.instruments, batch=KIND.batch)
 
@@ -273,7 +268,7 @@ def check(found: dict[str, tuple[float, ...]], expected: dict[str, tuple[float, 
 
 @pytest.mark.parametrize("style", STYLES)
 def test_one_call_per_part_and_cited_statement_all_at_once_and_never_again(
-    style: str, tmp_path: Path
+    style: str, tmp_path
 ) -> None:
     def script(call: server.Call) -> server.Answer:
         return server.said(true_reply(call, style))
@@ -335,7 +330,7 @@ def judged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest.mark.parametrize("name", VISITS, ids=VISITS.values())
 def test_a_fault_is_a_status_of_its_questions_and_the_bounds_hold_the_truth(
-    name: str, judged: Run
+    name: str, judged
 ) -> None:
     fault = FAULTS[VISITS[name]]
     found = judged.visits.statuses(judged.judgments, name)
@@ -352,7 +347,7 @@ def test_a_fault_is_a_status_of_its_questions_and_the_bounds_hold_the_truth(
     assert all(HARD in asked_by(call) for call in later)
 
 
-def test_nothing_but_what_failed_has_no_answer_and_nothing_is_asked_twice(judged: Run) -> None:
+def test_nothing_but_what_failed_has_no_answer_and_nothing_is_asked_twice(judged) -> None:
     pd.testing.assert_frame_equal(judged.again, judged.judgments)
     lost = judged.judgments[judged.judgments["status"] != "ok"]
     assert lost[["label", "grade", "explanation"]].isna().all(axis=None)

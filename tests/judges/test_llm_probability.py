@@ -15,7 +15,7 @@ from metassay.judges.llm_calls import FORMS
 from metassay.judges.llm_probability import by_tokens, starts_of
 from metassay.judges.protocol import Judgment
 from metassay.judges.run import judge_pairs
-from metassay.labelled.judges.examine import Evidence, examine
+from metassay.labelled.examine import Evidence, examine
 from metassay.llm.messages import ChatRequest, Reply, TokenLogprobs
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels
@@ -24,7 +24,7 @@ from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.parquet import as_written, empty
 from metassay.tables.ratings import RATINGS
 from tests.judges.llm_setup import DECODING, STYLES, asked_in, judge_of, options, pair, reply_of
-from tests.labelled.judges.test_examine import answered, gold_of
+from tests.labelled.test_examine import answered, gold_of
 
 YES, NO, BAD = "entailed", "not_entailed", "perhaps"
 TWO = (YES, NO)

@@ -13,8 +13,7 @@ from metassay.core.kinds import choose
 from metassay.core.options import parse
 from metassay.judges import JUDGES
 from metassay.judges.make import make_judge
-from metassay.judges.nli import NliJudge
-from metassay.judges.nli_options import NliOptions
+from metassay.judges.nli import NliJudge, NliOptions
 from metassay.judges.protocol import Judgment, Pair
 from metassay.judges.run import judge_pairs
 from metassay.llm.needs import Resources

@@ -9,8 +9,7 @@ import pytest
 from metassay.core import strict_yaml
 from metassay.core.errors import BadInput
 from metassay.core.options import parse
-from metassay.judges.nli import NliJudge
-from metassay.judges.nli_options import NliOptions
+from metassay.judges.nli import NliJudge, NliOptions
 from metassay.judges.protocol import Pair
 
 torch = pytest.importorskip("torch", reason="needs metassay[models]")

@@ -14,10 +14,7 @@ import pytest
 
 from metassay.judges.llm import KIND, LlmJudge
 from metassay.judges.run import judge_pairs
-from metassay.llm import egress
-from metassay.llm.budget import open_budget
-from metassay.llm.client import asker
-from metassay.llm.endpoints import EndpointOptions, ModelOptions
+from metassay.llm.endpoints import ModelOptions
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.prompts import Decoding
@@ -29,6 +26,7 @@ from metassay.scoring.rubrics.record import Rubric
 from tests.judges.llm_setup import PROMPTS, options
 from tests.judges.rubric_setup import Asked, asked_in, json_reply
 from tests.llm import scripted_server as server
+from tests.llm.batch_setup import asking
 
 EASY, HARD, ADDED = "easy", "hard", "added"
 RUBRIC = f"""\
@@ -164,12 +162,8 @@ def judged(rubric: Rubric, tmp_path_factory: pytest.TempPathFactory) -> Run:
     pairs = pairs_of(rubric)
     path = tmp_path_factory.mktemp("judged") / "ledger.sqlite"
     with server.ScriptedServer(script) as running, Ledger(path) as ledger:
-        endpoint = EndpointOptions(
-            kind="openai", base_url=running.base_url, concurrency=32, timeout=20.0, structured=True
-        )
-        cleared = egress.check("public", "invented", "here", endpoint)
-        budget = open_budget(ledger, "test", MODEL, None, where="test")
-        ask = asker(cleared, MODEL, ledger, budget, Policy(attempts=2, first_wait=0.01))
+        patience = Policy(attempts=2, first_wait=0.01)
+        ask = asking(running, ledger, patience, of=MODEL, concurrency=32, structured=True)
         answered, notes = [], []
         for _ in range(2):
             judge = LlmJudge(options(rounds=2), ask, Decoding.of(MODEL), prompts=PROMPTS)
@@ -183,7 +177,7 @@ def judged(rubric: Rubric, tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_one_criterion_s_status_and_the_others_have_their_grades(
-    name: str, judged: Run
+    name: str, judged
 ) -> None:
     fault = FAULTS[name]
     asked = judged.pairs.merge(judged.judgments, on="pair_id")
@@ -218,7 +212,7 @@ def third(*grades: int) -> list[float]:
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_scores_say_what_is_missing_and_what_it_could_change(name: str, judged: Run) -> None:
+def test_scores_say_what_is_missing_and_what_it_could_change(name: str, judged) -> None:
     """value, low, high, n_expected, n_failed; of both scales with weight 1 the mean, by hand."""
     two, open_ = [*third(2, 2, 2), 1, 0], [math.nan, *third(1, 3), 1, 1]
     known = FAULTS[name].status
@@ -236,7 +230,7 @@ def test_scores_say_what_is_missing_and_what_it_could_change(name: str, judged: 
         assert found == pytest.approx(row, nan_ok=True), metric
 
 
-def test_what_was_answered_is_never_asked_again(judged: Run) -> None:
+def test_what_was_answered_is_never_asked_again(judged) -> None:
     pd.testing.assert_frame_equal(judged.again, judged.judgments)
     late = {asked_by(call).text for call in judged.calls_again}
     assert late == {text_of(name) for name, fault in FAULTS.items() if fault.status == "error"}

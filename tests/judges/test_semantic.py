@@ -13,9 +13,8 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.core.options import parse
 from metassay.judges.protocol import Judgment, Pair
-from metassay.judges.semantic import claims, clashes, coefficients, head, texts, tokens
-from metassay.judges.semantic.coefficients import CONSTANT, Coefficients
-from metassay.judges.semantic.trees import Tree, Trees
+from metassay.judges.semantic import clashes, coefficients, features, head
+from metassay.judges.semantic.coefficients import OF_CLAIMS, OF_WORDS, Coefficients, Tree, Trees
 from metassay.models.words import Text, words
 
 pytest.importorskip("torch", reason="needs metassay[models]")
@@ -24,7 +23,6 @@ pytest.importorskip("transformers", reason="needs metassay[models]")
 import torch
 
 from metassay.judges.semantic import reader
-from metassay.judges.semantic.grades import semantic_grades
 from metassay.judges.semantic.judge import KIND, SemanticJudge, SemanticOptions
 from metassay.models import encoders
 from metassay.models.loading import weights_digest
@@ -84,8 +82,8 @@ def held(digest: str) -> Coefficients:
         encoder=digest,
         head=hashlib.sha256(network()).hexdigest(),
         recipe={},
-        words=some((CONSTANT, *tokens.FEATURES)),
-        claims=some((CONSTANT, *claims.FEATURES)),
+        words=some(OF_WORDS),
+        claims=some(OF_CLAIMS),
         trees=Trees(constant=-0.2, trees=[tree() for _ in range(5)]),
     )
 
@@ -215,7 +213,7 @@ def test_coefficients_of_another_encoder_are_refused(block: dict[str, Any], tmp_
     other = encoder(tmp_path / "other", "bert", places=32)
     with pytest.raises(BadInput, match=r"fitted to weights \w{8}, but .* run: dvc repro train"):
         judge({**block, "model": str(other)}, tmp_path / "store")
-    with pytest.raises(BadInput, match="lower end"):
+    with pytest.raises(BadInput, match="exchange them"):
         options({**block, "abstain": [0.7, 0.3]})
 
 
@@ -294,16 +292,16 @@ def test_token_features_by_hand() -> None:
     (.28, .96) and (.8, .6). Weights: .15 * 1.5 = .225 for "the", 3.5 for "Roe". The second sentence
     is the closest one: .225 * .8 + 3.5 * .96 = 3.54, against .225 + 3.5 * .8 = 3.025.
     """
-    said = texts.hypothesis("the Roe", encoded("the Roe", [[1, 0], [0, 1]], [8.0, 10.0]))
+    said = features.hypothesis("the Roe", encoded("the Roe", [[1, 0], [0, 1]], [8.0, 10.0]))
     parts = {"the cat": [[1, 0], [0.6, 0.8]], "roe ran": [[0.28, 0.96], [0.8, 0.6]]}
     read = {text: encoded(text, rows, [8.0, 9.0]) for text, rows in parts.items()}
-    premise = texts.premise(list(parts), read)
+    premise = features.premise(list(parts), read)
     assert premise is not None
-    found = tokens.compare(said, premise)
+    found = features.compare(said, premise)
     assert found.closest == (1, 0)
     assert found.closeness == pytest.approx(3.54 / 3.725)
     assert found.weights == pytest.approx([0.225, 3.5])
-    rows = [dict(zip(tokens.FEATURES, row, strict=True)) for row in found.features]
+    rows = [dict(zip(features.WORD_FEATURES, row, strict=True)) for row in found.features]
     whole = (0.225 + 3.5 * 0.96) / 3.725
     the = {
         **{"best_0": 1, "best_1": 1, "best_2": 1, "exact": 1, "rarity": 0, "digit": 0, "name": 0},
@@ -324,11 +322,11 @@ def test_token_features_by_hand() -> None:
 
 def test_what_the_premise_lacks_is_missing() -> None:
     said = "He saw Roe for 20 days"
-    one = texts.hypothesis(said, encoded(said, [[1, 0]] * 6, [8.0] * 6))
-    premise = texts.premise(["he saw"], {"he saw": encoded("he saw", [[1, 0]] * 2, [8.0] * 2)})
+    one = features.hypothesis(said, encoded(said, [[1, 0]] * 6, [8.0] * 6))
+    premise = features.premise(["he saw"], {"he saw": encoded("he saw", [[1, 0]] * 2, [8.0] * 2)})
     assert premise is not None
-    found = tokens.compare(one, premise)
-    rows = [dict(zip(tokens.FEATURES, row, strict=True)) for row in found.features]
+    found = features.compare(one, premise)
+    rows = [dict(zip(features.WORD_FEATURES, row, strict=True)) for row in found.features]
     assert [row["name_missing"] for row in rows] == [0, 0, 1, 0, 0, 0]
     assert [row["number_missing"] for row in rows] == [0, 0, 0, 0, 1, 0]
     assert [row["stop"] for row in rows] == [1, 0, 0, 1, 0, 0]
@@ -337,36 +335,36 @@ def test_what_the_premise_lacks_is_missing() -> None:
 
 def test_names_of_one_thing_and_the_month_may_are_words_of_their_own() -> None:
     said = "May Motrin and BP rise in May"
-    one = texts.hypothesis(said, encoded(said, [[1, 0]] * 7, [8.0] * 7))
+    one = features.hypothesis(said, encoded(said, [[1, 0]] * 7, [8.0] * 7))
     premise = "in may ibuprofen"
-    other = texts.hypothesis(premise, encoded(premise, [[1, 0]] * 3, [8.0] * 3))
+    other = features.hypothesis(premise, encoded(premise, [[1, 0]] * 3, [8.0] * 3))
     assert one.plain[1] == other.plain[2]
     assert one.stop.tolist() == [True, False, True, False, False, True, False]
     assert one.plain[6] not in {one.plain[0], other.plain[1]}
 
 
 def test_of_equally_close_sentences_the_first_ones_are_read() -> None:
-    one = texts.hypothesis("Pain", encoded("Pain", [[1, 0]], [8.0]))
+    one = features.hypothesis("Pain", encoded("Pain", [[1, 0]], [8.0]))
     parts = ["a b", "c d", "e f", "g h", "i j"]
     read = {part: encoded(part, [[0.6, 0.8]] * 2, [8.0] * 2) for part in parts}
     read["g h"] = encoded("g h", [[1, 0], [0, 1]], [8.0] * 2)
-    premise = texts.premise(parts, read)
+    premise = features.premise(parts, read)
     assert premise is not None
-    assert tokens.compare(one, premise).closest == (3, 0, 1)
+    assert features.compare(one, premise).closest == (3, 0, 1)
 
 
 def test_claim_features_by_hand() -> None:
     """Three content words with probabilities .5, .25, .125 and weights 1, 1, 2, one is missing."""
     text = "pain Roe 20"
-    said = texts.hypothesis(text, encoded(text, [[1, 0], [1, 0], [1, 0]], [7.5, 7.5, 8.5]))
+    said = features.hypothesis(text, encoded(text, [[1, 0], [1, 0], [1, 0]], [7.5, 7.5, 8.5]))
     best = np.array([[0.9, 0.5, 0.1], [1.0, 1.0, 1.0], [0.8, 0.6, 0.2]])
     there = np.array([True, True, False])
-    found = tokens.Compared(np.empty(0), np.array([1.0, 1.0, 2.0]), best, there, (0, 0), 0.4)
-    values = claims.words_say(said, found, np.array([0.5, 0.25, 0.125]), 1.0)
+    found = features.Compared(np.empty(0), np.array([1.0, 1.0, 2.0]), best, there, (0, 0), 0.4)
     log = -np.log(2)
     clashing = [float(kind == "drug") for kind in clashes.KINDS]
-    row = claims.features(values, clashing, -1.5)
-    assert dict(zip(claims.FEATURES, row, strict=True)) == pytest.approx(
+    likely = np.array([0.5, 0.25, 0.125])
+    row = features.of_claim(said, found, likely, 1.0, clashing, -1.5)
+    assert dict(zip(features.CLAIM_FEATURES, row, strict=True)) == pytest.approx(
         {
             **{"mean_log": 2 * log, "content_log": (1 + 2 + 2 * 3) / 4 * log},
             **{"half_log": 2.5 * log, "quarter_log": 3 * log},
@@ -381,7 +379,7 @@ def test_claim_features_by_hand() -> None:
 
 def test_a_claims_probability_is_the_mean_of_two_models() -> None:
     """By hand: a line of 1 - 2 * doubt, and a tree that says log 3 up to a doubt of .5, else 0."""
-    count = len(claims.FEATURES)
+    count = len(features.CLAIM_FEATURES)
     line = np.zeros(count + 1)
     line[0], line[-1] = 1.0, -2.0
     tree = Tree(
@@ -443,7 +441,7 @@ def test_a_scale_is_the_mean_support_of_what_the_text_is_held_against(
     one = judge(block, tmp_path / "a")
     scales = [graded(0, BACKGROUND, NOTE, TALK), graded(1, FLUENT, NOTE, NOTE)]
     silent = [graded(2, BACKGROUND, "", TALK), graded(3, SYMPTOMS, NOTE, TALK)]
-    said = [s for s in texts.sentences(NOTE) if s.strip()]
+    said = [s for s in features.sentences(NOTE) if s.strip()]
     alone = one.judge([pair(9 + n, TALK, sentence) for n, sentence in enumerate(said)])
     mean = float(np.mean([p for p in values(alone) if p is not None]))
     found = one.judge([*scales, *PAIRS, *silent])
@@ -458,14 +456,18 @@ def test_a_scale_is_the_mean_support_of_what_the_text_is_held_against(
     assert [one and one.grade for one in worst] == [1]
 
 
-def test_levels_by_support() -> None:
-    pairs = [graded(n, BACKGROUND, "One. Two.", "text") for n in range(3)]
-    shares = iter([(0.0, 0.6), (0.4, 0.3), (1.0, 1.0)])
-    found = semantic_grades(pairs, lambda asked: [p for _ in asked[::2] for p in next(shares)])
-    assert [one.grade for one in found] == [1, 2, 3]
+def test_levels_by_support(
+    block: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names of what a text is held against ("history:") are not wanted in it."""
+    shares = {"One.": (0.0, 0.4, 1.0), "Two.": (0.6, 0.3, 1.0), "Three.": (0.6, 0.0, 1.0)}
 
+    def outputs(self: Any, asked: Sequence[tuple[str, str]]) -> list[Any]:
+        return [{"probability": shares[said.strip()][int(text)], "cut": 0} for text, said in asked]
 
-def test_names_of_what_a_text_is_held_against_are_not_wanted_in_it() -> None:
-    pair = graded(0, BACKGROUND, "source:\nOne. Two.\n\nhistory:\nThree.", "text")
-    (found,) = semantic_grades([pair], lambda asked: [len(said) > 5 for _, said in asked])
-    assert found.explanation == "support 0.33 on average of 3 sentences"  # "Three." alone
+    monkeypatch.setattr(SemanticJudge, "_outputs", outputs)
+    told = [graded(n, BACKGROUND, "One. Two.", str(n)) for n in range(3)]
+    told.append(graded(3, BACKGROUND, "source:\nOne. Two.\n\nhistory:\nThree.", "0"))
+    found = [one for one in judge(block, tmp_path / "store").judge(told) if one]
+    assert [one.grade for one in found] == [1, 2, 3, 2]
+    assert found[3].explanation == "support 0.40 on average of 3 sentences"

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metassay.judges.semantic import head, head_training, texts, trees
+from metassay.judges.semantic import features, head
+from metassay.judges.semantic import train as training
+from metassay.judges.semantic.coefficients import Tree, Trees, logits
 from metassay.judges.semantic.head import Words
-from metassay.judges.semantic.head_training import Case
+from metassay.judges.semantic.train import Case, train_network
 from metassay.models.words import Text, words
 
 pytest.importorskip("torch", reason="needs metassay[models]")
@@ -27,14 +29,16 @@ def drawn_weights(seed: int, size: int = SIZE) -> dict[str, Any]:
     }
 
 
-def said(text: str, vectors: Any, rarity: Sequence[float] | None = None) -> texts.Hypothesis:
+def said(text: str, vectors: Any, rarity: Sequence[float] | None = None) -> features.Hypothesis:
     """A text whose words have these vectors, layers x words x dimensions."""
     count = len(words(text))
     rare = np.full(count, 8.0) if rarity is None else np.array(rarity)
-    return texts.hypothesis(text, Text(tuple(words(text)), np.asarray(vectors, np.float32), rare))
+    return features.hypothesis(
+        text, Text(tuple(words(text)), np.asarray(vectors, np.float32), rare)
+    )
 
 
-def drawn(text: str, seed: int) -> texts.Hypothesis:
+def drawn(text: str, seed: int) -> features.Hypothesis:
     vectors = np.random.default_rng(seed).normal(size=(3, len(words(text)), SIZE))
     return said(text, vectors / np.linalg.norm(vectors, axis=2, keepdims=True))
 
@@ -207,9 +211,9 @@ def lost(weights: dict[str, Any], cases: Sequence[Case]) -> float:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     def epochs(number: int) -> None:
-        monkeypatch.setattr(head_training, "EPOCHS", number)
+        monkeypatch.setattr(training, "EPOCHS", number)
 
-    monkeypatch.setattr(head_training, "WARM", 5)
+    monkeypatch.setattr(training, "WARM", 5)
     monkeypatch.setattr(head, "TOKENS", 100)
     return epochs
 
@@ -217,9 +221,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 def test_training_learns_a_toy(quick: Callable[[int], None]) -> None:
     cases, others = toy(120, 1), toy(60, 2)
     quick(0)
-    before = lost(head_training.train(cases, 1), others)
+    before = lost(train_network(cases, 1), others)
     quick(6)
-    learnt = head_training.train(cases, 1)
+    learnt = train_network(cases, 1)
     assert lost(learnt, others) < before / 4
     assert {name: tuple(its.shape) for name, its in learnt.items()} == head.shapes(8)
     held = {name: values.double() for name, values in learnt.items()}
@@ -232,7 +236,7 @@ def test_training_learns_a_toy(quick: Callable[[int], None]) -> None:
 def test_training_is_the_same_for_the_same_seed(quick: Callable[[int], None]) -> None:
     cases = toy(40, 1)
     quick(2)
-    one, again, other = (head_training.train(cases, seed) for seed in (1, 1, 2))
+    one, again, other = (train_network(cases, seed) for seed in (1, 1, 2))
     assert all(torch.equal(one[name], again[name]) for name in one)
     assert not torch.equal(one["project"], other["project"])
 
@@ -242,8 +246,8 @@ def test_what_weighs_little_is_hardly_learnt(quick: Callable[[int], None]) -> No
     wrong = [case._replace(supported=not case.supported, unsupported=None) for case in cases]
     quick(4)
     light = [case._replace(weight=1e-6) for case in wrong]
-    mixed = head_training.train([*cases, *light], 1)
-    assert lost(mixed, cases) < lost(head_training.train([*cases, *wrong], 1), cases)
+    mixed = train_network([*cases, *light], 1)
+    assert lost(mixed, cases) < lost(train_network([*cases, *wrong], 1), cases)
 
 
 def boosted(monkeypatch: pytest.MonkeyPatch) -> tuple[list[Any], Any, Any]:
@@ -266,18 +270,18 @@ def boosted(monkeypatch: pytest.MonkeyPatch) -> tuple[list[Any], Any, Any]:
 def test_trees_say_what_scikit_learn_says(monkeypatch: pytest.MonkeyPatch) -> None:
     made, features, labels = boosted(monkeypatch)
     weights = np.random.default_rng(2).uniform(0.2, 2.0, len(labels))
-    exact = trees.fit(features, labels, weights, [1, -1, 0], 17)
+    exact = training.fit_trees(features, labels, weights, [1, -1, 0], 17)
     (model,) = made
     others = np.random.default_rng(3).normal(size=(200, 3))
     for rows in (features, others):
-        assert trees.logits(exact, rows) == pytest.approx(model.decision_function(rows), abs=1e-9)
-    rounded = trees.fit(features, labels, weights, [1, -1, 0], 4)
+        assert logits(exact, rows) == pytest.approx(model.decision_function(rows), abs=1e-9)
+    rounded = training.fit_trees(features, labels, weights, [1, -1, 0], 4)
     numbers = [rounded.constant, *(n for tree in rounded.trees for n in tree.value)]
     numbers += [n for tree in rounded.trees for n in tree.threshold]
     assert [n for n in numbers if float(f"{n:.4g}") != n] == []
-    apart = np.abs(trees.logits(rounded, others) - trees.logits(exact, others))
+    apart = np.abs(logits(rounded, others) - logits(exact, others))
     assert np.quantile(apart, 0.9) < 0.01
-    assert trees.Trees.model_validate_json(rounded.model_dump_json()) == rounded
+    assert Trees.model_validate_json(rounded.model_dump_json()) == rounded
 
 
 def test_no_tree_takes_a_feature_the_wrong_way(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,11 +289,11 @@ def test_no_tree_takes_a_feature_the_wrong_way(monkeypatch: pytest.MonkeyPatch) 
     drawn = np.repeat(np.random.default_rng(4).normal(size=(20, 3)), 50, axis=0)
     turned = []
     for signs in ([1, -1, 0], [-1, 1, 0]):
-        found = trees.fit(features, labels, np.ones(len(labels)), signs, 4)
+        found = training.fit_trees(features, labels, np.ones(len(labels)), signs, 4)
         for place, sign in enumerate(signs[:2]):
             rows = drawn.copy()
             rows[:, place] = np.tile(np.linspace(-3, 3, 50), 20)
-            steps = np.diff(trees.logits(found, rows).reshape(20, 50), axis=1) * sign
+            steps = np.diff(logits(found, rows).reshape(20, 50), axis=1) * sign
             assert steps.min() >= 0
             turned.append(float(steps.sum()))
     assert min(turned[:2]) > 0  # and those that are the right way are used
@@ -298,7 +302,7 @@ def test_no_tree_takes_a_feature_the_wrong_way(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_tree_by_hand() -> None:
     """Root: feature 1 up to 2 goes to a leaf of .5, else feature 0 up to -1: 1, else -2."""
-    tree = trees.Tree(
+    tree = Tree(
         feature=[1, -1, 0, -1, -1],
         threshold=[2, 0, -1, 0, 0],
         left=[1, 0, 3, 0, 0],
@@ -306,6 +310,4 @@ def test_a_tree_by_hand() -> None:
         value=[0, 0.5, 0, 1, -2],
     )
     rows = np.array([[0, 2], [-1, 3], [-0.9, 3]])
-    assert trees.logits(trees.Trees(constant=0.25, trees=[tree, tree]), rows).tolist() == [
-        *(1.25, 2.25, -3.75)
-    ]
+    assert logits(Trees(constant=0.25, trees=[tree, tree]), rows).tolist() == [*(1.25, 2.25, -3.75)]

@@ -24,6 +24,7 @@ from metassay.llm.endpoints import EndpointOptions, ModelOptions, Prices
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.messages import Ask, ChatRequest, Message, Reply
+from tests.llm.scripted_server import ScriptedServer
 
 ROOT = Path(__file__).parent.parent.parent
 PRICES = Prices(
@@ -36,6 +37,10 @@ def request(number: int | str, **changes: Any) -> ChatRequest:
     settings: dict[str, Any] = {"schema": None, "temperature": 0.0, "seed": None, "max_tokens": 40}
     messages = (Message("system", "Answer."), Message("user", f"Question {number}?"))
     return ChatRequest("m-1", messages, **(settings | changes))
+
+
+def requests(count: int) -> list[ChatRequest]:
+    return [request(number) for number in range(count)]
 
 
 def endpoint(base_url: str, **changes: Any) -> EndpointOptions:
@@ -54,16 +59,20 @@ def budget_of(ledger: Ledger, max_cost: float | None = None, **changes: Any) -> 
 
 
 def asking(
-    base_url: str,
+    server: ScriptedServer | str,
     ledger: Ledger,
     policy: Policy = QUICK,
     *,
     max_cost: float | None = None,
+    of: ModelOptions | None = None,
     **changes: Any,
 ) -> Ask:
-    cleared = check("public", "invented", "here", endpoint(base_url, **changes))
-    budget = budget_of(ledger, max_cost)
-    return asker(cleared, model(prices=PRICES), ledger, budget, policy)
+    """What asks a server, or whatever is at a URL; `of` is the model, if it is not `model()`."""
+    url = server if isinstance(server, str) else server.base_url
+    cleared = check("public", "invented", "here", endpoint(url, **changes))
+    options = of or model(prices=PRICES)
+    budget = open_budget(ledger, "study", options, max_cost, where="params.yaml > models > m")
+    return asker(cleared, options, ledger, budget, policy)
 
 
 def missing(replies: Iterable[Reply]) -> dict[str, int]:
@@ -125,7 +134,7 @@ def main() -> None:
 
     # A shell that starts the tests in the background has interrupts ignored, and so would we.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    http._certificates()  # loaded once, before the children are made, like the openai package
+    http._certificates()  # loaded once, before the children are made
     for line in sys.stdin:
         reading, writing = os.pipe()
         child = os.fork()

@@ -1,5 +1,4 @@
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -7,10 +6,9 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.llm import tokens
 from metassay.llm.estimate import estimate
-from metassay.llm.ledger import Ledger
 from metassay.llm.messages import ChatRequest, Message
-from tests.llm.batch_setup import PRICES, asking, model, request
-from tests.llm.scripted_server import ScriptedServer, said
+from tests.llm.batch_setup import PRICES, asking, model, request, requests
+from tests.llm.scripted_server import said
 
 INVENTED = {
     "dialogue": (
@@ -57,13 +55,13 @@ def questions(kind: str, count: int = 40) -> list[ChatRequest]:
 
 @pytest.mark.parametrize("kind", INVENTED)
 def test_the_estimate_is_within_ten_percent_of_what_the_server_counts(
-    server: ScriptedServer, ledger: Ledger, kind: str
+    server, ledger, kind: str
 ) -> None:
     server.script = lambda call: said("word " * 25)
     asked = questions(kind)
     priced = model(prices=PRICES)
     before = estimate(asked, ledger, priced, completion_tokens=25, structured=True)
-    asking(server.base_url, ledger, structured=True, concurrency=4)(asked)
+    asking(server, ledger, structured=True, concurrency=4)(asked)
     assert before.calls == len(asked)
     assert before.prompt_tokens == pytest.approx(server.tokens["prompt"], rel=0.1)
     assert before.completion_tokens == server.tokens["completion"] == 25 * 40
@@ -83,8 +81,8 @@ def test_a_schema_counts_only_where_it_is_sent() -> None:
     assert tokens.of_request(question, len, structured=True) == bare + 31 + 18
 
 
-def test_both_bounds_by_hand(ledger: Ledger) -> None:
-    asked = [request(n) for n in range(3)]
+def test_both_bounds_by_hand(ledger) -> None:
+    asked = requests(3)
     found = estimate(
         asked, ledger, model(prices=PRICES), structured=False, completion_tokens=7, most=[1, 3, 7]
     )
@@ -94,7 +92,7 @@ def test_both_bounds_by_hand(ledger: Ledger) -> None:
     assert found.cost_at_most == pytest.approx(11 * (146 * 2.5e-6 + 40 * 10e-6))
 
 
-def test_past_answers_say_how_long_others_will_be(server: ScriptedServer, ledger: Ledger) -> None:
+def test_past_answers_say_how_long_others_will_be(server, ledger) -> None:
     """An answer of this model is half as long as its material; other prompts say nothing."""
     server.script = lambda call: said("word " * (len(call.body["messages"][1]["content"]) // 10))
 
@@ -108,10 +106,10 @@ def test_past_answers_say_how_long_others_will_be(server: ScriptedServer, ledger
             for n in range(first, first + 30)
         ]
 
-    ask = asking(server.base_url, ledger)
+    ask = asking(server, ledger)
     ask(asked(100, 80))
     server.tokens.clear()
-    other = [request(n) for n in range(30)]
+    other = requests(30)
     for questions_, guessed in ((asked(200, 400), False), (other, True)):
         found = estimate(questions_, ledger, model(), structured=False, completion_tokens=999)
         assert (found.completion_tokens == 30 * 999) is guessed
@@ -121,9 +119,9 @@ def test_past_answers_say_how_long_others_will_be(server: ScriptedServer, ledger
     assert found.completion_tokens == pytest.approx(server.tokens["completion"], rel=0.03)
 
 
-def test_what_the_ledger_has_costs_nothing(server: ScriptedServer, ledger: Ledger) -> None:
+def test_what_the_ledger_has_costs_nothing(server, ledger) -> None:
     asked = questions("note", 10)
-    asking(server.base_url, ledger)(asked[:4])
+    asking(server, ledger)(asked[:4])
     found = estimate(
         [*asked, asked[9]], ledger, model(prices=PRICES), completion_tokens=25, structured=True
     )
@@ -137,12 +135,12 @@ def test_what_the_ledger_has_costs_nothing(server: ScriptedServer, ledger: Ledge
     assert (everything.prompt_tokens, everything.cost, everything.cost_at_most) == (0, 0.0, 0.0)
 
 
-def test_a_model_without_prices_has_no_cost(ledger: Ledger) -> None:
+def test_a_model_without_prices_has_no_cost(ledger) -> None:
     found = estimate([request(1)], ledger, model(), completion_tokens=5, structured=True)
     assert (found.cost, found.cost_at_most, found.currency) == (None, None, None)
 
 
-def test_past_answers_correct_the_count(server: ScriptedServer, ledger: Ledger) -> None:
+def test_past_answers_correct_the_count(server, ledger) -> None:
     """Of a language that the rule does not know, the second estimate is right."""
     words = "Übelkeit Schwindel Rückenschmerzen Blutdruckmessung Überweisung Entzündungshemmer"
     generator = np.random.default_rng(2)
@@ -154,7 +152,7 @@ def test_past_answers_correct_the_count(server: ScriptedServer, ledger: Ledger) 
         )
         for n in range(60)
     ]
-    ask = asking(server.base_url, ledger)
+    ask = asking(server, ledger)
     first = estimate(asked[30:], ledger, model(), completion_tokens=5, structured=True)
     ask(asked[:30])
     second = estimate(asked[30:], ledger, model(), completion_tokens=5, structured=True)
@@ -165,7 +163,7 @@ def test_past_answers_correct_the_count(server: ScriptedServer, ledger: Ledger) 
     assert "from 30 past answers" in second.counted
 
 
-def test_a_large_run_is_sampled(ledger: Ledger) -> None:
+def test_a_large_run_is_sampled(ledger) -> None:
     asked = questions("abstract", 2500)
     sampled = estimate(asked, ledger, model(), completion_tokens=5, structured=True).prompt_tokens
     counted = sum(tokens.of_request(question, structured=True) for question in asked)
@@ -182,7 +180,7 @@ def test_the_rule_by_hand() -> None:
     assert tokens.of_request(request(1), len, structured=True) == 3 + 4 + 7 + 4 + 11
 
 
-def test_counting_with_the_models_own_tokenizer(ledger: Ledger, tmp_path: Path) -> None:
+def test_counting_with_the_models_own_tokenizer(ledger, tmp_path) -> None:
     tokenizers = pytest.importorskip("tokenizers")
     words = tokenizers.models.WordLevel({"[UNK]": 0, "Answer": 1, ".": 2}, unk_token="[UNK]")
     made = tokenizers.Tokenizer(words)
@@ -196,7 +194,7 @@ def test_counting_with_the_models_own_tokenizer(ledger: Ledger, tmp_path: Path) 
     assert str(tmp_path) in found.counted
 
 
-def test_a_tokenizer_that_is_not_there(ledger: Ledger, tmp_path: Path) -> None:
+def test_a_tokenizer_that_is_not_there(ledger, tmp_path) -> None:
     with pytest.raises(BadInput, match="tokenizer"):
         estimate(
             [request(1)],

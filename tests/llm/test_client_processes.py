@@ -12,7 +12,7 @@ import pytest
 
 from metassay.llm.ledger import Ledger
 from metassay.llm.responses import export
-from tests.llm.batch_setup import Asker, another_process, asking, request
+from tests.llm.batch_setup import Asker, another_process, asking, request, requests
 from tests.llm.scripted_server import ScriptedServer
 
 QUESTIONS, KILLS = 500, 10  # with fewer, all are answered before the last kill by the clock
@@ -33,7 +33,7 @@ def wait_until(true: Callable[[], bool], seconds: float = 60.0) -> None:
 
 
 def answers(ledger: Ledger) -> int:
-    return sum(holding.answers for holding in ledger.stats().holdings)
+    return sum(holding.answers for holding in ledger.holdings())
 
 
 def exported(ledger: Ledger, path: Path) -> str:
@@ -46,16 +46,12 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The digest of the table that a run which nobody killed exports."""
     folder = tmp_path_factory.mktemp("calm")
     with ScriptedServer() as calm, Ledger(folder / "calm.sqlite") as ledger:
-        asking(calm.base_url, ledger, concurrency=16)([request(n) for n in range(QUESTIONS)])
+        asking(calm.base_url, ledger, concurrency=16)(requests(QUESTIONS))
         return exported(ledger, folder / "calm.parquet")
 
 
 def test_killed_ten_times_and_nothing_is_asked_again(
-    server: ScriptedServer,
-    ledger: Ledger,
-    tmp_path: Path,
-    processes: tuple[Asker, Asker],
-    undisturbed: str,
+    server, ledger, tmp_path, processes, undisturbed
 ) -> None:
     """Each kill comes after a random number of answers, with sixteen requests under way.
 
@@ -85,13 +81,7 @@ def test_killed_ten_times_and_nothing_is_asked_again(
     assert exported(ledger, tmp_path / "r.parquet") == undisturbed
 
 
-def test_killed_in_the_middle_of_anything(
-    server: ScriptedServer,
-    ledger: Ledger,
-    tmp_path: Path,
-    processes: tuple[Asker, Asker],
-    undisturbed: str,
-) -> None:
+def test_killed_in_the_middle_of_anything(server, ledger, tmp_path, processes, undisturbed) -> None:
     """Kills by the clock: what the ledger has is never asked again, and it is never damaged."""
     server.latency = 0.005
     waits = np.random.default_rng(7).uniform(0.02, 0.15, size=3)
@@ -117,10 +107,8 @@ def test_killed_in_the_middle_of_anything(
     assert exported(ledger, tmp_path / "r.parquet") == undisturbed
 
 
-def test_two_processes_ask_the_same_and_pay_once(
-    server: ScriptedServer, ledger: Ledger, processes: tuple[Asker, Asker]
-) -> None:
-    asking(server.base_url, ledger)([request("first")])  # which goes alone
+def test_two_processes_ask_the_same_and_pay_once(server, ledger, processes) -> None:
+    asking(server, ledger)([request("first")])  # which goes alone
     server.hold_after(0)
     settings = {"ledger": str(ledger.path), "count": 200, "concurrency": 8, "lease": 15.0}
     first, second = processes
@@ -134,7 +122,7 @@ def test_two_processes_ask_the_same_and_pay_once(
 
 
 def test_the_questions_of_a_dead_process_are_asked_when_its_claims_expire(
-    server: ScriptedServer, ledger: Ledger, processes: tuple[Asker, Asker]
+    server, ledger, processes
 ) -> None:
     server.hold_after(10)
     settings = {"ledger": str(ledger.path), "count": 30, "concurrency": 8}
@@ -153,9 +141,7 @@ def test_the_questions_of_a_dead_process_are_asked_when_its_claims_expire(
     assert sorted(server.requests.values()) == [1] * 22 + [2] * 8
 
 
-def test_an_interrupt_leaves_a_clean_ledger(
-    server: ScriptedServer, ledger: Ledger, processes: tuple[Asker, Asker]
-) -> None:
+def test_an_interrupt_leaves_a_clean_ledger(server, ledger, processes) -> None:
     server.hold_after(10)
     settings = {"ledger": str(ledger.path), "count": 30, "concurrency": 8, "lease": 60.0}
     child = processes[0]
@@ -167,7 +153,7 @@ def test_an_interrupt_leaves_a_clean_ledger(
     server.let_go()
     keys = [request(number).key for number in range(30)]
     assert ledger.claimed(keys) == set()  # nobody has to wait for the lease of a minute
-    assert ledger.stats().attempts == {"interrupted": 8, "ok": 10}
+    assert ledger.attempts() == {"interrupted": 8, "ok": 10}
     child.start(base_url=server.base_url, **settings)
     assert child.result() == {"ok": 30}
     assert set(server.answered.values()) == {1}

@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.core.kinds import Chosen, choose
+from metassay.core.kinds import choose
 from metassay.core.params import load
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Ingested
 from metassay.datasets.registry import REGISTRY, load_registry
 from metassay.generation import SYSTEMS
-from metassay.generation.generate import write_texts
+from metassay.generation.record import write_texts
 from metassay.judges import JUDGES
 from metassay.judges.make import instruments_of, make_judge
 from metassay.judges.run import judge_pairs
@@ -23,39 +23,34 @@ from metassay.llm.ledger import Entry, Ledger
 from metassay.llm.messages import ChatRequest, Message
 from metassay.llm.needs import Resources
 from metassay.llm.session import Session
-from metassay.project.cost.plan import Plan, Run, plan, plan_test, refusals
+from metassay.project.cost.plan import Plan, plan_test, refusals
 from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions
-from metassay.tables.names import REFERENCE
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
-from metassay.units.alignment import ALIGNMENTS
 from tests.judges.llm_setup import asked_in, reply_of
 from tests.judges.panel import Told, told_kinds
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
+from tests.support.cost_plans import (
+    CHAT,
+    LEAD,
+    LISTING,
+    PRICES,
+    ROOT,
+    calls,
+    models_at,
+    sample_notes,
+)
+from tests.support.cost_plans import planned as plan_of
 from tests.units.dividing import parts_of
 
-ROOT = Path(__file__).parents[2]
-CHAT = {
-    **{"kind": "chat", "model": "m", "unit": "full", "citations": True, "shots": 0},
-    **{"examples": [], "example_citations": "none"},
-}
-LISTING = {"kind": "llm", "model": "m", "least": 0, "most": 30, "rounds": 1}
-LEAD = {"kind": "lead", "passages": 5}
 LEXICAL = {"kind": "lexical", "threshold": 0.6, "window": 60}
 ASKS, TOLD = {"kind": "asks", "name": "x"}, {"kind": "told", "name": "x"}
-MODELS = parse_models(
-    {"here": {"kind": "openai", "base_url": "http://127.0.0.1:9/v1"}},
-    {"m": {"endpoint": "here", "model": "m-1", "max_tokens": 2000}},
-)
+MODELS = models_at("http://127.0.0.1:9/v1")
 
 
 @pytest.fixture(scope="module")
 def known() -> Ingested:
-    """The sample's notes, and what people wrote of them."""
-    given = ingest("files", ROOT / "data/sample", load(ROOT).benchmarks["sample"].criteria)
-    notes = given.sources[given.sources["task"] == "note"]
-    texts = given.texts[given.texts["doc_id"].isin(notes["doc_id"])]
-    return given._replace(sources=notes, texts=texts[texts["author"] == REFERENCE])
+    return sample_notes()
 
 
 @pytest.fixture
@@ -72,29 +67,8 @@ def planned(
     measures: tuple[str, ...] = ("claim_recall",),
     models: Models = MODELS,
 ) -> Plan:
-    def chosen(index: Mapping[str, str], block: Mapping[str, Any]) -> Chosen:
-        return choose(index, dict(block), where="it")
-
-    with Session(models, None, {}, [], dry=True, raw=Path("nowhere"), ledger=ledger) as session:
-        run = Run(
-            given=given,
-            systems={name: chosen(SYSTEMS, block) for name, block in (systems or {}).items()},
-            segmentation=chosen(SEGMENTATIONS, {"kind": "whole"}),
-            decomposition=chosen(DECOMPOSITIONS, decomposition or {"kind": "clauses"}),
-            alignment=chosen(ALIGNMENTS, {"kind": "rouge_topk", "k": 1}),
-            questions={"all": Questions(measures=measures, against="full", borrow=False)},
-            judges={name: chosen(JUDGES, block) for name, block in judges.items()},
-            session=session,
-            texts=Path("nowhere"),
-        )
-        return plan(run)
-
-
-def calls(found: Plan) -> list[tuple[str, str, int, int]]:
-    return [
-        (one.stage, one.model, one.estimate.calls, one.estimate.calls_in_ledger)
-        for one in found.planned
-    ]
+    stages = {"systems": systems, "decomposition": decomposition, "measures": measures}
+    return plan_of(given, models, ledger, judges=judges, **stages)
 
 
 @pytest.fixture(autouse=True)
@@ -102,43 +76,41 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     told_kinds(monkeypatch, {"x": Told({})})
 
 
-def test_a_judge_that_asks_nobody_costs_nothing(known: Ingested, ledger: Path) -> None:
+def test_a_judge_that_asks_nobody_costs_nothing(known, ledger) -> None:
     assert planned(known, ledger, {"j": TOLD}, {"lead": LEAD}) == Plan([], [])
 
 
-def test_texts_that_are_there_are_read_once(known: Ingested, ledger: Path) -> None:
+def test_texts_that_are_there_are_read_once(known, ledger) -> None:
     """The kind `asks` puts a question per premise: for claim_recall that is the system's text."""
     found = planned(known, ledger, {"j": ASKS}, {"lead": LEAD})
-    assert calls(found) == [("judge-j", "m", len(known.sources), 0)]
+    assert calls(found) == [("judge-j", len(known.sources), 0)]
     assert not found.notes
     # For claim_precision it is the reference, whoever made the claims.
     both = planned(
         known, ledger, {"j": ASKS}, {"lead": LEAD, "more": LEAD}, measures=("claim_precision",)
     )
-    assert calls(both) == [("judge-j", "m", len(known.sources), 0)]
+    assert calls(both) == [("judge-j", len(known.sources), 0)]
 
 
-def test_texts_that_are_not_written_yet_are_asked_about_each_by_itself(
-    known: Ingested, ledger: Path
-) -> None:
+def test_texts_that_are_not_written_yet_are_asked_about_each_by_itself(known, ledger) -> None:
     """Two systems' stand-ins are the same reference, but their texts will not be."""
     notes = len(known.sources)
     found = planned(known, ledger, {"j": ASKS}, {"one": CHAT, "two": CHAT | {"citations": False}})
-    assert calls(found)[2:] == [("judge-j", "m", 2 * notes, 0)]
+    assert calls(found)[2:] == [("judge-j", 2 * notes, 0)]
     said = (
         " text(s) of one are not written yet; their claims, and what judges are asked about them,"
     )
     assert found.notes[0].startswith(f"{notes}{said}")
 
 
-def test_claims_that_are_not_listed_yet_are_clauses(known: Ingested, ledger: Path) -> None:
+def test_claims_that_are_not_listed_yet_are_clauses(known, ledger) -> None:
     found = planned(known, ledger, {"j": ASKS}, {"lead": LEAD}, LISTING)
     notes = len(known.sources)
-    assert calls(found) == [("decompose", "m", 2 * notes, 0), ("judge-j", "m", notes, 0)]
+    assert calls(found) == [("decompose", 2 * notes, 0), ("judge-j", notes, 0)]
     assert f"the claims of {2 * notes} part(s) are not listed yet" in found.notes[0]
 
 
-def test_what_the_ledger_has_is_not_asked(known: Ingested, ledger: Path) -> None:
+def test_what_the_ledger_has_is_not_asked(known, ledger) -> None:
     """Five of the references, as if they had been the premises of somebody's claims."""
     with Ledger(ledger) as opened:
         for text in known.texts["text"].iloc[:5]:
@@ -146,12 +118,10 @@ def test_what_the_ledger_has_is_not_asked(known: Ingested, ledger: Path) -> None
             answer = Entry(asked.key, "ok", "stop", 5, 1, "yes")
             opened.store(asked.canonical, answer, model="m-1", endpoint_kind="openai")
     found = planned(known, ledger, {"j": ASKS}, {"lead": LEAD}, measures=("claim_precision",))
-    assert calls(found) == [("judge-j", "m", len(known.sources), 5)]
+    assert calls(found) == [("judge-j", len(known.sources), 5)]
 
 
-def test_members_are_counted_and_what_two_judges_ask_is_asked_once(
-    known: Ingested, ledger: Path
-) -> None:
+def test_members_are_counted_and_what_two_judges_ask_is_asked_once(known, ledger) -> None:
     judges = {
         "panel": {"kind": "jury", "by": "majority", "members": {"a": ASKS, "b": TOLD, "c": ASKS}},
         "steps": {"kind": "cascade", "members": {"first": TOLD, "then": ASKS}},
@@ -159,9 +129,9 @@ def test_members_are_counted_and_what_two_judges_ask_is_asked_once(
     notes = len(known.sources)
     found = planned(known, ledger, judges, {"lead": LEAD})
     assert calls(found) == [
-        ("judge-panel", "m", notes, 0),
-        ("judge-panel", "m", 0, 0),
-        ("judge-steps", "m", 0, 0),
+        ("judge-panel", notes, 0),
+        ("judge-panel", 0, 0),
+        ("judge-steps", 0, 0),
     ]
     twice, steps, thrice = found.notes
     assert (
@@ -172,17 +142,13 @@ def test_members_are_counted_and_what_two_judges_ask_is_asked_once(
     assert thrice.startswith(f"judge-steps: {notes} of its questions")
 
 
-def test_a_judge_that_cannot_answer_is_told_as_its_stage_would(
-    known: Ingested, ledger: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_judge_that_cannot_answer_is_told_as_its_stage_would(known, ledger, monkeypatch) -> None:
     told_kinds(monkeypatch, {"x": Told({})}, ("attribution",))
     with pytest.raises(BadInput, match="judges > j: cannot answer instrument 'entailment'"):
         planned(known, ledger, {"j": ASKS}, {"lead": LEAD})
 
 
-def test_answers_are_as_long_as_their_style_and_not_as_the_texts(
-    known: Ingested, ledger: Path
-) -> None:
+def test_answers_are_as_long_as_their_style_and_not_as_the_texts(known, ledger) -> None:
     systems = {"lead": LEAD, "more": LEAD | {"passages": 9}}
     measures = ("claim_recall", "preference")
     found = planned(known, ledger, {"j": LLM | {"style": "plain"}}, systems, None, measures)
@@ -195,10 +161,6 @@ def test_answers_are_as_long_as_their_style_and_not_as_the_texts(
 
 DOCLENS = ("claim_recall", "claim_precision", "citation_recall", "citation_precision")
 LLM = {"kind": "llm", "model": "m", "style": "json", "per_call": "part", "shots": 1, "rounds": 1}
-PRICES = {
-    **{"date": "2026-11-01", "input_per_million": 0.4, "output_per_million": 1.6},
-    "currency": "EUR",
-}
 
 
 def entails(call: Call) -> Answer:
@@ -232,15 +194,12 @@ def answered(
         return judge_pairs(pairs, "j", made, instruments_of(chosen), batch=chosen.record.batch)
 
 
-def test_an_llm_judge_costs_what_was_estimated(known: Ingested, ledger: Path) -> None:
+def test_an_llm_judge_costs_what_was_estimated(known, ledger) -> None:
     """Alone, and then nothing more as a member."""
     known = known._replace(sources=known.sources.iloc[:3], texts=known.texts.iloc[:3])
     panel = {"kind": "jury", "by": "majority", "members": {"a": LLM, "b": LEXICAL, "c": LEXICAL}}
     with ScriptedServer(entails) as server:
-        models = parse_models(
-            {"here": {"kind": "openai", "base_url": server.base_url, "structured": True}},
-            {"m": {"endpoint": "here", "model": "m-1", "max_tokens": 2000, "prices": PRICES}},
-        )
+        models = models_at(server.base_url, structured=True, prices=PRICES)
 
         def estimates(judge: Mapping[str, Any]) -> Estimate:
             found = planned(known, ledger, {"j": judge}, {"lead": LEAD}, None, DOCLENS, models)
@@ -267,7 +226,7 @@ def test_an_llm_judge_costs_what_was_estimated(known: Ingested, ledger: Path) ->
         assert len(together) <= len(judgments)
 
 
-def test_what_the_judges_of_a_judge_test_ask(ledger: Path) -> None:
+def test_what_the_judges_of_a_judge_test_ask(ledger) -> None:
     """The kind `asks` puts a question per premise."""
     params = load(ROOT)
     premises = set(pd.read_csv(ROOT / "data/sample_claims/claims.csv")["premise"])
@@ -288,4 +247,4 @@ def test_what_the_judges_of_a_judge_test_ask(ledger: Path) -> None:
     with Session(models, None, access, [own.dataset], dry=True, ledger=ledger) as session:
         found = plan_test(params, "sample_claims", registry, session)
         assert refusals(params, "sample_claims", session, found.planned) == []
-    assert calls(found) == [("judge-j", "m", len(premises), 0)]
+    assert calls(found) == [("judge-j", len(premises), 0)]

@@ -1,35 +1,27 @@
 """What rubrics would ask of judges, counted beforehand and then asked of a server."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from metassay.core.kinds import choose
-from metassay.core.params import load
-from metassay.datasets.ingest import Ingested, ingest
 from metassay.generation import SYSTEMS
-from metassay.generation.generate import write_texts
+from metassay.generation.record import write_texts
 from metassay.judges import JUDGES
 from metassay.judges.make import instruments_of, make_judge
 from metassay.judges.run import judge_pairs
-from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.needs import Resources
 from metassay.llm.session import Session
-from metassay.project.cost.plan import Plan, Run, plan
 from metassay.scoring.pairing.rubrics import rubric_pairs
 from metassay.scoring.rubrics.read import RUBRICS, load_rubric
 from metassay.scoring.rubrics.record import Rubric
-from metassay.tables.names import REFERENCE
-from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
-from metassay.units.alignment import ALIGNMENTS
+from metassay.units import SEGMENTATIONS
 from tests.judges.rubric_setup import asked_in, json_reply
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
+from tests.support.cost_plans import LEAD, ROOT, models_at, planned, sample_notes
 from tests.units.dividing import parts_of
 
-ROOT = Path(__file__).parents[2]
-LEAD = {"kind": "lead", "passages": 5}
 LLM = {"kind": "llm", "model": "m", "style": "json", "per_call": "part", "shots": 0, "rounds": 1}
 TWO = """\
 title: Tone
@@ -47,36 +39,10 @@ criteria:
 """
 
 
-@pytest.fixture(scope="module")
-def known() -> Ingested:
-    """Five of the sample's notes, and what people wrote of them."""
-    given = ingest("files", ROOT / "data/sample", load(ROOT).benchmarks["sample"].criteria)
-    notes = given.sources[given.sources["task"] == "note"].iloc[:5]
-    texts = given.texts[given.texts["doc_id"].isin(notes["doc_id"])]
-    return given._replace(sources=notes, texts=texts[texts["author"] == REFERENCE])
-
-
 @pytest.fixture
 def rubrics(tmp_path: Path) -> list[Rubric]:
     (tmp_path / "tone.yaml").write_text(TWO, encoding="utf-8")
     return [load_rubric(tmp_path / "tone.yaml"), load_rubric(ROOT / RUBRICS / "vanilla.yaml")]
-
-
-def planned(given: Ingested, rubrics: Sequence[Rubric], models: Models, ledger: Path) -> Plan:
-    with Session(models, None, {}, [], dry=True, raw=Path("nowhere"), ledger=ledger) as session:
-        run = Run(
-            given=given,
-            systems={"lead": choose(SYSTEMS, LEAD, where="it")},
-            segmentation=choose(SEGMENTATIONS, {"kind": "whole"}, where="it"),
-            decomposition=choose(DECOMPOSITIONS, {"kind": "clauses"}, where="it"),
-            alignment=choose(ALIGNMENTS, {"kind": "rouge_topk", "k": 1}, where="it"),
-            questions={},
-            judges={"j": choose(JUDGES, LLM, where="it")},
-            session=session,
-            texts=Path("nowhere"),
-            rubrics=rubrics,
-        )
-        return plan(run)
 
 
 def highest(call: Call) -> Answer:
@@ -92,17 +58,13 @@ def highest(call: Call) -> Answer:
     )
 
 
-def test_rubrics_cost_what_was_estimated(
-    known: Ingested, rubrics: list[Rubric], tmp_path: Path
-) -> None:
+def test_rubrics_cost_what_was_estimated(rubrics, tmp_path) -> None:
     """All scales that read one text against one reference are one call, of whatever rubric."""
-    ledger, notes = tmp_path / "ledger.sqlite", len(known.sources)
+    known, ledger = sample_notes(5), tmp_path / "ledger.sqlite"
+    notes, asking = len(known.sources), {"judges": {"j": LLM}, "rubrics": rubrics}
     with ScriptedServer(highest) as server:
-        models = parse_models(
-            {"here": {"kind": "openai", "base_url": server.base_url, "structured": True}},
-            {"m": {"endpoint": "here", "model": "m-1", "max_tokens": 2000}},
-        )
-        before = planned(known, rubrics, models, ledger)
+        models = models_at(server.base_url, structured=True)
+        before = planned(known, models, ledger, systems={"lead": LEAD}, **asking)
         (judging,) = before.planned
         assert (judging.stage, judging.estimate.calls, before.notes) == ("judge-j", notes, [])
         assert not server.calls
@@ -124,5 +86,5 @@ def test_rubrics_cost_what_was_estimated(
         assert estimate.prompt_tokens == pytest.approx(server.tokens["prompt"], rel=0.1)
         assert server.tokens["completion"] <= estimate.completion_tokens_at_most
 
-        (after,) = planned(known, rubrics, models, ledger).planned
+        (after,) = planned(known, models, ledger, systems={"lead": LEAD}, **asking).planned
         assert (after.estimate.calls, after.estimate.calls_in_ledger) == (notes, notes)

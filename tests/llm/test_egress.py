@@ -7,10 +7,9 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.llm.client import asker
 from metassay.llm.egress import Cleared, check
-from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.messages import ChatRequest, Message
-from tests.llm.batch_setup import budget_of, endpoint, model
+from tests.llm.batch_setup import asking, budget_of, endpoint, model
 from tests.llm.scripted_server import (
     Answer,
     ScriptedServer,
@@ -28,7 +27,7 @@ from tests.llm.scripted_server import (
 )
 
 CANARY = "canary-7f3d9a1c"
-LOGGERS = ("openai", "httpx2", "httpx", "httpcore2", "httpcore", "asyncio", "metassay", "")
+LOGGERS = ("httpx2", "httpx", "httpcore2", "httpcore", "asyncio", "metassay", "")
 
 
 @pytest.fixture
@@ -90,22 +89,13 @@ FAULTS: dict[str, Callable[[], Answer]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_no_text_in_any_log_or_error(
-    server: ScriptedServer,
-    ledger: Ledger,
-    caplog: pytest.LogCaptureFixture,
-    capfd: pytest.CaptureFixture[str],
-    fault: str,
-) -> None:
+def test_no_text_in_any_log_or_error(server, ledger, caplog, capfd, fault: str) -> None:
     """Every error that the server sends repeats the prompt, as real ones do."""
     server.script = lambda call: FAULTS[fault]()
     for name in LOGGERS:
         caplog.set_level(logging.DEBUG, logger=name)
     timeout = 0.3 if fault == "hang" else 20.0
-    allowed = endpoint(server.base_url, sends=["private"], timeout=timeout)
-    cleared = check("private", "ward", "here", allowed)
-    policy = Policy(attempts=2, first_wait=0.01)
-    ask = asker(cleared, model(), ledger, budget_of(ledger), policy)
+    ask = asking(server, ledger, Policy(attempts=2, first_wait=0.01), timeout=timeout)
     told = ""
     try:
         replies = ask(questions())
@@ -122,54 +112,36 @@ def test_no_text_in_any_log_or_error(
     assert CANARY not in "".join(capfd.readouterr())
 
 
-def test_an_endpoint_that_is_not_allowed_sees_nothing(
-    server: ScriptedServer, elsewhere: ScriptedServer, ledger: Ledger
-) -> None:
-    allowed = endpoint(server.base_url, sends=["private"])
+def test_an_endpoint_that_is_not_allowed_sees_nothing(server, elsewhere, ledger) -> None:
     with pytest.raises(BadInput):
         check("private", "ward", "elsewhere", endpoint(elsewhere.base_url))
-    asker(check("private", "ward", "here", allowed), model(), ledger, budget_of(ledger))(
-        questions()
-    )
+    allowed = check("private", "ward", "here", endpoint(server.base_url, sends=["private"]))
+    asker(allowed, model(), ledger, budget_of(ledger))(questions())
     assert server.requests.total() == 6
     assert not elsewhere.calls
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
-def test_a_redirect_takes_no_text_elsewhere(
-    server: ScriptedServer, elsewhere: ScriptedServer, ledger: Ledger, status: int
-) -> None:
+def test_a_redirect_takes_no_text_elsewhere(server, elsewhere, ledger, status: int) -> None:
     location = {"Location": f"{elsewhere.base_url}/chat/completions"}
     server.script = lambda call: Answer(status=status, headers=location)
-    cleared = check("private", "ward", "here", endpoint(server.base_url, sends=["private"]))
     with pytest.raises(BadInput, match=f"refuses the first question .* HTTP {status}"):
-        asker(cleared, model(), ledger, budget_of(ledger))(questions())
+        asking(server, ledger)(questions())
     assert not elsewhere.calls
 
 
-def test_a_proxy_of_the_environment_sees_nothing(
-    server: ScriptedServer,
-    elsewhere: ScriptedServer,
-    ledger: Ledger,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_proxy_of_the_environment_sees_nothing(server, elsewhere, ledger, monkeypatch) -> None:
     proxy = f"http://127.0.0.1:{elsewhere.port}"
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, proxy)
-    cleared = check("public", "sample", "here", endpoint(server.base_url))
-    replies = asker(cleared, model(), ledger, budget_of(ledger))(questions())
-    assert {reply.status for reply in replies} == {"ok"}
+    assert {reply.status for reply in asking(server, ledger)(questions())} == {"ok"}
     assert not elsewhere.calls
 
 
-def test_a_proxy_that_params_name_is_used(
-    server: ScriptedServer, elsewhere: ScriptedServer, ledger: Ledger
-) -> None:
+def test_a_proxy_that_params_name_is_used(server, elsewhere, ledger) -> None:
     elsewhere.script = echo
-    options = endpoint(server.base_url, proxy=f"http://127.0.0.1:{elsewhere.port}")
-    cleared = check("public", "sample", "here", options)
-    replies = asker(cleared, model(), ledger, budget_of(ledger))(questions())
-    assert {reply.status for reply in replies} == {"ok"}
+    ask = asking(server, ledger, proxy=f"http://127.0.0.1:{elsewhere.port}")
+    assert {reply.status for reply in ask(questions())} == {"ok"}
     assert not server.calls
     assert {call.path for call in elsewhere.calls} == {f"{server.base_url}/chat/completions"}
 

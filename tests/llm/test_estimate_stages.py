@@ -13,25 +13,19 @@ from metassay.core.kinds import Chosen, choose
 from metassay.core.params import load
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.generation import SYSTEMS
-from metassay.generation.generate import write_texts
-from metassay.llm.endpoints import Models, parse_models
+from metassay.generation.record import write_texts
+from metassay.llm.endpoints import Models
 from metassay.llm.estimate import Estimate
 from metassay.llm.session import Session
-from metassay.project.cost.plan import Run, plan
 from metassay.tables.names import REFERENCE
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
-from metassay.units.alignment import ALIGNMENTS
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
+from tests.support.cost_plans import CHAT, LISTING, PRICES, ROOT, models_at, planned
 from tests.units.dividing import parts_of
 
-ROOT = Path(__file__).parent.parent.parent
-SOAP = choose(SEGMENTATIONS, {"kind": "soap", "compat": "none"}, where="segmentations > soap")
-ALIGNED = choose(ALIGNMENTS, {"kind": "rouge_topk", "k": 1}, where="alignments > one")
-READ, WRITTEN = 0.4, 1.6  # of the currency, per million tokens
-PRICES = {
-    **{"date": "2026-11-01", "input_per_million": READ, "output_per_million": WRITTEN},
-    "currency": "EUR",
-}
+BLOCK = {"kind": "soap", "compat": "none"}
+SOAP = choose(SEGMENTATIONS, BLOCK, where="segmentations > soap")
+READ, WRITTEN = PRICES["input_per_million"], PRICES["output_per_million"]
 
 
 @dataclass(frozen=True)
@@ -61,37 +55,18 @@ class Setting:
             ).units
 
     def estimates(self) -> dict[str, Estimate]:
-        with Session(
-            self.models, None, {}, [], dry=True, raw=Path("nowhere"), ledger=self.ledger
-        ) as session:
-            run = Run(
-                given=self.known,
-                systems={"writer": self.writer},
-                segmentation=SOAP,
-                decomposition=self.apart,
-                alignment=ALIGNED,
-                questions={},
-                judges={},
-                session=session,
-                texts=Path("nowhere"),
-            )
-            return {one.stage: one.estimate for one in plan(run).planned}
+        stages = {"systems": {"writer": CHAT}, "segmentation": BLOCK, "decomposition": LISTING}
+        found = planned(self.known, self.models, self.ledger, **stages).planned
+        return {one.stage: one.estimate for one in found}
 
 
 def setting(known: Ingested, base_url: str, ledger: Path, *, structured: bool) -> Setting:
-    writer = {
-        **{"kind": "chat", "model": "m", "unit": "full", "citations": True},
-        **{"shots": 0, "examples": [], "example_citations": "none"},
-    }
-    apart = {"kind": "llm", "model": "m", "least": 0, "most": 30, "rounds": 1}
-    endpoint = {"kind": "openai", "base_url": base_url, "structured": structured}
-    model = {"endpoint": "here", "model": "m-1", "max_tokens": 2000, "prices": PRICES}
     return Setting(
         known,
-        parse_models({"here": endpoint}, {"m": model}),
+        models_at(base_url, structured=structured, prices=PRICES),
         ledger,
-        choose(SYSTEMS, writer, where="systems > writer"),
-        choose(DECOMPOSITIONS, apart, where="decompositions > apart"),
+        choose(SYSTEMS, CHAT, where="systems > writer"),
+        choose(DECOMPOSITIONS, LISTING, where="decompositions > apart"),
     )
 
 
@@ -149,9 +124,7 @@ def check(estimate: Estimate, read: int, written: int, paid: float, *, length: b
 
 
 @pytest.mark.parametrize("structured", [False, True])
-def test_both_stages_cost_what_was_estimated(
-    tmp_path: Path, server: ScriptedServer, known: Ingested, structured: bool
-) -> None:
+def test_both_stages_cost_what_was_estimated(tmp_path, server, known, structured: bool) -> None:
     here = setting(known, server.base_url, tmp_path / "ledger.sqlite", structured=structured)
     before = here.estimates()
     assert not server.calls
@@ -183,7 +156,7 @@ def test_both_stages_cost_what_was_estimated(
 
 
 def test_no_bill_is_above_the_bound_even_if_every_list_is_asked_for_again(
-    tmp_path: Path, server: ScriptedServer, known: Ingested
+    tmp_path, server, known
 ) -> None:
     wordy = "no list, but many words " * 330  # just below max_tokens
     server.script = lambda call: said(wordy)

@@ -2,10 +2,8 @@
 
 import socket
 import sqlite3
-from pathlib import Path
 
 import pandas as pd
-import pytest
 
 from metassay.llm.egress import can_ask
 from metassay.llm.ledger import Failure, Ledger
@@ -13,8 +11,8 @@ from metassay.llm.messages import ChatRequest
 from metassay.llm.responses import export, import_, responses
 from metassay.tables.parquet import read, write
 from metassay.tables.responses import RESPONSES
-from tests.llm.batch_setup import asking, endpoint, request
-from tests.llm.scripted_server import Answer, Call, ScriptedServer, failed, said
+from tests.llm.batch_setup import asking, endpoint, request, requests
+from tests.llm.scripted_server import Answer, Call, failed, said
 
 FIRST, SECOND = request(1), request(2)
 
@@ -23,7 +21,7 @@ def failure(question: ChatRequest, code: str = "http_500") -> Failure:
     return Failure(question.key, code, question.canonical)
 
 
-def test_the_last_failure_of_a_question_is_kept(ledger: Ledger) -> None:
+def test_the_last_failure_of_a_question_is_kept(ledger) -> None:
     ledger.note_failures([failure(FIRST), failure(SECOND)])
     ledger.note_failures([failure(FIRST, "timeout")])
     assert ledger.failures([FIRST.key, "unknown"]) == {FIRST.key: failure(FIRST, "timeout")}
@@ -32,29 +30,27 @@ def test_the_last_failure_of_a_question_is_kept(ledger: Ledger) -> None:
     assert ledger.failures([]) == {}
 
 
-def test_more_questions_than_a_statement_can_name(ledger: Ledger) -> None:
-    questions = [request(number) for number in range(1200)]
+def test_more_questions_than_a_statement_can_name(ledger) -> None:
+    questions = requests(1200)
     ledger.note_failures(map(failure, questions))
     assert len(ledger.failures([question.key for question in questions])) == 1200
 
 
-def test_an_answer_ends_a_failure(server: ScriptedServer, ledger: Ledger) -> None:
+def test_an_answer_ends_a_failure(server, ledger) -> None:
     ledger.note_failures([failure(FIRST)])
     server.script = lambda call: said("yes")
-    (reply,) = asking(server.base_url, ledger)([FIRST])
+    (reply,) = asking(server, ledger)([FIRST])
     assert (reply.status, reply.attempts) == ("ok", 1)  # asked, whatever was noted
     assert ledger.failures([FIRST.key]) == ledger.failures() == {}
     assert responses(ledger)["status"].tolist() == ["ok"]
 
 
-def test_a_table_has_both_and_gives_both_back(
-    server: ScriptedServer, ledger: Ledger, tmp_path: Path
-) -> None:
+def test_a_table_has_both_and_gives_both_back(server, ledger, tmp_path) -> None:
     def faulty(call: Call) -> Answer:
         return failed(400) if "2" in call.prompt else said("yes")
 
     server.script = faulty
-    replies = asking(server.base_url, ledger)([FIRST, SECOND])
+    replies = asking(server, ledger)([FIRST, SECOND])
     assert [reply.error for reply in replies] == [None, "http_400"]
     ledger.note_failures([failure(SECOND, "http_400")])
     table = tmp_path / "all.parquet"
@@ -75,7 +71,7 @@ def test_a_table_has_both_and_gives_both_back(
 
 
 def test_an_import_keeps_the_known_failure_unless_told_otherwise_and_an_answer_always(
-    server: ScriptedServer, ledger: Ledger, tmp_path: Path
+    server, ledger, tmp_path
 ) -> None:
     table = tmp_path / "theirs.parquet"
     with Ledger(tmp_path / "other.sqlite") as other:
@@ -83,7 +79,7 @@ def test_an_import_keeps_the_known_failure_unless_told_otherwise_and_an_answer_a
         export(other, table)
     ledger.note_failures([failure(FIRST)])
     server.script = lambda call: said("mine")
-    asking(server.base_url, ledger)([SECOND])
+    asking(server, ledger)([SECOND])
     assert tuple(import_(ledger, [table])) == (2, 0, 1, 1)
     assert ledger.failures()[FIRST.key].code == "http_500"
     assert tuple(import_(ledger, [table], replace=True)) == (2, 0, 1, 1)
@@ -91,7 +87,7 @@ def test_an_import_keeps_the_known_failure_unless_told_otherwise_and_an_answer_a
     assert ledger.lookup([SECOND.key])[SECOND.key].text == "mine"
 
 
-def test_a_failure_of_no_known_kind_is_unknown(ledger: Ledger, tmp_path: Path) -> None:
+def test_a_failure_of_no_known_kind_is_unknown(ledger, tmp_path) -> None:
     row = dict.fromkeys(RESPONSES.columns) | {"key": FIRST.key, "request": FIRST.canonical}
     frame = pd.DataFrame([row | {"status": "error"}])
     counts = {"prompt_tokens": "Int64", "completion_tokens": "Int64"}
@@ -100,13 +96,11 @@ def test_a_failure_of_no_known_kind_is_unknown(ledger: Ledger, tmp_path: Path) -
     assert ledger.failures()[FIRST.key].code == "unknown"
 
 
-def test_a_ledger_from_before_failures_were_kept_is_brought_up_to_date(
-    server: ScriptedServer, tmp_path: Path
-) -> None:
+def test_a_ledger_from_before_failures_were_kept_is_brought_up_to_date(server, tmp_path) -> None:
     path = tmp_path / "ledger.sqlite"
     server.script = lambda call: said("yes")
     with Ledger(path) as ledger:
-        asking(server.base_url, ledger)([FIRST])
+        asking(server, ledger)([FIRST])
     with sqlite3.connect(path) as connection:
         for later in ("failures", "logprobs", "tried"):
             connection.execute(f"DROP TABLE {later}")
@@ -120,7 +114,7 @@ def test_a_ledger_from_before_failures_were_kept_is_brought_up_to_date(
 
 
 def test_a_key_decides_who_can_ask_and_where_none_is_wanted_whether_anybody_listens(
-    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+    server, monkeypatch
 ) -> None:
     wanting = endpoint("https://llm.example/v1", key_env="METASSAY_TEST_KEY")
     for value, may in (("k", True), (" ", False)):

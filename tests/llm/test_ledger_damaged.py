@@ -16,8 +16,8 @@ from metassay.core.errors import BadInput
 from metassay.llm.estimate import estimate
 from metassay.llm.ledger import Entry, Failure, Ledger
 from metassay.llm.responses import export, import_
-from tests.llm.batch_setup import asking, budget_of, model, request
-from tests.llm.scripted_server import ScriptedServer, said
+from tests.llm.batch_setup import asking, budget_of, model, request, requests
+from tests.llm.scripted_server import said
 
 SECRET = "réponse confidentielle"
 
@@ -51,9 +51,9 @@ def alone(path: Path) -> None:
 def use_all(path: Path) -> None:
     """What the commands and the stages do with a ledger."""
     with Ledger(path) as ledger:
-        questions = [request(number) for number in range(60)]
+        questions = requests(60)
         ledger.lookup(question.key for question in questions)
-        ledger.stats()
+        ledger.holdings()
         estimate(questions, ledger, model(), structured=False, completion_tokens=10)
         export(ledger, path.with_name("r.parquet"))
 
@@ -80,6 +80,13 @@ def by_bytes(old: bytes, new: bytes) -> Callable[[Path], None]:
 
 def cut(path: Path) -> None:
     os.truncate(path, path.stat().st_size // 2)
+
+
+def overwritten(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    start = len(content) // 2 // 4096 * 4096
+    content[start : start + 3 * 4096] = b"\x5a" * (3 * 4096)
+    path.write_bytes(content)
 
 
 DAMAGES = {
@@ -109,13 +116,12 @@ DAMAGES = {
     "a schema in bytes": (by_bytes(b"TABLE claims", b"TAB\x9b\xff claims"), "no UTF-8"),
     "a changed question": (by_bytes(b'"max_tokens":40', b'"max_tokens":41'), "is not its own"),
     "half a file": (cut, "damaged"),
+    "overwritten pages": (overwritten, "damaged"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_a_damaged_ledger_is_named_and_left_as_it_is(
-    name: str, sound: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_ledger_is_named_and_left_as_it_is(name: str, sound, tmp_path, capfd) -> None:
     damage, words = DAMAGES[name]
     path = tmp_path / "ledger.sqlite"
     shutil.copy(sound, path)
@@ -145,11 +151,7 @@ def in_project(sound: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 @pytest.mark.parametrize("command", [["stats"], ["export", "r.parquet"], ["import", "i.parquet"]])
 def test_each_command_says_it_alike(
-    command: list[str],
-    sound: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: list[str], sound, tmp_path, monkeypatch, capsys
 ) -> None:
     with Ledger(shutil.copy(sound, tmp_path / "other.sqlite")) as ledger:
         export(ledger, tmp_path / "i.parquet")
@@ -166,10 +168,7 @@ def test_each_command_says_it_alike(
 
 
 def test_a_model_may_be_called_what_a_terminal_would_read_as_markup(
-    sound: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    sound, tmp_path, monkeypatch, capsys
 ) -> None:
     by_sql("UPDATE answers SET model = '[/b]m'")(in_project(sound, tmp_path, monkeypatch))
     assert main(["ledger", "stats"]) == 0
@@ -177,7 +176,7 @@ def test_a_model_may_be_called_what_a_terminal_would_read_as_markup(
 
 
 @pytest.mark.parametrize("kind", ["pipe", "elsewhere", "itself", "folder for its log"])
-def test_what_is_no_file_is_named(kind: str, tmp_path: Path) -> None:
+def test_what_is_no_file_is_named(kind: str, tmp_path) -> None:
     path = tmp_path / "ledger.sqlite"
     if kind == "pipe":
         os.mkfifo(path)
@@ -192,7 +191,7 @@ def test_what_is_no_file_is_named(kind: str, tmp_path: Path) -> None:
 
 
 def test_a_file_that_another_program_holds_is_waited_for_and_named(
-    sound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sound, tmp_path, monkeypatch
 ) -> None:
     monkeypatch.setattr(database, "BUSY_SECONDS", 0.1)
     path = shutil.copy(sound, tmp_path / "ledger.sqlite")
@@ -204,25 +203,23 @@ def test_a_file_that_another_program_holds_is_waited_for_and_named(
     Ledger(path).close()
 
 
-def test_a_full_disk_loses_nothing_that_was_kept(server: ScriptedServer, tmp_path: Path) -> None:
+def test_a_full_disk_loses_nothing_that_was_kept(server, tmp_path) -> None:
     server.script = lambda call: said("x" * 3000)
-    path, questions = tmp_path / "ledger.sqlite", [request(number) for number in range(40)]
+    path, questions = tmp_path / "ledger.sqlite", requests(40)
     with Ledger(path) as ledger:
         with ledger.database.reading() as connection:
             connection.execute("PRAGMA max_page_count = 32")
         with pytest.raises(BadInput, match="is full; make sure that the disk has room"):
-            asking(server.base_url, ledger)(questions)
+            asking(server, ledger)(questions)
     sent = server.requests.total()
     with Ledger(path) as ledger:
-        had = sum(one.answers for one in ledger.stats().holdings)
+        had = sum(one.answers for one in ledger.holdings())
         assert 0 < had <= sent < 40
-        assert {reply.status for reply in asking(server.base_url, ledger)(questions)} == {"ok"}
+        assert {reply.status for reply in asking(server, ledger)(questions)} == {"ok"}
     assert server.requests.total() == sent + 40 - had
 
 
-def test_tables_with_wrong_content_are_not_imported(
-    sound: Path, ledger: Ledger, tmp_path: Path
-) -> None:
+def test_tables_with_wrong_content_are_not_imported(sound, ledger, tmp_path) -> None:
     import hashlib
 
     import pandas as pd
@@ -242,7 +239,7 @@ def test_tables_with_wrong_content_are_not_imported(
     with pytest.raises(BadInput, match="7 requests do not belong to their key") as caught:
         import_(ledger, [tmp_path / "wrong.parquet"])
     assert len(caught.value.problems) == 2
-    assert ledger.stats().holdings == []
+    assert ledger.holdings() == []
 
     failed = frame[frame["status"] == "error"].assign(finish_reason="[red]\0")
     assert len(failed) == 1

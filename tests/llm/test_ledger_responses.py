@@ -10,11 +10,10 @@ from metassay.llm.egress import check
 from metassay.llm.ledger import Ledger
 from metassay.llm.responses import RESPONSES, export, import_, responses
 from metassay.tables.parquet import read, write
-from tests.llm.batch_setup import asking, budget_of, endpoint, model, request
+from tests.llm.batch_setup import asking, budget_of, endpoint, model, request, requests
 from tests.llm.scripted_server import (
     Answer,
     Call,
-    ScriptedServer,
     cut,
     filtered,
     refused,
@@ -32,12 +31,10 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_a_table_travels_and_replays_without_a_request(
-    server: ScriptedServer, ledger: Ledger, tmp_path: Path
-) -> None:
+def test_a_table_travels_and_replays_without_a_request(server, ledger, tmp_path) -> None:
     server.script = mixed
-    questions = [request(number) for number in range(40)]
-    replies = asking(server.base_url, ledger)(questions)
+    questions = requests(40)
+    replies = asking(server, ledger)(questions)
     exported = tmp_path / "out" / "responses.parquet"
     assert export(ledger, exported) == 40
     sent = server.requests.total()
@@ -60,34 +57,32 @@ def test_a_table_travels_and_replays_without_a_request(
         assert (before.key, before.status, before.text) == (after.key, after.status, after.text)
 
 
-def test_the_replayer_says_what_it_lacks(ledger: Ledger) -> None:
+def test_the_replayer_says_what_it_lacks(ledger) -> None:
     (reply,) = replayer(ledger)([request(1)])
     assert (reply.status, reply.error, reply.attempts) == ("error", "not_in_ledger", 0)
 
 
-def test_the_table_holds_nothing_of_the_moment(server: ScriptedServer, ledger: Ledger) -> None:
-    asking(server.base_url, ledger)([request(1)])
+def test_the_table_holds_nothing_of_the_moment(server, ledger) -> None:
+    asking(server, ledger)([request(1)])
     frame = responses(ledger)
     assert list(frame.columns) == list(RESPONSES.columns)
     assert not {"latency", "answered", "created", "endpoint_kind"} & set(frame.columns)
 
 
-def test_an_export_of_what_is_not_there_is_refused(ledger: Ledger, tmp_path: Path) -> None:
+def test_an_export_of_what_is_not_there_is_refused(ledger, tmp_path) -> None:
     with pytest.raises(BadInput, match=f"1 of 1 answers .* {request(1).key}"):
         export(ledger, tmp_path / "r.parquet", keys=[request(1).key])
     assert not (tmp_path / "r.parquet").exists()
 
 
-def test_an_empty_ledger_exports_an_empty_table(ledger: Ledger, tmp_path: Path) -> None:
+def test_an_empty_ledger_exports_an_empty_table(ledger, tmp_path) -> None:
     export(ledger, tmp_path / "r.parquet")
     assert read(RESPONSES, tmp_path / "r.parquet").empty
 
 
-def test_an_import_keeps_what_is_there_unless_told_otherwise(
-    server: ScriptedServer, ledger: Ledger, tmp_path: Path
-) -> None:
+def test_an_import_keeps_what_is_there_unless_told_otherwise(server, ledger, tmp_path) -> None:
     server.script = lambda call: said("mine")
-    asking(server.base_url, ledger)([request(1), request(2)])
+    asking(server, ledger)([request(1), request(2)])
     with Ledger(tmp_path / "other.sqlite") as other:
         server.script = lambda call: said("mine" if "1" in call.prompt else "theirs")
         asking(server.base_url, other)([request(number) for number in (1, 2, 3)])
@@ -99,10 +94,8 @@ def test_an_import_keeps_what_is_there_unless_told_otherwise(
     assert replayer(ledger)([request(2)])[0].text == "theirs"
 
 
-def test_a_changed_request_is_refused_and_nothing_is_imported(
-    server: ScriptedServer, ledger: Ledger, tmp_path: Path
-) -> None:
-    asking(server.base_url, ledger)([request(number) for number in range(5)])
+def test_a_changed_request_is_refused_and_nothing_is_imported(server, ledger, tmp_path) -> None:
+    asking(server, ledger)(requests(5))
     frame = responses(ledger)
     good, changed = tmp_path / "good.parquet", tmp_path / "changed.parquet"
     write(RESPONSES, frame, good)
@@ -115,7 +108,7 @@ def test_a_changed_request_is_refused_and_nothing_is_imported(
         assert responses(other).empty
 
 
-def test_a_table_without_usage_comes_back_without(ledger: Ledger, tmp_path: Path) -> None:
+def test_a_table_without_usage_comes_back_without(ledger, tmp_path) -> None:
     question = request(1)
     row = {
         "key": question.key,

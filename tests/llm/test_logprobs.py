@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -16,7 +15,7 @@ from metassay.llm.responses import export, import_, responses
 from metassay.tables.parquet import read, write
 from metassay.tables.responses import RESPONSES
 from tests.llm.batch_setup import asking, request
-from tests.llm.scripted_server import Answer, ScriptedServer, completion, whole
+from tests.llm.scripted_server import Answer, completion, whole
 
 # As OpenAI's reference has it: bytes may be null, top_logprobs fewer than were asked for.
 CONTENT = [
@@ -50,11 +49,9 @@ def of(*tokens: str) -> dict[str, Any]:
     return {"content": [{"token": one, "logprob": -0.5, "top_logprobs": []} for one in tokens]}
 
 
-def test_they_come_with_the_answer_and_from_the_ledger_and_travel(
-    server: ScriptedServer, ledger: Ledger, tmp_path: Path
-) -> None:
+def test_they_come_with_the_answer_and_from_the_ledger_and_travel(server, ledger, tmp_path) -> None:
     server.script = lambda call: saying("yes.", {"content": CONTENT, "refusal": None})
-    ask = asking(server.base_url, ledger)
+    ask = asking(server, ledger)
     for _ in range(2):
         assert ask([ASKED])[0].logprobs == READ
     assert server.requests.total() == 1
@@ -93,23 +90,21 @@ def test_they_come_with_the_answer_and_from_the_ledger_and_travel(
     ids=lambda given: str(given)[:40],
 )
 def test_what_is_no_log_probability_costs_them_and_not_the_answer(
-    server: ScriptedServer, ledger: Ledger, given: Any
+    server, ledger, given: Any
 ) -> None:
     server.script = lambda call: saying("yes", given)
-    (reply,) = asking(server.base_url, ledger)([ASKED])
+    (reply,) = asking(server, ledger)([ASKED])
     assert (reply.status, reply.text, reply.logprobs) == ("ok", "yes", None)
 
 
-def test_odd_numbers_and_tokens_are_kept_as_what_they_mean(
-    server: ScriptedServer, ledger: Ledger
-) -> None:
+def test_odd_numbers_and_tokens_are_kept_as_what_they_mean(server, ledger) -> None:
     top = [{"token": "no", "logprob": float("-inf")}, {"token": "\ud83d", "logprob": -3}]
     content = [
         {"token": "ye", "logprob": 1e-7, "top_logprobs": None},
         {"token": "s", "logprob": -1, "top_logprobs": top},
     ]
     server.script = lambda call: saying("yes", {"content": content})
-    (reply,) = asking(server.base_url, ledger)([ASKED])
+    (reply,) = asking(server, ledger)([ASKED])
     assert reply.logprobs == (
         TokenLogprobs("ye", 0.0, ()),
         TokenLogprobs("s", -1.0, (("no", -9999.0), ("?", -3.0))),
@@ -137,20 +132,15 @@ def test_odd_numbers_and_tokens_are_kept_as_what_they_mean(
     ids=["block", "server", "parts", "parts alone", "cut", "empty"],
 )  # fmt: skip
 def test_thoughts_have_none(
-    server: ScriptedServer,
-    ledger: Ledger,
-    text: str,
-    message: dict[str, str],
-    tokens: list[str],
-    kept: list[str] | None,
+    server, ledger, text: str, message: dict[str, str], tokens: list[str], kept: list[str] | None
 ) -> None:
     server.script = lambda call: saying(text, of(*tokens), **message)
-    (reply,) = asking(server.base_url, ledger)([ASKED])
+    (reply,) = asking(server, ledger)([ASKED])
     found = None if reply.logprobs is None else [one.token for one in reply.logprobs]
     assert found == kept
 
 
-def test_a_ledger_of_the_version_before_opens_and_keeps_its_answers(tmp_path: Path) -> None:
+def test_a_ledger_of_the_version_before_opens_and_keeps_its_answers(tmp_path) -> None:
     path, question = tmp_path / "ledger.sqlite", request(1)
     with sqlite3.connect(path) as connection:
         connection.executescript("".join(FORM.steps[:2]))
@@ -167,10 +157,8 @@ def test_a_ledger_of_the_version_before_opens_and_keeps_its_answers(tmp_path: Pa
             assert (reply.status, reply.text, reply.logprobs) == ("ok", "yes", None)
 
 
-def test_a_table_without_any_is_as_the_version_before_wrote_it(
-    server: ScriptedServer, ledger: Ledger, tmp_path: Path
-) -> None:
-    asking(server.base_url, ledger)([request(1)])
+def test_a_table_without_any_is_as_the_version_before_wrote_it(server, ledger, tmp_path) -> None:
+    asking(server, ledger)([request(1)])
     export(ledger, tmp_path / "r.parquet")
     there = pd.read_parquet(tmp_path / "r.parquet").columns.tolist()
     assert there == [name for name in RESPONSES.columns if name != "logprobs"]
@@ -179,10 +167,8 @@ def test_a_table_without_any_is_as_the_version_before_wrote_it(
         assert responses(other)["logprobs"].isna().all()
 
 
-def test_what_cannot_be_read_is_not_imported(
-    server: ScriptedServer, ledger: Ledger, tmp_path: Path
-) -> None:
-    asking(server.base_url, ledger)([request(1)])
+def test_what_cannot_be_read_is_not_imported(server, ledger, tmp_path) -> None:
+    asking(server, ledger)([request(1)])
     frame = responses(ledger).assign(logprobs='[["yes", 0.5, []]]')
     write(RESPONSES, frame, tmp_path / "r.parquet")
     with (

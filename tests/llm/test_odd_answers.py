@@ -5,17 +5,17 @@ import json
 import logging
 import zlib
 from collections import Counter
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from metassay.llm import http, tokens
+from metassay.llm.budget import spending
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.messages import Reply
 from metassay.llm.responses import export, import_
-from tests.llm.batch_setup import asking, budget_of, missing, request
+from tests.llm.batch_setup import asking, missing, request, requests
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, completion, echo, whole
 
 TWICE = Policy(attempts=2, first_wait=0.01, longest_wait=0.05, lease=5.0)
@@ -276,7 +276,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Came]]:
         for _ in range(2):
             before = Counter(call.prompt for call in server.calls)
             with Ledger(path) as ledger:  # which is checked as it opens
-                ask = asking(server.base_url, ledger, TWICE, max_cost=1.0)
+                ask = asking(server, ledger, TWICE, max_cost=1.0)
                 replies = ask([request(name) for name in names])
             sent = Counter(call.prompt for call in server.calls) - before
             found.append(
@@ -293,7 +293,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Came]]:
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_an_odd_answer_costs_itself(name: str, runs: list[dict[str, Came]]) -> None:
+def test_an_odd_answer_costs_itself(name: str, runs) -> None:
     fault = FAULTS[name]
     for run, sent in zip(runs, (fault.sent, fault.again), strict=True):
         assert run[name].sent == sent
@@ -304,20 +304,18 @@ def test_an_odd_answer_costs_itself(name: str, runs: list[dict[str, Came]]) -> N
     assert [run[f"beside {name}"].sent for run in runs] == [1, 0]
 
 
-def test_what_never_ends_has_an_end(server: ScriptedServer, ledger: Ledger) -> None:
+def test_what_never_ends_has_an_end(server, ledger) -> None:
     chunks = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"
     server.script = lambda call: Answer(raw=chunks) if "3?" in call.prompt else echo(call)
-    ask = asking(server.base_url, ledger, Policy(attempts=1), timeout=2.0)
-    replies = ask([request(number) for number in range(6)])
+    ask = asking(server, ledger, Policy(attempts=1), timeout=2.0)
+    replies = ask(requests(6))
     assert [reply.error for reply in replies] == [None, None, None, "timeout", None, None]
 
 
-def test_answers_that_nobody_reads_travel_like_all_others(
-    server: ScriptedServer, ledger: Ledger, tmp_path: Path
-) -> None:
+def test_answers_that_nobody_reads_travel_like_all_others(server, ledger, tmp_path) -> None:
     said = {"1": "a\0\x1b[31m\x07", "2": "half \ud83d", "3": {"a": "\udcff"}}
     server.script = lambda call: whole(completion(said[call.prompt[-2]]))
-    ask = asking(server.base_url, ledger)
+    ask = asking(server, ledger)
     questions = [request(number) for number in said]
     replies = ask(questions)
     assert [reply.text for reply in replies] == ["a\0\x1b[31m\x07", None, None]
@@ -332,31 +330,27 @@ def test_answers_that_nobody_reads_travel_like_all_others(
         assert other.lookup(entries) == entries
 
 
-def test_one_lie_does_not_use_up_the_cap(server: ScriptedServer, ledger: Ledger) -> None:
+def test_one_lie_does_not_use_up_the_cap(server, ledger) -> None:
     lie = whole(completion(prompt_tokens=10**12, completion_tokens=10**12))
     server.script = lambda call: lie if "Question 3?" in call.prompt else echo(call)
-    ask = asking(server.base_url, ledger, max_cost=0.01)
-    assert {reply.status for reply in ask([request(number) for number in range(6)])} == {"ok"}
-    assert {reply.status for reply in ask([request(number) for number in range(9)])} == {"ok"}
-    assert budget_of(ledger).spending().at_most < 0.01
+    ask = asking(server, ledger, max_cost=0.01)
+    assert {reply.status for reply in ask(requests(6))} == {"ok"}
+    assert {reply.status for reply in ask(requests(9))} == {"ok"}
+    assert spending(ledger, "study").at_most < 0.01
 
 
 @pytest.mark.parametrize("usage", [{"prompt_tokens": 0, "completion_tokens": 0}, {"usage": {}}])
-def test_the_cap_holds_whatever_is_not_counted(
-    server: ScriptedServer, ledger: Ledger, usage: dict[str, object]
-) -> None:
+def test_the_cap_holds_whatever_is_not_counted(server, ledger, usage: dict[str, object]) -> None:
     server.script = lambda call: whole(completion(**usage))
-    replies = asking(server.base_url, ledger, max_cost=0.005)([request(n) for n in range(80)])
+    replies = asking(server, ledger, max_cost=0.005)(requests(80))
     each = (tokens.at_most(request(1)) * 2.5 + 40 * 10) / 1e6
     assert server.requests.total() == 0.005 // each
     assert missing(replies) == {"over_budget": 80 - server.requests.total()}
 
 
-def test_answers_without_a_count_are_mentioned(
-    server: ScriptedServer, ledger: Ledger, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_answers_without_a_count_are_mentioned(server, ledger, caplog) -> None:
     server.script = lambda call: whole(completion(prompt_tokens=10**12))
     with caplog.at_level(logging.WARNING, "metassay.llm"):
-        asking(server.base_url, ledger)([request(1), request(2)])
+        asking(server, ledger)([request(1), request(2)])
     (record,) = caplog.records
     assert record.getMessage().startswith("2 answers came without a count of tokens that can be")

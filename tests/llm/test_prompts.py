@@ -96,7 +96,7 @@ def test_the_form_of_answers_holds_no_material_and_follows_what_is_asked(name: s
     assert both.signature == f"judge-entailment+{name}#{both.hash}"
 
 
-def test_examples_have_the_files_data_and_nothing_else(tmp_path: Path) -> None:
+def test_examples_have_the_files_data_and_nothing_else(tmp_path) -> None:
     assert tiny(tmp_path, TINY + "examples: [{material: [1]}]").examples == ({"material": [1]},)
     assert tiny(tmp_path, TINY + "examples: [{material: [1]}]").hash == tiny(tmp_path).hash
     with pytest.raises(BadInput) as raised:
@@ -108,7 +108,7 @@ def test_examples_have_the_files_data_and_nothing_else(tmp_path: Path) -> None:
     ]
 
 
-def test_values_are_put_in_by_kind(tmp_path: Path) -> None:
+def test_values_are_put_in_by_kind(tmp_path) -> None:
     assert render(tiny(tmp_path), material=["ä", None, 1.5], count=3) == (
         Message("system", "Count to 3."),
         Message("user", 'Material: ["ä",null,1.5] End.'),
@@ -127,14 +127,14 @@ def test_values_are_put_in_by_kind(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_variables_are_named_with_their_file(
-    tmp_path: Path, variables: dict[str, object], complaint: str
+    tmp_path, variables: dict[str, object], complaint: str
 ) -> None:
     with pytest.raises(BadInput) as raised:
         render(tiny(tmp_path), **variables)
     assert raised.value.problems[0].startswith(f"{tmp_path / 'tiny.yaml'}: {complaint}")
 
 
-def test_all_wrong_variables_are_named_at_once(tmp_path: Path) -> None:
+def test_all_wrong_variables_are_named_at_once(tmp_path) -> None:
     with pytest.raises(BadInput) as raised:
         render(tiny(tmp_path), other=1)
     assert len(raised.value.problems) == 3
@@ -146,7 +146,6 @@ def test_data_stay_data_whatever_they_say(value: object) -> None:
         "tiny",
         (Message("system", "Read."), Message("user", "Material: {{material}} End.")),
         {"material": "data"},
-        "00000000",
         Path("tiny.yaml"),
     )
     (system, user) = render(prompt, material=value)
@@ -155,7 +154,7 @@ def test_data_stay_data_whatever_they_say(value: object) -> None:
     assert json.loads(found) == value
 
 
-def test_a_place_within_a_value_stays_text(tmp_path: Path) -> None:
+def test_a_place_within_a_value_stays_text(tmp_path) -> None:
     _, user = render(tiny(tmp_path), material='"} {{count}} {{material}}', count=7)
     assert user.content == 'Material: "\\"} {{count}} {{material}}" End.'
 
@@ -175,14 +174,14 @@ def test_a_place_within_a_value_stays_text(tmp_path: Path) -> None:
         ("purpose: Ask.", "purpose: Ask.\npurpose: Tell.", "purpose: is there twice"),
     ],
 )
-def test_a_faulty_file_is_refused(tmp_path: Path, old: str, new: str, complaint: str) -> None:
+def test_a_faulty_file_is_refused(tmp_path, old: str, new: str, complaint: str) -> None:
     with pytest.raises(BadInput) as raised:
         tiny(tmp_path, TINY.replace(old, new, 1))
     assert all(str(tmp_path / "tiny.yaml") in problem for problem in raised.value.problems)
     assert any(complaint in problem for problem in raised.value.problems)
 
 
-def test_a_file_that_is_not_there_or_not_text(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_or_not_text(tmp_path) -> None:
     with pytest.raises(BadInput, match=r"nothing\.yaml does not exist"):
         load("nothing", tmp_path)
     with pytest.raises(BadInput, match="use letters, digits"):
@@ -192,7 +191,7 @@ def test_a_file_that_is_not_there_or_not_text(tmp_path: Path) -> None:
         load("latin", tmp_path)
 
 
-def test_the_hash_is_that_of_the_wording_alone(tmp_path: Path) -> None:
+def test_the_hash_is_that_of_the_wording_alone(tmp_path) -> None:
     before = tiny(tmp_path)
     assert before.signature == f"tiny#{before.hash}"
     assert len(before.hash) == 8

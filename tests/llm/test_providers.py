@@ -93,9 +93,7 @@ def test_every_provider_is_tried() -> None:
 
 
 @pytest.mark.parametrize(("block", "name"), CASES)
-def test_a_block_of_the_page_is_answered(
-    block: dict[str, Any], name: str, at: Callable[..., Asked], server: ScriptedServer
-) -> None:
+def test_a_block_of_the_page_is_answered(block: dict[str, Any], name: str, at, server) -> None:
     reply = at(block, name)()
     assert (reply.status, reply.text, reply.finish_reason) == ("ok", providers.ANSWER, "stop")
     assert (reply.prompt_tokens, reply.completion_tokens, reply.attempts) == (12, 3, 1)
@@ -109,7 +107,7 @@ def test_a_block_of_the_page_is_answered(
 
 @pytest.mark.parametrize(("block", "name"), CASES)
 def test_its_log_probabilities_are_those_of_the_answer(
-    block: dict[str, Any], name: str, at: Callable[..., Asked]
+    block: dict[str, Any], name: str, at
 ) -> None:
     if name == "thinker":
         with pytest.raises(BadInput, match="not allowed to request logprobs"):
@@ -128,9 +126,7 @@ def test_its_log_probabilities_are_those_of_the_answer(
     assert math.isclose(math.exp(reply.logprobs[1].logprob), 0.9, abs_tol=1e-4)
 
 
-def test_thoughts_of_vllm_are_neither_answer_nor_log_probabilities(
-    at: Callable[..., Asked],
-) -> None:
+def test_thoughts_of_vllm_are_neither_answer_nor_log_probabilities(at) -> None:
     reply = at(block_of("qwen"), "qwen", chat_template_kwargs={})(logprobs=2)
     assert reply.text == providers.ANSWER
     assert [one.token for one in reply.logprobs] == [*providers.TOKENS, "<|im_end|>"]
@@ -152,7 +148,7 @@ def test_thoughts_of_vllm_are_neither_answer_nor_log_probabilities(
     ],
 )  # fmt: skip
 def test_what_a_provider_refuses_is_said_in_its_own_words(
-    at: Callable[..., Asked], server: ScriptedServer, name: str, changes: dict[str, Any], said: str
+    at, server, name: str, changes: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(BadInput) as caught:
         at(block_of(name), name, **changes)()
@@ -161,9 +157,7 @@ def test_what_a_provider_refuses_is_said_in_its_own_words(
     assert server.requests.total() == 1
 
 
-def test_a_flagged_prompt_and_a_failure_inside_an_answer(
-    at: Callable[..., Asked], server: ScriptedServer
-) -> None:
+def test_a_flagged_prompt_and_a_failure_inside_an_answer(at, server) -> None:
     reply = at(block_of("deployed"), "deployed")("forbidden, in JSON")
     assert (reply.status, reply.error) == ("refused", "content_filter")
     reply = at(block_of("routed"), "routed")("flaky, in JSON")
@@ -171,15 +165,13 @@ def test_a_flagged_prompt_and_a_failure_inside_an_answer(
 
 
 @pytest.mark.parametrize("said", ["json_object", "none"])
-def test_other_forms_of_answers(
-    at: Callable[..., Asked], server: ScriptedServer, said: str
-) -> None:
+def test_other_forms_of_answers(at, server, said: str) -> None:
     assert at(block_of("mini"), "mini", structured=said)().status == "ok"
     form = server.calls[0].body.get("response_format")
     assert form == ({"type": "json_object"} if said == "json_object" else None)
 
 
-def test_headers_of_the_page_are_sent(at: Callable[..., Asked], server: ScriptedServer) -> None:
+def test_headers_of_the_page_are_sent(at, server) -> None:
     at(block_of("routed"), "routed")()
     assert server.calls[0].headers["x-title"] == "metassay"
     assert server.calls[0].body["provider"]["data_collection"] == "deny"

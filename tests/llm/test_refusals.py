@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.llm.ledger import Ledger
 from metassay.llm.server_errors import words
-from tests.llm.batch_setup import asking, missing, request
-from tests.llm.scripted_server import Answer, Call, ScriptedServer, echo, failed, too_long, whole
+from tests.llm.batch_setup import asking, missing, request, requests
+from tests.llm.scripted_server import Answer, Call, echo, failed, too_long, whole
 
 # Errors as providers are documented, or were reported, to give them.
 OPENAI = {
@@ -112,14 +111,12 @@ def test_what_quotes_the_texts_or_the_key_is_not(quoting: str) -> None:
 
 
 @pytest.mark.parametrize("body", [OPENAI, VLLM, OPENROUTER], ids=["openai", "vllm", "openrouter"])
-def test_the_first_question_with_a_new_block_goes_alone(
-    server: ScriptedServer, ledger: Ledger, body: object
-) -> None:
+def test_the_first_question_with_a_new_block_goes_alone(server, ledger, body: object) -> None:
     server.script = lambda call: refusing(body)
-    ask = asking(server.base_url, ledger, concurrency=8)
+    ask = asking(server, ledger, concurrency=8)
     for _ in range(2):  # nothing is known of the block the second time either
         with pytest.raises(BadInput) as caught:
-            ask([request(number) for number in range(30)])
+            ask(requests(30))
     assert server.requests.total() == 2
     said = str(caught.value)
     for expected in (
@@ -130,30 +127,26 @@ def test_the_first_question_with_a_new_block_goes_alone(
     ):
         assert expected in said
     server.script = echo
-    assert missing(ask([request(number) for number in range(30)])) == {}
+    assert missing(ask(requests(30))) == {}
 
 
-def test_no_text_is_in_what_is_said(
-    server: ScriptedServer, ledger: Ledger, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_no_text_is_in_what_is_said(server, ledger, caplog) -> None:
     caplog.set_level("DEBUG", logger="metassay")
     server.script = lambda call: failed(400, "odd_code")  # its message repeats the prompt
     with pytest.raises(BadInput) as caught:
-        asking(server.base_url, ledger)([request("Mr. Miller coughs")])
+        asking(server, ledger)([request("Mr. Miller coughs")])
     assert "says code odd_code" in str(caught.value)
     assert "words that quote what was sent" in str(caught.value)
     assert "iller" not in str(caught.value) + caplog.text
 
 
-def test_whatever_parameters_differ_is_another_block(
-    server: ScriptedServer, ledger: Ledger
-) -> None:
+def test_whatever_parameters_differ_is_another_block(server, ledger) -> None:
     def script(call: Call) -> Answer:
         return refusing(VLLM) if call.body.get("top_logprobs") == 25 else echo(call)
 
     server.script = script
-    ask = asking(server.base_url, ledger, structured=True, concurrency=8)
-    ask([request(number) for number in range(3)])
+    ask = asking(server, ledger, structured=True, concurrency=8)
+    ask(requests(3))
     changes: list[dict[str, Any]] = [
         *({"temperature": None}, {"seed": 1}, {"max_tokens": 41}, {"schema": "{}"}),
         *({"extra": '{"top_p":0.5}'}, {"logprobs": 5}),
@@ -166,29 +159,27 @@ def test_whatever_parameters_differ_is_another_block(
     assert server.requests.total() == 3 + len(changes) + 1
 
 
-def test_seeds_and_repetitions_are_no_other_block(server: ScriptedServer, ledger: Ledger) -> None:
+def test_seeds_and_repetitions_are_no_other_block(server, ledger) -> None:
     server.script = lambda call: dataclasses.replace(echo(call), delay=0.05)
-    ask = asking(server.base_url, ledger, concurrency=8)
+    ask = asking(server, ledger, concurrency=8)
     ask([request(1, seed=1)])
     server.most_at_once = 0
     ask([request(number, seed=number, repeat=number) for number in range(2, 10)])
     assert server.most_at_once > 1
 
 
-def test_a_prompt_that_is_too_long_says_nothing_of_the_block(
-    server: ScriptedServer, ledger: Ledger
-) -> None:
+def test_a_prompt_that_is_too_long_says_nothing_of_the_block(server, ledger) -> None:
     server.script = lambda call: too_long() if call.number <= 12 else echo(call)
-    replies = asking(server.base_url, ledger)([request(number) for number in range(20)])
+    replies = asking(server, ledger)(requests(20))
     assert missing(replies) == {"context_length": 12}
     assert server.most_at_once > 0
     server.script = lambda call: too_long()
-    replies = asking(server.base_url, ledger)([request(number) for number in range(20, 40)])
+    replies = asking(server, ledger)([request(number) for number in range(20, 40)])
     assert missing(replies) == {"context_length": 20}  # nor do many in a row of a block that works
 
 
-def test_three_refusals_of_one_kind_in_a_row_stop(server: ScriptedServer, ledger: Ledger) -> None:
-    ask = asking(server.base_url, ledger, concurrency=1)
+def test_three_refusals_of_one_kind_in_a_row_stop(server, ledger) -> None:
+    ask = asking(server, ledger, concurrency=1)
     ask([request("first")])
     kinds = ["a", "a", ".", "a", "a", "b", "b", ".", "c", "c", "c"]
 

@@ -9,7 +9,7 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.llm.ledger import Ledger
 from metassay.llm.server_errors import Retired, is_retired
-from tests.llm.batch_setup import asking, request
+from tests.llm.batch_setup import asking, request, requests
 from tests.llm.scripted_server import ScriptedServer, echo, whole
 
 SAID = {
@@ -55,14 +55,14 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
         yield opened
 
 
-def test_a_run_says_what_is_retired_and_asks_no_more(ledger: Ledger) -> None:
+def test_a_run_says_what_is_retired_and_asks_no_more(ledger) -> None:
     with ScriptedServer(echo) as server:
-        ask = asking(server.base_url, ledger, concurrency=2)
-        ask([request(n) for n in range(3)])
+        ask = asking(server, ledger, concurrency=2)
+        ask(requests(3))
         gone = {"error": SAID["Groq"][1]}
         server.script = lambda _: whole(gone, status="400 Bad Request")
         with pytest.raises(Retired) as caught:
-            ask([request(n) for n in range(40)])
+            ask(requests(40))
         assert server.requests.total() <= 3 + 2  # none is sent twice
     said = str(caught.value)
     assert "answers, but says that it has no model 'm-1' any more" in said
@@ -72,10 +72,10 @@ def test_a_run_says_what_is_retired_and_asks_no_more(ledger: Ledger) -> None:
     assert "base_url" not in said
 
 
-def test_a_name_that_never_answered_may_be_wrong(ledger: Ledger) -> None:
+def test_a_name_that_never_answered_may_be_wrong(ledger) -> None:
     gone = {"error": SAID["vLLM"][1]}
     with (
         ScriptedServer(lambda _: whole(gone, status="404 Not Found")) as server,
         pytest.raises(BadInput, match="of which the ledger has no answer: correct"),
     ):
-        asking(server.base_url, ledger)([request(1)])
+        asking(server, ledger)([request(1)])

@@ -41,7 +41,7 @@ def asking(model: str = "m", max_tokens: int | None = None, reads: tuple[str, ..
     return Chosen("asking", record, Options())
 
 
-def test_datasets_that_a_kind_reads_are_cleared_too(tmp_path: Path) -> None:
+def test_datasets_that_a_kind_reads_are_cleared_too(tmp_path) -> None:
     with session(tmp_path, models()) as opened:
         opened.provide(asking())
         with pytest.raises(BadInput, match=r"'shown' is private.*endpoints > here > sends"):
@@ -54,7 +54,7 @@ def test_datasets_that_a_kind_reads_are_cleared_too(tmp_path: Path) -> None:
         assert (decoding.model, decoding.max_tokens) == ("m-1", 5)
 
 
-def test_who_asks_nobody_opens_nothing(tmp_path: Path) -> None:
+def test_who_asks_nobody_opens_nothing(tmp_path) -> None:
     with session(tmp_path, models()) as opened:
         given = opened.provide(Chosen("rule", Needs(), Options()))
         assert opened.finish().responses.empty
@@ -64,13 +64,13 @@ def test_who_asks_nobody_opens_nothing(tmp_path: Path) -> None:
         given.require_model()
 
 
-def test_an_unknown_model_is_named(tmp_path: Path) -> None:
+def test_an_unknown_model_is_named(tmp_path) -> None:
     with session(tmp_path, models()) as opened, pytest.raises(BadInput, match="known: m"):
         opened.provide(asking("n"))
     assert not (tmp_path / "ledger.sqlite").exists()
 
 
-def test_models_and_prompts_are_checked_by_the_record(tmp_path: Path) -> None:
+def test_models_and_prompts_are_checked_by_the_record(tmp_path) -> None:
     record = Needs(
         model=lambda _: Use("n", None),
         files=lambda _: [PromptFile(tmp_path / name, {}) for name in ("a.yaml", "b.yaml")],

@@ -6,12 +6,11 @@ import pytest
 from metassay.generation.chat import ChatOptions, write_chat
 from metassay.llm.answers import without_thoughts
 from metassay.llm.client import replayer
-from metassay.llm.ledger import Ledger
 from metassay.llm.prompts import Decoding
 from metassay.llm.responses import responses
 from metassay.tables.documents import SOURCES, TEXTS
 from tests.llm.batch_setup import asking, model, request
-from tests.llm.scripted_server import Answer, ScriptedServer, cut, said
+from tests.llm.scripted_server import Answer, cut, said
 
 SAID = {
     "The knee hurts.": "The knee hurts.",
@@ -36,14 +35,12 @@ def test_thoughts_without_an_end_hold_no_answer() -> None:
     assert without_thoughts("<think>\nThe knee hurts.") is None
 
 
-def test_the_ledger_keeps_what_was_said_and_a_replay_says_the_same(
-    server: ScriptedServer, ledger: Ledger
-) -> None:
+def test_the_ledger_keeps_what_was_said_and_a_replay_says_the_same(server, ledger) -> None:
     raw = "<think>\nA knee.\n</think>\n\nThe knee hurts."
     answers = {"1": said(raw), "2": cut("<think>\nA knee"), "3": said("<think>\nA knee")}
     server.script = lambda call: answers[call.prompt[-2]]
     questions = [request(number) for number in (1, 2, 3)]
-    replies = asking(server.base_url, ledger)(questions)
+    replies = asking(server, ledger)(questions)
     assert [(reply.status, reply.text) for reply in replies] == [
         ("ok", "The knee hurts."),
         ("truncated", None),
@@ -68,11 +65,7 @@ def test_the_ledger_keeps_what_was_said_and_a_replay_says_the_same(
     ids=["thoughts", "no end", "nothing else", "refusal in words"],
 )
 def test_a_written_text_is_what_follows_the_thoughts(
-    server: ScriptedServer,
-    ledger: Ledger,
-    answer: Answer,
-    status: str,
-    text: str | None,
+    server, ledger, answer: Answer, status: str, text: str | None
 ) -> None:
     server.script = lambda call: answer
     row = {
@@ -86,6 +79,6 @@ def test_a_written_text_is_what_follows_the_thoughts(
     options = ChatOptions(
         model="m", unit="full", citations=True, shots=0, examples=[], example_citations="none"
     )
-    texts = write_chat(sources, "w", options, asking(server.base_url, ledger), Decoding.of(model()))
+    texts = write_chat(sources, "w", options, asking(server, ledger), Decoding.of(model()))
     assert list(texts.columns) == list(TEXTS.columns)
     assert texts[["status", "text"]].to_numpy().tolist() == [[status, text]]

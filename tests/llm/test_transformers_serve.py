@@ -21,10 +21,7 @@ import pytest
 from metassay.core.options import parse
 from metassay.generation.chat import ChatOptions, write_chat
 from metassay.judges.llm import LlmJudge
-from metassay.llm import egress
-from metassay.llm.budget import open_budget
-from metassay.llm.client import asker
-from metassay.llm.endpoints import EndpointOptions, ModelOptions
+from metassay.llm.endpoints import ModelOptions
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.messages import Ask, ChatRequest, Message, Reply
@@ -35,6 +32,7 @@ from metassay.tables.parquet import write
 from metassay.text.headings import SECTIONS
 from metassay.units.llm_claims import LlmClaimOptions, llm_claims
 from tests.judges.llm_setup import options, pair
+from tests.llm import batch_setup
 
 pytestmark = pytest.mark.slow
 
@@ -131,15 +129,12 @@ class Recorder:
 @pytest.fixture
 def asking(served: Served, tmp_path: Path) -> Iterator[tuple[Recorder, Decoding]]:
     """The real client on a fresh ledger, and a decoding of at most 24 tokens."""
-    endpoint = EndpointOptions(
-        kind="openai", base_url=served.base_url, concurrency=2, timeout=120.0, structured=True
-    )
     model = ModelOptions(endpoint="here", model=served.model, seed=1, max_tokens=24)
-    cleared = egress.check("public", "invented", "here", endpoint)
+    patience = Policy(attempts=2, first_wait=0.1)
+    settings = {"concurrency": 2, "timeout": 120.0, "structured": True}
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        budget = open_budget(ledger, "test", model, None, where="test")
-        policy = Policy(attempts=2, first_wait=0.1)
-        yield Recorder(asker(cleared, model, ledger, budget, policy)), Decoding.of(model)
+        ask = batch_setup.asking(served.base_url, ledger, patience, of=model, **settings)
+        yield Recorder(ask), Decoding.of(model)
 
 
 PASSAGES = [["how is the knee?", "it hurts on stairs"], ["any fever?", "no"], ["hm"]]
@@ -161,9 +156,7 @@ def sources() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def test_every_section_of_every_document_has_a_row(
-    asking: tuple[Recorder, Decoding], tmp_path: Path
-) -> None:
+def test_every_section_of_every_document_has_a_row(asking, tmp_path) -> None:
     ask, decoding = asking
     block: dict[str, Any] = {"model": "tiny", "unit": "section", "citations": True, "shots": 0}
     block |= {"examples": [], "example_citations": "none"}
@@ -190,7 +183,7 @@ class Verdict(Answer):
     label: Literal[0, 1]
 
 
-def test_nonsense_about_claims_is_one_status_each(asking: tuple[Recorder, Decoding]) -> None:
+def test_nonsense_about_claims_is_one_status_each(asking) -> None:
     ask, decoding = asking
 
     def build(items: list[Item]) -> ChatRequest:
@@ -212,7 +205,7 @@ def test_nonsense_about_claims_is_one_status_each(asking: tuple[Recorder, Decodi
     assert sum(paid) > 0
 
 
-def test_parts_without_claims_are_unknown(asking: tuple[Recorder, Decoding]) -> None:
+def test_parts_without_claims_are_unknown(asking) -> None:
     ask, decoding = asking
     parts = pd.DataFrame(
         {
@@ -232,7 +225,7 @@ def test_parts_without_claims_are_unknown(asking: tuple[Recorder, Decoding]) -> 
     assert set(units["status"]) <= STATUSES - {"ok"}
 
 
-def test_nonsense_is_no_judgment(asking: tuple[Recorder, Decoding]) -> None:
+def test_nonsense_is_no_judgment(asking) -> None:
     ask, decoding = asking
     pairs = [pair("The knee hurts.", premise="it hurts on stairs"), pair("s", "attribution")]
     for style in ("plain", "json"):

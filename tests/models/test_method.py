@@ -12,10 +12,7 @@ from metassay.versions.reading import hash_of, said
 
 ROOT = Path(__file__).parents[2]
 SHARED = ("models/batches", "models/loading")
-SEMANTIC = (
-    *("judge", "reader", "texts", "tokens", "known", "negations", "clashes", "claims", "head"),
-    *("trees", "coefficients"),
-)
+SEMANTIC = (*("judge", "reader", "features", "known", "clashes", "head", "coefficients"),)
 VOCABULARY = ("drugs", "anatomy", "diagnoses", "opposites", "synonyms")  # what `known` reads
 
 # What computes, its METHOD, and what its code said when that METHOD was given (not its comments).
@@ -44,13 +41,12 @@ COMPUTING = {
             "models/words",
             "text/tokens",
             "text/boundaries",
-            "judges/numerals",
             "judges/reading",
             *(f"judges/semantic/{name}" for name in SEMANTIC),
             *("text/vocabulary/__init__", "text/vocabulary/inflection"),
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "2e0c0bd22de4a188"),
+        (5, "9a934a0e8c7e5d84"),
     ),
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metassay.labelled.judges.examine import Evidence, examine
+from metassay.labelled.examine import Evidence, examine
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD
 from metassay.tables.judgments import JUDGMENTS

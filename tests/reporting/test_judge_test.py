@@ -127,6 +127,9 @@ def test_one_judge_is_not_the_best_of_any(frames):
 
 def test_a_row_per_judge_and_a_table_per_test_set(known):
     section = numbers_section(known, BALANCED)
+    words = {term.word for term in section.terms[0].terms}
+    assert words >= {"accuracy", "AUROC", "ECE"}
+    assert "3-way" not in words  # of no column here
     (by_set,) = section.grids
     assert by_set.heads == ["test set", "meaning", "words"]
     assert [name for name, _ in by_set.rows][:3] == ["Mean of subsets", "All subsets", "R1_test"]

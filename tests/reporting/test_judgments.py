@@ -1,5 +1,7 @@
 """What the page says of a judgment, whatever the instrument."""
 
+from typing import Any
+
 import pandas as pd
 import pytest
 
@@ -12,6 +14,7 @@ from metassay.reporting.answers import (
     judgments,
 )
 from metassay.tables.names import ALL_CITATIONS, REFERENCE
+from tests.judges.rubric_setup import ADDED, BACKGROUND, FREE, SYMPTOMS, asks
 
 AUTHOR = "lead"
 ENTAILMENT = {"instrument": "entailment", "context": None}
@@ -249,3 +252,90 @@ def test_the_whole_text_has_a_line_where_a_question_is_about_it() -> None:
         "this text",
         "labelled different",
     )
+
+
+# ---- grades by rubrics ---------------------------------------------------------------------
+
+
+def criteria_asked(*asked: tuple[dict[str, Any], str | None]) -> pd.DataFrame:
+    """Criteria of the rubric `note` in their order, and why each is settled."""
+    rows = []
+    for position, (criterion, settled) in enumerate(asked):
+        pair = asks(criterion)
+        rows.append(
+            {
+                **{"doc_id": "d", "author": "sys", "measure": f"note_{criterion['criterion']}"},
+                **{"part": "history", "position": position, "citation": ALL_CITATIONS},
+                **{"pair_id": pair.pair_id, "instrument": pair.instrument},
+                **{"context": pair.context, "settled": settled},
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def answer(criterion: dict[str, Any], judge: str = "j", **said: Any) -> dict[str, Any]:
+    return judgment(asks(criterion).pair_id, judge=judge, **said)
+
+
+def shown_grades(asked: pd.DataFrame, answers: list[dict[str, Any]]) -> Block:
+    known = judgments(UNITS.head(0), asked, pd.DataFrame(answers), None)
+    (block,) = blocks(known, "d", "sys", 0)
+    return block
+
+
+def test_grades_stand_with_their_scale_reason_and_quotes() -> None:
+    block = shown_grades(
+        criteria_asked((BACKGROUND, None), (SYMPTOMS, None), (FREE, None), (ADDED, None)),
+        [
+            answer(
+                BACKGROUND,
+                grade=2.0,
+                explanation="Half of it.",
+                quotes=["no fever", "made up"],
+                quote_starts=[3, -1],
+            ),
+            answer(BACKGROUND, "words", status="abstained"),
+            answer(SYMPTOMS, grade=1.0),
+            answer(FREE, grade=7.0),
+            answer(ADDED, status="refused"),
+        ],
+    )
+    assert block.title == "Rubric note: what grade does each criterion give?"
+    assert block.heads == [("which grade?", "note, j"), ("which grade?", "note, words")]
+    ((part, lines),) = block.groups
+    assert part == "history"
+    assert [line.text for line in lines][:2] == [
+        "background: Does it say why?",
+        "1A: Which of these does it get wrong?",
+    ]
+    assert [line.judgments[0].said for line in lines] == [
+        "graded 2 on 1 to 3",
+        "graded 1 of at most 2",
+        "graded 7",
+        "failed: refused",
+    ]
+    assert lines[0].judgments[0].why == "Half of it.; “no fever”; “made up” (not in the text)"
+    assert [line.judgments[1].said for line in lines] == ["abstained", *["not judged"] * 3]
+    assert block.counts == [
+        "note by j: 3 graded, 1 failed",
+        "note by words: 1 abstained, 3 not judged",
+    ]
+
+
+def test_what_was_settled_says_how_and_is_counted() -> None:
+    why = ["no_evidence", "not_applicable", "no_text", "no_claims", "no_reference"]
+    criteria = [BACKGROUND | {"criterion": reason} for reason in why]
+    asked = criteria_asked(*zip(criteria, why, strict=True), (BACKGROUND, None))
+    answers = [answer(BACKGROUND, grade=3.0)]
+    ((_, lines),) = shown_grades(asked, answers).groups
+    assert [line.judgments[0].said for line in lines] == [
+        "no evidence",
+        "not applicable",
+        "failed: no text",
+        "failed: parts unknown",
+        "failed: no reference",
+        "graded 3 on 1 to 3",
+    ]
+    table = answers_table(asked, pd.DataFrame(answers)).drop(columns=["judge", "measure"])
+    counts = table.drop(columns=["places", "questions", "repaired"]).sum(axis=1)
+    assert counts.tolist() == table["places"].tolist() == [1] * 6

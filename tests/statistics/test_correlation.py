@@ -1,14 +1,12 @@
 import json
 import warnings
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from metassay.statistics import exact_sums as arithmetic
 from metassay.statistics.correlation import (
@@ -23,9 +21,9 @@ from metassay.statistics.correlation import (
     tied,
 )
 from metassay.statistics.exact_sums import weighted_sums
+from tests.support.statistics import NAN, checked, published, two_matrices
 
-NAN = np.nan
-PUBLISHED = json.loads((Path(__file__).parent / "correlations_with_ties.json").read_text("utf-8"))
+PUBLISHED = published()
 SCIPY = {
     "pearson": scipy.stats.pearsonr,
     "spearman": scipy.stats.spearmanr,
@@ -33,15 +31,6 @@ SCIPY = {
     "kendall_c": partial(scipy.stats.kendalltau, variant="c"),
 }
 # Few distinct values, so that ties, constants and gaps are the rule.
-CELLS = st.sampled_from([NAN, 0.0, 0.1, 0.2, 0.3, 0.7, 1.0])
-checked = settings(deadline=None, derandomize=True, max_examples=40)
-SHAPES = st.tuples(st.integers(1, 5), st.integers(1, 6))
-
-
-@st.composite
-def two_matrices(draw):
-    shape = draw(SHAPES)
-    return draw(arrays(float, shape, elements=CELLS)), draw(arrays(float, shape, elements=CELLS))
 
 
 def by_scipy(x, y, coefficient):

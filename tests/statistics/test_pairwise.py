@@ -1,27 +1,15 @@
-import json
 from itertools import combinations, permutations
-from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from metassay.statistics.correlation import LEVELS
 from metassay.statistics.pairs import calibrate, calibrated_chance, pairwise_accuracy
+from tests.support.statistics import NAN, checked, published, two_matrices
 
-NAN = np.nan
-PUBLISHED = json.loads((Path(__file__).parent / "correlations_with_ties.json").read_text("utf-8"))
-CELLS = st.sampled_from([NAN, 0.0, 0.1, 0.2, 0.3, 0.7, 1.0])
-checked = settings(deadline=None, derandomize=True, max_examples=40)
-SHAPES = st.tuples(st.integers(1, 5), st.integers(1, 6))
-
-
-@st.composite
-def two_matrices(draw):
-    shape = draw(SHAPES)
-    return draw(arrays(float, shape, elements=CELLS)), draw(arrays(float, shape, elements=CELLS))
+PUBLISHED = published()
 
 
 def counted(x, y, epsilon):

@@ -11,10 +11,9 @@ from nlpstats.correlations.permutation import permutation_test as nlpstats_test
 from metassay.statistics import significance as permutation
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, correlate
 from metassay.statistics.significance import Swaps, common, draw_swaps, permutation_test, permuted
+from tests.support.statistics import NAN, NLPSTATS, three
 
-NAN = np.nan
 RESAMPLES = ("systems", "documents", "both")
-NAMES = {"global": "global", "document": "input", "system": "system"}
 
 
 def rounded(of):
@@ -28,16 +27,6 @@ SCIPY = {
     "kendall": rounded(scipy.stats.kendalltau),
     "kendall_c": rounded(lambda x, y: scipy.stats.kendalltau(x, y, variant="c")),
 }
-
-
-def three(rng, shape, *, discrete=False, missing=0.0):
-    human = rng.normal(size=shape)
-    scores = [human, human + rng.normal(size=shape), human + rng.normal(size=shape)]
-    if discrete:
-        scores = [np.round(values) for values in scores]
-    gaps = rng.random(shape) < missing
-    human, a, b = (np.where(gaps, NAN, values) for values in scores)
-    return a, b, human
 
 
 @np.errstate(all="ignore")
@@ -71,7 +60,7 @@ def test_a_permutation_is_nlpstats(shape, discrete, missing, resample):
             expected = []
             for systems, documents in zip(*swaps, strict=True):
                 swap = systems[:, None] ^ documents
-                of = SCIPY[coefficient], NAMES[level]
+                of = SCIPY[coefficient], NLPSTATS[level]
                 swapped = np.where(swap, y, x), np.where(swap, x, y)
                 if level == "document":  # nlpstats has each metric's mean over its own documents
                     expected.append(paired(*swapped, z, of[0]))
@@ -89,7 +78,7 @@ def test_p_is_that_of_nlpstats(level, resample):
     b += rng.normal(size=b.shape)
     np.random.seed(0)
     name = {"documents": "inputs"}.get(resample, resample)
-    theirs = nlpstats_test(a, b, human, NAMES[level], "pearson", name, n_resamples=100).pvalue
+    theirs = nlpstats_test(a, b, human, NLPSTATS[level], "pearson", name, n_resamples=100).pvalue
     found = permutation_test(a, b, human, level, "pearson", resample=resample, n=10_000, rng=rng)
     assert found.p == pytest.approx(theirs, abs=4 * np.sqrt(theirs * (1 - theirs) / 100) + 0.003)
 

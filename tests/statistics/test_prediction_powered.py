@@ -1,15 +1,12 @@
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metassay.statistics.shares import prediction_powered_mean, rogan_gladen
+from tests.support.statistics import NAN, published
 
-NAN = np.nan
-PUBLISHED = json.loads((Path(__file__).parent / "ppi_values.json").read_text("utf-8"))
+PUBLISHED = published("ppi_values")
 
 
 def test_by_hand():

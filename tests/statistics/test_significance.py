@@ -1,6 +1,3 @@
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,15 +18,9 @@ from metassay.statistics.significance import (
     williams_test,
 )
 from tests.statistics import slow_pairs
+from tests.support.statistics import NAN, NLPSTATS, published, three
 
-NAN = np.nan
-PUBLISHED = json.loads((Path(__file__).parent / "correlations_with_ties.json").read_text("utf-8"))
-NAMES = {"global": "global", "document": "input", "system": "system"}
-
-
-def three(rng, shape=(6, 15)):
-    human = rng.normal(size=shape)
-    return human + rng.normal(size=shape), human + rng.normal(size=shape), human
+PUBLISHED = published()
 
 
 @pytest.mark.parametrize("case", PUBLISHED["williams"])
@@ -61,7 +52,7 @@ def test_williams_equals_nlpstats(level, coefficient):
     for alternative in ("two-sided", "greater", "less"):
         found = williams(a, b, human, level, coefficient, alternative=alternative)
         expected = nlpstats_williams.williams_test(
-            a, b, human, NAMES[level], coefficient, alternative=alternative
+            a, b, human, NLPSTATS[level], coefficient, alternative=alternative
         )
         assert found.p == pytest.approx(expected.pvalue, abs=1e-9)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from metassay.labelled.segments.readers.sentences import read_csabstruct
+from metassay.labelled.readers.sentences import read_csabstruct
 from metassay.text.spans import Span
 from metassay.units.record import OK, Part, Text
 from metassay.units.roles import Read, read

@@ -1,9 +1,8 @@
 """Claims by a language model: bounds, statuses, and what is never put to it."""
 
-import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,8 @@ from hypothesis import strategies as st
 
 from metassay.core.errors import BadInput
 from metassay.core.options import parse
-from metassay.llm.messages import ChatRequest, Reply
 from metassay.llm.needs import Model, Resources, Use
-from metassay.llm.prompts import Decoding, load
+from metassay.llm.prompts import load
 from metassay.llm.structured import Again
 from metassay.tables.parquet import write
 from metassay.tables.units import UNITS
@@ -27,9 +25,10 @@ from metassay.units.llm_claims import (
     llm_claims,
     signature,
 )
+from tests.units.fake_model import DECODING, FakeModel, unexpected
 
+FakeAsk = partial(FakeModel, "claims")
 PROMPTS = Path(__file__).parents[2] / "prompts"
-DECODING = Decoding("invented-1", 0.0, 7, 500)
 
 
 def options(**changes: Any) -> LlmClaimOptions:
@@ -51,36 +50,7 @@ def sources(task: str = "note", *doc_ids: str) -> pd.DataFrame:
     return pd.DataFrame({"doc_id": list(doc_ids or ("d1",)), "task": task})
 
 
-class FakeAsk:
-    """Answers each text of a request by `claims(text, repeat)`: a list, or any reply text."""
-
-    def __init__(self, claims: Callable[[str, int], Any]) -> None:
-        self.claims = claims
-        self.seen: list[dict[str, Any]] = []
-        self.requests: list[ChatRequest] = []
-
-    def __call__(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        self.requests += requests
-        return [self._reply(request) for request in requests]
-
-    def _reply(self, request: ChatRequest) -> Reply:
-        user = request.messages[-1].content
-        items, _ = json.JSONDecoder().raw_decode(user, user.index("[{"))
-        (item,) = items
-        self.seen.append(item)
-        said = self.claims(item["text"], request.repeat)
-        if said in ("refused", "truncated", "error"):
-            return Reply(request.key, said, None, None, None, None, 1)
-        if isinstance(said, list):
-            said = json.dumps({"items": [{"number": item["number"], "claims": said}]})
-        return Reply(request.key, "ok", said, "stop", 9, 9, 1)
-
-
-def unexpected(text: str, repeat: int) -> Any:
-    raise AssertionError("nothing was to be asked")
-
-
-def decomposed(rows: pd.DataFrame, ask: FakeAsk, task: str = "note", **changes: Any) -> Any:
+def decomposed(rows: pd.DataFrame, ask: FakeModel, task: str = "note", **changes: Any) -> Any:
     about = sources(task, *sorted(set(rows["doc_id"])))
     return llm_claims(rows, about, options(**changes), ask, DECODING, prompts=PROMPTS).units
 
@@ -89,17 +59,6 @@ def claims(units: pd.DataFrame) -> list[tuple[str, str, int, str | None, str]]:
     columns = ["doc_id", "part", "position", "text", "status"]
     rows = units[columns].itertuples(index=False, name=None)
     return [(d, p, n, t if isinstance(t, str) else None, s) for d, p, n, t, s in rows]
-
-
-def with_status() -> Any:
-    """UNITS with a status, so that a part whose claims are unknown can say so."""
-    if "status" in UNITS.columns:
-        return UNITS
-    status = dataclasses.replace(
-        UNITS.columns["kind"], choices=("ok", "unparsed", "refused", "truncated", "error")
-    )
-    text = dataclasses.replace(UNITS.columns["text"], null=True)
-    return dataclasses.replace(UNITS, columns=UNITS.columns | {"text": text, "status": status})
 
 
 def test_one_request_a_part_and_one_row_a_claim(tmp_path: Path) -> None:
@@ -123,7 +82,7 @@ def test_one_request_a_part_and_one_row_a_claim(tmp_path: Path) -> None:
     assert set(units["kind"]) == {"claim"}
     assert units["citations"].tolist() == [[], [], []]
     assert units[["statement", "start", "end"]].isna().all(axis=None)
-    write(with_status(), units, tmp_path / "units.parquet")
+    write(UNITS, units, tmp_path / "units.parquet")
 
 
 def test_the_request_carries_bounds_schema_and_decoding() -> None:
@@ -174,7 +133,7 @@ def test_an_unsound_list_is_asked_for_again_and_then_unknown(wrong: Any, tmp_pat
         ("d1", "full", 0, None, "unparsed"),
         ("d2", "full", 0, "Pain.", "ok"),
     ]
-    write(with_status(), units, tmp_path / "units.parquet")
+    write(UNITS, units, tmp_path / "units.parquet")
 
 
 @pytest.mark.parametrize("status", ["refused", "truncated", "error"])
@@ -202,14 +161,14 @@ def test_a_question_is_its_own_claim(tmp_path: Path) -> None:
     )
     units = decomposed(rows, FakeAsk(unexpected), task="question")
     assert claims(units) == [("d1", "full", 0, "What causes gout? Is it serious?", "ok")]
-    write(with_status(), units, tmp_path / "units.parquet")
+    write(UNITS, units, tmp_path / "units.parquet")
 
 
 @pytest.mark.parametrize("text", [None, "", " \n", "#####EMPTY#####", "...", "[3]"])
 def test_parts_that_failed_or_say_nothing_are_not_asked_about(text: str | None) -> None:
     units = decomposed(parts(part("d1", "full", text)), FakeAsk(unexpected))
     assert claims(units) == []
-    assert set(units.columns) == set(with_status().columns)
+    assert set(units.columns) == set(UNITS.columns)
 
 
 def test_a_list_that_can_mean_one_thing_only_is_read_and_counted() -> None:
@@ -242,7 +201,12 @@ def test_a_part_without_source_is_bad_input() -> None:
     rows = parts(part("d1", "full", "Pain."))
     with pytest.raises(BadInput, match="doc_id 'd1'; add"):
         llm_claims(
-            rows, sources("note", "d2"), options(), FakeAsk(unexpected), DECODING, prompts=PROMPTS
+            rows,
+            sources("note", "d2"),
+            options(),
+            FakeAsk(unexpected),
+            DECODING,
+            prompts=PROMPTS,
         )
 
 
@@ -268,7 +232,10 @@ def test_the_record_says_what_the_options_need(
 
     monkeypatch.chdir(PROMPTS.parent)
     rows = parts(part("d1", "full", "It hurts. It swells."), part("d2", "full", "It is red."))
-    about, ask = sources("note", "d1", "d2"), FakeAsk(lambda text, _: [f"Claim of: {text}"])
+    about, ask = (
+        sources("note", "d1", "d2"),
+        FakeAsk(lambda text, _: [f"Claim of: {text}"]),
+    )
     assert KIND.requests is not None
     requests = KIND.requests(rows, about, options(), DECODING)
     assert (requests.most, requests.answer_length) == ([2] * len(requests.requests), 1.3)

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,14 @@ import yaml
 
 from metassay.core.errors import BadInput
 from metassay.core.options import parse
-from metassay.llm.messages import ChatRequest, Reply
 from metassay.llm.needs import Model, Resources, Use
-from metassay.llm.prompts import Decoding
 from metassay.text.spans import Span
 from metassay.units.llm_facets import KIND, LlmFacetOptions, divide, facet_requests
 from metassay.units.record import Divided, Part, Text
+from tests.units.fake_model import DECODING, FakeModel, unexpected
 
+FakeAsk = partial(FakeModel, "facets")
 PROMPTS = Path(__file__).parents[2] / "prompts"
-DECODING = Decoding("invented-1", 0.0, 7, 500)
 BMRC = ["background", "method", "result", "conclusion"]
 NOTE = (
     "Night shifts are long. We changed lamps in two wards [0]. Slips fell from 31 to 19; no nurse"
@@ -37,28 +37,6 @@ def text(said: str | None, author: str = "reference", status: str = "ok") -> Tex
     return Text("abstract", Part("full", said, pieces, status), [], doc_id="d1", author=author)
 
 
-class FakeAsk:
-    """Answers each text of a request by `facets(text, repeat)`: a mapping, or any reply text."""
-
-    def __init__(self, facets: Callable[[str, int], Any]) -> None:
-        self.facets = facets
-        self.requests: list[ChatRequest] = []
-
-    def __call__(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        self.requests += requests
-        return [self._reply(request) for request in requests]
-
-    def _reply(self, request: ChatRequest) -> Reply:
-        user = request.messages[-1].content
-        (item,), _ = json.JSONDecoder().raw_decode(user, user.index("[{"))
-        said = self.facets(item["text"], request.repeat)
-        if said in ("refused", "truncated", "error"):
-            return Reply(request.key, said, None, None, None, None, 1)
-        if isinstance(said, dict):
-            said = json.dumps({"items": [{"number": 1, "facets": said}]})
-        return Reply(request.key, "ok", said, "stop", 9, 9, 1)
-
-
 def divided(answer: Callable[[str, int], Any], *texts: Text, **changes: Any) -> Divided:
     resources = Resources(Path(), Model(FakeAsk(answer), DECODING))
     return divide(texts or [text(NOTE)], options(**changes), resources, PROMPTS)
@@ -66,10 +44,6 @@ def divided(answer: Callable[[str, int], Any], *texts: Text, **changes: Any) -> 
 
 def facets(**named: list[str]) -> dict[str, list[str]]:
     return {name: named.get(name, []) for name in BMRC}
-
-
-def unexpected(text: str, repeat: int) -> Any:
-    raise AssertionError("nothing was to be asked")
 
 
 def test_facets_are_the_text_s_own_words_in_its_order_with_neighbours_as_one() -> None:

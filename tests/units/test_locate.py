@@ -5,7 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metassay.text.spans import Span
-from metassay.units.locate import find, find_all, locate
+from metassay.units.locate import find, find_all
+
+
+def locate(segment: str, text: str) -> Span | None:
+    found = find(segment, text)
+    return found and found.span
+
 
 TEXT = (
     "Sleep apnoea is common , and often missed . We asked 120 nurses of the Harrow ward twice.\n"
@@ -64,7 +70,6 @@ def test_it_is_there(segment: str, place: str | None, how: str) -> None:
     if place is None:
         assert TEXT[slice(*found.span)] == segment
     assert found.how == how
-    assert locate(segment, TEXT) == found.span
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
-"""What the sentence closest to a hypothesis say otherwise: values that exclude each other.
+"""What the sentence closest to a hypothesis says otherwise: values that exclude each other.
 
-A clash: the hypothesis has a value of a kind (left), the sentences lack it and have another one of
+A clash: the hypothesis has a value of a kind (left), the sentence lacks it and has another one of
 that kind (right) which the hypothesis lacks.
 """
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any
 
 from metassay.judges.reading import NEGATIONS, RESTARTS, UNITS, Reading, read
 from metassay.judges.semantic.known import MONTH, in_known_words, is_drug, kinds
@@ -63,6 +63,7 @@ _LISTED = ("drug", "diagnosis", "site")
 _OF_DOSES = UNITS.union({"time"}, *_TIMES)
 ALIKE_KIND = "alike"
 KINDS = ("number", "drug", "diagnosis", *_CLASSES, "negation", "exchanged", ALIKE_KIND)
+NO_CLASH = [0.0] * len(KINDS)
 PERSON = KINDS.index("person")
 REACH = 2  # content tokens on either side that are a value's surroundings
 ALIKE = 0.5  # share of the fewer surroundings that both must have
@@ -79,7 +80,6 @@ _RELATIVES = frozenset(
 _GENDERS = ({"he", "him", "his", "himself"}, {"she", "her", "hers", "herself"})
 _WORD = re.compile(r"[a-z]+")
 _DECIMAL = re.compile(r"\d+(?:\.\d+)?")
-_Held = TypeVar("_Held")
 _HEART_RATE = re.compile(r"\bHR\b")  # hr is an hour
 _PER = re.compile(r"\b(?:a|per)\s+(?=(?:day|week|month|year)\b)", re.IGNORECASE)
 _OFTEN = re.compile(
@@ -103,19 +103,29 @@ _MARK = re.compile(
 )  # what is no word, and changes what is said
 
 
-def clashes(hypothesis: str, sentences: Sequence[str]) -> list[float]:
-    """Whether there is a clash of each of KINDS with any of the closest sentences: 1 or 0.
-
-    None if one of them has every token that the hypothesis has, and no clash with it.
-    """
-    said = _Places(hypothesis)
-    places = [_Places(one) for one in sentences]
-    found = [_of_sentence(said, there) for there in places]
-    ours = said.reading.places.keys()
-    for there, its in zip(places, found, strict=True):
-        if not any(its) and ours <= there.reading.places.keys():
-            return [0.0] * len(KINDS)
-    return [float(any(its[kind] for its in found)) for kind in range(len(KINDS))]
+def clashes(hypothesis: str, sentence: str) -> list[float]:
+    """Whether there is a clash of each of KINDS with the closest sentence: 1 or 0."""
+    said, there = _Places(hypothesis), _Places(sentence)
+    ours, theirs = said.reading.places.keys(), there.reading.places.keys()
+    shared = len(ours & theirs) / max(1, len(ours) - 1)
+    if shared < SHARED:
+        return NO_CLASH
+    both = ours | theirs
+    values = [
+        [frozenset(token for token in both if token[0].isdigit())],
+        [frozenset(token for token in both if is_drug(token))],
+        [_KNOWN.diagnosis],
+        *_CLASSES.values(),
+    ]
+    found = [
+        [_clash(said, there, one, name in _LISTED) for one in kind]
+        for name, kind in zip(KINDS[: len(values)], values, strict=True)
+    ]
+    lacking = ["lacking" in kind for kind in found]
+    lacking[PERSON] |= _person(said, there)
+    exchanged = any("exchanged" in kind for kind in found)
+    every = [*lacking, _negation(said, there), exchanged]
+    return [float(each) for each in (*every, any(every) and shared >= SAME)]
 
 
 def stated(hypothesis: str, sentences: Sequence[str]) -> bool:
@@ -204,29 +214,6 @@ class _Places:
         return frozenset(self.at[i] for i in near if i != place and i in self.at) - NEGATIONS
 
 
-def _of_sentence(said: _Places, there: _Places) -> list[bool]:
-    ours, theirs = said.reading.places.keys(), there.reading.places.keys()
-    shared = len(ours & theirs) / max(1, len(ours) - 1)
-    if shared < SHARED:
-        return [False] * len(KINDS)
-    both = ours | theirs
-    values = [
-        [frozenset(token for token in both if token[0].isdigit())],
-        [frozenset(token for token in both if is_drug(token))],
-        [_KNOWN.diagnosis],
-        *_CLASSES.values(),
-    ]
-    found = [
-        [_clash(said, there, one, name in _LISTED) for one in kind]
-        for name, kind in zip(KINDS[: len(values)], values, strict=True)
-    ]
-    lacking = ["lacking" in kind for kind in found]
-    lacking[PERSON] |= _person(said, there)
-    exchanged = any("exchanged" in kind for kind in found)
-    every = [*lacking, _negation(said, there), exchanged]
-    return [*every, any(every) and shared >= SAME]
-
-
 def _clash(said: _Places, there: _Places, values: frozenset[str], listed: bool) -> str | None:
     """Whether a value stands where only others stand in the surroundings that are most alike.
 
@@ -265,11 +252,9 @@ def _alike_there(said: _Places, i: int, there: _Places, j: int, first: int) -> b
     return any(ours for ours, _ in sides) and all(not ours or ours == its for ours, its in sides)
 
 
-def _closest(around: frozenset[str], theirs: Iterable[tuple[_Held, frozenset[str]]]) -> set[_Held]:
+def _closest(around: frozenset[str], theirs: Iterable[tuple[Any, frozenset[str]]]) -> set[Any]:
     """What stands in the surroundings most like these, of those that are like them."""
-    found = [
-        (len(around & its) / len(around | its), what) for what, its in theirs if _alike(around, its)
-    ]
+    found = [(len(around & i) / len(around | i), what) for what, i in theirs if _alike(around, i)]
     most = max((share for share, _ in found), default=0.0)
     return {what for share, what in found if share == most}
 
@@ -292,9 +277,8 @@ def _negation(said: _Places, there: _Places) -> bool:
     A word that says all that there is to say ("Fever.") needs no surroundings.
     """
     for token in (said.reading.places.keys() & there.reading.places.keys()) - NEGATIONS - UNITS:
-        theirs = [
-            (j in there.reading.negated, there.around(j)) for j in there.reading.places[token]
-        ]
+        places = there.reading.places[token]
+        theirs = [(j in there.reading.negated, there.around(j)) for j in places]
         for i in said.reading.places[token]:
             around, negated = said.around(i), i in said.reading.negated
             closest = _closest(around, theirs) or {

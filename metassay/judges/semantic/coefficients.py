@@ -1,4 +1,4 @@
-"""The coefficients of the semantic judge, their recipe, and their files.
+"""The coefficients of the semantic judge, what they make of features, and their files.
 
 Words have a logistic model; claims a logistic model and boosted trees, whose probabilities are
 averaged. The weights of the network that compares words are in a file of their own.
@@ -16,18 +16,38 @@ from pydantic import ConfigDict, ValidationError
 from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
 from metassay.core.options import Options
-from metassay.judges.semantic import claims, head, tokens
-from metassay.judges.semantic import trees as boosted
-from metassay.judges.semantic.trees import Trees
+from metassay.judges.semantic.features import CLAIM_FEATURES, WORD_FEATURES
+from metassay.judges.semantic.head import Weights
 from metassay.models import extra
 from metassay.models.outputs import text_hash
 
 CONSTANT = "constant"
+OF_WORDS, OF_CLAIMS = (CONSTANT, *WORD_FEATURES), (CONSTANT, *CLAIM_FEATURES)
 DIGITS = 4  # significant ones: another processor's last digits shall not change the file
 HELD = 9  # decimals of features: a tree's threshold is no matter of a sum's last digits
 LEAST = 1e-4  # of a word's probability, so that its logarithm stays small
+LEAVES = 8  # of a tree
 _TRAIN = "run: dvc repro train"
-_HEAD = ".safetensors"  # the network's file is called as the coefficients' but for this
+
+
+class Tree(Options):
+    """Nodes by number, the root first; a leaf has feature -1.
+
+    Where a node's feature is at most its threshold `left` is next, else `right`.
+    """
+
+    feature: list[int]
+    threshold: list[float]
+    left: list[int]
+    right: list[int]
+    value: list[float]
+
+
+class Trees(Options):
+    """What all trees begin with, and the trees; their sum is a logit."""
+
+    constant: float
+    trees: list[Tree]
 
 
 class Coefficients(Options):
@@ -62,21 +82,18 @@ class Models(NamedTuple):
     words: Any
     claims: Any
     trees: Trees
-    head: list[head.Weights]
+    head: Sequence[Weights]
 
 
 def models(held: Coefficients, path: Path) -> Models:
     """The coefficients in the order of the features, and the network's weights of their file."""
-    found = extra.module("safetensors.torch").load_file(_head_file(path))
-    return Models(
-        _ordered(held.words, (CONSTANT, *tokens.FEATURES)),
-        _ordered(held.claims, (CONSTANT, *claims.FEATURES)),
-        held.trees,
-        [
-            {name: values[place].double() for name, values in found.items()}
-            for place in range(len(found["project"]))
-        ],
-    )
+    found = extra.module("safetensors.torch").load_file(head_file(path))
+    networks = [
+        {name: values[place].double() for name, values in found.items()}
+        for place in range(len(found["project"]))
+    ]
+    words, claims = _ordered(held.words, OF_WORDS), _ordered(held.claims, OF_CLAIMS)
+    return Models(words, claims, held.trees, networks)
 
 
 def read(path: Path, encoder: str, model: str) -> Coefficients:
@@ -87,15 +104,15 @@ def read(path: Path, encoder: str, model: str) -> Coefficients:
     """
     try:
         held = Coefficients.model_validate_json(path.read_text(encoding="utf-8"))
-        _ordered(held.words, (CONSTANT, *tokens.FEATURES))
-        _ordered(held.claims, (CONSTANT, *claims.FEATURES))
-        network = hashlib.sha256(_head_file(path).read_bytes()).hexdigest()
+        _ordered(held.words, OF_WORDS)
+        _ordered(held.claims, OF_CLAIMS)
+        network = hashlib.sha256(head_file(path).read_bytes()).hexdigest()
     except FileNotFoundError as error:
         raise BadInput(f"{error.filename}: there are no coefficients; {_TRAIN}") from None
     except (ValidationError, UnicodeDecodeError, KeyError):
         raise BadInput(f"{path}: are no coefficients of this version; {_TRAIN}") from None
     if network != held.head:
-        raise BadInput(f"{_head_file(path)}: is not the network that belongs to {path}; {_TRAIN}")
+        raise BadInput(f"{head_file(path)}: is not the network that belongs to {path}; {_TRAIN}")
     if held.encoder != encoder:
         raise BadInput(
             f"{path}: fitted to weights {held.encoder[:8]}, but model {model!r} has {encoder[:8]};"
@@ -106,13 +123,13 @@ def read(path: Path, encoder: str, model: str) -> Coefficients:
 
 def write(path: Path, held: Coefficients, network: bytes) -> None:
     """Write coefficients as JSON that is the same for the same coefficients, and their network."""
-    with whole_file(_head_file(path)) as file:
+    with whole_file(head_file(path)) as file:
         file.write(network)
     with whole_file(path) as file:
         file.write((json.dumps(held.model_dump(), indent=1) + "\n").encode())
 
 
-def packed(networks: Sequence[head.Weights]) -> bytes:
+def packed(networks: Sequence[Weights]) -> bytes:
     """The networks' weights as the content of their file, in half precision, side by side."""
     stack = extra.module("torch").stack
     held = {
@@ -123,30 +140,29 @@ def packed(networks: Sequence[head.Weights]) -> bytes:
     return found
 
 
-def files(path: Path) -> tuple[Path, Path]:
-    """The file of the coefficients, and that of their network."""
-    return path, _head_file(path)
+def head_file(path: Path) -> Path:
+    """The file of the network that belongs to the coefficients in this file."""
+    return path.with_suffix(".safetensors")
 
 
-def named(names: Sequence[str], values: Sequence[float]) -> dict[str, float]:
-    """Values by name, rounded to DIGITS."""
-    return {name: float(f"{value:.{DIGITS}g}") for name, value in zip(names, values, strict=True)}
+def rounded(values: Sequence[float], digits: int = DIGITS) -> list[float]:
+    """Values with so many significant digits."""
+    return [float(f"{value:.{digits}g}") for value in values]
 
 
 def support(words: Any, features: Any) -> Any:
     """The probability of support of each word: LEAST to 1 - LEAST."""
-    share = probability(words[0] + features @ words[1:])
-    return np.clip(share, LEAST, 1 - LEAST)
+    return np.clip(probability(words[0] + features @ words[1:]), LEAST, 1 - LEAST)
 
 
 def claim_probability(held: Models, features: Any) -> Any:
-    """The probability that each claim is supported (n x FEATURES): n values.
+    """The probability that each claim is supported (n x CLAIM_FEATURES): n values.
 
     The mean of what the logistic model and the trees say.
     """
     features = np.round(features, HELD)
     by_line = probability(held.claims[0] + features @ held.claims[1:])
-    return (by_line + probability(boosted.logits(held.trees, features))) / 2
+    return (by_line + probability(logits(held.trees, features))) / 2
 
 
 def probability(logit: Any) -> Any:
@@ -154,11 +170,22 @@ def probability(logit: Any) -> Any:
     return 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
 
 
+def logits(trees: Trees, features: Any) -> Any:
+    """What the trees say of each row of features (n x k): n values."""
+    total = np.full(len(features), trees.constant)
+    rows = np.arange(len(features))
+    for tree in trees.trees:
+        feature, threshold = np.array(tree.feature), np.array(tree.threshold)
+        left, right = np.array(tree.left), np.array(tree.right)
+        at: Any = np.zeros(len(features), int)
+        for _ in range(LEAVES):  # no path is longer
+            goes = features[rows, feature[at]] <= threshold[at]
+            at = np.where(feature[at] < 0, at, np.where(goes, left[at], right[at]))
+        total += np.array(tree.value)[at]
+    return total
+
+
 def _ordered(held: Mapping[str, float], names: Sequence[str]) -> Any:
     if held.keys() != set(names):
         raise KeyError(set(names) ^ held.keys())
     return np.array([held[name] for name in names])
-
-
-def _head_file(path: Path) -> Path:
-    return path.with_suffix(_HEAD)

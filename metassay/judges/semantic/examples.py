@@ -9,11 +9,11 @@ import csv
 import json
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from metassay.judges.semantic.texts import sentences
+from metassay.judges.semantic.features import sentences
 from metassay.text.edits.make import FLIPS, KEEPS, edits
 
 Span = tuple[int, int]
@@ -65,7 +65,7 @@ def wice_claims(raw: Path, rng: random.Random) -> Iterator[Example]:
 def pages(raw: Path, rng: random.Random) -> Iterator[Example]:
     """Sentences of the evidence against what stands around them, which seldom says the same."""
     for identity, page in _pages(raw):
-        for at in _spread(page, 2, rng):
+        for at in _spread(page, rng):
             for size in (8, 24):
                 around = page[max(0, at - size) : at + size]
                 rest = [line for line in around if line != page[at] and line.strip()]
@@ -82,7 +82,7 @@ def notes(raw: Path, rng: random.Random) -> Iterator[Example]:
         group = f"visit{number}"
         fitting = [one for one in note if _LEAST <= len(one.split()) <= _MOST]
         for text in rng.sample(fitting, min(len(fitting), _EDITED)):
-            yield from edited("note", group, text, note, rng)
+            yield from edited(group, text, note, rng)
         for text in rng.sample(fitting, min(len(fitting), _OF_NOTE)):
             other = read[(number + 1 + rng.randrange(len(read) - 1)) % len(read)][0]
             spoken = read[(number + _SPOKEN) % len(read)][1]
@@ -94,9 +94,9 @@ def notes(raw: Path, rng: random.Random) -> Iterator[Example]:
 
 
 def edited(
-    kind: str, group: str, text: str, premise: tuple[str, ...], rng: random.Random
+    group: str, text: str, premise: tuple[str, ...], rng: random.Random
 ) -> Iterator[Example]:
-    """The edits of a sentence that the training half of the vocabulary knows, false and true.
+    """False and true edits of a note's sentence, by the training half of the vocabulary.
 
     Half of the false ones are turned round: the sentence as it is, read where the edited one
     stands. So no oddness of edited sentences tells what is false.
@@ -104,14 +104,14 @@ def edited(
     others = [one for one in premise if one != text]
     for edit in edits(text, _EDITS, rng.randrange(2**31), others, half="train"):
         if edit.entailed:
-            yield Example(f"{kind}_same", group, edit.text, premise, True, ())
+            yield Example("note_same", group, edit.text, premise, True, ())
         elif rng.random() < 0.5:
             spans = _changed(text, edit.text) or None
-            yield Example(f"{kind}_{edit.kind}", group, edit.text, premise, False, spans)
+            yield Example(f"note_{edit.kind}", group, edit.text, premise, False, spans)
         else:
             turned = tuple(edit.text if one == text else one for one in premise)
             spans = _changed(edit.text, text) or None
-            yield Example(f"{kind}_{edit.kind}", group, text, turned, False, spans)
+            yield Example(f"note_{edit.kind}", group, text, turned, False, spans)
 
 
 def written(pairs: Path) -> Iterator[Example]:
@@ -128,26 +128,24 @@ def written(pairs: Path) -> Iterator[Example]:
             yield Example(f"written_{kind}", note["id"], claim, premise, true, () if true else None)
 
 
-MAKERS: tuple[Callable[[Path, random.Random], Iterator[Example]], ...] = (
-    wice_claims,
-    pages,
-    notes,
-)
-
-
 def examples(raw: Path, pairs: Path, seed: int) -> list[Example]:
     """All examples, the same for the same seed.
 
     `raw` has a folder of raw files per dataset, `pairs` is the file of written pairs.
     """
-    made = [one for make in MAKERS for one in make(raw, random.Random(seed))]
+    makers = (wice_claims, pages, notes)
+    made = [one for make in makers for one in make(raw, random.Random(seed))]
     return [*made, *written(pairs)]
 
 
 def _visits(raw: Path) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Of each visit the sentences of its note, and its dialogue."""
-    rows = [row for name in ACI for row in _csv(raw / "aci_bench_train" / name)]
-    return [(tuple(sentences(row["note"])), (row["dialogue"],)) for row in rows]
+    found: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+    for name in ACI:
+        with (raw / "aci_bench_train" / name).open(encoding="utf-8", newline="") as file:
+            rows = csv.DictReader(file)
+            found += [(tuple(sentences(row["note"])), (row["dialogue"],)) for row in rows]
+    return found
 
 
 def _pages(raw: Path) -> list[tuple[str, list[str]]]:
@@ -158,24 +156,19 @@ def _pages(raw: Path) -> list[tuple[str, list[str]]]:
     return list(known.values())
 
 
-def _spread(page: Sequence[str], most: int, rng: random.Random) -> list[int]:
-    """Places of some of a page's whole sentences."""
+def _spread(page: Sequence[str], rng: random.Random) -> list[int]:
+    """Places of two of a page's whole sentences."""
     fitting = [
         i
         for i, line in enumerate(page)
         if 8 <= len(line.split()) <= _MOST and line.strip()[-1:] in tuple('.!?"')
     ]
-    return rng.sample(fitting, min(most, len(fitting)))
+    return rng.sample(fitting, min(2, len(fitting)))
 
 
 def _wice(raw: Path) -> list[dict[str, Any]]:
     with (raw / WICE).open(encoding="utf-8") as file:
         return [json.loads(line) for line in file]
-
-
-def _csv(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def _marked(row: dict[str, Any]) -> tuple[Span, ...]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metassay.judges.semantic.texts import Hypothesis
+from metassay.judges.semantic.features import Hypothesis
 from metassay.models import extra
 from metassay.models.batches import by_length
 
@@ -62,17 +62,17 @@ def read(said: Hypothesis, closest: Sequence[Hypothesis], exact: Any) -> Words:
         np.concatenate([one.digit for one in closest]),
         np.repeat(np.arange(len(closest)) == 0, [len(one.plain) for one in closest]),
     )
+    ours, *theirs = (
+        np.concatenate([one.encoded.vectors[layer] for layer in (MIDDLE, LAST)], 1)
+        for one in (said, *closest)
+    )
     return Words(
-        _layers(said.encoded.vectors),
-        np.concatenate([_layers(one.encoded.vectors) for one in closest])[:MOST],
+        ours,
+        np.concatenate(theirs)[:MOST],
         np.stack([np.asarray(flag, np.float32) for flag in flags], 1),
         np.stack([np.asarray(flag, np.float32) for flag in of_sentences], 1)[:MOST],
         np.array([plain == word for word in said.plain], np.float32),
     )
-
-
-def _layers(vectors: Any) -> Any:
-    return np.concatenate([vectors[MIDDLE], vectors[LAST]], 1)
 
 
 def shapes(size: int) -> dict[str, tuple[int, ...]]:
@@ -104,15 +104,9 @@ def _norm(name: str) -> dict[str, tuple[int, ...]]:
 
 
 class Batch(NamedTuple):
-    """Pairs side by side as torch tensors, padded with zeros; `there` and `sentences_there` say
-    which words are none of the padding.
-    """
+    """Pairs side by side as torch tensors, padded with zeros; `..there` says what is no padding."""
 
-    hypothesis: Any
-    sentences: Any
-    flags: Any
-    sentence_flags: Any
-    same: Any
+    words: Words
     there: Any
     sentences_there: Any
 
@@ -120,7 +114,8 @@ class Batch(NamedTuple):
 def batch(pairs: Sequence[Words], dtype: str) -> Batch:
     """The pairs as tensors of a dtype."""
     torch = extra.module("torch")
-    most = [max(len(pair.flags) for pair in pairs), max(len(pair.sentences) for pair in pairs)]
+    sizes = np.array([(len(pair.flags), len(pair.sentences)) for pair in pairs])
+    most = sizes.max(0)
     parts = []
     for name in Words._fields:
         first = getattr(pairs[0], name)
@@ -131,47 +126,37 @@ def batch(pairs: Sequence[Words], dtype: str) -> Batch:
             values = getattr(pair, name)
             filled[place, : values.shape[0], : values.shape[1]] = values
         parts.append(torch.from_numpy(filled).to(getattr(torch, dtype)))
-    there = np.zeros((len(pairs), most[0]), bool)
-    sentences_there = np.zeros((len(pairs), most[1]), bool)
-    for place, pair in enumerate(pairs):
-        there[place, : len(pair.flags)] = True
-        sentences_there[place, : len(pair.sentences)] = True
-    known = zip(Words._fields, parts, strict=True)
-    present = torch.from_numpy(there), torch.from_numpy(sentences_there)
-    return Batch(**dict(known), there=present[0], sentences_there=present[1])
+    there = (torch.from_numpy(np.arange(most[k]) < sizes[:, k, None]) for k in (0, 1))
+    return Batch(Words(*parts), *there)
 
 
-def doubts(weights: Weights, pairs: Batch, drop: Any = None) -> Any:
+def doubts(weights: Weights, batched: Batch, drop: Any = None) -> Any:
     """The doubt of each word, pairs x words logits (torch), NONE for the padding.
 
     Weights and pairs are tensors of one dtype. `drop`: what is done to hidden values in training.
     """
     torch = extra.module("torch")
-    drop = drop or _nothing
+    drop = drop or (lambda state: state)
+    pairs = batched.words
     own, theirs = pairs.hypothesis @ weights["project"], pairs.sentences @ weights["project"]
     half = pairs.hypothesis.shape[2] // 2
-    alike = torch.stack(
-        [
-            pairs.hypothesis[..., :half] @ pairs.sentences[..., :half].mT,
-            pairs.hypothesis[..., half:] @ pairs.sentences[..., half:].mT,
-            pairs.same,
-        ],
-        1,
-    )
+    middle = pairs.hypothesis[..., :half] @ pairs.sentences[..., :half].mT
+    last = pairs.hypothesis[..., half:] @ pairs.sentences[..., half:].mT
+    alike = torch.stack([middle, last, pairs.same], 1)
     parts = [pairs.flags]
     for sharpness in weights["sharpness"]:
         logits = (sharpness[:, None, None] * alike).sum(1)
-        look = logits.masked_fill(~pairs.sentences_there[:, None], NONE).softmax(2)
+        look = logits.masked_fill(~batched.sentences_there[:, None], NONE).softmax(2)
         seen = look @ theirs
         parts += [(own - seen).abs(), own * seen, (look[:, None] * alike).sum(3).mT]
         parts.append(look @ pairs.sentence_flags)
     state = drop(_apply(weights, "found", torch.cat(parts, 2)))
-    state = state + drop(_attend(weights, _normed(weights, "before_self", state), pairs.there))
+    state = state + drop(_attend(weights, _normed(weights, "before_self", state), batched.there))
     gelu = torch.nn.functional.gelu
     inner = gelu(_apply(weights, "inner", _normed(weights, "before_inner", state)))
     state = state + drop(_apply(weights, "inner_out", inner))
     hidden = gelu(_apply(weights, "hidden", _normed(weights, "before_doubt", state)))
-    return _apply(weights, "doubt", hidden)[..., 0].masked_fill(~pairs.there, NONE)
+    return _apply(weights, "doubt", hidden)[..., 0].masked_fill(~batched.there, NONE)
 
 
 def read_doubts(
@@ -201,10 +186,6 @@ def size(pair: Words) -> int:
 def pooled(doubts: Any) -> Any:
     """The doubt of each hypothesis, of those of its words."""
     return (doubts.softmax(1) * doubts).sum(1)
-
-
-def _nothing(state: Any) -> Any:
-    return state
 
 
 def _apply(weights: Weights, name: str, state: Any) -> Any:

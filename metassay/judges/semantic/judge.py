@@ -9,17 +9,18 @@ claim's probability. docs/semantic.md says what they were trained on and what th
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from statistics import fmean
+from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from metassay.judges.criteria import RUBRIC
+from metassay.judges.criteria import RUBRIC, Scale, content, criterion_of
 from metassay.judges.lazy_citations import as_needed
 from metassay.judges.protocol import Judgment, Pair
-from metassay.judges.record import JudgeKind
+from metassay.judges.record import TWO_WAY, Band, JudgeKind, Probability, by_threshold
 from metassay.judges.semantic import clashes, coefficients
-from metassay.judges.semantic.grades import semantic_grades
-from metassay.judges.semantic.reader import Read, judged, read_pairs
+from metassay.judges.semantic.features import sentences
+from metassay.judges.semantic.reader import Question, Read, judged, read_pairs
 from metassay.llm.needs import PromptFile
 from metassay.models import encoders, extra
 from metassay.models.digits import PROBABILITY, kept
@@ -27,19 +28,12 @@ from metassay.models.loading import NetworkOptions, identify, weights_digest
 from metassay.models.outputs import Task, device_kind, outputs
 from metassay.models.store import STORE
 from metassay.models.words import words
-from metassay.scoring.pairing.instruments import (
-    ATTRIBUTION,
-    ATTRIBUTION_ALONE,
-    ATTRIBUTION_REST,
-    ENTAILMENT,
-)
 
 METHOD = 5  # part of the store's keys; whoever changes what an output is raises it
 PACKAGES = ("transformers", "tokenizers", "torch")
 STATED = 0.99  # the probability of what the premise says word for word
 EXACT = "float64"  # the dtype whose probabilities are the same on every processor
 OFF = 0.02  # how far off they may be in others: .00001 was measured, but a tree may jump
-_Probability = Annotated[float, Field(ge=0, le=1)]
 
 
 class SemanticOptions(NetworkOptions):
@@ -52,16 +46,9 @@ class SemanticOptions(NetworkOptions):
     """
 
     coefficients: str
-    threshold: _Probability = 0.5
-    abstain: Annotated[list[_Probability], Field(min_length=2, max_length=2)] | None = None
+    threshold: Probability = 0.5
+    abstain: Band | None = None
     batch_tokens: int = Field(default=2048, ge=1)
-
-    @field_validator("abstain")
-    @classmethod
-    def _ascending(cls, abstain: list[float] | None) -> list[float] | None:
-        if abstain is not None and abstain[0] > abstain[1]:
-            raise ValueError("give the lower end of the band first")
-        return abstain
 
 
 class SemanticJudge:
@@ -76,19 +63,20 @@ class SemanticJudge:
     support is below a half, or which the network doubts, in their order, and the kinds of clash.
     A hypothesis that the premise says word for word, in whole sentences, has probability STATED.
     One without words has status error; a premise without words supports nothing: probability 0.
-    Of rubrics see `grades`.
+
+    The level of a scale is by the mean probability that the text supports a sentence. The sentences
+    are those of the pair's premise that have words, each of equal weight; the text is its
+    hypothesis. The scale's levels are equal bands of the mean (`Scale.level`). It abstains from
+    penalties, and where the premise has no words, as where a text is held against nothing.
     """
 
     def __init__(self, options: SemanticOptions, *, store: Path = STORE) -> None:
         """Raises BadInput if the coefficients cannot be had, or are those of another encoder."""
         self._options = options
         self._store = store
-        self._coefficients = coefficients.read(
-            Path(options.coefficients), weights_digest(options), options.model
-        )
-        self._loaded = functools.cache(
-            lambda: coefficients.models(self._coefficients, Path(options.coefficients))
-        )
+        file = Path(options.coefficients)
+        self._coefficients = coefficients.read(file, weights_digest(options), options.model)
+        self._loaded = functools.cache(lambda: coefficients.models(self._coefficients, file))
         self._digits = PROBABILITY[options.dtype]
         self._cut = self._judged = self._hanging = 0
 
@@ -129,14 +117,21 @@ class SemanticJudge:
     def _decided(self, pairs: Sequence[Pair]) -> list[Judgment]:
         graded = [pair for pair in pairs if pair.instrument in RUBRIC]
         rest = [pair for pair in pairs if pair.instrument not in RUBRIC]
-        of_graded = iter(semantic_grades(graded, self._probabilities))
-        of_rest = iter(self._labelled(rest))
+        of_graded, of_rest = iter(self._graded(graded)), iter(self._labelled(rest))
         return [next(of_graded if pair.instrument in RUBRIC else of_rest) for pair in pairs]
 
-    def _probabilities(self, questions: Sequence[tuple[str, str]]) -> list[float]:
-        found = self._outputs(questions)
-        self._cut += sum(output["cut"] for output in found)
-        return [output["probability"] for output in found]
+    def _graded(self, pairs: Sequence[Pair]) -> list[Judgment]:
+        wanted = [_wanted(pair) for pair in pairs]
+        asked = [
+            (pair.hypothesis, sentence)
+            for pair, said in zip(pairs, wanted, strict=True)
+            for sentence in said
+        ]
+        found = iter([output["probability"] for output in self._outputs(asked)])
+        return [
+            _grade(pair, [next(found) for _ in said])
+            for pair, said in zip(pairs, wanted, strict=True)
+        ]
 
     def _labelled(self, pairs: Sequence[Pair]) -> list[Judgment]:
         asked = [pair for pair in pairs if words(pair.hypothesis)]
@@ -148,13 +143,10 @@ class SemanticJudge:
             for pair in pairs
         ]
 
-    def _outputs(self, questions: Sequence[tuple[str, str]]) -> list[Any]:
+    def _outputs(self, questions: Sequence[Question]) -> list[Any]:
         options = self._options
-        settings = {
-            "method": METHOD,
-            "coefficients": self._coefficients.digest,
-            "dtype": options.dtype,
-        }
+        known = {"method": METHOD, "coefficients": self._coefficients.digest}
+        settings = known | {"dtype": options.dtype}
         task = Task("semantic", identify(options), options.device, settings, PACKAGES)
         encoder = functools.cache(lambda: encoders.load_encoder(options))
 
@@ -163,7 +155,9 @@ class SemanticJudge:
             for block in read_pairs(encoder(), here, options.batch_tokens):
                 yield {missing[at]: one for at, one in self._block(block).items()}
 
-        return outputs(task, questions, compute, store=self._store) if questions else []
+        found = outputs(task, questions, compute, store=self._store) if questions else []
+        self._cut += sum(output["cut"] for output in found)
+        return found
 
     def _block(self, block: Mapping[int, Read]) -> dict[int, dict[str, Any]]:
         """What is kept of each pair: its probability, and places of words, no text."""
@@ -171,24 +165,19 @@ class SemanticJudge:
         rest = [place for place, read in block.items() if found[place]["probability"] is None]
         if rest:
             said = judged(self._loaded(), [block[place] for place in rest])
-            values = coefficients.claim_probability(self._loaded(), said.features).tolist()
-            for place, value, lacking in zip(rest, values, said.lacking, strict=True):
-                found[place]["probability"] = kept(value, self._digits.kept)
-                found[place]["lacking"] = lacking
+            for place, (value, lacking) in zip(rest, said, strict=True):
+                probability = kept(value, self._digits.kept)
+                found[place] |= {"probability": probability, "lacking": lacking}
         return found
 
     def _judgment(self, hypothesis: str, output: Mapping[str, Any]) -> Judgment:
         options, value = self._options, output["probability"]
         edges = [options.threshold] if options.abstain is None else options.abstain
-        self._cut += output["cut"]
         self._judged += 1
         if options.dtype != EXACT:
             self._hanging += any(abs(value - edge) <= OFF for edge in edges)
         explanation = _explain(hypothesis, output)
-        if options.abstain is not None and options.abstain[0] < value < options.abstain[1]:
-            return Judgment("abstained", probability=value, explanation=explanation)
-        label = "entailed" if value >= options.threshold else "not_entailed"
-        return Judgment("ok", label, value, explanation=explanation)
+        return by_threshold(value, options.threshold, options.abstain, explanation)
 
 
 def _known(read: Read) -> dict[str, Any]:
@@ -212,16 +201,34 @@ def _explain(hypothesis: str, output: Mapping[str, Any]) -> str:
     return "; ".join(said)
 
 
-_LABELS = (ENTAILMENT.name, ATTRIBUTION.name, ATTRIBUTION_ALONE.name, ATTRIBUTION_REST.name)
+def _wanted(pair: Pair) -> list[str]:
+    """The sentences that a text should support for a scale; none for penalties."""
+    if not isinstance(criterion_of(pair), Scale):
+        return []
+    return [sentence for sentence in sentences(content(pair.premise)) if words(sentence)]
+
+
+def _grade(pair: Pair, supported: Sequence[float]) -> Judgment:
+    criterion = criterion_of(pair)
+    if not isinstance(criterion, Scale):
+        return Judgment("abstained", explanation="violations cannot be told by support")
+    if not supported:
+        return Judgment("abstained", explanation="there are no words to hold the text against")
+    mean = fmean(supported)
+    told = f"support {mean:.2f} on average of {len(supported)} sentences"
+    return Judgment("ok", grade=float(criterion.level(mean)), explanation=told)
+
 
 KIND = JudgeKind(
     options=SemanticOptions,
     make=lambda options, _resources, _members: SemanticJudge(options),
-    instruments=(*_LABELS, *RUBRIC),
-    likely=lambda _: _LABELS,
-    abstains=lambda options: (*(_LABELS if options.abstain is not None else ()), *RUBRIC),
+    instruments=(*TWO_WAY, *RUBRIC),
+    likely=lambda _: TWO_WAY,
+    abstains=lambda options: (*(TWO_WAY if options.abstain is not None else ()), *RUBRIC),
     batch=16_384,  # the encoder is loaded once for each
     files=lambda options: tuple(
-        PromptFile(path, None) for path in coefficients.files(Path(options.coefficients))
+        PromptFile(path, None)
+        for file in [Path(options.coefficients)]
+        for path in (file, coefficients.head_file(file))
     ),
 )

@@ -46,11 +46,11 @@ def in_known_words(text: str) -> str:
     """The text with one token for each name that the training half knows, and for the month May."""
     text = _MONTH.sub(MONTH, text)
     spans = words(text)
-    table, parts, at, first = _table(), [], 0, 0
+    parts, at, first = [], 0, 0
     while first < len(spans):
         for last in range(min(first + _LONGEST, len(spans)), first, -1):
             start, end = spans[first].start, spans[last - 1].end
-            token = table.get(as_key(_BLANKS.sub(" ", text[start:end])))
+            token = name(_BLANKS.sub(" ", text[start:end]))
             if token is not None:
                 parts += [text[at:start], token]
                 at, first = end, last - 1
@@ -65,7 +65,7 @@ def months(text: str) -> set[int]:
 
 
 def name(word: str) -> str | None:
-    """The token of a single word that the training half knows."""
+    """The token of a name that the training half knows."""
     return _table().get(as_key(word))
 
 

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metassay.judges.semantic import claims, clashes, head, texts, tokens
-from metassay.judges.semantic.coefficients import Models, support
-from metassay.judges.semantic.texts import Hypothesis
+from metassay.judges.semantic import clashes, features, head
+from metassay.judges.semantic.coefficients import Models, claim_probability, support
+from metassay.judges.semantic.features import Hypothesis
 from metassay.models.encoders import Encoder
 from metassay.models.words import Text, encode, words
 
@@ -28,34 +28,38 @@ class Read(NamedTuple):
     """
 
     said: Hypothesis
-    compared: tokens.Compared | None
+    compared: features.Compared | None
     absent: float
     clashing: list[float]
     words: head.Words | None
     cut: int
     stated: bool
 
+    def of_claim(self, words: Any, doubt: float) -> Any:
+        """The claim's features, by a model of words and a network's doubt."""
+        assert self.compared is not None
+        likely = support(words, self.compared.features)
+        return features.of_claim(
+            self.said, self.compared, likely, self.absent, self.clashing, doubt
+        )
 
-class Judged(NamedTuple):
-    """Of n claims: `features` (n x FEATURES), and the places of words that lack support."""
 
-    features: Any
-    lacking: list[list[list[int]]]
+def judged(models: Models, reads: Sequence[Read]) -> list[tuple[float, list[list[int]]]]:
+    """Of pairs that have a premise: the claim's probability, and places of words without support.
 
-
-def judged(models: Models, reads: Sequence[Read]) -> Judged:
-    """What the models of words and the network say of pairs that have a premise."""
+    A word lacks it where the model of words says so, or the network doubts it.
+    """
     doubts = head.read_doubts(models.head, [one.words for one in reads if one.words is not None])
     rows, lacking = [], []
     for one, (doubt, of_words) in zip(reads, doubts, strict=True):
         assert one.compared is not None
+        rows.append(one.of_claim(models.words, doubt))
         likely = support(models.words, one.compared.features)
-        said = claims.words_say(one.said, one.compared, likely, one.absent)
-        rows.append(claims.features(said, one.clashing, doubt))
         unlikely = (likely < UNLIKELY) | (np.array(of_words) > 0)
         spans = zip(one.said.encoded.words, unlikely, strict=True)
         lacking.append([list(span) for span, its in spans if its])
-    return Judged(np.array(rows), lacking)
+    values = claim_probability(models, np.array(rows)).tolist()
+    return list(zip(values, lacking, strict=True))
 
 
 def read_pairs(
@@ -68,44 +72,43 @@ def read_pairs(
     """
     held: dict[str, Text] = {}
     for block in _blocks(questions):
-        parts = {premise: texts.sentences(premise) for premise in {questions[i][0] for i in block}}
+        parts = {text: features.sentences(text) for text in {questions[i][0] for i in block}}
         wanted = {part: None for i in block for part in (*parts[questions[i][0]], questions[i][1])}
         missing = [text for text in wanted if text not in held]
         held |= zip(missing, encode(encoder, missing, batch_tokens), strict=True)
-        yield _read_block(questions, block, parts, held)
+        found: dict[int, Read] = {}
+        last, premise, numbers = None, None, frozenset[str]()
+        for place in block:
+            text, said = questions[place]
+            if text != last:
+                premise = features.premise(parts[text], held)
+                numbers = frozenset().union(*map(clashes.numbers, parts[text]))
+                last = text
+            found[place] = _read(said, parts[text], premise, numbers, held)
+        yield found
         _forget(held, wanted)
 
 
-def _read_block(
-    questions: Sequence[Question],
-    block: Sequence[int],
-    parts: dict[str, list[str]],
+def _read(
+    said: str,
+    parts: Sequence[str],
+    premise: features.Premise | None,
+    numbers: frozenset[str],
     held: dict[str, Text],
-) -> dict[int, Read]:
-    found: dict[int, Read] = {}
-    last, premise, numbers = None, None, frozenset[str]()
-    for place in block:
-        text, said = questions[place]
-        if text != last:
-            premise = texts.premise(parts[text], held)
-            numbers = frozenset().union(*map(clashes.numbers, parts[text]))
-            last = text
-        cut = sum(held[part].cut for part in (*parts[text], said))
-        own = clashes.numbers(said)
-        absent = len(own - numbers) / max(1, len(own))
-        hypothesis = texts.hypothesis(said, held[said])
-        if premise is None:
-            none = [0.0] * len(clashes.KINDS)
-            found[place] = Read(hypothesis, None, absent, none, None, cut, False)
-            continue
-        compared = tokens.compare(hypothesis, premise)
-        stated = clashes.stated(said, parts[text])
-        nearest = premise.texts[compared.closest[0]]
-        clashing = clashes.clashes(said, [] if stated else [nearest])
-        near = [premise.sentences[i] for i in compared.closest]
-        compares = head.read(hypothesis, near, compared.exact)
-        found[place] = Read(hypothesis, compared, absent, clashing, compares, cut, stated)
-    return found
+) -> Read:
+    cut = sum(held[part].cut for part in (*parts, said))
+    own = clashes.numbers(said)
+    absent = len(own - numbers) / max(1, len(own))
+    hypothesis = features.hypothesis(said, held[said])
+    if premise is None:
+        return Read(hypothesis, None, absent, clashes.NO_CLASH, None, cut, False)
+    compared = features.compare(hypothesis, premise)
+    stated = clashes.stated(said, parts)
+    nearest = premise.texts[compared.closest[0]]
+    clashing = clashes.NO_CLASH if stated else clashes.clashes(said, nearest)
+    near = [premise.sentences[i] for i in compared.closest]
+    words = head.read(hypothesis, near, compared.exact)
+    return Read(hypothesis, compared, absent, clashing, words, cut, stated)
 
 
 def _blocks(questions: Sequence[Question]) -> Iterator[list[int]]:

@@ -18,16 +18,15 @@ from metassay.core.params import Benchmark, Params, SegmentTest
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.datasets.registry import Dataset, find
 from metassay.generation import SYSTEMS
-from metassay.generation.generate import write_texts
+from metassay.generation.record import write_texts
 from metassay.judges import JUDGES
 from metassay.judges.lazy_citations import question_of
 from metassay.judges.make import instruments_of
 from metassay.judges.problems import asking, released
 from metassay.judges.run import batches, check_instruments
-from metassay.labelled.judges.ingest import ingest_items
-from metassay.labelled.judges.types import chosen_test
-from metassay.labelled.segments.ingest import chosen_options, ingest_sentences
-from metassay.labelled.segments.predict import texts_of as texts_of_test
+from metassay.labelled.ingest import ingest_items, ingest_sentences
+from metassay.labelled.segmentations import texts_of as texts_of_test
+from metassay.labelled.types import chosen_test, segment_options
 from metassay.llm import tokens
 from metassay.llm.estimate import Estimate
 from metassay.llm.messages import ChatRequest
@@ -169,7 +168,7 @@ def plan_segment_test(
     }
     asking = {one: chosen for one, chosen in every.items() if chosen.record.requests is not None}
     if asking:
-        options = chosen_options(own.options, where=f"{BENCHMARKS / name / PARAMS}")
+        options = segment_options(own.options, where=f"{BENCHMARKS / name / PARAMS}")
         reader = str(find(dict(registry), own.dataset).reader)
         given = ingest_sentences(reader, Path(own.raw), options)
         texts = texts_of_test(given.texts, given.sentences)

@@ -13,7 +13,7 @@ from metassay.project.spreadsheets.settings import Settings
 from metassay.tables.names import REFERENCE, is_reference
 from metassay.tabular.column_synonyms import Role
 from metassay.tabular.columns import SPREADS
-from metassay.tabular.infer_columns import numeric
+from metassay.tabular.infer_columns import listed, numeric
 from metassay.tabular.rows import Findings
 
 _EACH = {Role.SYSTEM: "the texts of one system", Role.RATER: "the ratings of one rater"}
@@ -33,7 +33,7 @@ def lines(found: Found, settings: Settings) -> Iterator[str]:
     yield "Settings that suit these:"
     divided = settings.segmentation == "soap"
     yield f"  texts {'by the sections of a note' if divided else 'as a whole'}"
-    yield f"  metrics: {_listed(settings.metrics)}"
+    yield f"  metrics: {listed(settings.metrics)}"
     asked = f"{settings.questions[0]}, by judge lexical" if settings.questions else "none"
     yield f"  questions to judges: {asked}{_why(found)}"
     yield from _design(found)
@@ -98,7 +98,7 @@ def _head(kind: str, read: Read) -> Iterator[str]:
         told.append(f"columns called {columns.pattern} = {_named(columns.spread)}")
     elif columns.spread:
         (each,) = columns.each
-        names = _listed(columns.spread) if each == Role.SYSTEM else _named(columns.spread)
+        names = listed(columns.spread) if each == Role.SYSTEM else _named(columns.spread)
         told.append(f"{_EACH[each]} each = {names}")
     if kind == "ratings" and Role.RATER not in read.told and sheet.parts:
         told.append(f"{Role.RATER} = the file's name")
@@ -107,7 +107,7 @@ def _head(kind: str, read: Read) -> Iterator[str]:
     numbers = [] if kind == "texts" else numeric(sheet, unread)
     others = [column for column in unread if column not in numbers]
     if others:
-        yield f"  not read: {_listed(others)}"
+        yield f"  not read: {listed(others)}"
     if numbers:
         option = f"--columns {kind}.{SPREADS[kind][0]}=..."
         yield f"  not read, though of numbers: {_named(numbers)} (read if named by {option})"
@@ -121,16 +121,16 @@ def _texts(found: Found) -> Iterator[str]:
     systems = sorted({one.author for one in rows.texts if not is_reference(one.author)})
     documents = len(rows.sources)
     yield (
-        f"  {counted(documents, 'document')}; {counted(len(systems), 'system')}: {_listed(systems)}"
+        f"  {counted(documents, 'document')}; {counted(len(systems), 'system')}: {listed(systems)}"
     )
     n_source = sum(bool(one.passages) for one in rows.sources)
     n_reference = sum(one.author == REFERENCE for one in rows.texts)
     first = [name for name, here in found.references.items() if here == REFERENCE]
-    by = f" by {_listed(first)}" if first else ""
+    by = f" by {listed(first)}" if first else ""
     yield f"  with a source: {n_source} of {documents}; with a reference{by}: {n_reference}"
     further = [name for name in found.references if name not in first]
     if further:
-        yield f"  further references, which rubrics alone read: {_listed(further)}"
+        yield f"  further references, which rubrics alone read: {listed(further)}"
     if found.empty["texts"]:
         empty = counted(found.empty["texts"], "text")
         yield f"  {empty} empty: counted as failed (status error)"
@@ -140,7 +140,7 @@ def _ratings(found: Found) -> Iterator[str]:
     yield from _head("ratings", found.reads["ratings"])
     raters = sorted({one.rater for one in found.rows.ratings})
     n, empty = len(found.rows.ratings), found.empty["ratings"]
-    yield f"  {counted(n, 'rating')} by {counted(len(raters), 'rater')}: {_listed(raters)}"
+    yield f"  {counted(n, 'rating')} by {counted(len(raters), 'rater')}: {listed(raters)}"
     if empty:
         yield f"  {counted(empty, 'rating')} empty: the rater abstained"
     pairs = _pairs(found)
@@ -187,11 +187,5 @@ def _why(found: Found) -> str:
 def _named(names: Iterable[str]) -> str:
     """Names of columns of numbers: whole, since they are questions and no texts."""
     every = [repr(one_line(name[:_LONGEST])) for name in names]
-    more = f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
-    return ", ".join(every[:_SHOWN]) + more
-
-
-def _listed(names: Iterable[str]) -> str:
-    every = [shown(name) for name in names]
     more = f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
     return ", ".join(every[:_SHOWN]) + more

@@ -19,7 +19,7 @@ class Questions(Options):
     of a text without sections, no evidence where only this one is missing.
     borrow: a statement without citations has those of the next cited one.
     compat: how citations are read: by our rules (`none`), or as DocLens's released code reads them
-    (`doclens`, which borrows, too); `citing.py` says what differs.
+    (`doclens`, which borrows, too); `documents.py` says what differs.
     """
 
     measures: tuple[str, ...]

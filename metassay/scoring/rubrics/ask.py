@@ -9,17 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from metassay.core.errors import BadInput
-from metassay.scoring.rubrics.record import (
-    EVERY_FACET,
-    Conditions,
-    Criterion,
-    Example,
-    Rubric,
-    Violation,
-)
+from metassay.scoring.rubrics.record import EVERY_FACET, Conditions, Criterion, Rubric
 
 Attributes = Mapping[str, Any]
-_FACET = "{facet}"  # in what a criterion of every facet asks
 
 
 def attributes_of(written: str | None) -> Attributes:
@@ -48,7 +40,12 @@ def expanded(rubric: Rubric, facets: Sequence[str]) -> Rubric:
     """
     criteria: list[Criterion] = []
     for one in rubric.criteria:
-        criteria += _of_facets(one, facets) if one.reads == EVERY_FACET else [one]
+        if one.reads != EVERY_FACET:
+            criteria.append(one)
+            continue
+        for facet in facets:
+            asks = one.asks.replace("{facet}", facet)
+            criteria.append(replace(one, name=f"{one.name}_{facet}", reads=facet, asks=asks))
     names = [one.name for one in criteria]
     at = f"rubrics/{rubric.name}.yaml > criteria"
     problems = [
@@ -64,13 +61,6 @@ def expanded(rubric: Rubric, facets: Sequence[str]) -> Rubric:
     if problems:
         raise BadInput(problems)
     return replace(rubric, criteria=tuple(criteria))
-
-
-def _of_facets(one: Criterion, facets: Sequence[str]) -> list[Criterion]:
-    return [
-        replace(one, name=f"{one.name}_{facet}", reads=facet, asks=one.asks.replace(_FACET, facet))
-        for facet in facets
-    ]
 
 
 def items_of(criterion: Criterion, attributes: Attributes) -> tuple[str, ...] | None:
@@ -117,7 +107,14 @@ def question(criterion: Criterion, attributes: Attributes) -> str:
         "kind": criterion.kind,
         "criterion": criterion.name,
         "asks": criterion.asks,
-        "examples": [_shown(example) for example in criterion.examples],
+        "examples": [
+            {
+                key: value
+                for key, value in example.model_dump(exclude_none=True).items()
+                if value != []
+            }
+            for example in criterion.examples
+        ],
     }
     if criterion.kind == "scale":
         said["levels"] = {str(level): anchor for level, anchor in criterion.levels.items()}
@@ -127,14 +124,3 @@ def question(criterion: Criterion, attributes: Attributes) -> str:
         said["items"] = None if items is None else list(items)
         said["cap"] = cap_of(criterion, attributes)
     return json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
-def _shown(example: Example) -> dict[str, Any]:
-    found: dict[str, Any] = dict(vars(example))
-    del found["quotes"], found["violations"]
-    lists = {"quotes": list(example.quotes), "violations": [*map(_named, example.violations)]}
-    return found | {name: some for name, some in lists.items() if some}
-
-
-def _named(violation: Violation) -> dict[str, Any]:
-    return {name: said for name, said in vars(violation).items() if said is not None}

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -50,30 +51,17 @@ def rubric_descriptions(criteria: pd.DataFrame) -> dict[str, Description]:
     The headline of a rubric is what sums it up; where nothing does, each of its criteria is one.
     """
     criteria = criteria.sort_values(["rubric", "position"])
-    found = {}
     summed = set(criteria.loc[criteria["kind"].isin(_SUMS), "rubric"])
-    columns = (
-        "rubric",
-        "metric",
-        "kind",
-        "low",
-        "high",
-        "value",
-        "better",
-        "meaning",
-        "missing",
-        "source",
-    )
-    for rubric, metric, kind, low, high, value, *said in zip(
-        *(criteria[name].tolist() for name in columns), strict=True
-    ):
-        shares = kind != "overall" and value == "share"
-        ends = (low / high, 1.0) if shares else (low, None if pd.isna(high) else high)
-        better, meaning, missing, source = said
-        found[metric] = Description(
-            *(metric, meaning, better, ends, missing, source),
-            RELEASED if kind == GIVEN else RUBRICS,
-            headline=kind in _SUMS or rubric not in summed,
+    found = {}
+    rows: Any = criteria.itertuples(index=False)
+    for row in rows:
+        high = None if pd.isna(row.high) else row.high
+        shares = row.kind != "overall" and row.value == "share"
+        found[row.metric] = Description(
+            *(row.metric, row.meaning, row.better),
+            (row.low / row.high, 1.0) if shares else (row.low, high),
+            *(row.missing, row.source, RELEASED if row.kind == GIVEN else RUBRICS),
+            headline=row.kind in _SUMS or row.rubric not in summed,
         )
     return found
 
@@ -116,6 +104,10 @@ def _totals(rubric: Rubric) -> Iterator[dict[str, object]]:
         }
 
 
+def _whole(rubric: Rubric) -> str:
+    return _hash([rubric.overall, rubric.references, list(map(vars, rubric.criteria))])
+
+
 def _overall(rubric: Rubric) -> Iterator[dict[str, object]]:
     weighted = [one for one in rubric.criteria if one.weight is not None]
     if rubric.overall is None:
@@ -140,11 +132,6 @@ def _ends(one: Criterion) -> tuple[float, float]:
     """The lowest and highest value of a scale."""
     highest = float(max(one.levels))
     return (one.lowest / highest, 1.0) if one.value == "share" else (float(one.lowest), highest)
-
-
-def _whole(rubric: Rubric) -> str:
-    about = [rubric.overall, rubric.references, list(map(vars, rubric.criteria))]
-    return _hash(about)
 
 
 def _hash(what: object) -> str:

@@ -68,16 +68,8 @@ def asked(pairs: pd.DataFrame, measure: str) -> list[tuple[Any, ...]]:
     """(author, position, citation, premise or why not, hypothesis) of a measure."""
     rows = pairs[pairs["measure"] == measure]
     said = rows["premise"].astype(object).where(rows["settled"].isna(), rows["settled"])
-    return list(
-        zip(
-            rows["author"],
-            rows["position"],
-            rows["citation"],
-            said,
-            rows["hypothesis"],
-            strict=True,
-        )
-    )
+    columns = (rows[name] for name in ("author", "position", "citation"))
+    return list(zip(*columns, said, rows["hypothesis"], strict=True))
 
 
 NOTE: dict[str, dict[str, str | None]] = {

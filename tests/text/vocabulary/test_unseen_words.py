@@ -13,11 +13,11 @@ JUDGE = ROOT / "metassay/judges/semantic"
 # and arguments of libraries. No rule reads them; a list of words would be one constant more.
 TOLD = [
     ("coefficients", "forbid", "forbid"),
-    ("grades", "support ", "support"),
-    ("grades", "violations cannot be told by support", "support"),
+    ("features", "stable", "stable"),
     ("judge", "every word has support", "support"),
+    ("judge", "support ", "support"),
+    ("judge", "violations cannot be told by support", "support"),
     ("judge", "without support: ", "support"),
-    ("tokens", "stable", "stable"),
 ]
 # A name of a feature or a field (best_0, supporting_sentences) is one word, which no text has.
 _ESCAPE = re.compile(r"\\[a-zA-Z]")  # of a pattern, no letter of the word behind it

@@ -1,0 +1,152 @@
+"""A segmentation tried on texts with given sentences: which facet does it say each one is of?"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from metassay.core.kinds import Chosen
+from metassay.core.options import printed
+from metassay.labelled.records import NONE, DocumentRow, Documents, Sentence
+from metassay.llm.needs import Resources
+from metassay.tables.names import FULL
+from metassay.tables.sentences import SEGMENTED
+from metassay.tabular.rows import Rows
+from metassay.text.sentences import sentences
+from metassay.text.spans import Span
+from metassay.units.locate import find_all
+from metassay.units.record import OK, Divided, Part, Text
+
+TASK = "abstract"  # what texts with labelled sentences are
+
+
+def label_of(sentence: Span, text: str, parts: Sequence[tuple[str, Sequence[Span]]]) -> str:
+    """The part that covers more than half of a sentence's characters; `none` if no part does.
+
+    `parts`: names, and where their pieces stand in the text. White space does not count. Of parts
+    that overlap, the one that covers most of the sentence, and of equals the first.
+    """
+    inside = [at for at in range(sentence.start, sentence.end) if not text[at].isspace()]
+    label, most = NONE, len(inside) / 2
+    for name, pieces in parts:
+        near = [(a, b) for a, b in pieces if a < sentence.end and b > sentence.start]
+        covered = sum(any(start <= at < end for start, end in near) for at in inside) if near else 0
+        if covered > most:
+            label, most = name, covered
+    return label
+
+
+def of_rows(rows: Rows) -> Documents:
+    """The texts that have facets, in sentences of our splitter, each with the facet it lies in.
+
+    A facet's text is sought in the text; where it is found is where the facet is. A sentence that
+    no facet covers by more than half is `none`, also where part of a facet was not found. Notes
+    count these, and say how much of the texts all facets cover. Texts without facets are left out.
+    """
+    found = Documents(problems=rows.problems, warnings=rows.warnings)
+    facets: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    for row in rows.segments:
+        facets[row.doc_id, row.author].append((row.part, row.text))
+    every, absent = Counter[str](), Counter[str]()
+    for text in rows.texts:
+        said = facets[text.doc_id, text.author]
+        if text.part != FULL or text.text is None or not said:
+            continue
+        located: list[tuple[str, Sequence[Span]]] = []
+        for facet, part in said:
+            where = find_all(part, text.text)
+            located.append((facet, [place.span for place in where.located]))
+            every[facet] += 1
+            absent[facet] += bool(where.made_up)
+        labelled = [Sentence(s, label_of(s, text.text, located)) for s in sentences(text.text)]
+        found.documents.append(DocumentRow(text.at, text.doc_id, text.text, labelled, text.author))
+    lost = [f"{facet} {n:,} of {every[facet]:,}" for facet, n in absent.items() if n]
+    if lost:
+        what = "facets of the dataset that are not, or not wholly, in their texts"
+        found.notes.append(f"{what}: {', '.join(lost)}")
+    return _with_coverage(found)
+
+
+def _with_coverage(found: Documents) -> Documents:
+    labels = [[said.label for said in one.sentences] for one in found.documents]
+    none, sentences_ = sum(one.count(NONE) for one in labels), sum(map(len, labels))
+    whole = sum(NONE not in one for one in labels)
+    if none:
+        found.notes.append(
+            f"{none:,} of {sentences_:,} sentences are in no facet of the dataset; of {whole:,} of"
+            f" {len(labels):,} texts every sentence is in one"
+        )
+    return found
+
+
+class Predicted(NamedTuple):
+    """Rows of SEGMENTED, and what their owner should know: lines without any text."""
+
+    labels: pd.DataFrame
+    notes: tuple[str, ...]
+
+
+def texts_of(texts: pd.DataFrame, sentences: pd.DataFrame) -> list[Text]:
+    """The texts as segmentations read them, with their sentences; sorted by document and author.
+
+    Nothing of the right labels is in them.
+    """
+    spans: dict[tuple[str, str], list[Span]] = {}
+    ordered = sentences.sort_values(["doc_id", "author", "position"])
+    columns = ("doc_id", "author", "start", "end")
+    for doc_id, author, start, end in zip(*(ordered[name] for name in columns), strict=True):
+        spans.setdefault((doc_id, author), []).append(Span(start, end))
+    written = zip(*(texts[name] for name in ("doc_id", "author", "text")), strict=True)
+    return [
+        Text(
+            TASK,
+            Part(FULL, text, [Span(0, len(text))], OK),
+            [],
+            *(doc_id, author),
+            sentences=spans[doc_id, author],
+        )
+        for doc_id, author, text in sorted(written)
+    ]
+
+
+def predict(
+    texts: Sequence[Text], name: str, segmentation: Chosen, resources: Resources
+) -> Predicted:
+    """Divide the texts, and label each sentence by the part that covers more than half of it.
+
+    A sentence that no part covers is `none`. Where the segmentation failed on a text, its sentences
+    that no part covers have the failure's status and no label: unknown is not wrong.
+    """
+    block = segmentation.options.model_dump(mode="json", exclude_unset=True)
+    recipe = printed({"kind": segmentation.kind} | block)
+    divided: Divided = segmentation.record.divide(texts, segmentation.options, resources)
+    rows = [
+        (name, text.doc_id, text.author, place, *said, recipe)
+        for text, parts in zip(texts, divided.parts, strict=True)
+        for place, said in enumerate(_labels(text, parts))
+    ]
+    return Predicted(pd.DataFrame(rows, columns=list(SEGMENTED.columns)), divided.notes)
+
+
+def _labels(text: Text, parts: Sequence[Part]) -> list[tuple[str, str | None]]:
+    """The status and label of each sentence."""
+    whole, failed = text.full.text or "", next((p.status for p in parts if p.status != OK), None)
+    known = [(part.name, part.pieces) for part in parts if part.status == OK]
+    found = [label_of(sentence, whole, known) for sentence in text.sentences or ()]
+    return [(failed, None) if failed and label == NONE else (OK, label) for label in found]
+
+
+def label_notes(segmentation: Chosen, right: Collection[str]) -> list[str]:
+    """Where the facets that a segmentation may find are not the labels of the data."""
+    facets = set(segmentation.record.facets(segmentation.options))
+    unknown, never = sorted(facets - set(right)), sorted(set(right) - facets - {NONE})
+    notes = []
+    if unknown:
+        notes.append(
+            f"no sentence has the label {', '.join(unknown)}, which it may give: there it is wrong;"
+            " options > labels can make labels of the data count as its facets"
+        )
+    if facets and never:
+        notes.append(f"it never gives the label {', '.join(never)}, which sentences have")
+    return notes

@@ -1,1 +1,0 @@
-"""Testing segmentations: texts whose sentences have a gold label, from raw files to scores."""

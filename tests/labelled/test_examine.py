@@ -1,0 +1,236 @@
+"""Judges, given verdicts and raters beside right answers: cards worked by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from metassay.labelled.examine import Evidence, examine
+from metassay.meta_evaluation.options import MetaOptions
+from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
+from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD, VERDICTS
+from metassay.tables.judgments import JUDGMENTS
+from metassay.tables.pairs import PAIRS
+from metassay.tables.parquet import as_written, empty
+from metassay.tables.ratings import RATINGS
+
+OPTIONS = MetaOptions(resamples=20, confidence=0.95, seed=1)
+ENTAILED, NOT, NEUTRAL, AGAINST = "entailed", "not_entailed", "neutral", "contradicted"
+
+
+def gold_of(*labels, subset="test", kind="full", start=0):
+    """Items of one subset and kind; `split` and None are without a right answer."""
+    rows = [
+        {
+            "item": f"i{number:02}",
+            "subset": subset,
+            "kind": kind,
+            "cluster": f"c{number}",
+            "label": None if label in ("split", None) else label,
+            "unlabelled": {"split": "split", None: "no_label"}.get(label),
+        }
+        for number, label in enumerate(labels, start=start)
+    ]
+    return pd.DataFrame(rows, columns=list(GOLD.columns))
+
+
+def answered(gold, answers, *, judge="j", instrument="entailment"):
+    """One premise an item; an answer is a label, a status without one, or (label, probability)."""
+    pairs, judgments = [], []
+    for item, answer in zip(gold["item"], answers, strict=True):
+        label, probability = answer if isinstance(answer, tuple) else (answer, None)
+        known = label in (ENTAILED, NOT, NEUTRAL, AGAINST)
+        pairs.append(
+            {
+                **dict.fromkeys(PAIRS.columns),
+                **{"pair_id": f"p{item}", "instrument": instrument, "measure": "verdict"},
+                **{"doc_id": item, "author": "item", "part": "full", "position": 0},
+                **{"citation": -1, "premise": "A", "hypothesis": "B", "repeats": ""},
+            }
+        )
+        judgments.append(
+            {
+                **dict.fromkeys(JUDGMENTS.columns),
+                **{"pair_id": f"p{item}", "judge": judge, "status": "ok" if known else label},
+                **{"label": label if known else None, "probability": probability},
+                **{"attempts": 1, "recipe": "sig"},
+            }
+        )
+    return pd.DataFrame(pairs), pd.DataFrame(judgments).astype({"probability": "float64"})
+
+
+def examined(gold, answers=None, *, ratings=None, given=None, instrument="entailment"):
+    pairs, judgments = answered(gold, answers or [NOT] * len(gold), instrument=instrument)
+    evidence = Evidence(
+        pairs=pairs,
+        judgments=judgments if answers else empty(JUDGMENTS),
+        gold=as_written(GOLD, gold),
+        ratings=empty(RATINGS) if ratings is None else ratings,
+        given=empty(GIVEN_VERDICTS) if given is None else given,
+    )
+    found = examine(evidence, OPTIONS)
+    as_written(VERDICTS, found.verdicts)
+    as_written(JUDGE_CARDS, found.cards)
+    as_written(CALIBRATION, found.bins)
+    return found
+
+
+def card(found, judge="j", *, study="test", part="full"):
+    """Value, or n, of each statistic of one card."""
+    rows = found.cards
+    mine = rows[(rows["judge"] == judge) & (rows["study"] == study) & (rows["part"] == part)]
+    return mine.set_index("statistic")
+
+
+def test_unknown_is_counted_and_never_wrong_or_right():
+    # Of eight items with an answer the judge gets four of six right; it abstains of one and fails
+    # on another. What is split or unlabelled is in no number.
+    gold = gold_of(ENTAILED, ENTAILED, ENTAILED, ENTAILED, NOT, NOT, NOT, NOT, "split", None)
+    answers = [ENTAILED, ENTAILED, NOT, "abstained", NOT, NOT, ENTAILED, "refused", NOT, NOT]
+    found = examined(gold, answers)
+    made = card(found)
+    value = made["value"].to_dict()
+    cells = [value[name] for name in ("true_pass", "false_fail", "false_pass", "true_fail")]
+    assert cells == [2, 1, 1, 2]
+    assert value["agreement"] == pytest.approx(4 / 6)
+    assert value["f1"] == pytest.approx(2 / 3)
+    assert value["abstained"] == value["failed"] == pytest.approx(1 / 8)
+    assert value["agreement_at_least"] == pytest.approx(4 / 8)
+    assert value["agreement_at_most"] == pytest.approx(6 / 8)
+    assert made.loc["agreement", ["n", "n_judged", "n_missing", "n_split"]].tolist() == [6, 8, 2, 1]
+    assert "auroc" not in made.index
+    assert "accuracy_3way" not in made.index
+    assert found.notes == [
+        "j: 1 of 10 items have no verdict (status abstained): accuracy is given without them, and"
+        " in bounds with them",
+        "j: 1 of 10 items have no verdict (status refused): accuracy is given without them, and in"
+        " bounds with them",
+    ]
+
+
+def test_probabilities_give_auroc_and_calibration_of_the_unsure_too():
+    gold = gold_of(ENTAILED, ENTAILED, NOT, NOT)
+    answers = [(ENTAILED, 0.9), ("abstained", 0.4), ("abstained", 0.6), (NOT, 0.1)]
+    found = examined(gold, answers)
+    made = card(found)
+    assert made.loc["auroc", "value"] == pytest.approx(3 / 4)
+    assert made.loc["auroc", "n"] == 4
+    assert made.loc["agreement", "n"] == 2
+    assert made.loc["brier", "value"] == pytest.approx((0.01 + 0.36 + 0.36 + 0.01) / 4)
+    assert found.bins["n"].sum() == 4
+    assert made["threshold"].isna().all()  # the judge gave the labels itself
+
+
+def test_three_labels_are_counted_in_three_and_in_two():
+    gold = gold_of(ENTAILED, ENTAILED, NEUTRAL, NEUTRAL, AGAINST, AGAINST)
+    answers = [ENTAILED, NEUTRAL, NEUTRAL, AGAINST, AGAINST, AGAINST]
+    value = card(examined(gold, answers, instrument="three_way"))["value"]
+    assert value["agreement"] == pytest.approx(5 / 6)  # neutral for contradicted is not entailed
+    assert value["accuracy_3way"] == pytest.approx(4 / 6)
+    assert value["balanced_accuracy_3way"] == pytest.approx((1 / 2 + 1 / 2 + 1) / 3)
+    assert value["macro_f1_3way"] == pytest.approx((2 / 3 + 1 / 2 + 4 / 5) / 3)
+    # Judges that were asked in two are held against the same answers, in two.
+    value = card(examined(gold, [ENTAILED, NOT, NOT, NOT, NOT, NOT]))["value"]
+    assert value["agreement"] == pytest.approx(5 / 6)
+    assert "accuracy_3way" not in value
+
+
+def test_subsets_have_cards_and_a_plain_mean():
+    first = gold_of(ENTAILED, NOT, subset="R1")
+    second = gold_of(*[ENTAILED, NOT] * 4, subset="R2", start=2)
+    gold = pd.concat([first, second], ignore_index=True)
+    answers = [ENTAILED, NOT, *[ENTAILED, ENTAILED] * 4]
+    found = examined(gold, answers)
+    values = {
+        study: card(found, study=study).loc["agreement", "value"]
+        for study in ("R1", "R2", "all subsets", "mean of subsets")
+    }
+    assert values == pytest.approx(
+        {"R1": 1.0, "R2": 0.5, "all subsets": 0.6, "mean of subsets": 0.75}
+    )
+    one, two = (card(found, study=study).loc["agreement"] for study in ("R1", "R2"))
+    mean = card(found, study="mean of subsets").loc["agreement"]
+    below = np.hypot(one["value"] - one["low"], two["value"] - two["low"]) / 2
+    assert mean["low"] == pytest.approx(0.75 - below)
+    assert (mean["n"], mean["n_judged"]) == (10, 10)
+    assert "labels_sensitivity" not in card(found, study="mean of subsets").index
+    single = examined(first, answers[:2])
+    assert set(single.cards["study"]) == {"R1"}
+
+
+def test_kinds_have_cards_of_what_is_detected_and_of_false_alarms():
+    edits = gold_of(NOT, NOT, NOT, NOT, kind="negation")
+    same = gold_of(ENTAILED, ENTAILED, kind="paraphrase", start=4)
+    gold = pd.concat([edits, same], ignore_index=True)
+    found = examined(gold, [NOT, NOT, NOT, ENTAILED, ENTAILED, NOT])
+    assert card(found, part="negation").loc["specificity", "value"] == pytest.approx(3 / 4)
+    assert np.isnan(card(found, part="negation").loc["sensitivity", "value"])
+    assert card(found, part="paraphrase").loc["sensitivity", "value"] == pytest.approx(1 / 2)
+    assert card(found).loc["agreement", "value"] == pytest.approx(4 / 6)
+
+
+def given_verdicts(rows):
+    made = pd.DataFrame(rows, columns=["item", "judge", "label", "probability"])
+    return as_written(GIVEN_VERDICTS, made.assign(status="ok", recipe="given|reader:x"))
+
+
+def test_given_verdicts_are_cards_of_their_items_which_all_judges_have_too():
+    gold = gold_of(ENTAILED, ENTAILED, NOT, NOT)
+    given = given_verdicts([("i00", "paper", None, 0.5), ("i02", "paper", None, 0.49)])
+    found = examined(gold, [NOT, ENTAILED, NOT, NOT], given=given)
+    verdicts = found.verdicts.set_index(["judge", "item"])["label"]
+    assert verdicts["paper"].to_dict() == {"i00": ENTAILED, "i02": NOT}  # from .5 on
+    of_paper = card(found, "paper", study="items of paper")
+    assert of_paper.loc["agreement", ["value", "n", "threshold"]].tolist() == [1.0, 2, 0.5]
+    assert card(found, study="items of paper").loc["agreement", "value"] == pytest.approx(1 / 2)
+    assert card(found).loc["agreement", "value"] == pytest.approx(3 / 4)
+    # A judge is asked for no more than it was given: nothing is missing.
+    assert card(found, "paper").loc["agreement", "n_missing"] == 0
+    whole = given_verdicts([(item, "paper", NOT, None) for item in gold["item"]])
+    assert set(examined(gold, given=whole).cards["study"]) == {"test"}
+
+
+def test_a_rater_is_held_against_most_of_the_others():
+    # Items by raters a, b, c. Of item 2 the others of `a` are split; item 3 has nobody else.
+    said = {"a": [1, 0, 1, 1], "b": [1, 1, 1, None], "c": [1, 1, 0, None]}
+    ratings = pd.DataFrame(
+        [
+            {
+                **{"study": "s", "doc_id": f"i{number:02}", "author": "item", "part": "full"},
+                **{"unit": "claim:0", "rater": rater, "criterion": "entailed", "value": value},
+            }
+            for rater, values in said.items()
+            for number, value in enumerate(values)
+            if value is not None
+        ]
+    )
+    gold = gold_of(ENTAILED, ENTAILED, ENTAILED, ENTAILED)
+    found = examined(gold, ratings=as_written(RATINGS, ratings))
+    assert set(found.cards["judge"]) == {"a", "b", "c"}
+    a = card(found, "a").loc["agreement"]
+    assert (a["value"], a["n"], a["n_split"]) == (0.5, 2, 1)
+    assert card(found, "c").loc["agreement", ["value", "n"]].tolist() == pytest.approx([1 / 2, 2])
+    assert found.verdicts.empty
+    abstained = ratings.assign(value=ratings["value"].where(ratings["rater"] != "b"))
+    found = examined(gold, ratings=as_written(RATINGS, abstained))
+    assert card(found, "b").loc["abstained", "value"] == 1
+    assert card(found, "a").loc["agreement", ["value", "n"]].tolist() == pytest.approx([1 / 3, 3])
+
+
+def test_nothing_to_hold_against_is_no_card():
+    gold = gold_of(None, None)
+    found = examined(gold, [NOT, ENTAILED])
+    assert found.cards.empty
+    assert len(found.verdicts) == 2
+
+
+def test_the_order_of_rows_changes_no_number():
+    gold = pd.concat([gold_of(ENTAILED, NOT, ENTAILED), gold_of(NOT, "split", start=3)])
+    answers = [(ENTAILED, 0.8), (NOT, 0.3), ("abstained", 0.5), (ENTAILED, 0.7), (NOT, 0.2)]
+    pairs, judgments = answered(gold, answers)
+    none = {"ratings": empty(RATINGS), "given": empty(GIVEN_VERDICTS)}
+    first = examine(Evidence(pairs, judgments, gold.reset_index(drop=True), **none), OPTIONS)
+    mixed = gold.sample(frac=1, random_state=3).reset_index(drop=True)
+    second = examine(Evidence(pairs[::-1], judgments[::-1], mixed, **none), OPTIONS)
+    key = list(JUDGE_CARDS.key)
+    a, b = (one.cards.sort_values(key).reset_index(drop=True) for one in (first, second))
+    pd.testing.assert_frame_equal(a, b)
