@@ -1,7 +1,7 @@
 """report: tables -> reports/<benchmark>/: a web page, its numbers as CSV and Markdown, figures."""
 
 from metassay.core.stages import PUBLISHED
-from metassay.meta_evaluation.made import MADE
+from metassay.meta_evaluation.evaluate import MADE
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.reporting.headline import evaluation_numbers, write_numbers
 from metassay.reporting.names import ShownAs

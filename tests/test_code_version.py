@@ -25,7 +25,7 @@ from metassay.cli.project import refresh_code
 from metassay.core.errors import BadInput
 from metassay.core.options import Options
 from metassay.llm.needs import PromptFile
-from metassay.tables.index import TABLES
+from metassay.reporting.contract_page import TABLES
 from metassay.versions import closure as code_closure
 from metassay.versions import reading as code_reading
 from metassay.versions.closure import Code

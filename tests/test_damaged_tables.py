@@ -12,7 +12,7 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.project.validation import table_problems
-from metassay.tables.index import TABLES
+from metassay.reporting.contract_page import TABLES
 from metassay.tables.parquet import Column, Table, read, write
 
 SECRET = "Zanzibar"  # stands in every text; no message may show it

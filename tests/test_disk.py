@@ -15,11 +15,12 @@ from metassay.cli.main import main
 from metassay.core.atomic import whole_folder
 from metassay.core.disk import refusal
 from metassay.tables import parquet
-from metassay.tables.parquet import Table, text, write
+from metassay.tables.columns import table
+from metassay.tables.parquet import write
 from stages import doorway
 from stages.declared import Declared
 
-NOTES = Table("notes", "Anything.", ("key",), {"key": text("a key")})
+NOTES = table("notes", "Anything.", "key", "key text: a key")
 LONG = pd.DataFrame({"key": [f"{number:064x}" for number in range(2000)]})
 
 

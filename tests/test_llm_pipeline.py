@@ -18,7 +18,7 @@ from metassay.cli.main import main
 from metassay.cli.run_summary import closing as end
 from metassay.core.params import load
 from metassay.llm import client
-from metassay.tables.index import TABLES
+from metassay.reporting.contract_page import TABLES
 from metassay.tables.parquet import read
 from stages.doorway import BAD_INPUT
 from tests.conftest import ROOT, copy_project

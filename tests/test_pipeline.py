@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 
 from metassay.project.validation import table_problems
-from metassay.tables.index import TABLES
+from metassay.reporting.contract_page import TABLES
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import read
 from tests.stage_setup import take_from_run_cache

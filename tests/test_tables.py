@@ -9,10 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.reporting.contract_page import describe
-from metassay.tables.confounds import CONFOUNDS
+from metassay.meta_evaluation.confounds import CONFOUNDS
+from metassay.reporting.contract_page import TABLES, describe
 from metassay.tables.documents import TEXTS
-from metassay.tables.index import TABLES
 from metassay.tables.pairs import PAIRS
 from metassay.tables.parquet import empty, read, write
 from metassay.tables.ratings import RATINGS

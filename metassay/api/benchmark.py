@@ -6,7 +6,7 @@ import pandas as pd
 
 from metassay.core.errors import BadInput
 from metassay.core.naming import name_problem
-from metassay.tables.index import TABLES
+from metassay.reporting.contract_page import TABLES
 from metassay.tables.parquet import read
 
 

@@ -20,9 +20,9 @@ from metassay.core.errors import BadInput
 from metassay.format.frames import to_csv
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.agreement import agreement
-from metassay.meta_evaluation.evaluate import Progress, evaluate
+from metassay.meta_evaluation.analysis import Evaluation, Progress
+from metassay.meta_evaluation.evaluate import MADE, evaluate
 from metassay.meta_evaluation.layouts import Groups
-from metassay.meta_evaluation.made import MADE
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.reporting.sentences import certificates
 from metassay.tables.certificates import CERTIFICATES
@@ -282,16 +282,13 @@ def _tables(
     rated = ratings.table
     told = None if progress is None else lambda table: progress(f"{what}{table}")
     if scores is not None:
-        made = evaluate(
-            scores.table,
-            rated,
-            said.criteria,
-            said.better,
-            said.options,
+        evaluation = Evaluation(
+            *(scores.table, rated, said.criteria, said.better, said.options),
             groups=read.groups,
             progress=told,
             note=notes.append,
         )
+        made = evaluate(evaluation)
     else:
         made = {"agreement": agreement(rated, said.criteria, said.options)}
     return {**made, "raters": rater_means(rated)}

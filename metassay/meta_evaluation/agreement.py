@@ -1,4 +1,4 @@
-"""x"""
+"""The tables `agreement` and `rating_summaries`: people against people, and what they gave."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from metassay.core.options import Criterion
+from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.options import BELOW_OTHERS, MetaOptions
 from metassay.meta_evaluation.study import (
     VERSUS,
@@ -31,8 +32,53 @@ from metassay.statistics.correlation import COEFFICIENTS, WEIGHTED
 from metassay.statistics.correlation import Coefficient as Correlation
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.resampling import draw, expanded_percentiles
+from metassay.tables.columns import table
 from metassay.tables.names import REFERENCE
-from metassay.tables.raters import AGREEMENT, RATING_SUMMARIES
+
+AGREEMENT = table(
+    "agreement",
+    "how far raters agree",
+    "study criterion coefficient rater_a rater_b",
+    """
+    study
+    criterion text: the criterion
+    coefficient percent|cohen_kappa|cohen_kappa_linear|cohen_kappa_quadratic|count_f1_0|
+      count_f1_1|count_f1_2|spearman_with_others|kendall_with_others|spearman_below_others|
+      fleiss_kappa|krippendorff_alpha_nominal|krippendorff_alpha_ordinal|
+      krippendorff_alpha_interval|icc1|icc2|icc3|icc1k|icc2k|icc3k: the coefficient; 1 is
+      perfect agreement. spearman_below_others: how far a rater's agreement with the others, the
+      mean correlation with each, lies below theirs among themselves; its intervals draw texts, and
+      hold for all raters at once
+    rater_a text: a rater, or `all`
+    rater_b text: another rater, `others` (the mean of the others), or `all`
+    value real?: the coefficient; null if undefined
+    low real?: lower end of the bootstrap interval over the things rated
+    high
+    n integer: things that both raters rated (`all`: two raters or more; ICC: every rater)
+    n_missing integer: things that somebody rated and that are not counted in n
+    n_resamples integer: resamples that have a coefficient
+    """,
+)
+RATING_SUMMARIES = table(
+    "rating_summaries",
+    "what people gave on average, in all, to each system and by each rater. Ratings count as they"
+    " are, one for each text or claim; comparisons are in `preferences`",
+    "study criterion part of name",
+    """
+    study criterion part
+    of all|author|rater: whose ratings: all of systems' texts; those of one author's texts; or those
+      that one rater gave to systems' texts
+    name text: the author or rater; empty for `all`
+    mean real?: mean of the ratings; null if there is none
+    low real?: lower end of the mean's interval, for these systems and raters and other documents,
+      from a bootstrap over documents; null with one document
+    high
+    sd real?: standard deviation of the ratings, divided by n (ddof 0); null if there is none
+    n integer: ratings that the mean rests on
+    n_missing integer: ratings without a value: the rater abstained, or the cell is empty
+    n_documents integer: documents that have a rating with a value
+    """,
+)
 
 ALL = "all"  # agreement.rater_a and rater_b where the coefficient is of all raters together
 OTHERS = "others"  # agreement.rater_b where rater_a is held against the mean of the others
@@ -59,20 +105,16 @@ def agreement(
 ) -> pd.DataFrame:
     """One row per coefficient, and per pair of raters or rater where it is theirs.
 
-    A thing rated is one unit (text, claim or comparison) of one part. The criterion's declared
-    scale says what is asked (on an interval scale kappa would count 79 and 80 as plain
-    disagreement):
+    A thing rated is one unit (text, claim or comparison) of one part. By the criterion's scale:
 
     - of each two raters: `percent`; on nominal and ordinal scales `cohen_kappa`; on ordinal ones
-      its two weighted forms; of counts, `count_f1` with three tolerances;
-    - of each rater and the mean of the others of the same things, unless the scale is nominal:
-      `spearman_with_others` and `kendall_with_others`, with rater_b = `others`;
-    - of each of three raters or more, unless the scale is nominal: `spearman_below_others`, how far
-      the rater's agreement with the others lies below theirs among themselves. Its intervals hold
-      for all raters at once and draw texts, with all that was rated of them;
-    - of all, with rater_a = rater_b = `all`: Krippendorff's alpha (counts are an interval scale);
-      Fleiss' kappa on nominal and ordinal scales; the six ICC unless the scale is nominal, of the
-      things that every rater rated.
+      its two weighted forms; of counts, `count_f1` with three tolerances (on an interval scale
+      kappa would count 79 and 80 as plain disagreement);
+    - unless it is nominal, of each rater and the mean of the others of the same things:
+      `spearman_with_others`, `kendall_with_others`; and of each of three raters or more
+      `spearman_below_others`, whose intervals draw texts with all that was rated of them;
+    - of all: Krippendorff's alpha (counts are an interval scale); Fleiss' kappa on nominal and
+      ordinal scales; the six ICC unless the scale is nominal, of the things that all rated.
 
     Intervals draw the things that the coefficient takes again, the raters stay; things of one text
     count as independent. Two raters who share fewer than two things have no value. Abstentions
@@ -83,16 +125,18 @@ def agreement(
     rows: list[dict[str, object]] = []
     rated = oriented(ratings.dropna(subset="value"), criteria)
     for (study, criterion), group in rated.groupby(["study", "criterion"], sort=True):
-        raters, values, texts = _opinions(group)
+        # A rater who was asked a comparison both ways has one opinion of it: the mean.
+        opinions = group.groupby(["rater", *_KEY], sort=True)["value"].mean()
+        wide = opinions.unstack("rater").sort_index(axis=1)
+        values = even(wide.to_numpy(dtype=np.float64).T)
+        raters = [str(rater) for rater in wide.columns]
         scale = criteria[str(criterion)].scale
         for request in _requests(raters, values, scale):
             key = (str(study), str(criterion), *request[:3])
+            rng = generator(options.seed, "agreement", *key)
+            sure = options.confidence
             ends = agreement_interval(
-                request.used,
-                request.of,
-                n=options.resamples,
-                confidence=options.confidence,
-                rng=generator(options.seed, "agreement", *key),
+                request.used, request.of, n=options.resamples, confidence=sure, rng=rng
             )
             rows.append(
                 {
@@ -105,39 +149,22 @@ def agreement(
                     "n_resamples": ends.n_defined,
                 }
             )
-        if scale != "nominal":
-            rows += _below_others((str(study), str(criterion)), raters, values, texts, options)
+        if scale != "nominal" and len(raters) > 2:
+            texts, _ = pd.factorize(pd.MultiIndex.from_frame(wide.index.to_frame()[_KEY[:3]]))
+            of = str(study), str(criterion)
+            rows += _below_others(of, raters, values, texts.astype(np.intp), options)
     return frame_of(rows, AGREEMENT)
 
 
 def _below_others(
-    key: tuple[str, str],
-    raters: Sequence[str],
-    values: Array,
-    texts: Units,
-    options: MetaOptions,
+    key: tuple[str, str], raters: Sequence[str], values: Array, texts: Units, options: MetaOptions
 ) -> Iterator[dict[str, object]]:
-    if len(raters) < 3:
-        return
-    found = below_others(
-        values,
-        texts,
-        n=options.resamples,
-        confidence=options.confidence,
-        rng=generator(options.seed, "agreement", *key, BELOW_OTHERS),
-    )
-    for rater, one in zip(raters, found, strict=True):
+    rng = generator(options.seed, "agreement", *key, BELOW_OTHERS)
+    sure = options.confidence
+    below = below_others(values, texts, n=options.resamples, confidence=sure, rng=rng)
+    for rater, numbers in zip(raters, below, strict=True):
         named = zip(AGREEMENT.key, (*key, BELOW_OTHERS, rater, OTHERS), strict=True)
-        yield {**dict(named), **one._asdict()}
-
-
-def _opinions(group: pd.DataFrame) -> tuple[list[str], Array, Units]:
-    # A rater who was asked a comparison both ways has one opinion of it: the mean.
-    opinions = group.groupby(["rater", *_KEY], sort=True)["value"].mean()
-    table = opinions.unstack("rater").sort_index(axis=1)
-    values = even(table.to_numpy(dtype=np.float64).T)
-    texts, _ = pd.factorize(pd.MultiIndex.from_frame(table.index.to_frame()[_KEY[:3]]))
-    return [str(rater) for rater in table.columns], values, texts.astype(np.intp)
+        yield {**dict(named), **numbers._asdict()}
 
 
 def oriented(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.DataFrame:
@@ -168,8 +195,7 @@ def _requests(raters: Sequence[str], values: Array, scale: Scale) -> Iterator[_R
     if scale != "nominal":
         taken = rated_items(values, len(raters))
         for kind in get_args(Icc):
-            of = partial(coefficients.icc, kind=kind)
-            yield _Request(kind, ALL, ALL, of, *taken)
+            yield _Request(kind, ALL, ALL, partial(coefficients.icc, kind=kind), *taken)
 
 
 def _with_others(raters: Sequence[str], values: Array) -> Iterator[_Request]:
@@ -178,8 +204,7 @@ def _with_others(raters: Sequence[str], values: Array) -> Iterator[_Request]:
         for coefficient in _WITH_OTHERS:
             value = float(COEFFICIENTS[coefficient](*used))
             of = partial(_weighted_correlation, coefficient=coefficient)
-            named = f"{coefficient}_with_others", name, OTHERS
-            yield _Request(*named, of, used, missing, value)
+            yield _Request(f"{coefficient}_with_others", name, OTHERS, of, used, missing, value)
 
 
 def _value(request: _Request) -> float:
@@ -191,8 +216,7 @@ def _value(request: _Request) -> float:
 
 
 def _weighted_correlation(pair: Array, weights: Array, coefficient: Correlation) -> Array:
-    each = np.arange(pair.shape[1])
-    return WEIGHTED[coefficient](pair[0], pair[1], each, weights)
+    return WEIGHTED[coefficient](pair[0], pair[1], np.arange(pair.shape[1]), weights)
 
 
 _WITH_OTHERS: tuple[Correlation, ...] = ("spearman", "kendall")
@@ -214,13 +238,6 @@ _PAIRWISE: dict[Scale, dict[str, coefficients.Coefficient]] = {
 }
 
 
-class _Drawn(NamedTuple):
-    """Resamples of the documents that have a rating with a value."""
-
-    documents: pd.Index
-    counts: Array  # (resamples, documents)
-
-
 def rating_summaries(
     ratings: pd.DataFrame, criteria: Mapping[str, Criterion], options: MetaOptions
 ) -> pd.DataFrame:
@@ -239,10 +256,9 @@ def rating_summaries(
         documents = pd.Index(sorted(group.loc[group["value"].notna(), "doc_id"].unique()))
         rng = generator(options.seed, "rating_summaries", *named)
         shape = (1, len(documents))
-        counts = draw(shape, resample="documents", n=options.resamples, rng=rng).documents
-        drawn = _Drawn(documents, counts.astype(np.float64))
+        drawn = draw(shape, resample="documents", n=options.resamples, rng=rng).documents
         for of, name, mine in _views(group):
-            summary = _summary(mine, drawn, options.confidence)
+            summary = _summary(mine, documents, drawn.astype(np.float64), options.confidence)
             rows.append(dict(zip(RATING_SUMMARIES.key, [*named, of, name], strict=True)) | summary)
     return frame_of(rows, RATING_SUMMARIES)
 
@@ -257,13 +273,16 @@ def _views(group: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
         yield "rater", str(name), mine
 
 
-def _summary(mine: pd.DataFrame, drawn: _Drawn, confidence: float) -> dict[str, object]:
+def _summary(
+    mine: pd.DataFrame, documents: pd.Index, drawn: Array, confidence: float
+) -> dict[str, object]:
+    """`drawn` (resamples, documents): of the documents that have a rating with a value."""
     given = mine.dropna(subset="value")
     values = given["value"].to_numpy(dtype=np.float64)
     of_document = given.groupby("doc_id")["value"].agg(["sum", "count"])
-    each = of_document.reindex(drawn.documents, fill_value=0).to_numpy(dtype=np.float64)
+    each = of_document.reindex(documents, fill_value=0).to_numpy(dtype=np.float64)
     # einsum and not @: BLAS adds up in an order that depends on the processor.
-    sums, counts = np.einsum("rd,dk->kr", drawn.counts, each)
+    sums, counts = np.einsum("rd,dk->kr", drawn, each)
     means = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
     low, high = expanded_percentiles(means[:, None], len(of_document), confidence)
     return {
@@ -275,3 +294,39 @@ def _summary(mine: pd.DataFrame, drawn: _Drawn, confidence: float) -> dict[str, 
         "n_missing": len(mine) - values.size,
         "n_documents": len(of_document),
     }
+
+
+ANALYSIS = Analysis(
+    (AGREEMENT,),
+    lambda of: [agreement(of.ratings, of.criteria, of.options)],
+    Page(
+        "agreement",
+        "Agreement between raters",
+        """
+        1 is perfect agreement. Kappa and alpha are 0 where raters agree no more than by chance.
+        Brackets hold the bootstrap interval over the things rated. n counts the things that both
+        raters rated; for all raters together, those with two ratings or more; for icc, those that
+        everybody rated. Missing counts the other things that somebody rated. spearman_below_others
+        is how far a rater’s agreement with the others lies below theirs with each other: 0 is as
+        good as theirs, and a rater whose whole interval is above 0 is named. Of raters who are
+        equal, somebody would be named by about one criterion in 20.
+        """,
+    ),
+)
+OF_MEANS = Analysis(
+    (RATING_SUMMARIES,),
+    lambda of: (
+        [] if of.rubrics is None else [rating_summaries(of.ratings, of.criteria, of.options)]
+    ),
+    Page(
+        "people",
+        "What people gave",
+        """
+        Below each mean stand its interval, for other documents and the same systems and raters, the
+        standard deviation of the ratings (divided by n), and how many ratings it rests on. The
+        figure has every criterion on one scale, from its worst end to its best, and shows how far
+        each mean would move with other documents: the narrower, the surer.
+        """,
+        "violins",
+    ),
+)

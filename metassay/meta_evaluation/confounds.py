@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.gather import Gathered, directed_places, run_test
 from metassay.meta_evaluation.options import ANY_SHAPE, MEASURED, SYSTEM, VANISHES, MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, frame_of
@@ -26,8 +27,35 @@ from metassay.statistics.partials import (
     residuals_first,
     rests_of_any_shape,
 )
-from metassay.tables.confounds import CONFOUNDS
+from metassay.tables.columns import ORIENTED, OTHERS, table
 from metassay.tables.names import NO_JUDGE
+
+CONFOUNDS = table(
+    "confounds",
+    "whether a metric sees quality, or copying, length, or who wrote the text",
+    "study criterion part metric judge confound level statistic",
+    f"""
+    study criterion part metric judge
+    confound text: what may be behind it: `system`, or another metric
+    level
+    statistic metric|people|partial|partial_residuals_first|partial_of_any_shape|added|
+      lowest_25|lowest_50|lowest_75|lowest_100: what is correlated: the confound with the
+      `metric`, or with `people`; or the metric with people, either with the confound held constant
+      (`partial`, on a straight line; by Spearman also `partial_residuals_first`;
+      `partial_of_any_shape`, by a curve of any shape, on which verdicts rest), or with the confound
+      `added` to the metric, or on the texts that have least of the confound (`lowest_`, per cent)
+    coefficient
+    value real?: the correlation. {ORIENTED}
+    low real?: {OTHERS}; only of `metric`, `people`, `partial` and `partial_of_any_shape`
+    high
+    p real?: a small p shows that a relation is left. It is adjusted for all metrics. Only
+      `partial_of_any_shape` has one, and `partial` of the system, where half or more of the plain
+      correlation goes
+    n integer: what it rests on: texts, documents or systems, by the level; of what is partial,
+      texts
+    n_missing integer: texts of the study that lack a number that it needs
+    """,
+)
 
 SHARES = (25, 50, 75, 100)  # per cent of the texts, those with least of the confound
 
@@ -44,40 +72,32 @@ def confounds(found: Sequence[Gathered], options: MetaOptions) -> pd.DataFrame:
     """One row per directed metric, confound, level and statistic.
 
     Metrics and people are turned so that more is better; a confound stays as measured. Confounds
-    are coverage, density, words, those that options.confounds names, and the system.
+    are coverage, density, words, those that options.confounds names, and the system. CONFOUNDS says
+    what the statistics are; beside that:
 
-    - `metric`, `people`: the confound's correlation with each, at the level.
-    - `partial`: the metric with people, the confound held constant at that level on a straight line
-      (ranks first for Spearman); of the system, both less the system's mean.
-    - `partial_residuals_first`: with Spearman, the other way of making ranks partial.
-    - `partial_of_any_shape`: the metric with people when a curve of any shape in the confound is
-      taken out of both (`partials.less_any_shape`). A metric that saturates with length, beside
+    - `partial`: the confound held constant at that level (ranks first for Spearman); of the system,
+      both sides less the system's mean.
+    - `partial_of_any_shape`: `partials.less_any_shape`. A metric that saturates with length, beside
       people who like length up to a point, has a `partial` and nothing here.
-
-    p says whether what is left is more than chance, where half or more of the plain correlation
-    goes: of `partial_of_any_shape`, and of `partial` given the system. It is the exact test of the
-    certificates on what is left of both sides, adjusted for all metrics of the study.
-
-    - `added`, global alone: the mean of the standardised metric and confound against people; where
-      it is higher than the metric's own, people see something in the confound that the metric does
-      not.
-    - `lowest_25` ..., global alone: the metric against people on the quarter of the texts with
-      least of the confound (ties with the last one included); `lowest_100` on all that have it.
+    - p: whether what is left is more than chance, by the exact test of the certificates on what is
+      left of both sides, adjusted for all metrics of the study.
+    - `added`, global alone: the mean of the standardised metric and confound; where it is higher
+      than the metric's own, people see something in the confound that the metric does not.
+    - `lowest_25` ..., global alone: ties with the last text included; `lowest_100`: all that have
+      the confound.
 
     Confounds that a study has no scores of have no rows, nor has `system` where there is one
     system, or at system level; and there is no partial of tau-c. Intervals are those of the
     certificates. n_missing counts the texts that the study knows by a rating or by any score and
     that lack a number needed here.
     """
-    rows = [row for one in found for row in _of_study(one, options)]
-    return frame_of(rows, CONFOUNDS)
+    return frame_of([row for one in found for row in _of_study(one, options)], CONFOUNDS)
 
 
 def _of_study(found: Gathered, options: MetaOptions) -> Iterator[dict[str, object]]:
     study = found.study
-    values = [study.human, *(one.values for one in study.metrics)]
-    texts = np.any(np.isfinite(values), axis=0)
-    named = {*MEASURED, *options.confounds}
+    texts = np.any(np.isfinite([study.human, *(one.values for one in study.metrics)]), axis=0)
+    named, sure = {*MEASURED, *options.confounds}, options.confidence
     controls: dict[str, Array | None] = {
         one.metric: one.values
         for one in study.metrics
@@ -92,6 +112,8 @@ def _of_study(found: Gathered, options: MetaOptions) -> Iterator[dict[str, objec
                 continue
             for measured, statistic, value in _at(found, level, name, control, rests, options):
                 complete = np.all(np.isfinite(value.needed), axis=0)
+                left = value.left
+                ends = (np.nan,) * 2 if left is None else interval(left, confidence=sure)[:2]
                 yield {
                     **study.key,
                     **measured.key,
@@ -99,7 +121,8 @@ def _of_study(found: Gathered, options: MetaOptions) -> Iterator[dict[str, objec
                     "level": level,
                     "statistic": statistic,
                     "coefficient": options.coefficient,
-                    **_numbers(value, options.confidence),
+                    **{"value": value.value, "low": ends[0], "high": ends[1]},
+                    **{"p": value.p, "n": value.n},
                     "n_missing": int(np.count_nonzero(texts & ~complete)),
                 }
 
@@ -118,13 +141,6 @@ def _same_texts(metric: Array, human: Array, control: Array) -> bool:
     return bool(np.array_equal(a & b, b & c) and np.array_equal(a & b, a & c))
 
 
-def _numbers(found: _Value, confidence: float) -> dict[str, object]:
-    low = high = np.nan
-    if found.left is not None:
-        low, high = interval(found.left, confidence=confidence)[:2]
-    return {"value": found.value, "low": low, "high": high, "p": found.p, "n": found.n}
-
-
 def _at(
     found: Gathered,
     level: Level,
@@ -134,14 +150,13 @@ def _at(
     options: MetaOptions,
 ) -> Iterator[tuple[Measured, str, _Value]]:
     study, layout = found.study, found.study.layout
-    people = (
-        None if control is None else _correlated(control, study.oriented, level, study, options)
-    )
+    human = study.oriented
+    people = None if control is None else _correlated(control, human, level, study, options)
     left: dict[int, _Value] = {}  # what a verdict may rest on, by the metric's place
     for place, measured in directed_places(study):
         if measured.metric == name:
             continue  # a metric is no confound of itself
-        metric, human = measured.oriented, study.oriented
+        metric = measured.oriented
         if control is None or people is None:
             given = partial_given_system(metric, human, level, options.coefficient, layout)
             left[place] = _Value(given.value, given.n, (metric, human), given.left)
@@ -152,8 +167,8 @@ def _at(
             yield measured, "metric", of_metric
             yield measured, "people", people
             if level == "global":
-                for statistic, value in _pooled(metric, human, control, options, layout):
-                    yield measured, statistic, value
+                for pooled in _pooled(metric, human, control, options, layout):
+                    yield measured, *pooled
             rest = rests[place]
             of_rest = left_out(rest.metric, rest.human, level, options.coefficient, layout)
             left[place] = _Value(of_rest.value, rest.n, needed, of_rest)
@@ -181,8 +196,8 @@ def _p_of_rest(
     options: MetaOptions,
 ) -> dict[int, float]:
     """Adjusted p of what is left, if for any metric half or more goes; by the metric's place."""
-    study, at = found.study, found.levels[level]
-    plain = {place: at.left[place].value for place in left}
+    study = found.study
+    plain = {place: found.levels[level].left[place].value for place in left}
     gone = {i for i in left if left[i].value * np.sign(plain[i]) <= VANISHES * abs(plain[i])}
     if not gone:
         return {}
@@ -201,12 +216,9 @@ def _p_of_rest(
     # What is left counts only if it goes the way the whole goes.
     ways = np.array([[np.sign(plain[place])] for place in places])
     usable = (tested.signs == ways) & ~np.isnan(adjusted)
-    smallest = np.min(np.where(usable, adjusted, np.inf), axis=1)
-    return {
-        place: float(p)
-        for place, p in zip(places, smallest, strict=True)
-        if np.isfinite(p) and place in gone
-    }
+    smallest = np.min(np.where(usable, adjusted, np.inf), axis=1).tolist()
+    found_p = dict(zip(places, smallest, strict=True))
+    return {place: p for place, p in found_p.items() if np.isfinite(p) and place in gone}
 
 
 def _correlated(
@@ -231,3 +243,21 @@ def _pooled(
             *trio, "global", options.coefficient, share=share / 100, layout=layout
         )
         yield f"lowest_{share}", _Value(least.value, least.n, trio)
+
+
+ANALYSIS = Analysis(
+    (CONFOUNDS,),
+    lambda of: [confounds(of.gathered, of.options)],
+    Page(
+        "confounds",
+        "What else metrics see",
+        f"""
+        Compare each metric’s plain correlation with people with what is left of it when a confound
+        is held constant, whatever the shape of its effect. Where little is left, the metric mostly
+        measures how much is copied (coverage, density) or how long the text is (words). Where
+        little is left given the system, it tells systems apart, and not two texts of one system.
+        “!” marks where {100 * VANISHES:.0f} % or more goes. There a small p says that what is left
+        is still a relation.
+        """,
+    ),
+)

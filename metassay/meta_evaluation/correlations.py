@@ -1,9 +1,6 @@
-"""Tables of correlations of metrics with people, and with each other.
+"""Metrics with people and with each other: `correlations`, `components`, `metric_correlations`.
 
-`correlations` (each metric with each rated criterion of the same part), `components` (whether a
-metric agrees about systems, documents, or single texts), `metric_correlations` (metrics and human
-criteria two by two), and of the design `designs` (what counts by itself) and `strata` (each stratum
-by itself).
+And of the design `designs` (what counts by itself) and `strata` (each stratum by itself).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,11 +9,13 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 
+from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.gather import Gathered
 from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, frame_of, generator
-from metassay.statistics.components import COMPONENTS, correlate_at, variance_components
+from metassay.statistics.components import COMPONENTS as PARTS
+from metassay.statistics.components import correlate_at, variance_components
 from metassay.statistics.correlation import (
     COEFFICIENTS,
     LEVELS,
@@ -28,10 +27,74 @@ from metassay.statistics.exact_sums import Array
 from metassay.statistics.jackknife import Over, interval, left_out, left_out_all
 from metassay.statistics.layout import Index, numbered
 from metassay.statistics.resampling import Draws, draw, percentiles, resampled
-from metassay.tables.correlations import COMPONENTS as TABLE
-from metassay.tables.correlations import CORRELATIONS, METRIC_CORRELATIONS
+from metassay.tables.columns import ONE_SIDED, ORIENTED, OTHERS, table
 from metassay.tables.designs import DESIGNS, STRATA
 from metassay.tables.names import EACH_PART
+
+CORRELATIONS = table(
+    "correlations",
+    "metrics against human ratings",
+    "study criterion part metric judge level coefficient",
+    f"""
+    study criterion
+    part text: `full`, or a section or facet; `each` where the level is grouped
+    metric judge
+    level global|document|system|grouped: what is correlated: all texts; the texts of each document;
+      the systems' means; or (grouped) the texts of each part, averaged over the parts
+    coefficient
+    value real?: the correlation with its true sign; null if undefined
+    low real?: {OTHERS}; null where grouped
+    high
+    low_these_systems real?: lower end of the interval for these systems and other documents
+    high_these_systems real?: upper end of the interval
+    n integer: what it rests on: texts, documents, systems or parts, by the level
+    n_undefined integer: documents or parts that have no correlation; 0 at other levels
+    n_missing integer: {ONE_SIDED}
+    p real?: two-sided p of the exact test, which puts systems and documents in other orders. A
+      small one shows that metric and people are related. It is not adjusted for other metrics. Only
+      the coefficient that params.yaml names has one
+    recipe
+    """,
+)
+
+COMPONENTS = table(
+    "components",
+    "whether a metric agrees with people about systems, about documents, or text by text",
+    "study criterion part metric judge component",
+    f"""
+    study criterion part metric judge
+    component between_systems|between_documents|within: what is correlated: the systems' means; the
+      documents' means; or (within) each text's score less the level of its system and of its
+      document
+    coefficient
+    value real?: the correlation of this component; null if undefined. {ORIENTED}
+    low real?: {OTHERS}
+    high
+    p real?: as in `correlations`, for this component alone
+    n integer: what it rests on: systems, documents or texts, by the component
+    n_missing integer: {ONE_SIDED}
+    metric_share real?: share of the metric's variance that lies here
+    people_share real?: share of people's variance that lies here
+    """,
+)
+
+METRIC_CORRELATIONS = table(
+    "metric_correlations",
+    "how metrics and human criteria correlate with each other, two by two, over all texts that a"
+    " study rated. One row for each two: criteria come first, then metrics, each by name",
+    "study part coefficient first_is first second_is second",
+    """
+    study part coefficient
+    first_is metric|people: whether it is a metric or a human criterion
+    first text: the criterion, or the metric with its judge in brackets if it has one
+    second_is metric|people: whether it is a metric or a human criterion
+    second text: the other one
+    value real?: the correlation over all texts that have both; null if undefined. Both are turned
+      so that more is better
+    n integer: texts that have both
+    n_missing integer: texts that have one of the two
+    """,
+)
 
 
 def correlations(
@@ -48,15 +111,12 @@ def correlations(
     study's systems and documents that have one of score and rating but not both. `progress(done,
     total)` is called after each metric of each study.
     """
-    total = sum(len(one.study.metrics) for one in found)
+    each = [(one, place) for one in found for place in range(len(one.study.metrics))]
     rows: list[dict[str, object]] = []
-    done = 0
-    for one in found:
-        for place in range(len(one.study.metrics)):
-            rows += _rows(one, place, options)
-            done += 1
-            if progress is not None:
-                progress(done, total)
+    for done, (one, place) in enumerate(each, start=1):
+        rows += _rows(one, place, options)
+        if progress is not None:
+            progress(done, len(each))
     for same in _in_parts([one.study for one in found]):
         rows += _grouped(same, options)
     return frame_of(rows, CORRELATIONS)
@@ -70,30 +130,23 @@ def _rows(found: Gathered, place: int, options: MetaOptions) -> Iterator[dict[st
         # A side without differences has no coefficient of any kind: all have the same counts.
         counts = correlate_at(*sides, level, options.coefficient, study.layout)
         for coefficient in get_args(Coefficient):
-            left = lefts[coefficient]
+            left, sure = lefts[coefficient], options.confidence
+            ends, these = (interval(left, confidence=sure, over=over) for over in _OVER)
             chosen = coefficient == options.coefficient
-            p = float(found.levels[level].p[place, 0]) if chosen else np.nan
-            ends = {
-                over: interval(left, confidence=options.confidence, over=over) for over in _OVER
-            }
             yield {
                 **study.key,
                 **measured.key,
                 "level": level,
                 "coefficient": coefficient,
                 **counts._replace(value=left.value)._asdict(),
-                "low": ends["both"].low,
-                "high": ends["both"].high,
-                "low_these_systems": ends["documents"].low,
-                "high_these_systems": ends["documents"].high,
-                "p": p,
+                **{"low": ends.low, "high": ends.high},
+                **{"low_these_systems": these.low, "high_these_systems": these.high},
+                "p": float(found.levels[level].p[place, 0]) if chosen else np.nan,
                 "recipe": measured.recipe,
             }
 
 
-_OVER: tuple[Over, ...] = ("both", "documents")
-
-
+_OVER: tuple[Over, Over] = ("both", "documents")
 Parts = list[tuple[Study, Measured]]  # one metric in several parts of one study and criterion
 
 
@@ -130,15 +183,9 @@ def _grouped(parts: Parts, options: MetaOptions) -> Iterator[dict[str, object]]:
             **measured.key,
             "level": "grouped",
             "coefficient": coefficient,
-            "value": value.value,
-            "low": np.nan,
-            "high": np.nan,
+            **value._asdict(),
             "low_these_systems": float(ends[0][0]),
             "high_these_systems": float(ends[1][0]),
-            "n": value.n,
-            "n_undefined": value.n_undefined,
-            "n_missing": value.n_missing,
-            "p": np.nan,
             "recipe": measured.recipe,
         }
 
@@ -251,7 +298,7 @@ def components(found: Sequence[Gathered], options: MetaOptions) -> pd.DataFrame:
     and `within` is within systems.
     """
     rows = [row for one in found for row in _component_rows(one, options)]
-    return frame_of(rows, TABLE)
+    return frame_of(rows, COMPONENTS)
 
 
 def _component_rows(found: Gathered, options: MetaOptions) -> Iterator[dict[str, object]]:
@@ -259,17 +306,16 @@ def _component_rows(found: Gathered, options: MetaOptions) -> Iterator[dict[str,
     people = _shares(study.human)
     for place, one in enumerate(study.metrics):
         shares = _shares(np.where(np.isfinite(study.human), one.values, np.nan))
-        for component in COMPONENTS:
+        for component in PARTS:
             sides = one.oriented, study.oriented
             value = correlate_at(*sides, component, options.coefficient, study.layout)
-            p = np.nan
+            low = high = p = np.nan
             if component in tested.relations:
                 p = float(tested.p[place, tested.relations.index(component)])
                 left = left_out(*sides, component, options.coefficient, study.layout)
-                ends = interval(left, confidence=options.confidence)
-                low, high = ends.low, ends.high
+                low, high = interval(left, confidence=options.confidence)[:2]
             else:
-                value, low, high = value._replace(value=np.nan, n=0), np.nan, np.nan
+                value = value._replace(value=np.nan, n=0)
             yield {
                 **study.key,
                 **one.key,
@@ -290,7 +336,7 @@ def _shares(scores: Array) -> dict[str, float]:
     found = np.maximum(np.array(variance_components(scores)), 0.0)
     total = float(found.sum())
     each = found / total if total > 0 else np.full(3, np.nan)
-    return {name: float(share) for name, share in zip(COMPONENTS, each, strict=True)}
+    return {name: float(share) for name, share in zip(PARTS, each, strict=True)}
 
 
 def designs(found: Sequence[Study], groups: Groups) -> pd.DataFrame:
@@ -322,8 +368,7 @@ def strata(found: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
     Each is what a study of the stratum alone says. Signs are turned so that more of metric and
     criterion is better.
     """
-    rows = [row for study in found for row in _strata(study, options)]
-    return frame_of(rows, STRATA)
+    return frame_of([row for study in found for row in _strata(study, options)], STRATA)
 
 
 def _strata(study: Study, options: MetaOptions) -> Iterator[dict[str, object]]:
@@ -334,7 +379,6 @@ def _strata(study: Study, options: MetaOptions) -> Iterator[dict[str, object]]:
         for part in parts:
             sides = part.of(one.oriented), part.of(study.oriented)
             for level in LEVELS:
-                counted = correlate(*sides, level, options.coefficient)
                 left = left_out(*sides, level, options.coefficient, part.layout)
                 ends = interval(left, confidence=options.confidence)
                 yield {
@@ -343,7 +387,60 @@ def _strata(study: Study, options: MetaOptions) -> Iterator[dict[str, object]]:
                     "level": level,
                     "stratum": study.found.strata[int(study.layout.stratum[part.columns[0]])],
                     "coefficient": options.coefficient,
-                    **counted._asdict(),
+                    **correlate(*sides, level, options.coefficient)._asdict(),
                     "low": ends.low,
                     "high": ends.high,
                 }
+
+
+OF_DESIGN = Analysis((DESIGNS,), lambda of: [designs(of.studies, of.groups)])
+OF_STRATA = Analysis(
+    (STRATA,),
+    lambda of: [strata(of.studies, of.options)],
+    Page(
+        "strata",
+        "Each stratum by itself",
+        """
+        The texts fall into strata: sets with systems or documents of their own. Each column is what
+        a study of one stratum alone shows, with its interval for other systems and documents. A
+        metric that differs much between strata is not the same help in each.
+        """,
+        across="stratum",
+    ),
+)
+OF_PEOPLE = Analysis(
+    (CORRELATIONS,),
+    lambda of: [correlations(of.gathered, of.options, progress=of.watch("correlations"))],
+)
+OF_COMPONENTS = Analysis(
+    (COMPONENTS,),
+    lambda of: [components(of.gathered, of.options)],
+    Page(
+        "components",
+        "Where the agreement lies",
+        """
+        A text’s score is taken for three things added up: its system’s level, its document’s level,
+        and what belongs to this text alone. A metric can agree with people about each of them or
+        not. One that agrees between systems only may know who wrote a text rather than how good it
+        is.
+
+        Below each correlation stand its interval, for other systems and documents, and the share of
+        the metric’s variance that lies there. Signs are turned so that more is better.
+        """,
+        "components",
+    ),
+)
+OF_METRICS = Analysis(
+    (METRIC_CORRELATIONS,),
+    lambda of: [metric_correlations(of.studies)],
+    Page(
+        "matrix",
+        "Metrics beside each other",
+        """
+        correlation of every two metrics, and of every metric with every human criterion, over all
+        texts that the study rated. Signs are turned so that more is better. The file has the other
+        coefficients, and the number of texts behind each value.
+        """,
+        "metric_matrix",
+    ),
+)

@@ -5,44 +5,63 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pandas as pd
 
+from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, frame_of, generator
 from metassay.statistics.ensembles import best_subset, in_ensembles
 from metassay.statistics.ensembles import ensembles as every_subset
 from metassay.statistics.exact_sums import Array, Mask
-from metassay.tables.ensembles import ENSEMBLES
+from metassay.tables.columns import ORIENTED, table
+
+ENSEMBLES = table(
+    "ensembles",
+    "several metrics together: the mean of each subset, standardised, against human ratings",
+    "study criterion part coefficient kind members",
+    f"""
+    study criterion part coefficient
+    kind subset|containing|best: one subset; the mean over all subsets that contain a metric; or the
+      best subset by nested cross-validation
+    members text: the metrics, sorted and joined by ` + `; of `containing` the one metric
+    size integer: how many metrics the subset has; of `containing` 1
+    value real?: correlation over all texts; of `best` on texts it was not chosen on. {ORIENTED}
+    low real?: lower end of the bootstrap interval over texts; null for `best`
+    high
+    low_of_values real?: of `containing`: lower end of the bootstrap interval over subsets, as
+      papers print it
+    high_of_values real?: upper end of the interval
+    in_sample real?: of `best`: its correlation on the texts it was chosen on
+    n integer: texts it rests on: those that people rated and that have every metric
+    n_missing integer: texts that people rated and that lack a metric
+    """,
+)
 
 JOINED = " + "
 
 Rows = Iterator[dict[str, object]]
 
 
-def _unheard(line: str) -> None:
-    """Where nobody listens."""
-
-
 def ensembles(
-    found: Sequence[Study], options: MetaOptions, *, note: Callable[[str], None] = _unheard
+    studies: Sequence[Study],
+    options: MetaOptions,
+    *,
+    note: Callable[[str], None] = lambda _: None,
 ) -> pd.DataFrame:
     """Every subset of a study's compared metrics, each metric's mean over them, and the best one.
 
-    Metrics and people are turned so that more is better; only texts with people and every compared
-    metric take part. A metric that gives every text the same score has no scale and is left out.
-    The best subset is chosen by Pearson's correlation, texts of one
-    document (or cluster of documents) in one fold: there is no such row by another coefficient. Its
-    value is null, and it has no members if none could be chosen, where fewer documents are left
-    than twice the folds.
-    Studies with fewer than two compared metrics have no rows.
-
-    Where a study has more of the compared metrics than `largest_ensemble`, the first of
-    `options.compared` take part; `note` is told which do not.
+    Only texts with people and every compared metric take part. A metric that gives every text the
+    same score has no scale and is left out. The best subset is chosen by Pearson's correlation,
+    texts of one document (or cluster) in one fold: there is no such row by another coefficient. It
+    has no value and no members where fewer documents are left than twice the folds. Studies with
+    fewer than two compared metrics have no rows; of more than `largest_ensemble` the first of
+    `options.compared` take part, and `note` is told which do not.
     """
-    compared = []
-    for study in found:
+    rows: list[dict[str, object]] = []
+    for study in studies:
         apart = [one for one in study.compared(options) if one.tells_apart]
         apart.sort(key=lambda one: options.rank(one.metric, one.label))
         taken, left = apart[: options.largest_ensemble], apart[options.largest_ensemble :]
-        compared.append(sorted(taken, key=lambda one: one.label))
+        if len(taken) > 1:
+            rows += _of_study(study, sorted(taken, key=lambda one: one.label), options)
         if left:
             note(
                 f"ensembles of study {study.study}: {len(apart)} metrics are compared, and"
@@ -50,12 +69,6 @@ def ensembles(
                 f" {', '.join(one.label for one in left)}. Those that come first in params.yaml >"
                 " meta_evaluation > compared are taken"
             )
-    rows = [
-        row
-        for study, metrics in zip(found, compared, strict=True)
-        if len(metrics) > 1
-        for row in _of_study(study, metrics, options)
-    ]
     return frame_of(rows, ENSEMBLES)
 
 
@@ -79,14 +92,9 @@ def _of_study(study: Study, compared: Sequence[Measured], options: MetaOptions) 
 def _combined(
     study: Study, metrics: Array, human: Array, labels: Array, options: MetaOptions
 ) -> Rows:
-    every = every_subset(
-        metrics,
-        human,
-        options.coefficient,
-        n=options.resamples,
-        confidence=options.confidence,
-        rng=generator(options.seed, "ensembles", *study.key.values()),
-    )
+    n, sure = options.resamples, options.confidence
+    rng = generator(options.seed, "ensembles", *study.key.values())
+    every = every_subset(metrics, human, options.coefficient, n=n, confidence=sure, rng=rng)
     for members, value, low, high in zip(
         every.members, every.value, every.low, every.high, strict=True
     ):
@@ -98,12 +106,8 @@ def _combined(
             "low": low,
             "high": high,
         }
-    containing = in_ensembles(
-        every,
-        n=options.resamples,
-        confidence=options.confidence,
-        rng=generator(options.seed, "ensembles", "containing", *study.key.values()),
-    )
+    rng = generator(options.seed, "ensembles", "containing", *study.key.values())
+    containing = in_ensembles(every, n=n, confidence=sure, rng=rng)
     for label, mean in zip(labels, containing, strict=True):
         yield {
             "kind": "containing",
@@ -125,13 +129,8 @@ def _best(
     members: Mask = np.zeros(len(labels), dtype=bool)
     value, in_sample = np.nan, np.nan
     if np.unique(document[complete]).size >= 2 * options.folds:
-        best = best_subset(
-            metrics,
-            human,
-            folds=options.folds,
-            rng=generator(options.seed, "ensembles", "best", *study.key.values()),
-            groups=document,
-        )
+        rng = generator(options.seed, "ensembles", "best", *study.key.values())
+        best = best_subset(metrics, human, folds=options.folds, rng=rng, groups=document)
         if not np.isnan(best.in_sample):
             members, value, in_sample = best.members, best.value, best.in_sample
     return {
@@ -141,3 +140,21 @@ def _best(
         "value": value,
         "in_sample": in_sample,
     }
+
+
+ANALYSIS = Analysis(
+    (ENSEMBLES,),
+    lambda of: [ensembles(of.studies, of.options, note=of.note)],
+    Page(
+        "ensembles",
+        "Several metrics together",
+        """
+        An ensemble is the mean of standardised metrics. Read the best subset’s value by nested
+        cross-validation: it was chosen on some documents and tested on the others. In sample it
+        looks better than it is, because it was chosen on the same texts. Each metric also has its
+        mean over the ensembles that it is in. Trust the interval over texts. The interval over
+        ensembles is the one that papers print; it leaves out that other texts would give other
+        values.
+        """,
+    ),
+)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from metassay.meta_evaluation.analysis import Analysis
 from metassay.meta_evaluation.gather import AtLevel, Gathered, directed_places
 from metassay.meta_evaluation.options import ANY_SHAPE, SYSTEM, VANISHES, MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, frame_of, generator
@@ -33,7 +34,6 @@ DEALT_PAIRS = 20_000  # with so many pairs dealt in all, fewer dealings do
 # An interval of a difference of correlations, at most 4 wide, that says nothing.
 NOTHING_KNOWN = 3.9
 
-_NAMES = ("study", "criterion", "part", "metric", "judge")
 Partials = dict[tuple[str, ...], list[dict[str, Any]]]  # rows of `confounds` by names and level
 
 
@@ -60,29 +60,20 @@ def evidence(
 
     `confounds`: the table of that name, made of the same evidence by the same options. Signs are
     turned so that more of metric and criterion is better: a positive correlation is a metric that
-    people would agree with. `certify` makes a verdict of each row.
+    people would agree with. `certify` makes a verdict of each row. EVIDENCE says what its columns
+    are; beside that:
 
-    - p: the exact test that puts systems and documents in other orders, adjusted for all metrics
-      of the level; the level itself and its components are tested, and the smallest p in the
-      direction of the value is taken. That of a primary metric is adjusted for its components
-      alone.
+    - p: the exact test puts systems and documents in other orders; that of a primary metric is
+      adjusted for its components alone.
     - low, high: for other systems and documents (for other documents alone, where the design has
-      one system or none); low_these_systems: for these systems.
-    - corrected_low, corrected_high: hold for all metrics of the level at once. There the variance
-      between systems is moderated by that of all metrics (`jackknife.moderator`); they are never
-      narrower than low and high.
-    - variance_systems, variance_documents: of the correlation (`jackknife.interval`), unmoderated.
-    - confound: of coverage, density, words and options.confounds, the one that leaves least of the
-      correlation at this level when any shape of it is taken out; named only if half or more goes.
-      The system is none: whoever compares systems wants to know who writes better.
-    - within_systems: what is left with the system held constant, for whoever compares texts of one
-      system.
-    - with_raters, rater: metric and one rater, both held against the mean of the other raters on
-      the same texts of the same documents; null with one rater.
-    - accuracy: acc_eq of Deutsch et al. 2023 with the epsilon that suits these data best, beside
-      what scores dealt at random reach with their own best epsilon; of texts of one document and
-      of systems of one stratum (the mean over documents, or strata), not of any two texts
-      (n**2 / 2 pairs).
+      one system or none).
+    - corrected_low, corrected_high: the variance between systems is moderated by that of all
+      metrics (`jackknife.moderator`), unlike variance_*; never narrower than low and high.
+    - confound: of coverage, density, words and options.confounds. The system is none: whoever
+      compares systems wants to know who writes better.
+    - accuracy: acc_eq of Deutsch et al. 2023 with the epsilon that suits these data best; of texts
+      of one document and of systems of one stratum (the mean over documents, or strata), not of any
+      two texts (n**2 / 2 pairs).
 
     `progress(done, total)` is called after each metric, level and study.
     """
@@ -104,7 +95,7 @@ def _partials(confounds: pd.DataFrame) -> Partials:
     by_key: Partials = {}
     rests = confounds[given_system | (confounds["statistic"] == ANY_SHAPE)]
     for row in rests.to_dict("records"):
-        key = tuple(str(row[name]) for name in (*_NAMES, "level"))
+        key = tuple(str(row[name]) for name in EVIDENCE.key)
         by_key.setdefault(key, []).append({str(k): v for k, v in row.items()})
     return by_key
 
@@ -113,18 +104,18 @@ def _together(found: Gathered, level: Level, options: MetaOptions) -> _Together:
     study, at = found.study, found.levels[level]
     places = [place for place, _ in directed_places(study)]
     defined = [i for i in places if not np.isnan(at.left[i].value)]
-    against: dict[int, AgainstRater] = {}
-    if len(study.raters) > 1:
-        known: Known = {}
-        for i in places:
-            against[i] = against_rater(
-                study.metrics[i].oriented,
-                study.oriented_raters,
-                level,
-                options.coefficient,
-                layout=study.layout,
-                known=known,
-            )
+    known: Known = {}
+    how = level, options.coefficient
+    against = {
+        i: against_rater(
+            study.metrics[i].oriented,
+            study.oriented_raters,
+            *how,
+            layout=study.layout,
+            known=known,
+        )
+        for i in (places if len(study.raters) > 1 else ())
+    }
     rng = generator(options.seed, "together", *study.key.values(), level)
     lefts = [at.left[i] for i in defined]
     moves = deviations(lefts)
@@ -136,13 +127,11 @@ def _together(found: Gathered, level: Level, options: MetaOptions) -> _Together:
     return _Together(
         places,
         confidence,
-        moderator([between_systems(one) for one in lefts], moves, alone=alone),
-        {i: float(value) for i, value in zip(defined, corrected, strict=True)},
+        moderator(list(map(between_systems, lefts)), moves, alone=alone),
+        dict(zip(defined, map(float, corrected), strict=True)),
         against,
         joint_confidence(gaps, confidence=options.confidence, rng=rng),
-        moderator(
-            [between_systems(one, difference=True) for one in differences], gaps, alone=alone
-        ),
+        moderator([between_systems(d, difference=True) for d in differences], gaps, alone=alone),
     )
 
 
@@ -156,13 +145,12 @@ def _row(
 ) -> dict[str, object]:
     study, at = found.study, found.levels[level]
     one = study.metrics[place]
-    name = (study.study, study.criterion, study.part, one.metric, one.judge)
+    key = {**study.key, **one.key, "level": level}
     # A metric that was named before anybody looked is not the best of many.
     primary = options.is_primary(one.metric, one.label)
-    rests = partials.get((*name, level), [])
+    rests = partials.get(tuple(key.values()), [])
     return {
-        **dict(zip(_NAMES, name, strict=True)),
-        "level": level,
+        **key,
         "better": study.better,
         "coefficient": options.coefficient,
         "confidence": options.confidence,
@@ -213,7 +201,6 @@ def _intervals(
 ) -> dict[str, object]:
     study, left = found.study, found.levels[level].left[place]
     one = study.metrics[place]
-    primary = options.is_primary(one.metric, one.label)
     # Where there are no other systems to speak of, texts are a sample of documents.
     over: Over = "documents" if study.design in OF_NO_OTHERS else "both"
     sure = options.confidence
@@ -221,7 +208,7 @@ def _intervals(
     own = interval(left, confidence=sure, over=over)
     these = interval(left, confidence=sure, over="documents")
     corrected = left.value
-    if not primary:
+    if not options.is_primary(one.metric, one.label):
         sure = together.confidence
         corrected = together.corrected.get(place, np.nan)
     joint = interval(left, confidence=sure, over=over, moderate=together.moderate)
@@ -245,15 +232,17 @@ def _shown(at: AtLevel, place: int) -> dict[str, object]:
     same = at.signs[place] == np.sign(at.left[place].value)
     usable = np.where(same & ~np.isnan(p), p, np.inf)
     best = int(np.argmin(usable))
-    if np.isinf(usable[best]):
-        return {"p": np.nan, "shown_by": None, "smallest_p": at.smallest_p}
-    relation = at.relations[best]
-    return {"p": float(usable[best]), "shown_by": relation, "smallest_p": at.smallest_p}
+    none = np.isinf(usable[best])
+    return {
+        "p": np.nan if none else float(usable[best]),
+        "shown_by": None if none else at.relations[best],
+        "smallest_p": at.smallest_p,
+    }
 
 
 def _accuracy(study: Study, one: Measured, level: Level, options: MetaOptions) -> dict[str, object]:
     if level == "global":
-        return {"accuracy": np.nan, "chance": np.nan, "epsilon": np.nan, "n_pairs": 0}
+        return {"n_pairs": 0}
     metric, human = one.oriented, study.oriented
     if level == "system" and study.layout.n_strata > 1:
         metric, human, level = *_means_by_stratum(metric, human, study.layout), "document"
@@ -261,16 +250,12 @@ def _accuracy(study: Study, one: Measured, level: Level, options: MetaOptions) -
     found = pairwise_accuracy(metric, human, level, epsilon=epsilon)
     # The same random numbers for every metric: another one changes nothing.
     rng = generator(options.seed, "chance", study.study, study.criterion, study.part, level)
-    known = not np.isnan(found.value)
-    pairs = _pairs(metric + human, level) if known else 0
+    if np.isnan(found.value):
+        return {"n_pairs": 0}
+    pairs = _pairs(metric + human, level)
     dealings = int(np.clip(DEALT_PAIRS // max(pairs, 1), 5, DEALINGS))
     chance = calibrated_chance(metric, human, level, n=dealings, rng=rng)
-    return {
-        "accuracy": found.value,
-        "chance": chance if known else np.nan,
-        "epsilon": epsilon if known else np.nan,
-        "n_pairs": pairs,
-    }
+    return {"accuracy": found.value, "chance": chance, "epsilon": epsilon, "n_pairs": pairs}
 
 
 def _means_by_stratum(metric: Array, human: Array, layout: Layout) -> tuple[Array, Array]:
@@ -278,9 +263,8 @@ def _means_by_stratum(metric: Array, human: Array, layout: Layout) -> tuple[Arra
     columns = []
     for number in range(layout.n_strata):
         mine = layout.stratum == number
-        sides = system_means(metric[:, mine], human[:, mine], np.ones((1, np.sum(mine))))
-        columns.append([side[0] for side in sides])
-    of_metric, of_human = (np.column_stack(side) for side in zip(*columns, strict=True))
+        columns.append(system_means(metric[:, mine], human[:, mine], np.ones((1, np.sum(mine)))))
+    of_metric, of_human = (np.vstack(side).T.copy() for side in zip(*columns, strict=True))
     return of_metric, of_human
 
 
@@ -293,9 +277,7 @@ def _pairs(both: Array, level: Level) -> int:
 def _against(together: _Together, place: int, confidence: float) -> dict[str, object]:
     found = together.against.get(place)
     if found is None:
-        nothing = ("with_raters", "rater", "against_rater", "against_rater_low")
-        numbers = dict.fromkeys((*nothing, "against_rater_high"), np.nan)
-        return {**numbers, "n_raters": 0, "n_against_rater": 0}
+        return {"n_raters": 0, "n_against_rater": 0}
     moderate = together.against_moderate
     ends = interval(found.difference, confidence=confidence, difference=True, moderate=moderate)
     known = ends.high - ends.low < NOTHING_KNOWN
@@ -315,7 +297,7 @@ def _confound(rests: list[dict[str, Any]], plain: float) -> dict[str, object]:
     known = [r for r in rests if r["statistic"] == ANY_SHAPE and not np.isnan(r["value"])]
     least = min(known, key=lambda row: (row["value"], row["confound"]), default=None)
     if least is None or not plain > 0 or least["value"] > VANISHES * plain:
-        return {"confound": None, "given_confound": np.nan, "given_confound_p": np.nan}
+        return {"confound": None}
     return {
         "confound": least["confound"],
         "given_confound": least["value"],
@@ -328,4 +310,12 @@ def _within_systems(rests: list[dict[str, Any]]) -> dict[str, object]:
     for row in rests:
         if row["confound"] == SYSTEM:
             return {"within_systems": row["value"], "within_systems_p": row["p"]}
-    return {"within_systems": np.nan, "within_systems_p": np.nan}
+    return {}
+
+
+ANALYSIS = Analysis(
+    (EVIDENCE,),
+    lambda of: [
+        evidence(of.gathered, of.made["confounds"], of.options, progress=of.watch("evidence"))
+    ],
+)

@@ -1,6 +1,6 @@
 """The table `facet_weights`: a rubric's weights, fitted to overall scores that people gave."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple, get_args
 
 import numpy as np
@@ -8,12 +8,41 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metassay.core.options import Criterion
+from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import frame_of, generator, human_scores
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.facet_weights import Method, fit, mean_squared_error
 from metassay.statistics.resampling import draw, expanded_percentiles
-from metassay.tables.facet_weights import FACET_WEIGHTS
+from metassay.tables.columns import table
+
+FACET_WEIGHTS = table(
+    "facet_weights",
+    "the weights of a rubric's criteria, fitted to overall scores that people gave beside their"
+    " grades of the same criteria",
+    "study part rubric method criterion",
+    """
+    study part
+    rubric text: the rubric whose criteria people graded
+    method complete|complete_non_negative|renormalised|renormalised_non_negative: complete: least
+      squares on the texts that have every grade. renormalised: least squares on all texts, the
+      overall score being the mean of the grades that there are by the weights of these, which add
+      up to 1. non_negative: no weight below 0
+    criterion
+    weight real?: the weight, for grades and overall scores as shares of the ends of their scales;
+      null if it cannot be told
+    low real?: lower end of the interval, from a bootstrap over documents; null with one document
+    high
+    given real: the rubric's own weight, as a share of the sum of all
+    mse real?: mean squared error of the fitted weights on the texts used; null where these are no
+      more than the weights, so that any scores fit
+    mse_given real?: the same of the rubric's own weights
+    n integer: texts used
+    n_missing integer: rated texts left out: no overall score, or grades missing
+    n_documents integer: documents of the texts used
+    n_resamples integer: resamples in which the weights could be told
+    """,
+)
 
 OVERALL = "overall"  # the kind of a rubric's criterion that sums the others up
 
@@ -46,25 +75,34 @@ def facet_weights(
     people = human_scores(ratings, criteria)
     rows = [
         {"study": str(study), "part": str(part), "rubric": str(rubric), **row}
-        for rubric, asked in rubrics.groupby("rubric", sort=True)
+        for rubric, scales in rubrics.groupby("rubric", sort=True)
         for (study, part), mine in people.groupby(["study", "part"], sort=True)
-        for row in _of_study(mine, asked, criteria, options, (str(rubric), str(study), str(part)))
+        for row in _of_study(mine, scales, criteria, options, (str(rubric), str(study), str(part)))
     ]
     return frame_of(rows, FACET_WEIGHTS)
 
 
 def _of_study(
     people: pd.DataFrame,
-    asked: pd.DataFrame,
+    rubric: pd.DataFrame,
     criteria: Mapping[str, Criterion],
     options: MetaOptions,
     key: tuple[str, ...],
 ) -> Iterator[dict[str, object]]:
-    scales = asked[(asked["kind"] == "scale") & asked["weight"].notna()].sort_values("position")
-    names, total = list(scales["criterion"]), list(asked.loc[asked["kind"] == OVERALL, "criterion"])
+    scales = rubric[(rubric["kind"] == "scale") & rubric["weight"].notna()].sort_values("position")
+    names, total = [*scales["criterion"]], [*rubric.loc[rubric["kind"] == OVERALL, "criterion"]]
     if len(names) < 2 or not total or not {*names, *total} <= set(people["criterion"]):
         return
-    graded = _graded(people, names, total[0], criteria)
+    wide = people.pivot(index=["doc_id", "author"], columns="criterion", values="value")
+    wide = wide.reindex(columns=[total[0], *names]).dropna(how="all")
+    shares = wide / [criteria[name].high for name in wide.columns]
+    used = shares[shares[total[0]].notna() & shares[names].notna().any(axis=1)]
+    graded = _Graded(
+        used[total[0]].to_numpy(dtype=np.float64),
+        used[names].to_numpy(dtype=np.float64),
+        pd.factorize(used.index.get_level_values("doc_id"), sort=True)[0],
+        len(wide),
+    )
     given = scales["weight"].to_numpy(dtype=np.float64)
     given = given / given.sum()
     for method in get_args(Method):
@@ -73,24 +111,8 @@ def _of_study(
             shared, columns = _fitted(graded, given, method, non_negative, options, rng)
             named = f"{method}_non_negative" if non_negative else method
             for place, name in enumerate(names):
-                own = {column: float(values[place]) for column, values in columns.items()}
-                yield {"method": named, "criterion": name, **own, **shared}
-
-
-def _graded(
-    people: pd.DataFrame, names: Sequence[str], total: str, criteria: Mapping[str, Criterion]
-) -> _Graded:
-    wide = people.pivot(index=["doc_id", "author"], columns="criterion", values="value")
-    wide = wide.reindex(columns=[total, *names]).dropna(how="all")
-    shares = wide / [criteria[name].high for name in wide.columns]
-    used = shares[shares[total].notna() & shares[list(names)].notna().any(axis=1)]
-    documents = used.index.get_level_values("doc_id")
-    return _Graded(
-        used[total].to_numpy(dtype=np.float64),
-        used[list(names)].to_numpy(dtype=np.float64),
-        pd.factorize(documents, sort=True)[0],
-        len(wide),
-    )
+                weights = {column: float(values[place]) for column, values in columns.items()}
+                yield {"method": named, "criterion": name, **weights, **shared}
 
 
 def _fitted(
@@ -122,3 +144,24 @@ def _fitted(
         "n_resamples": int(np.count_nonzero(np.isfinite(again).all(axis=1))),
     }
     return shared, {"weight": weights, "low": low, "high": high, "given": given}
+
+
+ANALYSIS = Analysis(
+    (FACET_WEIGHTS,),
+    lambda of: (
+        []
+        if of.rubrics is None
+        else [facet_weights(of.ratings, of.criteria, of.rubrics, of.options)]
+    ),
+    Page(
+        "weights",
+        "Weights of the criteria",
+        """
+        Least squares of people’s overall scores on their own grades, as shares of the ends of the
+        scales: what each criterion counts for those who gave both. Brackets hold the interval for
+        other documents. MSE is the mean squared error of these weights; beside it that of the
+        rubric’s own. Errors of 0 say that the overall scores were computed from the grades, and by
+        which weights; they say nothing of people’s judgment.
+        """,
+    ),
+)

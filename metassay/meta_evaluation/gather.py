@@ -22,7 +22,7 @@ from metassay.statistics.independence import (
     stratified,
 )
 from metassay.statistics.jackknife import LeftOut, left_out
-from metassay.statistics.layout import Index, Part, exchangeable, family_means
+from metassay.statistics.layout import Part, exchangeable, family_means
 
 
 class AtLevel(NamedTuple):
@@ -50,15 +50,12 @@ def gather(
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Gathered]:
     """Test and leave out, once for all tables. `progress(done, total)` counts study and level."""
-    total = len(found) * len(LEVELS)
-    gathered = []
-    for place, study in enumerate(found):
-        levels: dict[Level, AtLevel] = {}
-        for step, level in enumerate(LEVELS):
-            levels[level] = gather_level(study, level, options)
-            if progress is not None:
-                progress(place * len(LEVELS) + step + 1, total)
-        gathered.append(Gathered(study, levels))
+    gathered = [Gathered(study, {}) for study in found]
+    each = [(one, level) for one in gathered for level in LEVELS]
+    for done, (one, level) in enumerate(each, start=1):
+        one.levels[level] = gather_level(one.study, level, options)
+        if progress is not None:
+            progress(done, len(each))
     return gathered
 
 
@@ -90,23 +87,18 @@ def run_test(
     rng = generator(options.seed, "orders", *study.key.values(), level)
     rows = draw_orders_within(sets, options.permutations, rng).systems
     tested, weights = [], []
-    for place, part in enumerate(parts):
-        rng = generator(options.seed, "orders", *study.key.values(), level, f"stratum {place}")
-        orders = Orders(_within_part(rows, part), len(rows), False)
+    for number, part in enumerate(parts):
+        rng = generator(options.seed, "orders", *study.key.values(), level, f"stratum {number}")
+        # Orders of all families as orders of the stratum's; they take each other's places only.
+        place = np.full(rows.shape[1], -1, dtype=np.intp)
+        place[part.families] = np.arange(part.families.size)
+        orders = Orders(place[rows[:, part.families]], len(rows), False)
         one = _test_part(study, part, (metrics, human), level, options, rng, orders)
         if one is not None:
             tested.append(one)
             present = np.isfinite(part.of(study.human))
             weights.append([_weight(present, which) for which in relations_of(study, level)])
     return stratified(tested, np.array(weights)) if tested else None
-
-
-def _within_part(rows: Index, part: Part) -> Index:
-    """Orders of all families as orders of a stratum's; they take each other's places only."""
-    place = np.full(rows.shape[1], -1, dtype=np.intp)
-    place[part.families] = np.arange(part.families.size)
-    moved: Index = place[rows[:, part.families]]
-    return moved
 
 
 def _weight(present: Mask, relation: Relation) -> float:

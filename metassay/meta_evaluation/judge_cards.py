@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from metassay.core.options import Criterion
+from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, frame_of, generator
 from metassay.statistics.classification import Calibration, auroc, calibration, judge_card
@@ -23,9 +24,32 @@ from metassay.statistics.shares import (
     prediction_powered_mean,
     rogan_gladen,
 )
-from metassay.tables.corrected import CORRECTED
+from metassay.tables.columns import table
 from metassay.tables.judge_cards import CALIBRATION, CARD_STATISTICS, JUDGE_CARDS
 from metassay.tables.names import NO_JUDGE
+
+CORRECTED = table(
+    "corrected",
+    "what people would give a system on average, from a metric on all its texts and people on some",
+    "study criterion part metric judge author method",
+    """
+    study criterion part metric judge author
+    method prediction_powered|rogan_gladen: the correction; rogan_gladen only where scores and
+      ratings are all 0 or 1
+    value real?: the mean that people would give all texts; null if undefined
+    low real?: lower end of the interval
+    high
+    metric_mean real?: the metric's mean over all texts, not corrected
+    human_mean real?: people's mean over the rated texts
+    weight real?: of prediction_powered: how far the metric is relied on, 0 to 1
+    sensitivity real?: of rogan_gladen: share of people's ones that are 1 by the metric
+    specificity real?: of rogan_gladen: share of people's zeros that are 0 by the metric
+    n integer: texts with a score and a rating
+    n_judged integer: texts with a score
+    n_missing integer: rated texts without a score
+    recipe
+    """,
+)
 
 Row = dict[str, object]
 Numbers = dict[str, Estimate]  # by statistic
@@ -101,13 +125,9 @@ def _bins(found: Calibration) -> list[Row]:
     return [
         {
             "bin": place,
-            "lowest": one.lowest,
-            "highest": one.highest,
-            "mean": one.mean,
+            **{name: getattr(one, name) for name in ("lowest", "highest", "mean")},
             "passed": one.passed.value,
-            "low": one.passed.low,
-            "high": one.passed.high,
-            "n": one.passed.n,
+            **{name: getattr(one.passed, name) for name in ("low", "high", "n")},
         }
         for place, one in enumerate(found.bins)
     ]
@@ -127,16 +147,14 @@ def judge_cards(
 
     People pass or fail where the criterion's ends are 0 and 1, they rated whole texts (not claims
     or pairs), and each rater gave each text 0 or 1. A text passes if more than half of its raters
-    pass it; one that half of them pass is left out and counted.
+    pass it; one that half of them pass is left out and counted. Where less is better, 1 is a fail.
 
     A metric passes or fails where its scores are 0 and 1 alone. Scores between 0 and 1 are
     probabilities of passing only if they come from a judge that was asked about the text as a whole
-    (`n_expected` is 1): a share of claims is none, nor is ROUGE. Such metrics have no card; nor
-    have those that do not say which text is better. Where less is better, 1 is a fail.
+    (`n_expected` is 1): a share of claims is none, nor is ROUGE. Other metrics have no card.
 
-    All systems of the study are in one card; texts of one document count as alike. As in
-    `corrected`, all scored texts of these systems are judged, and the rated ones are taken for a
-    random sample of them.
+    All systems of the study are in one card; texts of one document count as alike. All scored texts
+    of these systems are judged; the rated ones are taken for a random sample of them.
     """
     cards: list[Row] = []
     bins: list[Row] = []
@@ -195,18 +213,14 @@ def _texts(scores: pd.DataFrame, study: Study, measured: Measured) -> Judged | N
 def corrected(scores: pd.DataFrame, found: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
     """Per study, compared metric and rated system: the mean that people would give all its texts.
 
-    `scores`: the table of that name; all texts of the system in the study's part that the metric
-    scored by the recipe of the rated ones, and their documents, are "all its texts". The estimate
-    is a mean on the criterion's own scale, whatever the metric's. A metric that falls where people
-    rise, though both say that more is better, gets weight 0, which leaves people's mean. Every
-    system has a row `prediction_powered`; a row `rogan_gladen` where all its scores and ratings
-    are 0 or 1.
-
-    Both assume that the rated texts are a random sample of all texts of the system, and that
-    documents are independent. Where the texts were picked (the hardest, the longest), neither
-    interval covers.
+    "All its texts" are those in the study's part that the metric scored by the recipe of the rated
+    ones, and the rated ones. The estimate is on the criterion's own scale. A metric that falls
+    where people rise, though both say that more is better, gets weight 0, which leaves people's
+    mean. Both methods assume that the rated texts are a random sample of all texts of the system,
+    and that documents are independent. Where the texts were picked (the hardest, the longest),
+    neither interval covers.
     """
-    rows: list[dict[str, object]] = []
+    rows: list[Row] = []
     for study in found:
         for measured in study.compared(options):
             mine = _of_metric(scores, study, measured)
@@ -237,40 +251,54 @@ def _aligned(scores: pd.DataFrame, study: Study, position: int) -> tuple[Array, 
     return metric.reindex(documents).to_numpy(), people.reindex(documents).to_numpy()
 
 
-def _corrections(
-    judge: Array, human: Array, sign: float, confidence: float
-) -> Iterator[dict[str, object]]:
+def _corrections(judge: Array, human: Array, sign: float, confidence: float) -> Iterator[Row]:
     rated, scored = human[np.isfinite(human)], judge[np.isfinite(judge)]
-    by_people = float(np.mean(rated))
     powered = prediction_powered_mean(sign * judge, human, confidence=confidence)
+    shared = {"human_mean": float(np.mean(rated)), "n_judged": scored.size}
+    ends = ("value", "low", "high", "n", "n_missing")
     yield {
         "method": "prediction_powered",
-        "value": powered.value,
-        "low": powered.low,
-        "high": powered.high,
+        **{name: getattr(powered, name) for name in (*ends, "weight")},
         "metric_mean": sign * powered.judge_mean,
-        "human_mean": by_people,
-        "weight": powered.weight,
-        "sensitivity": np.nan,
-        "specificity": np.nan,
-        "n": powered.n,
-        "n_judged": scored.size,
-        "n_missing": powered.n_missing,
+        **shared,
     }
-    if not scored.size or not np.isin(np.concatenate((rated, scored)), (0.0, 1.0)).all():
-        return
-    share = rogan_gladen(judge, human, confidence=confidence)
-    yield {
-        "method": "rogan_gladen",
-        "value": share.value,
-        "low": share.low,
-        "high": share.high,
-        "metric_mean": float(np.mean(scored)),
-        "human_mean": by_people,
-        "weight": np.nan,
-        "sensitivity": share.sensitivity,
-        "specificity": share.specificity,
-        "n": share.n,
-        "n_judged": scored.size,
-        "n_missing": share.n_missing,
-    }
+    if scored.size and np.isin(np.concatenate((rated, scored)), (0.0, 1.0)).all():
+        share = rogan_gladen(judge, human, confidence=confidence)
+        yield {
+            "method": "rogan_gladen",
+            **{name: getattr(share, name) for name in (*ends, "sensitivity", "specificity")},
+            "metric_mean": float(np.mean(scored)),
+            **shared,
+        }
+
+
+OF_SYSTEMS = Analysis(
+    (CORRECTED,),
+    lambda of: [corrected(of.scores, of.studies, of.options)],
+    Page(
+        "corrected",
+        "Corrected means",
+        """
+        A metric’s mean is off by whatever the metric gets wrong. People’s mean is right, but rests
+        on the rated texts alone. The corrected mean uses both: it estimates what people would give
+        all of a system’s texts, on their own scale. Trust its interval where the rated texts were
+        drawn at random. A weight near 0 says that the metric added nothing to the ratings.
+        """,
+    ),
+)
+ANALYSIS = Analysis(
+    (JUDGE_CARDS, CALIBRATION),
+    lambda of: judge_cards(of.scores, of.ratings, of.studies, of.criteria, of.options),
+    Page(
+        "judge_cards",
+        "Judges that pass or fail",
+        """
+        People passed or failed some of the texts that a judge passes or fails. Read the first two
+        numbers first. Sensitivity says how many of the texts that people pass the judge passes;
+        specificity says how many of those that they fail it fails. Read agreement beside agreement
+        by chance: it means little without. The judge’s own pass rate is off by what the judge gets
+        wrong. The corrected pass rates hold where the rated texts were drawn at random. Texts of
+        one document count as alike.
+        """,
+    ),
+)

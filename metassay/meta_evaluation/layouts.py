@@ -58,6 +58,13 @@ class Found(NamedTuple):
     suspected: tuple[str, ...]  # sentences that ask for a column
 
 
+class Told(NamedTuple):
+    """Sentences as they come."""
+
+    dealt_with: list[str]
+    suspected: list[str]
+
+
 def layout_of(
     systems: Sequence[str],
     documents: Sequence[str],
@@ -73,7 +80,7 @@ def layout_of(
     near-copies of systems families; clusters are documents whose names begin alike, neighbours in
     the order of names, or groups with like scores, if scores and ratings show it.
     """
-    told = _Told([], [])
+    told = Told([], [])
     scores = np.stack(metrics) if metrics else np.empty((0, *human.shape))
     stratum, names = _strata(systems, documents, human, groups, told)
     family = _families(systems, human, scores, groups, told)
@@ -91,19 +98,12 @@ def layout_of(
     return Found(layout, names, tuple(told.dealt_with), tuple(told.suspected))
 
 
-class _Told(NamedTuple):
-    """Sentences as they come."""
-
-    dealt_with: list[str]
-    suspected: list[str]
-
-
 def _strata(
     systems: Sequence[str],
     documents: Sequence[str],
     human: Array,
     groups: Groups,
-    told: _Told,
+    told: Told,
 ) -> tuple[Index, tuple[str, ...]]:
     if groups.strata:
         labels = [groups.strata.get(one, "") for one in documents]
@@ -120,17 +120,12 @@ def _strata(
     n = int(found.max(initial=0)) + 1
     if n == 1 or not whole.any():
         return np.zeros(len(documents), dtype=np.intp), ("",)
-    names = []
+    names, each = [], []
     for one in range(n):
         mine = [systems[i] for i in np.flatnonzero(present[:, found == one].any(axis=1))]
-        names.append(
-            ", ".join(mine) if len(mine) <= 4 else f"{', '.join(mine[:3])} and {len(mine) - 3} more"
-        )
-    each = [
-        f"{np.count_nonzero(present[:, found == one].any(axis=1))} systems on"
-        f" {np.count_nonzero(found == one):,} documents"
-        for one in range(n)
-    ]
+        several = f"{', '.join(mine[:3])} and {len(mine) - 3} more"
+        names.append(", ".join(mine) if len(mine) <= 4 else several)
+        each.append(f"{len(mine)} systems on {np.count_nonzero(found == one):,} documents")
     told.dealt_with.append(
         f"The texts fall into {n} sets that share no system and no document ({'; '.join(each)})."
         " Correlations are of what varies within each set, averaged over the sets."
@@ -139,7 +134,7 @@ def _strata(
 
 
 def _families(
-    systems: Sequence[str], human: Array, scores: Array, groups: Groups, told: _Told
+    systems: Sequence[str], human: Array, scores: Array, groups: Groups, told: Told
 ) -> Index:
     equal = doubles(scores.transpose(0, 2, 1)) if len(scores) else np.arange(len(systems))
     _say_equal(systems, equal, "systems", told)
@@ -166,7 +161,7 @@ def _clusters(
     stratum: Index,
     equal: Index,
     rng: np.random.Generator,
-    told: _Told,
+    told: Told,
 ) -> Index:
     """Documents that scores and ratings (`sides`, people first) show to be alike."""
     for found in (
@@ -179,7 +174,7 @@ def _clusters(
     return np.arange(len(documents))
 
 
-def _named_alike(documents: Sequence[str], sides: Sequence[Array], told: _Told) -> Index | None:
+def _named_alike(documents: Sequence[str], sides: Sequence[Array], told: Told) -> Index | None:
     group = numbered([_LAST_NUMBER.sub("", one) for one in documents])
     size = np.bincount(group)
     if not 1 < size.size <= len(documents) / 2 or size[size > 1].sum() < 0.8 * len(documents):
@@ -196,7 +191,7 @@ def _named_alike(documents: Sequence[str], sides: Sequence[Array], told: _Told) 
 
 
 def _neighbours(
-    documents: Sequence[str], sides: Sequence[Array], stratum: Index, told: _Told
+    documents: Sequence[str], sides: Sequence[Array], stratum: Index, told: Told
 ) -> Index | None:
     order = np.array(sorted(range(len(documents)), key=lambda i: _natural(documents[i])), np.intp)
     blocks, drifts = np.arange(len(documents)), False
@@ -217,7 +212,7 @@ def _neighbours(
 
 
 def _alike(
-    sides: Sequence[Array], equal: Index, rng: np.random.Generator, told: _Told
+    sides: Sequence[Array], equal: Index, rng: np.random.Generator, told: Told
 ) -> Index | None:
     first = np.unique(equal, return_index=True)[1]  # doubles clump, and are known
     found = clumps([side[:, first] for side in sides], rng)
@@ -236,19 +231,18 @@ def _alike(
     return None
 
 
-def _say_equal(names: Sequence[str], number: Index, what: str, told: _Told) -> None:
+def _say_equal(names: Sequence[str], number: Index, what: str, told: Told) -> None:
     again = np.bincount(number)
     n = int(again[again > 1].sum())
     if n:
-        first = [names[i] for i in np.flatnonzero(number == np.flatnonzero(again > 1)[0])[:2]]
+        first = [names[i] for i in np.flatnonzero(number == np.argmax(again > 1))[:2]]
         told.dealt_with.append(
             f"{n:,} of {len(names):,} {what} have exactly the scores of another one, such as"
             f" {' and '.join(map(shown, first))}. Those with equal scores count as one."
         )
 
 
-def _natural(name: str) -> tuple[tuple[int, str], ...]:
-    """d2 before d10."""
+def _natural(name: str) -> tuple[tuple[int, str], ...]:  # d2 before d10
     return tuple((int(one), "") if one.isdecimal() else (-1, one) for one in _DIGITS.split(name))
 
 

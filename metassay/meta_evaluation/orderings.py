@@ -1,8 +1,6 @@
 """The tables `conflicts`, `disagreements` and `preferences`: which of two texts is better.
 
 Where two metrics prefer different texts needs no ratings: it says where ratings are worth the most.
-All authors but the reference take part, in each part, and every two of the compared metrics, the
-smaller label first. `preferences` has each metric beside people who compared two texts.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,6 +12,7 @@ import pandas as pd
 
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.agreement import oriented
+from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import (
     VERSUS,
@@ -28,9 +27,58 @@ from metassay.statistics.correlation import TIE
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.pairs import disagreements as all_disagreements
 from metassay.statistics.pairs import draw_disagreements, preference_agreement
+from metassay.tables.columns import table
 from metassay.tables.names import REFERENCE, metric_label
-from metassay.tables.orderings import CONFLICTS, DISAGREEMENTS, PREFERENCES
 from metassay.tables.parquet import empty
+
+PREFERENCES = table(
+    "preferences",
+    "whether a metric orders two texts as people who compared them do",
+    "study criterion part metric judge",
+    """
+    study criterion part metric judge
+    value real?: share of comparisons in which metric and rater say the same, ties too
+    decisive real?: the same share where the rater prefers one text; a tie of the metric counts half
+    n_same integer: comparisons in which metric and rater prefer the same text
+    n_opposite integer: comparisons in which they prefer different texts
+    n_metric_tie integer: comparisons in which only the metric has a tie
+    n_human_tie integer: comparisons in which only the rater has a tie
+    n_both_tie integer: comparisons in which both have a tie
+    n_abstained integer: comparisons in which the rater abstained
+    n_missing integer: comparisons in which a text has no score
+    recipe
+    """,
+)
+
+CONFLICTS = table(
+    "conflicts",
+    "how often two metrics disagree about which of two texts is better",
+    "part metric_a metric_b doc_id",
+    """
+    part
+    metric_a text: the metric, with its judge in brackets if it has one
+    metric_b text: the metric, with its judge in brackets if it has one
+    doc_id
+    n_pairs integer: pairs of systems that have both scores in this document
+    n_disagreements integer: those of them in which one metric prefers one text and the other metric
+      the other
+    """,
+)
+
+DISAGREEMENTS = table(
+    "disagreements",
+    "a sample of pairs of texts that two metrics order differently, worth annotating",
+    "part metric_a metric_b doc_id author_a author_b",
+    """
+    part
+    metric_a text: the metric (and its judge) that prefers author_a
+    metric_b text: the metric (and its judge) that prefers author_b
+    doc_id
+    author_a text: `reference` or a system's name
+    author_b text: `reference` or a system's name
+    conflict real: how far apart the metrics rank the two texts within the document
+    """,
+)
 
 
 class _Pair(NamedTuple):
@@ -52,26 +100,18 @@ def conflicts(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The tables `conflicts` and `disagreements`.
 
-    `scores`: the table; `better`: each metric's direction. A tie on either side is no disagreement.
-
-    - conflicts: one row per pair of metrics and document, also where they have no two texts to
-      compare.
-    - disagreements: at most `annotate` pairs of texts per part and pair of metrics, drawn as `draw`
-      says. Metric a prefers author a's text and metric b author b's. Each pair of metrics has
-      random numbers of its own, so that another metric changes no draw.
+    `scores`: the table; `better`: each metric's direction. All authors but the reference take part,
+    in each part, and every two of the compared metrics, the smaller label first. A tie on either
+    side is no disagreement. Documents without two texts to compare have rows of conflicts. Of
+    disagreements at most `annotate` are drawn per part and pair of metrics, as `draw` says, by
+    random numbers of the pair's own, so that another metric changes no draw.
     """
     counts, samples = [], []
     for pair in _pairs(scores, better, options):
         found = all_disagreements(pair.a.oriented, pair.b.oriented)
-        both = np.isfinite(pair.a.values) & np.isfinite(pair.b.values)
-        texts = np.count_nonzero(both, axis=0)
-        of_document = {
-            **pair.key,
-            "doc_id": pair.documents,
-            "n_pairs": texts * (texts - 1) // 2,
-            "n_disagreements": found.per_document,
-        }
-        counts.append(pd.DataFrame(of_document))
+        texts = np.isfinite(pair.a.values + pair.b.values).sum(axis=0)
+        of_document = {"n_pairs": texts * (texts - 1) // 2, "n_disagreements": found.per_document}
+        counts.append(pd.DataFrame({**pair.key, "doc_id": pair.documents, **of_document}))
         rng = generator(options.seed, "disagreements", *pair.key.values())
         drawn = draw_disagreements(found, n=options.annotate, rng=rng, order=options.draw)
         of_texts = {
@@ -132,10 +172,8 @@ def preferences(
 
     A rating above the middle of the criterion's scale prefers `author`, one below it the author
     that its unit names, the middle is a tie and null an abstention; where less is better, the
-    other way round. Each rater's comparison counts once; one that a rater was asked both ways is
-    one, and is the mean of the two. A metric prefers the text with the better score. Comparisons
-    with the reference count like others, if the reference has a score. Ratings that compare
-    nothing have no rows.
+    other way round. What a rater was asked both ways is one comparison, the mean of the two.
+    Comparisons with the reference count like others, if the reference has a score.
 
     Raises BadInput for an undeclared criterion, and for scores of several recipes under one metric
     and judge among the texts compared.
@@ -145,7 +183,7 @@ def preferences(
     of_part = dict(list(scores.groupby("part", sort=True)))
     rows: list[dict[str, object]] = []
     for key, group in compared.groupby(_STUDIED, sort=True):
-        study, criterion, part = (str(name) for name in key)
+        _, criterion, part = (str(name) for name in key)
         asked = group.groupby(_ASKED, sort=True)["value"].mean().reset_index()
         texts = _texts(asked)
         people = _preferred(asked["value"].to_numpy(dtype=np.float64), criteria[criterion])
@@ -160,11 +198,7 @@ def preferences(
             )
             rows.append(
                 {
-                    "study": study,
-                    "criterion": criterion,
-                    "part": part,
-                    "metric": metric,
-                    "judge": judge,
+                    **dict(zip(PREFERENCES.key, (*key, metric, judge), strict=True)),
                     **preference_agreement(first, second, people)._asdict(),
                     "recipe": _recipe(mine, texts),
                 }
@@ -193,3 +227,31 @@ def _recipe(scores: pd.DataFrame, texts: tuple[pd.MultiIndex, pd.MultiIndex]) ->
     compared = scores[scored.isin(texts[0]) | scored.isin(texts[1])]
     metric, judge, part = (str(scores[name].iloc[0]) for name in ("metric", "judge", "part"))
     return one_recipe(compared if len(compared) else scores, metric, judge, part)
+
+
+OF_PREFERENCES = Analysis(
+    (PREFERENCES,),
+    lambda of: [preferences(of.scores, of.ratings, of.criteria, of.better)],
+    Page(
+        "preferences",
+        "Metrics against people’s preferences",
+        """
+        People said which of two texts is better. Same outcome: the share of these comparisons in
+        which the metric says the same, ties included. Decisive: the same share of the comparisons
+        in which people preferred one text. There a tie of the metric counts half, as a guess does.
+        """,
+    ),
+)
+OF_CONFLICTS = Analysis(
+    (CONFLICTS, DISAGREEMENTS),
+    lambda of: conflicts(of.scores, of.better, of.options),
+    Page(
+        "conflicts",
+        "Where metrics disagree",
+        """
+        Two texts of one document are in conflict if one metric prefers the one and another metric
+        the other. Ties are no conflict. Below stands the share of such pairs. Where two metrics
+        often disagree, ask people about those texts: that tells most about which metric to trust.
+        """,
+    ),
+)

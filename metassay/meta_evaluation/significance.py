@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from typing import Literal, TypedDict
 
 import numpy as np
 import pandas as pd
 
+from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, frame_of, generator
 from metassay.statistics.correlation import LEVELS, Coefficient, Level
+from metassay.statistics.layout import Layout
 from metassay.statistics.resampling import Draws, draw
 from metassay.statistics.significance import (
     Sampled,
@@ -25,26 +28,47 @@ from metassay.statistics.significance import (
     sampled_by_document,
     williams,
 )
-from metassay.tables.correlations import SIGNIFICANCE
+from metassay.tables.columns import ORIENTED, table
+
+SIGNIFICANCE = table(
+    "significance",
+    "metric against metric: whether one is closer to people than the other",
+    "study criterion part level coefficient test metric_a metric_b",
+    f"""
+    study criterion part level coefficient
+    test williams|permutation_systems|permutation_documents|permutation_both|bootstrap_systems|
+      bootstrap_documents|bootstrap_both: the test, and what it permutes or draws again. All tests
+      are two-sided
+    metric_a text: the metric, with its judge in brackets if it has one
+    metric_b text: the metric, with its judge in brackets if it has one
+    difference real?: the correlation of metric a less that of metric b. {ORIENTED}
+    low real?: lower end of the interval of the difference; only bootstraps have one
+    high
+    p real?: a small p shows that the two differ
+    p_holm real?: p after Holm's correction for all pairs of metrics compared here
+    p_benjamini_hochberg real?: p after Benjamini and Hochberg's correction for them
+    n integer: texts, documents or systems that have both metrics and ratings
+    n_undefined integer: resamples or permutations that have no difference
+    n_missing integer: texts that have some of the two scores and the rating, but not all
+    """,
+)
 
 WILLIAMS_SYSTEMS = 20  # fewer, and its t distribution is no more than a guess
 
 
-def significance(found: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
+def significance(studies: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
     """One row per level, test and pair of the compared metrics, the smaller label first.
 
-    Metrics and people are turned so that more is better: a positive difference says that metric a
-    is closer to people. Only texts that have both metrics and people take part, and at document
-    level only documents in which both metrics correlate with people: n counts them. Williams' test
-    takes what it compares for independent: it has rows at system level alone, for 20 systems or
-    more. All pairs of a family share their permutations or resamples, which hang on the study
-    alone: another metric changes no p, only the corrected ones.
-    Permutations and resamples are `permutations` in number; with n of them no p is below 1 / (n +
-    1), or 2 / (n + 1) by bootstrap, before it is corrected for the number of pairs.
+    A positive difference says that metric a is closer to people. Only texts that have both metrics
+    and people take part, and at document level only documents in which both metrics correlate with
+    people. Williams' test takes what it compares for independent: it has rows at system level
+    alone, for 20 systems or more. All pairs of a family share their permutations or resamples,
+    which hang on the study alone: another metric changes no p, only the corrected ones. With n of
+    them (`permutations`) no p is below 1 / (n + 1), or 2 / (n + 1) by bootstrap, before correction.
     """
     rows = [
         row
-        for study in found
+        for study in studies
         for level in LEVELS
         for test in _tests(study, level, options)
         for row in _family(study, level, test, options)
@@ -84,30 +108,42 @@ def _family(study: Study, level: Level, test: str, options: MetaOptions) -> list
 Pairs = Sequence[tuple[Measured, Measured]]
 
 
+class Exchange(TypedDict):
+    """What permutations and resamples exchange, how often, and by which random numbers."""
+
+    resample: Literal["documents", "systems", "both"]
+    n: int
+    rng: np.random.Generator
+    layout: Layout
+
+
 def _tested(
     study: Study, pairs: Pairs, level: Level, test: str, options: MetaOptions
 ) -> Iterator[dict[str, float]]:
     trios = [common(a.oriented, b.oriented, study.oriented) for a, b in pairs]
+    exchange: Exchange = {
+        "resample": options.resample,
+        "n": options.permutations,
+        "rng": generator(options.seed, "significance", *study.key.values(), level, test),
+        "layout": study.layout,
+    }
     if test.startswith("bootstrap"):
-        results = _bootstrapped(study, pairs, trios, level, test, options)
+        draws = draw(study.shape, **exchange)
+        if level == "document":
+            differences = iter(sampled_by_document(trios, options.coefficient, draws))
+        else:
+            differences = _differences(study, pairs, trios, level, draws, options)
+        results = (
+            paired(sample, trio, confidence=options.confidence)._asdict()
+            for trio, sample in zip(trios, differences, strict=True)
+        )
     else:
-        swaps = None
-        if test.startswith("permutation"):
-            swaps = draw_swaps(
-                study.shape,
-                resample=options.resample,
-                n=options.permutations,
-                rng=_generator(study, level, test, options),
-                layout=study.layout,
-            )
+        by_theory = not test.startswith("permutation")
+        swaps = None if by_theory else draw_swaps(study.shape, **exchange)
         results = (_one(study, pair, level, swaps, options) for pair in pairs)
     for trio, values in zip(trios, results, strict=True):
         n = _rests_on(trio, level, options.coefficient)
         yield {"low": np.nan, "high": np.nan, "n_undefined": 0, **values, "n": n}
-
-
-def _generator(study: Study, level: Level, test: str, options: MetaOptions) -> np.random.Generator:
-    return generator(options.seed, "significance", *study.key.values(), level, test)
 
 
 def _one(
@@ -134,30 +170,6 @@ def _one(
     return permuted._asdict()
 
 
-def _bootstrapped(
-    study: Study,
-    pairs: Pairs,
-    trios: Sequence[Trio],
-    level: Level,
-    test: str,
-    options: MetaOptions,
-) -> Iterator[dict[str, float]]:
-    """Each metric is resampled once for all of its pairs in which the same texts take part."""
-    draws = draw(
-        study.shape,
-        resample=options.resample,
-        n=options.permutations,
-        rng=_generator(study, level, test, options),
-        layout=study.layout,
-    )
-    if level == "document":
-        differences = iter(sampled_by_document(trios, options.coefficient, draws))
-    else:
-        differences = _differences(study, pairs, trios, level, draws, options)
-    for trio, found in zip(trios, differences, strict=True):
-        yield paired(found, trio, confidence=options.confidence)._asdict()
-
-
 def _differences(
     study: Study,
     pairs: Pairs,
@@ -166,6 +178,7 @@ def _differences(
     draws: Draws,
     options: MetaOptions,
 ) -> Iterator[Sampled]:
+    """Each metric is resampled once for all of its pairs in which the same texts take part."""
     known: dict[tuple[str, bytes], Sampled] = {}
     for (a, b), trio in zip(pairs, trios, strict=True):
         cells = trio.present.tobytes()
@@ -183,3 +196,21 @@ def _rests_on(trio: Trio, level: Level, coefficient: Coefficient) -> int:
     if level == "system":
         return int(np.count_nonzero(np.any(trio.present, axis=1)))
     return int(np.count_nonzero(~np.isnan(paired_differences(trio, coefficient))))
+
+
+ANALYSIS = Analysis(
+    (SIGNIFICANCE,),
+    lambda of: [significance(of.studies, of.options)],
+    Page(
+        "significance",
+        "Which differences between metrics hold",
+        """
+        Two metrics that correlate differently with people may do so by chance. “12 of 66
+        differences hold” means that 12 of 66 pairs of metrics still differ at 5 % after Holm’s
+        correction for testing all of them. The tables compare each row’s metric with each column’s;
+        columns have the numbers of the rows. + says that the row’s metric is closer to people. −
+        says that it is farther. · says that no difference is shown; there may be one. ? says that
+        there is no number to compare.
+        """,
+    ),
+)

@@ -96,14 +96,9 @@ class Study(NamedTuple):
         return bool(np.all(np.sum(np.isfinite(self.human), axis=0) <= 1))
 
     @property
-    def nameless(self) -> bool:
-        """Whether there are no systems, only texts."""
-        return list(self.systems) == [NAMELESS]
-
-    @property
     def design(self) -> str:
         """How systems and documents meet: a value of `evidence.design`."""
-        if self.nameless:
+        if list(self.systems) == [NAMELESS]:
             return "no systems"
         if len(self.systems) == 1:
             return "one system"
@@ -140,51 +135,38 @@ def studies(
 ) -> list[Study]:
     """Every (study, criterion, part) with the metrics of the same part, in the order of its key.
 
-    `scores`, `ratings`: the tables of those names; `better`: each metric's direction. Only texts
-    of systems and documents that the study rated by this criterion take part, and never the
-    reference. `groups`: which of them belong together, as far as the user knows. `digits`: the
-    significant digits that scores and ratings have; by `AS_WRITTEN` all that they were read with.
+    Only texts of systems and documents that the study rated by this criterion take part, and never
+    the reference. `digits`: the significant digits that scores and ratings have; by `AS_WRITTEN`
+    all that they were read with. The rest is as in `Evaluation`.
 
     Raises BadInput for ratings by an undeclared criterion, and for scores of several recipes under
     one metric and judge.
     """
     if digits < AS_WRITTEN:
         scores, ratings = (
-            table.assign(value=_to_digits(table["value"], digits)) for table in (scores, ratings)
+            table.assign(value=table["value"].map(lambda value: float(f"{value:.{digits}g}")))
+            for table in (scores, ratings)
         )
     of_raters = _rater_scores(ratings, criteria)
     of_part = dict(list(scores.groupby("part", sort=True)))
     found = []
-    for key, group in human_scores(ratings, criteria).groupby(_STUDIED, sort=True):
-        study, criterion, part = (str(name) for name in key)
+    for names, group in _of_texts(of_raters).groupby(_STUDIED, sort=True):
+        key = str(names[0]), str(names[1]), str(names[2])
+        _, criterion, part = key
         systems = pd.Index(sorted(group["author"].unique()))
         documents = pd.Index(sorted(group["doc_id"].unique()))
-        mine = of_raters[(of_raters[_STUDIED] == list(key)).all(axis=1)]
+        mine = of_raters[(of_raters[_STUDIED] == list(names)).all(axis=1)]
+        each = np.stack([_matrix(r, systems, documents) for _, r in mine.groupby("rater")])
         human = _matrix(group, systems, documents)
         human = even(human) if group["several"].any() else steady(human)
-        metrics = _measured(of_part.get(part), part, systems, documents, better)
+        metrics = _measured(of_part.get(part, scores[:0]), part, systems, documents, better)
         layout = layout_of(
-            list(systems),
-            list(documents),
-            human,
-            [one.values for one in metrics],
-            groups,
-            generator(0, "layout", study, criterion, part),
+            *(list(systems), list(documents), human, [one.values for one in metrics], groups),
+            generator(0, "layout", *key),
         )
-        found.append(
-            Study(
-                study,
-                criterion,
-                part,
-                criteria[criterion].better,
-                systems,
-                documents,
-                human,
-                _each_rater(mine, systems, documents),
-                metrics,
-                layout,
-            )
-        )
+        raters = even(each) if mine["several"].any() else each
+        which = criteria[criterion].better
+        found.append(Study(*key, which, systems, documents, human, raters, metrics, layout))
     return found
 
 
@@ -198,7 +180,11 @@ def human_scores(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd
     out. Column `several`: whether the value is a mean, and not one rating as it was given. Raises
     BadInput for an undeclared criterion.
     """
-    each = _rater_scores(ratings, criteria).groupby([*_STUDIED, *_TEXT], sort=True)
+    return _of_texts(_rater_scores(ratings, criteria))
+
+
+def _of_texts(raters: pd.DataFrame) -> pd.DataFrame:
+    each = raters.groupby([*_STUDIED, *_TEXT], sort=True)
     found = each["value"].mean().to_frame()
     found["several"] = (each.size() > 1) | each["several"].any()
     return found.reset_index()
@@ -294,24 +280,13 @@ def _rater_scores(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> p
     return found.reset_index()
 
 
-def _each_rater(rows: pd.DataFrame, systems: pd.Index, documents: pd.Index) -> Array:
-    each = [_matrix(mine, systems, documents) for _, mine in rows.groupby("rater", sort=True)]
-    return even(np.stack(each)) if rows["several"].any() else np.stack(each)
-
-
-def _to_digits(values: "pd.Series[float]", digits: int) -> "pd.Series[float]":
-    return values.map(lambda value: float(f"{value:.{digits}g}"))
-
-
 def _measured(
-    scores: pd.DataFrame | None,
+    scores: pd.DataFrame,
     part: str,
     systems: pd.Index,
     documents: pd.Index,
     better: Mapping[str, Better],
 ) -> tuple[Measured, ...]:
-    if scores is None:
-        return ()
     found = []
     for (metric, judge), mine in scores.groupby(["metric", "judge"], sort=True):
         rated = mine[mine["author"].isin(systems) & mine["doc_id"].isin(documents)]

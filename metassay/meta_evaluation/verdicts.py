@@ -1,11 +1,16 @@
-"""What the numbers of a certificate add up to: the one place where a verdict is made."""
+"""What the numbers of a certificate add up to: the one place where a verdict is made.
+
+`certify` gives each row of `evidence` its verdict, and what else is decided of it.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
+import pandas as pd
 
-from metassay.meta_evaluation.options import CertificationOptions
+from metassay.meta_evaluation.options import VANISHES, CertificationOptions
+from metassay.statistics.jackknife import fisher_z, needed
 
 USE: Final = "use"
 THESE_SYSTEMS: Final = "these systems only"
@@ -30,6 +35,102 @@ VERDICTS: Final = (
 TRUSTED: Final = (USE, THESE_SYSTEMS)
 FEWEST_SYSTEMS: Final = 6  # with fewer, nothing is claimed of other systems
 OF_NO_OTHERS: Final = ("one system", "no systems")  # designs that show no other systems
+
+MORE_SYSTEMS: Final = "rate more systems"
+MORE_DOCUMENTS: Final = "rate more documents"
+MORE_OF_BOTH: Final = "rate more systems and documents"
+_ADVICE: Final = {
+    **dict.fromkeys(VERDICTS, "do not use"),
+    USE: "use it",
+    THESE_SYSTEMS: "use here only",
+    CONTRARY: "check its direction",
+    UNDEFINED: "nothing to compare",
+}
+
+
+def certify(evidence: pd.DataFrame, options: CertificationOptions) -> pd.DataFrame:
+    """The rows of the table `evidence` with what is decided of each: columns of `certificates`.
+
+    Nothing is drawn or tested here: a verdict is a function of its row. needed_* are of
+    `jackknife.needed`, where more systems or documents may change the verdict; else NaN.
+    """
+    confounds = [None if pd.isna(name) else name for name in evidence["confound"]]
+    rows = evidence.assign(confound=pd.Series(confounds, evidence.index, dtype=object))
+    decided = [_decided(row, options) for row in rows.to_dict("records")]
+    made = pd.DataFrame(decided, columns=list(_DECIDED), index=evidence.index)
+    return pd.concat([evidence, made], axis=1)
+
+
+_DECIDED: Final = (
+    *("verdict", "advice", "trusted", "as_good_as_rater", "only_between_systems"),
+    *("needed_systems", "needed_documents"),
+)
+
+
+def _decided(row: Mapping[Any, Any], options: CertificationOptions) -> tuple[object, ...]:
+    said = verdict(row, options)
+    systems, documents = _needed(said, row, options)
+    advice, as_good = _advice(said, row, systems, documents), as_good_as_rater(row, options)
+    only = said in (*TRUSTED, PROMISING) and _only_between_systems(row, options)
+    return said, advice, said in TRUSTED, as_good, only, systems, documents
+
+
+def _needed(
+    said: str, row: Mapping[str, Any], options: CertificationOptions
+) -> tuple[float, float]:
+    """So many systems and documents would settle it, of those that count by themselves."""
+    if said not in (CANNOT_TELL, PROMISING):
+        return np.nan, np.nan
+    useful, value, likely = fisher_z(
+        np.array([options.useful, row["value"], row["corrected"]], dtype=np.float64)
+    ).tolist()
+    confidence = row["confidence"]
+    if said == PROMISING:
+        if row["confound"] is not None:
+            return np.nan, np.nan  # more texts do not part a metric from its confound
+        target, confidence = likely - useful, row["joint_confidence"]
+    elif row["value"] >= options.useful:
+        target = max(likely, useful)  # to be shown
+    elif shown(row):
+        target = useful - value  # to be shown as too weak
+    else:
+        target = useful  # to have 0 or the useful excluded
+    of_systems = 0.0 if row["design"] in OF_NO_OTHERS else row["variance_systems"]
+    systems, documents = needed(
+        (of_systems, row["variance_documents"]),
+        (row["n_families"], row["n_clusters"]),
+        target,
+        confidence=confidence,
+        level=row["level"],
+    )
+    if said == PROMISING and row["design"] not in OF_NO_OTHERS:
+        systems = np.maximum(systems, FEWEST_SYSTEMS)
+    return float(systems), documents
+
+
+def _advice(said: str, row: Mapping[str, Any], systems: float, documents: float) -> str:
+    """What to do, in a few words."""
+    if said not in (CANNOT_TELL, PROMISING):
+        return _ADVICE[kind_of(said)]
+    if said == PROMISING and row["confound"] is not None:
+        return f"balance {row['confound']} first"
+    if row["design"] in OF_NO_OTHERS:
+        return MORE_DOCUMENTS
+    more = systems > row["n_families"], documents > row["n_clusters"]
+    if np.isnan(systems):  # no study would settle it: what its interval is wide by
+        of_systems = not row["variance_systems"] < row["variance_documents"]
+        more = of_systems, not of_systems
+    if row["level"] == "system":
+        more = True, False
+    return MORE_OF_BOTH if all(more) else MORE_SYSTEMS if more[0] else MORE_DOCUMENTS
+
+
+def _only_between_systems(row: Mapping[str, Any], options: CertificationOptions) -> bool:
+    """Whether half or more goes with the system held constant, and the rest is not promising."""
+    rest = row["within_systems"]
+    if np.isnan(rest) or rest > VANISHES * row["value"]:
+        return False
+    return not promising(rest, row["within_systems_p"], row["confidence"], options)
 
 
 def verdict(  # noqa: PLR0911 - one return per rung of the ladder

@@ -15,6 +15,11 @@ from numpy.typing import NDArray
 
 from metassay.core.options import Criterion
 from metassay.format.frames import rows
+from metassay.meta_evaluation.agreement import AGREEMENT, RATING_SUMMARIES
+from metassay.meta_evaluation.confounds import CONFOUNDS
+from metassay.meta_evaluation.correlations import CORRELATIONS, METRIC_CORRELATIONS
+from metassay.meta_evaluation.ensembles import ENSEMBLES
+from metassay.meta_evaluation.facet_weights import FACET_WEIGHTS
 from metassay.paper_figures.papers import Record
 from metassay.reporting.facets import facets_table
 from metassay.reporting.people import violins
@@ -27,17 +32,12 @@ from metassay.statistics.exact_sums import NOISE
 from metassay.statistics.pairs import disagreements
 from metassay.statistics.resampling import expanded_percentiles
 from metassay.tables.alignments import ALIGNMENTS
-from metassay.tables.confounds import CONFOUNDS
-from metassay.tables.correlations import CORRELATIONS, METRIC_CORRELATIONS
 from metassay.tables.documents import SOURCES
-from metassay.tables.ensembles import ENSEMBLES
-from metassay.tables.facet_weights import FACET_WEIGHTS
 from metassay.tables.judge_cards import JUDGE_CARDS
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import FULL, NO_JUDGE, is_reference, metric_label
 from metassay.tables.parquet import Table
 from metassay.tables.parts import PARTS
-from metassay.tables.raters import AGREEMENT, RATING_SUMMARIES
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 

@@ -31,7 +31,6 @@ from metassay.scoring.rubrics.ask import expanded
 from metassay.scoring.rubrics.metrics import criteria_table
 from metassay.scoring.rubrics.read import RUBRICS, load_rubric
 from metassay.scoring.rubrics.record import Rubric
-from metassay.tables.index import TABLES
 from metassay.tables.parquet import read
 from metassay.tracking.options import ComparisonOptions, SentinelOptions
 from metassay.versions.code_yaml import BLOCKS, DATASETS
@@ -92,6 +91,9 @@ def _of_params(params: Params) -> list[str]:
 
 def table_problems(tables: Path) -> list[str]:
     """One line for each problem of the tables that are there: `<tables>/<benchmark>/<table>`."""
+    # Here, for all contracts take the statistics along.
+    from metassay.reporting.contract_page import TABLES
+
     problems: list[str] = []
     for folder in sorted(path for path in tables.glob("*") if path.is_dir()):
         for path in sorted(folder.glob("[!.]*")):  # hidden: half-written, now or by a killed run

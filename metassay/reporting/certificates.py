@@ -59,8 +59,8 @@ from metassay.reporting.section import (
     titled,
 )
 from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.columns import entries
 from metassay.tables.designs import DESIGNS
-from metassay.tables.names import metric_label
 from metassay.tables.parquet import read
 
 
@@ -74,7 +74,7 @@ class Best(NamedTuple):
     @property
     def metric(self) -> str:
         """Its name, with the judge's in brackets."""
-        return metric_label(self.row["metric"], self.row["judge"])
+        return metric_name(self.row)
 
     @property
     def of(self) -> str:
@@ -213,35 +213,22 @@ def _orders(things: int) -> int:
 
 # What verdicts and columns mean, in a line each; verdicts are marked by more than colour.
 
-
-_MEANINGS = {  # page.css gives each class a colour and a sign of its own
-    USE: (
-        "use",
-        "Rely on it. With other systems and documents the correlation is still {useful} or more,"
-        " though the best of all metrics was looked for; {fewest} systems or more show it.",
-    ),
-    THESE_SYSTEMS: ("these", "Rely on it for texts of this system. Other systems were not rated."),
-    PROMISING: (
-        "promising",
-        "Confirm it first. The correlation is shown (p < {alpha}) and {useful} or more here; with"
-        " other systems and documents it may be less.",
-    ),
-    CANNOT_TELL: (
-        "cannot",
-        "Rate more. The correlation is not shown, or is below {useful} here; {useful} or more is"
-        " possible.",
-    ),
-    EXPLAINED: (
-        "explained",
-        "Do not use it. Half or more of the correlation goes among texts that are equal in a"
-        " confound, and what is left is not promising.",
-    ),
-    TOO_WEAK: ("weak", "Do not use it. The correlation is less than {useful}."),
-    CONTRARY: ("contrary", "Check its direction. It prefers what people reject."),
-    UNDEFINED: (
-        "undefined",
-        "There is no correlation to compute, as where every score is the same.",
-    ),
+_MEANINGS = {  # verdict: css | what it means; page.css gives each class a colour and a sign
+    kind: words.split(" | ")
+    for kind, words in entries(f"""
+    {USE}: use | Rely on it. With other systems and documents the correlation is still {{useful}} or
+      more, though the best of all metrics was looked for; {{fewest}} systems or more show it.
+    {THESE_SYSTEMS}: these | Rely on it for texts of this system. Other systems were not rated.
+    {PROMISING}: promising | Confirm it first. The correlation is shown (p < {{alpha}}) and
+      {{useful}} or more here; with other systems and documents it may be less.
+    {CANNOT_TELL}: cannot | Rate more. The correlation is not shown, or is below {{useful}} here;
+      {{useful}} or more is possible.
+    {EXPLAINED}: explained | Do not use it. Half or more of the correlation goes among texts that
+      are equal in a confound, and what is left is not promising.
+    {TOO_WEAK}: weak | Do not use it. The correlation is less than {{useful}}.
+    {CONTRARY}: contrary | Check its direction. It prefers what people reject.
+    {UNDEFINED}: undefined | There is no correlation to compute, as where every score is the same.
+    """)
 }
 
 
@@ -252,89 +239,60 @@ def css_of(verdict: str) -> str:
 
 def verdict_terms(rows: list[Row], options: CertificationOptions, confidence: float) -> Terms:
     """Every verdict, best first, with the first certificate of the page that has it."""
-    numbers = {
-        "alpha": short(1.0 - confidence),
-        "useful": short(options.useful),
-        "fewest": str(FEWEST_SYSTEMS),
-    }
+    numbers = {"alpha": short(1.0 - confidence), "useful": short(options.useful)}
     first: dict[str, Row] = {}
     for row in sorted(ranked(rows), key=_place):
         first.setdefault(kind_of(row["verdict"]), row)
-    found = [
-        Term(
-            css_of(kind),
-            f"{kind} …" if kind == EXPLAINED else kind,
-            _MEANINGS[kind][1].format(**numbers),
-            _example(first.get(kind)),
-        )
-        for kind in VERDICTS
-    ]
-    return Terms("What the verdicts say", found)
+    terms = []
+    for kind in VERDICTS:
+        word = f"{kind} …" if kind == EXPLAINED else kind
+        means = _MEANINGS[kind][1].format(fewest=FEWEST_SYSTEMS, **numbers)
+        terms.append(Term(css_of(kind), word, means, _example(first.get(kind))))
+    return Terms("What the verdicts say", terms)
 
 
 def column_terms(rows: list[Row], options: CertificationOptions, confidence: float) -> Terms:
     """Every column of the certificates, with the first number of the page that stands in it."""
-    certain = f"{100 * confidence:g} %"
+    certain, as_good = f"{100 * confidence:g} %", short(options.margin)
     ordered = sorted(ranked(rows), key=_place)
-    said = (
-        (
-            "correlation",
-            f"How metric and people correlate. In brackets stands the {certain} interval for other"
-            " systems and other documents. “These systems” is the interval for the same systems and"
-            " other documents.",
-            _first(
-                ordered,
-                "low",
-                lambda row: f"{shown(row['value'])} {shown_interval(row['low'], row['high'])}",
-            ),
-        ),
-        (
-            "adjusted p",
-            "A small p shows that metric and people are related. It is adjusted for all metrics of"
-            " the level. Below it stands where the relation shows.",
-            _first(ordered, "p", lambda row: probability(row["p"])),
-        ),
-        (
-            "accuracy",
-            "Share of pairs that the metric orders, or ties, as people do. “Chance” is the share"
-            " that its scores reach when they are dealt at random. Any two texts have no accuracy.",
-            _first(
-                ordered,
-                "accuracy",
-                lambda row: f"{shown(row['accuracy'])}, by chance {shown(row['chance'])}",
-            ),
-        ),
-        (
-            "against a rater",
-            "Metric and one rater are each correlated with the mean of the other raters, on the"
-            " same texts. The number is the metric’s correlation less the rater’s. “As good” says"
-            f" that with other systems and documents it is at most {short(options.margin)} less.",
-            _first(ordered, "against_rater", _rater_example),
-        ),
-        (
-            "confound",
-            "What takes half or more of the correlation with it: among texts that are equal in it,"
-            " only what stands below is left.",
-            _first(ordered, "confound", lambda row: f"{row['confound']}"),
-        ),
-        (
-            "to settle it",
-            "About how many systems and documents a study needs for another verdict.",
-            _first(ordered, "needed_systems", lambda row: f"{row['needed_systems']:,.0f} systems"),
-        ),
-    )
-    return Terms("What the columns say", [Term("", *one) for one in said])
+    terms = []
+    for word, column, means in _COLUMNS:
+        # The first row of the page that has a number there.
+        row = next((row for row in ordered if row[column] is not None), None)
+        here = "" if row is None else f"{_example(row)}: {_EXAMPLES[column](row)}"
+        terms.append(Term("", word, means.format(certain=certain, margin=as_good), here))
+    return Terms("What the columns say", terms)
 
 
-def _first(ordered: list[Row], column: str, words: Callable[[Row], str]) -> str:
-    """The first row of the page that has a number there, in words."""
-    row = next((row for row in ordered if row[column] is not None), None)
-    return "" if row is None else f"{_example(row)}: {words(row)}"
-
-
-def _rater_example(row: Row) -> str:
-    metric, rater = shown(row["with_raters"]), shown(row["rater"])
-    return f"{metric} less {rater} is {shown(row['against_rater'])}"
+_COLUMNS = [  # head: column | what it means
+    (head, *words.split(" | "))
+    for head, words in entries("""
+    correlation: low | How metric and people correlate. In brackets stands the {certain} interval
+      for other systems and other documents. “These systems” is the interval for the same systems
+      and other documents.
+    adjusted p: p | A small p shows that metric and people are related. It is adjusted for all
+      metrics of the level. Below it stands where the relation shows.
+    accuracy: accuracy | Share of pairs that the metric orders, or ties, as people do. “Chance” is
+      the share that its scores reach when they are dealt at random. Any two texts have no accuracy.
+    against a rater: against_rater | Metric and one rater are each correlated with the mean of the
+      other raters, on the same texts. The number is the metric’s correlation less the rater’s. “As
+      good” says that with other systems and documents it is at most {margin} less.
+    confound: confound | What takes half or more of the correlation with it: among texts that are
+      equal in it, only what stands below is left.
+    to settle it: needed_systems | About how many systems and documents a study needs for another
+      verdict.
+    """)
+]
+_EXAMPLES: dict[str, Callable[[Row], str]] = {
+    "low": lambda row: f"{shown(row['value'])} {shown_interval(row['low'], row['high'])}",
+    "p": lambda row: probability(row["p"]),
+    "accuracy": lambda row: f"{shown(row['accuracy'])}, by chance {shown(row['chance'])}",
+    "against_rater": lambda row: (
+        f"{shown(row['with_raters'])} less {shown(row['rater'])} is {shown(row['against_rater'])}"
+    ),
+    "confound": lambda row: str(row["confound"]),
+    "needed_systems": lambda row: f"{row['needed_systems']:,.0f} systems",
+}
 
 
 def _place(row: Row) -> tuple[object, int]:
@@ -344,13 +302,10 @@ def _place(row: Row) -> tuple[object, int]:
 def _example(row: Row | None) -> str:
     if row is None:
         return "none here"
-    metric = metric_name(row)
-    return f"here: {metric} for {titled(key_of(row))}, {DECISIONS[row['level']]}"
+    return f"here: {metric_name(row)} for {titled(key_of(row))}, {DECISIONS[row['level']]}"
 
 
 # Which metric to trust for which decision: the certificates, best verdict first.
-
-_HEADING = "Which metric to trust"
 
 
 def best_metrics(certificates: pd.DataFrame) -> Grid | None:
@@ -376,14 +331,14 @@ def certificates_section(
 
     `lines`: of `limits`, which stand above all.
     """
-    files = ["certificates"]
+    heading, files = "Which metric to trust", ["certificates"]
     if certificates.empty:
         says = "No metric could be tested: there are no texts with both scores and ratings."
-        return Section("trust", _HEADING, [says], files)
+        return Section("trust", heading, [says], files)
     rows = [row for _, mine in by_criterion(certificates) for row in mine]
     return Section(
         "trust",
-        _HEADING,
+        heading,
         [
             "Choose your decision first: is it about any two texts, about two texts of one"
             " document, or about two systems? Then read the metric’s verdict. Signs are turned so"
@@ -398,13 +353,7 @@ def certificates_section(
 
 
 def _by_level(mine: list[Row]) -> tuple[str, list[Grid], list[Group]]:
-    groups = level_groups(mine, lambda rows: _grid(ranked(rows)) if rows else None)
-    by_level = grouped(mine, lambda row: row["level"])
-    levels = [level for level in DECISIONS if level in by_level]
-    groups = [
-        group._replace(soft=f"{group.soft}: {verdict_counts(by_level[level])}")
-        for group, level in zip(groups, levels, strict=True)
-    ]
+    groups = level_groups(mine, lambda rows: _grid(ranked(rows)) if rows else None, verdict_counts)
     return metrics_and_coefficients(mine), [], groups
 
 

@@ -1,4 +1,4 @@
-"""docs/tables.md: the tables as a page.
+"""Every table by name, and docs/tables.md, the page about them.
 
 `python -m metassay.reporting.contract_page docs/tables.md` writes it.
 """
@@ -9,8 +9,40 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from metassay.tables.index import TABLES
+from metassay.meta_evaluation.evaluate import MADE
+from metassay.tables.alignments import ALIGNMENTS
+from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.comparisons import CHANGED_DOCUMENTS, CHANGES
+from metassay.tables.criteria import CRITERIA
+from metassay.tables.documents import SOURCES, TEXTS
+from metassay.tables.evidence import EVIDENCE
+from metassay.tables.history import HISTORY, HISTORY_MEANS
+from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD, VERDICTS
+from metassay.tables.judgments import JUDGMENTS
+from metassay.tables.leaderboard import LEADERBOARD
+from metassay.tables.notes import NOTES
+from metassay.tables.pairs import PAIRS
 from metassay.tables.parquet import Table
+from metassay.tables.parts import PARTS, SEGMENTS
+from metassay.tables.ratings import RATINGS
+from metassay.tables.responses import RESPONSES
+from metassay.tables.scores import MEASUREMENTS, SCORES
+from metassay.tables.segment_scores import CONFUSIONS, SEGMENT_SCORES
+from metassay.tables.sentences import SEGMENTED, SENTENCES
+from metassay.tables.sentinel import ANCHORS, DRIFT
+from metassay.tables.units import UNITS
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        *(SOURCES, TEXTS, PARTS, SEGMENTS, UNITS, RESPONSES, NOTES, ALIGNMENTS, PAIRS, JUDGMENTS),
+        *(CRITERIA, MEASUREMENTS, SCORES, LEADERBOARD, RATINGS),
+        *(table for table in MADE.values() if table is not EVIDENCE),
+        *(GOLD, GIVEN_VERDICTS, VERDICTS, SENTENCES, SEGMENTED, SEGMENT_SCORES, CONFUSIONS),
+        *(EVIDENCE, CERTIFICATES, CHANGES, CHANGED_DOCUMENTS, HISTORY, HISTORY_MEANS),
+        *(ANCHORS, DRIFT),
+    )
+}
 
 
 def describe(tables: Mapping[str, Table]) -> str:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import pandas as pd
 
@@ -18,7 +17,7 @@ from metassay.meta_evaluation.verdicts import kind_of
 from metassay.reporting.certificates import Best, best, verdict_names
 from metassay.reporting.names import NONE, ShownAs, described, headline_metrics, sorted_authors
 from metassay.reporting.responses import COUNTS, asked_table
-from metassay.reporting.section import Row, best_first, by_criterion
+from metassay.reporting.section import Row, best_first, by_criterion, grouped, short_estimate
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.judge_cards import JUDGE_CARDS
@@ -29,7 +28,8 @@ from metassay.tables.parquet import read
 from metassay.tables.responses import RESPONSES
 from metassay.tables.segment_scores import SEGMENT_SCORES
 
-_ARTIFACT = [
+_LEADERS = ["metric", "judge", "author", "macro", "low", "high"]
+_TRUST = [
     *("study", "criterion", "part", "level", "metric", "judge", "verdict"),
     *("corrected", "corrected_low", "corrected_high", "low", "high", "p"),
 ]
@@ -40,11 +40,9 @@ def board(folder: Path, shown_as: ShownAs = NONE) -> tuple[list[str], list[list[
     rows = shown_as.frame(_leaderboard(folder))
     means = means_of(rows, read(CRITERIA, folder / CRITERIA.name))
     authors = sorted_authors(str(author) for mean in means.values() for author in mean)
-    cells = [
-        [label, *(_headline_number(mean.get(author)) for author in authors)]
-        for label, mean in means.items()
-    ]
-    return authors, cells
+    values = {label: [mean.get(author) for author in authors] for label, mean in means.items()}
+    dash = lambda value: "–" if value is None or pd.isna(value) else f"{value:.3f}"  # noqa: E731
+    return authors, [[label, *map(dash, mine)] for label, mine in values.items()]
 
 
 def means_of(leaderboard: pd.DataFrame, criteria: pd.DataFrame) -> dict[str, Row]:
@@ -105,8 +103,8 @@ def artifacts(folder: Path, answers: pd.DataFrame) -> dict[str, list[Row]]:
 
     `answers`, as `answers_of` has it, is an artifact where any model was asked.
     """
-    leaders = _leaderboard(folder)[["metric", "judge", "author", "macro", "low", "high"]]
-    trust = read(CERTIFICATES, folder / "certificates.parquet")[_ARTIFACT]
+    trust = read(CERTIFICATES, folder / "certificates.parquet")[_TRUST]
+    leaders = _leaderboard(folder)[_LEADERS]
     return _artifacts(leaderboard=leaders, certificates=trust, answers=answers)
 
 
@@ -141,14 +139,10 @@ def _leaderboard(folder: Path) -> pd.DataFrame:
     return rows[rows["part"] == FULL].reset_index(drop=True)
 
 
-def _headline_number(value: Any) -> str:
-    return "–" if value is None or pd.isna(value) else f"{value:.3f}"
-
-
 # The headline numbers of a test of judges, out of its table of cards.
 
 HEADS_OF_CARDS = ("judge", "items", "judged", "accuracy", "balanced", "AUROC")
-CARD_STATISTICS = ("agreement", "balanced_accuracy", "auroc")
+CARD_STATISTICS = _SHOWN = ("agreement", "balanced_accuracy", "auroc")
 _CARDS_KEY = ["study", "part", "judge", "statistic", "value", "low", "high", "n", "n_missing"]
 
 
@@ -157,14 +151,10 @@ def cards(folder: Path, shown_as: ShownAs = NONE) -> list[list[str]]:
 
     Where there are several subsets, these are all of them and their mean; the page has each.
     """
-    made = []
-    for judge, study, of in main_cards(shown_as.frame(_cards(folder))):
-        n, missing = of["agreement"]["n"], of["agreement"]["n_missing"]
-        judged = f"{n:,} of {n + missing:,}" if missing else f"{n:,}"
-        made.append(
-            [judge, study, judged, *(_with_interval(of.get(name)) for name in CARD_STATISTICS)]
-        )
-    return made
+    return [
+        [judge, study, _share_of(of["agreement"], "n_missing"), *map(_ends, map(of.get, _SHOWN))]
+        for judge, study, of in main_cards(shown_as.frame(_cards(folder)))
+    ]
 
 
 def main_cards(cards: pd.DataFrame) -> Iterator[tuple[str, str, dict[str, Row]]]:
@@ -182,11 +172,15 @@ def _cards(folder: Path) -> pd.DataFrame:
     return rows[rows["statistic"].isin(CARD_STATISTICS)][_CARDS_KEY].reset_index(drop=True)
 
 
-def _with_interval(row: Row | None) -> str:
+def _share_of(row: Row, missed: str) -> str:
+    """How many were judged or labelled: `98 of 100`."""
+    n, all_of_them = row["n"], row["n"] + row[missed]
+    return f"{n:,} of {all_of_them:,}" if row[missed] else f"{n:,}"
+
+
+def _ends(row: Row | None) -> str:
     """Its value and interval, two decimals each; without a value a dash."""
-    if row is None or missing(row["value"]):
-        return "–"
-    return f"{short(row['value'])} {short_interval(row['low'], row['high'])}".strip()
+    return "–" if row is None or missing(row["value"]) else short_estimate(row)
 
 
 # The headline numbers of a test of segmentations, out of its table of scores.
@@ -198,17 +192,14 @@ _SEGMENTS_KEY = ["segmentation", "statistic", "value", "low", "high", "n", "n_fa
 
 def score_rows(folder: Path) -> list[list[str]]:
     """A row of HEADS per segmentation, the most accurate first: numbers with their intervals."""
-    found: dict[str, Row] = {}
-    for row in records(_scores(folder)):
-        found.setdefault(row["segmentation"], {})[row["statistic"]] = row
-    made = []
-    for name in sorted(found, key=lambda one: best_first(found[one]["accuracy"]["value"])):
-        of = found[name]
-        n, failed = of["accuracy"]["n"], of["accuracy"]["n_failed"]
-        labelled = f"{n:,} of {n + failed:,}" if failed else f"{n:,}"
-        accuracy, macro = (_with_interval(of[one]) for one in SCORE_STATISTICS[:2])
-        made.append([name, labelled, accuracy, macro, short(of["majority_guess"]["value"]) or "–"])
-    return made
+    rows = []
+    for name, mine in grouped(records(_scores(folder)), lambda row: row["segmentation"]).items():
+        accuracy, macro, guess = (
+            next(row for row in mine if row["statistic"] == one) for one in SCORE_STATISTICS
+        )
+        cells = [_share_of(accuracy, "n_failed"), _ends(accuracy), _ends(macro)]
+        rows.append((accuracy["value"], [name, *cells, short(guess["value"]) or "–"]))
+    return [cells for _, cells in sorted(rows, key=lambda row: best_first(row[0]))]
 
 
 def _scores(folder: Path) -> pd.DataFrame:
@@ -243,10 +234,11 @@ def evaluation_numbers(
     kinds = [kind_of(verdict) for verdict in certificates["verdict"]]
     best: Numbers = {}
     for criterion, level, chosen in best_of(certificates):
-        said = {"metric": chosen.metric, "verdict": chosen.row["verdict"]}
-        numbers = {name: rounded(chosen.row[name]) for name in _BEST}
-        trusted = {"trusted": bool(chosen.row["trusted"]), "advice": chosen.row["advice"]}
-        best.setdefault(criterion, {})[level] = {**said, **trusted, **numbers}
+        best.setdefault(criterion, {})[level] = {
+            **{"metric": chosen.metric, "verdict": chosen.row["verdict"]},
+            **{"trusted": bool(chosen.row["trusted"]), "advice": chosen.row["advice"]},
+            **{name: rounded(chosen.row[name]) for name in _BEST},
+        }
     means = means_of(leaderboard, criteria)
     return {
         "certificates": {name: kinds.count(kind) for kind, name in verdict_names().items()},

@@ -8,6 +8,7 @@ from metassay.core.errors import BadInput
 from metassay.core.errors import shown as shown_key
 from metassay.format.frames import records
 from metassay.format.numbers import MINUS, counted, shown
+from metassay.meta_evaluation.judge_cards import ANALYSIS
 from metassay.reporting.names import Metric
 from metassay.reporting.section import (
     Cell,
@@ -17,63 +18,65 @@ from metassay.reporting.section import (
     Section,
     by_criterion,
     count,
+    estimate,
     grouped,
     key_of,
     metric_of,
     number,
+    opening,
     titled,
 )
+from metassay.tables.columns import entries
 from metassay.tables.names import metric_label
 
 Card = dict[str, Row]  # by statistic
 
-_SAYS = (
-    "People passed or failed some of the texts that a judge passes or fails. Read the first two"
-    " numbers first. Sensitivity says how many of the texts that people pass the judge passes;"
-    " specificity says how many of those that they fail it fails. Read agreement beside agreement"
-    " by chance: it means little without. The judge’s own pass rate is off by what the judge gets"
-    " wrong. The corrected pass rates hold where the rated texts were drawn at random. Texts of one"
-    " document count as alike."
-)
 CARDS_OF_ITEMS = (
     "Each judge’s card in full, in the words of judges that pass or fail texts. Here a text is an"
     " item, it passes where its hypothesis is entailed, and what people say is the right answer."
     " Sensitivity says how much of what is entailed the judge finds entailed; specificity says how"
     " much of the rest it finds not entailed."
 )
-_NAMES = {
-    "sensitivity": "sensitivity",
-    "specificity": "specificity",
-    "precision": "precision of a pass",
-    "negative_predictive_value": "precision of a fail",
-    "balanced_accuracy": "balanced accuracy",
-    "cohen_kappa": "Cohen’s kappa",
-    "mcc": "Matthews correlation",
-    "agreement": "agreement",
-    "agreement_by_chance": "agreement by chance",
-    "judge_pass_rate": "pass rate, the judge’s own",
-    "people_pass_rate": "pass rate, people’s",
-    "rogan_gladen_pass_rate": "pass rate, Rogan-Gladen",
-    "prediction_powered_pass_rate": "pass rate, prediction-powered",
-    "brier": "Brier score",
-    "bias": "bias of the probabilities",
-    "ece": "expected calibration error",
-    "ece_by_chance": "the same by chance",
-    "labels_pass_rate": "ratings for the pass rate",
-    "labels_sensitivity": "ratings for sensitivity",
-    "labels_specificity": "ratings for specificity",
-}
-_MEANS = {
-    "balanced_accuracy": "The mean of sensitivity and specificity; a coin gets 50 %.",
-    "cohen_kappa": "Agreement beyond chance: 0 is chance, 1 is perfect.",
-    "mcc": "Correlation of the judge’s judgments with people’s: 0 is none, 1 is perfect.",
-    "agreement_by_chance": "Were judge and people to pass as many, without looking.",
-    "rogan_gladen_pass_rate": "The judge’s own, corrected by sensitivity and specificity.",
-    "prediction_powered_pass_rate": "The judge’s own, corrected by the texts that people rated.",
-    "brier": "Mean squared distance of probability and judgment: 0 is best.",
-    "bias": "Mean probability less share passed: above 0, the judge is too kind.",
-    "ece": "Mean gap between a bin’s probability and its share passed.",
-    "ece_by_chance": "What a judge whose probabilities are right would show on so few texts.",
+# Statistic: its name | what it means | what is said instead where it rests on no text.
+_NO_TEXT = "No text has both a judgment and a rating."
+_NUMBERS = {
+    name: tuple(words.split(" | "))
+    for name, words in entries(f"""
+    sensitivity: sensitivity | Of {{texts}} that people passed, the judge passes {{value}}.
+      | People passed no text that has a judgment.
+    specificity: specificity | Of {{texts}} that people failed, the judge fails {{value}}.
+      | People failed no text that has a judgment.
+    precision: precision of a pass | Of {{texts}} that the judge passes, people passed {{value}}.
+      | The judge passes no text that people rated.
+    negative_predictive_value: precision of a fail
+      | Of {{texts}} that the judge fails, people failed {{value}}.
+      | The judge fails no text that people rated.
+    balanced_accuracy: balanced accuracy
+      | The mean of sensitivity and specificity; a coin gets 50 %.
+    cohen_kappa: Cohen’s kappa | Agreement beyond chance: 0 is chance, 1 is perfect.
+    mcc: Matthews correlation
+      | Correlation of the judge’s judgments with people’s: 0 is none, 1 is perfect.
+    agreement: agreement | Of {{texts}} with both, judge and people agree on {{value}}. | {_NO_TEXT}
+    agreement_by_chance: agreement by chance
+      | Were judge and people to pass as many, without looking.
+    judge_pass_rate: pass rate, the judge’s own
+      | Of {{texts}}, the judge passes {{value}}. | {_NO_TEXT}
+    people_pass_rate: pass rate, people’s
+      | Of {{texts}} that people rated, they passed {{value}}. | {_NO_TEXT}
+    rogan_gladen_pass_rate: pass rate, Rogan-Gladen
+      | The judge’s own, corrected by sensitivity and specificity.
+    prediction_powered_pass_rate: pass rate, prediction-powered
+      | The judge’s own, corrected by the texts that people rated.
+    brier: Brier score | Mean squared distance of probability and judgment: 0 is best.
+    bias: bias of the probabilities
+      | Mean probability less share passed: above 0, the judge is too kind.
+    ece: expected calibration error | Mean gap between a bin’s probability and its share passed.
+    ece_by_chance: the same by chance
+      | What a judge whose probabilities are right would show on so few texts.
+    labels_pass_rate: ratings for the pass rate | the prediction-powered pass rate
+    labels_sensitivity: ratings for sensitivity | sensitivity
+    labels_specificity: ratings for specificity | specificity
+    """)
 }
 _COUNTED = ("true_pass", "false_fail", "false_pass", "true_fail")
 _PER_CENT = {
@@ -83,9 +86,7 @@ _PER_CENT = {
 }
 
 
-def judge_cards_section(
-    cards: pd.DataFrame, bins: pd.DataFrame, says: str = _SAYS
-) -> Section | None:
+def judge_cards_section(cards: pd.DataFrame, bins: pd.DataFrame, *says: str) -> Section | None:
     """One group per criterion, metric and judge; None without a card. `says` how to read them."""
     if cards.empty:
         return None
@@ -99,7 +100,8 @@ def judge_cards_section(
             soft = f"study {key[0]}, {_rests_on(card)}"
             groups.append(Group(title, soft, grids, open=not groups))
     files = ["judge_cards", *(["calibration"] if len(bins) else [])]
-    return Section("judge_cards", "Judges that pass or fail", [says], files, groups=groups)
+    section = opening(ANALYSIS)
+    return section._replace(says=[*(says or section.says)], files=files, groups=groups)
 
 
 def _cards(rows: list[Row]) -> dict[Metric, Card]:
@@ -146,8 +148,8 @@ def _judgments(card: Card) -> Grid:
 
 def _numbers(card: Card) -> Grid:
     rows = [
-        (title, [_value(card[name], name), Cell(_means(name, card))])
-        for name, title in _NAMES.items()
+        (title, [_value(card[name], name), Cell(_means(name, card[name], *words))])
+        for name, (title, *words) in _NUMBERS.items()
         if name in card
     ]
     return Grid("What the judgments are worth", ["number", "value", "means"], rows, sort=False)
@@ -165,39 +167,17 @@ def _value(row: Row, name: str) -> Cell:
     return made._replace(text=_per_cent(row["value"]), notes=below)
 
 
-def _means(name: str, card: Card) -> str:
-    if name in _MEANS:
-        return _MEANS[name]
-    row = card[name]
+def _means(name: str, row: Row, words: str, none: str = "") -> str:
     if name.startswith("labels_"):
-        return _labels(row, name)
-    n, found = row["n"], _with_interval(row)
-    none = {
-        "sensitivity": "People passed no text that has a judgment.",
-        "specificity": "People failed no text that has a judgment.",
-        "precision": "The judge passes no text that people rated.",
-        "negative_predictive_value": "The judge fails no text that people rated.",
-    }
-    if n == 0:
-        return none.get(name, "No text has both a judgment and a rating.")
-    texts = counted(n, "text")
-    return {
-        "sensitivity": f"Of {texts} that people passed, the judge passes {found}.",
-        "specificity": f"Of {texts} that people failed, the judge fails {found}.",
-        "precision": f"Of {texts} that the judge passes, people passed {found}.",
-        "negative_predictive_value": f"Of {texts} that the judge fails, people failed {found}.",
-        "agreement": f"Of {texts} with both, judge and people agree on {found}.",
-        "judge_pass_rate": f"Of {texts}, the judge passes {found}.",
-        "people_pass_rate": f"Of {texts} that people rated, they passed {found}.",
-    }[name]
+        return _labels(row, name, words)
+    if none and row["n"] == 0:
+        return none
+    interval = _interval(row)
+    value = f"{_per_cent(row['value'])} {interval}" if interval else _per_cent(row["value"])
+    return words.format(texts=counted(row["n"], "text"), value=value)
 
 
-def _labels(row: Row, name: str) -> str:
-    of = {
-        "labels_pass_rate": "the prediction-powered pass rate",
-        "labels_sensitivity": "sensitivity",
-        "labels_specificity": "specificity",
-    }[name]
+def _labels(row: Row, name: str, of: str) -> str:
     wide = f"{100 * row['width']:.3g} points wide"
     if row["value"] is None:
         return f"Too few texts have both a judgment and a rating to say when {of} is {wide}."
@@ -206,11 +186,6 @@ def _labels(row: Row, name: str) -> str:
     if name == "labels_pass_rate" and row["value"] > row["n_judged"]:
         more = f"; only {row['n_judged']:,} have a judgment, so more texts are needed"
     return f"For an interval of {of} {wide}: {needed} in all, {row['n']:,} so far{more}."
-
-
-def _with_interval(row: Row) -> str:
-    interval = _interval(row)
-    return f"{_per_cent(row['value'])} {interval}" if interval else _per_cent(row["value"])
 
 
 def _interval(row: Row) -> str:
@@ -239,16 +214,13 @@ def _reliability(rows: list[Row]) -> list[Grid]:
     if not rows:
         return []
     lines = [
-        (
-            f"{shown(row['lowest'])} to {shown(row['highest'])}",
-            [
-                number(row["mean"]),
-                number(row["passed"], low=row["low"], high=row["high"]),
-                count(row["n"]),
-            ],
-        )
-        for row in sorted(rows, key=lambda r: r["bin"])
+        (f"{shown(row['lowest'])} to {shown(row['highest'])}", _bin(row))
+        for row in sorted(rows, key=lambda row: row["bin"])
     ]
     heads = ["probability", "mean", "share that people passed", "texts"]
     caption = f"Probability and what people said, {counted(len(rows), 'bin')} of about equal size"
     return [Grid(caption, heads, lines, sort=False)]
+
+
+def _bin(row: Row) -> list[Cell]:
+    return [number(row["mean"]), estimate(row, of="passed"), count(row["n"])]

@@ -1,27 +1,22 @@
 """The page of `metassay meta-eval`, and the sections and figures that the report shares with it."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from metassay.meta_evaluation.evaluate import ANALYSES
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.reporting.certificates import best_metrics, certificates_section, limits
-from metassay.reporting.correlations import (
-    components_section,
-    correlation_view,
-    judged_metrics_section,
-    metric_matrix_section,
-    significance_section,
-    strata_section,
-)
 from metassay.reporting.figures.correlations import (
     draw_components,
     draw_correlation_heatmap,
     draw_forest,
     draw_metric_matrix,
 )
+from metassay.reporting.figures.drawing import Draw
 from metassay.reporting.figures.systems import (
     draw_facet_lengths,
     draw_leaderboard,
@@ -31,64 +26,55 @@ from metassay.reporting.figures.systems import (
 )
 from metassay.reporting.judge_cards import judge_cards_section
 from metassay.reporting.metrics import (
+    components_section,
     conflicts_section,
     confounds_section,
     corrected_section,
+    correlation_view,
     ensembles_section,
+    judged_metrics_section,
+    metric_matrix_section,
+    significance_section,
 )
 from metassay.reporting.page import Drawing, Spec, sections_of, write_figures, write_page
 from metassay.reporting.people import agreement_section, preferences_section, raters_section
+from metassay.reporting.section import analysis_section
+from metassay.tables.columns import entries
 
+# Name of the figure: the table that it draws | its title to read out.
+_TITLES = entries("""
+    leaderboard: leaderboard | Each author's mean on the main metrics, with bootstrap intervals
+    forest: certificates | Each metric's correlation with people per criterion, with intervals and
+      one rater's own
+    components: components | Each metric's correlation with people between systems, between
+      documents, text by text
+    correlation_heatmap: correlations | Pearson correlation of every metric with every human
+      criterion, by level
+    violins: rating_violins | Each system's mean rating by criterion, and how it varies with other
+      documents
+    metric_matrix: metric_correlations | Pearson correlation of every metric and human criterion
+      with every other
+    rubric_levels: rubric_levels | How often each grade of each criterion was given, by author
+    profile: profile | Words, numbers and popularity of words of each author's texts
+    facet_lengths: facets | Share of each author's words that belongs to each of their parts
+""")
+_DRAW: tuple[Draw, ...] = (
+    *(draw_leaderboard, draw_forest, draw_components, draw_correlation_heatmap, draw_violins),
+    *(draw_metric_matrix, draw_rubric_levels, draw_profile, draw_facet_lengths),
+)
 FIGURES = {
-    "leaderboard": Drawing(
-        draw_leaderboard,
-        "leaderboard",
-        "Each author's mean on the main metrics, with bootstrap intervals",
-    ),
-    "forest": Drawing(
-        draw_forest,
-        "certificates",
-        "Each metric's correlation with people per criterion, with intervals and one rater's own",
-        ("useful",),
-    ),
-    "components": Drawing(
-        draw_components,
-        "components",
-        "Each metric's correlation with people between systems, between documents, text by text",
-    ),
-    "correlation_heatmap": Drawing(
-        draw_correlation_heatmap,
-        "correlations",
-        "Pearson correlation of every metric with every human criterion, by level",
-    ),
-    "violins": Drawing(
-        draw_violins,
-        "rating_violins",
-        "Each system's mean rating by criterion, and how it varies with other documents",
-    ),
-    "metric_matrix": Drawing(
-        draw_metric_matrix,
-        "metric_correlations",
-        "Pearson correlation of every metric and human criterion with every other",
-    ),
-    "rubric_levels": Drawing(
-        draw_rubric_levels,
-        "rubric_levels",
-        "How often each grade of each criterion was given, by author",
-    ),
-    "profile": Drawing(
-        draw_profile, "profile", "Words, numbers and popularity of words of each author's texts"
-    ),
-    "facet_lengths": Drawing(
-        draw_facet_lengths,
-        "facets",
-        "Share of each author's words that belongs to each of their parts",
-    ),
+    name: Drawing(draw, table, title, ("useful",) if draw is draw_forest else ())
+    for draw, (name, words) in zip(_DRAW, _TITLES, strict=True)
+    for table, title in [words.split(" | ")]
 }
 
 # What stands below the correlations.
 EVALUATION = (
-    Spec(strata_section, ("strata",)),
+    *(
+        Spec(partial(analysis_section, one), (one.tables[0].name,))
+        for one in ANALYSES
+        if one.page.across
+    ),
     Spec(judged_metrics_section, ("certificates",)),
     Spec(components_section, ("components",)),
     Spec(significance_section, ("significance",)),

@@ -1,10 +1,30 @@
-"""More about metrics: confounds, ensembles, conflicts, and means corrected by people."""
+"""Metrics and people: correlations, differences, confounds, ensembles, corrected means."""
+
+from itertools import product
+from typing import NamedTuple
 
 import pandas as pd
 
 from metassay.format.frames import records
-from metassay.format.numbers import counted, equals, shown, shown_interval
+from metassay.format.numbers import (
+    counted,
+    equals,
+    exact,
+    per_cent,
+    short,
+    short_interval,
+    shown,
+    shown_interval,
+)
+from metassay.format.terms import COEFFICIENT_NAMES, COEFFICIENTS, COMPONENTS, DECISIONS, LEVELS
+from metassay.meta_evaluation import confounds as confounds_analysis
+from metassay.meta_evaluation import ensembles as ensembles_analysis
+from metassay.meta_evaluation import significance as significance_analysis
+from metassay.meta_evaluation.correlations import OF_COMPONENTS, OF_METRICS
+from metassay.meta_evaluation.judge_cards import OF_SYSTEMS
 from metassay.meta_evaluation.options import ANY_SHAPE, MEASURED, SYSTEM, VANISHES
+from metassay.meta_evaluation.orderings import OF_CONFLICTS
+from metassay.reporting.figures.correlations import COEFFICIENT
 from metassay.reporting.names import Metric, sorted_metrics, sorted_parts
 from metassay.reporting.section import (
     NOT_COMPUTED,
@@ -14,10 +34,11 @@ from metassay.reporting.section import (
     Key,
     Row,
     Section,
+    analysis_section,
     best_first,
     by_criterion,
+    by_metric,
     count,
-    criterion_groups,
     estimate,
     grouped,
     key_of,
@@ -27,38 +48,261 @@ from metassay.reporting.section import (
     metric_of,
     metrics_and_coefficients,
     number,
+    opening,
     rests_on,
     titled,
 )
-from metassay.tables.names import FULL, metric_label
+from metassay.tables.names import FULL, NO_JUDGE, metric_label
+
+
+class Coefficient(NamedTuple):
+    """One coefficient; texts ready to print, `stored` with all digits to sort by."""
+
+    stored: str
+    value: str
+    interval: str
+    counts: str
+
+
+class Criterion(NamedTuple):
+    """One criterion's table: metrics by (level, coefficient)."""
+
+    study: str
+    criterion: str
+    part: str
+    columns: list[tuple[str, str]]
+    rows: list[tuple[str, list[Coefficient | None]]]
+
+
+def correlation_view(correlations: pd.DataFrame) -> list[Criterion]:
+    """One table per study, criterion and part."""
+    made = []
+    for key, mine in by_criterion(correlations):
+        cells = {
+            (metric_of(row), (row["level"], row["coefficient"])): _coefficient(row) for row in mine
+        }
+        present = {column for _, column in cells}
+        columns = [column for column in product(LEVELS, COEFFICIENTS) if column in present]
+        metrics = sorted_metrics(metric for metric, _ in cells)
+        lines = [(metric_label(*m), [cells.get((m, c)) for c in columns]) for m in metrics]
+        made.append(Criterion(*key, columns, lines))
+    return made
+
+
+def _coefficient(row: Row) -> Coefficient:
+    these = shown_interval(row["low_these_systems"], row["high_these_systems"])
+    return Coefficient(
+        exact(row["value"]),
+        shown(row["value"]) or "undefined",
+        shown_interval(row["low"], row["high"]) or (f"these systems: {these}" if these else ""),
+        rests_on(row),
+    )
+
+
+# Where the agreement of metrics and people lies: systems, documents, or text by text.
+
+
+def components_section(components: pd.DataFrame) -> Section | None:
+    """One table per criterion, metrics by component; None without a row."""
+    return analysis_section(OF_COMPONENTS, components, _by_component)
+
+
+def people_vary(mine: list[Row]) -> str:
+    """Where people's ratings differ, in one sentence; empty where that cannot be estimated."""
+    shares = {row["component"]: row["people_share"] for row in mine}
+    known = {name: per_cent(shares.get(name)) for name in COMPONENTS}
+    if not all(known.values()):
+        return ""
+    said = ", ".join(f"{known[name]} {words}" for name, words in COMPONENTS.items())
+    return f"People’s ratings vary {said}"
+
+
+def _by_component(mine: list[Row]) -> tuple[str, list[Grid], list[Group]]:
+    grid = by_metric(mine, "component", _component, COMPONENTS, people_vary(mine))
+    return metrics_and_coefficients(mine), [grid], []
+
+
+def _component(row: Row) -> Cell:
+    share = per_cent(row["metric_share"])
+    return estimate(row, f"{share} of its variance" if share else "", rests_on(row))
+
+
+# The metrics that judges make, side by side, and the best that needs no judge above them.
+
+_FIRST = "best without a judge"
+_JUDGED_SAYS = (
+    "How each judged metric follows people, beside the best metric that needs no judge: the"
+    " correlation with its interval, and the verdict. Signs are turned so that more is better. Bold"
+    " is what lies above that best metric; whether by more than chance, the differences between"
+    " metrics say. The best of many owes some of its lead to luck, so a judge is compared hard."
+)
+
+
+def judged_metrics_section(certificates: pd.DataFrame) -> Section | None:
+    """One grid per level: judged metrics by criterion. None where no judge has a part."""
+    rows = [row for _, mine in by_criterion(certificates) for row in mine]
+    rows = [row for row in rows if row["value"] is not None]
+    metrics = sorted_metrics(metric_of(row) for row in rows if row["judge"] != NO_JUDGE)
+    if not metrics:
+        return None
+    groups = level_groups(rows, lambda mine: _judged_grid(mine, metrics))
+    heading = "Judges side by side"
+    return Section("judged_metrics", heading, [_JUDGED_SAYS], ["certificates"], groups=groups)
+
+
+def _judged_grid(rows: list[Row], metrics: list[Metric]) -> Grid | None:
+    if not rows:
+        return None
+    columns = grouped(rows, key_of)
+    best = {key: _best(mine) for key, mine in columns.items()}
+    lines = {_FIRST: {key: _shown_best(best[key], mine) for key, mine in columns.items()}}
+    by_metric = grouped(rows, metric_of)
+    for metric in metrics:
+        found = by_metric.get(metric, [])
+        cells = {key_of(row): _judged_cell(row, best[key_of(row)]) for row in found}
+        lines[metric_label(*metric)] = cells
+    coefficients = {COEFFICIENT_NAMES[row["coefficient"]] for row in rows}
+    heads = {key: titled(key) for key in columns}
+    return matrix(", ".join(sorted(coefficients)), "metric", lines, heads, sort=False)
+
+
+def _best(mine: list[Row]) -> Row | None:
+    without = [row for row in mine if row["judge"] == NO_JUDGE]
+    return min(without, key=lambda row: best_first(row["value"]), default=None)
+
+
+def _shown_best(best: Row | None, mine: list[Row]) -> Cell:
+    if best is None:
+        return NOT_COMPUTED
+    n = sum(row["judge"] == NO_JUDGE for row in mine)
+    made = _number(best)
+    notes = (best["metric"], f"of {counted(n, 'metric')}", *made.notes)
+    return made._replace(notes=notes)
+
+
+def _judged_cell(row: Row, best: Row | None) -> Cell:
+    above = best is not None and row["value"] > best["value"]
+    return _number(row)._replace(css="best" if above else "")
+
+
+def _number(row: Row) -> Cell:
+    ends = short_interval(row["low"], row["high"])
+    return Cell(short(row["value"]), (*filter(None, [ends]), row["verdict"]))
+
+
+# Which metrics are closer to people than others, and for how many pairs that is sure.
+
+ALPHA = 0.05
+
+_CLOSER, _FARTHER, _NOT_SHOWN, _UNDEFINED = "+", "−", "·", "?"
+
+
+def significance_section(significance: pd.DataFrame) -> Section | None:
+    """One matrix per criterion, level and test; None without a comparison."""
+    of = significance_analysis.ANALYSIS
+    return analysis_section(of, significance, lambda mine: ("", [], _families(mine)))
+
+
+def _families(mine: list[Row]) -> list[Group]:
+    found = grouped(mine, lambda row: (row["level"], row["coefficient"], row["test"]))
+    order = list(DECISIONS)
+    keys = sorted(found, key=lambda key: (order.index(key[0]), *key[1:]))
+    return [_family(key, found[key]) for key in keys]
+
+
+def _family(key: tuple[str, str, str], mine: list[Row]) -> Group:
+    level, coefficient, test = key
+    held = sum(_mark(row) in (_CLOSER, _FARTHER) for row in mine)
+    undefined = sum(row["p_holm"] is None for row in mine)
+    title = f"{DECISIONS[level].capitalize()}: {held:,} of {counted(len(mine), 'difference')} hold"
+    if undefined:
+        title += f", {undefined:,} undefined"
+    low, high = min(row["n"] for row in mine), max(row["n"] for row in mine)
+    n = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    missing = max(row["n_missing"] for row in mine)
+    at_most = f", up to {missing:,} missing" if missing else ""
+    soft = f"{level} level, {coefficient}, {_named(test)}, n = {n}{at_most}"
+    return Group(title, soft, [_matrix(mine)])
+
+
+def _named(test: str) -> str:
+    if test == "williams":
+        return "Williams’ test"
+    kind, what = test.split("_")
+    return f"{kind} of {'systems and documents' if what == 'both' else what}"
+
+
+def _mark(row: Row) -> str:
+    if row["p_holm"] is None or row["difference"] is None:
+        return _UNDEFINED
+    if row["p_holm"] > ALPHA or row["difference"] == 0:
+        return _NOT_SHOWN
+    return _CLOSER if row["difference"] > 0 else _FARTHER
+
+
+def _matrix(mine: list[Row]) -> Grid:
+    opposite = {_CLOSER: _FARTHER, _FARTHER: _CLOSER}
+    marks: dict[tuple[str, str], str] = {}
+    lead: dict[str, float] = {}  # the sum of a metric's differences to the others
+    for row in sorted(mine, key=lambda row: (row["metric_a"], row["metric_b"])):
+        a, b, mark = row["metric_a"], row["metric_b"], _mark(row)
+        marks[a, b], marks[b, a] = mark, opposite.get(mark, mark)
+        lead[a] = lead.get(a, 0.0) + (row["difference"] or 0.0)
+        lead[b] = lead.get(b, 0.0) - (row["difference"] or 0.0)
+    metrics = sorted(lead, key=lambda metric: (-lead[metric], metric))
+    lines = [
+        (f"{place} {row}", [Cell(marks.get((row, column), "")) for column in metrics])
+        for place, row in enumerate(metrics, start=1)
+    ]
+    numbers = [str(place) for place in range(1, len(metrics) + 1)]
+    return Grid("", ["metric, closest to people first", *numbers], lines, sort=False)
+
+
+# Metrics beside each other: which of them say the same, and which say what people say.
+
+_ALIKE = 3  # pairs of metrics that are named
+
+
+def metric_matrix_section(metric_correlations: pd.DataFrame) -> Section | None:
+    """The figure and what stands out in it; None without a row."""
+    if metric_correlations.empty:
+        return None
+    mine = [
+        row
+        for row in records(metric_correlations)
+        if (row["coefficient"], row["part"]) == (COEFFICIENT, FULL) and row["value"] is not None
+    ]
+    section = opening(OF_METRICS, *_alike(mine))
+    first, *rest = section.says
+    return section._replace(says=[f"{COEFFICIENT_NAMES[COEFFICIENT]} {first}", *rest])
+
+
+def _alike(mine: list[Row]) -> list[str]:
+    pairs = [row for row in mine if row["first_is"] == row["second_is"] == "metric"]
+    pairs = [row for row in pairs if row["value"] > 0]
+    best = sorted(pairs, key=lambda row: (-row["value"], row["first"], row["second"]))[:_ALIKE]
+    if not best:
+        return []
+    said = [f"{row['first']} and {row['second']} ({shown(row['value'])})" for row in best]
+    return [f"Most alike are {'; '.join(said)}."]
+
+
+# Confounds: what else metrics see.
 
 Plain = dict[tuple[Key, str, Metric], Row]  # a metric's certificate, by criterion and level
 
 
 def confounds_section(confounds: pd.DataFrame, certificates: pd.DataFrame) -> Section | None:
     """Per criterion and level a table, metrics by confound; None without a row."""
-    if confounds.empty:
-        return None
-    plain: Plain = {
-        (key_of(row), row["level"], metric_of(row)): row for row in records(certificates)
-    }
-    return Section(
-        "confounds",
-        "What else metrics see",
-        [
-            "Compare each metric’s plain correlation with people with what is left of it when a"
-            " confound is held constant, whatever the shape of its effect. Where little is left,"
-            " the metric mostly measures how much is copied (coverage, density) or how long the"
-            " text is (words). Where little is left given the system, it tells systems apart, and"
-            f" not two texts of one system. “!” marks where {100 * VANISHES:.0f} % or more goes."
-            " There a small p says that what is left is still a relation.",
-            f"In brackets stand intervals for other systems and documents.{_itself(confounds)} The"
-            " file has more numbers: what is left on a straight line, how the confound itself"
-            " correlates with people, how the metric does with the confound added, and how it does"
-            " on the texts with least of the confound.",
-        ],
-        ["confounds"],
-        groups=criterion_groups(confounds, lambda mine: _by_confound(mine, plain)),
+    plain = {(key_of(row), row["level"], metric_of(row)): row for row in records(certificates)}
+    return analysis_section(
+        confounds_analysis.ANALYSIS,
+        confounds,
+        lambda mine: _by_confound(mine, plain),
+        f"In brackets stand intervals for other systems and documents.{_itself(confounds)} The"
+        " file has more numbers: what is left on a straight line, how the confound itself"
+        " correlates with people, how the metric does with the confound added, and how it does on"
+        " the texts with least of the confound.",
     )
 
 
@@ -76,11 +320,11 @@ def _itself(confounds: pd.DataFrame) -> str:
 
 
 def _by_confound(mine: list[Row], plain: Plain) -> tuple[str, list[Grid], list[Group]]:
-    groups = level_groups(mine, lambda rows: _grid(rows, plain) if rows else None)
+    groups = level_groups(mine, lambda rows: _confound_grid(rows, plain) if rows else None)
     return metrics_and_coefficients(mine), [], groups
 
 
-def _grid(rows: list[Row], plain: Plain) -> Grid:
+def _confound_grid(rows: list[Row], plain: Plain) -> Grid:
     by_metric = grouped(rows, metric_of)
     names = _sorted({row["confound"] for row in rows})
     lines = {}
@@ -125,14 +369,6 @@ def _goes(left: float | None, plain: Row | None) -> bool:
 # Several metrics together: the best subset, on texts it was not chosen on, and the others.
 
 _TOP = 10
-_ENSEMBLES_SAYS = (
-    "An ensemble is the mean of standardised metrics. Read the best subset’s value by nested"
-    " cross-validation: it was chosen on some documents and tested on the others. In sample it"
-    " looks better than it is, because it was chosen on the same texts. Each metric also has its"
-    " mean over the ensembles that it is in. Trust the interval over texts. The interval over"
-    " ensembles is the one that papers print; it leaves out that other texts would give other"
-    " values."
-)
 
 
 def ensembles_section(ensembles: pd.DataFrame) -> Section | None:
@@ -147,17 +383,13 @@ def ensembles_section(ensembles: pd.DataFrame) -> Section | None:
     heads = ["criterion", "study", "coefficient"]
     heads += ["cross-validated", "in sample", "chosen on all texts"]
     best = [
-        (titled(key), [Cell(key[0]), Cell(coefficient), *_best(row)])
+        (titled(key), [Cell(key[0]), Cell(coefficient), *_best_cells(row)])
         for key, coefficient, mine in found
         for row in _of_kind(mine, "best")
     ]
-    return Section(
-        "ensembles",
-        "Several metrics together",
-        [_ENSEMBLES_SAYS],
-        ["ensembles"],
-        [Grid("Best subset per criterion", heads, best)] if best else [],
-        [
+    return opening(ensembles_analysis.ANALYSIS)._replace(
+        grids=[Grid("Best subset per criterion", heads, best)] if best else [],
+        groups=[
             Group(titled(key), f"study {key[0]}, {coefficient}, {n_subsets}", _grids(mine))
             for key, coefficient, mine in found
             for n_subsets in [counted(len(_of_kind(mine, "subset")), "subset")]
@@ -170,7 +402,7 @@ def _of_kind(mine: list[Row], kind: str) -> list[Row]:
     return sorted(chosen, key=lambda row: (best_first(row["value"]), row["size"], row["members"]))
 
 
-def _best(row: Row) -> list[Cell]:
+def _best_cells(row: Row) -> list[Cell]:
     in_sample = number(row["in_sample"])
     if not row["members"]:
         return [Cell("too few documents to choose", (rests_on(row),), ""), in_sample, NOT_COMPUTED]
@@ -204,12 +436,6 @@ def _containing(row: Row) -> tuple[str, list[Cell]]:
 
 # How often two metrics prefer different texts, and where a sample of those lies.
 
-_CONFLICTS_SAYS = (
-    "Two texts of one document are in conflict if one metric prefers the one and another metric the"
-    " other. Ties are no conflict. Below stands the share of such pairs. Where two metrics often"
-    " disagree, ask people about those texts: that tells most about which metric to trust."
-)
-
 
 def conflicts_section(conflicts: pd.DataFrame, disagreements: pd.DataFrame) -> Section | None:
     """The share of conflicts per pair of metrics, most first; None where no two are compared."""
@@ -221,16 +447,9 @@ def conflicts_section(conflicts: pd.DataFrame, disagreements: pd.DataFrame) -> S
             f"{counted(len(disagreements), 'pair')} of texts worth annotating, each preferred by"
             " one of two metrics, are named in disagreements.csv beside this page."
         )
-    return Section(
-        "conflicts",
-        "Where metrics disagree",
-        [_CONFLICTS_SAYS, sample],
-        ["conflicts", "disagreements"],
-        groups=[
-            _part(part, conflicts[conflicts["part"] == part])
-            for part in sorted_parts(conflicts["part"])
-        ],
-    )
+    parts = sorted_parts(conflicts["part"])
+    groups = [_part(part, conflicts[conflicts["part"] == part]) for part in parts]
+    return opening(OF_CONFLICTS, sample)._replace(groups=groups)
 
 
 def _part(part: str, mine: pd.DataFrame) -> Group:
@@ -261,20 +480,11 @@ def _part(part: str, mine: pd.DataFrame) -> Group:
 
 _METHODS = {"prediction_powered": "prediction-powered", "rogan_gladen": "Rogan-Gladen"}
 _HEADS = ["metric", "system", "metric’s mean", "people’s mean", "corrected", "by", "rests on"]
-_CORRECTED_SAYS = (
-    "A metric’s mean is off by whatever the metric gets wrong. People’s mean is right, but rests on"
-    " the rated texts alone. The corrected mean uses both: it estimates what people would give all"
-    " of a system’s texts, on their own scale. Trust its interval where the rated texts were drawn"
-    " at random. A weight near 0 says that the metric added nothing to the ratings."
-)
 
 
 def corrected_section(corrected: pd.DataFrame) -> Section | None:
     """One table per criterion, a row per metric, system and method; None without a row."""
-    if corrected.empty:
-        return None
-    groups = criterion_groups(corrected, _by_system, is_open=False)
-    return Section("corrected", "Corrected means", [_CORRECTED_SAYS], ["corrected"], groups=groups)
+    return analysis_section(OF_SYSTEMS, corrected, _by_system, is_open=False)
 
 
 def _by_system(mine: list[Row]) -> tuple[str, list[Grid], list[Group]]:

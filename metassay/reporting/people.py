@@ -1,6 +1,6 @@
 """What people gave: agreement, preferences, means, systems in order, weights of criteria."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,11 @@ from metassay.format.numbers import (
     shown,
     shown_interval,
 )
+from metassay.meta_evaluation import agreement as agreement_analysis
+from metassay.meta_evaluation import facet_weights as weights_analysis
 from metassay.meta_evaluation.options import BELOW_OTHERS
+from metassay.meta_evaluation.orderings import OF_PREFERENCES
+from metassay.meta_evaluation.study import VERSUS
 from metassay.metrics.describe import ROUGE_VARIANTS
 from metassay.reporting.names import (
     ARROWS,
@@ -38,6 +42,7 @@ from metassay.reporting.section import (
     Key,
     Row,
     Section,
+    analysis_section,
     best_first,
     by_criterion,
     count,
@@ -49,43 +54,27 @@ from metassay.reporting.section import (
     metric_name,
     metric_of,
     number,
+    opening,
     rests_on,
     titled,
 )
 from metassay.tables.names import FULL, is_reference, metric_label
 
 _EVERYBODY = ("all", "all")
-_AGREEMENT_SAYS = (
-    "1 is perfect agreement. Kappa and alpha are 0 where raters agree no more than by chance."
-    " Brackets hold the bootstrap interval over the things rated. n counts the things that both"
-    " raters rated; for all raters together, those with two ratings or more; for icc, those that"
-    " everybody rated. Missing counts the other things that somebody rated."
-    " spearman_below_others is how far a rater’s agreement with the others lies below theirs with"
-    " each other: 0 is as good as theirs, and a rater whose whole interval is above 0 is named. Of"
-    " raters who are equal, somebody would be named by about one criterion in 20."
-)
-_PREFERENCES = (
-    "People said which of two texts is better. Same outcome: the share of these comparisons in"
-    " which the metric says the same, ties included. Decisive: the same share of the comparisons in"
-    " which people preferred one text. There a tie of the metric counts half, as a guess does."
-)
 _TIES = ["n_same", "n_opposite", "n_metric_tie", "n_human_tie", "n_both_tie"]
 
 
 def agreement_section(agreement: pd.DataFrame) -> Section:
     """All raters together by criterion and coefficient; then rater by rater."""
-    heading, files = "Agreement between raters", ["agreement"]
+    section = opening(agreement_analysis.ANALYSIS)
     if agreement.empty:
-        return Section("agreement", heading, ["No two people rated the same thing."], files)
-    rows = records(agreement.sort_values(["criterion", "study", "coefficient"]))
-    singles = [row for row in rows if _raters(row) != _EVERYBODY]
-    return Section(
-        "agreement",
-        heading,
-        [_AGREEMENT_SAYS, *_standing_out(agreement)],
-        files,
-        _all_together([row for row in rows if _raters(row) == _EVERYBODY]),
-        [
+        return section._replace(says=["No two people rated the same thing."])
+    ordered = records(agreement.sort_values(["criterion", "study", "coefficient"]))
+    singles = [row for row in ordered if _raters(row) != _EVERYBODY]
+    return section._replace(
+        says=[*section.says, *_standing_out(agreement)],
+        grids=_all_together([row for row in ordered if _raters(row) == _EVERYBODY]),
+        groups=[
             Group(criterion, f"study {study}, rater by rater", _rater_by_rater(mine))
             for (criterion, study), mine in grouped(singles, _criterion_and_study).items()
         ],
@@ -95,30 +84,21 @@ def agreement_section(agreement: pd.DataFrame) -> Section:
 def _standing_out(agreement: pd.DataFrame) -> list[str]:
     """Who agrees less with the others than these do with each other, in plain words."""
     rows = records(agreement[agreement["coefficient"] == BELOW_OTHERS])
-    if not rows:
-        return []
-    said = []
     named = [row for row in rows if not missing(row["low"]) and row["low"] > 0]
-    for row in sorted(named, key=lambda one: (one["criterion"], one["study"], -one["value"])):
-        ends = short_interval(row["low"], row["high"])
-        said.append(
-            f"{row['rater_a']} agrees less than the others by {row['criterion']} (study"
-            f" {row['study']}): the mean Spearman correlation with another rater is"
-            f" {short(row['value'])} {ends} below that of the others with each other. Look at this"
-            " rater’s ratings before you use the mean of all."
-        )
-    if not said:
-        said = ["Of no rater can it be said that they agree less with the others than these do."]
-    return said
+    said = [
+        f"{row['rater_a']} agrees less than the others by {row['criterion']} (study"
+        f" {row['study']}): the mean Spearman correlation with another rater is"
+        f" {short(row['value'])} {short_interval(row['low'], row['high'])} below that of the others"
+        " with each other. Look at this rater’s ratings before you use the mean of all."
+        for row in sorted(named, key=lambda r: (r["criterion"], r["study"], -r["value"]))
+    ]
+    none = "Of no rater can it be said that they agree less with the others than these do."
+    return said or ([none] if rows else [])
 
 
 def preferences_section(preferences: pd.DataFrame) -> Section | None:
     """One table per criterion, the metric that agrees most first; None without comparisons."""
-    if preferences.empty:
-        return None
-    heading = "Metrics against people’s preferences"
-    groups = criterion_groups(preferences, _by_preference)
-    return Section("preferences", heading, [_PREFERENCES], ["preferences"], groups=groups)
+    return analysis_section(OF_PREFERENCES, preferences, _by_preference)
 
 
 def _by_preference(mine: list[Row]) -> tuple[str, list[Grid], list[Group]]:
@@ -175,7 +155,6 @@ def _preference(row: Row) -> tuple[str, list[Cell]]:
 _KEY = ["study", "criterion", "part"]
 _NUMBERS = ("mean", "low", "high", "p25", "p75", "iqr")
 _COLUMNS = (*_KEY, "author", *_NUMBERS, "n", "n_documents", "draws")
-_VERSUS = "versus:"  # a comparison is on no scale of one text
 
 
 def violins(
@@ -191,30 +170,28 @@ def violins(
     """
     used = ratings.dropna(subset=["value"])
     used = used[
-        ~used["unit"].str.startswith(_VERSUS) & ~used["author"].map(is_reference).astype(bool)
+        ~used["unit"].str.startswith(VERSUS) & ~used["author"].map(is_reference).astype(bool)
     ]
     made: list[tuple[object, ...]] = []
     for (study, criterion, part), mine in used.groupby(_KEY, sort=True):
-        scaled = _scaled(mine, criteria[str(criterion)])
+        of = criteria[str(criterion)]
+        share = (mine["value"] - of.low) / (of.high - of.low)
+        scaled = mine.assign(value=share if of.better == "higher" else 1 - share)
         made += [(study, criterion, part, *row) for row in _of_systems(scaled, how)]
     return pd.DataFrame(made, columns=list(_COLUMNS)).astype(dict.fromkeys(_NUMBERS, "float64"))
 
 
-def _scaled(mine: pd.DataFrame, criterion: Criterion) -> pd.DataFrame:
-    share = (mine["value"] - criterion.low) / (criterion.high - criterion.low)
-    return mine.assign(value=share if criterion.better == "higher" else 1 - share)
-
-
 def _of_systems(mine: pd.DataFrame, how: Resampling) -> list[tuple[object, ...]]:
-    authors = sorted_authors(mine["author"])
-    documents = {doc_id: row for row, doc_id in enumerate(sorted(set(mine["doc_id"])))}
-    sums = np.full((len(documents), len(authors)), np.nan)
-    numbers = np.zeros(sums.shape)
+    authors, documents = sorted_authors(mine["author"]), sorted(set(mine["doc_id"]))
     ordered = mine.sort_values(["doc_id", "author", "unit", "rater"])  # sums don't depend on it
-    for doc_id, author, value in rows(ordered, "doc_id", "author", "value"):
-        at = documents[doc_id], authors.index(author)
-        sums[at] = value if np.isnan(sums[at]) else sums[at] + value
-        numbers[at] += 1
+    at = tuple(
+        pd.Index(names).get_indexer(pd.Index(ordered[of]))
+        for names, of in ((documents, "doc_id"), (authors, "author"))
+    )
+    sums, numbers = np.zeros((2, len(documents), len(authors)))
+    np.add.at(sums, at, ordered["value"].to_numpy())
+    np.add.at(numbers, at, 1.0)
+    sums[numbers == 0] = np.nan
     found = means(sums, how, numbers)
     made: list[tuple[object, ...]] = []
     for place, author in enumerate(authors):
@@ -240,23 +217,14 @@ def people_section(summaries: pd.DataFrame, violins: pd.DataFrame) -> Section | 
         return None
     of_authors = by_criterion(summaries[summaries["of"] == "author"])
     studies = list(dict.fromkeys(key[0] for key, _ in of_authors))
-    return Section(
-        "people",
-        "What people gave",
-        [
-            *_highest(violins),
-            "Below each mean stand its interval, for other documents and the same systems and"
-            " raters, the standard deviation of the ratings (divided by n), and how many ratings it"
-            " rests on. The figure has every criterion on one scale, from its worst end to its"
-            " best, and shows how far each mean would move with other documents: the narrower, the"
-            " surer.",
-        ],
-        ["rating_summaries", *([] if violins.empty else ["rating_violins"])],
+    section = opening(agreement_analysis.OF_MEANS)
+    return section._replace(
+        says=[*_highest(violins), *section.says],
+        files=[*section.files, *([] if violins.empty else ["rating_violins"])],
         groups=[
             *(_study(study, of_authors, is_open=place == 0) for place, study in enumerate(studies)),
             _people_raters(summaries[summaries["of"] != "author"]),
         ],
-        figure="violins",
     )
 
 
@@ -365,29 +333,15 @@ def ranks_table(
         | {"better": criteria[row["criterion"]].better}
         for row in records(summaries[summaries["of"] == "author"])
     ]
-    made = [row for row in made if not is_reference(row["author"])]
-    if len({row["author"] for row in made}) < 2:
-        made = []
-    scorers = grouped(
-        made, lambda row: (row["scorer_is"], row["scorer"], row["study"], row["part"])
-    )
-    ranked = [row for mine in scorers.values() for row in _ranked(mine)]
-    return pd.DataFrame(ranked, columns=list(_TYPES)).astype(_TYPES)
-
-
-def _ranked(mine: Sequence[Row]) -> list[Row]:
-    sign = -1 if mine[0]["better"] == "higher" else 1
-    keys = [
-        None if row["value"] is None else sign * float(f"{row['value']:.{_DIGITS}g}")
-        for row in mine
-    ]
-    known = [key for key in keys if key is not None]
-    return [
-        row
-        | {"n_ranked": len(known)}
-        | {"rank": None if key is None else 1 + sum(other < key for other in known)}
-        for row, key in zip(mine, keys, strict=True)
-    ]
+    ranks = pd.DataFrame(made, columns=list(_TYPES)).astype({"value": "float64"})
+    ranks = ranks[~ranks["author"].map(is_reference).astype(bool)].reset_index(drop=True)
+    if ranks["author"].nunique() < 2:
+        ranks = ranks[:0]
+    rounded = ranks["value"].map(lambda value: float(f"{value:.{_DIGITS}g}")).astype("float64")
+    scorer = [ranks[name] for name in ("scorer_is", "scorer", "study", "part")]
+    ordered = rounded.where(ranks["better"] != "higher", -rounded).groupby(scorer, sort=False)
+    ranks = ranks.assign(rank=ordered.rank(method="min"), n_ranked=ordered.transform("count"))
+    return ranks.astype(_TYPES)
 
 
 # Systems in order: every metric's and every human criterion's means, with ranks.
@@ -512,25 +466,13 @@ def facet_weights_section(facet_weights: pd.DataFrame) -> Section | None:
     """One table per study, part and rubric: weights by way of fitting; None without a row."""
     if facet_weights.empty:
         return None
-    ordered = sorted(
-        records(facet_weights), key=lambda row: (_rubric(row), criterion_rank(row["criterion"]))
-    )
-    return Section(
-        "weights",
-        "Weights of the criteria",
-        [
-            "Least squares of people’s overall scores on their own grades, as shares of the ends of"
-            " the scales: what each criterion counts for those who gave both. Brackets hold the"
-            " interval for other documents. MSE is the mean squared error of these weights; beside"
-            " it that of the rubric’s own. Errors of 0 say that the overall scores were computed"
-            " from the grades, and by which weights; they say nothing of people’s judgment."
-        ],
-        ["facet_weights"],
-        groups=[
-            Group(rubric, f"study {study}, {part}", [_grid(mine)], open=place == 0)
-            for place, ((study, part, rubric), mine) in enumerate(grouped(ordered, _rubric).items())
-        ],
-    )
+    order = lambda row: (_rubric(row), criterion_rank(row["criterion"]))  # noqa: E731
+    by_rubric = grouped(sorted(records(facet_weights), key=order), _rubric)
+    groups = [
+        Group(rubric, f"study {study}, {part}", [_grid(mine)], open=place == 0)
+        for place, ((study, part, rubric), mine) in enumerate(by_rubric.items())
+    ]
+    return opening(weights_analysis.ANALYSIS)._replace(groups=groups)
 
 
 def _rubric(row: Row) -> tuple[str, str, str]:

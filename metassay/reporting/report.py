@@ -10,15 +10,16 @@ from metassay.core.atomic import whole_folder
 from metassay.core.options import Criterion
 from metassay.format.frames import rows
 from metassay.format.numbers import counted
+from metassay.meta_evaluation.evaluate import MADE
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.reporting.answers import CLASSES, answers_section, answers_table, judgments
 from metassay.reporting.cells import Ours
 from metassay.reporting.certificates import best_metrics, certificates_section, limits
-from metassay.reporting.correlations import correlation_view
 from metassay.reporting.documents import document_views
 from metassay.reporting.facets import facets_table, facets_view
 from metassay.reporting.leaderboard import leaderboard_view, recipes
 from metassay.reporting.meta_page import EVALUATION, evaluation_figures
+from metassay.reporting.metrics import correlation_view
 from metassay.reporting.names import described
 from metassay.reporting.page import Report, Spec, filled, sections_of, write_page, write_tables
 from metassay.reporting.people import (
@@ -42,12 +43,7 @@ from metassay.reporting.rubrics import (
 from metassay.tables.criteria import of_rubrics
 
 # The tables that lie beside the page, as they are.
-TABLES = (
-    *("leaderboard", "certificates", "designs", "strata", "correlations", "components"),
-    *("significance", "agreement", "preferences", "ensembles", "conflicts", "disagreements"),
-    *("confounds", "corrected", "judge_cards", "calibration", "rating_summaries"),
-    *("metric_correlations", "facet_weights"),
-)
+TABLES = ("leaderboard", "certificates", *(name for name in MADE if name != "evidence"))
 _SECTIONS = (
     *EVALUATION,
     Spec(people_section, ("rating_summaries", "rating_violins")),

@@ -1,7 +1,8 @@
 """What sections are made of: tables of cells, in groups that open."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import pandas as pd
 
@@ -16,8 +17,17 @@ from metassay.format.numbers import (
     shown_interval,
 )
 from metassay.format.terms import COEFFICIENT_NAMES, DECISIONS
-from metassay.reporting.names import Metric, criterion_rank, criterion_title, part_rank
+from metassay.reporting.names import (
+    Metric,
+    criterion_rank,
+    criterion_title,
+    part_rank,
+    sorted_metrics,
+)
 from metassay.tables.names import metric_label
+
+if TYPE_CHECKING:  # the terminal, too, takes words from here, and needs no statistics
+    from metassay.meta_evaluation.analysis import Analysis
 
 Key = tuple[str, str, str]  # study, criterion, part
 Row = dict[str, Any]
@@ -160,12 +170,10 @@ def grouped(rows: Iterable[Row], key: Callable[[Row], K]) -> dict[K, list[Row]]:
     return found
 
 
-def criterion_groups(
-    frame: pd.DataFrame,
-    of: Callable[[list[Row]], tuple[str, list[Grid], list[Group]]],
-    *,
-    is_open: bool = True,
-) -> list[Group]:
+ByCriterion = Callable[[list[Row]], tuple[str, list[Grid], list[Group]]]
+
+
+def criterion_groups(frame: pd.DataFrame, of: ByCriterion, *, is_open: bool = True) -> list[Group]:
     """A group per study, criterion and part: what `of` its rows says beside the study, and has."""
     made = []
     for place, (key, mine) in enumerate(by_criterion(frame)):
@@ -175,14 +183,20 @@ def criterion_groups(
     return made
 
 
-def level_groups(rows: list[Row], grid: Callable[[list[Row]], Grid | None]) -> list[Group]:
+def level_groups(
+    rows: list[Row],
+    grid: Callable[[list[Row]], Grid | None],
+    more: Callable[[list[Row]], str] = lambda _: "",
+) -> list[Group]:
     """A group per level that has a grid, what it decides first; `global` is open."""
-    by_level = grouped(rows, lambda row: row["level"])
-    return [
-        Group(words.capitalize(), f"{level} level", [found], open=level == "global")
-        for level, words in DECISIONS.items()
-        if (found := grid(by_level.get(level, [])))
-    ]
+    groups = []
+    for level, words in DECISIONS.items():
+        mine = [row for row in rows if row["level"] == level]
+        found, said = grid(mine), more(mine)
+        soft = f"{level} level: {said}" if said else f"{level} level"
+        if found:
+            groups.append(Group(words.capitalize(), soft, [found], open=level == "global"))
+    return groups
 
 
 def key_of(row: Row) -> Key:
@@ -238,3 +252,53 @@ def recipes_section(
     return Section(
         "recipes", "Recipes", [says], list(files), [Grid("", [column, "recipe"], lines, sort=False)]
     )
+
+
+def analysis_section(
+    analysis: "Analysis",
+    frame: pd.DataFrame,
+    by: ByCriterion | None = None,
+    *says: str,
+    is_open: bool = True,
+) -> Section | None:
+    """What the page of an analysis shows of its first table: what `by` has, or its `across`.
+
+    None without a row. `says` is said beside the words of the analysis.
+    """
+    if frame.empty:
+        return None
+    groups = criterion_groups(frame, by or partial(_across, analysis.page.across), is_open=is_open)
+    return opening(analysis, *says)._replace(groups=groups)
+
+
+def opening(analysis: "Analysis", *says: str) -> Section:
+    """The section of an analysis before anything is shown in it: heading, words, files, figure."""
+    page, files = analysis.page, [table.name for table in analysis.tables]
+    said = [" ".join(paragraph.split()) for paragraph in page.says.split("\n\n")]
+    return Section(page.id, page.heading, [*said, *says], files, figure=page.figure)
+
+
+def _across(column: str, mine: list[Row]) -> tuple[str, list[Grid], list[Group]]:
+    n = len({row[column] for row in mine})
+    soft = f"{n:,} {column}" if n == 1 else f"{n:,} {_PLURALS.get(column, f'{column}s')}"
+    return soft, [], level_groups(mine, lambda rows: by_metric(rows, column) if rows else None)
+
+
+_PLURALS = {"stratum": "strata"}
+
+
+def by_metric(
+    rows: list[Row],
+    column: str,
+    cell: Callable[[Row], Cell] | None = None,
+    heads: Mapping[Any, str] | None = None,
+    caption: str = "",
+) -> Grid:
+    """A line per metric, in the order of pages, and a column per value of `column`."""
+    of = cell or (lambda row: estimate(row, rests_on(row)))
+    found = grouped(rows, metric_of)
+    lines = {
+        metric_label(*metric): {row[column]: of(row) for row in found[metric]}
+        for metric in sorted_metrics(found)
+    }
+    return matrix(caption, "metric", lines, heads or sorted({row[column] for row in rows}))

@@ -7,17 +7,19 @@ import pandas as pd
 from metassay.format.frames import records
 from metassay.format.numbers import counted, equals, missing, short, short_interval
 from metassay.format.terms import COEFFICIENT_NAMES, DECISIONS
-from metassay.meta_evaluation.certify import MORE_DOCUMENTS, MORE_SYSTEMS, certify
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.meta_evaluation.verdicts import (
     CANNOT_TELL,
     CONTRARY,
     EXPLAINED,
+    MORE_DOCUMENTS,
+    MORE_SYSTEMS,
     PROMISING,
     THESE_SYSTEMS,
     TOO_WEAK,
     UNDEFINED,
     USE,
+    certify,
     kind_of,
     shown,
 )

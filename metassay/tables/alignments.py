@@ -1,19 +1,16 @@
 """The passages of a source that a statement is read against."""
 
-from metassay.tables.columns import AUTHOR, DOC, PART
-from metassay.tables.parquet import Table, integer, integers, reals, text
+from metassay.tables.columns import table
 
-ALIGNMENTS = Table(
+ALIGNMENTS = table(
     "alignments",
     "the source passages each statement is read against",
-    ("doc_id", "author", "part", "position", "method"),
-    {
-        "doc_id": DOC,
-        "author": AUTHOR,
-        "part": PART,
-        "position": integer("the statement's position"),
-        "method": text("the alignment's name in params.yaml"),
-        "passages": integers("indices into sources.passages, best first"),
-        "values": reals("the alignment's score of each passage"),
-    },
+    "doc_id author part position method",
+    """
+    doc_id author part
+    position integer: the statement's position
+    method text: the alignment's name in params.yaml
+    passages integers: indices into sources.passages, best first
+    values reals: the alignment's score of each passage
+    """,
 )

@@ -1,7 +1,6 @@
 """What a judge's pass or fail is worth, and its probabilities."""
 
-from metassay.tables.columns import CRITERION, JUDGE, METRIC, PART, RECIPE, STUDY, UPPER
-from metassay.tables.parquet import Table, choice, integer, real
+from metassay.tables.columns import table
 
 CARD_STATISTICS = (
     *("true_pass", "false_pass", "false_fail", "true_fail"),
@@ -15,60 +14,43 @@ CARD_STATISTICS = (
     *("labels_pass_rate", "labels_sensitivity", "labels_specificity"),
 )
 
-JUDGE_CARDS = Table(
+JUDGE_CARDS = table(
     "judge_cards",
-    "what a judge's pass or fail of texts is worth, beside people's. In a test of judges each item"
-    " counts as a text that passes if its hypothesis is entailed; study is its subset and part its"
-    " kind",
-    ("study", "criterion", "part", "metric", "judge", "statistic"),
-    {
-        "study": STUDY,
-        "criterion": CRITERION,
-        "part": PART,
-        "metric": METRIC,
-        "judge": JUDGE,
-        "statistic": choice(
-            *CARD_STATISTICS,
-            meaning="the number; docs/meta-evaluation.md explains each",
-        ),
-        "value": real(
-            "its value; null if undefined, as sensitivity is if people pass no text", null=True
-        ),
-        "low": real("lower end of the interval; null for counts, labels and ece", null=True),
-        "high": UPPER,
-        "n": integer("texts that it rests on"),
-        "n_effective": real("how many independent texts these are worth, as texts share documents"),
-        "n_judged": integer("texts of the rated systems that the judge passes or fails"),
-        "n_missing": integer("texts that people rated and the judge did not"),
-        "n_split": integer("rated texts left out because half of their raters pass them"),
-        "threshold": real(
-            "the probability from which a text passes; null where scores are 0 and 1", null=True
-        ),
-        "width": real("of `labels_` numbers: how wide the interval is to be", null=True),
-        "recipe": RECIPE,
-    },
+    "what a judge's pass or fail of texts is worth, beside people's. In a test of judges each"
+    " item counts as a text that passes if its hypothesis is entailed; study is its subset and"
+    " part its kind",
+    "study criterion part metric judge statistic",
+    f"""
+    study criterion part metric judge
+    statistic {"|".join(CARD_STATISTICS)}: the number; docs/meta-evaluation.md explains each
+    value real?: its value; null if undefined, as sensitivity is if people pass no text
+    low real?: lower end of the interval; null for counts, labels and ece
+    high
+    n integer: texts that it rests on
+    n_effective real: how many independent texts these are worth, as texts share documents
+    n_judged integer: texts of the rated systems that the judge passes or fails
+    n_missing integer: texts that people rated and the judge did not
+    n_split integer: rated texts left out because half of their raters pass them
+    threshold real?: the probability from which a text passes; null where scores are 0 and 1
+    width real?: of `labels_` numbers: how wide the interval is to be
+    recipe
+    """,
 )
 
-CALIBRATION = Table(
+CALIBRATION = table(
     "calibration",
     "whether a judge's probabilities of passing mean what they say, by bins of probability",
-    ("study", "criterion", "part", "metric", "judge", "bin"),
-    {
-        "study": STUDY,
-        "criterion": CRITERION,
-        "part": PART,
-        "metric": METRIC,
-        "judge": JUDGE,
-        "bin": integer(
-            "counted from 0, the lowest probabilities first; bins are about equally large"
-        ),
-        "lowest": real("the lowest probability in the bin"),
-        "highest": real("the highest probability in the bin"),
-        "mean": real("the mean probability in the bin"),
-        "passed": real("share of the bin's texts that people passed"),
-        "low": real("lower end of the interval of that share"),
-        "high": real("upper end of the interval"),
-        "n": integer("texts in the bin"),
-        "recipe": RECIPE,
-    },
+    "study criterion part metric judge bin",
+    """
+    study criterion part metric judge
+    bin integer: counted from 0, the lowest probabilities first; bins are about equally large
+    lowest real: the lowest probability in the bin
+    highest real: the highest probability in the bin
+    mean real: the mean probability in the bin
+    passed real: share of the bin's texts that people passed
+    low real: lower end of the interval of that share
+    high real: upper end of the interval
+    n integer: texts in the bin
+    recipe
+    """,
 )

@@ -2,10 +2,9 @@
 
 Both ways validate. Rows are sorted by key, reals are rounded to 12 significant digits (so that
 another processor's order of summation cannot change the bytes; what was read and not computed is
-kept as it is), and a file is replaced whole or
-not at all. Every page carries its checksum, without which one damaged file in nine was read as
-other numbers. Errors name the table, the column and the first offending key, never a
-text.
+kept as it is), and a file is replaced whole or not at all. Every page carries its checksum, without
+which one damaged file in nine was read as other numbers. Errors name the table, the column and the
+first offending key, never a text.
 """
 
 from dataclasses import dataclass
@@ -60,54 +59,6 @@ class Table:
         return pa.schema([pa.field(n, c.type, nullable=c.null) for n, c in self.columns.items()])
 
 
-def text(meaning: str, *, null: bool = False, later: bool = False) -> Column:
-    """Text of any length."""
-    return Column(pa.string(), meaning, null, later=later)
-
-
-def repeated_text(meaning: str, *, null: bool = False) -> Column:
-    """Long text that many rows share: kept once in memory and file (a pandas Categorical)."""
-    return Column(pa.dictionary(pa.int32(), pa.string()), meaning, null)
-
-
-def choice(*values: str, meaning: str, null: bool = False) -> Column:
-    """One of the named values."""
-    return Column(pa.string(), meaning, null, values)
-
-
-def integer(meaning: str, *, null: bool = False) -> Column:
-    """A whole number."""
-    return Column(pa.int64(), meaning, null)
-
-
-def real(meaning: str, *, null: bool = False, exact: bool = False) -> Column:
-    """A double, rounded to 12 significant digits when written.
-
-    `exact`: not so, as it was read from somebody's file; who computes such a value rounds it.
-    """
-    return Column(pa.float64(), meaning, null, exact=exact)
-
-
-def boolean(meaning: str) -> Column:
-    """True or false."""
-    return Column(pa.bool_(), meaning)
-
-
-def texts(meaning: str) -> Column:
-    """A list of texts."""
-    return Column(pa.list_(pa.string()), meaning)
-
-
-def integers(meaning: str) -> Column:
-    """A list of whole numbers."""
-    return Column(pa.list_(pa.int64()), meaning)
-
-
-def reals(meaning: str, *, null: bool = False) -> Column:
-    """A list of doubles, rounded like `real`."""
-    return Column(pa.list_(pa.float64()), meaning, null)
-
-
 def empty(table: Table) -> pd.DataFrame:
     """A frame without rows and with the table's columns."""
     return _to_frame(table.schema.empty_table())
@@ -119,7 +70,6 @@ def write(table: Table, frame: pd.DataFrame, path: Path) -> None:
     Raises BadInput naming every problem; then nothing is written.
     """
     rows = _validated(table, _to_arrow(table, frame, str(path)), str(path))
-    rows = rows.sort_by([(name, "ascending") for name in table.key])
     without = [n for n, c in table.columns.items() if c.later and rows[n].null_count == len(rows)]
     rows = rows.drop_columns(without)
     with whole_file(path) as file:
@@ -140,8 +90,7 @@ def as_written(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
 
     Raises BadInput naming every problem.
     """
-    rows = _validated(table, _to_arrow(table, frame, "in memory"), "in memory")
-    return _to_frame(rows.sort_by([(name, "ascending") for name in table.key]))
+    return _to_frame(_validated(table, _to_arrow(table, frame, "in memory"), "in memory"))
 
 
 def read(table: Table, *paths: Path) -> pd.DataFrame:
@@ -150,14 +99,13 @@ def read(table: Table, *paths: Path) -> pd.DataFrame:
     Lists come back as Python lists, nullable integers as Int64, missing text and reals as NaN.
     A folder that does not exist or is empty is a table without rows; a missing file is BadInput.
     """
-    files = [file for path in paths for file in _files(path)]
     pieces = []
     problems = [
         f"{table.name}: {path} is a file where a folder belongs; delete it, then {_AGAIN}"
         for path in paths
         if path.suffix != ".parquet" and path.is_file()
     ]
-    for file in files:
+    for file in (file for path in paths for file in _files(path)):
         try:
             pieces.append(_read_one(table, file))
         except BadInput as error:
@@ -165,14 +113,12 @@ def read(table: Table, *paths: Path) -> pd.DataFrame:
     if problems:
         raise BadInput(problems)
     rows = pa.concat_tables(pieces) if pieces else table.schema.empty_table()
-    rows = _validated(table, rows, ", ".join(map(str, paths)), f"; {_AGAIN}")
-    return _to_frame(rows.sort_by([(name, "ascending") for name in table.key]))
+    return _to_frame(_validated(table, rows, ", ".join(map(str, paths)), f"; {_AGAIN}"))
 
 
 def read_file(table: Table, file: Path) -> pd.DataFrame:
     """Read one file of any name, such as one in DVC's cache, and validate; else as `read`."""
-    rows = _validated(table, _read_one(table, file), str(file), f"; {_AGAIN}")
-    return _to_frame(rows.sort_by([(name, "ascending") for name in table.key]))
+    return _to_frame(_validated(table, _read_one(table, file), str(file), f"; {_AGAIN}"))
 
 
 def _files(path: Path) -> list[Path]:
@@ -210,27 +156,22 @@ def _difference(found: pa.Schema, table: Table) -> str:
 def _to_arrow(table: Table, frame: pd.DataFrame, where: str) -> pa.Table:
     later = [name for name, column in table.columns.items() if column.later]
     frame = frame.assign(**{name: None for name in later if name not in frame.columns})
-    absent = [name for name in table.columns if name not in frame.columns]
-    unknown = [str(name) for name in frame.columns if name not in table.columns]
-    problems = [f"{table.name}: {where}: column {n!r} is missing; add it" for n in absent]
-    problems += [f"{table.name}: {where}: column {n!r} is unknown; remove it" for n in unknown]
+    wrong = {str(n): "is unknown; remove it" for n in frame.columns if n not in table.columns}
+    absent = {n: "is missing; add it" for n in table.columns if n not in frame.columns}
     arrays = {}
-    for name, column in table.columns.items():
-        if name in absent:
-            continue
+    for name in [name for name in table.columns if name in frame.columns]:
+        column = table.columns[name]
         try:
             arrays[name] = _array(frame[name], column)
         except UnicodeEncodeError:
-            what = "holds half of a surrogate pair; write the whole character"
-            problems.append(f"{table.name}: {where}: column {name!r} {what}")
+            wrong[name] = "holds half of a surrogate pair; write the whole character"
         except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError):
             kinds = sorted({type(value).__name__ for value in frame[name]})
-            problems.append(
-                f"{table.name}: {where}: column {name!r} must be {column.type}, has {kinds}"
-            )
-    if problems:
-        raise BadInput(problems)
-    return pa.table([arrays[name] for name in table.columns], schema=_any_null(table))
+            wrong[name] = f"must be {column.type}, has {kinds}"
+    if absent or wrong:
+        problems = (absent | wrong).items()
+        raise BadInput(f"{table.name}: {where}: column {name!r} {what}" for name, what in problems)
+    return pa.table(arrays, schema=_any_null(table))
 
 
 def _any_null(table: Table) -> pa.Schema:
@@ -243,14 +184,13 @@ def _array(values: "pd.Series[Any]", column: Column) -> pa.Array:
         numbers = pd.to_numeric(values).astype("float64").tolist()
         written = (v + 0.0 for v in numbers) if column.exact else map(rounded, numbers)
         return pa.array(list(written), column.type, from_pandas=True)
-    if column.type == pa.list_(pa.float64()):
-        lists = [[rounded(v) for v in x] if _is_list(x) else None for x in values]
-        return pa.array(lists, column.type)
     if pa.types.is_dictionary(column.type):
         # Sorted categories in use: the same rows give the same dictionary, hence the same bytes.
         return pa.array(pd.Categorical(values.astype("object"))).cast(column.type)
     if pa.types.is_list(column.type):
-        return pa.array([list(x) if _is_list(x) else None for x in values], column.type)
+        of = rounded if column.type.value_type == pa.float64() else lambda value: value
+        lists = [[of(v) for v in x] if _is_list(x) else None for x in values]
+        return pa.array(lists, column.type)
     return pa.array(values, column.type, from_pandas=True)
 
 
@@ -284,7 +224,7 @@ def _validated(table: Table, rows: pa.Table, where: str, remedy: str = "") -> pa
     ]
     if problems:
         raise BadInput(problems)
-    return rows.cast(table.schema)
+    return rows.cast(table.schema).sort_by([(name, "ascending") for name in table.key])
 
 
 def _with_null_inside(lists: pa.ChunkedArray) -> Mask:

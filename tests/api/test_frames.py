@@ -20,9 +20,10 @@ from metassay.cli.main import main, parser
 from metassay.cli.meta_eval_arguments import spread
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
+from metassay.meta_evaluation.analysis import Evaluation
 from metassay.meta_evaluation.evaluate import evaluate
+from metassay.reporting.contract_page import TABLES
 from metassay.reporting.sentences import certificates
-from metassay.tables.index import TABLES
 from metassay.tables.parquet import read, write
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
@@ -157,13 +158,8 @@ def test_the_stage_and_the_files_give_the_same_digits(here: Path, given) -> None
     found = metassay.meta_eval(scores, ratings, **FEW)
     criteria = {"grade": Criterion(low=-10, high=10, better="higher", scale="interval")}
     better = found.choices["better"]
-    made = evaluate(
-        read(SCORES, here / "scores.parquet"),
-        read(RATINGS, here / "ratings.parquet"),
-        criteria,
-        better,
-        found.options,
-    )
+    stored = read(SCORES, here / "scores.parquet"), read(RATINGS, here / "ratings.parquet")
+    made = evaluate(Evaluation(*stored, criteria, better, found.options))
     write(TABLES["evidence"], made.pop("evidence"), here / "evidence.parquet")
     numbers = read(TABLES["evidence"], here / "evidence.parquet")
     made["certificates"] = certificates(numbers, found.certification)

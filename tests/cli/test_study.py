@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from metassay.cli.main import main
-from metassay.tables.index import TABLES
+from metassay.reporting.contract_page import TABLES
 from metassay.tables.parquet import write
 from metassay.tables.ratings import RATINGS
 from tests.studies import invented_tables

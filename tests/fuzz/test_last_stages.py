@@ -14,7 +14,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metassay.tables.index import TABLES
+from metassay.reporting.contract_page import TABLES
 from tests.fuzz.mutations import CHANGES, ODD_NUMBERS, ODD_TEXTS, changed
 from tests.fuzz.rule import FEW
 from tests.fuzz.small_project import ROOT, STAGES, declaration, make, run

@@ -8,10 +8,9 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats import inter_rater
 
 from metassay.core.options import Criterion
-from metassay.meta_evaluation.agreement import agreement
+from metassay.meta_evaluation.agreement import AGREEMENT, agreement
 from metassay.reporting.people import agreement_section
 from metassay.tables.parquet import write
-from metassay.tables.raters import AGREEMENT
 from tests.meta_evaluation.invented_study import (
     CRITERIA,
     OPTIONS,

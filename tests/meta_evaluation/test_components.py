@@ -2,10 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from metassay.meta_evaluation.correlations import COMPONENTS as TABLE
 from metassay.meta_evaluation.correlations import components
 from metassay.statistics.components import COMPONENTS, correlate_at, variance_components
 from metassay.statistics.jackknife import interval, left_out
-from metassay.tables.correlations import COMPONENTS as TABLE
 from metassay.tables.parquet import empty, read, write
 from metassay.tables.ratings import RATINGS
 from tests.meta_evaluation.invented_study import OPTIONS, gathered, one, tables_of

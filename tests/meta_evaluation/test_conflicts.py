@@ -6,7 +6,7 @@ import pytest
 import scipy.stats
 
 from metassay.meta_evaluation import orderings
-from metassay.tables.orderings import CONFLICTS, DISAGREEMENTS
+from metassay.meta_evaluation.orderings import CONFLICTS, DISAGREEMENTS
 from metassay.tables.parquet import empty, read, write
 from metassay.tables.scores import SCORES
 from tests.meta_evaluation.invented_study import OPTIONS, one, scores_of

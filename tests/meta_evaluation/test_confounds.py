@@ -5,12 +5,11 @@ import pytest
 import scipy.stats
 import statsmodels.formula.api as models
 
-from metassay.meta_evaluation.confounds import confounds
+from metassay.meta_evaluation.confounds import CONFOUNDS, confounds
 from metassay.meta_evaluation.options import ANY_SHAPE
 from metassay.statistics.correlation import LEVELS
 from metassay.statistics.jackknife import interval
 from metassay.statistics.partials import partial, partial_given_system
-from metassay.tables.confounds import CONFOUNDS
 from metassay.tables.parquet import empty, read, write
 from metassay.tables.ratings import RATINGS
 from tests.meta_evaluation.invented_study import (

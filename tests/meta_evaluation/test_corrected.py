@@ -4,9 +4,8 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from metassay.core.options import Criterion
-from metassay.meta_evaluation.judge_cards import corrected
+from metassay.meta_evaluation.judge_cards import CORRECTED, corrected
 from metassay.statistics.shares import prediction_powered_mean
-from metassay.tables.corrected import CORRECTED
 from metassay.tables.parquet import empty, write
 from metassay.tables.scores import SCORES
 from tests.meta_evaluation.invented_study import (

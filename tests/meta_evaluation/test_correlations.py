@@ -2,12 +2,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metassay.meta_evaluation.agreement import agreement
+from metassay.meta_evaluation.agreement import AGREEMENT, agreement
+from metassay.meta_evaluation.correlations import CORRELATIONS
 from metassay.statistics.correlation import correlate
 from metassay.statistics.jackknife import interval, left_out
-from metassay.tables.correlations import CORRELATIONS
 from metassay.tables.parquet import empty, read, write
-from metassay.tables.raters import AGREEMENT
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 from tests.meta_evaluation.invented_study import (

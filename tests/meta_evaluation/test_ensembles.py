@@ -5,10 +5,9 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from metassay.meta_evaluation.ensembles import ensembles
+from metassay.meta_evaluation.ensembles import ENSEMBLES, ensembles
 from metassay.meta_evaluation.study import generator
 from metassay.statistics.ensembles import best_subset
-from metassay.tables.ensembles import ENSEMBLES
 from metassay.tables.parquet import empty, read, write
 from metassay.tables.ratings import RATINGS
 from tests.meta_evaluation.invented_study import (

@@ -6,11 +6,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from metassay.core.errors import BadInput
+from metassay.meta_evaluation.analysis import Evaluation
 from metassay.meta_evaluation.evaluate import evaluate
 from metassay.meta_evaluation.options import CertificationOptions
+from metassay.reporting.contract_page import TABLES
 from metassay.reporting.sentences import certificates
 from metassay.tables.certificates import CERTIFICATES
-from metassay.tables.index import TABLES
 from metassay.tables.parquet import empty, read, write
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
@@ -55,7 +56,7 @@ def _number(value, more=0):
 
 
 def made(scores, ratings, better=BETTER):
-    return evaluate(scores, ratings, CRITERIA, better, QUICK)
+    return evaluate(Evaluation(scores, ratings, CRITERIA, better, QUICK))
 
 
 def same(found, expected, negated=()):
@@ -159,14 +160,8 @@ def test_progress_is_told_by_table():
     ratings = ratings_of(rate("grade", "s0", "d0", "amy", 1), rate("grade", "s1", "d0", "amy", 2))
     scores = scores_of({("d0", "s0"): 1.0, ("d0", "s1"): 2.0}, metric="a")
     told = []
-    evaluate(
-        scores,
-        ratings,
-        CRITERIA,
-        BETTER,
-        QUICK,
-        progress=lambda table: lambda done, total: told.append((table, done, total)),
-    )
+    watch = lambda table: lambda done, total: told.append((table, done, total))  # noqa: E731
+    evaluate(Evaluation(scores, ratings, CRITERIA, BETTER, QUICK, progress=watch))
     tests = [("tests", level, 3) for level in (1, 2, 3)]
     evidence = [("evidence", level, 3) for level in (1, 2, 3)]
     assert told == [*tests, ("correlations", 1, 1), *evidence]

@@ -8,9 +8,8 @@ import pytest
 
 from metassay.core.options import Criterion
 from metassay.datasets.ingest import ingest
-from metassay.meta_evaluation.facet_weights import facet_weights
+from metassay.meta_evaluation.facet_weights import FACET_WEIGHTS, facet_weights
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.tables.facet_weights import FACET_WEIGHTS
 from metassay.tables.parquet import write
 
 OPTIONS = MetaOptions(resamples=60, confidence=0.9, seed=7)

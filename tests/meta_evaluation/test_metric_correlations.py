@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 
 from metassay.core.options import Criterion
-from metassay.meta_evaluation.correlations import metric_correlations
+from metassay.meta_evaluation.correlations import METRIC_CORRELATIONS, metric_correlations
 from metassay.meta_evaluation.study import studies
-from metassay.tables.correlations import METRIC_CORRELATIONS
 from metassay.tables.parquet import write
 
 CRITERIA = {

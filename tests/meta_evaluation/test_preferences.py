@@ -4,8 +4,7 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
-from metassay.meta_evaluation.orderings import preferences
-from metassay.tables.orderings import PREFERENCES
+from metassay.meta_evaluation.orderings import PREFERENCES, preferences
 from metassay.tables.parquet import empty, write
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES

@@ -6,10 +6,9 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
-from metassay.meta_evaluation.agreement import rating_summaries
+from metassay.meta_evaluation.agreement import RATING_SUMMARIES, rating_summaries
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.tables.parquet import write
-from metassay.tables.raters import RATING_SUMMARIES
 
 OPTIONS = MetaOptions(resamples=200, confidence=0.95, seed=3)
 CRITERIA = {"realism": Criterion(low=1, high=5, better="higher", scale="ordinal")}

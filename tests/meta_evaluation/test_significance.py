@@ -5,9 +5,8 @@ import scipy.stats
 from nlpstats.correlations import williams as nlpstats_williams
 from statsmodels.stats.multitest import multipletests
 
-from metassay.meta_evaluation.significance import significance
+from metassay.meta_evaluation.significance import SIGNIFICANCE, significance
 from metassay.meta_evaluation.study import generator
-from metassay.tables.correlations import SIGNIFICANCE
 from metassay.tables.parquet import empty, read, write
 from metassay.tables.ratings import RATINGS
 from tests.meta_evaluation.invented_study import (

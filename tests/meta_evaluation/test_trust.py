@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from metassay.meta_evaluation.analysis import Evaluation
 from metassay.meta_evaluation.evaluate import evaluate
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import NAMELESS
@@ -23,7 +24,7 @@ def certified(raters, metrics, systems=None, **more):
     scores, ratings = tables_of(raters, metrics, systems)
     options = OPTIONS.model_copy(update=more)
     better = dict.fromkeys(scores["metric"], "higher")
-    numbers = evaluate(scores, ratings, CRITERIA, better, options)["evidence"]
+    numbers = evaluate(Evaluation(scores, ratings, CRITERIA, better, options))["evidence"]
     found = certificates(numbers, CERTIFICATION)
     assert (found["trusted"] == found["verdict"].isin(TRUSTED)).all()
     return found

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from metassay.tables.index import TABLES
+from metassay.reporting.contract_page import TABLES
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import empty, write
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from metassay.meta_evaluation.agreement import RATING_SUMMARIES
 from metassay.paper_figures.draw import Inputs
 from metassay.paper_figures.inputs import inputs_in
 from metassay.paper_figures.papers import Each, Line, Numbers, Record
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import empty, write
-from metassay.tables.raters import RATING_SUMMARIES
 
 FORMS = ("dots", "bars", "lines", "heatmap", "scatter", "violins")
 BOARD = Numbers("ward", "leaderboard", "macro", "low", "high", n="n_documents")

@@ -22,7 +22,7 @@ from metassay.paper_figures.cells import Cells, cells_of
 from metassay.paper_figures.draw import Inputs, Outcome, draw_paper
 from metassay.paper_figures.papers import Line, Numbers, Record
 from metassay.reporting.cells import read_printed
-from metassay.tables.index import TABLES
+from metassay.reporting.contract_page import TABLES
 from metassay.tables.parquet import read
 from tests.paper_figures.invented import (
     BOARD,

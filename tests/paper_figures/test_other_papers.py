@@ -23,9 +23,9 @@ from metassay.paper_figures.derived_tables import DERIVED
 from metassay.paper_figures.inputs import PUBLISHED, inputs_in
 from metassay.paper_figures.papers import PAPERS
 from metassay.reporting.cells import read_printed
+from metassay.reporting.contract_page import TABLES
 from metassay.reporting.published import ROUGE_VARIANTS
 from metassay.tables import parquet
-from metassay.tables.index import TABLES
 
 ROOT = Path(__file__).parents[2]
 RECORDS = {(record.paper, record.name): record for records in PAPERS.values() for record in records}

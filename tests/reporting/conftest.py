@@ -10,10 +10,10 @@ import pytest
 
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.options import CertificationOptions
+from metassay.reporting.contract_page import TABLES
 from metassay.reporting.page import Report
 from metassay.reporting.report import ReportInput, write_report
 from metassay.reporting.resampled import Resampling
-from metassay.tables.index import TABLES
 from metassay.tables.parquet import empty, read, write
 from tests.reporting.invented_report import NAMES, PUBLISHED, SCRIPT, Frames, rows
 

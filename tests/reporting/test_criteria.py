@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from metassay.meta_evaluation.correlations import CORRELATIONS
 from metassay.reporting.names import (
     OTHER_FAMILY,
     described,
@@ -13,7 +14,6 @@ from metassay.reporting.rubrics import rubrics_section
 from metassay.reporting.section import by_criterion
 from metassay.scoring.rubrics.metrics import criteria_table
 from metassay.scoring.rubrics.read import RUBRICS, load_rubric
-from metassay.tables.correlations import CORRELATIONS
 from metassay.tables.parquet import empty
 
 CRITERIA = pd.concat(

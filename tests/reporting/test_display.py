@@ -7,9 +7,9 @@ from metassay.cli.run_summary import closing
 from metassay.core.errors import BadInput
 from metassay.core.params import load
 from metassay.core.stages import files_in
+from metassay.reporting.contract_page import TABLES
 from metassay.reporting.names import ShownAs, looks
 from metassay.reporting.report import write_report
-from metassay.tables.index import TABLES
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import empty, write
 from metassay.tables.responses import RESPONSES

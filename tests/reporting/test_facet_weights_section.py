@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from metassay.meta_evaluation.facet_weights import FACET_WEIGHTS
 from metassay.reporting.people import facet_weights_section
-from metassay.tables.facet_weights import FACET_WEIGHTS
 from metassay.tables.parquet import empty
 
 ROW = {

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from metassay.reporting.correlations import judged_metrics_section
+from metassay.reporting.metrics import judged_metrics_section
 from metassay.tables.names import NO_JUDGE
 
 VALUES = {

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 from metassay.core.errors import BadInput
+from metassay.meta_evaluation.correlations import CORRELATIONS
 from metassay.paper_figures.papers import PAPERS
 from metassay.reporting.published import COMPARISONS, agrees, compare_all, published_view
 from metassay.reporting.published_judges import JUDGE_COMPARISONS
-from metassay.tables.correlations import CORRELATIONS
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import NO_JUDGE
 from metassay.tables.parquet import empty

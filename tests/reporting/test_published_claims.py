@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
+from metassay.meta_evaluation.correlations import CORRELATIONS
 from metassay.reporting.names import ShownAs
 from metassay.reporting.published import compare_all
 from metassay.reporting.published_judges import claims_section
-from metassay.tables.correlations import CORRELATIONS
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import empty
 from tests.reporting.invented_report import PUBLISHED, ours_of

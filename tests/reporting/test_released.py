@@ -8,10 +8,10 @@ import pytest
 from metassay.core.options import Criterion
 from metassay.datasets.ingest import ingest
 from metassay.datasets.scholarsum import FACETS
+from metassay.meta_evaluation.correlations import CORRELATIONS
+from metassay.meta_evaluation.facet_weights import FACET_WEIGHTS
 from metassay.reporting.cells import Ours
 from metassay.reporting.published import compare_all, published_view
-from metassay.tables.correlations import CORRELATIONS
-from metassay.tables.facet_weights import FACET_WEIGHTS
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import NO_JUDGE
 from metassay.tables.parquet import empty

@@ -13,8 +13,8 @@ from metassay.cli.run_summary import closing
 from metassay.core.params import load
 from metassay.core.stages import files_in
 from metassay.reporting.certificates import limits_of
+from metassay.reporting.contract_page import TABLES
 from metassay.reporting.headline import answers_of, artifacts, best_metrics
-from metassay.tables.index import TABLES
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import empty, read, write
 from metassay.tables.responses import RESPONSES

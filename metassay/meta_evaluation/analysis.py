@@ -1,0 +1,76 @@
+"""What an analysis is: its tables, what makes them, and what the page says of them."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import pandas as pd
+
+from metassay.core.options import Criterion
+from metassay.meta_evaluation.gather import Gathered, gather
+from metassay.meta_evaluation.layouts import NO_GROUPS, Groups
+from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.study import Better, Study, studies
+from metassay.tables.parquet import Table
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What analyses start from; studies' matrices and the tests on them are made once for all.
+
+    `scores`, `ratings`: the tables of those names; `rubrics`: the table `criteria`, of benchmarks
+    alone; `better`: each metric's direction; `groups`: which documents and systems belong together,
+    as far as the user knows. `progress` gets a table's name and returns what is called with (done,
+    total) while it is made; `note` gets what was left out. `made`: the tables so far.
+    """
+
+    scores: pd.DataFrame
+    ratings: pd.DataFrame
+    criteria: Mapping[str, Criterion]
+    better: Mapping[str, Better]
+    options: MetaOptions
+    rubrics: pd.DataFrame | None = None
+    groups: Groups = NO_GROUPS
+    progress: Callable[[str], Progress] | None = None
+    note: Callable[[str], None] = lambda _: None
+    made: dict[str, pd.DataFrame] = field(default_factory=dict)
+
+    def watch(self, table: str) -> Progress | None:
+        """What is called while the table is made."""
+        return self.progress(table) if self.progress is not None else None
+
+    @cached_property
+    def studies(self) -> list[Study]:
+        """Matrices of people's and metrics' scores."""
+        known = self.better, self.groups, self.options.digits
+        return studies(self.scores, self.ratings, self.criteria, *known)
+
+    @cached_property
+    def gathered(self) -> list[Gathered]:
+        """The same with each metric's correlations, leave-outs and exact tests."""
+        return gather(self.studies, self.options, progress=self.watch("tests"))
+
+
+class Page(NamedTuple):
+    """What the page says of an analysis: the section's id, heading, words, and its figure.
+
+    `across`: the column whose values are columns there, in tables with a line per metric, one for
+    each study, criterion, part and level. Else a function of `reporting` makes the tables.
+    """
+
+    id: str
+    heading: str
+    says: str = ""  # paragraphs, with an empty line between them
+    figure: str = ""
+    across: str = ""
+
+
+class Analysis(NamedTuple):
+    """Tables that are made together; none where the evaluation lacks what they are made of."""
+
+    tables: tuple[Table, ...]
+    make: Callable[[Evaluation], Iterable[pd.DataFrame]]
+    page: Page = Page("", "")
