@@ -4,7 +4,7 @@ from metassay.core.errors import BadInput
 from metassay.core.options import GIVEN, parse
 from metassay.core.params import SEGMENTATION
 from metassay.datasets.registry import Dataset, misplaced
-from metassay.labelled.ingest import ingest_sentences
+from metassay.labelled.ingest_texts import ingest_sentences
 from metassay.labelled.types import reader_problem, segment_options
 from metassay.tables.documents import TEXTS
 from metassay.tables.sentences import SENTENCES
