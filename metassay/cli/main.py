@@ -29,7 +29,7 @@ LARGEST = 2**31  # of counts, such as seconds
 
 # What the extra `pipeline` brings, by the names that are imported.
 PIPELINE = (
-    *("cronsim", "dvc", "dvc_data", "httpx2", "networkx", "nltk", "prefect"),
+    *("cronsim", "dvc", "dvc_data", "httpx2", "networkx", "nltk", "openai", "prefect"),
     *("psutil", "requests", "rouge_score", "sacrebleu", "shtab", "uvicorn"),
 )
 

@@ -7,17 +7,15 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.labelled.records import CRITERION, ENTAILED, NOT_ENTAILED
+from metassay.labelled.records import CRITERION, ENTAILED, NOT_ENTAILED, Names, names_of
 from metassay.labelled.verdicts import (
     ABSTAINED,
     OK,
     Beside,
-    Names,
     beside,
     entailed,
     in_three,
     items_of,
-    names_of,
     slices,
     verdicts,
 )

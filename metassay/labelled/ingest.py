@@ -1,4 +1,4 @@
-"""Raw files of a test of judges or of segmentations to checked tables."""
+"""Raw files of a test of judges to checked tables."""
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -9,32 +9,22 @@ import pandas as pd
 
 from metassay.core.confusables import finder, spelt
 from metassay.core.errors import BadInput, shown
-from metassay.core.naming import name_problem
-from metassay.datasets.readers import (
-    READERS,
-    item_reader_of,
-    reader_of,
-    returned,
-    sentence_reader_of,
-)
+from metassay.datasets.readers import item_reader_of, reader_of, returned
 from metassay.labelled.records import (
     CRITERION,
+    DATASET,
     ENTAILED,
-    NONE,
     NOT_ENTAILED,
     THREE,
-    Documents,
     ItemRow,
     Items,
     LabelRow,
     VerdictRow,
-    hash_of,
+    is_clean,
 )
-from metassay.labelled.segmentations import of_rows
-from metassay.labelled.types import SegmentTestOptions, Test
+from metassay.labelled.types import Test
 from metassay.labelled.verdicts import ALL_KINDS, items_of
 from metassay.scoring.pairing.pairs import pair_id
-from metassay.tables.documents import TEXTS
 from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD
 from metassay.tables.names import (
     ALL_CITATIONS,
@@ -48,14 +38,12 @@ from metassay.tables.names import (
 from metassay.tables.pairs import PAIRS
 from metassay.tables.parquet import Table, empty
 from metassay.tables.ratings import RATINGS
-from metassay.tables.sentences import SENTENCES
-from metassay.tabular.rows import Findings, Place, Rows
+from metassay.tabular.rows import Findings, Rows
 
 INSTRUMENTS = {2: "entailment", 3: "three_way"}  # by how many labels judges choose from
 EVERY = (*THREE, NOT_ENTAILED)
 RESERVED = (ALL_SUBSETS, MEAN_OF_SUBSETS)
 _CLAIM = "claim:0"  # ratings.unit: an item is one claim
-_DATASET = Place("the dataset")
 
 
 class IngestedItems(NamedTuple):
@@ -65,14 +53,6 @@ class IngestedItems(NamedTuple):
     gold: pd.DataFrame
     ratings: pd.DataFrame
     verdicts: pd.DataFrame
-    warnings: tuple[str, ...]
-
-
-class IngestedSentences(NamedTuple):
-    """Tables `texts` and `sentences` of a test, and what its owner should know."""
-
-    texts: pd.DataFrame
-    sentences: pd.DataFrame
     warnings: tuple[str, ...]
 
 
@@ -172,7 +152,7 @@ def check(items: Items, ways: int, judges: Collection[str]) -> None:
     """
     found = items.problems
     if not items.items and not found:
-        found.add(_DATASET, "has no items for this test", "choose other options")
+        found.add(DATASET, "has no items for this test", "choose other options")
     for one in items.items:
         _check_item(one, ways, found)
         _check_texts(one, bool(judges), found)
@@ -195,14 +175,10 @@ def check(items: Items, ways: int, judges: Collection[str]) -> None:
     _check_names(items, judges)
 
 
-def _is_clean(name: str) -> bool:
-    return bool(name) and name == name.strip() and name.isprintable()
-
-
 def _check_item(one: ItemRow, ways: int, found: Findings) -> None:
     where = f"item {shown(one.item)}"
     for name in ("item", "subset", "kind", *(["cluster"] if one.cluster else [])):
-        if not _is_clean(getattr(one, name)):
+        if not is_clean(getattr(one, name)):
             what = f"{name!r} is empty, has blanks at an end, or characters that do not print"
             found.add(one.at, what, "clean it", where)
     if one.subset in RESERVED or one.subset.startswith(items_of("")):
@@ -260,76 +236,10 @@ def _check_names(items: Items, judges: Collection[str]) -> None:
         ("a rater", {row.rater: row.at for row in reversed(items.labels)}),
     ):
         for name, first in sorted(places.items()):
-            if not _is_clean(name):
+            if not is_clean(name):
                 what = f"the name of {whose} is empty, has blanks at an end or does not print"
                 items.problems.add(first, what, "clean it", shown(name))
             elif name in owners:
                 what = f"the name of {whose} is that of {owners[name]}"
                 items.problems.add(first, what, "choose another", shown(name))
             owners.setdefault(name, whose)
-
-
-def ingest_sentences(reader: str, raw: Path, options: SegmentTestOptions) -> IngestedSentences:
-    """Read raw files, take the texts that the test asks for, and check what they hold.
-
-    A reader of a benchmark's rows will do where its dataset brings facets. A sample has the texts
-    whose key, hashed with the seed, comes first. Raises BadInput with every problem in one go, each
-    naming file, row and remedy.
-    """
-    read = (reader_of if reader in READERS else sentence_reader_of)(reader)(raw)
-    found = of_rows(read) if isinstance(read, Rows) else returned(read, Documents, reader)
-    _check_documents(found)
-    _check_labels(found, options.labels)
-    if found.problems:
-        raise BadInput(found.problems.lines())
-    documents, sample = found.documents, options.sample
-    if sample is not None:
-        documents.sort(key=lambda one: hash_of(sample.seed, one.doc_id, one.author))
-        documents = documents[: sample.items]
-    texts = [
-        (one.doc_id, one.author, FULL, one.text, "ok", f"given|reader:{reader}")
-        for one in documents
-    ]
-    rows = [
-        (one.doc_id, one.author, place, *said.span, label, said.confidence)
-        for one in documents
-        for place, said in enumerate(one.sentences)
-        for label in [options.labels.get(said.label, said.label)]
-    ]
-    return IngestedSentences(
-        pd.DataFrame(texts, columns=list(TEXTS.columns)),
-        pd.DataFrame(rows, columns=list(SENTENCES.columns)),
-        (*found.warnings.lines(), *found.notes),
-    )
-
-
-def _check_documents(found: Documents) -> None:
-    problems = found.problems
-    if not found.documents and not problems:
-        problems.add(_DATASET, "has no labelled text", "name another dataset")
-    seen: set[tuple[str, str]] = set()
-    for one in found.documents:
-        where, key = f"document {shown(one.doc_id)}", (one.doc_id, one.author)
-        if not all(map(_is_clean, key)):
-            what = "a key is empty, has blanks at an end or does not print"
-            problems.add(one.at, what, "clean it", where)
-        if key in seen:
-            problems.add(one.at, "the same document is there twice", "give each its own id", where)
-        seen.add(key)
-        if not one.sentences:
-            problems.add(one.at, "has no sentence", "add its sentences, or remove it", where)
-        for said in one.sentences:
-            if wrong := name_problem(said.label):
-                problems.add(one.at, "a label cannot be a facet's name", wrong, shown(said.label))
-
-
-def _check_labels(found: Documents, counted_as: Mapping[str, str]) -> None:
-    there = {said.label for one in found.documents for said in one.sentences}
-    for label in sorted(set(counted_as) - there):
-        if not found.problems:
-            at, known = Place("params.yaml > options > labels"), ", ".join(sorted(there))
-            what = "names a label that the data do not have"
-            found.problems.add(at, what, f"there are: {known}", shown(label))
-    if {counted_as.get(label, label) for label in there} == {NONE}:
-        what = "no sentence has a facet: there is nothing to find"
-        found.problems.add(_DATASET, what, "choose other labels, or another dataset")

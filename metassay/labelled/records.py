@@ -12,6 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
 from metassay.core.options import Options
 from metassay.datasets.own_data import checked
 from metassay.tables.names import FULL, REFERENCE
@@ -27,6 +31,8 @@ THREE = (ENTAILED, NEUTRAL, CONTRADICTED)
 CRITERION = ENTAILED  # what people said of items, and what judges' cards are about
 NONE = "none"  # the label of a sentence that no facet has
 Label = Literal["entailed", "not_entailed", "neutral", "contradicted"]
+DATASET = Place("the dataset")  # where what is wrong has no file
+Names = NDArray[np.object_]
 Line = TypeVar("Line", bound=Options)
 
 
@@ -156,3 +162,14 @@ def parsed_lines(
     """The lines of JSON Lines files that are a `model`, each at its place."""
     for path in paths:
         yield from parsed(json_lines(path, problems, remedy=remedy), model, problems)
+
+
+def is_clean(name: str) -> bool:
+    """Whether a name prints, and has no blanks at an end."""
+    return bool(name) and name == name.strip() and name.isprintable()
+
+
+def names_of(column: "pd.Series[Any]") -> Names:
+    """The texts of a column as an array of objects, None where there is none."""
+    made: Names = column.astype("object").where(column.notna(), None).to_numpy(dtype=object)
+    return made

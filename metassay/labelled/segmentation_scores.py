@@ -8,8 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metassay.core.errors import BadInput
-from metassay.labelled.records import NONE
-from metassay.labelled.verdicts import names_of
+from metassay.labelled.records import NONE, names_of
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import generator
 from metassay.statistics import classification, shares

@@ -2,14 +2,21 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from metassay.core.errors import BadInput, shown
-from metassay.labelled.records import CONTRADICTED, ENTAILED, NEUTRAL, NOT_ENTAILED, THREE
+from metassay.labelled.records import (
+    CONTRADICTED,
+    ENTAILED,
+    NEUTRAL,
+    NOT_ENTAILED,
+    THREE,
+    Names,
+    names_of,
+)
 from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.shares import Clusters
 from metassay.tables.judge_tests import VERDICTS
@@ -102,7 +109,6 @@ def _deciding(rows: pd.DataFrame, label: "pd.Series[str]") -> "pd.Series[int]":
 
 
 ALL_KINDS = "all kinds"  # items of every kind together, where each has one
-Names = NDArray[np.object_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,9 +213,3 @@ def slices(one: Beside, common: Sequence[tuple[str, frozenset[str]]]) -> list[Sl
         for rows in [there if part == FULL else there & (one.kind == part)]
         if (rows & answered).any()
     ]
-
-
-def names_of(column: "pd.Series[Any]") -> Names:
-    """The texts of a column as an array of objects, None where there is none."""
-    made: Names = column.astype("object").where(column.notna(), None).to_numpy(dtype=object)
-    return made

@@ -19,9 +19,8 @@ import uuid
 from collections import deque
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import httpx2
 import numpy as np
 
 from metassay.core.errors import BadInput
@@ -29,11 +28,15 @@ from metassay.llm import tokens
 from metassay.llm.budget import Billed, Budget
 from metassay.llm.egress import Cleared, Secrets, secrets_of
 from metassay.llm.endpoints import ModelOptions, sends_schemas
-from metassay.llm.http import Outcome, clients, send
 from metassay.llm.ledger import Entry, Failure, Ledger
 from metassay.llm.limits import Gate, Policy
 from metassay.llm.messages import Ask, ChatRequest, Reply
 from metassay.llm.server_errors import Retired, retired_message
+
+if TYPE_CHECKING:
+    import openai
+
+    from metassay.llm.http import Outcome
 
 log = logging.getLogger("metassay.llm")
 
@@ -106,7 +109,9 @@ class Asking:
 
     async def run(self, secrets: Secrets) -> dict[str, Reply]:
         """Ask everything; BadInput if the endpoint can answer nobody."""
-        async with clients(self.endpoint.options, secrets) as every:
+        from metassay.llm import http  # the openai package takes a second to import
+
+        async with http.clients(self.endpoint.options, secrets) as every:
             beat = asyncio.create_task(self._keep_claims())
             try:
                 await self._ask_first(every[0])
@@ -131,7 +136,7 @@ class Asking:
             raise type(self._dead_end)(f"{self._dead_end} ({missing})")
         return self._replies
 
-    async def _ask_first(self, client: httpx2.AsyncClient) -> None:
+    async def _ask_first(self, client: "openai.AsyncOpenAI") -> None:
         """Ask one question with each block that never had an answer, and more until one has.
 
         Where nothing comes back, however often a few of them are asked, the rest is not asked.
@@ -149,7 +154,7 @@ class Asking:
                 if reply is not None:
                     failed += reply.status == "error" and reply.error not in _NOT_THE_BLOCKS
 
-    async def _work_together(self, every: list[httpx2.AsyncClient]) -> None:
+    async def _work_together(self, every: "list[openai.AsyncOpenAI]") -> None:
         workers = min(self.endpoint.options.concurrency, len(self._queue))
         try:
             async with asyncio.TaskGroup() as group:
@@ -158,7 +163,7 @@ class Asking:
         except ExceptionGroup as errors:
             raise _first(errors) from None
 
-    async def _work(self, client: httpx2.AsyncClient) -> None:
+    async def _work(self, client: "openai.AsyncOpenAI") -> None:
         patience = max(DOWN_AFTER, 2 * self.endpoint.options.concurrency)
         while self._queue and not self._dead_end:
             key = self._queue.popleft()
@@ -168,7 +173,7 @@ class Asking:
                 await self._ask(client, key)
             await asyncio.sleep(0)  # many quick turns must not keep the others waiting
 
-    async def _ask(self, client: httpx2.AsyncClient, key: str) -> Reply | None:
+    async def _ask(self, client: "openai.AsyncOpenAI", key: str) -> Reply | None:
         """Claim a question and have it answered; None if others have it under way."""
         if not self.ledger.claim(key, self._owner, self.policy.lease):
             self._with_others.append(key)
@@ -190,7 +195,7 @@ class Asking:
         if self._with_others and not self._queue:
             await asyncio.sleep(POLL_SECONDS)
 
-    async def _answer(self, client: httpx2.AsyncClient, key: str) -> Reply:
+    async def _answer(self, client: "openai.AsyncOpenAI", key: str) -> Reply:
         """Send a claimed question until it is answered or need not be sent again."""
         code, attempt = "", 0
         for attempt in range(1, self.policy.attempts + 1):
@@ -213,16 +218,18 @@ class Asking:
         self.ledger.release(self._owner, key)
         return failure(key, code, attempts=attempt)
 
-    async def _send(self, client: httpx2.AsyncClient, key: str, number: int) -> Outcome:
+    async def _send(self, client: "openai.AsyncOpenAI", key: str, number: int) -> "Outcome":
+        from metassay.llm import http
+
         request, options = self.requests[key], self.endpoint.options
         billed: Billed = "no"
         try:
             entered = await self._gate.enter(self._tokens(request))
             if self._dead_end:
                 self.budget.settle(number, "stopped", billed)
-                return Outcome(error="stopped")
+                return http.Outcome(error="stopped")
             billed = "perhaps"  # if it is interrupted from here on
-            outcome = await send(client, request, key, options, self.model.limit)
+            outcome = await http.send(client, request, key, options, self.model.limit)
         except BaseException:
             self.budget.settle(number, "interrupted", billed)
             raise
@@ -231,7 +238,7 @@ class Asking:
             self._gate.close_for(min(outcome.pause, self.policy.longest_wait))
         return outcome
 
-    def _keep(self, key: str, number: int, outcome: Outcome) -> Entry | None:
+    def _keep(self, key: str, number: int, outcome: "Outcome") -> Entry | None:
         """Write down what came, the answer before anything else; both or neither are written."""
         if outcome.stop:
             self._stop(self._dead_end_of(outcome))
@@ -261,7 +268,7 @@ class Asking:
         self._stopped.set()
         self._gate.abandon()
 
-    def _note_refusal(self, key: str, outcome: Outcome) -> None:
+    def _note_refusal(self, key: str, outcome: "Outcome") -> None:
         """Ask nothing more after a new block's first refusal, or several of one kind in a row.
 
         The latter are noted: should they be refused again, others being answered, they are no news.
@@ -306,7 +313,7 @@ class Asking:
         structured = sends_schemas(self.endpoint.options, self.model)
         return tokens.of_request(request, structured=structured) + request.max_tokens
 
-    async def _pause(self, key: str, attempt: int, outcome: Outcome) -> None:
+    async def _pause(self, key: str, attempt: int, outcome: "Outcome") -> None:
         wait = self.policy.wait(attempt, outcome.wait, self._generator)
         log.debug("%s: %s, again in %.1f s", key[:12], outcome.code, wait)
         if outcome.wait is not None:
@@ -324,7 +331,7 @@ class Asking:
             self.ledger.renew(self._owner, self.policy.lease)
             self.ledger.database.checkpoint()
 
-    def _dead_end_of(self, outcome: Outcome) -> BadInput:
+    def _dead_end_of(self, outcome: "Outcome") -> BadInput:
         name, options = self.endpoint.name, self.endpoint.options
         if outcome.retired:
             known = self.ledger.model_answers(self.model.model)

@@ -1,6 +1,7 @@
-"""One request over the wire, and what came of it: an `Outcome` with short codes, never a text.
+"""One request over the wire: what the openai package makes of it, and what came of it.
 
-What is sent is that of OpenAI's chat API, or Azure's, and nothing about this machine.
+Exceptions of that package can quote the prompt, so none of them leaves this file: everything that
+can happen is an `Outcome` with short codes.
 """
 
 import asyncio
@@ -18,6 +19,7 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx2
+import openai
 
 from metassay import __version__
 from metassay.llm.budget import Billed
@@ -25,7 +27,7 @@ from metassay.llm.completion import answer
 from metassay.llm.egress import Secrets
 from metassay.llm.endpoints import EndpointOptions
 from metassay.llm.ledger import Entry
-from metassay.llm.limits import quota_pause, retry_after
+from metassay.llm.limits import QUOTAS, quota_pause, retry_after
 from metassay.llm.messages import ChatRequest
 from metassay.llm.server_errors import WATCHED, Exchange, is_retired, words
 
@@ -40,6 +42,12 @@ _EITHER, _BARE = zlib.MAX_WBITS | 32, -zlib.MAX_WBITS  # gzip or zlib; what some
 _LAYERS = 3  # of packing
 _PIECE = 4096  # bytes that are unpacked at a time
 
+# What the package would tell about this machine, and read from the environment, in every request.
+_SILENCED = (
+    *("X-Stainless-Lang", "X-Stainless-Package-Version", "X-Stainless-OS", "X-Stainless-Arch"),
+    *("X-Stainless-Runtime", "X-Stainless-Runtime-Version", "X-Stainless-Async"),
+    *("OpenAI-Organization", "OpenAI-Project"),
+)
 _TOO_LONG = ("maximum context length", "context window", "context length")
 _STOPPING = {
     401: "it does not accept the key",
@@ -53,6 +61,10 @@ _SAID = {
     re.compile(r"api key not valid|incorrect api key", re.IGNORECASE): 401,
 }
 _RETRIED = frozenset({408, 409, 425, 429})
+_READ_HEADERS = frozenset(
+    {b"retry-after", b"retry-after-ms", b"date"}
+    | {name.encode() for names in QUOTAS for name in names}
+)
 _PERHAPS_BILLED = frozenset({408, 502, 504})  # a gateway gave up on a model that may have gone on
 
 
@@ -62,8 +74,8 @@ class Outcome:
 
     `again`: it may succeed another time, after `wait` seconds if the server said so. Nothing may go
     out for `pause` seconds: a quota is used up. `stop`: no request to this endpoint can succeed,
-    and why; `retired`: to this model there. `said` are the words of a server that refuses this one
-    for good, and `kind` its own code.
+    and why; `retired`: to this model there. `said` are the
+    words of a server that refuses this one for good, and `kind` its own code.
     """
 
     entry: Entry | None = None
@@ -87,18 +99,22 @@ class Outcome:
 @contextlib.asynccontextmanager
 async def clients(
     endpoint: EndpointOptions, secrets: Secrets
-) -> AsyncIterator[list[httpx2.AsyncClient]]:
+) -> AsyncIterator[list[openai.AsyncOpenAI]]:
     """Clients that share the load. Environment proxies and redirects are not followed."""
     transport_log = logging.getLogger("httpx2")
     if transport_log.level == logging.NOTSET:  # a line per request, unless somebody asks for it
         transport_log.setLevel(logging.WARNING)
     number = min(CLIENTS, endpoint.concurrency)
-    async with contextlib.AsyncExitStack() as stack:
-        yield [await stack.enter_async_context(_client(endpoint, secrets)) for _ in range(number)]
+    made = [_client(endpoint, secrets) for _ in range(number)]
+    try:
+        yield made
+    finally:
+        for client in made:
+            await client.close()
 
 
 async def send(
-    client: httpx2.AsyncClient,
+    client: openai.AsyncOpenAI,
     request: ChatRequest,
     key: str,
     endpoint: EndpointOptions,
@@ -106,73 +122,113 @@ async def send(
 ) -> Outcome:
     """Send a request once and say what came of it. `limit` names the parameter for max_tokens."""
     start, sent = time.monotonic(), body(request, endpoint, limit)
-    content = bytearray()
     try:
-        async with (
-            asyncio.timeout(endpoint.timeout),
-            client.stream("POST", _url(request, endpoint), content=sent) as response,
-        ):
-            async for part in response.aiter_raw():
-                content += part
-                if len(content) > LARGEST_BODY:
-                    raise _TooLarge
-        whole = _unpacked(bytes(content), response.headers.get("content-encoding", ""))
-    except (TimeoutError, httpx2.TimeoutException) as error:
+        async with asyncio.timeout(endpoint.timeout):
+            response = await client.post(
+                _path(request, endpoint),
+                cast_to=httpx2.Response,
+                # Bytes, not a mapping: the package would copy and check that for a quarter of a ms.
+                content=sent,
+            )
+    except (TimeoutError, openai.APITimeoutError) as error:
         return Outcome(error="timeout", again=True, billed=_if_it_went_out(error))
-    except _TooLarge:
-        return Outcome(error="too_large", billed="perhaps")
-    except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
-        return Outcome(error="connection", again=True, billed=_if_it_went_out(error))
-    latency, watched = time.monotonic() - start, WATCHED.get()
-    if watched is not None:
-        watched.append(Exchange(response.request, response, whole, latency))
-    if not response.is_success:
-        return _failed(response, whole, request, key)
-    entry = answer(whole, request, key)
+    except openai.APIConnectionError as error:
+        large = isinstance(error.__cause__, _TooLarge)
+        code = "too_large" if large else "connection"
+        return Outcome(error=code, again=not large, billed=_if_it_went_out(error))
+    except openai.APIStatusError as error:
+        secrets = [client.api_key, *map(str, client.default_headers.values())]
+        return _failed(error, request, key, sent, secrets)
+    except openai.OpenAIError:
+        return Outcome(error="client")
+    latency = time.monotonic() - start
+    entry = answer(response.content, request, key)
     if entry is None:
         return Outcome(error="bad_reply", again=True, billed="perhaps")
     pause = quota_pause(response.headers)
     return Outcome(entry=entry, billed="yes", latency=latency, pause=pause)
 
 
-def _url(request: ChatRequest, endpoint: EndpointOptions) -> str:
-    base = endpoint.base_url.rstrip("/")
-    if endpoint.kind != "azure":
-        return f"{base}/chat/completions"
-    deployment = f"{base}/openai/deployments/{quote(request.model, safe='')}"
-    return f"{deployment}/chat/completions?api-version={endpoint.api_version}"
-
-
-def _client(endpoint: EndpointOptions, secrets: Secrets) -> httpx2.AsyncClient:
-    headers = httpx2.Headers({"Accept": "application/json", "Content-Type": "application/json"})
-    headers["Accept-Encoding"] = "gzip, deflate"  # whatever else is installed here
-    headers["User-Agent"] = f"metassay/{__version__}"
-    if secrets.key or not secrets.headers:  # else one of the headers says who asks
-        key = secrets.key or "none"
-        azure = endpoint.kind == "azure"
-        headers["api-key" if azure else "Authorization"] = key if azure else f"Bearer {key}"
-    headers.update({**endpoint.headers, **secrets.headers})
-    transport = httpx2.AsyncHTTPTransport(
-        verify=_certificates(),
-        trust_env=False,
-        proxy=endpoint.proxy,
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
-    )
-    return httpx2.AsyncClient(
-        transport=transport,
-        headers=headers,
+def _client(endpoint: EndpointOptions, secrets: Secrets) -> openai.AsyncOpenAI:
+    transport = httpx2.AsyncClient(
+        transport=_Bounded(endpoint, secrets),
         trust_env=False,
         follow_redirects=False,
         timeout=httpx2.Timeout(endpoint.timeout, connect=CONNECT_SECONDS),
     )
+    headers: dict[str, Any] = dict.fromkeys(_SILENCED, openai.Omit())
+    headers["User-Agent"] = f"metassay/{__version__}"
+    headers["Accept-Encoding"] = "gzip, deflate"  # whatever else is installed here
+    common: dict[str, Any] = {
+        # Never None: the package would take a key from the environment, and send it to this server.
+        "api_key": secrets.key or "none",
+        "max_retries": 0,
+        "timeout": httpx2.Timeout(endpoint.timeout, connect=CONNECT_SECONDS),
+        "default_headers": headers,
+        "http_client": transport,
+    }
+    if endpoint.kind == "azure":
+        return openai.AsyncAzureOpenAI(
+            azure_endpoint=endpoint.base_url, api_version=endpoint.api_version, **common
+        )
+    return openai.AsyncOpenAI(base_url=endpoint.base_url, **common)
 
 
-class _TooLarge(Exception):  # noqa: N818
+class _TooLarge(httpx2.RequestError):
     """A body that no answer is as long as."""
 
 
+class _Bounded(httpx2.AsyncBaseTransport):
+    """Reads a response whole, but no more than LARGEST_BODY of it, also when it is unpacked.
+
+    The endpoint's own headers are set here, in place of any that the package sets or logs. Of the
+    response's headers only those come through that are read here: what a body's `charset` says
+    would crash the package, which decodes the bodies of errors by it.
+    """
+
+    def __init__(self, endpoint: EndpointOptions, secrets: Secrets) -> None:
+        self._headers = {**endpoint.headers, **secrets.headers}
+        # Without a key the package sends one that is none, but one of the headers says who asks.
+        self._unset = ("authorization", "api-key") if secrets.headers and not secrets.key else ()
+        self._inner = httpx2.AsyncHTTPTransport(
+            verify=_certificates(),
+            trust_env=False,
+            proxy=endpoint.proxy,
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
+        )
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        for name in self._unset:
+            request.headers.pop(name, None)
+        request.headers.update(self._headers)
+        start = time.monotonic()
+        response = await self._inner.handle_async_request(request)
+        body = bytearray()
+        try:
+            async for part in response.aiter_raw():
+                body += part
+                if len(body) > LARGEST_BODY:
+                    raise _TooLarge("the body is too large")
+        finally:
+            await response.aclose()
+        content = _unpacked(bytes(body), response.headers.get("content-encoding", ""))
+        watched = WATCHED.get()
+        if watched is not None:
+            seconds = time.monotonic() - start
+            watched.append(Exchange(request, response, content, seconds))
+        headers = [one for one in response.headers.raw if one[0].lower() in _READ_HEADERS]
+        return httpx2.Response(response.status_code, headers=headers, content=content)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
 def _unpacked(body: bytes, said: str) -> bytes:
-    """What gzip or zlib made of a body, also where its head (`said`) is wrong about it."""
+    """What gzip or zlib made of a body, also where its head (`said`) is wrong about it.
+
+    Some servers and their proxies both pack it, or only one of them says so. What is neither comes
+    back as it is.
+    """
     if "deflate" in said.lower():
         for form in (_EITHER, _BARE):
             with contextlib.suppress(zlib.error):
@@ -194,7 +250,7 @@ def _inflated(body: bytes, form: int) -> bytes:
             unpacking = unpacking or zlib.decompressobj(form)
             content += unpacking.decompress(piece, LARGEST_BODY + 1 - len(content))
             if len(content) > LARGEST_BODY:
-                raise _TooLarge
+                raise _TooLarge("the body is too large")
             piece = unpacking.unused_data
             unpacking = None if unpacking.eof else unpacking
     return bytes(content)
@@ -229,46 +285,62 @@ def body(request: ChatRequest, endpoint: EndpointOptions, limit: str) -> bytes:
     return json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
 
 
+def _path(request: ChatRequest, endpoint: EndpointOptions) -> str:
+    if endpoint.kind == "azure":
+        return f"/deployments/{quote(request.model, safe='')}/chat/completions"
+    return "/chat/completions"
+
+
 def _if_it_went_out(error: BaseException) -> Billed:
     before = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
-    return "no" if isinstance(error, before) else "perhaps"
+    return "no" if isinstance(error.__cause__, before) else "perhaps"
 
 
-def _failed(response: httpx2.Response, whole: bytes, request: ChatRequest, key: str) -> Outcome:
+def _failed(
+    error: openai.APIStatusError, request: ChatRequest, key: str, sent: bytes, secrets: list[str]
+) -> Outcome:
     """What an HTTP status means: https://platform.openai.com/docs/guides/error-codes."""
-    status, error = response.status_code, _error_in(whole)
-    of: Mapping[str, Any] = error if isinstance(error, Mapping) else {"message": error}
-    kind, message = of.get("code"), of.get("message")
-    message = message if isinstance(message, str) else ""
-    if status == 400:  # others send another status where the server says this
-        status = next((meant for words, meant in _SAID.items() if words.match(message)), status)
+    status = _meant(error)
     code = f"http_{status}"
-    if is_retired(status, error, request.model):
+    if is_retired(status, error.body, request.model):
         return Outcome(error=code, stop="it has no such model", retired=True)
-    if status in _STOPPING or kind in _NO_QUOTA:
+    if status in _STOPPING or error.code in _NO_QUOTA:
         return Outcome(error=code, stop=_STOPPING.get(status, "the account has no quota left"))
-    about = of.get("metadata")
-    # Whether a filter would not take the prompt, as Azure, OpenAI and OpenRouter say it.
-    if (
-        kind in ("content_filter", "content_policy_violation")
-        or (kind == "invalid_prompt" and "flagged" in message)
-        or (isinstance(about, Mapping) and "flagged_input" in about)
-    ):
+    if _declined(error):
         return Outcome(entry=Entry(key, "refused", "content_filter", None, None, None))
     if status in _RETRIED or status >= 500:
         billed: Billed = "perhaps" if status in _PERHAPS_BILLED else "no"
-        wait, pause = retry_after(response.headers), quota_pause(response.headers)
+        wait = retry_after(error.response.headers)
+        pause = quota_pause(error.response.headers)
         return Outcome(error=code, again=True, wait=wait, pause=pause, billed=billed)
-    if kind == "context_length_exceeded" or any(said in message.lower() for said in _TOO_LONG):
+    if error.code == "context_length_exceeded" or _says_too_long(error.body):
         return Outcome(error="context_length")
-    said = words(status, error, response.request.content, response.request.headers.values())
-    return Outcome(error=code, said=said, kind=str(kind))
+    said = words(status, error.body, sent, secrets)
+    return Outcome(error=code, said=said, kind=str(error.code))
 
 
-def _error_in(whole: bytes) -> object:
-    text = whole.decode("utf-8", "replace").strip()
-    try:
-        said = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return said.get("error", said) if isinstance(said, Mapping) else said
+def _meant(error: openai.APIStatusError) -> int:
+    """The HTTP status, or the one that others send where the server says this."""
+    said = _message(error.body)
+    by_words = [meant for words, meant in _SAID.items() if words.match(said)]
+    return by_words[0] if error.status_code == 400 and by_words else error.status_code
+
+
+def _declined(error: openai.APIStatusError) -> bool:
+    """Whether a filter would not take the prompt, as Azure, OpenAI and OpenRouter say it."""
+    body = error.body if isinstance(error.body, Mapping) else {}
+    about = body.get("metadata")
+    return (
+        error.code in ("content_filter", "content_policy_violation")
+        or (error.code == "invalid_prompt" and "flagged" in str(body.get("message")))
+        or (isinstance(about, Mapping) and "flagged_input" in about)
+    )
+
+
+def _says_too_long(body: object) -> bool:
+    return any(words in _message(body).lower() for words in _TOO_LONG)
+
+
+def _message(body: object) -> str:
+    message = body.get("message") if isinstance(body, Mapping) else body
+    return message if isinstance(message, str) else ""

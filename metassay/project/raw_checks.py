@@ -12,7 +12,8 @@ from metassay.core.params import SEGMENTATION, Benchmark, Folder, JudgeTest, Seg
 from metassay.datasets.ingest import ingest, ingest_study
 from metassay.datasets.readers import EVERY_READER, ITEM_READERS, SENTENCE_READERS
 from metassay.datasets.registry import Dataset
-from metassay.labelled.ingest import ingest_items, ingest_sentences
+from metassay.labelled.ingest import ingest_items
+from metassay.labelled.ingest_texts import ingest_sentences
 from metassay.labelled.types import TESTS, chosen_test, reader_problem, segment_options
 from metassay.scoring.catalogue import check_given
 from metassay.tables.names import FULL

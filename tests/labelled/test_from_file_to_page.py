@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.labelled.ingest import ingest_sentences
+from metassay.labelled.ingest_texts import ingest_sentences
 from metassay.labelled.segmentation_scores import examine
 from metassay.labelled.types import segment_options
 from metassay.meta_evaluation.options import MetaOptions

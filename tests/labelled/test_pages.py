@@ -11,7 +11,8 @@ from metassay.core.options import parse
 from metassay.core.params import JudgeTest, SegmentTest, load
 from metassay.datasets.readers import ITEM_READERS, SENTENCE_READERS
 from metassay.datasets.registry import Dataset
-from metassay.labelled.ingest import ingest_items, ingest_sentences
+from metassay.labelled.ingest import ingest_items
+from metassay.labelled.ingest_texts import ingest_sentences
 from metassay.labelled.types import MinimalPairsOptions, reader_problem, segment_options
 from metassay.labelled.types import chosen_test as type_of
 from metassay.tables.segment_scores import SEGMENT_SCORES

@@ -27,7 +27,7 @@ from tests.llm.scripted_server import (
 )
 
 CANARY = "canary-7f3d9a1c"
-LOGGERS = ("httpx2", "httpx", "httpcore2", "httpcore", "asyncio", "metassay", "")
+LOGGERS = ("openai", "httpx2", "httpx", "httpcore2", "httpcore", "asyncio", "metassay", "")
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from metassay.generation import SYSTEMS
 from metassay.judges import JUDGES
 from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.session import Session
-from metassay.project.cost.plan import Plan, Run, plan
+from metassay.project.cost import Plan, Run, plan
 from metassay.scoring.pairing.questions import Questions
 from metassay.scoring.rubrics.record import Rubric
 from metassay.tables.names import REFERENCE
