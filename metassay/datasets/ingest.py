@@ -1,4 +1,4 @@
-"""Raw files, and ratings that came back from people, to checked tables."""
+"""Raw files to checked tables."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import BadInput
 from metassay.core.kinds import is_path
 from metassay.core.options import Criterion
 from metassay.datasets.checks import check
-from metassay.datasets.files import read_ratings
 from metassay.datasets.readers import READERS, reader_of, returned
 from metassay.tables.criteria import given_criteria
 from metassay.tables.documents import SOURCES, TEXTS
@@ -19,7 +18,7 @@ from metassay.tables.parquet import Table, empty
 from metassay.tables.parts import SEGMENTS
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import MEASUREMENTS
-from metassay.tabular.rows import Place, Rows, ScoreRow, TextRow, source_row
+from metassay.tabular.rows import Rows, ScoreRow
 
 
 class Ingested(NamedTuple):
@@ -71,38 +70,6 @@ def ingest(
         ),
         tuple(rows.warnings.lines()),
     )
-
-
-def ingest_study(
-    file: Path,
-    study: str,
-    criteria: Mapping[str, Criterion],
-    sources: pd.DataFrame,
-    texts: pd.DataFrame,
-) -> pd.DataFrame:
-    """The ratings of one study as RATINGS, held against the tables SOURCES and TEXTS.
-
-    The file is as `ratings.csv` of one's own data (docs/own-data.md); its column `study` says
-    `study` in every row. Raises BadInput with every problem in one go, each naming file, line and
-    remedy: what datasets.checks says of ratings, and rows of another study.
-    """
-    rows = Rows()
-    read_ratings(file, rows)
-    for rating in rows.ratings:
-        if rating.study != study:
-            what = f"the rating is of study {shown(rating.study)}, not of {shown(study)}"
-            fix = "correct the column, or the name under studies in the benchmark's params.yaml"
-            rows.wrong(rating.at, what, remedy=fix)
-    rows.sources = [source_row(Place(SOURCES.name), doc, "", []) for doc in sources["doc_id"]]
-    key: Any = (texts[name] for name in ("doc_id", "author", "part"))
-    rows.texts = [
-        TextRow(Place(TEXTS.name), doc, author, part, None)
-        for doc, author, part in zip(*key, strict=True)
-    ]
-    check(rows, criteria)
-    if rows.problems:
-        raise BadInput(f"{file.parent.as_posix()}/{line}" for line in rows.problems.lines())
-    return _frame(RATINGS, [row._asdict() for row in rows.ratings])
 
 
 def _measurement(row: ScoreRow, recipe: str) -> dict[str, Any]:

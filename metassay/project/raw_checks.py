@@ -9,9 +9,10 @@ from metassay.core.errors import BadInput
 from metassay.core.kinds import is_path
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import SEGMENTATION, Benchmark, Folder, JudgeTest, SegmentTest
-from metassay.datasets.ingest import ingest, ingest_study
+from metassay.datasets.ingest import ingest
 from metassay.datasets.readers import EVERY_READER, ITEM_READERS, SENTENCE_READERS
 from metassay.datasets.registry import Dataset
+from metassay.datasets.study import ingest_study
 from metassay.labelled.ingest import ingest_items
 from metassay.labelled.ingest_texts import ingest_sentences
 from metassay.labelled.types import TESTS, chosen_test, reader_problem, segment_options
