@@ -25,7 +25,7 @@ COMPUTING = {
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding", "generation/causal", "generation/seq2seq"),
-        (1, "4c9d23cdbe7d7010"),
+        (1, "59f5715c754cbf9c"),
     ),
     "nli": (
         pair_scores.METHOD,
