@@ -68,7 +68,7 @@ def declared(module: str, arguments: list[str]) -> Declared:
     for stage in (one for one in stages or root if one.module == module):
         for name, found in _instances(stage, stages, values):
             if shlex.split(found["cmd"]) == words:
-                if problem := dag_problem(str(file), strict_yaml.load(file), stage, stages):
+                if problem := dag_problem(str(file), strict_yaml.load(file), (stage,), stages):
                     raise BadInput(problem)
                 own = file.with_name(PARAMS.name).as_posix()
                 alone = closed(first, registry)

@@ -244,15 +244,25 @@ def _text(whole: dict[str, Any]) -> str:
     return re.sub(r"^(?=  \w+:$)", "\n", text, flags=re.MULTILINE)
 
 
-def dag_problem(file: str, whole: object, stage: Stage, stages: Stages = ()) -> str:
-    """What is wrong with a dvc.yaml's entry of a stage, or nothing: only `meta` is its owner's."""
+def dag_problem(file: str, whole: object, checked: Stages, stages: Stages = ()) -> str:
+    """What is wrong with a dvc.yaml's entries of the stages `checked`, or nothing.
+
+    A stage's `meta` is its owner's, and so is a file whose commands are none of ours.
+    """
     there = whole.get("stages") if isinstance(whole, dict) else None
-    found = there.get(stage.name) if isinstance(there, dict) else None
-    if _plain(found) == _plain(dvc_entry(stage, stages)):
+    there = there if isinstance(there, dict) else {}
+    if there and not any("python -m stages." in str(entry) for entry in there.values()):
+        return ""
+    stale = [
+        stage.name
+        for stage in checked
+        if _plain(there.get(stage.name)) != _plain(dvc_entry(stage, stages))
+    ]
+    if not stale:
         return ""
     return (
-        f"{file} > stages > {stage.name}: is not what this version of Metassay runs; bring it up to"
-        " date (`metassay upgrade`, in Metassay's own repository `metassay refresh`)"
+        f"{file} > stages > {', '.join(stale)}: is not what this version of Metassay runs; bring it"
+        " up to date (`metassay upgrade`, in Metassay's own repository `metassay refresh`)"
     )
 
 

@@ -242,9 +242,8 @@ def _dags(params: Params) -> Iterator[str]:
     for name, folder in params.every.items():
         file, stages = BENCHMARKS / name / DAG, stages_of(folder)
         with suppress(BadInput):  # not there, or no YAML: told elsewhere
-            whole = strict_yaml.load(file)
-            found = (dag_problem(str(file), whole, stage, stages) for stage in stages)
-            yield from filter(None, found)
+            if problem := dag_problem(str(file), strict_yaml.load(file), stages, stages):
+                yield problem
 
 
 def _dataset(name: str, benchmark: Folder, registry: Mapping[str, Dataset]) -> Iterator[str]:
