@@ -110,6 +110,8 @@ def _check_note(
     for section in SECTIONS:
         if record.claims(section) and not record.text(section):
             problems.add(at, f"{section} has claims but no text", AGAIN, where)
+        if not all(claim.strip() for claim in record.claims(section)):
+            problems.add(at, f"{section} has a blank claim", AGAIN, where)
 
 
 def _keyed(
@@ -126,7 +128,7 @@ def _keyed(
             problems.add(at, what, _NOT_THIS, where)
         else:
             keyed[found[0]] = (at, record)
-    if keyed.keys() != references.keys() and not problems:
+    if not problems and not len(records) == len(keyed) == len(references):
         what = f"{len(records)} records are of {len(keyed)} of {len(references)} references"
         problems.add(Place(records[0][0].file), what, _NOT_THIS)
     return keyed

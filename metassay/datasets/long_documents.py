@@ -10,10 +10,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from metassay.core.errors import shown
 from metassay.core.options import Options
 from metassay.datasets.own_data import Filled, Key, checked
 from metassay.tables.names import FULL, REFERENCE
-from metassay.tabular.decoding import UNREAD, csv_records, load_json
+from metassay.tabular.decoding import UNREAD, Record, csv_records, finite_number, load_json
 from metassay.tabular.rows import (
     AGAIN,
     Place,
@@ -34,6 +35,7 @@ SYSTEMS = {  # of LongSciVerify: the number that ratings give it -> its column, 
 }
 RATERS = SENTENCES = (1, 2, 3)
 
+_STORY = re.compile(r"article_(\d{1,3})_(\w+)")
 _MARKS = re.compile(r"</?S>|<pad>")  # of tokenizers, around sentences and before a text
 
 
@@ -67,8 +69,10 @@ def read_longeval(folder: Path) -> Rows:
         one = checked(_Summary, value, at, rows.problems)
         if one is None:
             continue
-        doc_id, author = _named(story)
-        articles.setdefault(doc_id, _source(at, doc_id, one.source_doc.split("<br />")))
+        doc_id, author = _named(story, at, rows)
+        source = _source(at, doc_id, one.source_doc.split("<br />"))
+        if articles.setdefault(doc_id, source).passages != source.passages:
+            rows.wrong(at, "the article is not that of its first record", doc_id)
         rows.texts.append(TextRow(at, doc_id, author, FULL, _clean(one.summary)))
     rows.sources += articles.values()
     for number, value in enumerate(_json(folder / SCORES, list, rows), start=1):
@@ -76,7 +80,7 @@ def read_longeval(folder: Path) -> Rows:
         scores = checked(_Scores, value, at, rows.problems)
         if scores is not None:
             rows.ratings += [
-                _rating(at, "longeval", *_named(scores.story), rater, score)
+                _rating(at, "longeval", *_named(scores.story, at, rows), rater, score)
                 for rater, score in enumerate(scores.score, start=1)
             ]
     return rows
@@ -110,15 +114,23 @@ def _add_reviews(path: Path, rater: int, known: dict[str, str], rows: Rows) -> N
     for record in csv_records(path, rows.problems, required=columns, remedy=AGAIN):
         doc_id = known.get(_bare(record.fields["id"]))
         if doc_id is None:
-            rows.wrong(record.at, "the article is not there")
+            rows.wrong(record.at, "the article is not there", f"id {shown(record.fields['id'])}")
             continue
         for number, (column, author) in SYSTEMS.items():
             if rater == RATERS[0]:
                 text = _clean(record.fields[column])
                 rows.texts.append(TextRow(record.at, doc_id, author, FULL, text))
-            said = [float(mark) for name in marks[number] if (mark := record.fields[name])]
-            share = sum(said) / len(said) if said else None
+            share = _share(record, marks[number], rows)
             rows.ratings.append(_rating(record.at, "longsciverify", doc_id, author, rater, share))
+
+
+def _share(record: Record, columns: list[str], rows: Rows) -> float | None:
+    """The share of 1 among the marks that are there; None where there is none."""
+    marks = [finite_number(record.fields[name]) for name in columns if record.fields[name]]
+    if not all(mark in (0, 1) for mark in marks):
+        rows.wrong(record.at, "a sentence is marked neither 0 nor 1")
+        return None
+    return sum(mark or 0.0 for mark in marks) / len(marks) if marks else None
 
 
 def _json(path: Path, kind: type, rows: Rows) -> Any:
@@ -131,10 +143,13 @@ def _json(path: Path, kind: type, rows: Rows) -> Any:
     return kind()
 
 
-def _named(story: str) -> tuple[str, str]:
-    """Document and author of article_3_longt5."""
-    number, _, author = story.removeprefix("article_").partition("_")
-    return f"article_{int(number):02d}", REFERENCE if author == "human" else author
+def _named(story: str, at: Place, rows: Rows) -> tuple[str, str]:
+    """Document and author of article_3_longt5; two empty names, with a problem, of another."""
+    found = _STORY.fullmatch(story)
+    if found is None:
+        rows.wrong(at, "names no article and system", f"story {shown(story)}")
+        return "", ""
+    return f"article_{int(found[1]):02d}", REFERENCE if found[2] == "human" else found[2]
 
 
 def _source(at: Place, doc_id: str, sentences: list[str], **attributes: str) -> SourceRow:

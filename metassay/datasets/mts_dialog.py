@@ -1,9 +1,10 @@
 """MTS-Dialog's correlation study (Ben Abacha et al. 2023): 4 systems, rated by experts.
 
 The two CSV files share no key. Their rows correspond by order, and so do the blocks of the
-summaries' file: the documents 0, 1, ... of one system, then the same documents of the next. A
-warning says so. Upstream does not name the systems: they are system_1, system_2, ... in the order
-of their blocks.
+summaries' file: the documents 0, 1, ... of one system, then the same documents of the next. The
+reader checks the counts, that every block has the same dialogues and references, and says in a
+warning that it went by order. Upstream does not name the systems: they are system_1, system_2, ...
+in the order of their blocks.
 """
 
 import re
@@ -39,36 +40,62 @@ def read(folder: Path) -> Rows:
     rows = Rows()
     summaries = csv_records(folder / SUMMARIES, rows.problems, required=_COLUMNS, remedy=AGAIN)
     scores = csv_records(folder / SCORES, rows.problems, required=tuple(CRITERIA), remedy=AGAIN)
-    ids = [record.fields["ID"] for record in summaries]
-    documents = len(set(ids))
-    whole = ids == list(map(str, range(documents))) * (len(ids) // max(documents, 1))
-    if (len(scores) != len(ids) or not whole) and not rows.problems:
-        rows.wrong(Place(SUMMARIES), f"does not go with {SCORES}: their rows correspond by order")
+    documents = _documents(summaries, rows)
+    if len(summaries) != len(scores) and not rows.problems:
+        what = f"has {len(scores)} rows, {SUMMARIES} has {len(summaries)}"
+        rows.wrong(Place(SCORES), what, remedy=f"their rows correspond by order; {AGAIN}")
     if rows.problems:
         return rows
     for record in summaries[:documents]:
-        speaker, passages = turns_of(record.fields["Dialogue"], _TAG)
-        doc_id, reference = _doc_id(record), record.fields["Reference Summary"]
-        rows.sources.append(source_row(record.at, doc_id, "note", passages, speaker))
-        rows.texts.append(TextRow(record.at, doc_id, REFERENCE, FULL, reference))
+        _add_document(record, rows)
     for number, (summary, score) in enumerate(zip(summaries, scores, strict=True)):
-        _add_summary(summary, score, f"system_{number // documents + 1}", rows)
+        author = f"system_{number // documents + 1}"
+        _add_summary(summary, score, author, rows)
     what = f"{len(summaries)} rows were joined with those of {SCORES} by their order"
     rows.warnings.add(Place(SUMMARIES), what, "the files have no key to join by")
     return rows
+
+
+def _documents(summaries: list[Record], rows: Rows) -> int:
+    """How many documents a block has; a problem if the blocks are not of one kind."""
+    ids = [record.fields["ID"] for record in summaries]
+    count = len(set(ids))
+    blocks = len(ids) // count if count else 0
+    if ids != [str(number) for number in range(count)] * blocks:
+        what = "the IDs are not 0, 1, 2, ... once for each system"
+        rows.wrong(Place(SUMMARIES), what)
+        return count
+    for number, record in enumerate(summaries):
+        first = summaries[number % count].fields
+        for column in ("Dialogue", "Reference Summary"):
+            if record.fields[column] != first[column]:
+                what = f"{column!r} is not that of the first row with the same ID"
+                rows.wrong(record.at, what, f"ID {record.fields['ID']}")
+    return count
 
 
 def _doc_id(record: Record) -> str:
     return f"mts_{int(record.fields['ID']):03d}"
 
 
+def _add_document(record: Record, rows: Rows) -> None:
+    doc_id, where = _doc_id(record), f"ID {record.fields['ID']}"
+    speaker, passages = turns_of(record.fields["Dialogue"], _TAG, record.at, rows, where)
+    rows.sources.append(source_row(record.at, doc_id, "note", passages, speaker))
+    reference = record.fields["Reference Summary"]
+    rows.texts.append(TextRow(record.at, doc_id, REFERENCE, FULL, reference))
+
+
 def _add_summary(summary: Record, score: Record, author: str, rows: Rows) -> None:
     doc_id = _doc_id(summary)
-    rows.texts.append(
-        TextRow(summary.at, doc_id, author, FULL, summary.fields["Automatic Summary"])
-    )
+    text = summary.fields["Automatic Summary"]
+    rows.texts.append(TextRow(summary.at, doc_id, author, FULL, text))
     for column, criterion in CRITERIA.items():
-        value = float(score.fields[column])
+        try:
+            value = float(score.fields[column])
+        except ValueError:
+            rows.wrong(score.at, f"{column!r} is no number")
+            continue
         if column == "OmissionRate" and value < 0:
             what = "the omission rate is below 0, which no rate can be; kept as released"
             fix = "leave it: the published correlations contain it"

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, TypeVar
 
+from metassay.core.errors import shown
 from metassay.core.options import Options
 from metassay.datasets.own_data import Filled, Written, checked
 from metassay.tables.names import FULL, REFERENCE
@@ -57,16 +58,20 @@ def read_topical_chat(folder: Path) -> Rows:
     because both were rated; there is no reference.
     """
     rows = Rows()
-    documents: dict[str, str] = {}  # by dialogue
+    documents: dict[str, tuple[str, str]] = {}  # dialogue -> its document and fact
     for at, turn in _records(folder / TOPICAL_CHAT, _Turn, rows):
         if turn.source not in documents:
-            doc_id = documents[turn.source] = f"topical_chat_{len(documents):02d}"
+            doc_id = f"topical_chat_{len(documents):02d}"
+            documents[turn.source] = doc_id, turn.context
             said = [line.strip() for line in turn.source.split("\n") if line.strip()]
             group = ["dialogue"] * len(said) + ["fact"]
             passages = [*said, turn.context.strip()]
             rows.sources.append(source_row(at, doc_id, "other", passages, group=group))
-        author = SYSTEMS[turn.system_id]
-        _add(at, documents[turn.source], author, turn, "topical_chat", rows)
+        doc_id, fact = documents[turn.source]
+        if turn.context != fact:
+            what = "the fact is not that of the dialogue's first row"
+            rows.wrong(at, what, f"doc_id {shown(doc_id)}")
+        _add(at, doc_id, SYSTEMS[turn.system_id], turn, "topical_chat", rows)
     return rows
 
 
@@ -102,3 +107,6 @@ def _add(at: Place, doc_id: str, author: str, one: _Response, study: str, rows: 
         ScoreRow(at, *key, f"unieval_{dimension}", float(value))
         for dimension, value in one.predict_scores.items()
     ]
+    if differing := one.scores.keys() ^ one.predict_scores.keys():
+        what = "people and UniEval scored other dimensions"
+        rows.wrong(at, what, ", ".join(sorted(differing)))

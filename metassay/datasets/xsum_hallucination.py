@@ -6,11 +6,14 @@ character and of the one after its last, in the text without escapes (99.6 % of 
 are those characters).
 """
 
+import math
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from metassay.core.errors import shown
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import Record, csv_records
 from metassay.tabular.rows import AGAIN, Place, RatingRow, Rows, ScoreRow, TextRow, source_row
@@ -45,8 +48,10 @@ _SCORED = {
 _ANSWERS = {"yes": 1.0, "no": 0.0, "NULL": None}
 _KEY = ("bbcid", "system", "summary", "worker_id")
 _SPAN = ("hallucination_type", "hallucinated_span_start", "hallucinated_span_end")
+_KINDS = ("intrinsic", "extrinsic", "NULL")
 _WORD = re.compile(r"\S+")
 _ESCAPE = re.compile(r"\\([\"'])")
+_LETTER = re.compile(r"\w")
 
 Key = tuple[str, str]  # document, author
 Span = tuple[int, int]  # counted from 0, end exclusive
@@ -69,46 +74,53 @@ def read(folder: Path) -> Rows:
     `factual_released` are upstream's means of those, by the rater `released`.
     """
     rows = Rows()
-    spans = _records(folder / SPANS, (*_KEY, *_SPAN), rows)
-    facts = _records(folder / FACTS, (*_KEY, "is_factual"), rows)
-    scores = _records(folder / SCORES, ("system_bbcid", *METRICS, *_MEANS), rows)
-    marked: dict[Key, _Marked] = {}
-    for record in spans:
-        text = _ESCAPE.sub(r"\1", record.fields["summary"])
-        one = marked.setdefault(_key(record), _Marked(record.at, text, defaultdict(list)))
-        one.spans[record.fields["worker_id"]] += _span(record, len(one.text))
+    marked = _marked(folder / SPANS, rows)
     _add_texts(marked, rows)
-    for record in facts:
-        value = _ANSWERS[record.fields["is_factual"]]
-        rater = record.fields["worker_id"]
-        rows.ratings.append(_rating(record.at, _key(record), rater, "factuality", value))
-    for record in scores:
-        system, _, article = record.fields["system_bbcid"].rpartition("_")
-        key = (f"xsum_{article}", _SCORED[system])
-        for column, metric in METRICS.items():
-            rows.scores.append(
-                ScoreRow(record.at, *key, FULL, metric, float(record.fields[column]))
-            )
-        for column, criterion in _MEANS.items():
-            value = float(record.fields[column])
-            rows.ratings.append(_rating(record.at, key, RELEASED, criterion, value))
+    _add_facts(folder / FACTS, marked, rows)
+    _add_scores(folder / SCORES, marked, rows)
     return rows
 
 
-def _records(path: Path, columns: tuple[str, ...], rows: Rows) -> list[Record]:
-    return csv_records(path, rows.problems, required=columns, remedy=AGAIN)
+def _marked(path: Path, rows: Rows) -> dict[Key, _Marked]:
+    found: dict[Key, _Marked] = {}
+    for record in csv_records(path, rows.problems, required=(*_KEY, *_SPAN), remedy=AGAIN):
+        key = _key(record, rows)
+        if key is None:
+            continue
+        text = _ESCAPE.sub(r"\1", record.fields["summary"])
+        one = found.setdefault(key, _Marked(record.at, text, defaultdict(list)))
+        if text != one.text:
+            what = "the summary is not that of the other rows"
+            rows.wrong(record.at, what, _where(key))
+        spans = one.spans[record.fields["worker_id"]]
+        spans += _span(record, len(one.text), rows)
+    return found
 
 
-def _key(record: Record) -> Key:
-    return f"xsum_{record.fields['bbcid']}", AUTHORS[record.fields["system"]]
+def _key(record: Record, rows: Rows) -> Key | None:
+    author = AUTHORS.get(record.fields["system"])
+    if author is None:
+        what = "the system is not known"
+        rows.wrong(record.at, what, f"system {shown(record.fields['system'])}")
+        return None
+    return f"xsum_{record.fields['bbcid']}", author
 
 
-def _span(record: Record, length: int) -> list[Span]:
-    if record.fields["hallucination_type"] == "NULL":
+def _span(record: Record, length: int, rows: Rows) -> Iterable[Span]:
+    kind = record.fields["hallucination_type"]
+    if kind == "NULL":
         return []
-    start, end = (int(record.fields[name]) for name in _SPAN[1:])
-    # A few begin at 0 or end past the text's end.
-    return [(max(start - 1, 0), min(end - 1, length))]
+    start, end = (record.fields[name] for name in _SPAN[1:])
+    if kind in _KINDS and start.isdecimal() and end.isdecimal() and int(start) <= int(end):
+        # A few begin at 0 or end past the text's end.
+        return [(max(int(start) - 1, 0), min(int(end) - 1, length))]
+    what = "has no span and no hallucination_type that are known"
+    rows.wrong(record.at, what, f"bbcid {shown(record.fields['bbcid'])}")
+    return []
+
+
+def _where(key: Key) -> str:
+    return f"doc_id {shown(key[0])}, author {shown(key[1])}"
 
 
 def _add_texts(marked: dict[Key, _Marked], rows: Rows) -> None:
@@ -132,3 +144,56 @@ def _faithful(text: str, spans: list[Span]) -> float | None:
 
 def _rating(at: Place, key: Key, rater: str, criterion: str, value: float | None) -> RatingRow:
     return RatingRow(at, STUDY, *key, FULL, "text", rater, criterion, value)
+
+
+def _add_facts(path: Path, marked: dict[Key, _Marked], rows: Rows) -> None:
+    required = (*_KEY, "is_factual")
+    for record in csv_records(path, rows.problems, required=required, remedy=AGAIN):
+        key, answer = _key(record, rows), record.fields["is_factual"]
+        if key is None or not marked:
+            continue
+        if answer not in _ANSWERS:
+            what = "is_factual is none of yes, no, NULL"
+            rows.wrong(record.at, what, _where(key))
+            continue
+        if key not in marked or _letters(marked[key].text) != _letters(record.fields["summary"]):
+            what = f"the summary is not that of {SPANS}"
+            rows.wrong(record.at, what, _where(key))
+            continue
+        rater = record.fields["worker_id"]
+        rows.ratings.append(_rating(record.at, key, rater, "factuality", _ANSWERS[answer]))
+
+
+def _letters(text: str) -> str:
+    return "".join(_LETTER.findall(text))  # the two files differ in quotes
+
+
+def _add_scores(path: Path, marked: dict[Key, _Marked], rows: Rows) -> None:
+    required = ("system_bbcid", *METRICS, *_MEANS)
+    for record in csv_records(path, rows.problems, required=required, remedy=AGAIN):
+        system, _, article = record.fields["system_bbcid"].rpartition("_")
+        key = (f"xsum_{article}", _SCORED.get(system, ""))
+        if not marked:
+            continue
+        if key not in marked:
+            what = f"the summary is not in {SPANS}"
+            example = f"system_bbcid {shown(record.fields['system_bbcid'])}"
+            rows.wrong(record.at, what, example)
+            continue
+        for column, metric in METRICS.items():
+            value = _number(record, column, rows)
+            rows.scores.append(ScoreRow(record.at, *key, FULL, metric, value))
+        for column, criterion in _MEANS.items():
+            value = _number(record, column, rows)
+            rows.ratings.append(_rating(record.at, key, RELEASED, criterion, value))
+
+
+def _number(record: Record, column: str, rows: Rows) -> float | None:
+    try:
+        value = float(record.fields[column])
+    except ValueError:
+        value = math.nan
+    if math.isfinite(value):
+        return value
+    rows.wrong(record.at, f"{column!r} is no finite number")
+    return None

@@ -151,11 +151,17 @@ def source_row(
     return SourceRow(at, doc_id, task, passages, speakers, groups, attributes)
 
 
-def turns_of(dialogue: str, tag: re.Pattern[str]) -> tuple[list[str], list[str]]:
+def turns_of(
+    dialogue: str, tag: re.Pattern[str], at: Place, rows: Rows, example: str
+) -> tuple[list[str], list[str]]:
     """Speakers and passages of a dialogue whose turns begin with a tag; its first group says who
-    speaks."""
-    _, *turns = tag.split(dialogue)
-    return turns[::2], [turn.strip() for turn in turns[1::2]]
+    speaks. A problem if it does not divide into such turns whole."""
+    before, *turns = tag.split(dialogue)
+    passages = [turn.strip() for turn in turns[1::2]]
+    if before.strip() or not passages or not all(passages):
+        what = "the dialogue does not divide into turns that begin with their speaker"
+        rows.wrong(at, what, example)
+    return turns[::2], passages
 
 
 def canonical(attributes: Mapping[str, object]) -> str:

@@ -98,6 +98,8 @@ def test_records_and_references_must_be_the_same_ones(save: Save) -> None:
     assert "3 records are of 3 of 4 references" in refused(save(), more)
     twice = [record("E1", "E1"), record("E2", "E1"), record("E3", "E2")]
     assert "3 records are of 2 of 3 references" in refused(save(twice), NOTES)
+    every = [record(own, other) for own, other in OTHER.items()]
+    assert "4 records are of 3 of 3 references" in refused(save([*every, every[0]]), NOTES)
 
 
 def test_sections_must_occur_together_in_exactly_one_note(save: Save) -> None:
