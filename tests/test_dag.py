@@ -533,6 +533,12 @@ def test_a_stage_of_which_dvc_yaml_says_something_else_is_refused(copied: Path) 
         entry_of(copied, "python -m stages.segment one")
     (problem,) = (one for one in configuration_problems() if "dvc.yaml" in one)
     assert problem.startswith("benchmarks/one/dvc.yaml > stages > segment: ")
+    del whole["stages"]["align"]
+    write_yaml(file, whole)
+    (problem,) = (one for one in configuration_problems() if "dvc.yaml" in one)
+    assert problem.startswith("benchmarks/one/dvc.yaml > stages > segment, align: ")
+    write_yaml(file, {"stages": {"align": {"cmd": "cp a b", "deps": ["a"], "outs": ["b"]}}})
+    assert not [one for one in configuration_problems() if "dvc.yaml" in one], "its owner's"
     file.unlink()
     refresh_code(copied)
     assert file.read_bytes() == FILES[0].read_bytes()

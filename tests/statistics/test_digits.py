@@ -1,9 +1,12 @@
 """Statistics have the same bytes whichever kernels of BLAS and LAPACK a processor is given."""
 
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 PROGRAM = """
 import hashlib
@@ -40,3 +43,25 @@ def test_no_digit_depends_on_the_processor() -> None:
         )
         found.add(done.stdout)
     assert len(found) == 1
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="AVX-512 is of x86")
+@pytest.mark.parametrize("module", ["stages.meta_evaluate", "flows.worker"])
+def test_stages_compute_without_avx_512(module: str) -> None:
+    """However they are started: numpy has read what it may use before anything is computed."""
+    root = Path(__file__).parent.parent.parent
+    program = (
+        f"import os, {module}; from numpy._core._multiarray_umath import __cpu_features__ as has;"
+        "print(os.environ['NPY_DISABLE_CPU_FEATURES'], [n for n in has if has[n] and '512' in n])"
+    )
+    environment = {name: value for name, value in os.environ.items() if "NPY_" not in name}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment | {"PYTHONPATH": str(root)},
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("AVX512F ")
+    assert done.stdout.endswith("[]\n")
