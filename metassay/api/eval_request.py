@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from metassay.api.columns import LISTED, Given, Named
+from metassay.api.column_names import Named
+from metassay.api.columns import LISTED, Given
 from metassay.api.naming import meant
 from metassay.core.errors import BadInput, shown
 from metassay.core.options import Criterion, parse

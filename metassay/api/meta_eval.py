@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay.api.columns import REMEDY, Given, Named
+from metassay.api.column_names import Named
+from metassay.api.columns import REMEDY, Given
 from metassay.api.eval_request import Asked, Wanted, asked
 from metassay.api.naming import misnamed, overlap
 from metassay.api.raters import rater_means

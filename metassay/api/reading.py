@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from metassay.api.column_names import Named
 from metassay.api.columns import (
     RATING,
     REMEDY,
@@ -16,7 +17,6 @@ from metassay.api.columns import (
     UNIT,
     Columns,
     Given,
-    Named,
     Shape,
     check_named,
     find_columns,

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.api.columns import TEXT, Given, Named
+from metassay.api.column_names import Named
+from metassay.api.columns import TEXT, Given
 from metassay.core.errors import BadInput, shown
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.layouts import Groups

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from metassay.api.columns import Named
+from metassay.api.column_names import Named
 from metassay.api.eval_request import Wanted
 from metassay.api.example import write_example
 from metassay.api.meta_eval import Told, evaluated

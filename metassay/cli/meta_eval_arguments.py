@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from metassay.api.columns import Named
+from metassay.api.column_names import Named
 from metassay.core.errors import BadInput
 from metassay.core.options import SCALES
 from metassay.meta_evaluation.options import MetaOptions

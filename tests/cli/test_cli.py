@@ -1,5 +1,7 @@
 """The command line: exit codes, and messages that say what to do."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -184,3 +186,12 @@ def test_bad_usage_exits_with_2(words: list[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(words)
     assert caught.value.code == 2
+
+
+def test_the_command_line_is_there_before_any_table_is() -> None:
+    """pandas and numpy take half a second: no help, and no completion, waits for them."""
+    program = "import sys, metassay.cli.main; print(*{'pandas', 'numpy', 'torch'} & {*sys.modules})"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == ""
