@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -251,7 +251,7 @@ def _read(scores: Sequence[Sheet], ratings: Sequence[Sheet], wanted: Wanted) -> 
     """All files and all words; raises BadInput with the faults of the files, or of the words."""
     problems: list[str] = []
     scales = said_scales(wanted.scale.items(), wanted.mark, problems)
-    ratings = [one._replace(words=scales.words) for one in ratings]
+    ratings = [replace(one, words=scales.words) for one in ratings]
     of_scores, of_ratings = read_both(scores, ratings, wanted.all_names, wanted.mark)
     given = [one for one in (of_scores, of_ratings) if one is not None]
     found: list[Any] = []

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -259,7 +260,7 @@ def _by_criterion(
         frame = cells.frame.loc[mine].reset_index(drop=True)
         lines = np.array([cells.at(row).row for row in mine], dtype=object)
         words = {name: cells.words.get(str(criterion), ())}
-        part = cells._replace(frame=frame, lines=lines, words=words, parts=())
+        part = replace(cells, frame=frame, lines=lines, words=words, parts=())
         found[mine] = _values(part, name, faults)
     return found
 

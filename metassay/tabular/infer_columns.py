@@ -7,7 +7,7 @@ a problem whose remedy says it.
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -149,7 +149,7 @@ def key_column(guess: Guess) -> str | None:
 
 def known(sheet: Sheet, column: str, keys: Collection[str]) -> float:
     """The share of a column's different cells that are among the keys."""
-    held = set(sheet.cells(column))
+    held = set(sheet.cells(column)) if keys else set()
     return len(held & set(keys)) / len(held) if held else 0.0
 
 
@@ -181,7 +181,7 @@ def _counts_rows(sheet: Sheet, column: str) -> bool:
     """Whether it counts the rows of each file, from anywhere, where there are many."""
     for one in sheet.parts or (sheet,):
         if column in one.columns:
-            for sample in (one._replace(frame=one.frame.head(_COUNTED)), one):
+            for sample in (replace(one, frame=one.frame.head(_COUNTED)), one):
                 values = sample.values(column)
                 many = len(values) >= _COUNTED
                 if not many or not np.array_equal(values, values[0] + np.arange(len(values))):
@@ -269,8 +269,8 @@ def joined_by_text(sheet: Sheet, other: Sheet, doc: str, system: str) -> Sheet:
             }
             frame = sheet.frame.drop(columns=column).assign(**added)
             note = f"column {shown(column)}, by which texts are found in {shown(other.name)}"
-            return sheet._replace(
-                frame=frame.astype(dict.fromkeys(added, "str")), notes=[*sheet.notes, note]
+            return replace(
+                sheet, frame=frame.astype(dict.fromkeys(added, "str")), notes=[*sheet.notes, note]
             )
     return sheet
 

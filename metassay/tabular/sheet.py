@@ -11,9 +11,10 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -49,10 +50,12 @@ _HEAD = 4  # rows from the first one on that may be titles, names of columns, an
 _LABEL_STUDIO = re.compile(r'\[\{.*"(?:rating|number)":\s*(-?[\d.]+).*\}\]', re.DOTALL)
 _CELL_REF = re.compile(r"([A-Z]+)(\d+):([A-Z]+)(\d+)")
 
+_T = TypeVar("_T")
 Lines = Iterable[tuple[Place, list[str]]]
 
 
-class Sheet(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Sheet:
     """The cells of a table by column, without blanks around them, and where each row stands.
 
     `frame` has columns of dtype str (absent: an empty text) or float64 (absent: NaN). `semicolons`
@@ -67,10 +70,11 @@ class Sheet(NamedTuple):
     lines: NDArray[Any]  # each row's line or record in the file; of a frame its label
     kind: str = "line"  # what `lines` counts
     semicolons: bool = False
-    words: Mapping[str, Sequence[str]] = {}
+    words: Mapping[str, Sequence[str]] = field(default_factory=dict)
     notes: Sequence[str] = ()
-    merged: Mapping[str, str] = {}
+    merged: Mapping[str, str] = field(default_factory=dict)
     parts: "tuple[Sheet, ...]" = ()
+    _seen: dict[tuple[str, str], Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -106,17 +110,30 @@ class Sheet(NamedTuple):
             (self.at(n), dict(zip(self.columns, row, strict=True))) for n, row in enumerate(cells)
         ]
 
+    def _once(self, what: str, column: str, make: Callable[[str], _T]) -> _T:
+        # Whoever asks what a column is looks at all of its cells, and many ask.
+        if (what, column) not in self._seen:
+            self._seen[what, column] = make(column)
+        found: _T = self._seen[what, column]
+        return found
+
     def counts(self, column: str) -> "pd.Series[int]":
         """How often each of a column's cells is there that is not missing."""
+        return self._once("counts", column, self._count)
+
+    def _count(self, column: str) -> "pd.Series[int]":
         found = as_keys(self.frame[column]).value_counts(sort=False)
         return found[[not absent(cell) for cell in found.index]]
 
     def cells(self, column: str) -> list[str]:
-        """A column's different cells that are not missing, in their order."""
-        return list(self.counts(column).index)
+        """A column's different cells that are not missing, in their order; not to be changed."""
+        return self._once("cells", column, lambda _: list(self.counts(column).index))
 
     def numbers(self, column: str) -> Numbers:
         """How the numbers of a column are written."""
+        return self._once("numbers", column, self._numbers)
+
+    def _numbers(self, column: str) -> Numbers:
         if pd.api.types.is_float_dtype(self.frame[column].dtype):
             return Numbers()
         cells, words = self.cells(column), self.words.get(column, ())
@@ -132,9 +149,12 @@ class Sheet(NamedTuple):
 
     def share_of_numbers(self, column: str) -> float:
         """Of the cells that say anything, those that are numbers; of very many, of the first."""
+        return self._once("share", column, self._share_of_numbers)
+
+    def _share_of_numbers(self, column: str) -> float:
         cells = as_keys(self.frame[column])
         frame = pd.DataFrame({column: cells[cells != ""].iloc[:_SAMPLE]})
-        sample = self._replace(frame=frame, parts=())
+        sample = replace(self, frame=frame, parts=())
         read_as = sample.numbers(column)
         counts = {c: n for c, n in sample.counts(column).items() if not read_as.none(str(c))}
         # Which numbers they are, where that is unclear, is asked later.
@@ -196,7 +216,7 @@ def read_sheet(
     separator = separator_of(text)
     lines = csv_lines(text, path.name, problems, separator)
     made = _sheet(path.name, lines, problems, remedy, header_alone=header_alone)
-    return made and made._replace(semicolons=separator == ";")
+    return made and replace(made, semicolons=separator == ";")
 
 
 def read_sheets(paths: Sequence[Path], problems: Findings, page: str) -> Sheet | None:
@@ -395,7 +415,7 @@ def _of_workbook(path: Path, problems: Findings, called: str, remedy: str) -> Sh
     if made is None:
         return None
     merged = {made.columns[n]: cells for n, cells in columns.items() if n < len(made.columns)}
-    return made._replace(notes=[*notes, *made.notes], merged=merged)
+    return replace(made, notes=[*notes, *made.notes], merged=merged)
 
 
 def _ranges(page: "Page") -> Iterator[tuple[str, range, range]]:
@@ -483,7 +503,7 @@ def _sheet(
     if made is None:
         problems.add(Place(name), "has no row that fits its header", remedy)
         return None
-    return _plain(made._replace(kind=at.kind, notes=notes))
+    return _plain(replace(made, kind=at.kind, notes=notes))
 
 
 def _is_title(first: Sequence[str], second: Sequence[str]) -> bool:

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -80,7 +81,7 @@ def read_all(asked: Asked) -> Found:
     for kind, paths in asked.files.items():
         sheet = read_sheets(paths, rows.problems, page=kind)
         if sheet is not None:
-            sheets[kind] = sheet._replace(words=scales.words if kind == "ratings" else {})
+            sheets[kind] = replace(sheet, words=scales.words if kind == "ratings" else {})
     reads = _reads(sheets, said, rows.problems)
     if "texts" not in reads:
         raise BadInput(rows.problems.lines())
