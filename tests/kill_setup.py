@@ -116,7 +116,7 @@ def wait_until(run: Run, condition: Callable[[], Any], *, timeout: float = 120) 
         if run.process.poll() is not None:
             return False
         assert time.monotonic() < until, run.output
-        time.sleep(0.02)
+        time.sleep(0.05)
     return True
 
 

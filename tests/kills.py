@@ -55,6 +55,7 @@ OF_A_SCHEDULE = (*TARGETS, "engine")
 OF_ACCEPT = ("group", "parent", "flow", "all")
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 GOES_ON = ("stage", "worker")  # without one of these, the rest of the run goes on
+OF_A_FILE = tuple(one for one in OF_A_SCHEDULE if one not in GOES_ON)  # all stages are over then
 SCHEDULE_GOES_ON = (*GOES_ON, "flow", "engine")
 PATIENCE = {"schedule": 20.0}  # seconds until nothing is left; 5 of all others
 SCHEDULED = 1 / 4  # of all that is done until a project is finished
@@ -235,8 +236,9 @@ class Project:
     def scheduled(self) -> None:
         """Serve a schedule, and kill in the middle of a run or of what it adds to the history."""
         kills, before = self.kills, self.runs()
-        target, number = self.random.choice(OF_A_SCHEDULE), self.random.choice(SIGNALS)
         file = self.random.choice([None, None, "history", "changes"])
+        target = self.random.choice(OF_A_FILE if file else OF_A_SCHEDULE)
+        number = self.random.choice(SIGNALS)
         steps = self.random.randrange(STEPS)
         stops = writing(file, steps) if file else {}
         moment = self.random.random() * kills.length
