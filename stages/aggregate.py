@@ -3,7 +3,7 @@
 import pandas as pd
 
 from metassay import __version__
-from metassay.core.options import parse, printed
+from metassay.core.options import parse
 from metassay.llm.endpoints import parse_models
 from metassay.scoring.aggregation.judged import Setup, judged_scores
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions, leaderboard
@@ -19,6 +19,7 @@ from metassay.tables.parts import PARTS
 from metassay.tables.scores import MEASUREMENTS, SCORES
 from metassay.tables.units import UNITS
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
+from metassay.units.alignment import ALIGNMENTS
 from metassay.units.recipes import recipe_of
 from stages.doorway import StageIO, enter
 
@@ -50,12 +51,13 @@ def setup_of(io: StageIO) -> Setup:
     (name,) = [*io.param("decompositions"), *io.param("released_claims")]
     decomposition = io.chosen(DECOMPOSITIONS, "decompositions", name)
     segmentation = io.chosen(SEGMENTATIONS, "segmentations", io.param("segmentation"))
+    alignment = io.chosen(ALIGNMENTS, "alignments", io.param("alignment"))
     models = parse_models(io.shared("endpoints"), io.shared("models"))
     questions, where = io.shared("questions"), "params.yaml > questions"
     return Setup(
         segmentation=recipe_of(segmentation, models),
         decomposition=recipe_of(decomposition, models),
-        alignment=printed(io.shared(f"alignments.{io.param('alignment')}")),
+        alignment=recipe_of(alignment, models),
         questions={
             name: parse(Questions, questions[name], where=f"{where} > {name}")
             for name in io.param("questions")

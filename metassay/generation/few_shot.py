@@ -21,7 +21,7 @@ from metassay.tabular.rows import Findings
 from metassay.text.boundaries import boundaries
 from metassay.text.citations import parse
 from metassay.text.sentences import sentences
-from metassay.units.alignment.rouge_topk import mean_rouge
+from metassay.units.alignment.rouge import mean_rouge
 
 _FETCH = "fetch the dataset"
 _TURN = re.compile(r"^\[([a-z_]+)\]", re.MULTILINE)

@@ -23,7 +23,7 @@ from metassay.metrics.describe import OVERLAP, Description, Measured
 from metassay.metrics.record import Metric
 from metassay.models import encoders, extra
 from metassay.models.loading import NetworkOptions, identify
-from metassay.models.matching import Match, Weigh, matches, weighing, without
+from metassay.models.matching import Match, Weigh, layers_of, matches, weighing, without
 from metassay.models.outputs import Task, device_kind, outputs, text_hash
 from metassay.models.store import STORE
 
@@ -88,7 +88,7 @@ def recipe(options: BertscoreOptions) -> str:
     baseline = options.baseline or "none"
     settings: dict[str, object] = {
         "model": identify(options).name,
-        "layers": _layers(options) or "last",
+        "layers": layers_of(options.model, options.layers) or "last",
         "idf": "yes" if options.idf else "no",
         "baseline": ",".join(map(str, baseline)) if isinstance(baseline, list) else baseline,
         "device": device_kind(options.device),
@@ -147,7 +147,7 @@ def _matches(
     counted = ((text_hash(text), n) for text, n in (references or {}).items())
     settings = {
         "method": METHOD,
-        "layers": _layers(options) or "last",
+        "layers": layers_of(options.model, options.layers) or "last",
         "dtype": options.dtype,
         "idf": None if references is None else text_hash(repr(sorted(counted))),
     }
@@ -155,7 +155,7 @@ def _matches(
 
     @cache
     def loaded() -> tuple[encoders.Encoder, Weigh]:
-        encoder = encoders.load_encoder(options, _layers(options))
+        encoder = encoders.load_encoder(options, layers_of(options.model, options.layers))
         return encoder, weighing(encoder, references)
 
     def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Any]]:
@@ -182,19 +182,11 @@ def _values(match: Match, baseline: Sequence[float] | None) -> tuple[float | Non
     )
 
 
-def _layers(options: BertscoreOptions) -> int | None:
-    """The layer whose vectors are taken; None for the last."""
-    if options.layers is not None or Path(options.model).is_dir():
-        return options.layers
-    defaults: dict[str, int] = extra.module("bert_score.utils").model2layers
-    return defaults.get(options.model)
-
-
 def _baseline(options: BertscoreOptions) -> Sequence[float] | None:
     """What texts that have nothing to do with each other get: precision, recall, F1."""
     if not isinstance(options.baseline, str):
         return options.baseline
-    layers = _layers(options)
+    layers = layers_of(options.model, options.layers)
     if layers is None:
         raise BadInput(
             f"baseline {options.baseline!r}: it has a row per layer, and which is the last of"

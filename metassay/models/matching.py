@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from metassay.models import extra
@@ -59,6 +60,17 @@ def matches(
                 block, here, found, strict=True
             )
         }
+
+
+def layers_of(model: str, layers: int | None) -> int | None:
+    """The layer whose vectors are taken: by default bert-score's choice for a name on the hub.
+
+    None for the last, where bert-score knows no such name, or the model is a folder.
+    """
+    if layers is not None or Path(model).is_dir():
+        return layers
+    defaults: dict[str, int] = extra.module("bert_score.utils").model2layers
+    return defaults.get(model)
 
 
 def match(candidate: Any, reference: Any, weights: Any, reference_weights: Any) -> Any:

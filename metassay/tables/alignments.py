@@ -10,7 +10,7 @@ ALIGNMENTS = table(
     doc_id author part
     position integer: the statement's position
     method text: the alignment's name in params.yaml
-    passages integers: indices into sources.passages, best first
+    passages integers: indices into sources.passages, as the alignment orders them
     values reals: the alignment's score of each passage
     """,
 )

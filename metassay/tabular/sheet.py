@@ -12,6 +12,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -54,6 +55,18 @@ _T = TypeVar("_T")
 Lines = Iterable[tuple[Place, list[str]]]
 
 
+def _once(make: "Callable[[Sheet, str], _T]") -> "Callable[[Sheet, str], _T]":
+    # Whoever asks what a column is looks at all of its cells, and many ask.
+    @wraps(make)
+    def once(sheet: "Sheet", column: str) -> Any:
+        key = make.__name__, column
+        if key not in sheet.seen:
+            sheet.seen[key] = make(sheet, column)
+        return sheet.seen[key]
+
+    return once
+
+
 @dataclass(frozen=True, eq=False)
 class Sheet:
     """The cells of a table by column, without blanks around them, and where each row stands.
@@ -74,7 +87,7 @@ class Sheet:
     notes: Sequence[str] = ()
     merged: Mapping[str, str] = field(default_factory=dict)
     parts: "tuple[Sheet, ...]" = ()
-    _seen: dict[tuple[str, str], Any] = field(default_factory=dict, init=False, repr=False)
+    seen: dict[tuple[str, str], Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -104,36 +117,24 @@ class Sheet:
     @property
     def rows(self) -> list[tuple[Place, dict[str, str]]]:
         """Each row's place and its cells by column, numbers as they are written."""
-        texts = [as_keys(self.frame[column]) for column in self.columns]
-        cells = zip(*texts, strict=True)
-        return [
-            (self.at(n), dict(zip(self.columns, row, strict=True))) for n, row in enumerate(cells)
-        ]
+        names = self.columns
+        cells = zip(*(as_keys(self.frame[name]) for name in names), strict=True)
+        return [(self.at(n), dict(zip(names, row, strict=True))) for n, row in enumerate(cells)]
 
-    def _once(self, what: str, column: str, make: Callable[[str], _T]) -> _T:
-        # Whoever asks what a column is looks at all of its cells, and many ask.
-        if (what, column) not in self._seen:
-            self._seen[what, column] = make(column)
-        found: _T = self._seen[what, column]
-        return found
-
+    @_once
     def counts(self, column: str) -> "pd.Series[int]":
         """How often each of a column's cells is there that is not missing."""
-        return self._once("counts", column, self._count)
-
-    def _count(self, column: str) -> "pd.Series[int]":
         found = as_keys(self.frame[column]).value_counts(sort=False)
         return found[[not absent(cell) for cell in found.index]]
 
+    @_once
     def cells(self, column: str) -> list[str]:
         """A column's different cells that are not missing, in their order; not to be changed."""
-        return self._once("cells", column, lambda _: list(self.counts(column).index))
+        return list(self.counts(column).index)
 
+    @_once
     def numbers(self, column: str) -> Numbers:
         """How the numbers of a column are written."""
-        return self._once("numbers", column, self._numbers)
-
-    def _numbers(self, column: str) -> Numbers:
         if pd.api.types.is_float_dtype(self.frame[column].dtype):
             return Numbers()
         cells, words = self.cells(column), self.words.get(column, ())
@@ -147,11 +148,9 @@ class Sheet:
             problems.add(Place(self.name), f"column {shown(column)} {found.fault}", fix)
         return found
 
+    @_once
     def share_of_numbers(self, column: str) -> float:
         """Of the cells that say anything, those that are numbers; of very many, of the first."""
-        return self._once("share", column, self._share_of_numbers)
-
-    def _share_of_numbers(self, column: str) -> float:
         cells = as_keys(self.frame[column])
         frame = pd.DataFrame({column: cells[cells != ""].iloc[:_SAMPLE]})
         sample = replace(self, frame=frame, parts=())
@@ -170,8 +169,7 @@ class Sheet:
         codes, unique = pd.factorize(cells)
         known = read_as or self.numbers(column)
         found = [math.nan if known.none(cell) else known.number(cell) for cell in unique]
-        values = np.array([math.inf if one is None else one for one in found], dtype=np.float64)
-        return values[codes]
+        return np.array([math.inf if one is None else one for one in found], np.float64)[codes]
 
 
 def as_keys(column: "pd.Series[Any]") -> "pd.Series[str]":
@@ -198,7 +196,6 @@ def read_sheet(
     """Read one file; None, with every fault in `problems`, if its columns can't be told.
 
     A CSV file without a row below its header is a problem, too, unless `header_alone` allows it.
-
     A row that has not as many cells as there are columns is a problem, and left out. Of a workbook
     the page called `page` is read, or else its first one.
     """

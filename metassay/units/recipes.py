@@ -1,4 +1,4 @@
-"""How recipes print a segmentation or a decomposition."""
+"""How recipes print a segmentation, a decomposition or an alignment."""
 
 from metassay.core.kinds import Chosen
 from metassay.core.options import printed
@@ -7,7 +7,7 @@ from metassay.llm.prompts import Decoding
 
 
 def recipe_of(chosen: Chosen, models: Models) -> str:
-    """A segmentation or decomposition as recipes print it; by a model, with how it is asked.
+    """One of these as recipes print it; if a language model makes it, with how it is asked.
 
     Raises BadInput if its model is not in `models`, or what it reads (a prompt, a trained file) is
     not usable.

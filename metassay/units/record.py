@@ -1,6 +1,6 @@
 """What a segmentation, a decomposition and an alignment are: one frozen record per module."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -98,13 +98,30 @@ class Decomposition(Needs):
     recipe: "Callable[[Any, Decoding], str] | None" = None
 
 
+class Statements(NamedTuple):
+    """The statements about one document, and the passages that they may be read against.
+
+    No two passages are the same text. `groups` names the note or section each is of, or is empty.
+    """
+
+    passages: Sequence[str]
+    groups: Sequence[str]
+    statements: Sequence[str]
+
+
+# For each statement, pairs of a passage's index and its value, the most important first.
+Aligned = list[list[tuple[int, float]]]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Alignment(Needs):
     """One way to find the passages that a statement is read against.
 
-    It is what a kind in params.yaml > alignments stands for. `align(passages, statements, options)`
-    gives, for each statement, pairs of a passage's index and its value, best first.
+    It is what a kind in params.yaml > alignments stands for. `align(documents, options)` gives what
+    is aligned with the statements of each document, in order. `recipe(options, None)` states
+    every setting that can change it; None if the block's own settings say it all.
     """
 
     options: type[Options]
-    align: Callable[[Sequence[str], Sequence[str], Any], list[list[tuple[int, float]]]]
+    align: Callable[[Sequence[Statements], Any], Iterable[Aligned]]
+    recipe: Callable[[Any, None], str] | None = None

