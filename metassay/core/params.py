@@ -15,7 +15,7 @@ from pydantic import AfterValidator, Field
 
 from metassay.core import strict_yaml
 from metassay.core.confusables import folded
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, collect_problems
 from metassay.core.naming import FORM, name_problems, words_problem
 from metassay.core.options import (
     BENCHMARKS,
@@ -183,10 +183,8 @@ def load(root: Path = Path()) -> Params:
     """Read and check the params files of a project; BadInput lists every problem at once."""
     problems: list[str] = []
     shared = None
-    try:
+    with collect_problems(problems):
         shared = parse(Shared, strict_yaml.load(root / PARAMS), where=str(PARAMS))
-    except BadInput as error:
-        problems += error.problems
     found: dict[str, Folder] = {}
     files = sorted((root / BENCHMARKS).glob("*/params.yaml"))
     named = name_problems((file.parent.name for file in files), BESIDE_REPORTS)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, collect_problems
 from metassay.core.kinds import is_path, object_at
 from metassay.datasets.registry import REGISTRY, Dataset
 from metassay.tabular.rows import Reader
@@ -92,10 +92,8 @@ def reader_problems(datasets: Mapping[str, Dataset]) -> list[str]:
         if dataset.reader is None or dataset.reader in EVERY_READER:
             continue
         if is_path(dataset.reader):
-            try:
+            with collect_problems(problems):
                 _user_reader(dataset.reader, where)
-            except BadInput as error:
-                problems += error.problems
         else:
             known = ", ".join(EVERY_READER)
             problems.append(f"{where}: {dataset.reader!r} is not known; choose from {known}")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import BadInput, raise_problems, shown
 from metassay.datasets import files
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import csv_records
@@ -57,8 +57,7 @@ def read_examples(names: Sequence[str], raw: Path) -> list[Example]:
                 continue
         if found[place] and name not in found[place]:
             problems.append(f"example {shown(name)}: {place} has no id {shown(doc_id)}; correct it")
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     return [found["/".join(name.split("/", 2)[:2])][name] for name in names]
 
 
@@ -94,8 +93,7 @@ def _aci_bench_train(raw: Path, dataset: str, split: str) -> list[Example]:
     problems = Findings()
     required = ("encounter_id", "dialogue", "note")
     records = csv_records(path, problems, required=required, remedy=_FETCH)
-    if problems:
-        raise BadInput(problems.lines())
+    raise_problems(problems.lines())
     examples = []
     for record in records:
         fields = record.fields

@@ -17,7 +17,7 @@ from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import raise_problems
 from metassay.core.options import Options
 from metassay.judges import llm_criteria
 from metassay.judges.criteria import RUBRIC
@@ -92,11 +92,9 @@ class Wording:
             form: join(load(form.prompt, prompts, filled=form.filled), answers)
             for form in (*FORMS, *CRITERIA_FORMS)
         }
-        problems = [
+        raise_problems(
             p for form in FORMS for p in _example_problems(form, self._prompts[form], options.shots)
-        ]
-        if problems:
-            raise BadInput(problems)
+        )
         single = options.per_call == "claim"  # then of each example the first question is shown
         self._shown = {form: list(self._examples(form, single)) for form in FORMS}
 

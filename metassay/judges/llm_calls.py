@@ -286,11 +286,7 @@ def reply(style: Style, entries: Sequence[Mapping[str, Any]], lines: Sequence[st
 def sample(form: Form, style: Style) -> str:
     """The form of a reply, with each answer that there can be."""
     answers = [
-        {
-            "reason": "...",
-            form.field: value,
-            "passages": [1, _SEEN] if value == ENTAILED else [],
-        }
+        {"reason": "...", form.field: value, "passages": [1, _SEEN] if value == ENTAILED else []}
         for value in form.values
     ]
     return written(form, style, answers)

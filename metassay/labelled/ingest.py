@@ -124,10 +124,7 @@ def _gold(one: ItemRow, said: Sequence[bool]) -> dict[str, str | None]:
 
 def _without_gold(reasons: Sequence[str | None]) -> list[str]:
     """Items that no number can rest on, counted."""
-    why = {
-        "no_label": "",
-        "split": ", because half of the people who labelled them say entailed",
-    }
+    why = {"no_label": "", "split": ", because half of the people who labelled them say entailed"}
     return [
         f"{count:,} of {len(reasons):,} items have no gold label{because}: no card counts them"
         for reason, because in why.items()

@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import raise_problems
 from metassay.core.errors import shown as shown_key
 from metassay.format.frames import records
 from metassay.format.numbers import MINUS, counted, shown
@@ -109,14 +109,12 @@ def _cards(rows: list[Row]) -> dict[Metric, Card]:
         metric: {row["statistic"]: row for row in mine}
         for metric, mine in grouped(sorted(rows, key=metric_of), metric_of).items()
     }
-    problems = [
+    raise_problems(
         f"judge_cards: {shown_key(metric_label(*name))}: has no {', '.join(lacking)}; metassay run"
         " builds a benchmark's tables again"
         for name, card in made.items()
         if (lacking := _lacking(card))
-    ]
-    if problems:
-        raise BadInput(problems)
+    )
     return made
 
 

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from metassay.core.atomic import whole_file
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import BadInput, raise_problems, shown
 from metassay.tables.parquet_file import load
 
 SIGNIFICANT_DIGITS = 12
@@ -110,8 +110,7 @@ def read(table: Table, *paths: Path) -> pd.DataFrame:
             pieces.append(_read_one(table, file))
         except BadInput as error:
             problems += [f"{table.name}: {problem}" for problem in error.problems]
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     rows = pa.concat_tables(pieces) if pieces else table.schema.empty_table()
     return _to_frame(_validated(table, rows, ", ".join(map(str, paths)), f"; {_AGAIN}"))
 
@@ -219,11 +218,9 @@ def _validated(table: Table, rows: pa.Table, where: str, remedy: str = "") -> pa
         if column.type == pa.float64():
             wrong[f"{name!r} is no finite number"] = ~_finite_or_null(rows[name])
     wrong["the key is there twice"] = keys.duplicated().to_numpy()
-    problems = [
+    raise_problems(
         _problem(table, where, what, keys, bad) + remedy for what, bad in wrong.items() if bad.any()
-    ]
-    if problems:
-        raise BadInput(problems)
+    )
     return rows.cast(table.schema).sort_by([(name, "ascending") for name in table.key])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import raise_problems, shown
 from metassay.core.options import Confidence, Draws, Options, Seed
 from metassay.metrics.describe import Description
 from metassay.scoring.aggregation.judged import ratio
@@ -45,9 +45,7 @@ def leaderboard(
     Raises BadInput if the scores of one part, metric and judge have several recipes, or if a
     metric has no description.
     """
-    problems = _problems(scores, descriptions)
-    if problems:
-        raise BadInput(problems)
+    raise_problems(_problems(scores, descriptions))
     if scores.empty:
         return empty(LEADERBOARD)
     ordered = scores.sort_values([*_KEY, "doc_id"], ignore_index=True)

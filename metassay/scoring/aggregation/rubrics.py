@@ -19,14 +19,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.core.errors import BadInput
-from metassay.scoring.aggregation.judged import (
-    Flags,
-    Integers,
-    places_in,
-    signature,
-    together,
-)
+from metassay.core.errors import BadInput, raise_problems
+from metassay.scoring.aggregation.judged import Flags, Integers, places_in, signature, together
 from metassay.scoring.pairing.instruments import Reals
 from metassay.statistics.subsets import least_maximum, least_mean, least_minimum, least_sum
 from metassay.tables.names import FULL
@@ -115,8 +109,7 @@ def rubric_scores(
                 for metric, recipe in zip(found["metric"], found.pop("of"), strict=True)
             ]
             scores.append(found.assign(judge=str(judge), recipe=recipes))
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     return together(scores)
 
 
@@ -241,10 +234,7 @@ def _combined(parts: _Ends, weights: Reals, combines: str) -> tuple[Reals, Reals
     """Ends of what several criteria make: their sum, weighted mean, or the sum as printed."""
     low, high, sure, there = parts
     if combines == "renormalised":
-        return (
-            least_mean(low, weights, sure, there),
-            -least_mean(-high, weights, sure, there),
-        )
+        return (least_mean(low, weights, sure, there), -least_mean(-high, weights, sure, there))
     share = weights / len(weights) if combines == "printed" else np.ones(len(weights))
     most = np.where(there, high * share[:, None], 0.0).sum(axis=0)
     nothing = ~there.any(axis=0)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from metassay.core import strict_yaml
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, collect_problems, raise_problems
 from metassay.core.naming import name_problem, name_problems
 from metassay.core.options import Block, Options, Words, parse
 from metassay.scoring.rubrics.record import (
@@ -113,15 +113,12 @@ def load_rubric(path: Path) -> Rubric:
     criteria: list[Criterion] = []
     for name, block in file.criteria.items():
         at = f"{where} > criteria > {name}"
-        try:
+        with collect_problems(problems):
             criteria.append(_criterion(name, block, at))
-        except BadInput as error:
-            problems += error.problems
     problems += [f"{where} > {line}" for line in _names(file)]
     if not problems:
         problems += [f"{where} > {line}" for line in _together(file, criteria)]
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     return Rubric(
         name=path.stem,
         title=file.title,
@@ -158,9 +155,7 @@ def _criterion(name: str, block: object, at: str) -> Criterion:
     rest: Block = {key: value for key, value in block.items() if key != "kind"}
     read = _scale if kind == "scale" else _penalties
     criterion = read(name, rest, at)
-    problems = [f"{at} > {line}" for line in (*_reading(criterion), *_examples(criterion))]
-    if problems:
-        raise BadInput(problems)
+    raise_problems(f"{at} > {line}" for line in (*_reading(criterion), *_examples(criterion)))
     return criterion
 
 

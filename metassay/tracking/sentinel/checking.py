@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, collect_problems
 from metassay.core.kinds import Chosen, choose
 from metassay.core.options import PARAMS
 from metassay.core.params import Benchmark, Folder, JudgeTest, Params, load
@@ -125,11 +125,9 @@ def judges_asked(params: Params, folder: Folder, judge: str | None) -> list[str]
     found: list[str] = []
     problems: list[str] = []
     for name in folder.judges:
-        try:
+        with collect_problems(problems):
             _chosen_judge(params, name)
             found.append(name)
-        except BadInput as error:
-            problems += error.problems
     if not found:
         raise BadInput(problems or f"{where} there is none")
     return found

@@ -3,6 +3,4 @@
 To add an alignment: a module with a KIND, and a line here.
 """
 
-ALIGNMENTS = {
-    "rouge_topk": "metassay.units.alignment.rouge_topk",
-}
+ALIGNMENTS = {"rouge_topk": "metassay.units.alignment.rouge_topk"}
