@@ -14,7 +14,7 @@ from rich.text import Text
 from metassay.cli.run_summary import closing
 from metassay.cli.running import run_flows
 from metassay.cli.terminal import folded, page
-from metassay.core.errors import BadInput, Unfinished, raise_problems
+from metassay.core.errors import Unfinished, raise_problems
 from metassay.core.kinds import is_path
 from metassay.core.merges import dvc_problems, file_problems
 from metassay.core.options import BENCHMARKS, PARAMS
@@ -134,12 +134,11 @@ def checked(names: list[str]) -> Params:
     """The params, if they and the registry are sound and have these benchmarks."""
     raise_problems(configuration_problems())
     params = load()
-    unknown = [name for name in names if name not in params.every]
-    if unknown:
-        known = ", ".join(params.every)
-        raise BadInput(
-            [f"benchmarks/: none is called {name!r}; there are: {known}" for name in unknown]
-        )
+    raise_problems(
+        f"benchmarks/: none is called {name!r}; there are: {', '.join(params.every)}"
+        for name in names
+        if name not in params.every
+    )
     return params
 
 

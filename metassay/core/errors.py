@@ -33,12 +33,15 @@ def raise_problems(problems: Iterable[str]) -> None:
 
 
 @contextmanager
-def collect_problems(into: list[str]) -> Iterator[None]:
-    """Add the problems of a BadInput that is raised inside to a list, and go on behind it."""
+def collect_problems(into: list[str], lead: str = "") -> Iterator[None]:
+    """Add the problems of a BadInput that is raised inside to a list, and go on behind it.
+
+    `lead` goes before each of them.
+    """
     try:
         yield
     except BadInput as error:
-        into += error.problems
+        into += [f"{lead}{problem}" for problem in error.problems]
 
 
 def one_line(said: str) -> str:

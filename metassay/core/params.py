@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from metassay.core import strict_yaml
 from metassay.core.confusables import folded
@@ -27,6 +27,7 @@ from metassay.core.options import (
     Design,
     Options,
     parse,
+    without,
 )
 
 # No benchmark may have these names: such folders lie beside reports/<benchmark>/.
@@ -50,14 +51,12 @@ SEGMENTATION: Final = "segmentation"  # the test that is not of judges
 _NAMED = (*dict.fromkeys(_BLOCKS.values()), "endpoints", "models")
 
 
-def _look(said: str) -> str:
-    if not _LOOK.fullmatch(said) or words_problem(said):
-        raise ValueError("must begin with unseen, looked at or fitted; ': ' and words may follow")
-    return said
-
-
+_NO_LOOK = "must begin with unseen, looked at or fitted; ': ' and words may follow"
+_Look = Annotated[
+    str, without(lambda it: _NO_LOOK if not _LOOK.fullmatch(it) or words_problem(it) else None)
+]
 # Whether choices saw these data, in the making of a judge or a segmentation: its name -> how.
-Seen = dict[str, Annotated[str, AfterValidator(_look)]]
+Seen = dict[str, _Look]
 
 
 class Benchmark(Options):

@@ -129,8 +129,7 @@ def _meqsum(raw: Path, dataset: str, split: str) -> list[Example]:
 def _own(raw: Path, dataset: str, split: str) -> list[Example]:
     """Anybody's own data, as in docs/own-data.md."""
     rows, place = files.read(raw / dataset / split), f"{dataset}/{split}"
-    if rows.problems:
-        raise BadInput([f"example set {place}: {line}" for line in rows.problems.lines()])
+    raise_problems(f"example set {place}: {line}" for line in rows.problems.lines())
     written = [
         (row.doc_id, row.text)
         for row in rows.texts
@@ -138,12 +137,11 @@ def _own(raw: Path, dataset: str, split: str) -> list[Example]:
     ]
     twice = _repeated(row.doc_id for row in rows.sources)
     twice += _repeated(doc_id for doc_id, _ in written)
-    if twice:
-        fix = "keep one source and one reference of it"
-        names = sorted(set(twice))
-        raise BadInput(
-            f"example set {place}: doc_id {shown(d)} is there twice; {fix}" for d in names
-        )
+    fix = "keep one source and one reference of it"
+    raise_problems(
+        f"example set {place}: doc_id {shown(doc_id)} is there twice; {fix}"
+        for doc_id in sorted(set(twice))
+    )
     texts = dict(written)
     return [
         Example(f"{place}/{row.doc_id}", row.task, row.passages, row.speaker, texts[row.doc_id])

@@ -153,8 +153,7 @@ def render(prompt: Prompt, **variables: object) -> tuple[Message, ...]:
         for name, value in values.items()
         if value is None
     ]
-    if problems:
-        raise BadInput([f"{prompt.file}: {problem}" for problem in problems])
+    raise_problems(f"{prompt.file}: {problem}" for problem in problems)
     return tuple(
         Message(message.role, _PLACE.sub(lambda match: str(values[match[1]]), message.content))
         for message in prompt.text

@@ -200,25 +200,21 @@ def _whole(value: float) -> str:
     """Per cent, half a point up; all or nothing only where it is all or nothing."""
     points = math.floor(100 * value + 0.5)
     if (points == 100 and value < 1) or (points == 0 and value > 0):
-        return f"{100 * value:.1f}" if 0.0005 <= value < 0.9995 else _beyond(value)
+        beyond = "> 99.9" if value > 0.5 else "< 0.1"
+        return f"{100 * value:.1f}" if 0.0005 <= value < 0.9995 else beyond
     return str(points).replace("-", MINUS)
-
-
-def _beyond(value: float) -> str:
-    return "> 99.9" if value > 0.5 else "< 0.1"
 
 
 def _reliability(rows: list[Row]) -> list[Grid]:
     if not rows:
         return []
     lines = [
-        (f"{shown(row['lowest'])} to {shown(row['highest'])}", _bin(row))
+        (
+            f"{shown(row['lowest'])} to {shown(row['highest'])}",
+            [number(row["mean"]), estimate(row, of="passed"), count(row["n"])],
+        )
         for row in sorted(rows, key=lambda row: row["bin"])
     ]
     heads = ["probability", "mean", "share that people passed", "texts"]
     caption = f"Probability and what people said, {counted(len(rows), 'bin')} of about equal size"
     return [Grid(caption, heads, lines, sort=False)]
-
-
-def _bin(row: Row) -> list[Cell]:
-    return [number(row["mean"]), estimate(row, of="passed"), count(row["n"])]

@@ -81,8 +81,7 @@ def versions(root: Path) -> Versions:
         with collect_problems(problems):
             found[block][name] = _version(root, code, block, name)
     code.kept.save()
-    if problems:
-        raise BadInput(list(dict.fromkeys(problems)))
+    raise_problems(dict.fromkeys(problems))
     return found
 
 

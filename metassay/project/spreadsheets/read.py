@@ -115,8 +115,7 @@ def read_all(asked: Asked) -> Found:
     _unknown(asked, criteria, renamed, rows.problems)
     check(rows, criteria)
     ask(rows, scales.ranges)
-    if rows.problems:
-        raise BadInput(rows.problems.lines())
+    raise_problems(rows.problems.lines())
     guessed = {name for name, one in of_criteria.items() if one.why != SAID}
     guessed |= {renamed[name] for name, one in of_metrics.items() if one.why != SAID}
     warn(rows, criteria, guessed, sheets["texts"].name)
