@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from flows.unfinished import answers, asks_again, lacks
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, raise_problems
 from metassay.core.merges import dvc_problems
 from metassay.core.options import BENCHMARKS
 from metassay.datasets.registry import closed, load_registry
@@ -109,9 +109,7 @@ def plan(
     from flows.reasons import refused, repository, tell_if_busy
 
     names = list(benchmarks)
-    problems = dvc_problems(root, names)
-    if problems:
-        raise BadInput(problems)
+    raise_problems(dvc_problems(root, names))
     files = ["dvc.yaml", *(str(BENCHMARKS / name / "dvc.yaml") for name in names)]
     # DVC reads params.yaml from the working folder, whatever the root it is given.
     with contextlib.chdir(root), refused(), repository() as repo:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import raise_problems
 from metassay.core.kinds import Chosen
 from metassay.datasets.clearance import open_session
 from metassay.datasets.registry import RAW
@@ -27,6 +27,4 @@ def check_folder(io: StageIO, chosen: Chosen, lists: Lists) -> None:
     if key in io.entry.params.get(io.entry.own, ()):
         folders[io.item] = str(io.path(io.param(key)))
     reads = {io.item: all_datasets([chosen])}
-    problems = folder_problems(reads, folders, RAW, where=io.entry.own, lists=lists)
-    if problems:
-        raise BadInput(problems)
+    raise_problems(folder_problems(reads, folders, RAW, where=io.entry.own, lists=lists))

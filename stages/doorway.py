@@ -15,7 +15,7 @@ from metassay.core import parent_watch as lifeline
 from metassay.core import strict_yaml
 from metassay.core.atomic import remove_leftovers
 from metassay.core.disk import told
-from metassay.core.errors import BadInput, Unfinished
+from metassay.core.errors import BadInput, Unfinished, raise_problems
 from metassay.core.kinds import Chosen, choose
 from metassay.core.options import PARAMS, AnyOptions, Criterion, parse
 from metassay.core.params import Params
@@ -221,9 +221,7 @@ def _for_whom(entry: Declared, word: str) -> Iterator[None]:
 def check_code(entry: Declared, stage: str) -> None:
     """BadInput where code.yaml does not say what the code is: DVC would keep what is stale."""
     keys = [key.split(".", 1) for key in entry.params.get(FILE, ())]
-    problems = stale(Path(), stage, [(block, name) for block, name in keys if block != STAGES])
-    if problems:
-        raise BadInput(problems)
+    raise_problems(stale(Path(), stage, [(block, name) for block, name in keys if block != STAGES]))
 
 
 class _Said(logging.Handler):

@@ -76,12 +76,7 @@ _KEYS = {
 
 
 def find_columns(
-    sheet: Sheet,
-    shape: Shape,
-    named: Named,
-    other: Sheet | None,
-    keys: Keys,
-    faults: Findings,
+    sheet: Sheet, shape: Shape, named: Named, other: Sheet | None, keys: Keys, faults: Findings
 ) -> Columns:
     """Say what each column is; what is missing or there twice goes to `faults`.
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, cast
 from metassay.api.column_names import Named
 from metassay.api.columns import LISTED, Given
 from metassay.api.naming import meant
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import collect_problems, raise_problems, shown
 from metassay.core.options import Criterion, parse
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import Better
@@ -77,12 +77,9 @@ def asked(scores: Given | None, ratings: Given, wanted: Wanted, scales: Scales) 
     chosen, notes = _compared(scores, directed, wanted)
     if wanted.compared is not None and len(chosen) < len(set(wanted.compared)) and not problems:
         problems += notes
-    try:
+    with collect_problems(problems):
         options, certification = _options(wanted, chosen)
-    except BadInput as error:
-        problems += error.problems
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     by_criterion = ratings.table.groupby("criterion")["value"]
     low, high = by_criterion.min().to_dict(), by_criterion.max().to_dict()
     words = {name: (1.0, float(len(grades))) for name, grades in scales.words.items()}
@@ -108,12 +105,9 @@ def _options(wanted: Wanted, compared: Sequence[str]) -> tuple[MetaOptions, Cert
     made: list[Any] = []
     problems: list[str] = []
     for kind, mine in ((MetaOptions, settings), (CertificationOptions, verdicts)):
-        try:
+        with collect_problems(problems):
             made.append(parse(kind, mine, where="meta-eval"))
-        except BadInput as error:
-            problems += error.problems
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     return made[0], made[1]
 
 

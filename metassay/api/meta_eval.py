@@ -17,7 +17,7 @@ from metassay.api.raters import rater_means
 from metassay.api.reading import read_both
 from metassay.api.slices import Slice, grouped, sliced
 from metassay.core.atomic import whole_folder
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, collect_problems, raise_problems
 from metassay.format.frames import to_csv
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.agreement import agreement
@@ -205,10 +205,7 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
 
 
 def evaluated(
-    scores: Sequence[Sheet],
-    ratings: Sequence[Sheet],
-    wanted: Wanted,
-    progress: Told | None = None,
+    scores: Sequence[Sheet], ratings: Sequence[Sheet], wanted: Wanted, progress: Told | None = None
 ) -> MetaEvaluation:
     """What `meta_eval` and the command both do with cells; `progress` as for `evaluate`."""
     read = _read(scores, ratings, wanted)
@@ -260,12 +257,9 @@ def _read(scores: Sequence[Sheet], ratings: Sequence[Sheet], wanted: Wanted) -> 
         partial(sliced, given, wanted.named.by),
         partial(grouped, given, wanted.named),
     ):
-        try:
+        with collect_problems(problems):
             found.append(step())
-        except BadInput as error:
-            problems += error.problems
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     said, (slices, notes), (groups, more) = found
     said = said._replace(notes=[*notes, *more, *said.notes])
     return _Read(of_scores, of_ratings, said, slices, groups)
@@ -366,8 +360,5 @@ def _choices(read: _Read, wanted: Wanted) -> dict[str, object]:
         "columns": {k: v for k, v in wanted.named._asdict().items() if k != "values"},
         "better": read.said.better,
         "criteria": {name: one.model_dump() for name, one in read.said.criteria.items()},
-        "options": {
-            **read.said.options.model_dump(),
-            **read.said.certification.model_dump(),
-        },
+        "options": {**read.said.options.model_dump(), **read.said.certification.model_dump()},
     }

@@ -22,7 +22,7 @@ from metassay.api.columns import (
     check_named,
     find_columns,
 )
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import raise_problems, shown
 from metassay.core.naming import MOST, words_problem
 from metassay.meta_evaluation.study import NAMELESS
 from metassay.tables.parquet import as_written
@@ -70,8 +70,7 @@ def read_both(
             table = found.table
             keys = Keys(frozenset(table["doc_id"]), frozenset(table["author"]) - {NAMELESS})
     rated = _read(of_ratings, RATING, named, of_scores, keys, problems)
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     rated = rated._replace(table=as_written(RATINGS, rated.table[list(RATINGS.columns)]))
     return (_as_scores(found) if found else None), rated
 
@@ -110,12 +109,7 @@ def _digest(table: pd.DataFrame) -> str:
 
 
 def _read(
-    cells: Sheet,
-    shape: Shape,
-    named: Named,
-    other: Sheet | None,
-    known: Keys,
-    problems: list[str],
+    cells: Sheet, shape: Shape, named: Named, other: Sheet | None, known: Keys, problems: list[str]
 ) -> Given:
     """The file as far as it can be read; faults go to `problems`, and the rest is then no use."""
     faults = Findings()

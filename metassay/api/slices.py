@@ -7,7 +7,7 @@ import pandas as pd
 
 from metassay.api.column_names import Named
 from metassay.api.columns import TEXT, Given
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import raise_problems, shown
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.layouts import Groups
 from metassay.tables.names import REFERENCE
@@ -44,8 +44,7 @@ def sliced(given: Sequence[Given], by: Sequence[str]) -> tuple[list[Slice], list
             problems.append(f"by {column}: has {n} values; slice by a column of {LARGEST} at most")
         if not all(str(value).isprintable() for value in found.dropna().unique()):
             problems.append(f"by {column}: a value has characters that do not print; clean it")
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     slices: list[Slice] = []
     notes: list[str] = []
     for column, found in values.items():
@@ -82,8 +81,7 @@ def grouped(given: Sequence[Given], named: Named) -> tuple[Groups, list[str]]:
             labels |= known[known[column] != ""].groupby(key)[column].first().to_dict()
             sizes = f"{len(set(labels.values())):,} for {counted(len(every), what)}"
             notes.append(f"{option} by {column}: {sizes}, {len(every - set(labels)):,} without one")
-    if faults:
-        raise BadInput(faults.lines())
+    raise_problems(faults.lines())
     return Groups(*found), notes
 
 

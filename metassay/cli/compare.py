@@ -17,7 +17,7 @@ from rich.text import Text
 
 from metassay.cli.terminal import numbers, ruled, say
 from metassay.core.atomic import is_stdout, whole_file
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, collect_problems, raise_problems
 from metassay.core.errors import shown as quoted
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import load
@@ -114,16 +114,13 @@ def _of_sides(chosen: argparse.Namespace, options: ComparisonOptions) -> list[Co
     made: list[Comparison] = []
     problems: list[str] = []
     for name in names:
-        try:
+        with collect_problems(problems):
             before, after = (side.load(name) for side in sides)
             made.append(compare(before, after, options, parts=chosen.parts, looked_at=len(names)))
-        except BadInput as error:
-            problems += error.problems
     if problems and made:  # never fewer than were asked for, unless their user says so
         able = " ".join(f"--benchmark {one.benchmark}" for one in made)
         problems.append(f"`{able}` compares only what can be compared")
-    if problems:
-        raise BadInput(dict.fromkeys(problems))
+    raise_problems(dict.fromkeys(problems))
     return made
 
 

@@ -45,8 +45,7 @@ def script(parser: argparse.ArgumentParser, shell: str) -> str:
         completed = _completed(action)
         if completed is not None:
             action.complete = completed  # type: ignore[attr-defined] # where shtab looks for it
-    written: str = shtab.complete(parser, shell)
-    return written
+    return shtab.complete(parser, shell)
 
 
 def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:

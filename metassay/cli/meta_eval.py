@@ -18,7 +18,7 @@ from metassay.cli.meta_eval_arguments import CHOICES, NUMBERS
 from metassay.cli.meta_eval_terminal import show
 from metassay.cli.terminal import say
 from metassay.core.atomic import whole_folder
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, raise_problems
 from metassay.tabular.decoding import check_names
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet
@@ -70,8 +70,7 @@ def _wanted(chosen: argparse.Namespace) -> Wanted:
         problems.append(
             "--compared, --confound, --primary: are about metrics; name SCORES before RATINGS"
         )
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     return Wanted(
         Named(
             *(chosen.doc, chosen.system, chosen.rater, tuple(dict.fromkeys(chosen.by))),

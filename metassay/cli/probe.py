@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from metassay.core.errors import BadInput, one_line
+from metassay.core.errors import BadInput, one_line, raise_problems
 from metassay.core.kinds import Chosen, choose
 from metassay.core.options import PARAMS
 from metassay.core.params import Params, load
@@ -64,9 +64,7 @@ def probe(chosen: argparse.Namespace) -> int:
     params = load()
     with probe_session(params) as session:
         judge, where = _judge(chosen.name, params, session.models)
-        wrong = model_problems(judge, session.models, where=where)
-        if wrong:
-            raise BadInput(wrong)
+        raise_problems(model_problems(judge, session.models, where=where))
         asked: list[_Asked] = []
         judgment, start = None, time.time()
         problems: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from rich.text import Text
 from metassay.cli.run_summary import closing
 from metassay.cli.running import run_flows
 from metassay.cli.terminal import folded, page
-from metassay.core.errors import BadInput, Unfinished
+from metassay.core.errors import Unfinished, raise_problems
 from metassay.core.kinds import is_path
 from metassay.core.merges import dvc_problems, file_problems
 from metassay.core.options import BENCHMARKS, PARAMS
@@ -108,8 +108,7 @@ def validate(_: argparse.Namespace) -> int:
     problems += [*_committed_problems(), *table_problems(Path("data/tables"))]
     for line in unchecked:
         print(f"note: {line}", file=sys.stderr)
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     print("params, registry, raw files and tables are as they should be")
     return 0
 
@@ -133,16 +132,13 @@ def report(chosen: argparse.Namespace) -> int:
 
 def checked(names: list[str]) -> Params:
     """The params, if they and the registry are sound and have these benchmarks."""
-    problems = configuration_problems()
-    if problems:
-        raise BadInput(problems)
+    raise_problems(configuration_problems())
     params = load()
-    unknown = [name for name in names if name not in params.every]
-    if unknown:
-        known = ", ".join(params.every)
-        raise BadInput(
-            [f"benchmarks/: none is called {name!r}; there are: {known}" for name in unknown]
-        )
+    raise_problems(
+        f"benchmarks/: none is called {name!r}; there are: {', '.join(params.every)}"
+        for name in names
+        if name not in params.every
+    )
     return params
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from metassay.cli.project import checked
 from metassay.cli.running import REFUSED, refreshed, run_flows, words_of
-from metassay.core.errors import BadInput
+from metassay.core.errors import collect_problems, raise_problems
 from metassay.core.params import Params
 from metassay.tracking.comparison.locks import lock_text
 from metassay.tracking.comparison.sides import has_scores
@@ -57,25 +57,20 @@ def _accepted_readable(names: list[str]) -> None:
     problems: list[str] = []
     for name in names:
         file = accepted_file(name)
-        try:
+        with collect_problems(problems):
             if file.exists() and not has_scores(lock_text(file), name, str(file)):
                 problems.append(
                     f"{file}: names no scores of {name}, but perhaps of the name that it had;"
                     f" delete the file, `metassay run {name}` and `metassay accept {name}`"
                 )
             history.load(Path(), name)
-        except BadInput as error:
-            problems += error.problems
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
 
 
 def _with_scores(names: list[str], params: Params) -> None:
-    problems = [
+    raise_problems(
         f"{Path('benchmarks', name)}: is a test, whose items have right answers; its numbers are"
         " compared with those, so run it by `metassay run`"
         for name in names
         if name not in params.benchmarks
-    ]
-    if problems:
-        raise BadInput(problems)
+    )

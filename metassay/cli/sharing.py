@@ -7,7 +7,7 @@ from pathlib import Path
 
 from metassay.cli.project import checked
 from metassay.cli.running import STAGE_FAILED, run_flows
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, raise_problems
 from metassay.core.kinds import choose
 from metassay.core.options import PARAMS
 from metassay.core.params import Folder, Params
@@ -25,9 +25,7 @@ def push(chosen: argparse.Namespace) -> int:
     """Push the named benchmarks, or say of all of them why not."""
     names = list(dict.fromkeys(chosen.names))
     params, registry = checked(names), load_registry()
-    problems = [one for name in names for one in _problems(name, chosen.to, params, registry)]
-    if problems:
-        raise BadInput(problems)
+    raise_problems(one for name in names for one in _problems(name, chosen.to, params, registry))
     words = [chosen.to, *names]
     return run_flows(words, dict(os.environ), module="flows.push", own=(STAGE_FAILED,))
 

@@ -2,7 +2,8 @@
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 _LONG = re.compile(r"\S{301,}")  # longer than any path or key that somebody means
 _NAME = re.compile(r"[!-~]{1,80}", re.ASCII)  # an id, a path or a URL: nothing that has words
@@ -23,6 +24,24 @@ class BadInput(Exception):  # noqa: N818 - reads as what it is: the input is bad
         given = (problems,) if isinstance(problems, str) else problems
         self.problems = tuple(map(one_line, given))
         super().__init__("\n".join(self.problems))
+
+
+def raise_problems(problems: Iterable[str]) -> None:
+    """Raise BadInput with all of these problems, if there are any."""
+    if found := tuple(problems):
+        raise BadInput(found)
+
+
+@contextmanager
+def collect_problems(into: list[str], lead: str = "") -> Iterator[None]:
+    """Add the problems of a BadInput that is raised inside to a list, and go on behind it.
+
+    `lead` goes before each of them.
+    """
+    try:
+        yield
+    except BadInput as error:
+        into += [f"{lead}{problem}" for problem in error.problems]
 
 
 def one_line(said: str) -> str:

@@ -23,17 +23,19 @@ class Options(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-def _without(problem_of: Callable[[str], str]) -> AfterValidator:
-    def checked(word: str) -> str:
-        if problem := problem_of(word):
+def without(problem_of: Callable[[Any], str | None]) -> AfterValidator:
+    """What refuses values of which `problem_of` says what is wrong with them."""
+
+    def checked(value: Any) -> Any:
+        if problem := problem_of(value):
             raise ValueError(problem)
-        return word
+        return value
 
     return AfterValidator(checked)
 
 
-Name = Annotated[str, _without(name_problem)]  # where the name isn't a key of the params files
-Words = Annotated[str, _without(words_problem)]
+Name = Annotated[str, without(name_problem)]  # where the name isn't a key of the params files
+Words = Annotated[str, without(words_problem)]
 
 Draws = Annotated[int, Field(ge=1, le=100_000)]  # each is held in memory
 Seed = Annotated[int, Field(ge=0)]

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from metassay.core import strict_yaml
 from metassay.core.confusables import folded
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, collect_problems
 from metassay.core.naming import FORM, name_problems, words_problem
 from metassay.core.options import (
     BENCHMARKS,
@@ -27,6 +27,7 @@ from metassay.core.options import (
     Design,
     Options,
     parse,
+    without,
 )
 
 # No benchmark may have these names: such folders lie beside reports/<benchmark>/.
@@ -50,14 +51,12 @@ SEGMENTATION: Final = "segmentation"  # the test that is not of judges
 _NAMED = (*dict.fromkeys(_BLOCKS.values()), "endpoints", "models")
 
 
-def _look(said: str) -> str:
-    if not _LOOK.fullmatch(said) or words_problem(said):
-        raise ValueError("must begin with unseen, looked at or fitted; ': ' and words may follow")
-    return said
-
-
+_NO_LOOK = "must begin with unseen, looked at or fitted; ': ' and words may follow"
+_Look = Annotated[
+    str, without(lambda it: _NO_LOOK if not _LOOK.fullmatch(it) or words_problem(it) else None)
+]
 # Whether choices saw these data, in the making of a judge or a segmentation: its name -> how.
-Seen = dict[str, Annotated[str, AfterValidator(_look)]]
+Seen = dict[str, _Look]
 
 
 class Benchmark(Options):
@@ -183,10 +182,8 @@ def load(root: Path = Path()) -> Params:
     """Read and check the params files of a project; BadInput lists every problem at once."""
     problems: list[str] = []
     shared = None
-    try:
+    with collect_problems(problems):
         shared = parse(Shared, strict_yaml.load(root / PARAMS), where=str(PARAMS))
-    except BadInput as error:
-        problems += error.problems
     found: dict[str, Folder] = {}
     files = sorted((root / BENCHMARKS).glob("*/params.yaml"))
     named = name_problems((file.parent.name for file in files), BESIDE_REPORTS)

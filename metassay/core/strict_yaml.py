@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from metassay.core.errors import BadInput, one_line
+from metassay.core.errors import BadInput, one_line, raise_problems
 
 # The same values and marks from both; the C one, five times as fast, is not in every build.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -57,9 +57,7 @@ def load(path: Path) -> object:
         node = loader.get_single_node()
         if node is None:
             return None
-        problems = list(_problems(node))
-        if problems:
-            raise BadInput([f"{path} > {one}" for one in problems])
+        raise_problems(f"{path} > {problem}" for problem in _problems(node))
         return loader.construct_document(node)
     except yaml.YAMLError as error:
         raise BadInput(

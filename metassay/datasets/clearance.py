@@ -8,7 +8,7 @@ access class each dataset is. What all may cost (`max_cost`), and how much may b
 from collections.abc import Iterable
 from pathlib import Path
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import raise_problems
 from metassay.core.kinds import Chosen
 from metassay.core.params import Folder, Shared
 from metassay.datasets.labels import label_problems
@@ -41,9 +41,7 @@ def open_session(
         # Only then may anything be sent.
         read = [(benchmark.dataset, Path(benchmark.raw))]
         read += [(name, RAW / name) for name in all_datasets([chosen])]
-        problems = label_problems(registry, datasets, read)
-        if problems:
-            raise BadInput(problems)
+        raise_problems(label_problems(registry, datasets, read))
     return Session(
         parse_models(shared.endpoints, shared.models),
         shared.max_cost if account == ACCOUNT else max_cost,

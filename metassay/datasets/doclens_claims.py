@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import raise_problems, shown
 from metassay.tables.names import REFERENCE
 from metassay.tabular.decoding import json_list
 from metassay.tabular.rows import AGAIN, Findings, Place
@@ -76,8 +76,7 @@ def read_claims(file: Path, references: Mapping[str, str]) -> Claims:
         for at, record in records:
             _check_note(at, record, references, problems)
     keyed = _keyed(records, references, problems) if not problems else {}
-    if problems:
-        raise BadInput(problems.lines())
+    raise_problems(problems.lines())
     moved = sum(key != record.example_id for key, (_, record) in keyed.items())
     rows = [row for key in sorted(keyed) for row in _rows(key, keyed[key][1])]
     frame = pd.DataFrame(rows, columns=list(_COLUMNS))

@@ -8,7 +8,7 @@ from typing import BinaryIO
 import requests
 
 from metassay.core.atomic import remove_leftovers, whole_file
-from metassay.core.errors import BadInput, Unfinished
+from metassay.core.errors import BadInput, Unfinished, raise_problems
 from metassay.datasets.registry import Dataset, File
 
 Progress = Callable[[str, int, int], None]  # file name, bytes so far, bytes in all
@@ -51,8 +51,7 @@ def fetch(
         )
     odd = [into] if into.exists() and not into.is_dir() else []
     odd += [into / file.name for file in dataset.files if (into / file.name).is_dir()]
-    if odd:
-        raise BadInput(f"{name}: {path} stands where a dataset belongs; remove it" for path in odd)
+    raise_problems(f"{name}: {path} stands where a dataset belongs; remove it" for path in odd)
     into.mkdir(parents=True, exist_ok=True)
     problems, failures = [], []
     for file in dataset.files:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, raise_problems
 from metassay.core.kinds import is_path
 from metassay.core.options import Criterion
 from metassay.datasets.checks import check
@@ -53,8 +53,7 @@ def ingest(
         raise BadInput(f"reader {reader!r} is not known; choose from {sorted(READERS)}")
     rows: Rows = returned(reader_of(reader)(raw), Rows, reader)
     check(rows, criteria)
-    if rows.problems:
-        raise BadInput(rows.problems.lines())
+    raise_problems(rows.problems.lines())
     recipe = f"given|reader:{reader}"
     return Ingested(
         _frame(SOURCES, [row._asdict() | {"dataset": dataset} for row in rows.sources]),

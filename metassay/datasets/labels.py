@@ -24,9 +24,7 @@ class _Known(NamedTuple):
 
 
 def label_problems(
-    datasets: Mapping[str, Dataset],
-    repeated: Iterable[str],
-    read: Sequence[tuple[str, Path]],
+    datasets: Mapping[str, Dataset], repeated: Iterable[str], read: Sequence[tuple[str, Path]]
 ) -> list[str]:
     """One line for each reason to doubt the access class of texts that repeat these datasets.
 
@@ -49,10 +47,7 @@ def label_problems(
 
 
 def _mislabelled(
-    name: str,
-    own: Dataset,
-    known: Mapping[int, Sequence[_Known]],
-    datasets: Mapping[str, Dataset],
+    name: str, own: Dataset, known: Mapping[int, Sequence[_Known]], datasets: Mapping[str, Dataset]
 ) -> Iterator[str]:
     listed = {file.sha256 for file in own.files}
     for path, size in _files(place(name, own)):

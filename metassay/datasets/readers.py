@@ -9,10 +9,9 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, collect_problems
 from metassay.core.kinds import is_path, object_at
 from metassay.datasets.registry import REGISTRY, Dataset
-from metassay.tabular.rows import Reader
 
 READERS = {
     "aci_bench": "metassay.datasets.aci_bench:read",
@@ -52,21 +51,6 @@ SENTENCE_READERS = {
 EVERY_READER = (*READERS, *ITEM_READERS, *SENTENCE_READERS)
 
 
-def reader_of(name: str) -> Reader:
-    """The reader of that name, which gives rows."""
-    return _reader(READERS, name)
-
-
-def item_reader_of(name: str) -> Callable[[Path], Any]:
-    """The reader of that name, which gives items."""
-    return _reader(ITEM_READERS, name)
-
-
-def sentence_reader_of(name: str) -> Callable[[Path], Any]:
-    """The reader of that name, which gives texts with labelled sentences."""
-    return _reader(SENTENCE_READERS, name)
-
-
 def unsuited(reader: str, right: Collection[str], what: str) -> str | None:
     """Why `what` takes the readers `right` and not this one; None if it does, or it is unknown."""
     if reader in right or reader not in EVERY_READER:
@@ -92,17 +76,16 @@ def reader_problems(datasets: Mapping[str, Dataset]) -> list[str]:
         if dataset.reader is None or dataset.reader in EVERY_READER:
             continue
         if is_path(dataset.reader):
-            try:
+            with collect_problems(problems):
                 _user_reader(dataset.reader, where)
-            except BadInput as error:
-                problems += error.problems
         else:
             known = ", ".join(EVERY_READER)
             problems.append(f"{where}: {dataset.reader!r} is not known; choose from {known}")
     return problems
 
 
-def _reader(index: Mapping[str, str], name: str) -> Callable[[Path], Any]:
+def reader_of(name: str, index: Mapping[str, str] = READERS) -> Callable[[Path], Any]:
+    """The reader of that name in an index, or at that dotted path."""
     if name not in index and is_path(name):
         return _user_reader(name, str(REGISTRY))
     module, _, function = index[name].partition(":")

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from metassay.core import strict_yaml
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, raise_problems
 from metassay.core.naming import name_problems
 from metassay.core.options import BENCHMARKS, PARAMS, Options, parse
 from metassay.core.params import parsed
@@ -79,8 +79,7 @@ def load_registry(path: Path = REGISTRY) -> dict[str, Dataset]:
     unknown = [name for name in registry.fetched if name not in registry.datasets]
     problems += [f"{path} > fetched: {name!r} is not in datasets; remove it" for name in unknown]
     problems += [f"{path} > datasets > {line}" for line in _two_classes(registry.datasets)]
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     return registry.datasets
 
 

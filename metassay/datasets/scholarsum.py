@@ -198,12 +198,7 @@ def _add_ratings(
 
 
 def _scores(
-    at: Place,
-    key: str,
-    name: str,
-    paper: dict[str, Any],
-    grades: list[float | None],
-    rows: Rows,
+    at: Place, key: str, name: str, paper: dict[str, Any], grades: list[float | None], rows: Rows
 ) -> Iterator[tuple[str, float | None]]:
     if name in METRICS:
         yield METRICS[name], _number(at, paper.get(key), key, rows)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import raise_problems, shown
 from metassay.core.options import Criterion
 from metassay.datasets.checks import check
 from metassay.datasets.files import read_ratings
@@ -46,7 +46,6 @@ def ingest_study(
         for doc, author, part in zip(*key, strict=True)
     ]
     check(rows, criteria)
-    if rows.problems:
-        raise BadInput(f"{file.parent.as_posix()}/{line}" for line in rows.problems.lines())
+    raise_problems(f"{file.parent.as_posix()}/{line}" for line in rows.problems.lines())
     found = [row._asdict() for row in rows.ratings]
     return pd.DataFrame(found)[list(RATINGS.columns)] if found else empty(RATINGS)

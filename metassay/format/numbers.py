@@ -83,8 +83,7 @@ def significant(value: float) -> str:
     """Four significant digits, ASCII, for Markdown; whole numbers of any size stay whole."""
     if value == 0:
         return "0"
-    text = f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-    return text
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def exact(value: float | None) -> str:

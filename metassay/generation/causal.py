@@ -71,9 +71,5 @@ def _write(
 
 
 KIND = System(
-    options=CausalOptions,
-    write=_write,
-    files=prompt_files,
-    datasets=example_datasets,
-    costly=True,
+    options=CausalOptions, write=_write, files=prompt_files, datasets=example_datasets, costly=True
 )

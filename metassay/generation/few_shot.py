@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import BadInput, raise_problems, shown
 from metassay.datasets import files
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import csv_records
@@ -57,8 +57,7 @@ def read_examples(names: Sequence[str], raw: Path) -> list[Example]:
                 continue
         if found[place] and name not in found[place]:
             problems.append(f"example {shown(name)}: {place} has no id {shown(doc_id)}; correct it")
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     return [found["/".join(name.split("/", 2)[:2])][name] for name in names]
 
 
@@ -94,8 +93,7 @@ def _aci_bench_train(raw: Path, dataset: str, split: str) -> list[Example]:
     problems = Findings()
     required = ("encounter_id", "dialogue", "note")
     records = csv_records(path, problems, required=required, remedy=_FETCH)
-    if problems:
-        raise BadInput(problems.lines())
+    raise_problems(problems.lines())
     examples = []
     for record in records:
         fields = record.fields
@@ -131,8 +129,7 @@ def _meqsum(raw: Path, dataset: str, split: str) -> list[Example]:
 def _own(raw: Path, dataset: str, split: str) -> list[Example]:
     """Anybody's own data, as in docs/own-data.md."""
     rows, place = files.read(raw / dataset / split), f"{dataset}/{split}"
-    if rows.problems:
-        raise BadInput([f"example set {place}: {line}" for line in rows.problems.lines()])
+    raise_problems(f"example set {place}: {line}" for line in rows.problems.lines())
     written = [
         (row.doc_id, row.text)
         for row in rows.texts
@@ -140,12 +137,11 @@ def _own(raw: Path, dataset: str, split: str) -> list[Example]:
     ]
     twice = _repeated(row.doc_id for row in rows.sources)
     twice += _repeated(doc_id for doc_id, _ in written)
-    if twice:
-        fix = "keep one source and one reference of it"
-        names = sorted(set(twice))
-        raise BadInput(
-            f"example set {place}: doc_id {shown(d)} is there twice; {fix}" for d in names
-        )
+    fix = "keep one source and one reference of it"
+    raise_problems(
+        f"example set {place}: doc_id {shown(doc_id)} is there twice; {fix}"
+        for doc_id in sorted(set(twice))
+    )
     texts = dict(written)
     return [
         Example(f"{place}/{row.doc_id}", row.task, row.passages, row.speaker, texts[row.doc_id])

@@ -13,7 +13,7 @@ import pandas as pd
 from pydantic import Field, model_validator
 
 from metassay import __version__
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import raise_problems, shown
 from metassay.core.options import Name, Options
 from metassay.generation.few_shot import Example, with_citations
 from metassay.llm.messages import Message
@@ -157,9 +157,7 @@ def texts_of(
 def _ways(
     sources: pd.DataFrame, style: Style, examples: Sequence[Example], folder: Path
 ) -> Mapping[str, _Way]:
-    problems = list(_example_problems(sources, style, examples))
-    if problems:
-        raise BadInput(problems)
+    raise_problems(list(_example_problems(sources, style, examples)))
     shown = examples
     if style.citations and style.example_citations == "overlap":
         shown = [with_citations(example) for example in examples]

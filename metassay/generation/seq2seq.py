@@ -9,7 +9,6 @@ import pandas as pd
 from metassay.generation.decoding import DecodingOptions, Input, Way, Writer, write_locally
 from metassay.generation.prompted import Order
 from metassay.generation.record import Generated, System
-from metassay.llm.needs import Resources
 from metassay.models.store import STORE
 from metassay.tables.names import FULL
 
@@ -60,8 +59,8 @@ def _lines(passages: Sequence[str], speakers: Sequence[str], prefix: str) -> str
     return prefix + "\n".join(f"[{speaker}] {text}" if speaker else text for speaker, text in said)
 
 
-def _write(sources: pd.DataFrame, name: str, options: Seq2SeqOptions, _: Resources) -> Generated:
-    return write_seq2seq(sources, name, options)
-
-
-KIND = System(options=Seq2SeqOptions, write=_write, costly=True)
+KIND = System(
+    options=Seq2SeqOptions,
+    write=lambda sources, name, options, _: write_seq2seq(sources, name, options),
+    costly=True,
+)

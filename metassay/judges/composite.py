@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, raise_problems
 from metassay.core.kinds import Chosen, choose
 from metassay.core.options import Block
 from metassay.judges import JUDGES
@@ -35,8 +35,7 @@ def chosen_members(blocks: Mapping[str, Block]) -> dict[str, Chosen]:
             chosen[name].record.members(chosen[name].options)
         except BadInput as error:
             problems += [f"{inside}{problem}" for problem in error.problems]
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     return chosen
 
 

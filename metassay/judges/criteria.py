@@ -13,6 +13,7 @@ from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from metassay.core.errors import BadInput
 from metassay.core.options import Options
 from metassay.judges.protocol import Pair
+from metassay.scoring.rubrics.record import Example, Violation
 
 Kind = Literal["scale", "penalties"]
 
@@ -22,28 +23,6 @@ RUBRIC = (SCALE, PENALTIES)  # the instruments whose pairs have a criterion for 
 
 _NAME = re.compile(r"^[\w-]+:$", re.MULTILINE)
 _LEVEL = r"^(0|-?[1-9]\d{0,5})$"
-
-
-class Violation(Options):
-    """One penalty of a solved example: its `item` by number, or else `what` it is; a quote."""
-
-    item: int | None = None
-    what: str | None = None
-    quote: str = ""
-
-
-class Example(Options):
-    """A text that somebody has graded; `against` is what it was held against ("": nothing).
-
-    Of penalties, `violations` are those that the grade counts; of a scale, `quotes` its evidence.
-    """
-
-    against: str = ""
-    text: str
-    grade: int
-    reason: str = ""
-    quotes: list[str] = Field(default_factory=list)
-    violations: list[Violation] = Field(default_factory=list)
 
 
 class Scale(Options):

@@ -11,17 +11,16 @@ import dataclasses
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import raise_problems
 from metassay.core.options import Options
 from metassay.judges import llm_criteria
 from metassay.judges.criteria import RUBRIC
-from metassay.judges.evidence import Found
 from metassay.judges.llm_calls import (
     FORMS,
     JSON_STYLES,
@@ -70,6 +69,42 @@ from metassay.llm.structured import (
     numbered,
     schema_of,
 )
+from metassay.units.locate import find
+
+
+class Found:
+    """Finds quotes, and counts those that are made up."""
+
+    def __init__(self) -> None:
+        self._quotes = self._made_up = 0
+
+    def located(self, quotes: Iterable[str], text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        """Each quote as the text has it, and where it starts; one that is not there with -1.
+
+        Case, white space and punctuation do not matter. A quote with other words is none.
+        """
+        said: list[str] = []
+        starts: list[int] = []
+        for quote in quotes:
+            found = find(quote, text)
+            span = None if found is None or found.how == "fuzzy" else found.span
+            said.append(quote if span is None else text[span.start : span.end])
+            starts.append(-1 if span is None else span.start)
+        self._quotes += len(starts)
+        self._made_up += starts.count(-1)
+        return tuple(said), tuple(starts)
+
+    @property
+    def notes(self) -> list[str]:
+        """The share of quotes that were made up, if there are any quotes."""
+        if not self._quotes:
+            return []
+        share = self._made_up / self._quotes
+        return [
+            f"{self._made_up:,} of {self._quotes:,} quotes ({share:.1%}) are not in the text that"
+            " they were said to be from"
+        ]
+
 
 _ANSWER_FORM: Mapping[str, Kind] = {"sample": "text"}
 
@@ -92,11 +127,9 @@ class Wording:
             form: join(load(form.prompt, prompts, filled=form.filled), answers)
             for form in (*FORMS, *CRITERIA_FORMS)
         }
-        problems = [
+        raise_problems(
             p for form in FORMS for p in _example_problems(form, self._prompts[form], options.shots)
-        ]
-        if problems:
-            raise BadInput(problems)
+        )
         single = options.per_call == "claim"  # then of each example the first question is shown
         self._shown = {form: list(self._examples(form, single)) for form in FORMS}
 
@@ -201,16 +234,11 @@ _Share = Annotated[float, Field(ge=0, le=1)]
 class LlmOptions(Options):
     """A chat model (a name in params.yaml > models) that judges.
 
-    `style`: `plain` (a line each), `json`, `cot` (thinking aloud, then lines) or `json_cot` (JSON
-    with reasons). `per_call`: all hypotheses of a `part` in one call, `most` of them if it is a
-    number; or each `claim` by itself. `shots`: so many of the prompt's solved examples are shown
-    first, or of each criterion of a rubric. `rounds`: how often it is asked again for what cannot
-    be read. `max_tokens`: how long an answer may be; null for what is said of the model.
-
-    `probability` of labels: `none`; `logprobs`, of the tokens that they are written in, if the
-    endpoint gives them with `top_logprobs` likely others; or `samples`, the share of the answers
-    that say so. `threshold`: the probability from which the first of two labels is the answer.
-    `abstain`: [low, high], between which the judge is not sure enough.
+    `per_call`: all hypotheses of a `part` in one call, `most` of them if it is a number; or each
+    `claim` by itself. `shots`: so many of the prompt's solved examples are shown first, or of each
+    criterion of a rubric. `rounds`: how often it is asked again for what cannot be read.
+    `max_tokens`: how long an answer may be; null for what is said of the model. docs/judges.md has
+    the styles, and what `probability` and all below it are.
     """
 
     model: str

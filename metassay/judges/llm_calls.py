@@ -69,7 +69,10 @@ class Form:
 
 def calls_of(forms: Iterable[Form], pairs: Iterable[Pair], most: int | None) -> list[Call]:
     """The calls that ask every pair once, in order of forms and of what they rest on."""
-    distinct = sorted({pair.pair_id: pair for pair in pairs}.values(), key=_order)
+    distinct = sorted(
+        {pair.pair_id: pair for pair in pairs}.values(),
+        key=lambda p: (p.context or "", p.premise, p.author, p.part, p.hypothesis, p.pair_id),
+    )
     calls: list[Call] = []
     for form in forms:
         own = [pair for pair in distinct if pair.instrument in form.instruments]
@@ -99,10 +102,6 @@ def attributed(call: Call, pair: Pair, label: str, named: Collection[int]) -> st
 def is_whole(call: Call, pair: Pair) -> bool:
     """Whether a pair asks about all passages that its statement cites."""
     return pair.instrument == TOGETHER or call.passages == (pair.premise,)
-
-
-def _order(pair: Pair) -> tuple[str, ...]:
-    return (pair.context or "", pair.premise, pair.author, pair.part, pair.hypothesis, pair.pair_id)
 
 
 def grouped(pairs: Sequence[Pair], key: Callable[[Pair], Hashable]) -> Iterable[list[Pair]]:
@@ -286,11 +285,7 @@ def reply(style: Style, entries: Sequence[Mapping[str, Any]], lines: Sequence[st
 def sample(form: Form, style: Style) -> str:
     """The form of a reply, with each answer that there can be."""
     answers = [
-        {
-            "reason": "...",
-            form.field: value,
-            "passages": [1, _SEEN] if value == ENTAILED else [],
-        }
+        {"reason": "...", form.field: value, "passages": [1, _SEEN] if value == ENTAILED else []}
         for value in form.values
     ]
     return written(form, style, answers)

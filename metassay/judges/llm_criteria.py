@@ -12,15 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict, Field, create_model
 
-from metassay.judges.criteria import (
-    PENALTIES,
-    RUBRIC,
-    SCALE,
-    Criterion,
-    Example,
-    Scale,
-    criterion_of,
-)
+from metassay.judges.criteria import PENALTIES, RUBRIC, SCALE, Criterion, Scale, criterion_of
 from metassay.judges.llm_calls import (
     JSON_STYLES,
     Call,
@@ -34,6 +26,7 @@ from metassay.judges.llm_calls import (
 )
 from metassay.judges.protocol import Pair
 from metassay.llm.structured import Answer, Entries
+from metassay.scoring.rubrics.record import Example
 
 _NUMBER = re.compile(r"0|-?[1-9]\d{0,8}")
 _ITEMS = re.compile(r"items? (\d{1,9}(?:, \d{1,9})*)")

@@ -6,34 +6,20 @@ docs/nli.md has the blocks of well-known ones.
 
 import functools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import Field, model_validator
 
 from metassay.core.errors import BadInput
 from metassay.judges.lazy_citations import as_needed
-from metassay.judges.nli_answers import (
-    CONTRADICTED,
-    ENTAILED,
-    NEUTRAL,
-    NOT_ENTAILED,
-    THREE,
-    Shares,
-    hangs,
-    labels_of,
-    pieces,
-    shares,
-    three_way,
-    two_way,
-    windows,
-    written,
-)
 from metassay.judges.protocol import Judgment, Pair
-from metassay.judges.record import TWO_WAY, Band, JudgeKind, Probability
+from metassay.judges.record import TWO_WAY, Band, JudgeKind, Probability, by_threshold
 from metassay.models import extra
-from metassay.models.digits import PROBABILITY
+from metassay.models.digits import PROBABILITY, kept
 from metassay.models.loading import NetworkOptions, identify
 from metassay.models.outputs import Task, device_kind, outputs
 from metassay.models.pair_inputs import HYPOTHESIS, PREMISE, Wording
@@ -48,6 +34,159 @@ from metassay.models.pair_scores import (
 )
 from metassay.models.store import STORE
 from metassay.scoring.pairing.instruments import THREE_WAY
+from metassay.text.sentences import sentences
+from metassay.text.spans import Span
+
+ENTAILED, NOT_ENTAILED = "entailed", "not_entailed"
+NEUTRAL, CONTRADICTED = "neutral", "contradicted"
+THREE = (ENTAILED, NEUTRAL, CONTRADICTED)
+
+Shares = Mapping[str, float]  # probability by label
+
+_OTHERS = re.compile(r"[^a-z]")
+_MEANINGS = {
+    ENTAILED: re.compile(r"entail(s|ed|ment)?"),
+    NOT_ENTAILED: re.compile(r"(not?|non)entail(s|ed|ment)?"),
+    NEUTRAL: re.compile(r"neutral"),
+    CONTRADICTED: re.compile(r"contradict(s|ed|ion|ory)?"),
+}
+
+
+def meaning(name: str) -> str | None:
+    """The label that a class of this name stands for; None if the name does not say.
+
+    Case and all that is no letter count for nothing: ENTAILMENT, entails and entailed are one, so
+    are not_entailment and non-entailed, neutral, and contradiction, contradicts and contradicted.
+    """
+    letters = _OTHERS.sub("", name.lower())
+    return next((label for label, form in _MEANINGS.items() if form.fullmatch(letters)), None)
+
+
+def labels_of(names: Sequence[str]) -> tuple[str, ...]:
+    """The labels of a model's classes, in their order; a single class is the entailed one.
+
+    Raises BadInput if a name says nothing, two say the same, or none or all say `entailed`.
+    """
+    if len(names) == 1:
+        return (ENTAILED,)
+    found = [meaning(name) for name in names]
+    known = [label for label in found if label is not None]
+    if len(set(known)) < len(names) or ENTAILED not in known or len(names) > len(THREE):
+        told = ", ".join(map(repr, names))
+        raise BadInput(
+            f"classes called {told} do not say what they mean; give `labels`, one for each in their"
+            " order, such as [not_entailment, entailment]"
+        )
+    return tuple(known)
+
+
+def shares(numbers: Sequence[float], labels: Sequence[str], digits: int) -> dict[str, float]:
+    """Probability of each label: softmax over the numbers; of a single one the logistic function.
+
+    `labels` has a label per number; numbers of one label (spellings of a word) are added up.
+    `digits` are kept, as `digits.kept` keeps them.
+    """
+    if len(numbers) != len(labels):
+        raise BadInput(f"the model has {len(numbers)} classes, `labels` has {len(labels)}")
+    both = np.array([*numbers, 0.0] if len(numbers) == 1 else numbers)
+    weights = np.exp(both - both.max())
+    parts = weights / weights.sum()
+    found = dict.fromkeys(labels, 0.0)
+    for label, part in zip(labels, parts.tolist(), strict=False):
+        found[label] += part
+    return {label: kept(share, digits) for label, share in found.items()}
+
+
+def hangs(
+    windows: Sequence[Shares], off: float, decide: Callable[[Sequence[Shares]], Judgment]
+) -> bool:
+    """Whether another status or label is decided if a label's probabilities are so much off."""
+    shifted = (
+        [{**window, label: window[label] + by} for window in windows]
+        for label in windows[0]
+        for by in (-off, off)
+    )
+    answers = [decide(each) for each in (windows, *shifted)]
+    return len({(answer.status, answer.label) for answer in answers}) > 1
+
+
+def two_way(
+    windows: Sequence[Shares], threshold: float, abstain: Sequence[float] | None
+) -> Judgment:
+    """Entailed if some window's probability reaches the threshold.
+
+    Abstained where the highest one lies inside of the band `abstain`.
+    """
+    best = max(range(len(windows)), key=lambda n: windows[n][ENTAILED])
+    return by_threshold(windows[best][ENTAILED], threshold, abstain, _said(windows, best))
+
+
+def three_way(windows: Sequence[Shares], abstain: Sequence[float] | None) -> Judgment:
+    """The likeliest label: entailed if it is that of some window, else contradicted if that is.
+
+    What one passage says holds for the premise, even if the others say nothing of it. So the label
+    is neutral only if all windows are. The probability is the highest of `entailed`. Abstained
+    where the label's own is below the upper end of the band `abstain`.
+    """
+    probability = max(window[ENTAILED] for window in windows)
+    likeliest = [max(THREE, key=window.__getitem__) for window in windows]
+    label = min(likeliest, key=(ENTAILED, CONTRADICTED, NEUTRAL).index)
+    saying = [n for n, said in enumerate(likeliest) if said == label]
+    best = max(saying, key=lambda n: windows[n][label])
+    explanation = _said(windows, best)
+    if abstain is not None and windows[best][label] < abstain[1]:
+        return Judgment("abstained", probability=probability, explanation=explanation)
+    return Judgment("ok", label, probability, explanation=explanation)
+
+
+def written(windows: Sequence[str | None], negative: Sequence[str]) -> Judgment:
+    """The label of windows whose answers were written: entailed if one is, else as follows.
+
+    It is unparsed if some window's answer was no label (None), and else the first of `negative`
+    that is among them.
+    """
+    if ENTAILED in windows:
+        return Judgment("ok", ENTAILED)
+    if None in windows:
+        return Judgment("unparsed", explanation="the model wrote none of the words")
+    return Judgment("ok", next((label for label in negative if label in windows), negative[-1]))
+
+
+def _said(windows: Sequence[Shares], best: int) -> str:
+    parts = ", ".join(f"{label} {share:.3f}" for label, share in windows[best].items())
+    return parts if len(windows) == 1 else f"{parts} in window {best + 1} of {len(windows)}"
+
+
+def pieces(text: str) -> list[Span]:
+    """The text cut behind each sentence, so that a heading stays with what follows it.
+
+    Every character lies in exactly one piece; a text without sentences is one piece.
+    """
+    ends = [span.end for span in sentences(text)][:-1]
+    return [Span(start, end) for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
+
+
+def windows(lengths: Sequence[int], most: int, stride: int) -> Iterator[range]:
+    """Runs of pieces of these lengths: each as long as `most` allows, or one piece.
+
+    The next one begins where at least `stride` (at most `most`) has been passed, but leaves no
+    piece out, and is left out itself if it says nothing new; the last one ends with the last piece.
+    With `stride` = `most` no two overlap.
+    """
+    start = told = 0
+    while told < len(lengths):
+        end, held = start + 1, lengths[start]
+        while end < len(lengths) and held + lengths[end] <= most:
+            held += lengths[end]
+            end += 1
+        if end > told:
+            yield range(start, end)
+            told = end
+        passed = 0
+        while start < end and passed < stride:
+            passed += lengths[start]
+            start += 1
+
 
 _Label = Literal["entailed", "not_entailed", "neutral", "contradicted"]
 _Spellings = Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
@@ -59,25 +198,12 @@ _FORMS = {  # the options that only some forms have
 
 
 class NliOptions(NetworkOptions):
-    """A model, how it is asked, and how its answers are read.
+    """A model, how it is asked, and how its answers are read, as docs/nli.md explains.
 
-    `form`: classification, seq2seq or causal. `template`: the input, with {premise} and
-    {hypothesis}; a classifier may leave it out, and the tokenizer joins the two.
-
-    Of a classifier: `head`: what classifies, the whole `sequence`, or each token, of which the
-    first one counts (`first_token`); `labels`: what its classes are called, in their order, where
-    its own names don't tell. Of the others: `words`: the answer that stands for each label, or
-    several spellings of it. Of seq2seq: `read`: the words' probabilities where the answer begins,
-    or the answer that is `generated`. Of causal: `chat`: the template is put to the model as a
-    user's message, after a `system` message if there is one.
-
-    `max_tokens`: the longest input; null for the model's own limit. `window`: a longer premise is
-    read in windows of whole sentences with at most so many tokens together; null: at once.
-    `stride`: how many tokens after its beginning the next window begins; null: with no overlap.
-    `threshold`: the probability from which a pair is entailed (three_way has the likeliest label).
-    `abstain`: [low, high], between which the judge is not sure enough. `batch_tokens`: how many
-    tokens are read at once, padding included (about 512 suits a processor, 16384 a GPU); it is for
-    speed, and changes last digits at most.
+    A classifier may leave `template` out: the tokenizer joins the two. Its `head` classifies the
+    whole `sequence`, or each token, of which the first one counts (`first_token`). `batch_tokens`:
+    how many tokens are read at once, padding included (about 512 suits a processor, 16384 a GPU);
+    it is for speed, and changes last digits at most.
     """
 
     form: Literal["classification", "seq2seq", "causal"]
@@ -139,13 +265,9 @@ class NliJudge:
     """A model of natural language inference, asked about each premise (or window) and hypothesis.
 
     Every pair of texts is computed once, ever: numbers are in the store of model outputs, under all
-    that can change them, and a second run loads no model. The threshold and what is made of
-    several windows can change without computing anything again. Of an input that is too long for
-    the model the end of the premise, or of an over-long hypothesis, is left out, and `notes` says
-    how often. It says, too, how many labels another processor may give otherwise: those that would
-    change if probabilities were off by as much as their dtype lets them be. A blank hypothesis, and
-    a pair for which the model gives no finite number, have status error; an answer that was
-    generated and is none of the words is unparsed.
+    that can change them, and a second run loads no model. `notes` says how many labels another
+    processor may give otherwise: those that would change if probabilities were off by as much as
+    their dtype lets them be. docs/nli.md has the rest.
     """
 
     def __init__(self, options: NliOptions, *, store: Path = STORE) -> None:

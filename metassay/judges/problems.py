@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import collect_problems
 from metassay.core.kinds import Chosen, choose
 from metassay.core.options import PARAMS, Block
 from metassay.core.params import Benchmark, Folder
@@ -38,8 +38,6 @@ def example_problems(judge: Chosen, models: Models, where: str) -> list[str]:
     for one in asking(judge):
         use = one.record.model(one.options)
         decoding = Decoding.of(find_model(models, use.model), use.max_tokens)
-        try:
+        with collect_problems(problems):
             one.record.requests([], one.options, decoding)  # about nothing, with all that is shown
-        except BadInput as error:
-            problems += error.problems
     return [f"{where}: {problem}" for problem in problems]

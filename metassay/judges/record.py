@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from metassay.core.options import Options
+from metassay.core.options import Options, without
 from metassay.judges.protocol import Judge, Judgment, Pair
 from metassay.llm.needs import Needs, Requests, Resources
 from metassay.scoring.pairing.instruments import (
@@ -25,15 +25,13 @@ TWO_WAY = tuple(one.name for one in (ENTAILMENT, ATTRIBUTION, ATTRIBUTION_ALONE,
 BATCH = 1024  # pairs per call: enough for a judge to work on many at once, little to hold
 
 
-def _in_order(band: list[float]) -> list[float]:
-    if band[0] > band[1]:
-        raise ValueError("must be [low, high]; exchange them")
-    return band
-
-
 Probability = Annotated[float, Field(ge=0, le=1)]
 # Probabilities between which a judge is not sure enough.
-Band = Annotated[list[Probability], Field(min_length=2, max_length=2), AfterValidator(_in_order)]
+Band = Annotated[
+    list[Probability],
+    Field(min_length=2, max_length=2),
+    without(lambda it: "must be [low, high]; exchange them" if it[0] > it[1] else None),
+]
 
 
 def by_threshold(

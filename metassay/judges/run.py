@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import raise_problems, shown
 from metassay.judges.criteria import RUBRIC, allows, criterion_of
 from metassay.judges.protocol import Judge, Judgment, Pair
 from metassay.judges.record import BATCH
@@ -70,14 +70,12 @@ def judge_pairs(
 def check_instruments(pairs: pd.DataFrame, name: str, instruments: Collection[str]) -> None:
     """BadInput if the pairs ask what the judge `name`, which answers `instruments`, cannot."""
     asked = pairs.loc[pairs["settled"].isna(), ["instrument", "measure"]].drop_duplicates()
-    problems = [
+    raise_problems(
         f"judges > {name}: cannot answer instrument {instrument!r}, which {', '.join(measures)}"
         f" asks; choose another judge, or leave out the measure"
         for instrument, measures in asked.groupby("instrument")["measure"]
         if instrument not in instruments
-    ]
-    if problems:
-        raise BadInput(problems)
+    )
 
 
 def batches(pairs: pd.DataFrame, size: int) -> Iterator[list[Pair]]:

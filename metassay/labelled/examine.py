@@ -98,10 +98,7 @@ def _labelled(given: pd.DataFrame, threshold: float) -> pd.DataFrame:
 
 
 def _of_one(
-    one: Beside,
-    common: Sequence[tuple[str, frozenset[str]]],
-    n_subsets: int,
-    options: MetaOptions,
+    one: Beside, common: Sequence[tuple[str, frozenset[str]]], n_subsets: int, options: MetaOptions
 ) -> tuple[list[Row], list[Row]]:
     """Rows of judge_cards, and rows of calibration."""
     cards: list[Row] = []

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from metassay.core.confusables import finder, spelt
-from metassay.core.errors import BadInput, shown
-from metassay.datasets.readers import item_reader_of, reader_of, returned
+from metassay.core.errors import raise_problems, shown
+from metassay.datasets.readers import ITEM_READERS, READERS, reader_of, returned
 from metassay.labelled.records import (
     CRITERION,
     DATASET,
@@ -65,15 +65,12 @@ def ingest_items(
     repeat; `judges` are the names that given verdicts and raters may not have. Raises BadInput with
     every problem in one go, each naming file, row and remedy.
     """
-    if test.kind.reads == "items":
-        read = returned(item_reader_of(reader)(raw), Items, reader)
-    else:
-        read = returned(reader_of(reader)(raw), Rows, reader)
+    index, wanted = (ITEM_READERS, Items) if test.kind.reads == "items" else (READERS, Rows)
+    read = returned(reader_of(reader, index)(raw), wanted, reader)
     items = test.kind.make(read, test.options)
     ways = test.kind.ways(test.options)
     check(items, ways, judges)
-    if items.problems:
-        raise BadInput(items.problems.lines())
+    raise_problems(items.problems.lines())
     instrument, recipe = INSTRUMENTS[ways], f"given|reader:{reader}"
     said: dict[str, list[bool]] = {}
     for row in items.labels:
@@ -124,10 +121,7 @@ def _gold(one: ItemRow, said: Sequence[bool]) -> dict[str, str | None]:
 
 def _without_gold(reasons: Sequence[str | None]) -> list[str]:
     """Items that no number can rest on, counted."""
-    why = {
-        "no_label": "",
-        "split": ", because half of the people who labelled them say entailed",
-    }
+    why = {"no_label": "", "split": ", because half of the people who labelled them say entailed"}
     return [
         f"{count:,} of {len(reasons):,} items have no gold label{because}: no card counts them"
         for reason, because in why.items()

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import raise_problems, shown
 from metassay.core.naming import name_problem
-from metassay.datasets.readers import READERS, reader_of, returned, sentence_reader_of
+from metassay.datasets.readers import READERS, SENTENCE_READERS, reader_of, returned
 from metassay.labelled.records import DATASET, NONE, Documents, hash_of, is_clean
 from metassay.labelled.segmentations import of_rows
 from metassay.labelled.types import SegmentTestOptions
@@ -33,12 +33,11 @@ def ingest_sentences(reader: str, raw: Path, options: SegmentTestOptions) -> Ing
     whose key, hashed with the seed, comes first. Raises BadInput with every problem in one go, each
     naming file, row and remedy.
     """
-    read = (reader_of if reader in READERS else sentence_reader_of)(reader)(raw)
+    read = reader_of(reader, READERS if reader in READERS else SENTENCE_READERS)(raw)
     found = of_rows(read) if isinstance(read, Rows) else returned(read, Documents, reader)
     _check_documents(found)
     _check_labels(found, options.labels)
-    if found.problems:
-        raise BadInput(found.problems.lines())
+    raise_problems(found.problems.lines())
     documents, sample = found.documents, options.sample
     if sample is not None:
         documents.sort(key=lambda one: hash_of(sample.seed, one.doc_id, one.author))

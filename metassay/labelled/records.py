@@ -171,5 +171,4 @@ def is_clean(name: str) -> bool:
 
 def names_of(column: "pd.Series[Any]") -> Names:
     """The texts of a column as an array of objects, None where there is none."""
-    made: Names = column.astype("object").where(column.notna(), None).to_numpy(dtype=object)
-    return made
+    return column.astype("object").where(column.notna(), None).to_numpy(dtype=object)

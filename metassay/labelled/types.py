@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 
 from metassay.core.errors import BadInput, shown
 from metassay.core.naming import name_problem
-from metassay.core.options import Block, Name, Options, Seed, parse
+from metassay.core.options import Block, Name, Options, Seed, parse, without
 from metassay.core.params import SEGMENTATION
 from metassay.datasets.readers import ITEM_READERS, READERS, SENTENCE_READERS, unsuited
 from metassay.labelled.records import ENTAILED, NOT_ENTAILED, ItemRow, Items, Label, hash_of
@@ -42,36 +42,25 @@ class ClaimLabelsOptions(Options):
 
 
 class NliOptions(ClaimLabelsOptions):
-    """Natural language inference: premises, a hypothesis and a label, and what judges are asked.
-
-    `ways`: 2 asks whether the hypothesis is entailed; 3 asks for entailed, neutral or contradicted,
-    of which the numbers in two labels are made as well. `halves`: a seed, by which each test set
-    becomes two, `dev_fitted` and `dev_held_out`, with all items of a cluster in one of them; null
-    leaves them whole.
-    """
+    """Natural language inference; docs/judge-tests.md explains `ways` and `halves`."""
 
     ways: Literal[2, 3]
     halves: Seed | None = None
 
 
-def _known(kind: str) -> str:
-    if kind not in KINDS:
-        raise ValueError(f"is not known; choose from {', '.join(KINDS)}")
-    return kind
+_UNKNOWN = f"is not known; choose from {', '.join(KINDS)}"
 
 
 class MinimalPairsOptions(Options):
-    """Of which sentences, and how they are edited.
+    """Of which sentences, and how they are edited; docs/judge-tests.md explains each.
 
-    `sentences`: so many of all references, at most; the same ones with the same `seed`, and fewer
-    are some of more. `premise`: the original sentence, or the whole text that it is of. `kinds`:
-    those of docs/judge-tests.md; an empty list stands for all.
+    `sentences`: the same ones with the same `seed`, and fewer are some of more.
     """
 
     sentences: Annotated[int, Field(ge=1)]
     seed: Seed
     premise: Literal["sentence", "text"]
-    kinds: list[Annotated[str, AfterValidator(_known)]]
+    kinds: list[Annotated[str, without(lambda kind: None if kind in KINDS else _UNKNOWN)]]
 
 
 def _labels(labels: dict[str, str]) -> dict[str, str]:
@@ -84,9 +73,7 @@ def _labels(labels: dict[str, str]) -> dict[str, str]:
 class SegmentTestOptions(Options):
     """Which texts a test of segmentations takes, and what their labels count as.
 
-    `labels`: a gold label, and the facet that it counts as, such as `objective: background`, or
-    `none`, for segmentations that know other facets than the data; all others stay what they are.
-    `sample`: a sample of the texts; null takes every one.
+    docs/segmentation-tests.md explains both.
     """
 
     labels: Annotated[dict[str, Name], AfterValidator(_labels)]

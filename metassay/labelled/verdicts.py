@@ -171,8 +171,7 @@ def beside(
 
 def entailed(labels: Names) -> Array:
     """1 where a label is entailed, 0 where it is another one, NaN where there is none."""
-    made: Array = np.where(pd.notna(labels), labels == ENTAILED, np.nan)
-    return made
+    return np.where(pd.notna(labels), labels == ENTAILED, np.nan)
 
 
 def in_three(labels: Names) -> Array | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, collect_problems, raise_problems
 from metassay.llm.endpoints import PUBLIC, EndpointOptions, variables
 
 REACH_SECONDS = 2.0
@@ -43,8 +43,7 @@ def secrets_of(endpoint: Cleared) -> Secrets:
         else:
             continue
         problems.append(f"the environment variable {name} ({place}) {remedy}")
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     headers = {name: found[f"header_env > {name}"] for name in endpoint.options.header_env}
     return Secrets(found.get("key_env"), headers)
 
@@ -78,12 +77,9 @@ def check_all(
                 " system whose texts repeat its examples, and run the benchmark again"
             )
             continue
-        try:
+        with collect_problems(problems):
             cleared.append(check(access[dataset], dataset, name, endpoint))
-        except BadInput as error:
-            problems += error.problems
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     return cleared[0]
 
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, collect_problems, raise_problems
 from metassay.core.options import Block, Options, Words, parse
 from metassay.llm.messages import Structured
 
@@ -169,11 +169,9 @@ def parse_models(
     problems: list[str] = []
     for name, block in endpoints.items():
         at = f"{where} > endpoints > {name}"
-        try:
+        with collect_problems(problems):
             found.endpoints[name] = parse(EndpointOptions, block, where=at)
             problems += _problems(found.endpoints[name], at)
-        except BadInput as error:
-            problems += error.problems
     for name, block in models.items():
         at = f"{where} > models > {name}"
         try:
@@ -196,8 +194,7 @@ def parse_models(
             problems.append(
                 f"{at} > endpoint: {model.endpoint!r} is not in endpoints; known: {known}"
             )
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     return found
 
 

@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, Self
 from pydantic import Field
 
 from metassay.core import strict_yaml
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, raise_problems
 from metassay.core.naming import name_problem
 from metassay.core.options import Options, parse
 from metassay.llm.endpoints import ModelOptions
@@ -122,9 +122,7 @@ def load(name: str, folder: Path = PROMPTS, *, filled: Mapping[str, Kind] | None
     if not path.is_file():
         raise BadInput(f"{path} does not exist; write it, or correct the prompt {name!r}")
     file = parse(_File, strict_yaml.load(path), where=str(path))
-    problems = [f"{path} > {problem}" for problem in (*_problems(file), *_unfit(file, filled))]
-    if problems:
-        raise BadInput(problems)
+    raise_problems(f"{path} > {problem}" for problem in (*_problems(file), *_unfit(file, filled)))
     text = (Message("system", file.system.strip()), Message("user", file.user.strip()))
     return Prompt(name, text, dict(file.variables), path, tuple(file.examples))
 
@@ -155,8 +153,7 @@ def render(prompt: Prompt, **variables: object) -> tuple[Message, ...]:
         for name, value in values.items()
         if value is None
     ]
-    if problems:
-        raise BadInput([f"{prompt.file}: {problem}" for problem in problems])
+    raise_problems(f"{prompt.file}: {problem}" for problem in problems)
     return tuple(
         Message(message.role, _PLACE.sub(lambda match: str(values[match[1]]), message.content))
         for message in prompt.text

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, raise_problems
 from metassay.llm.ledger import Entry, Failure, Ledger
 from metassay.llm.messages import logprobs_from_json, read_request
 from metassay.tables.parquet import read, write
@@ -92,14 +92,12 @@ def _read(path: Path) -> list[dict[Any, Any]]:
         ),
     }
     wrong = {what: [r["key"] for r in rows if not sound(r)] for what, sound in checks.items()}
-    problems = [
+    raise_problems(
         f"{path}: {len(keys)} {what}, the first is {keys[0]}; the file was changed: take it from"
         " its source again"
         for what, keys in wrong.items()
         if keys
-    ]
-    if problems:
-        raise BadInput(problems)
+    )
     return rows
 
 

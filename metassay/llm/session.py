@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 
 import pandas as pd
 
-from metassay.core.errors import BadInput, Unfinished
+from metassay.core.errors import BadInput, Unfinished, collect_problems
 from metassay.core.kinds import Chosen
 from metassay.core.params import MaxCost
 from metassay.llm.budget import Spending, booked, open_budget, spending
@@ -227,10 +227,8 @@ def model_problems(chosen: Chosen, models: Models, *, where: str) -> list[str]:
     members: dict[str, Chosen] = {}
     checks.append((" > ", lambda: members.update(record.members(options))))
     for mark, check in checks:
-        try:
+        with collect_problems(problems, f"{where}{mark}"):
             check()
-        except BadInput as error:
-            problems += [f"{where}{mark}{problem}" for problem in error.problems]
     for name, member in members.items():
         problems += model_problems(member, models, where=f"{where} > members > {name}")
     return problems

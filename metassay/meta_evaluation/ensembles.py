@@ -41,10 +41,7 @@ Rows = Iterator[dict[str, object]]
 
 
 def ensembles(
-    studies: Sequence[Study],
-    options: MetaOptions,
-    *,
-    note: Callable[[str], None] = lambda _: None,
+    studies: Sequence[Study], options: MetaOptions, *, note: Callable[[str], None] = lambda _: None
 ) -> pd.DataFrame:
     """Every subset of a study's compared metrics, each metric's mean over them, and the best one.
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import BadInput, raise_problems, shown
 from metassay.meta_evaluation import (
     agreement,
     confounds,
@@ -57,13 +57,12 @@ def _check_size(scores: pd.DataFrame) -> None:
 
 
 def _check_directions(evaluation: Evaluation) -> None:
-    unknown = sorted(set(evaluation.scores["metric"].unique()) - set(evaluation.better))
-    if unknown:
-        raise BadInput(
-            f"scores: metric {shown(name)} is not in leaderboard, which says whether more of it is"
-            " better; metassay run builds both again"
-            for name in unknown
-        )
+    unknown = set(evaluation.scores["metric"].unique()) - set(evaluation.better)
+    raise_problems(
+        f"scores: metric {shown(name)} is not in leaderboard, which says whether more of it is"
+        " better; metassay run builds both again"
+        for name in sorted(unknown)
+    )
 
 
 def _check_primary(evaluation: Evaluation) -> None:

@@ -108,11 +108,7 @@ def _together(found: Gathered, level: Level, options: MetaOptions) -> _Together:
     how = level, options.coefficient
     against = {
         i: against_rater(
-            study.metrics[i].oriented,
-            study.oriented_raters,
-            *how,
-            layout=study.layout,
-            known=known,
+            study.metrics[i].oriented, study.oriented_raters, *how, layout=study.layout, known=known
         )
         for i in (places if len(study.raters) > 1 else ())
     }

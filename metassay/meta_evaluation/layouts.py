@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import raise_problems, shown
 from metassay.core.options import Design
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.layout import (
@@ -99,11 +99,7 @@ def layout_of(
 
 
 def _strata(
-    systems: Sequence[str],
-    documents: Sequence[str],
-    human: Array,
-    groups: Groups,
-    told: Told,
+    systems: Sequence[str], documents: Sequence[str], human: Array, groups: Groups, told: Told
 ) -> tuple[Index, tuple[str, ...]]:
     if groups.strata:
         labels = [groups.strata.get(one, "") for one in documents]
@@ -263,8 +259,7 @@ def groups_of(
         f"{where} > families: {shown(name)} is no rated system; correct its spelling or remove it"
         for name in sorted(set(design.families) - set(authors))
     ]
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     return Groups(labels["strata"], labels["cluster"], dict(design.families))
 
 

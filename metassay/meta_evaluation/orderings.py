@@ -218,8 +218,7 @@ def _preferred(values: Array, criterion: Criterion) -> Array:
     step = values - (criterion.low + criterion.high) / 2.0
     noise = TIE * max(abs(criterion.low), abs(criterion.high))
     side = np.where(np.abs(step) <= noise, 0.0, np.sign(step))
-    preferred: Array = 0.5 + 0.5 * (-side if criterion.better == "lower" else side)
-    return preferred
+    return 0.5 + 0.5 * (-side if criterion.better == "lower" else side)
 
 
 def _recipe(scores: pd.DataFrame, texts: tuple[pd.MultiIndex, pd.MultiIndex]) -> str:

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import BadInput, raise_problems, shown
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.layouts import NO_GROUPS, Found, Groups, layout_of
 from metassay.meta_evaluation.options import MetaOptions
@@ -192,13 +192,11 @@ def _of_texts(raters: pd.DataFrame) -> pd.DataFrame:
 
 def check_criteria(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> None:
     """Raises BadInput, for all of them at once, where a criterion is not declared."""
-    unknown = sorted(set(ratings["criterion"].unique()) - set(criteria))
-    if unknown:
-        raise BadInput(
-            f"ratings: criterion {shown(name)} is not declared; add it to criteria in the"
-            " benchmark's params.yaml"
-            for name in unknown
-        )
+    raise_problems(
+        f"ratings: criterion {shown(name)} is not declared; add it to criteria in the"
+        " benchmark's params.yaml"
+        for name in sorted(set(ratings["criterion"].unique()) - set(criteria))
+    )
 
 
 def mirrored(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.DataFrame:

@@ -38,11 +38,7 @@ class Measurements(NamedTuple):
 
 
 def measure(
-    sources: pd.DataFrame,
-    parts: pd.DataFrame,
-    metrics: Sequence[Chosen],
-    *,
-    segmentation: str,
+    sources: pd.DataFrame, parts: pd.DataFrame, metrics: Sequence[Chosen], *, segmentation: str
 ) -> Measurements:
     """Measure every text by metric families, each with its options.
 

@@ -78,10 +78,7 @@ def load(kind: str, options: NetworkOptions) -> Network:
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, **given)
         weights, info = getattr(transformers, kind).from_pretrained(
-            place,
-            dtype=getattr(torch, options.dtype),
-            output_loading_info=True,
-            **given,
+            place, dtype=getattr(torch, options.dtype), output_loading_info=True, **given
         )
     except (OSError, ValueError) as error:
         remedy = "correct the model or what it is used as"

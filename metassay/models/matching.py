@@ -35,10 +35,7 @@ def without(candidate: object, reference: object) -> Match:
 
 
 def matches(
-    encoder: Encoder,
-    pairs: Sequence[Pair],
-    weigh: Weigh,
-    batch_tokens: int,
+    encoder: Encoder, pairs: Sequence[Pair], weigh: Weigh, batch_tokens: int
 ) -> Iterator[dict[int, Match]]:
     """Match every pair (of texts that are not empty); by its place, block by block.
 

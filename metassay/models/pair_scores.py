@@ -229,10 +229,6 @@ def _listed(logits: Any) -> list[list[float]]:
     return rows
 
 
-def _finite(numbers: list[float]) -> list[float] | None:
-    return numbers if all(map(math.isfinite, numbers)) else None
-
-
 def _blocks(pairs: Sequence[tuple[str, str]]) -> Iterator[list[int]]:
     """Places of pairs, shortest first, in blocks of at most _BLOCK characters, or of one pair."""
     sizes = [sum(map(len, pair)) for pair in pairs]
@@ -246,3 +242,7 @@ def _blocks(pairs: Sequence[tuple[str, str]]) -> Iterator[list[int]]:
         held += sizes[place]
     if block:
         yield block
+
+
+def _finite(numbers: list[float]) -> list[float] | None:
+    return numbers if all(map(math.isfinite, numbers)) else None

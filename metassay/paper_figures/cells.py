@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import BadInput, raise_problems, shown
 from metassay.format.numbers import missing
 from metassay.paper_figures.papers import Each, Line, Numbers, Record, Where
 
@@ -84,8 +84,7 @@ def cells_of(record: Record, tables: Tables, printed: pd.DataFrame | None) -> Ce
             problems += error.problems
         else:
             cells += [cell] if cell else []
-    if problems:
-        raise BadInput(list(dict.fromkeys(problems)))
+    raise_problems(dict.fromkeys(problems))
     there = [{cell[place] for cell in cells} for place in range(3)]
     panels, rows, columns = (
         tuple(dict.fromkeys(line.title for line in of if line.title in there[place]))

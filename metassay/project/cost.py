@@ -207,12 +207,7 @@ def refusals(
 
 
 def _add(
-    found: Plan,
-    stage: str,
-    session: Session,
-    chosen: Chosen,
-    asked: Requests,
-    texts: Iterable[str],
+    found: Plan, stage: str, session: Session, chosen: Chosen, asked: Requests, texts: Iterable[str]
 ) -> None:
     """Add what a kind asks; `texts` are what its answers are about."""
     use = chosen.record.model(chosen.options)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, collect_problems, raise_problems
 from metassay.core.kinds import is_path
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import SEGMENTATION, Benchmark, Folder, JudgeTest, SegmentTest
@@ -82,12 +82,9 @@ def _read_studies(one: Benchmark, sources: pd.DataFrame, texts: pd.DataFrame) ->
     every = pd.concat([texts[keys], writing.to_frame(index=False, name=keys)], ignore_index=True)
     problems: list[str] = []
     for study, file in one.studies.items():
-        try:
+        with collect_problems(problems):
             ingest_study(Path(file), study, one.criteria, sources, every)
-        except BadInput as error:
-            problems += error.problems
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
 
 
 def _readable(

@@ -13,7 +13,7 @@ from pathlib import Path
 from metassay import __version__
 from metassay.core import strict_yaml
 from metassay.core.atomic import whole_file
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, raise_problems
 from metassay.core.naming import name_problems
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import BESIDE_REPORTS, Shared, load
@@ -73,9 +73,7 @@ def upgrade(root: Path) -> Changes:
 def _names(root: Path) -> list[str]:
     """The folders of benchmarks/; BadInput, before anything is written, for what is no name."""
     names = sorted(one.parent.name for one in (root / BENCHMARKS).glob(f"*/{PARAMS.name}"))
-    problems = [f"{BENCHMARKS}/{line}" for line in name_problems(names, BESIDE_REPORTS)]
-    if problems:
-        raise BadInput(problems)
+    raise_problems(f"{BENCHMARKS}/{line}" for line in name_problems(names, BESIDE_REPORTS))
     return names
 
 

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 from metassay.core import strict_yaml
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, collect_problems
 from metassay.core.kinds import Chosen, choose, is_path
 from metassay.core.options import BENCHMARKS, PARAMS, Block, Options, parse
 from metassay.core.params import Benchmark, Folder, Params, load
@@ -111,10 +111,8 @@ def table_problems(tables: Path) -> list[str]:
 
 @contextmanager
 def _collected(problems: list[str]) -> Iterator[None]:
-    try:
+    with collect_problems(problems):
         yield
-    except BadInput as error:
-        problems += error.problems
 
 
 def _options(params: Params) -> list[str]:

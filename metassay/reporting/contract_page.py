@@ -12,11 +12,9 @@ import pyarrow as pa
 from metassay.meta_evaluation.evaluate import MADE
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.certificates import CERTIFICATES
-from metassay.tables.comparisons import CHANGED_DOCUMENTS, CHANGES
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.evidence import EVIDENCE
-from metassay.tables.history import HISTORY, HISTORY_MEANS
 from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD, VERDICTS
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.leaderboard import LEADERBOARD
@@ -29,7 +27,14 @@ from metassay.tables.responses import RESPONSES
 from metassay.tables.scores import MEASUREMENTS, SCORES
 from metassay.tables.segment_scores import CONFUSIONS, SEGMENT_SCORES
 from metassay.tables.sentences import SEGMENTED, SENTENCES
-from metassay.tables.sentinel import ANCHORS, DRIFT
+from metassay.tables.tracking import (
+    ANCHORS,
+    CHANGED_DOCUMENTS,
+    CHANGES,
+    DRIFT,
+    HISTORY,
+    HISTORY_MEANS,
+)
 from metassay.tables.units import UNITS
 
 TABLES: dict[str, Table] = {

@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import raise_problems
 from metassay.core.errors import shown as shown_key
 from metassay.format.frames import records
 from metassay.format.numbers import MINUS, counted, shown
@@ -109,14 +109,12 @@ def _cards(rows: list[Row]) -> dict[Metric, Card]:
         metric: {row["statistic"]: row for row in mine}
         for metric, mine in grouped(sorted(rows, key=metric_of), metric_of).items()
     }
-    problems = [
+    raise_problems(
         f"judge_cards: {shown_key(metric_label(*name))}: has no {', '.join(lacking)}; metassay run"
         " builds a benchmark's tables again"
         for name, card in made.items()
         if (lacking := _lacking(card))
-    ]
-    if problems:
-        raise BadInput(problems)
+    )
     return made
 
 
@@ -202,25 +200,21 @@ def _whole(value: float) -> str:
     """Per cent, half a point up; all or nothing only where it is all or nothing."""
     points = math.floor(100 * value + 0.5)
     if (points == 100 and value < 1) or (points == 0 and value > 0):
-        return f"{100 * value:.1f}" if 0.0005 <= value < 0.9995 else _beyond(value)
+        beyond = "> 99.9" if value > 0.5 else "< 0.1"
+        return f"{100 * value:.1f}" if 0.0005 <= value < 0.9995 else beyond
     return str(points).replace("-", MINUS)
-
-
-def _beyond(value: float) -> str:
-    return "> 99.9" if value > 0.5 else "< 0.1"
 
 
 def _reliability(rows: list[Row]) -> list[Grid]:
     if not rows:
         return []
     lines = [
-        (f"{shown(row['lowest'])} to {shown(row['highest'])}", _bin(row))
+        (
+            f"{shown(row['lowest'])} to {shown(row['highest'])}",
+            [number(row["mean"]), estimate(row, of="passed"), count(row["n"])],
+        )
         for row in sorted(rows, key=lambda row: row["bin"])
     ]
     heads = ["probability", "mean", "share that people passed", "texts"]
     caption = f"Probability and what people said, {counted(len(rows), 'bin')} of about equal size"
     return [Grid(caption, heads, lines, sort=False)]
-
-
-def _bin(row: Row) -> list[Cell]:
-    return [number(row["mean"]), estimate(row, of="passed"), count(row["n"])]

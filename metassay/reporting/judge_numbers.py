@@ -92,8 +92,7 @@ def n_asked(card: Card) -> int:
 
 def value(card: Card, name: str) -> float | None:
     """A number of the card; None where it has none."""
-    found: float | None = card[name]["value"] if name in card else None
-    return found
+    return card[name]["value"] if name in card else None
 
 
 # Every judge of a test in one row: how far it agrees with the right answers, and on what.

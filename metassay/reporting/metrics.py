@@ -414,7 +414,10 @@ def _grids(mine: list[Row]) -> list[Grid]:
     subsets = _of_kind(mine, "subset")
     if subsets:
         caption = f"Best {_TOP} in sample" if len(subsets) > _TOP else "All subsets, in sample"
-        lines = [_subset(row) for row in subsets[:_TOP]]
+        lines = [
+            (row["members"], [count(row["size"]), estimate(row, rests_on(row))])
+            for row in subsets[:_TOP]
+        ]
         grids.append(Grid(caption, ["members", "how many", "correlation"], lines))
     containing = _of_kind(mine, "containing")
     if containing:
@@ -422,10 +425,6 @@ def _grids(mine: list[Row]) -> list[Grid]:
         caption = "Mean over the ensembles that a metric is in"
         grids.append(Grid(caption, heads, [_containing(row) for row in containing]))
     return grids
-
-
-def _subset(row: Row) -> tuple[str, list[Cell]]:
-    return row["members"], [count(row["size"]), estimate(row, rests_on(row))]
 
 
 def _containing(row: Row) -> tuple[str, list[Cell]]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import raise_problems
 from metassay.metrics.describe import FAMILIES, Description
 from metassay.scoring.catalogue import descriptions
 from metassay.scoring.rubrics.metrics import rubric_descriptions
@@ -173,13 +173,11 @@ class ShownAs(NamedTuple):
     def check(self, authors: Iterable[str]) -> None:
         """BadInput if a system is shown under the name of another of these authors."""
         others = set(authors) - set(self.authors)
-        problems = [
+        raise_problems(
             f"params.yaml > shown_as > {name}: {shown!r} is another author's name; choose another"
             for name, shown in self.authors.items()
             if shown in others
-        ]
-        if problems:
-            raise BadInput(problems)
+        )
 
     def _label(self, label: str) -> str:
         """A label, or several that are joined by ` + `."""

@@ -354,7 +354,8 @@ def ranks_section(ranks: pd.DataFrame) -> Section | None:
     if ranks.empty:
         return None
     lines = records(ranks)
-    metrics, criteria = _metrics(lines), _criteria(lines)
+    metrics = _metrics(lines)
+    criteria = sorted({_scorer(row) for row in lines if row["scorer_is"] == PEOPLE}, key=key_rank)
     found = {(_scorer(row), row["author"]): row for row in lines}
     several = len({study for study, _, _ in criteria}) > 1
     groups = {"What people gave": [(_title(one, several=several), one) for one in criteria]}
@@ -400,10 +401,6 @@ def _metrics(lines: Iterable[Row]) -> list[Scorer]:
     found = ((r["metric"], r["judge"]) for r in lines if r["scorer_is"] == METRIC)
     kept = [one for one in sorted_metrics(found) if family(one[0]) != ROUGE_VARIANTS]
     return [("", metric, judge) for metric, judge in kept]
-
-
-def _criteria(lines: Iterable[Row]) -> list[Scorer]:
-    return sorted({_scorer(row) for row in lines if row["scorer_is"] == PEOPLE}, key=key_rank)
 
 
 def _any(lines: Iterable[Row], scorer: Scorer) -> Row:

@@ -54,7 +54,7 @@ def _why(row: dict[str, Any], options: CertificationOptions) -> str:
     plain = f"{COEFFICIENT_NAMES[row['coefficient']]} {short(row['value'])}"
     value = f"{plain} {short_interval(row['low'], row['high'])}".strip()
     least = short(row["corrected_low"])
-    p = _p(row)
+    p = "not tested" if missing(row["p"]) else f"adjusted {equals(row['p'])}".replace(" = ", " ")
     if row["verdict"] == CANNOT_TELL and not missing(row["p"]) and shown(row):
         return f"for {decision}, {of} are related, perhaps too weakly to be of use ({value}, {p})."
     return {
@@ -108,7 +108,3 @@ def _to_do(row: dict[str, Any]) -> str:
     enough = {MORE_SYSTEMS: of_systems, MORE_DOCUMENTS: of_documents}
     both = f"{of_systems} and {of_documents}"
     return f"{advice}: about {enough.get(row['advice'], both)} would settle it."
-
-
-def _p(row: dict[str, Any]) -> str:
-    return "not tested" if missing(row["p"]) else f"adjusted {equals(row['p'])}".replace(" = ", " ")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import raise_problems
 from metassay.core.kinds import choose, is_path, record_of
 from metassay.core.options import GIVEN, PARAMS
 from metassay.core.params import Params
@@ -49,13 +49,11 @@ def check_given(criteria: pd.DataFrame) -> None:
     `criteria`: the table, which has a row of kind `given` for each.
     """
     known, given = descriptions(), criteria.loc[criteria["kind"] == GIVEN, "metric"]
-    problems = [
+    raise_problems(
         f"scores.csv: metric {name!r} is one of Metassay's own; rename it, such as own_{name}"
         for name in given
         if name in known and known[name].family != RELEASED
-    ]
-    if problems:
-        raise BadInput(problems)
+    )
 
 
 Block = tuple[str, str]  # metrics or costly_metrics, and a name of params.yaml there

@@ -189,10 +189,7 @@ def icc(ratings: Array, weights: Array, kind: Icc) -> Array:
     residual /= (n - 1) * (k - 1)
     above, below = {
         "icc1": (between - within, between + (k - 1) * within),
-        "icc2": (
-            between - residual,
-            between + (k - 1) * residual + k * (of_raters - residual) / n,
-        ),
+        "icc2": (between - residual, between + (k - 1) * residual + k * (of_raters - residual) / n),
         "icc3": (between - residual, between + (k - 1) * residual),
         "icc1k": (between - within, between),
         "icc2k": (between - residual, between + (of_raters - residual) / n),
@@ -242,12 +239,7 @@ def mean_of_others(ratings: Array, rater: int) -> Array:
 
 
 def agreement_interval(
-    ratings: ArrayLike,
-    of: Coefficient,
-    *,
-    n: int,
-    confidence: float,
-    rng: np.random.Generator,
+    ratings: ArrayLike, of: Coefficient, *, n: int, confidence: float, rng: np.random.Generator
 ) -> Interval:
     """Percentile interval of a coefficient of ratings (raters, items), from n draws of items.
 

@@ -501,12 +501,7 @@ class RankOrder(NamedTuple):
 
 
 def rank_order(
-    x: ArrayLike,
-    y: ArrayLike,
-    coefficient: Coefficient,
-    *,
-    n_orders: int,
-    rng: np.random.Generator,
+    x: ArrayLike, y: ArrayLike, coefficient: Coefficient, *, n_orders: int, rng: np.random.Generator
 ) -> RankOrder:
     """Rank correlation of two rankings, shapes (n,), with its permutation test.
 

@@ -105,11 +105,7 @@ def disagreements(a: ArrayLike, b: ArrayLike) -> Disagreements:
 
 
 def draw_disagreements(
-    found: Disagreements,
-    *,
-    n: int,
-    rng: np.random.Generator,
-    order: Literal["largest", "uniform"],
+    found: Disagreements, *, n: int, rng: np.random.Generator, order: Literal["largest", "uniform"]
 ) -> Index:
     """Positions, ascending, of the (at most n) pairs worth annotating.
 

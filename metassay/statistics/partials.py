@@ -132,11 +132,7 @@ class Rests(NamedTuple):
 
 
 def rests_of_any_shape(
-    metrics: Sequence[Array],
-    human: Array,
-    control: Array,
-    coefficient: Coefficient,
-    layout: Layout,
+    metrics: Sequence[Array], human: Array, control: Array, coefficient: Coefficient, layout: Layout
 ) -> list[Rests]:
     """What `less_any_shape` leaves of each metric, and of people beside it.
 

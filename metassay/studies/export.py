@@ -6,23 +6,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from metassay.core.atomic import whole_folder
-from metassay.core.errors import BadInput
+from metassay.core.errors import raise_problems
 from metassay.core.naming import name_problems
 from metassay.core.visible import visible
 from metassay.core.work import owner_alone
 from metassay.studies import key
 from metassay.studies.drawing import assigned, chosen, ids
-from metassay.studies.record import (
-    Draft,
-    Form,
-    Format,
-    Item,
-    Made,
-    SheetRow,
-    Shown,
-    Study,
-    Target,
-)
+from metassay.studies.record import Draft, Form, Format, Item, Made, SheetRow, Shown, Study, Target
 
 SHEETS = "sheets"
 
@@ -89,8 +79,7 @@ def _check(made: Made, design: Design) -> None:
             "nothing is left to rate with these choices; "
             + ("; ".join(made.notes) if made.notes else "choose another form, or other metrics")
         )
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
 
 
 def _without_repeats(drafts: Sequence[Draft]) -> list[Draft]:

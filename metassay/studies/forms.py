@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, raise_problems
 from metassay.core.options import Criterion
 from metassay.scoring.rubrics.ask import (
     applies,
@@ -38,15 +38,7 @@ from metassay.studies.record import (
     Shown,
     Target,
 )
-from metassay.studies.texts import (
-    Claim,
-    Written,
-    attributes,
-    inputs,
-    parts_of,
-    units_of,
-    written,
-)
+from metassay.studies.texts import Claim, Written, attributes, inputs, parts_of, units_of, written
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import FULL, REFERENCE, metric_label
 from metassay.tables.scores import SCORES
@@ -294,8 +286,7 @@ def _disagreeing(read: Reads, a: str, b: str) -> set[tuple[str, str, str]]:
             problems.append(
                 f"--only-disagreements: {name!r} does not say which text is better; name another"
             )
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     rows = pd.MultiIndex.from_frame(scores[["author", "doc_id"]]).unique()
     authors, documents = (sorted(set(rows.get_level_values(level))) for level in (0, 1))
     values = [_matrix(scores[scores["label"] == one], authors, documents, better) for one in (a, b)]

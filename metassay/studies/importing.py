@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from metassay.core.atomic import whole_file
 from metassay.core.csv_injection import inert
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import raise_problems, shown
 from metassay.core.work import owner_alone
 from metassay.studies.key import FILE, Key, KeyRow, digest
 from metassay.studies.record import Answer, Form, Format, Returned, Target
@@ -66,8 +66,7 @@ def read_files(files: Sequence[Path], formats: Sequence[Format]) -> list[Returne
             problems.add(Place(file.name), "is no sheet", f"name files that end in {known}")
         else:
             rows += of[0].read(file, problems)
-    if problems:
-        raise BadInput(problems.lines())
+    raise_problems(problems.lines())
     return rows
 
 
@@ -92,8 +91,7 @@ def imported(rows: Sequence[Returned], key: Key, form: Form, *, partial: bool) -
         for column, value in _values(row, key.rows[name], problems):
             values[rater, name, column] = value
         _check_unasked(row, key.rows[name], columns, problems)
-    if problems:
-        raise BadInput(problems.lines())
+    raise_problems(problems.lines())
     ratings = [one for rater in sent for one in _ratings(rater, key, form, values)]
     asked = sum(len(key.rows[name].asked) for mine in sent.values() for name in mine)
     answered = sum(value is not None for value in values.values())

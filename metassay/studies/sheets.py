@@ -17,7 +17,7 @@ from pathlib import Path
 from metassay.core.csv_injection import inert, restored
 from metassay.core.errors import shown
 from metassay.studies.record import Format, Item, Question, Returned, Sheet, SheetRow, Shown
-from metassay.tabular.decoding import csv_lines, decode, finite_number, read_bytes
+from metassay.tabular.decoding import csv_lines, finite_number, read_text
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import separator_of
 
@@ -237,8 +237,7 @@ def _write(sheet: Sheet, folder: Path) -> list[str]:
 
 
 def _read(path: Path, problems: Findings) -> list[Returned]:
-    data = read_bytes(path, problems, remedy=_REMEDY)
-    text = decode(data, path, problems) if data is not None else None
+    text = read_text(path, problems, remedy=_REMEDY)
     if text is None:
         return []
     return returned(csv_lines(text, path.name, problems, separator_of(text)), problems)

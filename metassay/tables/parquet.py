@@ -8,6 +8,7 @@ first offending key, never a text.
 """
 
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from metassay.core.atomic import whole_file
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import BadInput, collect_problems, raise_problems, shown
 from metassay.tables.parquet_file import load
 
 SIGNIFICANT_DIGITS = 12
@@ -105,13 +106,11 @@ def read(table: Table, *paths: Path) -> pd.DataFrame:
         for path in paths
         if path.suffix != ".parquet" and path.is_file()
     ]
-    for file in (file for path in paths for file in _files(path)):
-        try:
+    files = [[one] if one.suffix == ".parquet" else sorted(one.glob("*.parquet")) for one in paths]
+    for file in chain.from_iterable(files):
+        with collect_problems(problems, f"{table.name}: "):
             pieces.append(_read_one(table, file))
-        except BadInput as error:
-            problems += [f"{table.name}: {problem}" for problem in error.problems]
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     rows = pa.concat_tables(pieces) if pieces else table.schema.empty_table()
     return _to_frame(_validated(table, rows, ", ".join(map(str, paths)), f"; {_AGAIN}"))
 
@@ -119,10 +118,6 @@ def read(table: Table, *paths: Path) -> pd.DataFrame:
 def read_file(table: Table, file: Path) -> pd.DataFrame:
     """Read one file of any name, such as one in DVC's cache, and validate; else as `read`."""
     return _to_frame(_validated(table, _read_one(table, file), str(file), f"; {_AGAIN}"))
-
-
-def _files(path: Path) -> list[Path]:
-    return [path] if path.suffix == ".parquet" else sorted(path.glob("*.parquet"))
 
 
 def _read_one(table: Table, file: Path) -> pa.Table:
@@ -168,9 +163,8 @@ def _to_arrow(table: Table, frame: pd.DataFrame, where: str) -> pa.Table:
         except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError):
             kinds = sorted({type(value).__name__ for value in frame[name]})
             wrong[name] = f"must be {column.type}, has {kinds}"
-    if absent or wrong:
-        problems = (absent | wrong).items()
-        raise BadInput(f"{table.name}: {where}: column {name!r} {what}" for name, what in problems)
+    problems = (absent | wrong).items()
+    raise_problems(f"{table.name}: {where}: column {name!r} {what}" for name, what in problems)
     return pa.table(arrays, schema=_any_null(table))
 
 
@@ -217,13 +211,12 @@ def _validated(table: Table, rows: pa.Table, where: str, remedy: str = "") -> pa
         if pa.types.is_list(column.type):
             wrong[f"{name!r} holds a null"] = _with_null_inside(rows[name])
         if column.type == pa.float64():
-            wrong[f"{name!r} is no finite number"] = ~_finite_or_null(rows[name])
+            finite = pc.fill_null(pc.is_finite(rows[name]), fill_value=True)
+            wrong[f"{name!r} is no finite number"] = ~finite.to_numpy()
     wrong["the key is there twice"] = keys.duplicated().to_numpy()
-    problems = [
+    raise_problems(
         _problem(table, where, what, keys, bad) + remedy for what, bad in wrong.items() if bad.any()
-    ]
-    if problems:
-        raise BadInput(problems)
+    )
     return rows.cast(table.schema).sort_by([(name, "ascending") for name in table.key])
 
 
@@ -231,11 +224,6 @@ def _with_null_inside(lists: pa.ChunkedArray) -> Mask:
     found = np.zeros(len(lists), dtype=bool)
     if any(chunk.flatten().null_count for chunk in lists.chunks):
         found[:] = [value is not None and None in value for value in lists.to_pylist()]
-    return found
-
-
-def _finite_or_null(reals: pa.ChunkedArray) -> Mask:
-    found: Mask = pc.fill_null(pc.is_finite(reals), fill_value=True).to_numpy()
     return found
 
 

@@ -148,10 +148,15 @@ def parse_json(text: str, at: Place, problems: Findings) -> Any:
     return UNREAD
 
 
+def read_text(path: Path, problems: Findings, *, remedy: str) -> str | None:
+    """The whole text file; None, with a problem, if it cannot be one or is not UTF-8."""
+    data = read_bytes(path, problems, remedy=remedy)
+    return None if data is None else decode(data, path, problems)
+
+
 def load_json(path: Path, problems: Findings, *, remedy: str) -> Any:
     """The value of a JSON file, or UNREAD with a problem."""
-    data = read_bytes(path, problems, remedy=remedy)
-    text = decode(data, path, problems) if data is not None else None
+    text = read_text(path, problems, remedy=remedy)
     return UNREAD if text is None else parse_json(text, Place(path.name), problems)
 
 

@@ -480,7 +480,8 @@ def _sheet(
         notes.append(f"{at.kind} {at.row}, a title")
     at, header = first.pop(0)
     if at.row in across and first:
-        header = [_both(*names) for names in zip(header, first.pop(0)[1], strict=True)]
+        both = [map(str.strip, pair) for pair in zip(header, first.pop(0)[1], strict=True)]
+        header = [" - ".join(dict.fromkeys(filter(None, pair))) for pair in both]
     # Excel writes empty columns at the end as long as anything was ever there.
     below = [_filled(cells) for _, cells in first]
     width = max([_filled(header), *(n for n in below if n <= len(header))])
@@ -508,11 +509,6 @@ def _is_title(first: Sequence[str], second: Sequence[str]) -> bool:
     names = [cell.strip() for cell in second if cell.strip()]
     alone = sum(bool(cell.strip()) for cell in first) == 1
     return alone and len(set(names)) > 1 and not any(map(seems_a_number, names))
-
-
-def _both(above: str, name: str) -> str:
-    above, name = above.strip(), name.strip()
-    return f"{above} - {name}" if above and name and above != name else above or name
 
 
 def _body(

@@ -35,10 +35,7 @@ def read_names(pattern: str, columns: Sequence[str], keys: Keys) -> Named:
 
 
 def guessed_names(
-    columns: Sequence[str],
-    keys: Keys,
-    roles: Collection[str],
-    allowed: Collection[str],
+    columns: Sequence[str], keys: Keys, roles: Collection[str], allowed: Collection[str]
 ) -> tuple[str, Named]:
     """The form that all of these columns' names have, and what they say; ("", {}) if none.
 

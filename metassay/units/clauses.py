@@ -31,10 +31,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-import pandas as pd
-
 from metassay.core.options import Options
-from metassay.llm.needs import Resources
 from metassay.text.citations import GROUP, parse
 from metassay.text.patterns import Patterns
 from metassay.text.tokens import content_tokens
@@ -163,13 +160,7 @@ def _covers(found: list[str], statement: str) -> bool:
     return need <= have
 
 
-def _take_apart(
-    parts: pd.DataFrame,
-    sources: pd.DataFrame,
-    options: Options,  # noqa: ARG001
-    resources: Resources,  # noqa: ARG001
-) -> Decomposed:
-    return Decomposed(units_of(parts, sources, clauses))
-
-
-KIND = Decomposition(options=Options, take_apart=_take_apart)
+KIND = Decomposition(
+    options=Options,
+    take_apart=lambda parts, sources, *_: Decomposed(units_of(parts, sources, clauses)),
+)

@@ -9,9 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Annotated, Any
 
-from pydantic import AfterValidator
-
-from metassay.core.options import Name
+from metassay.core.options import Name, without
 from metassay.tables.names import FULL
 from metassay.text.sentences import sentences
 from metassay.text.spans import Span
@@ -21,13 +19,8 @@ from metassay.units.record import OK, Divided, Part, Text
 _WAYS = ("exact", "loose", "fuzzy")
 
 
-def _facet(name: str) -> str:
-    if name == FULL:
-        raise ValueError(f"{FULL!r} is the whole text; choose another name")
-    return name
-
-
-Facet = Annotated[Name, AfterValidator(_facet)]
+_IS_WHOLE = f"{FULL!r} is the whole text; choose another name"
+Facet = Annotated[Name, without(lambda name: _IS_WHOLE if name == FULL else None)]
 
 
 def each_once(facets: Sequence[Any]) -> Sequence[Any]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import raise_problems
 from metassay.core.options import Name
 from metassay.llm.messages import ChatRequest, Message
 from metassay.llm.needs import Requests, Resources
@@ -113,8 +113,7 @@ def _examples(prompt: Prompt, options: LlmFacetOptions, answer: type[Answer]) ->
     for number, example in enumerate(shown, start=1):
         if problem := _example_problem(example["items"], answer):
             problems.append(f"{prompt.file} > examples > {number} > items: {problem}")
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     return [turn for one in shown for turn in _turns(prompt, options, one["items"])]
 
 

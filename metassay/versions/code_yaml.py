@@ -19,7 +19,7 @@ import yaml
 
 from metassay.core import strict_yaml
 from metassay.core.atomic import whole_file
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, collect_problems, raise_problems
 from metassay.core.kinds import choose, is_path
 from metassay.core.options import BENCHMARKS, PARAMS, parse
 from metassay.core.params import Benchmark, Folder, load
@@ -78,13 +78,10 @@ def versions(root: Path) -> Versions:
     found: Versions = {block: {} for block in (STAGES, *BLOCKS, *JOINT)}
     problems: list[str] = []
     for block, name in wanted:
-        try:
+        with collect_problems(problems):
             found[block][name] = _version(root, code, block, name)
-        except BadInput as error:
-            problems += error.problems
     code.kept.save()
-    if problems:
-        raise BadInput(list(dict.fromkeys(problems)))
+    raise_problems(dict.fromkeys(problems))
     return found
 
 
@@ -279,8 +276,7 @@ def _files(root: Path, code: Code, files: Iterable[Path], where: str) -> str:
             lines.append(f"{short} {code.content(path)}")
         else:
             problems.append(f"{where}: reads {short}, which is not there; add the file")
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     return hash_of(sorted(lines)) if lines else ""
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from metassay.core.errors import BadInput
 from metassay.core.options import parse
-from metassay.judges.nli import NliOptions
-from metassay.judges.nli_answers import (
+from metassay.judges.nli import (
+    NliOptions,
     hangs,
     labels_of,
     meaning,

@@ -12,7 +12,7 @@ import pytest
 
 from metassay.judges.llm import LlmJudge
 from metassay.judges.protocol import Judgment, Pair
-from metassay.llm.completion import answer
+from metassay.llm.http import answer
 from metassay.llm.messages import ChatRequest, Reply
 from tests.judges.llm_setup import DECODING, PROMPTS, options, pair
 

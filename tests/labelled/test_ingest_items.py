@@ -4,7 +4,7 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.datasets import readers
-from metassay.datasets.readers import ITEM_READERS, READERS, item_reader_of, reader_of
+from metassay.datasets.readers import ITEM_READERS, READERS, reader_of
 from metassay.labelled.ingest import INSTRUMENTS, ingest_items, majority
 from metassay.labelled.records import ItemRow, Items, LabelRow, VerdictRow
 from metassay.labelled.types import (
@@ -42,7 +42,7 @@ def ingested(monkeypatch, tmp_path):
     """Ingest these items, as a reader of the name `wice` would have given them."""
 
     def run(items, *, options=TWO, judges=()):
-        monkeypatch.setattr("metassay.labelled.ingest.item_reader_of", lambda _: lambda _: items)
+        monkeypatch.setattr("metassay.labelled.ingest.reader_of", lambda *_: lambda _: items)
         test = chosen_test("nli", options, where="benchmarks/x/params.yaml")
         return ingest_items(test, "wice", tmp_path, dataset="set", judges=judges)
 
@@ -192,7 +192,7 @@ def test_subsets_and_samples():
 def test_readers_give_what_their_index_says():
     assert not set(READERS) & set(ITEM_READERS)
     for name in ITEM_READERS:
-        assert item_reader_of(name).__annotations__["return"] is Items
+        assert reader_of(name, ITEM_READERS).__annotations__["return"] is Items
     for name in READERS:
         assert reader_of(name).__annotations__["return"] is Rows
     assert readers.__doc__

@@ -10,12 +10,7 @@ import pandas as pd
 import pytest
 
 from metassay.core.params import load as load_params
-from metassay.datasets.readers import (
-    ITEM_READERS,
-    SENTENCE_READERS,
-    item_reader_of,
-    sentence_reader_of,
-)
+from metassay.datasets.readers import ITEM_READERS, SENTENCE_READERS, reader_of
 from metassay.labelled.ingest import ingest_items
 from metassay.labelled.readers import entailment, sentences, wice
 from metassay.labelled.records import DocumentRow, ItemRow, Items
@@ -27,7 +22,7 @@ from tests.support.labelled import SECRET, ingested, problems, put, sound
 
 @pytest.mark.parametrize("name", sorted(ITEM_READERS | SENTENCE_READERS))
 def test_an_empty_folder_is_told_by_every_reader(tmp_path: Path, name: str) -> None:
-    read = (item_reader_of if name in ITEM_READERS else sentence_reader_of)(name)
+    read = reader_of(name, ITEM_READERS | SENTENCE_READERS)
     assert problems(read(tmp_path))
 
 

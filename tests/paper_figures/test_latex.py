@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from metassay.paper_figures.cells import Cell, Cells
-from metassay.paper_figures.draw import draw_paper
-from metassay.paper_figures.markup import to_latex
+from metassay.paper_figures.draw import draw_paper, to_latex
 from metassay.paper_figures.papers import Record
 from tests.paper_figures.invented import every_form, project
 

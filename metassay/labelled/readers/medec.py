@@ -14,15 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from metassay.core.errors import shown
-from metassay.labelled.records import (
-    ENTAILED,
-    NOT_ENTAILED,
-    ItemRow,
-    Items,
-    Label,
-    files,
-    hash_of,
-)
+from metassay.labelled.records import ENTAILED, NOT_ENTAILED, ItemRow, Items, Label, files, hash_of
 from metassay.tabular.decoding import Record, csv_records
 from metassay.tabular.rows import Place
 

@@ -10,7 +10,7 @@ from metassay.core.errors import shown
 from metassay.core.options import Options
 from metassay.datasets.own_data import Filled, Key
 from metassay.labelled.records import Documents, files, of_sentences, parsed_lines
-from metassay.tabular.decoding import decode, read_bytes
+from metassay.tabular.decoding import read_text
 from metassay.tabular.rows import Place
 
 SEE = "docs/segmentation-tests.md has the format"
@@ -81,8 +81,7 @@ def read_pubmed_rct(folder: Path) -> Documents:
     found = Documents()
     remedy = f"put test.txt or another split there; {SEE}"
     for path in files(folder, "*.txt", found.problems, remedy):
-        data = read_bytes(path, found.problems, remedy=SEE)
-        text = None if data is None else decode(data, path, found.problems)
+        text = read_text(path, found.problems, remedy=SEE)
         if text is not None:
             _add_abstracts(path.name, text, found)
     return found

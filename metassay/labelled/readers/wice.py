@@ -23,7 +23,7 @@ from metassay.labelled.records import (
     files,
     parsed_lines,
 )
-from metassay.tabular.decoding import UNREAD, decode, parse_json, read_bytes
+from metassay.tabular.decoding import UNREAD, load_json
 from metassay.tabular.rows import Place
 
 CLAIMS = "oracle_claim_*.jsonl"
@@ -88,9 +88,7 @@ def _add_claims(path: Path, items: Items) -> None:
 
 def _add_scores(path: Path, items: Items) -> None:
     at, problems = Place(path.name), items.problems
-    data = read_bytes(path, problems, remedy=_AGAIN)
-    text = decode(data, path, problems) if data is not None else None
-    scores: Any = UNREAD if text is None else parse_json(text, at, problems)
+    scores: Any = load_json(path, problems, remedy=_AGAIN)
     if scores is UNREAD:
         return
     if not isinstance(scores, dict):

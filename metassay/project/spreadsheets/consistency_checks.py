@@ -115,7 +115,8 @@ def _systems(rows: Rows, at: Place, warnings: Findings) -> None:
     """Systems that nobody rated, or that may be people; documents that have one text each."""
     texts = [one for one in rows.texts if not is_reference(one.author)]
     systems = sorted({one.author for one in texts})
-    for name in _unrated(rows, systems):
+    rated = {one.author for one in rows.ratings}
+    for name in (one for one in systems if rated and one not in rated):
         what = f"system {shown(name)} has no ratings, and others do"
         warnings.add(at, what, "if it is no system, say which columns or rows are")
     for name in (one for one in systems if called(one, HUMAN)):
@@ -124,8 +125,3 @@ def _systems(rows: Rows, at: Place, warnings: Findings) -> None:
     if len(systems) > 1 and len({one.doc_id for one in texts}) == len(texts):
         what = "no document has texts of two systems, so none are compared on the same documents"
         warnings.add(at, what, "if another column names the documents, say --columns doc=COLUMN")
-
-
-def _unrated(rows: Rows, systems: Sequence[str]) -> Iterator[str]:
-    rated = {one.author for one in rows.ratings}
-    return (name for name in systems if rated and name not in rated)

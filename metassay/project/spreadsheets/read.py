@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import BadInput, raise_problems, shown
 from metassay.core.naming import LONGEST, name_problem, words_problem
 from metassay.core.options import Criterion, Design
 from metassay.core.params import bad_criteria
@@ -75,8 +75,7 @@ def read_all(asked: Asked) -> Found:
     said = said_columns(asked.columns, asked.files, problems)
     pairs = [one.rpartition("=")[::2] for one in asked.scales]
     scales = said_scales(pairs, "--", problems)
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     sheets: dict[str, Sheet] = {}
     for kind, paths in asked.files.items():
         sheet = read_sheets(paths, rows.problems, page=kind)
@@ -116,8 +115,7 @@ def read_all(asked: Asked) -> Found:
     _unknown(asked, criteria, renamed, rows.problems)
     check(rows, criteria)
     ask(rows, scales.ranges)
-    if rows.problems:
-        raise BadInput(rows.problems.lines())
+    raise_problems(rows.problems.lines())
     guessed = {name for name, one in of_criteria.items() if one.why != SAID}
     guessed |= {renamed[name] for name, one in of_metrics.items() if one.why != SAID}
     warn(rows, criteria, guessed, sheets["texts"].name)

@@ -57,14 +57,12 @@ def command(folder: Path, asked: Asked, found: Found, more: Iterable[str]) -> st
         words += _words(f"--{which}", dict.fromkeys(name for name, b in better if b == which))
     if asked.primary is not None:
         words += _words("--primary", [asked.primary])
-    words += _words("--scale", [f"{name}={_ends(found, name)}" for name in found.criteria])
+    ends = {
+        name: "<".join(_grades(found, name)) or f"{one.low:g}..{one.high:g}"
+        for name, one in found.criteria.items()
+    }
+    words += _words("--scale", [f"{name}={scale}" for name, scale in ends.items()])
     return shlex.join([*words, *more, "--yes"])
-
-
-def _ends(found: Found, criterion: str) -> str:
-    """A scale as `--scale` takes it."""
-    grades, one = _grades(found, criterion), found.criteria[criterion]
-    return "<".join(grades) if grades else f"{one.low:g}..{one.high:g}"
 
 
 def _grades(found: Found, criterion: str) -> Sequence[str]:

@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import BadInput, raise_problems, shown
 from metassay.scoring.pairing.instruments import Answers, Reals
 from metassay.scoring.pairing.measures import Measure, Question
 from metassay.scoring.pairing.questions import Questions, clashes, measures_of
@@ -150,9 +150,7 @@ def judged_scores(
     if two blocks ask the same, a judge has rows of several recipes or an answer that its question
     does not know, or pairs ask about parts that are not there.
     """
-    problems = clashes(setup.questions)
-    if problems:
-        raise BadInput(problems)
+    raise_problems(clashes(setup.questions))
     cells = cells_of(parts, units)
     asked = _asked(pairs, cells)
     losses = {

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import raise_problems, shown
 from metassay.core.options import Confidence, Draws, Options, Seed
 from metassay.metrics.describe import Description
 from metassay.scoring.aggregation.judged import ratio
@@ -33,21 +33,17 @@ def leaderboard(
 ) -> pd.DataFrame:
     """Table `leaderboard` from table `scores`, sorted by key; `descriptions` are by metric.
 
-    macro: mean over the documents where the score is defined; null if there is none. low, high:
-    percentile bootstrap of macro over all documents of `scores` (Efron and Tibshirani 1993,
-    section 13.3), each resample being the same documents for every author and metric; a resample
-    without a defined score is left out, and the interval is null with fewer than two defined
-    scores. micro: from the statistics of the documents that have them, as the metric's description
-    pools them (a ratio of sums; for BLEU, corpus BLEU); null if there is nothing to pool. What
-    failed is in neither; it is counted in n_failed. least, most: what macro could be with it, the
-    mean of the scores' bounds; null if there are none, or a score that failed has no such bound.
+    low, high: percentile bootstrap of macro over all documents of `scores` (Efron and Tibshirani
+    1993, section 13.3), each resample being the same documents for every author and metric; a
+    resample without a defined score is left out, and the interval is null with fewer than two
+    defined scores. micro: from the statistics of the documents that have them, as the metric's
+    description pools them (a ratio of sums; for BLEU, corpus BLEU). least, most: the mean of the
+    scores' bounds. LEADERBOARD says the rest.
 
     Raises BadInput if the scores of one part, metric and judge have several recipes, or if a
     metric has no description.
     """
-    problems = _problems(scores, descriptions)
-    if problems:
-        raise BadInput(problems)
+    raise_problems(_problems(scores, descriptions))
     if scores.empty:
         return empty(LEADERBOARD)
     ordered = scores.sort_values([*_KEY, "doc_id"], ignore_index=True)

@@ -1,16 +1,10 @@
 """Judgments of rubrics to scores, as table `criteria` says.
 
-A criterion of a text has one score: the grade, or its share of the highest level, or the number of
-penalties. Where a document has several references, it is the best of the grades held against each,
-or their mean. `penalties` is the sum of all penalties, `overall` the weighted mean of the scales
-(weights renormalised over those that were scored), or the sum as it is printed.
-
-The rule for missing answers is the same for all: a value is null as long as an answer that could
-change it is missing, because criteria are not alike, and a mean over some of them is another
-measure. n_expected is how many criteria should be answered (1 of a criterion by itself), n_failed
-how many are not. `low` and `high` are the least and the greatest value that the missing answers
-allow, exactly, also where it is not known whether the reference has a part, and thus whether a
-criterion counts. `high` is null where a criterion without a cap failed.
+docs/rubrics.md says what a score is, and what counts and is missing: a value is null as long as an
+answer that could change it is missing. n_expected is how many criteria should be answered (1 of a
+criterion by itself), n_failed how many are not. `low` and `high` are the least and the greatest
+value that the missing answers allow, exactly, also where it is not known whether the reference has
+a part, and thus whether a criterion counts.
 """
 
 import json
@@ -19,14 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.core.errors import BadInput
-from metassay.scoring.aggregation.judged import (
-    Flags,
-    Integers,
-    places_in,
-    signature,
-    together,
-)
+from metassay.core.errors import BadInput, raise_problems
+from metassay.scoring.aggregation.judged import Flags, Integers, places_in, signature, together
 from metassay.scoring.pairing.instruments import Reals
 from metassay.statistics.subsets import least_maximum, least_mean, least_minimum, least_sum
 from metassay.tables.names import FULL
@@ -115,8 +103,7 @@ def rubric_scores(
                 for metric, recipe in zip(found["metric"], found.pop("of"), strict=True)
             ]
             scores.append(found.assign(judge=str(judge), recipe=recipes))
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     return together(scores)
 
 
@@ -241,10 +228,7 @@ def _combined(parts: _Ends, weights: Reals, combines: str) -> tuple[Reals, Reals
     """Ends of what several criteria make: their sum, weighted mean, or the sum as printed."""
     low, high, sure, there = parts
     if combines == "renormalised":
-        return (
-            least_mean(low, weights, sure, there),
-            -least_mean(-high, weights, sure, there),
-        )
+        return (least_mean(low, weights, sure, there), -least_mean(-high, weights, sure, there))
     share = weights / len(weights) if combines == "printed" else np.ones(len(weights))
     most = np.where(there, high * share[:, None], 0.0).sum(axis=0)
     nothing = ~there.any(axis=0)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import raise_problems, shown
 from metassay.scoring.pairing.evidence import CITING, Document, Unit, text_or_why
 from metassay.scoring.pairing.questions import Questions
 from metassay.tables.checks import without_further_references
@@ -156,8 +156,7 @@ def _check(
     methods = sorted(alignments["method"].unique())
     if len(methods) > 1:
         problems.append(f"alignments: {methods} are in one table; a benchmark has one alignment")
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
 
 
 def _unmatched(

@@ -133,9 +133,7 @@ THREE_WAY = Instrument(
     Labels(("entailed", "neutral", "contradicted")),
 )
 SAME_QUESTION = Instrument(
-    "same_question",
-    "do premise and hypothesis ask the same?",
-    Labels(("same", "different")),
+    "same_question", "do premise and hypothesis ask the same?", Labels(("same", "different"))
 )
 # Premise and hypothesis are two texts of one document; the context is what both are about.
 PREFERENCE = Instrument(

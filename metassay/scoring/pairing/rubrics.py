@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, raise_problems
 from metassay.scoring.pairing.documents import Repeats, Texts, chunks, rows_of, texts_of
 from metassay.scoring.pairing.rows import PairRows, repeats_of
 from metassay.scoring.rubrics.ask import (
@@ -62,8 +62,7 @@ def rubric_pairs(
     and that is no facet, or if an attribute that should have items has something else.
     """
     problems = list(_unknown_parts(parts, rubric, facets))
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     rows, fitting, odd = PairRows(), 0, defaultdict[str, int](int)
     # What asks the same of every document is put into words once.
     asking = [None if one.items_from else question(one, {}) for one in rubric.criteria]
@@ -82,8 +81,7 @@ def rubric_pairs(
             " leave the rubric out"
         )
     problems += [f"{line} (in {count:,} documents)" for line, count in odd.items()]
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     return rows.frame()
 
 

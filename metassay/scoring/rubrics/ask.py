@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, raise_problems
 from metassay.scoring.rubrics.record import EVERY_FACET, Conditions, Criterion, Rubric
 
 Attributes = Mapping[str, Any]
@@ -58,8 +58,7 @@ def expanded(rubric: Rubric, facets: Sequence[str]) -> Rubric:
         f"{at}: with the facets of the segmentation two are called {name!r}; rename one"
         for name in sorted({name for name in names if names.count(name) > 1})
     ]
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     return replace(rubric, criteria=tuple(criteria))
 
 

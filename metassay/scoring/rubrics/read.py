@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from metassay.core import strict_yaml
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, collect_problems, raise_problems
 from metassay.core.naming import name_problem, name_problems
-from metassay.core.options import Block, Options, Words, parse
+from metassay.core.options import Block, Options, Words, parse, without
 from metassay.scoring.rubrics.record import (
     EVERY_FACET,
     NOTHING,
@@ -49,12 +49,9 @@ def _condition(wanted: object) -> object:
     raise ValueError("must be `any` (it holds something) or a list of the values that it may have")
 
 
-def _once(names: list[str]) -> list[str]:
-    if not names or len(set(names)) < len(names):
-        raise ValueError("must have one or more, each once")
-    return names
-
-
+_once = without(
+    lambda names: "" if 0 < len(names) == len(set(names)) else "must have one or more, each once"
+)
 _Applies = dict[str, Annotated[Any, AfterValidator(_condition)]]
 
 
@@ -63,7 +60,7 @@ class CriterionBlock(Options):
 
     asks: Said
     reads: str
-    against: Annotated[list[str], BeforeValidator(_listed), AfterValidator(_once)]
+    against: Annotated[list[str], BeforeValidator(_listed), _once]
     applies: _Applies = Field(default_factory=dict)
     examples: list[Example] = Field(default_factory=list)
 
@@ -80,7 +77,7 @@ class ScaleBlock(CriterionBlock):
 class PenaltiesBlock(CriterionBlock):
     """A criterion of kind `penalties`."""
 
-    items: Annotated[list[Said], AfterValidator(_once)] | None = None
+    items: Annotated[list[Said], _once] | None = None
     items_from: Said | None = None
     cap: Annotated[Any, AfterValidator(_capped)]
     absent: Literal["worst", "no penalty"]
@@ -113,15 +110,12 @@ def load_rubric(path: Path) -> Rubric:
     criteria: list[Criterion] = []
     for name, block in file.criteria.items():
         at = f"{where} > criteria > {name}"
-        try:
+        with collect_problems(problems):
             criteria.append(_criterion(name, block, at))
-        except BadInput as error:
-            problems += error.problems
     problems += [f"{where} > {line}" for line in _names(file)]
     if not problems:
         problems += [f"{where} > {line}" for line in _together(file, criteria)]
-    if problems:
-        raise BadInput(problems)
+    raise_problems(problems)
     return Rubric(
         name=path.stem,
         title=file.title,
@@ -158,9 +152,7 @@ def _criterion(name: str, block: object, at: str) -> Criterion:
     rest: Block = {key: value for key, value in block.items() if key != "kind"}
     read = _scale if kind == "scale" else _penalties
     criterion = read(name, rest, at)
-    problems = [f"{at} > {line}" for line in (*_reading(criterion), *_examples(criterion))]
-    if problems:
-        raise BadInput(problems)
+    raise_problems(f"{at} > {line}" for line in (*_reading(criterion), *_examples(criterion)))
     return criterion
 
 
@@ -192,8 +184,7 @@ def _levels_problem(names: list[str]) -> str:
 
 def _penalties(name: str, block: Block, at: str) -> Criterion:
     penalties = parse(PenaltiesBlock, block, where=at)
-    if problems := [f"{at} > {line}" for line in _cap_problems(penalties)]:
-        raise BadInput(problems)
+    raise_problems(f"{at} > {line}" for line in _cap_problems(penalties))
     items, cap = penalties.items, penalties.cap
     if cap == "items" and items is not None:
         cap = len(items)

@@ -9,15 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from metassay.text.edits.wording import (
-    FILE,
-    LEAD_IN,
-    in_case_of,
-    replaced,
-    table,
-    tidy,
-    without,
-)
+from metassay.text.edits.wording import FILE, LEAD_IN, in_case_of, replaced, table, tidy, without
 from metassay.text.patterns import Patterns
 from metassay.text.vocabulary import Group, Half, Term, as_key, groups, half, terms
 from metassay.text.vocabulary.inflection import BASE, ING, PARTICIPLE, PAST, THIRD, verb_forms

@@ -16,9 +16,9 @@ from metassay.format.frames import records
 from metassay.format.numbers import counted
 from metassay.statistics.changes import Flipped, fewest, mean_interval, sign_flip_test
 from metassay.statistics.exact_sums import Array, Mask, mean_without_gaps
-from metassay.tables.comparisons import CHANGED_DOCUMENTS, CHANGES
 from metassay.tables.names import FULL
 from metassay.tables.parquet import as_written, empty
+from metassay.tables.tracking import CHANGED_DOCUMENTS, CHANGES
 from metassay.tracking.comparison.causes import Cause, causes
 from metassay.tracking.comparison.sides import Side
 from metassay.tracking.options import ComparisonOptions
@@ -281,10 +281,10 @@ def differences(
     return _compared(left, right, better, Rule(options, looked_at))
 
 
-def between_systems(
+def compare_systems(
     side: Side, one: str, other: str, options: ComparisonOptions, *, parts: bool = False
-) -> Differences:
-    """Compare two systems of a side on the same documents; a row's author is `other`.
+) -> "Comparison":
+    """Compare two systems of one state on the same documents; a row's author is `other`.
 
     `regressed` then means that `other` is worse than `one`. Raises BadInput for unknown ones.
     """
@@ -300,7 +300,9 @@ def between_systems(
     left = scores[scores["author"] == one].assign(author=other)
     right = scores[scores["author"] == other]
     better = side.leaderboard.set_index(ROW)["better"]
-    return _compared(left, right, better, Rule(options, 1))
+    found = _compared(left, right, better, Rule(options, 1))
+    none = changed_certificates(side, side)
+    return Comparison(side.benchmark, one, other, True, found, None, none, ((), side.changed))
 
 
 def _scores(side: Side, *, parts: bool) -> pd.DataFrame:
@@ -415,15 +417,6 @@ def compare(
         changed_certificates(before, after),
         (before.changed, after.changed),
     )
-
-
-def compare_systems(
-    side: Side, one: str, other: str, options: ComparisonOptions, *, parts: bool = False
-) -> Comparison:
-    """Compare two systems of one state; arguments and errors as of `between_systems`."""
-    found = between_systems(side, one, other, options, parts=parts)
-    none = changed_certificates(side, side)
-    return Comparison(side.benchmark, one, other, True, found, None, none, ((), side.changed))
 
 
 def changed_certificates(before: Side, after: Side) -> pd.DataFrame:

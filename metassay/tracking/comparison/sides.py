@@ -16,7 +16,7 @@ from pathlib import Path
 import pandas as pd
 
 from metassay.core.disk import refusal
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import BadInput, raise_problems, shown
 from metassay.core.options import BENCHMARKS
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.leaderboard import LEADERBOARD
@@ -186,11 +186,10 @@ def _of_tables(folder: Path, name: str, benchmark: str) -> Side:
         if not one.is_file():
             remedy = f"`metassay run {benchmark}` makes it, `dvc pull` brings it"
             absent.append(f"{name}: {one} is not there; {remedy}")
-        elif made and _hash(one) != made[_path(benchmark, table)]:
+        elif made and _md5(one) != made[_path(benchmark, table)]:
             remedy = f"`metassay run {benchmark}` there"
             problems.append(f"{one} is not the one that {at} beside it names; {remedy}")
-    if problems or absent:
-        raise BadInput([*problems, *absent])
+    raise_problems([*problems, *absent])
     there = {key: one if one.is_file() else None for key, one in files.items()}
     side = _side(name, benchmark, lock, there)
     if lock is None:
@@ -238,7 +237,7 @@ def _path(benchmark: str, table: Table) -> str:
     return (TABLES / benchmark / f"{table.name}.parquet").as_posix()
 
 
-def _hash(file: Path) -> str:
+def _md5(file: Path) -> str:
     return hashlib.md5(file.read_bytes(), usedforsecurity=False).hexdigest()
 
 

@@ -117,7 +117,7 @@ def _changes(outcome: Outcome) -> Section:
         " times. Verdicts come from a paired test on these documents, adjusted for all rows"
         " together: if nothing but luck differs, any row at all is called regressed, improved or"
         " changed by chance in at most 5 % of runs (1 less params.yaml > comparison > confidence)."
-        " Intervals are each row’s own.",
+        " Intervals are each row’s own."
     ]
     first = [v for v in (REGRESSED, IMPROVED, CHANGED) if by_verdict[v]]
     grids = [Grid(v, _HEADS, [_row(outcome, row) for row in by_verdict[v]]) for v in first]

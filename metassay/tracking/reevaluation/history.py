@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.tables.history import HISTORY, HISTORY_MEANS
 from metassay.tables.names import FULL
 from metassay.tables.parquet import Table, as_written, empty, write
+from metassay.tables.tracking import HISTORY, HISTORY_MEANS
 from metassay.tracking.comparison.differences import ROW
 from metassay.tracking.reevaluation.outcome import Outcome
 from metassay.tracking.sentinel.files import read_kept

@@ -15,9 +15,9 @@ from metassay.core.errors import BadInput
 from metassay.core.options import BENCHMARKS
 from metassay.format.frames import records
 from metassay.format.numbers import counted, equals, shown, shown_interval
-from metassay.tables.comparisons import CHANGED_DOCUMENTS, CHANGES
 from metassay.tables.names import FULL, metric_label
 from metassay.tables.parquet import empty
+from metassay.tables.tracking import CHANGED_DOCUMENTS, CHANGES
 from metassay.tracking.comparison.causes import Cause
 from metassay.tracking.comparison.differences import (
     CHANGED,

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, collect_problems
 from metassay.core.kinds import Chosen, choose
 from metassay.core.options import PARAMS
 from metassay.core.params import Benchmark, Folder, JudgeTest, Params, load
@@ -31,7 +31,7 @@ from metassay.llm.session import SENTINEL, Session
 from metassay.tables import parquet
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS
-from metassay.tables.sentinel import ANCHORS
+from metassay.tables.tracking import ANCHORS
 from metassay.tracking.options import SentinelOptions, sentinel_options
 from metassay.tracking.sentinel import files
 from metassay.tracking.sentinel.anchors import (
@@ -125,11 +125,9 @@ def judges_asked(params: Params, folder: Folder, judge: str | None) -> list[str]
     found: list[str] = []
     problems: list[str] = []
     for name in folder.judges:
-        try:
+        with collect_problems(problems):
             _chosen_judge(params, name)
             found.append(name)
-        except BadInput as error:
-            problems += error.problems
     if not found:
         raise BadInput(problems or f"{where} there is none")
     return found
@@ -182,7 +180,8 @@ def fix(
             " the watch begins anew"
         )
     judgments = _table(benchmark, JUDGMENTS, judge)
-    drawn = draw(items_of(_pairs_of(folder), judgments), anchors, seed)
+    asked = [_table(benchmark, PAIRS, name) for name in files_in(folder, PAIRS.name)]
+    drawn = draw(items_of(pd.concat(asked, ignore_index=True), judgments), anchors, seed)
     (recipe, *others) = sorted(judgments["recipe"].unique())
     texts = drawn[list(PAIRS.columns)]
     begun = files.salt(benchmark, judge, f"fix {anchors} {seed}", now)
@@ -206,12 +205,6 @@ def fix(
     parquet.write(ANCHORS, made, file)
     files.finished(benchmark, judge)
     return Fixed(judge, file, made, spent)
-
-
-def _pairs_of(folder: Folder) -> pd.DataFrame:
-    # All that its judges are asked, as the last run left it.
-    names = files_in(folder, PAIRS.name)
-    return pd.concat([_table(folder.name, PAIRS, name) for name in names], ignore_index=True)
 
 
 def _table(benchmark: str, which: parquet.Table, name: str) -> pd.DataFrame:
@@ -259,16 +252,10 @@ def _check(made: pd.DataFrame, judge: str, lacking: Failed, options: SentinelOpt
 
 @dataclass(frozen=True)
 class DriftResult:
-    """One check of one judge; a row of table `drift`.
+    """One check of one judge: a row of table `drift`, whose columns say what the fields are.
 
-    `anchors` were asked, `answered` of them have a verdict today, `failed` have none: these are
-    unknown and in no other number. `changed` have another verdict than the stored one; `expected`
-    is how many would, and `high` the most that may be chance, from repeated judging. `shift` is
-    the answers that went up (towards the first label, such as `entailed`, or a higher grade) less
-    those that went down, which may be chance from `shift_low` to `shift_high`. All of these are
-    None where the state is neither `alarm` nor `no alarm`. `false_alarm` is the stated rate per
-    check of one judge. `why` says in a plain sentence what was found and what to do: keys and
-    numbers alone.
+    The numbers from `changed` to `p_shift` are None where the state is neither `alarm` nor `no
+    alarm`. `why` says in a plain sentence what was found and what to do: keys and numbers alone.
     """
 
     benchmark: str

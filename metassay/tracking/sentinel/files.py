@@ -23,7 +23,7 @@ from metassay.core.options import BENCHMARKS
 from metassay.scoring.pairing.rows import pair_id
 from metassay.tables.pairs import PAIRS
 from metassay.tables.parquet import Table, empty, read, write
-from metassay.tables.sentinel import ANCHORS, DRIFT
+from metassay.tables.tracking import ANCHORS, DRIFT
 
 WORK = Path(".work/sentinel")
 TABLES_FOLDER = Path("data/tables")

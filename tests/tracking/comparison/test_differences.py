@@ -9,8 +9,8 @@ from metassay.core.errors import BadInput
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tracking.comparison.differences import (
     Differences,
-    between_systems,
     changed_certificates,
+    compare_systems,
     differences,
 )
 from metassay.tracking.options import ComparisonOptions
@@ -233,7 +233,7 @@ def test_the_documents_behind_a_row_are_those_that_moved_furthest() -> None:
 
 def test_two_systems_are_compared_on_the_same_documents() -> None:
     state = side(scores(lead=0.2))
-    found = between_systems(state, "lead", "longest_turn", OPTIONS).changes
+    found = compare_systems(state, "lead", "longest_turn", OPTIONS).differences.changes
     assert set(found["author"]) == {"longest_turn"}
     worse = found[found["metric"] == "rouge1"].iloc[0]
     assert worse["verdict"] == "regressed"
@@ -241,9 +241,9 @@ def test_two_systems_are_compared_on_the_same_documents() -> None:
     with pytest.raises(
         BadInput, match="'nobody' has no scores; choose from 'lead', 'longest_turn'"
     ):
-        between_systems(state, "lead", "nobody", OPTIONS)
+        compare_systems(state, "lead", "nobody", OPTIONS)
     with pytest.raises(BadInput, match="both systems are 'lead'"):
-        between_systems(state, "lead", "lead", OPTIONS)
+        compare_systems(state, "lead", "lead", OPTIONS)
 
 
 def test_certificates_with_another_verdict() -> None:

@@ -18,7 +18,7 @@ from metassay.llm.ledger import Ledger
 from metassay.llm.session import ACCOUNT, LEDGER, SENTINEL
 from metassay.tables.pairs import PAIRS
 from metassay.tables.parquet import read, write
-from metassay.tables.sentinel import ANCHORS, DRIFT
+from metassay.tables.tracking import ANCHORS, DRIFT
 from metassay.tracking.sentinel import DriftResult, check, files
 from metassay.tracking.sentinel.checking import Fixed, fix
 from tests.llm.scripted_server import Call, ScriptedServer, completion, failed, whole
