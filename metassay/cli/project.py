@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -139,11 +139,14 @@ def checked(names: list[str]) -> Params:
     params = load()
     unknown = [name for name in names if name not in params.every]
     if unknown:
-        known = ", ".join(params.every)
-        raise BadInput(
-            [f"benchmarks/: none is called {name!r}; there are: {known}" for name in unknown]
-        )
+        raise BadInput([_unknown(name, params.every) for name in unknown])
     return params
+
+
+def _unknown(name: str, there: Iterable[str]) -> str:
+    if (BENCHMARKS / name).is_dir():
+        return f"{BENCHMARKS / name / PARAMS} does not exist; bring it back, as by git"
+    return f"{BENCHMARKS}/: none is called {name!r}; there are: {', '.join(there)}"
 
 
 def refresh_code(_: argparse.Namespace) -> int:
