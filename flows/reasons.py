@@ -19,6 +19,7 @@ _REMEDIES = {
     "LockError": "wait for the other DVC to end",
     "RWLockFileCorruptedError": "delete that file while no DVC runs",
     "RWLockFileFormatError": "delete that file while no DVC runs",
+    "UnicodeDecodeError": "delete .dvc/tmp/rwlock while no DVC runs",  # of all others DVC says which
     "NotDvcRepoError": "bring back the folder .dvc (`git checkout .dvc`)",
     "ConfigError": "mend .dvc/config (`git checkout .dvc/config`)",
     "MissingParamsError": "add them; those of code.yaml come from `metassay refresh`",
@@ -68,7 +69,7 @@ def refused() -> Iterator[None]:
     try:
         yield
     # ImportError: a remote of a sort whose package is not installed.
-    except (DvcException, OSError, ImportError, sqlite3.Error) as error:
+    except (DvcException, OSError, ImportError, UnicodeDecodeError, sqlite3.Error) as error:
         raise BadInput(reason(error)) from error
 
 
