@@ -150,6 +150,11 @@ def test_a_list_that_is_no_text_is_named(tmp_path: Path) -> None:
         held.__enter__()
 
 
+def test_a_folder_in_the_place_of_dvcs_database_can_be_deleted(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"\.work/dvc .*; or delete that folder"), refused():
+        sqlite3.connect(tmp_path).close()
+
+
 def test_a_worker_that_is_killed_leaves_dvcs_list_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
