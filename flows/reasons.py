@@ -19,13 +19,15 @@ _REMEDIES = {
     "LockError": "wait for the other DVC to end",
     "RWLockFileCorruptedError": "delete that file while no DVC runs",
     "RWLockFileFormatError": "delete that file while no DVC runs",
+    "UnicodeDecodeError": "delete .dvc/tmp/rwlock while no DVC runs",  # of others DVC says which
     "NotDvcRepoError": "bring back the folder .dvc (`git checkout .dvc`)",
     "ConfigError": "mend .dvc/config (`git checkout .dvc/config`)",
     "MissingParamsError": "add them; those of code.yaml come from `metassay refresh`",
     "BadParamFileError": "mend the file; code.yaml comes from `metassay refresh`",
     "YAMLValidationError": "bring it back as it was (`git checkout` and its name)",
     "ResolveError": "mend it, or delete it and run `metassay refresh`, which writes it anew",
-    "OperationalError": "make room on the disk, and be sure that .work/dvc may be written to",
+    "OperationalError": "make room on the disk, and be sure that .work/dvc may be written to;"
+    " or delete that folder, where DVC keeps what it can find out again",
     "DatabaseError": "delete .work/dvc, where DVC keeps what it can find out again",
 }
 
@@ -68,7 +70,7 @@ def refused() -> Iterator[None]:
     try:
         yield
     # ImportError: a remote of a sort whose package is not installed.
-    except (DvcException, OSError, ImportError, sqlite3.Error) as error:
+    except (DvcException, OSError, ImportError, UnicodeDecodeError, sqlite3.Error) as error:
         raise BadInput(reason(error)) from error
 
 

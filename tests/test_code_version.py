@@ -453,6 +453,19 @@ def test_what_cannot_be_read_is_told_at_once(project: Path) -> None:
     assert expected in (full, prompt)
 
 
+@pytest.mark.parametrize("registry", ["", "- one\n", None])
+def test_a_registry_without_blocks_or_that_is_gone_is_no_crash(
+    project: Path, registry: str | None
+) -> None:
+    file = project / "data/registry.yaml"
+    if registry is None:
+        file.unlink()
+    else:
+        file.write_text(registry, encoding="utf-8")
+    with pytest.raises(BadInput, match=r"registry\.yaml.*; "):
+        versions(project)
+
+
 def test_an_index_must_be_literal_and_have_the_kind(project: Path) -> None:
     index = project / "metassay/metrics/__init__.py"
     index.write_text(index.read_text().replace("rouge", "other"))

@@ -14,6 +14,7 @@ from metassay.core.errors import BadInput
 from metassay.project.validation import table_problems
 from metassay.reporting.contract_page import TABLES
 from metassay.tables.parquet import Column, Table, read, write
+from metassay.tracking.sentinel.files import read_kept
 
 SECRET = "Zanzibar"  # stands in every text; no message may show it
 ROWS = 120
@@ -144,6 +145,19 @@ def test_a_table_of_an_earlier_version_that_lacks_more(tmp_path: Path) -> None:
     pq.write_table(pq.read_table(path).drop_columns(["text"]), path)
     with pytest.raises(BadInput, match="is of another version: without 'text'; metassay run"):
         read(table, path)
+
+
+def test_a_history_that_may_not_be_read_is_not_called_damaged(
+    sound: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who believes that would move it away, and begin anew."""
+
+    def refused(path: Path, *_: str) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "open", refused)
+    with pytest.raises(PermissionError):
+        read_kept(TABLES["ratings"], sound["ratings"])
 
 
 def test_lists_hold_no_null(tmp_path: Path) -> None:

@@ -21,9 +21,11 @@ from flows import history, surroundings
 from flows.dag import HALF_WRITTEN
 from flows.ending import Ending
 from flows.prefect_server import NoPrefect, Server
+from flows.reasons import refused
 from flows.recovery import guarded, strike_out
 from flows.worker import list_at_once
 from metassay.core import parent_watch as lifeline
+from metassay.core.errors import BadInput
 from tests.test_disk import files_of_at_most
 
 
@@ -139,6 +141,18 @@ def test_a_list_cut_short_goes(tmp_path: Path, cut: str) -> None:
     held.write_text(cut)
     strike_out(held)
     assert not held.exists()
+
+
+def test_a_list_that_is_no_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / "rwlock").write_bytes(b"\x9f")
+    held = rwlock.rwlock(str(tmp_path), localfs, "repro", ["a"], ["b"], False)
+    with pytest.raises(BadInput, match=r"; delete \.dvc/tmp/rwlock while no DVC runs"), refused():
+        held.__enter__()
+
+
+def test_a_folder_in_the_place_of_dvcs_database_can_be_deleted(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"\.work/dvc .*; or delete that folder"), refused():
+        sqlite3.connect(tmp_path).close()
 
 
 def test_a_worker_that_is_killed_leaves_dvcs_list_whole(

@@ -164,6 +164,14 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     assert problems(tmp_path) == [": cannot be read: Is a directory; put a file there"]
 
 
+def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(path: Path, **_: str) -> str:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_text", refused)
+    assert problems(written(tmp_path, "a: 1\n"))[0].startswith(": you have no right to do this")
+
+
 def test_messages_get_the_line_of_the_key_that_they_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -126,14 +126,15 @@ def test_what_others_put_where_dvc_unpickles_goes(shared: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "expected"), [("", 0o700), ("[cache]\n  shared = group", 0o775)]
+    ("config", "expected"),
+    [("", 0o700), ("[cache]\n  shared = group", 0o775), ("no UTF-8: \udc9f", 0o700)],
 )
 def test_the_cache_is_its_owners_unless_dvc_is_told_to_share_it(
     tmp_path: Path, config: str, expected: int
 ) -> None:
     (tmp_path / ".dvc/cache").mkdir(parents=True)
     (tmp_path / ".dvc/cache").chmod(0o775)
-    (tmp_path / ".dvc/config").write_text(config, encoding="utf-8")
+    (tmp_path / ".dvc/config").write_text(config, "utf-8", "surrogateescape")
     own(tmp_path)
     assert mode(tmp_path / ".dvc/cache") == expected
 

@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -134,12 +134,14 @@ def checked(names: list[str]) -> Params:
     """The params, if they and the registry are sound and have these benchmarks."""
     raise_problems(configuration_problems())
     params = load()
-    raise_problems(
-        f"benchmarks/: none is called {name!r}; there are: {', '.join(params.every)}"
-        for name in names
-        if name not in params.every
-    )
+    raise_problems(_unknown(name, params.every) for name in names if name not in params.every)
     return params
+
+
+def _unknown(name: str, there: Iterable[str]) -> str:
+    if (BENCHMARKS / name).is_dir():
+        return f"{BENCHMARKS / name / PARAMS} does not exist; bring it back, as by git"
+    return f"{BENCHMARKS}/: none is called {name!r}; there are: {', '.join(there)}"
 
 
 def refresh_code(_: argparse.Namespace) -> int:

@@ -164,8 +164,8 @@ def _explained(path: Path, form: Form) -> Iterator[None]:
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # whose own words may be damaged
         if _elsewhere(error):
             raise BadInput(
-                f"{path}: {error}; make sure that the disk has room, that the folder is writable"
-                " and on a local disk, and that no other program holds the file"
+                f"{path}: {error}; make sure that the disk has room, that the file and its folder"
+                " are writable and on a local disk, and that no other program holds the file"
             ) from None
         raise BadInput(
             f"{path}: a damaged {form.noun} ({_words(error)}); it was left as it is: move it away,"

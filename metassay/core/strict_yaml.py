@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from metassay.core.disk import told
 from metassay.core.errors import BadInput, one_line, raise_problems
 
 # The same values and marks from both; the C one, five times as fast, is not in every build.
@@ -104,6 +105,8 @@ def _text(path: Path) -> str:
         raise BadInput(f"{path} does not exist; run in the project's folder") from None
     except UnicodeDecodeError as error:
         raise BadInput(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
+    except PermissionError as error:
+        raise BadInput(told(error)) from None
     except OSError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror}; put a file there") from None
 

@@ -36,7 +36,9 @@ def own(root: Path) -> None:
                 path.unlink(missing_ok=True)
     cache = root / ".dvc/cache"
     configs = (root / ".dvc" / name for name in ("config", "config.local"))
-    shared = any(_SHARED.search(file.read_text("utf-8")) for file in configs if file.is_file())
+    shared = any(
+        _SHARED.search(file.read_text("utf-8", "replace")) for file in configs if file.is_file()
+    )
     if cache.parent.is_dir() and not cache.is_symlink() and not shared:
         _close(cache)
 

@@ -88,7 +88,10 @@ class Kept:
 
     def of_file(self, path: Path, kind: str, make: Callable[[], Any]) -> Any:
         """What is kept of a file; one that has only just been changed is read each time."""
-        found = path.stat()
+        try:
+            found = path.stat()
+        except OSError:
+            return make()  # which says what is wrong
         if time.time() - max(found.st_mtime, found.st_ctime) < SETTLED:
             return make()
         state = [found.st_mtime_ns, found.st_ctime_ns, found.st_size]

@@ -250,10 +250,11 @@ def _names(file: Path) -> dict[str, list[str]]:
 def _kinds(file: Path, key: str) -> dict[str, dict[str, dict[str, str]]]:
     """The kinds of every named block of a file, by block, name and place in the block."""
     whole: Any = strict_yaml.load(file)
-    blocks = {block: names for block, names in whole.items() if isinstance(names, dict)}
+    blocks = whole.items() if isinstance(whole, dict) else ()
     return {
         block: {name: _inside(one, key) for name, one in names.items() if isinstance(one, dict)}
-        for block, names in blocks.items()
+        for block, names in blocks
+        if isinstance(names, dict)
     }
 
 

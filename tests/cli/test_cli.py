@@ -43,6 +43,13 @@ def test_an_unknown_benchmark_is_bad_usage(unchanged, capsys, command: list[str]
     assert not (unchanged / "data/tables").exists()
 
 
+def test_a_benchmark_s_folder_without_params_is_not_called_unknown(here, capsys) -> None:
+    (here / "benchmarks/sample/params.yaml").unlink()
+    assert main(["accept", "sample"]) == 2
+    said = capsys.readouterr().err
+    assert said == "benchmarks/sample/params.yaml does not exist; bring it back, as by git\n"
+
+
 def test_an_unknown_params_key_stops_before_anything_runs(here, capsys) -> None:
     with edited(here / "params.yaml") as params:
         params["metrcs"] = {}

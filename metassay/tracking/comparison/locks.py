@@ -81,7 +81,10 @@ def _no_lock(text: str) -> str:
             f"has the marks of a merge in line {line}; take one side whole: `git checkout"
             " --ours` (or --theirs) and its name"
         )
-    return "is no dvc.lock with stages; bring an earlier one back by git, or run the benchmark"
+    return (
+        "is no dvc.lock with stages; bring an earlier one back by git, or make it anew: `metassay"
+        " run` writes dvc.lock, `metassay accept` accepted.lock"
+    )
 
 
 def _is_named(stage: str, named: Mapping[str, Any]) -> bool:

@@ -168,7 +168,8 @@ def _made(lock: Lock, where: str, benchmark: str) -> dict[str, str]:
     if absent:
         raise BadInput(
             f"{where}: names no {', '.join(absent)}: it is another benchmark's, or that of a test,"
-            f" which has none, or the benchmark was not run (`metassay run {benchmark}`)"
+            f" which has none, or the benchmark was not run (`metassay run {benchmark}`), or the"
+            " file was cut short (bring it back by git)"
         )
     return made
 

@@ -154,6 +154,8 @@ def _work(benchmark: str, judge: str, ending: str) -> Path:
 
 def read_kept(table: Table, file: Path) -> pd.DataFrame:
     """One such table; BadInput where it is damaged, with what brings it back."""
+    if file.is_file():
+        file.open("rb").close()  # who may not read it is told so, and not that it is damaged
     try:
         return read(table, file)
     except BadInput as error:
