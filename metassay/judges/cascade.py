@@ -25,7 +25,11 @@ class Members(Options):
 
 
 class CascadeOptions(Options):
-    """`unsure`: the band in which the first judge is not sure enough; null: where it abstains."""
+    """members: two blocks with a kind; a cascade of three has a cascade in `then`.
+
+    unsure: [low, high], probabilities between which the first judge is not sure enough of a label
+    (of three labels, of any but the positive one); null: it is unsure only where it abstains.
+    """
 
     unsure: Band | None = None
     members: Members
@@ -34,9 +38,15 @@ class CascadeOptions(Options):
 class Cascade:
     """The first judge's answer where it is sure, and else that of the second.
 
-    docs/judges.md says when it is sure. The questions about one statement's citations go to the
-    second judge together, since their answers rest on each other. The explanation says who
-    answered; `tokens` are those of both.
+    With `unsure` it is sure of the positive label where its probability is high or higher, and of
+    the other one of two where it is low or lower; else of every answer. So it is not sure of an
+    answer without a probability, nor, of three labels, of any but the positive one: a low
+    probability does not tell which of the others it is. It is never sure of what it fails or
+    abstains from. The second judge has the last word, also where it fails.
+
+    The questions about one statement's citations go to the second judge together, if the first is
+    unsure of any, since their answers rest on each other. The explanation says who answered;
+    `tokens` are those of both.
     """
 
     def __init__(self, options: CascadeOptions, members: Sequence[Judge]) -> None:

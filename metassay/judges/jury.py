@@ -27,7 +27,12 @@ Said = Mapping[str, Judgment | None]  # by member; None: it was not needed
 
 
 class JuryOptions(Options):
-    """`members`: the judges, each a block with a kind, by name. docs/judges.md has the rules."""
+    """members: the judges, each a block with a kind, by name.
+
+    by: each answer is a vote for its label (`majority`), or is spread over both labels by its
+    probability where it has one (`mean`). margin: how far above one half a label's share of the
+    votes has to be.
+    """
 
     by: Literal["majority", "mean"]
     margin: Annotated[float, Field(ge=0, lt=0.5)] = 0.0
@@ -47,11 +52,21 @@ class JuryOptions(Options):
 class Jury:
     """The label that more than half of the members' votes are for.
 
-    docs/judges.md says what a vote is, and what the status, probability and grade are. The order of
-    members makes no difference; `margin` has no part in grades. The explanation has who voted for
-    what. `tokens` are those of all members, `attempts` the most of any; it is `repaired` if a vote
-    is. A member that left out a citation about which the jury's own answers are needed is asked
-    about that one by itself.
+    A member has one vote on each pair. By `majority` it is for the member's label. By `mean` it is
+    spread over the two labels by the member's probability, if the instrument has two and the member
+    gives one; else it is for the label, too. Members that failed or abstained have no vote. The
+    answer is the label whose share of the votes is above one half plus `margin`; where there is
+    none, as in a tie, the jury has abstained. Where nobody has a vote, its status is the gravest of
+    the members'. The order of members makes no difference.
+
+    `probability` is the positive label's share of the votes: by `mean` the mean of the
+    probabilities, by `majority` a count, which nothing calibrates. A grade is the median of the
+    members' grades (`majority`) or their mean; `margin` has no part in it. Its quotes are those of
+    the members whose grades are nearest to it. The explanation has who voted for what. `tokens` are
+    those of all members, `attempts` the most of any; it is `repaired` if a vote is.
+
+    Of single citations the jury asks what its own answers need: a member whose own answers need
+    less, and that left a citation out, is asked about that one by itself.
     """
 
     def __init__(self, options: JuryOptions, members: Sequence[Judge]) -> None:

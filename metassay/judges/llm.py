@@ -234,11 +234,16 @@ _Share = Annotated[float, Field(ge=0, le=1)]
 class LlmOptions(Options):
     """A chat model (a name in params.yaml > models) that judges.
 
-    `per_call`: all hypotheses of a `part` in one call, `most` of them if it is a number; or each
-    `claim` by itself. `shots`: so many of the prompt's solved examples are shown first, or of each
-    criterion of a rubric. `rounds`: how often it is asked again for what cannot be read.
-    `max_tokens`: how long an answer may be; null for what is said of the model. docs/judges.md has
-    the styles, and what `probability` and all below it are.
+    `style`: `plain` (a line each), `json`, `cot` (thinking aloud, then lines) or `json_cot` (JSON
+    with reasons). `per_call`: all hypotheses of a `part` in one call, `most` of them if it is a
+    number; or each `claim` by itself. `shots`: so many of the prompt's solved examples are shown
+    first, or of each criterion of a rubric. `rounds`: how often it is asked again for what cannot
+    be read. `max_tokens`: how long an answer may be; null for what is said of the model.
+
+    `probability` of labels: `none`; `logprobs`, of the tokens that they are written in, if the
+    endpoint gives them with `top_logprobs` likely others; or `samples`, the share of the answers
+    that say so. `threshold`: the probability from which the first of two labels is the answer.
+    `abstain`: [low, high], between which the judge is not sure enough.
     """
 
     model: str

@@ -198,12 +198,25 @@ _FORMS = {  # the options that only some forms have
 
 
 class NliOptions(NetworkOptions):
-    """A model, how it is asked, and how its answers are read, as docs/nli.md explains.
+    """A model, how it is asked, and how its answers are read.
 
-    A classifier may leave `template` out: the tokenizer joins the two. Its `head` classifies the
-    whole `sequence`, or each token, of which the first one counts (`first_token`). `batch_tokens`:
-    how many tokens are read at once, padding included (about 512 suits a processor, 16384 a GPU);
-    it is for speed, and changes last digits at most.
+    `form`: classification, seq2seq or causal. `template`: the input, with {premise} and
+    {hypothesis}; a classifier may leave it out, and the tokenizer joins the two.
+
+    Of a classifier: `head`: what classifies, the whole `sequence`, or each token, of which the
+    first one counts (`first_token`); `labels`: what its classes are called, in their order, where
+    its own names don't tell. Of the others: `words`: the answer that stands for each label, or
+    several spellings of it. Of seq2seq: `read`: the words' probabilities where the answer begins,
+    or the answer that is `generated`. Of causal: `chat`: the template is put to the model as a
+    user's message, after a `system` message if there is one.
+
+    `max_tokens`: the longest input; null for the model's own limit. `window`: a longer premise is
+    read in windows of whole sentences with at most so many tokens together; null: at once.
+    `stride`: how many tokens after its beginning the next window begins; null: with no overlap.
+    `threshold`: the probability from which a pair is entailed (three_way has the likeliest label).
+    `abstain`: [low, high], between which the judge is not sure enough. `batch_tokens`: how many
+    tokens are read at once, padding included (about 512 suits a processor, 16384 a GPU); it is for
+    speed, and changes last digits at most.
     """
 
     form: Literal["classification", "seq2seq", "causal"]
@@ -265,9 +278,13 @@ class NliJudge:
     """A model of natural language inference, asked about each premise (or window) and hypothesis.
 
     Every pair of texts is computed once, ever: numbers are in the store of model outputs, under all
-    that can change them, and a second run loads no model. `notes` says how many labels another
-    processor may give otherwise: those that would change if probabilities were off by as much as
-    their dtype lets them be. docs/nli.md has the rest.
+    that can change them, and a second run loads no model. The threshold and what is made of
+    several windows can change without computing anything again. Of an input that is too long for
+    the model the end of the premise, or of an over-long hypothesis, is left out, and `notes` says
+    how often. It says, too, how many labels another processor may give otherwise: those that would
+    change if probabilities were off by as much as their dtype lets them be. A blank hypothesis, and
+    a pair for which the model gives no finite number, have status error; an answer that was
+    generated and is none of the words is unparsed.
     """
 
     def __init__(self, options: NliOptions, *, store: Path = STORE) -> None:

@@ -32,7 +32,11 @@ class Judgment:
     """One answer; the fields are the columns of table `judgments`.
 
     Where `status` is ok there is a `label` or a `grade`, as the pair's instrument wants; else there
-    is neither. A judge that has no probability, explanation or token count leaves it None.
+    is neither. A judge that is not sure enough has `abstained`. `probability` is that of the
+    positive label, 0 to 1, also where it abstained. A judge that has no probability, explanation or
+    token count leaves it None. `quotes` are its evidence, word by word, and `quote_starts` where
+    each starts in the hypothesis, -1 where it is not there. `repaired`: the answer was not in just
+    the form that was asked for, and could be read all the same.
     """
 
     status: Status

@@ -42,7 +42,13 @@ class ClaimLabelsOptions(Options):
 
 
 class NliOptions(ClaimLabelsOptions):
-    """Natural language inference; docs/judge-tests.md explains `ways` and `halves`."""
+    """Natural language inference: premises, a hypothesis and a label, and what judges are asked.
+
+    `ways`: 2 asks whether the hypothesis is entailed; 3 asks for entailed, neutral or contradicted,
+    of which the numbers in two labels are made as well. `halves`: a seed, by which each test set
+    becomes two, `dev_fitted` and `dev_held_out`, with all items of a cluster in one of them; null
+    leaves them whole.
+    """
 
     ways: Literal[2, 3]
     halves: Seed | None = None
@@ -52,9 +58,11 @@ _UNKNOWN = f"is not known; choose from {', '.join(KINDS)}"
 
 
 class MinimalPairsOptions(Options):
-    """Of which sentences, and how they are edited; docs/judge-tests.md explains each.
+    """Of which sentences, and how they are edited.
 
-    `sentences`: the same ones with the same `seed`, and fewer are some of more.
+    `sentences`: so many of all references, at most; the same ones with the same `seed`, and fewer
+    are some of more. `premise`: the original sentence, or the whole text that it is of. `kinds`:
+    those of docs/judge-tests.md; an empty list stands for all.
     """
 
     sentences: Annotated[int, Field(ge=1)]
@@ -73,7 +81,9 @@ def _labels(labels: dict[str, str]) -> dict[str, str]:
 class SegmentTestOptions(Options):
     """Which texts a test of segmentations takes, and what their labels count as.
 
-    docs/segmentation-tests.md explains both.
+    `labels`: a gold label, and the facet that it counts as, such as `objective: background`, or
+    `none`, for segmentations that know other facets than the data; all others stay what they are.
+    `sample`: a sample of the texts; null takes every one.
     """
 
     labels: Annotated[dict[str, Name], AfterValidator(_labels)]

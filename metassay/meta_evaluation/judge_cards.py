@@ -145,11 +145,16 @@ def judge_cards(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The two tables: one card per study of pass or fail and metric that passes or fails texts.
 
-    docs/meta-evaluation.md says who has a card. People pass or fail where the criterion's ends are
-    0 and 1, they rated whole texts (not claims or pairs), and each rater gave each text 0 or 1; a
-    text that half of its raters pass is left out and counted. Where less is better, 1 is a fail.
-    Scores between 0 and 1 are probabilities of passing only if they come from a judge that was
-    asked about the text as a whole (`n_expected` is 1). Texts of one document count as alike.
+    People pass or fail where the criterion's ends are 0 and 1, they rated whole texts (not claims
+    or pairs), and each rater gave each text 0 or 1. A text passes if more than half of its raters
+    pass it; one that half of them pass is left out and counted. Where less is better, 1 is a fail.
+
+    A metric passes or fails where its scores are 0 and 1 alone. Scores between 0 and 1 are
+    probabilities of passing only if they come from a judge that was asked about the text as a whole
+    (`n_expected` is 1): a share of claims is none, nor is ROUGE. Other metrics have no card.
+
+    All systems of the study are in one card; texts of one document count as alike. All scored texts
+    of these systems are judged; the rated ones are taken for a random sample of them.
     """
     cards: list[Row] = []
     bins: list[Row] = []

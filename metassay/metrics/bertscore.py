@@ -1,7 +1,9 @@
 """BERTScore: how well each token of a text matches one of the reference, by contextual vectors.
 
 Tokens, layers, weights and baselines are those of the package bert-score, and so are the values,
-with the exceptions of docs/models.md.
+but for this: there, where a pair shares its batch with a longer one, a token that is like none
+(cosine below 0) counts 0, as if it matched the padding. Here no pair depends on another, and values
+have eight decimals, which with dtype float64 are the same on every processor.
 
 Each distinct text is encoded once, beside others of about its length. What was computed is in the
 store of model outputs (metassay.models), and a second run loads no model.
@@ -31,11 +33,14 @@ _Three = Annotated[list[Annotated[float, Field(lt=1)]], Field(min_length=3, max_
 
 
 class BertscoreOptions(NetworkOptions):
-    """An encoder, and how its vectors are matched, as docs/models.md explains.
+    """An encoder, and how its vectors are matched.
 
-    `baseline`: the name of one that comes with bert-score, or what texts that have nothing to do
-    with each other get of precision, recall and F1. `batch_tokens`: how many tokens are encoded at
-    once, padding included; it is for speed, and changes last digits at most.
+    `layers`: which layer's vectors (1: the first); null for bert-score's choice for this name on
+    the hub, and else the last. `idf`: a token weighs more the fewer references have it. `baseline`:
+    rescale, so that texts which have nothing to do with each other get about 0; the name of one
+    that comes with bert-score, such as `en/roberta-large`, or what such texts get of precision,
+    recall and F1. `batch_tokens`: how many tokens are encoded at once, padding included (about 512
+    suits a processor, 32768 a GPU); it is for speed, and changes last digits at most.
     """
 
     layers: int | None = Field(default=None, ge=1)

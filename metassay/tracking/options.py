@@ -9,10 +9,12 @@ from metassay.core.params import Params
 
 
 class ComparisonOptions(Options):
-    """How two sides are compared, as docs/compare.md explains.
+    """How two sides are compared: how sure a difference must be, and how it is tried.
 
     `confidence`: 1 less this is the chance that anything at all is called a difference where there
-    is none; intervals have it, too, each by itself.
+    is none; intervals have it, too, each by itself. `permutations`: so many signs of the documents'
+    differences are drawn; all of them are tried where they are fewer. `documents`: so many of those
+    behind a difference are listed.
     """
 
     confidence: Confidence = 0.95
@@ -22,8 +24,13 @@ class ComparisonOptions(Options):
 
 
 class SentinelOptions(Options):
-    """The block `sentinel` of params.yaml, as docs/sentinel.md explains; a model without prices has
-    no cap."""
+    """The block `sentinel` of params.yaml; all of it may be left out.
+
+    `max_cost`: what one fix or check of one judge may cost at most, in the currency of the prices
+    of its models (a model without prices has no cap); it is no part of the run's max_cost.
+    `false_alarm`: how often a check of a judge that did not change may raise the alarm.
+    `max_failed`: of the anchors, the share without an answer from which on nothing can be said.
+    """
 
     max_cost: Annotated[float, Field(ge=0, le=4_000_000)] = 1.0  # as of a run
     false_alarm: Annotated[float, Field(ge=0.0001, le=0.2)] = 0.02

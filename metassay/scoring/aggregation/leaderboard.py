@@ -33,12 +33,14 @@ def leaderboard(
 ) -> pd.DataFrame:
     """Table `leaderboard` from table `scores`, sorted by key; `descriptions` are by metric.
 
-    low, high: percentile bootstrap of macro over all documents of `scores` (Efron and Tibshirani
-    1993, section 13.3), each resample being the same documents for every author and metric; a
-    resample without a defined score is left out, and the interval is null with fewer than two
-    defined scores. micro: from the statistics of the documents that have them, as the metric's
-    description pools them (a ratio of sums; for BLEU, corpus BLEU). least, most: the mean of the
-    scores' bounds. LEADERBOARD says the rest.
+    macro: mean over the documents where the score is defined; null if there is none. low, high:
+    percentile bootstrap of macro over all documents of `scores` (Efron and Tibshirani 1993,
+    section 13.3), each resample being the same documents for every author and metric; a resample
+    without a defined score is left out, and the interval is null with fewer than two defined
+    scores. micro: from the statistics of the documents that have them, as the metric's description
+    pools them (a ratio of sums; for BLEU, corpus BLEU); null if there is nothing to pool. What
+    failed is in neither; it is counted in n_failed. least, most: what macro could be with it, the
+    mean of the scores' bounds; null if there are none, or a score that failed has no such bound.
 
     Raises BadInput if the scores of one part, metric and judge have several recipes, or if a
     metric has no description.

@@ -12,10 +12,14 @@ from metassay.scoring.pairing.measures import MEASURES, Measure, Question
 
 
 class Questions(Options):
-    """What is asked about the texts: names of measures, and what is read against what.
+    """What is asked about the texts.
 
-    docs/questions.md explains each setting; `documents.py` says what `compat: doclens` reads
-    otherwise.
+    measures: names of measures, each at most once.
+    against: claims are judged against the whole other text (`full`) or its same part (`part`): all
+    of a text without sections, no evidence where only this one is missing.
+    borrow: a statement without citations has those of the next cited one.
+    compat: how citations are read: by our rules (`none`), or as DocLens's released code reads them
+    (`doclens`, which borrows, too); `documents.py` says what differs.
     """
 
     measures: tuple[str, ...]

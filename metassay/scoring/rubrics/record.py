@@ -53,10 +53,17 @@ class Example(Options):
 class Criterion:
     """One thing that is asked of a text.
 
-    docs/rubrics.md says what each key means. `against`: REFERENCE (its same part), SOURCE, names of
-    the text's own parts; empty where the text alone is read. `weight` None: no part in the overall
-    score. `levels` go from the lowest to the highest. `cap` None: no end; with `items_from` never
-    more than the items that a document has.
+    reads: the part that is graded. against: what it is held against: REFERENCE (its same part),
+    SOURCE, names of the text's own parts; empty where the text alone is read. applies: where it is
+    asked at all. weight: its share in the overall score; None: no part in it. better: which end of
+    the scale is the better one; penalties are better the fewer they are. value: whether a score is
+    the grade, or its share of the highest level.
+
+    levels: of a scale, from the lowest to the highest, each with what a text is like that has it.
+    Of penalties, `items` are what each may be given for once, or `items_from` is the attribute of
+    the source that has them; without either they are counted freely. cap: the most that can be
+    given (with items_from never more than the items that a document has); None: no end. absent:
+    what a text without the part is worth: the worst, or no penalty at all.
     """
 
     name: str
@@ -98,7 +105,13 @@ class Criterion:
 
 @dataclass(frozen=True)
 class Rubric:
-    """A whole rubric, its criteria in the order of its file; `overall` None: there is none."""
+    """A whole rubric, its criteria in the order of its file.
+
+    overall: how the weighted criteria make one score: weights `renormalised` over those that were
+    scored, or as `printed` in the paper on facets: sum(value x weight) / number of weighted
+    criteria; None: there is none. references: what several references make: the `best` of their
+    grades, or their `mean`. applies: the documents that it is for.
+    """
 
     name: str
     title: str

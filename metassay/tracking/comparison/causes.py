@@ -1,7 +1,10 @@
 """Why numbers differ: what two locks of one benchmark say that went in, and only the roots of it.
 
-Going back from the scores, what a stage made differs for its own settings, code or inputs, or since
-an earlier stage made something else; only the former are roots. docs/compare.md has the kinds.
+A lock has, for every stage, the hashes of what it read and made, the settings that it read with
+their values, and the versions of the code behind it (code.yaml). Going back from the scores, what
+a stage made differs for its own settings, code or inputs, or since an earlier stage made something
+else; only the former are roots. Where nothing that went in differs, and what came out does, the
+same questions got other answers.
 
 DVC watches some blocks of params.yaml whole (all models, all metrics), so that a stage reruns if
 any name in them changes. A cause is only what the stage's own blocks name.

@@ -252,10 +252,16 @@ def _check(made: pd.DataFrame, judge: str, lacking: Failed, options: SentinelOpt
 
 @dataclass(frozen=True)
 class DriftResult:
-    """One check of one judge: a row of table `drift`, whose columns say what the fields are.
+    """One check of one judge; a row of table `drift`.
 
-    The numbers from `changed` to `p_shift` are None where the state is neither `alarm` nor `no
-    alarm`. `why` says in a plain sentence what was found and what to do: keys and numbers alone.
+    `anchors` were asked, `answered` of them have a verdict today, `failed` have none: these are
+    unknown and in no other number. `changed` have another verdict than the stored one; `expected`
+    is how many would, and `high` the most that may be chance, from repeated judging. `shift` is
+    the answers that went up (towards the first label, such as `entailed`, or a higher grade) less
+    those that went down, which may be chance from `shift_low` to `shift_high`. All of these are
+    None where the state is neither `alarm` nor `no alarm`. `false_alarm` is the stated rate per
+    check of one judge. `why` says in a plain sentence what was found and what to do: keys and
+    numbers alone.
     """
 
     benchmark: str
