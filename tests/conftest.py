@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import signal
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,9 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parent.parent
+
+# What a shell starts in the background ignores Ctrl-C, and so would all that tests start and end.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 gc.disable()  # until all tests are imported, which leaves next to nothing to collect
 

@@ -8,29 +8,42 @@ from metassay.generation import decoding
 from metassay.judges.semantic import judge as semantic
 from metassay.metrics import bertscore
 from metassay.models import pair_scores
+from metassay.units.alignment import vectors as alignment
 from metassay.versions.reading import hash_of, said
 
 ROOT = Path(__file__).parents[2]
 SHARED = ("models/batches", "models/loading")
 SEMANTIC = (*("judge", "reader", "features", "known", "clashes", "head", "coefficients"),)
+ALIGNMENT = ("vectors", "bs_topk", "bs_gain", "rouge_topk")
 VOCABULARY = ("drugs", "anatomy", "diagnoses", "opposites", "synonyms")  # what `known` reads
 
 # What computes, its METHOD, and what its code said when that METHOD was given (not its comments).
 COMPUTING = {
+    "alignment": (
+        alignment.METHOD,
+        (
+            *(*SHARED, "models/encoders", "models/digits", "models/words", "text/tokens"),
+            *(
+                f"units/alignment/{name}"
+                for name in ("vectors", "bs_topk", "bs_gain", "rouge_topk")
+            ),
+        ),
+        (1, "ccdaaa509b2719f5"),
+    ),
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (2, "08aadcefab4639cb"),
+        (2, "251f520076d54514"),
     ),
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding", "generation/causal", "generation/seq2seq"),
-        (1, "59f5715c754cbf9c"),
+        (1, "51d6d23946185ef4"),
     ),
     "nli": (
         pair_scores.METHOD,
         (*SHARED, "models/pair_inputs", "models/pair_scores"),
-        (1, "cc7b4efb90dc6f50"),
+        (1, "4eb61917cca702b6"),
     ),
     "semantic": (
         semantic.METHOD,
@@ -46,7 +59,7 @@ COMPUTING = {
             *("text/vocabulary/__init__", "text/vocabulary/inflection"),
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "9a934a0e8c7e5d84"),
+        (5, "3fe7b90523138458"),
     ),
 }
 
