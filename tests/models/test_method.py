@@ -28,7 +28,7 @@ COMPUTING = {
                 for name in ("vectors", "bs_topk", "bs_gain", "rouge_topk")
             ),
         ),
-        (1, "ccdaaa509b2719f5"),
+        (1, "c4c0c1fc0e733b10"),
     ),
     "bertscore": (
         bertscore.METHOD,

@@ -170,11 +170,9 @@ def _tokens(
 
 
 def _stop(encoder: encoders.Encoder, text: str, count: int) -> Any:
-    spans = encoder.tokenizer(text.strip(), return_offsets_mapping=True, verbose=False)
-    there = np.ones(count, bool)
-    said = words(text.strip())
-    for token, (start, end) in enumerate(spans["offset_mapping"][:count]):
-        its = [text.strip()[word.start : word.end] for word in said if word.start < end]
-        inside = its and said[len(its) - 1].end > start
-        there[token] = not inside or its[-1].lower() in STOPWORDS
-    return there
+    text = text.strip()
+    spans = encoder.tokenizer(text, return_offsets_mapping=True, verbose=False)["offset_mapping"]
+    content = np.zeros(len(text), bool)  # the characters of words that are no stop words
+    for start, end in words(text):
+        content[start:end] = text[start:end].lower() not in STOPWORDS
+    return np.array([not content[start:end].any() for start, end in spans[:count]], bool)
