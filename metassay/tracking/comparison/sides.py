@@ -8,6 +8,7 @@ import contextlib
 import hashlib
 import logging
 import shutil
+import sqlite3
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -259,7 +260,7 @@ def _find(root: Path, wanted: Mapping[str, str], *, name: str, benchmark: str) -
     # It warns of what a remote lacks, which another one may have; what none has, we say.
     logging.getLogger("dvc.data_cloud").setLevel(logging.ERROR)
     # ImportError: a remote of a sort whose package is not installed.
-    failures = (DvcException, OSError, ImportError)
+    failures = (DvcException, OSError, ImportError, sqlite3.Error)
     try:
         with Repo(str(root), config=_NO_GIT) as repo:
             cache = repo.cache.local
@@ -277,10 +278,13 @@ def _find(root: Path, wanted: Mapping[str, str], *, name: str, benchmark: str) -
             files = {path: Path(cache.oid_to_path(md5)) for path, md5 in wanted.items()}
     except failures as error:
         said = refusal(error) if isinstance(error, OSError) else None
-        said = said or (
-            f"DVC can't be asked for tables of {benchmark}: {type(error).__name__}; run in a"
-            " project that `dvc init` made, and check its remotes (docs/sharing.md)"
+        remedy = (
+            "make room on the disk, and be sure that .work/dvc may be written to"
+            if isinstance(error, sqlite3.Error)
+            else "run in a project that `dvc init` made, and check its remotes (docs/sharing.md)"
         )
+        why = f"DVC can't be asked for tables of {benchmark}: {type(error).__name__}; {remedy}"
+        said = said or why
         raise BadInput(f"{name}: {said}") from error
     absent = sorted(path for path, file in files.items() if not file.is_file())
     if absent:
@@ -315,6 +319,6 @@ def _changed_files(root: Path, recorded: Mapping[str, str]) -> list[str]:
                 *_, found = build(*given, ignore=repo.dvcignore, dry_run=True)
                 if found.hash_info.value != md5:
                     changed.append(path)
-    except (DvcException, OSError, ImportError):
+    except (DvcException, OSError, ImportError, sqlite3.Error):
         return []
     return changed
