@@ -13,21 +13,23 @@ from dvc.utils.strictyaml import YAMLValidationError
 
 from metassay.core.disk import refusal, short_name
 from metassay.core.errors import BadInput
+from metassay.core.work import DVC_REMEDY
 
 _REMEDIES = {
     "FileNotFoundError": "put it back, or run what makes it",
     "LockError": "wait for the other DVC to end",
     "RWLockFileCorruptedError": "delete that file while no DVC runs",
     "RWLockFileFormatError": "delete that file while no DVC runs",
-    "UnicodeDecodeError": "delete .dvc/tmp/rwlock while no DVC runs",  # of others DVC says which
+    # Of other files DVC says which it is.
+    "UnicodeDecodeError": "save .dvcignore as UTF-8, wherever there is one; if all are that, delete"
+    " .dvc/tmp/rwlock while no DVC runs",
     "NotDvcRepoError": "bring back the folder .dvc (`git checkout .dvc`)",
     "ConfigError": "mend .dvc/config (`git checkout .dvc/config`)",
     "MissingParamsError": "add them; those of code.yaml come from `metassay refresh`",
     "BadParamFileError": "mend the file; code.yaml comes from `metassay refresh`",
     "YAMLValidationError": "bring it back as it was (`git checkout` and its name)",
     "ResolveError": "mend it, or delete it and run `metassay refresh`, which writes it anew",
-    "OperationalError": "make room on the disk, and be sure that .work/dvc may be written to;"
-    " or delete that folder, where DVC keeps what it can find out again",
+    "OperationalError": DVC_REMEDY,
     "DatabaseError": "delete .work/dvc, where DVC keeps what it can find out again",
 }
 

@@ -28,6 +28,7 @@ from metassay.metrics.record import Metric
 from metassay.tabular.rows import MetricRow, Place, RatingRow, Rows, ScoreRow, SourceRow, TextRow
 from metassay.text.spans import Span
 from metassay.units.record import (
+    Aligned,
     Alignment,
     Decomposed,
     Decomposition,
@@ -39,6 +40,7 @@ from metassay.units.record import (
 from metassay.units.statements import units_of
 
 __all__ = [
+    "Aligned",
     "Alignment",
     "Decomposed",
     "Decomposition",

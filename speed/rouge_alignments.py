@@ -70,7 +70,7 @@ def _added_up(passages: list[str], statement: str) -> list[tuple[int, float]]:
 
 def added_up_here(passages: list[str], statements: list[str]) -> Any:
     document = Statements(passages, [""] * len(passages), statements)
-    return next(iter(align([document], RougeGainOptions(rule="printed"))))
+    return align([document], RougeGainOptions(rule="printed")).documents[0]
 
 
 def compare(name: str, baseline: Callable[..., Any], candidate: Callable[..., Any]) -> None:

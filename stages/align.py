@@ -12,7 +12,8 @@ def main(io: StageIO) -> None:
     """Align the statements of one benchmark."""
     name = io.param("alignment")
     chosen = io.chosen(KINDS, "alignments", name)
-    aligned = align_units(io.read(SOURCES), io.read(UNITS), name, chosen)
+    aligned, notes = align_units(io.read(SOURCES), io.read(UNITS), name, chosen)
+    io.note(notes)
     io.write(ALIGNMENTS, aligned)
 
 

@@ -146,7 +146,7 @@ def test_a_list_cut_short_goes(tmp_path: Path, cut: str) -> None:
 def test_a_list_that_is_no_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "rwlock").write_bytes(b"\x9f")
     held = rwlock.rwlock(str(tmp_path), localfs, "repro", ["a"], ["b"], False)
-    with pytest.raises(BadInput, match=r"; delete \.dvc/tmp/rwlock while no DVC runs"), refused():
+    with pytest.raises(BadInput, match=r"delete \.dvc/tmp/rwlock while no DVC runs"), refused():
         held.__enter__()
 
 

@@ -15,6 +15,10 @@ from pathlib import Path
 WORK = Path(".work")
 _ALONE = 0o700
 OTHERS = 0o077  # the rights of all but the owner; as a umask, it leaves them none
+DVC_REMEDY = (
+    "make room on the disk, and be sure that .work/dvc may be written to; or delete that folder,"
+    " where DVC keeps what it can find out again"
+)
 _UNPICKLED = ("dvc", "dvc/repo")
 _SHARED = re.compile(r"^\s*shared\s*=", re.MULTILINE)  # in DVC's config: its owner shares it
 

@@ -286,7 +286,7 @@ def _pairs(run: Run, parts: pd.DataFrame, invented: Sequence[str], found: Plan) 
                 f"the claims of {lost} part(s) are not listed yet; what judges are asked about"
                 " them is estimated with clauses by rule in their place"
             )
-        aligned = align_units(sources, units, "it", run.alignment)
+        aligned, _ = align_units(sources, units, "it", run.alignment)
         asked = [
             build_pairs(sources, parts, units, aligned, questions)
             for questions in run.questions.values()

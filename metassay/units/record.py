@@ -1,6 +1,6 @@
 """What a segmentation, a decomposition and an alignment are: one frozen record per module."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -109,19 +109,29 @@ class Statements(NamedTuple):
     statements: Sequence[str]
 
 
-# For each statement, pairs of a passage's index and its value, the most important first.
-Aligned = list[list[tuple[int, float]]]
+# For each statement of a document, pairs of a passage's index and its value, as they are ordered.
+Chosen = list[list[tuple[int, float]]]
+
+
+class Aligned(NamedTuple):
+    """What is aligned with the statements of each document, in the order of the documents.
+
+    `notes`: what their owner should know, lines without any text.
+    """
+
+    documents: list[Chosen]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Alignment(Needs):
     """One way to find the passages that a statement is read against.
 
-    It is what a kind in params.yaml > alignments stands for. `align(documents, options)` gives what
-    is aligned with the statements of each document, in order. `recipe(options, None)` states
-    every setting that can change it; None if the block's own settings say it all.
+    It is what a kind in params.yaml > alignments stands for. `align(documents, options)` finds
+    them for all documents. `recipe(options, None)` states every setting that can change them; None
+    if the block's own settings say it all.
     """
 
     options: type[Options]
-    align: Callable[[Sequence[Statements], Any], Iterable[Aligned]]
+    align: Callable[[Sequence[Statements], Any], Aligned]
     recipe: Callable[[Any, None], str] | None = None

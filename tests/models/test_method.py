@@ -28,7 +28,7 @@ COMPUTING = {
                 for name in ("vectors", "bs_topk", "bs_gain", "rouge_topk")
             ),
         ),
-        (1, "c4c0c1fc0e733b10"),
+        (1, "5180db3e66fd2edd"),
     ),
     "bertscore": (
         bertscore.METHOD,

@@ -19,6 +19,7 @@ import pandas as pd
 from metassay.core.disk import refusal
 from metassay.core.errors import BadInput, raise_problems, shown
 from metassay.core.options import BENCHMARKS
+from metassay.core.work import DVC_REMEDY
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import Table, empty, read_file
@@ -279,7 +280,7 @@ def _find(root: Path, wanted: Mapping[str, str], *, name: str, benchmark: str) -
     except failures as error:
         said = refusal(error) if isinstance(error, OSError) else None
         remedy = (
-            "make room on the disk, and be sure that .work/dvc may be written to"
+            DVC_REMEDY
             if isinstance(error, sqlite3.Error)
             else "run in a project that `dvc init` made, and check its remotes (docs/sharing.md)"
         )

@@ -14,8 +14,8 @@ _PLACE = ["doc_id", "author", "part", "position"]
 
 def align_units(
     sources: pd.DataFrame, units: pd.DataFrame, name: str, alignment: Chosen
-) -> pd.DataFrame:
-    """Align every statement; returns table `alignments` with `name` as its method.
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Align every statement; returns table `alignments` with `name` as its method, and notes.
 
     Every statement has a row; its lists are empty where no passage is like it. Claims are not
     aligned. Of passages that are the same but for upper and lower case only the first takes part
@@ -24,31 +24,31 @@ def align_units(
     """
     statements = units[units["kind"] == "statement"].sort_values(_PLACE)
     check_sources("units", statements["doc_id"], sources)
-    passages = dict(zip(sources["doc_id"], sources["passages"], strict=True))
-    groups = dict(zip(sources["doc_id"], sources["group"], strict=True))
+    of_source = {
+        doc_id: (passages, groups)
+        for doc_id, passages, groups in zip(
+            sources["doc_id"], sources["passages"], sources["group"], strict=True
+        )
+    }
     documents, places = [], []
     for doc_id, its in statements.groupby("doc_id", sort=True):
         # One entry per document: its passages are read once for all authors.
-        kept = _first_of_each(passages[str(doc_id)])
-        its_passages, its_groups = passages[str(doc_id)], groups[str(doc_id)]
-        documents.append(
-            Statements(
-                [its_passages[i] for i in kept], [its_groups[i] for i in kept], its["text"].tolist()
-            )
-        )
+        passages, groups = of_source[doc_id]
+        kept = _first_of_each(passages)
+        parts = [passages[i] for i in kept], [groups[i] for i in kept], its["text"].tolist()
+        documents.append(Statements(*parts))
         places.append(kept)
+    aligned = alignment.record.align(documents, alignment.options)
     found = [
-        [(kept[i], value) for i, value in best]
-        for kept, aligned in zip(
-            places, alignment.record.align(documents, alignment.options), strict=True
-        )
-        for best in aligned
+        [(kept[i], value) for i, value in chosen]
+        for kept, every in zip(places, aligned.documents, strict=True)
+        for chosen in every
     ]
     rows = statements[_PLACE].reset_index(drop=True)
     rows["method"] = name
-    rows["passages"] = pd.Series([[i for i, _ in best] for best in found], dtype=object)
-    rows["values"] = pd.Series([[value for _, value in best] for best in found], dtype=object)
-    return rows[list(ALIGNMENTS.columns)]
+    rows["passages"] = pd.Series([[i for i, _ in chosen] for chosen in found], dtype=object)
+    rows["values"] = pd.Series([[value for _, value in chosen] for chosen in found], dtype=object)
+    return rows[list(ALIGNMENTS.columns)], aligned.notes
 
 
 def _first_of_each(passages: Sequence[str]) -> list[int]:

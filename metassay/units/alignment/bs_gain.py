@@ -4,7 +4,7 @@ Adams et al. 2023, section 6.1; the rule is that of the released code of Adams e
 (amazon-science/summary-reference-revision).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -17,7 +17,7 @@ MEAN_GAIN, HIGHEST_GAIN = 0.01, 0.05  # a passage is kept whose gain has either
 LEAST_WEIGHT = 1e-4
 
 
-def align(documents: Sequence[Statements], options: vectors.EncoderOptions) -> Iterator[Aligned]:
+def align(documents: Sequence[Statements], options: vectors.EncoderOptions) -> Aligned:
     """For each statement the passages that cover its tokens, in the order of choice; see `gain`.
 
     Tokens of stop words (text/tokens.py), of no word, and those that the encoder adds take no part

@@ -1,6 +1,6 @@
 """BS-TopK: the source passages of highest BERTScore with a statement (Adams et al. 2023, 6.1)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from metassay.units.record import Aligned, Alignment, Statements
 NAME = "bs_topk"
 
 
-def align(documents: Sequence[Statements], options: vectors.EncoderOptions) -> Iterator[Aligned]:
+def align(documents: Sequence[Statements], options: vectors.EncoderOptions) -> Aligned:
     """For each statement its k best passages, best first, by the F1 of BERTScore, without idf.
 
     Up to 1, higher is closer, as metrics.bertscore gives it. Equal values go by lower index; those

@@ -41,8 +41,10 @@ def mean_rouge(
     """Mean F1 of ROUGE-1, ROUGE-2 and, with `longest`, ROUGE-L, shape (statements, passages).
 
     0 to 1, higher is closer, equal to the last bit to what rouge-score 0.1.2 gives without stemmer.
-    0 where either text has no token, as there. There must be a passage and a statement.
+    0 where either text has no token, as there.
     """
+    if not passages or not statements:
+        return np.zeros((len(statements), len(passages)))
     said_words = [rouge_tokens(text) for text in statements]
     numbers = {t: n for n, t in enumerate(dict.fromkeys(t for text in said_words for t in text))}
     said = _numbered(said_words, numbers)

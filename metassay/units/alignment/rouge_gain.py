@@ -6,7 +6,7 @@ passages up.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -22,7 +22,7 @@ from metassay.units.record import Aligned, Alignment, Statements
 FEWEST = 2  # different words of what remains that a second passage must have, by `lebanoff`
 
 Pair = tuple[str, str]
-Chosen = list[tuple[int, float]]
+Picks = list[tuple[int, float]]
 
 
 class RougeGainOptions(Options):
@@ -55,7 +55,7 @@ class _Shared(NamedTuple):
     twos_there: Reals
 
 
-def align(documents: Sequence[Statements], options: RougeGainOptions) -> Iterator[Aligned]:
+def align(documents: Sequence[Statements], options: RougeGainOptions) -> Aligned:
     """For each statement its passages, in the order in which they were chosen.
 
     `printed`: add the passage whose concatenation with those chosen so far, a blank between, has
@@ -74,15 +74,17 @@ def align(documents: Sequence[Statements], options: RougeGainOptions) -> Iterato
     0 the mean falls to .528, and only one word, "fever", remains.
     """
     choose = _added if options.rule == "printed" else _struck
+    found = []
     for passages, _, statements in documents:
         read = _read(passages)
         most = len(passages) if options.k is None else options.k
-        yield [choose(read, rouge_tokens(text), most) for text in statements]
+        found.append([choose(read, rouge_tokens(text), most) for text in statements])
+    return Aligned(found)
 
 
-def _added(read: _Passages, statement: Sequence[str], most: int) -> Chosen:
+def _added(read: _Passages, statement: Sequence[str], most: int) -> Picks:
     """By the rule `printed`."""
-    shared, chosen, last = _share(read, statement), list[tuple[int, float]](), 0.0
+    shared, chosen, last = _share(read, statement), Picks(), 0.0
     letters = {word: chr(n) for n, word in enumerate(dict.fromkeys(statement))}
     spelled = ["".join(letters.get(w, "") for w in read.words[i]) for i in shared.passages]
     starts = [read.words[i][0] for i in shared.passages]
@@ -112,9 +114,9 @@ def _added(read: _Passages, statement: Sequence[str], most: int) -> Chosen:
     return chosen
 
 
-def _struck(read: _Passages, statement: Sequence[str], most: int) -> Chosen:
+def _struck(read: _Passages, statement: Sequence[str], most: int) -> Picks:
     """By the rule `lebanoff`."""
-    chosen: Chosen = []
+    chosen: Picks = []
     while statement and read.words and len(chosen) < most:
         shared = _share(read, statement)
         if not len(shared.passages):

@@ -4,7 +4,7 @@ A passage's value for a statement is the mean of the F1 of ROUGE-1, ROUGE-2 and 
 higher is closer.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from pydantic import Field
@@ -20,17 +20,18 @@ class RougeTopKOptions(Options):
     k: int = Field(ge=1)
 
 
-def align(documents: Sequence[Statements], options: RougeTopKOptions) -> Iterator[Aligned]:
+def align(documents: Sequence[Statements], options: RougeTopKOptions) -> Aligned:
     """For each statement its k best passages, best first.
 
     Equal values go by lower index. A passage that shares no token with the statement has the value
     0 and is left out: a statement may get fewer than k passages, or none.
     """
-    for passages, _, statements in documents:
-        if not passages or not statements:
-            yield [[] for _ in statements]
-            continue
-        yield [best(row, options.k) for row in mean_rouge(passages, statements)]
+    return Aligned(
+        [
+            [best(row, options.k) for row in mean_rouge(passages, statements)]
+            for passages, _, statements in documents
+        ]
+    )
 
 
 def best(values: Reals, k: int) -> list[tuple[int, float]]:

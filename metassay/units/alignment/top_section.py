@@ -1,18 +1,18 @@
 """Top-Section: the section of the source that is most like a statement (Adams et al. 2023, 6.1)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from metassay.core.errors import BadInput
 from metassay.core.options import Options
 from metassay.units.alignment.rouge import mean_rouge
-from metassay.units.record import Aligned, Alignment, Statements
+from metassay.units.record import Aligned, Alignment, Chosen, Statements
 
 
 class TopSectionOptions(Options):
     """There is nothing to choose."""
 
 
-def align(documents: Sequence[Statements], _: TopSectionOptions) -> Iterator[Aligned]:
+def align(documents: Sequence[Statements], _: TopSectionOptions) -> Aligned:
     """For each statement the passages of one section, in source order.
 
     It is the section, its passages joined by blanks, with the highest mean F1 of ROUGE-1, ROUGE-2
@@ -25,20 +25,23 @@ def align(documents: Sequence[Statements], _: TopSectionOptions) -> Iterator[Ali
             "alignment top_section: no passage of sources has a `group`, which names its section;"
             " give it in the dataset, or choose another alignment"
         )
-    for passages, groups, statements in documents:
-        sections: dict[str, list[int]] = {}
-        for place, name in enumerate(groups):
-            sections.setdefault(name, []).append(place)
-        texts = [" ".join(passages[i] for i in places) for places in sections.values()]
-        if not texts or not statements:
-            yield [[] for _ in statements]
-            continue
-        values = mean_rouge(texts, statements)
-        every = list(sections.values())
-        yield [
-            [(place, float(row.max())) for place in every[int(row.argmax())] if row.max() > 0]
-            for row in values
-        ]
+    return Aligned([_of_document(*document) for document in documents])
+
+
+def _of_document(
+    passages: Sequence[str], groups: Sequence[str], statements: Sequence[str]
+) -> Chosen:
+    sections: dict[str, list[int]] = {}
+    for place, name in enumerate(groups):
+        sections.setdefault(name, []).append(place)
+    if not sections:
+        return [[] for _ in statements]
+    every = list(sections.values())
+    values = mean_rouge([" ".join(passages[i] for i in places) for places in every], statements)
+    return [
+        [(place, float(row.max())) for place in every[int(row.argmax())] if row.max() > 0]
+        for row in values
+    ]
 
 
 KIND = Alignment(options=TopSectionOptions, align=align)

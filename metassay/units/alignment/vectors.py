@@ -5,7 +5,6 @@ model. Numbers have eight decimals, which with dtype float64 are the same on eve
 """
 
 import functools
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -23,12 +22,9 @@ from metassay.models.words import words
 from metassay.text.tokens import STOPWORDS
 from metassay.units.record import Aligned, Statements
 
-log = logging.getLogger("metassay.units")
-
 METHOD = 1  # part of the store's keys; whoever changes what is aligned raises it
 DECIMALS = 8
 _PACKAGES = ("bert-score", "transformers", "torch")
-_BETWEEN = "\x1e"  # passages, in the text that stands for a source in keys
 
 
 class EncoderOptions(NetworkOptions):
@@ -78,16 +74,16 @@ def aligned(
     choose: Choose,
     *,
     store: Path = STORE,
-) -> Iterator[Aligned]:
+) -> Aligned:
     """What `choose` takes of a document's passages for each of its statements.
 
-    A text that is longer than the encoder reads is cut, and the log says how many are. Raises
+    A text that is longer than the encoder reads is cut, and a note says how many are. Raises
     BadInput if the extra `models` is not installed, or the model cannot be had.
     """
-    asked, of_document = [], []
+    asked: list[tuple[str, ...]] = []
+    of_document: list[int] = []
     for number, document in enumerate(documents):
-        source = _BETWEEN.join(document.passages)
-        asked += [(statement, source) for statement in document.statements]
+        asked += [(statement, *document.passages) for statement in document.statements]
         of_document += [number] * len(document.statements)
     layers = layers_of(options.model, options.layers)
     settings = {"method": METHOD, "layers": layers or "last", "dtype": options.dtype}
@@ -111,23 +107,23 @@ def aligned(
             yield found
 
     each = iter(outputs(task, asked, compute, store=store))
-    statements_cut, passages_cut = 0, 0
+    found, statements_cut, passages_cut = [], 0, 0
     for document in documents:
         its = [next(each) for _ in document.statements]
         statements_cut += sum(output["cut"][0] for output in its)
         passages_cut += max((output["cut"][1] for output in its), default=0)
-        yield [[(place, value) for place, value in output["chosen"]] for output in its]
-    if statements_cut or passages_cut:
-        log.warning(
-            "alignment %s: %s of %s statements and %s of %s passages are longer than %s reads,"
-            " and were cut",
-            name,
-            f"{statements_cut:,}",
-            f"{len(asked):,}",
-            f"{passages_cut:,}",
-            f"{sum(len(document.passages) for document in documents):,}",
-            options.model,
-        )
+        found.append([[(place, value) for place, value in output["chosen"]] for output in its])
+    if not (statements_cut or passages_cut):
+        return Aligned(found)
+    passages = sum(len(document.passages) for document in documents)
+    return Aligned(
+        found,
+        (
+            f"{options.model}: {statements_cut:,} of {len(asked):,} statements and"
+            f" {passages_cut:,} of {passages:,} passages are longer than it reads at once; their"
+            " ends took no part in the alignment",
+        ),
+    )
 
 
 def recipe(name: str, options: EncoderOptions) -> str:

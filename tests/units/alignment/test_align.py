@@ -45,7 +45,7 @@ def test_each_statement_is_aligned_with_its_own_source(tmp_path: Path) -> None:
         ("a", "reference", "full", "statement", 0, "cough"),
         ("a", "sys", "full", "claim", 0, "fever"),
     )
-    aligned = align_units(
+    aligned, _ = align_units(
         sources(a=["cough", "fever"], b=["left knee", "knee pain"]),
         given,
         "top",
@@ -66,13 +66,13 @@ def test_row_order_changes_nothing() -> None:
     rows = [("a", "s", "full", "statement", n, f"word{n} shared") for n in range(4)]
     source = sources(a=[f"word{n} other" for n in range(4)])
     options = rouge_topk(2)
-    straight = align_units(source, units(*rows), "top", options)
-    turned = align_units(source, units(*rows[::-1]), "top", options)
+    straight, _ = align_units(source, units(*rows), "top", options)
+    turned, _ = align_units(source, units(*rows[::-1]), "top", options)
     pd.testing.assert_frame_equal(straight, turned)
 
 
 def test_no_statements_give_an_empty_table(tmp_path: Path) -> None:
-    aligned = align_units(sources(a=["x"]), units(), "top", rouge_topk(1))
+    aligned, _ = align_units(sources(a=["x"]), units(), "top", rouge_topk(1))
     parquet.write(ALIGNMENTS_TABLE, aligned, tmp_path / "alignments.parquet")
     assert aligned.empty
 
@@ -86,7 +86,7 @@ def test_a_statement_without_source_is_bad_input() -> None:
 
 def test_duplicates_take_no_place_and_the_first_is_kept() -> None:
     source = sources(a=["cough", "knee pain", "Knee pain", "knee PAIN", "pain"])
-    aligned = align_units(
+    aligned, _ = align_units(
         source, units(("a", "s", "full", "statement", 0, "knee pain")), "top", rouge_topk(2)
     )
     assert aligned["passages"].tolist() == [[1, 4]]

@@ -7,14 +7,15 @@ from metassay.core.errors import BadInput
 from metassay.units.alignment import full, top_section
 from metassay.units.alignment.full import FullOptions
 from metassay.units.alignment.top_section import TopSectionOptions
-from metassay.units.record import Aligned, Statements
+from metassay.units.record import Chosen, Statements
 
 NOTE = ["knee pain", "no cough", "ibuprofen given", "knee swollen", "fever"]
 OF = ["history", "history", "plan", "exam", "exam"]
 
 
 def sections(statement: str, groups: list[str] = OF) -> list[int]:
-    (found,) = top_section.align([Statements(NOTE, groups, [statement])], TopSectionOptions())
+    document = Statements(NOTE, groups, [statement])
+    (found,) = top_section.align([document], TopSectionOptions()).documents
     return [place for place, _ in found[0]]
 
 
@@ -36,8 +37,9 @@ def test_a_source_without_sections_is_refused() -> None:
         sections("fever", [""] * 5)
 
 
-def taken(statement: str, most: int, passages: list[str] = NOTE) -> Aligned:
-    (found,) = full.align([Statements(passages, [], [statement])], FullOptions(tokens=most))
+def taken(statement: str, most: int, passages: list[str] = NOTE) -> Chosen:
+    document = Statements(passages, [], [statement])
+    (found,) = full.align([document], FullOptions(tokens=most)).documents
     return found
 
 
@@ -63,4 +65,4 @@ def test_the_values_are_rouge_score_s() -> None:
 
 def test_nothing_to_align() -> None:
     assert taken("knee", 5, []) == [[]]
-    assert list(top_section.align([], TopSectionOptions())) == []
+    assert top_section.align([], TopSectionOptions()).documents == []

@@ -11,7 +11,7 @@ from rouge_score import rouge_scorer
 
 from metassay.units.alignment import rouge_gain
 from metassay.units.alignment.rouge_gain import RougeGainOptions
-from metassay.units.record import Aligned, Statements
+from metassay.units.record import Chosen, Statements
 
 SCORER = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=False)
 SOURCE = [
@@ -32,9 +32,9 @@ def align(
     statements: list[str],
     rule: Literal["printed", "lebanoff"],
     k: int | None = None,
-) -> Aligned:
+) -> Chosen:
     document = Statements(passages, [""] * len(passages), statements)
-    (found,) = rouge_gain.align([document], RougeGainOptions(rule=rule, k=k))
+    (found,) = rouge_gain.align([document], RougeGainOptions(rule=rule, k=k)).documents
     return found
 
 
