@@ -174,7 +174,9 @@ def test_a_table_of_several_stages_has_a_file_of_each_as_the_data_goes() -> None
         "judgments": ["given", "j"],
         "measurements": ["given", "metrics", "m"],
         "responses": asking,
-        "notes": ["ingest", *asking, "measure", "measure-m", "meta_evaluate"],
+        "notes": [
+            *("ingest", *asking[:-1], "align", "judge-j", "measure", "measure-m", "meta_evaluate")
+        ],
     }.items():
         assert files_in(own, table) == files
     test = PARAMS_OF_OURS.judge_tests["wice_dev"].model_copy(update={"judges": ["j"]})
@@ -583,8 +585,8 @@ def test_what_a_stage_notes_is_kept_and_said_at_once(
     (note,) = notes["note"]
     assert "a citation names a passage that does not exist" in note
     assert capsys.readouterr().err == f"note: {note}\n"
-    given = StageIO(entry_of(copied, "python -m stages.align one"), ["one"])
-    with pytest.raises(RuntimeError, match=r"align: dvc\.yaml does not declare its notes"):
+    given = StageIO(entry_of(copied, "python -m stages.aggregate one"), ["one"])
+    with pytest.raises(RuntimeError, match=r"aggregate: dvc\.yaml does not declare its notes"):
         given.note(["nothing"])
 
 
