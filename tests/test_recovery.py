@@ -16,6 +16,7 @@ from typing import IO, Any
 import pytest
 from dvc import rwlock
 from dvc.fs import localfs
+from dvc.repo import Repo
 
 from flows import history, surroundings
 from flows.dag import HALF_WRITTEN
@@ -148,6 +149,13 @@ def test_a_list_that_is_no_text_is_named(tmp_path: Path) -> None:
     held = rwlock.rwlock(str(tmp_path), localfs, "repro", ["a"], ["b"], False)
     with pytest.raises(BadInput, match=r"delete \.dvc/tmp/rwlock while no DVC runs"), refused():
         held.__enter__()
+
+
+def test_a_dvcignore_that_is_no_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / ".dvc").mkdir()
+    (tmp_path / ".dvcignore").write_bytes(b"\x9f")
+    with pytest.raises(BadInput, match=r"; save \.dvcignore as UTF-8"), refused():
+        list(Repo(str(tmp_path), config={"core": {"no_scm": True}}).dvcignore.walk(localfs, "."))
 
 
 def test_a_folder_in_the_place_of_dvcs_database_can_be_deleted(tmp_path: Path) -> None:
