@@ -1,0 +1,3 @@
+"""Metrics of statements, each read against the passages aligned with it; the index of kinds."""
+
+FAITHFULNESS: dict[str, str] = {}
