@@ -43,7 +43,7 @@ COMPUTING = {
     "nli": (
         pair_scores.METHOD,
         (*SHARED, "models/pair_inputs", "models/pair_scores"),
-        (1, "4eb61917cca702b6"),
+        (1, "60d15bcfd82e9ee2"),
     ),
     "semantic": (
         semantic.METHOD,
