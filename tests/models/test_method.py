@@ -7,7 +7,7 @@ import pytest
 from metassay.generation import decoding
 from metassay.judges.semantic import judge as semantic
 from metassay.metrics import bertscore
-from metassay.models import pair_scores
+from metassay.models import likelihood, pair_scores
 from metassay.units.alignment import vectors as alignment
 from metassay.versions.reading import hash_of, said
 
@@ -39,6 +39,11 @@ COMPUTING = {
         decoding.METHOD,
         (*SHARED, "generation/decoding", "generation/causal", "generation/seq2seq"),
         (1, "51d6d23946185ef4"),
+    ),
+    "likelihood": (
+        likelihood.METHOD,
+        (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
+        (1, "8728327b3281b4b3"),
     ),
     "nli": (
         pair_scores.METHOD,

@@ -1,3 +1,5 @@
 """Metrics of statements, each read against the passages aligned with it; the index of kinds."""
 
-FAITHFULNESS: dict[str, str] = {}
+FAITHFULNESS: dict[str, str] = {
+    "bartscore": "metassay.metrics.faithfulness.bartscore",
+}
