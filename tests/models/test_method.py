@@ -7,7 +7,7 @@ import pytest
 from metassay.generation import decoding
 from metassay.judges.semantic import judge as semantic
 from metassay.metrics import bertscore
-from metassay.models import likelihood, pair_scores
+from metassay.models import likelihood, pair_scores, word_labels
 from metassay.units.alignment import vectors as alignment
 from metassay.versions.reading import hash_of, said
 
@@ -65,6 +65,11 @@ COMPUTING = {
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
         (5, "3fe7b90523138458"),
+    ),
+    "word labels": (
+        word_labels.METHOD,
+        (*SHARED, "models/rows", "models/pair_inputs", "models/word_labels"),
+        (1, "2dbd1f02088ae3cb"),
     ),
 }
 

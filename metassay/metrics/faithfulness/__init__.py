@@ -2,4 +2,5 @@
 
 FAITHFULNESS: dict[str, str] = {
     "bartscore": "metassay.metrics.faithfulness.bartscore",
+    "ctc_consistency": "metassay.metrics.faithfulness.ctc_consistency",
 }

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.core.options import parse
 from metassay.metrics.faithfulness import bartscore
 from metassay.metrics.faithfulness.record import Case, Scored
 
@@ -15,7 +14,7 @@ torch = pytest.importorskip("torch", reason="needs metassay[models]")
 transformers = pytest.importorskip("transformers", reason="needs metassay[models]")
 
 from metassay.models import likelihood  # noqa: E402 - it needs them
-from tests.metrics.faithfulness import formula  # noqa: E402
+from tests.metrics.faithfulness import formula, setup  # noqa: E402
 from tests.models import tiny  # noqa: E402
 
 SOURCE, LONG = "the knee hurts when i climb", "it hurts in the knee " * 20  # past 64 tokens
@@ -41,14 +40,8 @@ def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def scored(
-    cases: Sequence[Case], model: Path, *, dtype: str = "float64", **changes: Any
-) -> list[list[Scored]]:
-    network = {"model": str(model), "device": "cpu", "dtype": dtype}
-    block = {"checkpoints": {"tiny": network}} | changes
-    options = parse(bartscore.BartscoreOptions, block, where="test")
-    found = bartscore.score(cases, options, options.checkpoints["tiny"])
-    return [list(each) for each in found["bartscore_source"]]
+def scored(cases: Sequence[Case], model: Path, **changes: Any) -> list[list[Scored]]:
+    return setup.scored(bartscore.KIND, cases, model, **changes)
 
 
 def directly(model: Path, source: str, target: str) -> list[float]:
@@ -71,14 +64,10 @@ def test_the_values_of_the_formula(tmp_path: Path) -> None:
     tokens = [-3.952382, -3.818896, -2.770639, -3.508137]
     ((found,),) = scored([Case(("t5", "t6t7"), ("t6t7",))], bart, dtype="float32")
     assert found.value == pytest.approx(-3.512514, abs=1e-5)
-    options = parse(
-        bartscore.BartscoreOptions,
-        {"checkpoints": {"b": {"model": str(bart), "device": "cpu", "dtype": "float32"}}},
-        where="test",
-    )
+    network = setup.options(bartscore.KIND, bart, "float32").checkpoints["tiny"]
     pairs = [("t5 t6t7", "t6t7"), ("t5 t6t7", "")]
     limits: Any = {"max_tokens": None, "batch_tokens": 99}
-    both = likelihood.likelihoods(pairs, options.checkpoints["b"], **limits)
+    both = likelihood.likelihoods(pairs, network, **limits)
     assert both[0].values == pytest.approx(tokens, abs=1e-5)
     assert bartscore.mean(both[1].values or ()) == pytest.approx(-3.918116, abs=1e-5)
 
@@ -121,23 +110,12 @@ def test_blanks_have_no_value_and_limits_are_counted(model: Path) -> None:
 
 
 def test_neither_order_nor_neighbours_nor_repeats_change_a_value(model: Path) -> None:
-    alone = []
-    for case in CASES:
-        alone += scored([case], model)
-        Path(".work/models.sqlite").unlink(missing_ok=True)
-    together = scored([*CASES, *CASES[::-1]], model, batch_tokens=300)
-    assert together == alone + alone[::-1]
-    Path(".work/models.sqlite").unlink()
-    assert scored(CASES[::-1], model, batch_tokens=1) == alone[::-1]
+    setup.holds_in_any_company(lambda cases, **how: scored(cases, model, **how), CASES)
 
 
 def test_a_second_run_loads_no_model(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = scored(CASES, model)
-
-    def fail(*_: object) -> None:
-        raise AssertionError("a model is loaded")
-
-    monkeypatch.setattr(likelihood, "load", fail)
+    monkeypatch.setattr(likelihood, "load", setup.fail)
     assert scored(CASES, model, batch_tokens=7) == first
     with pytest.raises(AssertionError, match="a model is loaded"):
         scored(CASES, model, max_tokens=30)
@@ -164,9 +142,7 @@ def test_too_little_memory_is_said(model: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_its_recipe_states_what_changes_a_value(model: Path) -> None:
-    block = {"checkpoints": {"a": {"model": str(model), "device": "cpu", "dtype": "float32"}}}
-    options = parse(bartscore.BartscoreOptions, block, where="test")
-    said = bartscore.KIND.recipe(options, options.checkpoints["a"])
+    said = setup.recipe(bartscore.KIND, model, dtype="float32")
     assert said.startswith("model:model#")
     assert "|dtype:float32|direction:source>text|max_tokens:the model's|transformers:" in said
     assert str(model.parent) not in said
