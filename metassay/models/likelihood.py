@@ -4,21 +4,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from metassay.models import extra
+from metassay.models import extra, rows
 from metassay.models.loading import NetworkOptions, load
 from metassay.models.pair_inputs import longest_input
 from metassay.models.pair_scores import padding_of
-from metassay.models.rows import (
-    Row,
-    Runner,
-    computed,
-    encoder_of,
-    exact,
-    finite,
-    pieces,
-    task_of,
-    unread,
-)
+from metassay.models.rows import Row, Runner, computed
 from metassay.models.store import STORE
 
 METHOD = 1  # part of the store's keys; whoever changes what is computed of a pair raises it
@@ -53,7 +43,7 @@ def likelihoods(
     limit); the decoder reads the target shifted by one, after its start token. An empty target has
     marks only. Yuan et al. 2021, equation 2 without weights. Raises BadInput as `loading.load`.
     """
-    task = task_of("likelihood", options, METHOD, max_tokens=max_tokens)
+    task = rows.task_of("likelihood", options, METHOD, max_tokens=max_tokens)
     load = lambda: _load(options, max_tokens).scores  # noqa: E731
     found = computed(task, pairs, load, batch_tokens, store=store)
     return [Likelihoods(*each) for each in found]
@@ -62,30 +52,30 @@ def likelihoods(
 def _load(options: NetworkOptions, max_tokens: int | None) -> Runner:
     network = load("AutoModelForSeq2SeqLM", options)
     tokenizer, weights = network
-    encoder = encoder_of(network, options.model)
+    encoder = rows.encoder_of(network, options.model)
     limit = longest_input(tokenizer, weights, max_tokens)
     room = None if limit is None else limit - encoder.num_special_tokens_to_add(False)
     begin = weights.generation_config.decoder_start_token_id
     begin = weights.config.decoder_start_token_id if begin is None else begin
 
     def read(source: str, target: str) -> Row:
-        sides = [pieces(encoder, text) for text in (source, target)]
+        sides = [rows.pieces(encoder, text) for text in (source, target)]
         whole = [len(side) for side in sides]
         if room is not None:
             for side in sides:
                 side.truncate(room)
-        told = unread(whole[0], len(sides[0])), len(sides[1]) < whole[1]
+        told = rows.unread(whole[0], len(sides[0])), len(sides[1]) < whole[1]
         marked, labels = (encoder.post_process(side) for side in sides)
         features = {"input_ids": list(marked.ids), "labels": list(labels.ids)}
         features["decoder_input_ids"] = [begin, *labels.ids[:-1]]
         return Row(features, (_begins(labels, target), *told))
 
-    def give(tensors: dict[str, Any], rows: Sequence[Row]) -> Iterator[Likelihoods]:
+    def give(tensors: dict[str, Any], batch: Sequence[Row]) -> Iterator[Likelihoods]:
         labels = tensors.pop("labels")
-        logits = exact(weights(**_encoded(weights, tensors)).logits)
+        logits = rows.exact(weights(**_encoded(weights, tensors)).logits)
         values = logits.gather(-1, labels[..., None]).squeeze(-1) - logits.logsumexp(-1)
-        for row, its in zip(rows, values, strict=True):
-            yield Likelihoods(finite(its[: len(row.features["labels"])]), *row.told)
+        for row, its in zip(batch, values, strict=True):
+            yield Likelihoods(rows.finite(its[: len(row.features["labels"])]), *row.told)
 
     pad = padding_of(network, options.model)
     pads = dict.fromkeys(("input_ids", "decoder_input_ids", "labels"), pad)

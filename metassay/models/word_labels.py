@@ -5,22 +5,11 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from metassay.core.errors import BadInput
-from metassay.models import extra
+from metassay.models import extra, rows
 from metassay.models.loading import NetworkOptions, load
 from metassay.models.pair_inputs import longest_input
 from metassay.models.pair_scores import padding_of
-from metassay.models.rows import (
-    Row,
-    Runner,
-    computed,
-    encoder_of,
-    exact,
-    features_of,
-    finite,
-    pieces,
-    task_of,
-    unread,
-)
+from metassay.models.rows import Row, Runner, computed
 from metassay.models.store import STORE
 
 METHOD = 1  # part of the store's keys; whoever changes what is computed of a pair raises it
@@ -56,7 +45,7 @@ def word_labels(
     mean (or the sum) of those of its tokens, which the classifier's last layer, being linear, reads
     as a mean of logits. Raises BadInput as `loading.load`, and unless there are two classes.
     """
-    task = task_of("word labels", options, METHOD, pieces=of_pieces)
+    task = rows.task_of("word labels", options, METHOD, pieces=of_pieces)
     load = lambda: _load(options, of_pieces).scores  # noqa: E731
     return [Labelled(*each) for each in computed(task, pairs, load, batch_tokens, store=store)]
 
@@ -70,12 +59,12 @@ def _load(options: NetworkOptions, of_pieces: Pieces) -> Runner:
             f"model {options.model!r} has {', '.join(names)} as classes of tokens; take one with"
             " two, of which class 0 is a word that is not fake, and class 1 a fake one"
         )
-    encoder = encoder_of(network, options.model)
+    encoder = rows.encoder_of(network, options.model)
     room = longest_input(network.tokenizer, weights, LONGEST) or LONGEST
     room -= encoder.num_special_tokens_to_add(True)
 
     def read(text: str, context: str) -> Row:
-        its, beside = pieces(encoder, text), pieces(encoder, context)
+        its, beside = rows.pieces(encoder, text), rows.pieces(encoder, context)
         long, whole = len(its), len(beside)
         its.truncate(min(HALF, room // 2))
         beside.truncate(room - len(its))
@@ -83,11 +72,11 @@ def _load(options: NetworkOptions, of_pieces: Pieces) -> Runner:
         joined = encoder.post_process(its, beside)
         first = [n for n, mark in enumerate(joined.special_tokens_mask) if not mark]
         told = [None if word is None else [first[n] for n in word] for word in words]
-        return Row(features_of(network, joined), (told, unread(whole, len(beside))))
+        return Row(rows.features_of(network, joined), (told, rows.unread(whole, len(beside))))
 
-    def give(tensors: dict[str, Any], rows: Sequence[Row]) -> Iterator[Labelled]:
-        every = exact(weights(**tensors).logits)
-        for row, logits in zip(rows, every, strict=True):
+    def give(tensors: dict[str, Any], batch: Sequence[Row]) -> Iterator[Labelled]:
+        every = rows.exact(weights(**tensors).logits)
+        for row, logits in zip(batch, every, strict=True):
             words, unread_share = row.told
             yield Labelled([word and _share(logits[word]) for word in words], unread_share)
 
@@ -95,7 +84,7 @@ def _load(options: NetworkOptions, of_pieces: Pieces) -> Runner:
         vector = logits.mean(0)
         if of_pieces == "sum":  # of vectors: the bias is added once
             vector = logits.sum(0) - (len(logits) - 1) * weights.classifier.bias
-        found = finite(extra.module("torch").softmax(vector, -1))
+        found = rows.finite(extra.module("torch").softmax(vector, -1))
         return None if found is None else found[0]
 
     return Runner(read, give, {"input_ids": padding_of(network, options.model)}, options.device)

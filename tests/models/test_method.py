@@ -43,7 +43,7 @@ COMPUTING = {
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (1, "8728327b3281b4b3"),
+        (1, "18564d97f6cb055c"),
     ),
     "nli": (
         pair_scores.METHOD,
@@ -69,7 +69,7 @@ COMPUTING = {
     "word labels": (
         word_labels.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/word_labels"),
-        (1, "2dbd1f02088ae3cb"),
+        (1, "c12db11b73f56f9c"),
     ),
 }
 

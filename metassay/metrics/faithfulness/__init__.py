@@ -3,4 +3,6 @@
 FAITHFULNESS: dict[str, str] = {
     "bartscore": "metassay.metrics.faithfulness.bartscore",
     "ctc_consistency": "metassay.metrics.faithfulness.ctc_consistency",
+    "summac_zs": "metassay.metrics.faithfulness.summac_zs",
+    "summac_conv": "metassay.metrics.faithfulness.summac_conv",
 }

@@ -136,7 +136,7 @@ def test_too_little_memory_is_said(model: Path, monkeypatch: pytest.MonkeyPatch)
     def full(_: object) -> None:
         raise torch.OutOfMemoryError
 
-    monkeypatch.setattr(likelihood, "exact", full)
+    monkeypatch.setattr(likelihood.rows, "exact", full)
     with pytest.raises(BadInput, match=r"too little memory for 1 inputs .* lower `batch_tokens`"):
         scored(CASES[:1], model)
 
