@@ -127,7 +127,7 @@ def _of_texts(
     missing = totals(np.concatenate([at[failed], lost.parts]), cells)
     missing[lost.texts & (judged + missing == 0)] = 1  # sections of a text that failed
     low, high = description.range
-    ends = (np.nan, np.nan) if high is None else (float(low), float(high))
+    ends = (np.nan, np.nan) if low is None or high is None else (float(low), float(high))
     bounds = [
         np.where(missing > 0, ratio(worth + end * missing, judged + missing), ratio(worth, judged))
         for end in ends
