@@ -19,6 +19,7 @@ READERS = {
     "doclens_impression": "metassay.datasets.doclens_json:read_impressions",
     "doclens_note": "metassay.datasets.doclens_json:read_notes",
     "doclens_question": "metassay.datasets.doclens_json:read_questions",
+    "element_labels": "metassay.datasets.element_labels:read",
     "files": "metassay.datasets.files:read",
     "longeval": "metassay.datasets.long_documents:read_longeval",
     "longsciverify": "metassay.datasets.long_documents:read_longsciverify",
