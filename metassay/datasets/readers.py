@@ -21,6 +21,7 @@ READERS = {
     "doclens_question": "metassay.datasets.doclens_json:read_questions",
     "element_labels": "metassay.datasets.element_labels:read",
     "files": "metassay.datasets.files:read",
+    "frank": "metassay.datasets.frank:read",
     "longeval": "metassay.datasets.long_documents:read_longeval",
     "longsciverify": "metassay.datasets.long_documents:read_longsciverify",
     "mts_dialog": "metassay.datasets.mts_dialog:read",
