@@ -5,4 +5,5 @@ FAITHFULNESS: dict[str, str] = {
     "ctc_consistency": "metassay.metrics.faithfulness.ctc_consistency",
     "summac_zs": "metassay.metrics.faithfulness.summac_zs",
     "summac_conv": "metassay.metrics.faithfulness.summac_conv",
+    "entailment_label": "metassay.metrics.faithfulness.entailment_label",
 }

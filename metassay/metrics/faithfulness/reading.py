@@ -1,12 +1,23 @@
 """Cases that a model can read: blank passages and statements are left out, and have no score."""
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
+from metassay.core.options import without
 from metassay.metrics.faithfulness.record import Case
+from metassay.models.pair_inputs import HYPOTHESIS, PREMISE
 
 Value = TypeVar("Value")
 Asked = tuple[tuple[str, ...], str]  # passages and a statement, none of them blank
+
+
+def _problem(template: str) -> str | None:
+    each_once = template.count(PREMISE) == template.count(HYPOTHESIS) == 1
+    return None if each_once else f"template must have {PREMISE} and {HYPOTHESIS}, each once"
+
+
+# An input: the passages, joined by a blank, are its premise, and a statement its hypothesis.
+Template = Annotated[str, without(_problem)]
 
 
 def by_text(
