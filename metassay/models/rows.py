@@ -17,6 +17,7 @@ from metassay.models import extra
 from metassay.models.batches import by_length, padded
 from metassay.models.loading import Network, NetworkOptions, identify
 from metassay.models.outputs import Task, device_kind, outputs
+from metassay.models.pair_scores import padding_of
 from metassay.models.store import STORE
 
 PACKAGES = ("transformers", "tokenizers", "torch")
@@ -145,6 +146,22 @@ def features_of(network: Network, joined: Any) -> dict[str, list[int]]:
     if "token_type_ids" in network.tokenizer.model_input_names and "token_type_ids" in accepted:
         features["token_type_ids"] = list(joined.type_ids)
     return features
+
+
+def classifier(network: Network, options: NetworkOptions, read: Callable[..., Row]) -> Runner:
+    """A runner of a classifier or regressor of whole inputs: its logits, and what `read` tells.
+
+    The logits are null if one is not finite.
+    """
+
+    def give(tensors: dict[str, Any], batch: Sequence[Row]) -> Iterator[list[Any]]:
+        for row, logits in zip(batch, network.weights(**tensors).logits, strict=True):
+            yield [finite(logits), *row.told]
+
+    pad = padding_of(network, options.model)
+    if network.weights.config.pad_token_id is None:
+        network.weights.config.pad_token_id = pad  # some find by it where an input ends
+    return Runner(read, give, {"input_ids": pad}, options.device)
 
 
 def unread(whole: int, read: int) -> float:

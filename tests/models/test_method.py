@@ -7,7 +7,7 @@ import pytest
 from metassay.generation import decoding
 from metassay.judges.semantic import judge as semantic
 from metassay.metrics import bertscore
-from metassay.models import likelihood, pair_scores, word_labels
+from metassay.models import likelihood, pair_scores, regression, word_labels
 from metassay.units.alignment import vectors as alignment
 from metassay.versions.reading import hash_of, said
 
@@ -43,12 +43,17 @@ COMPUTING = {
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (1, "18564d97f6cb055c"),
+        (1, "8d5108b65748f55c"),
     ),
     "nli": (
         pair_scores.METHOD,
         (*SHARED, "models/pair_inputs", "models/pair_scores"),
         (1, "60d15bcfd82e9ee2"),
+    ),
+    "regression": (
+        regression.METHOD,
+        (*SHARED, "models/rows", "models/pair_inputs", "models/regression"),
+        (1, "9eca297368fc9f6e"),
     ),
     "semantic": (
         semantic.METHOD,
@@ -69,7 +74,7 @@ COMPUTING = {
     "word labels": (
         word_labels.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/word_labels"),
-        (1, "c12db11b73f56f9c"),
+        (1, "003d1b46d1a17a8d"),
     ),
 }
 

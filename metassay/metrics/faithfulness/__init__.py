@@ -6,4 +6,5 @@ FAITHFULNESS: dict[str, str] = {
     "summac_zs": "metassay.metrics.faithfulness.summac_zs",
     "summac_conv": "metassay.metrics.faithfulness.summac_conv",
     "entailment_label": "metassay.metrics.faithfulness.entailment_label",
+    "bleurt": "metassay.metrics.faithfulness.bleurt",
 }
