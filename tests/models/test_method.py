@@ -7,6 +7,7 @@ import pytest
 from metassay.generation import decoding
 from metassay.judges.semantic import judge as semantic
 from metassay.metrics import bertscore
+from metassay.metrics.faithfulness import factscore_support, redress
 from metassay.models import likelihood, pair_scores, regression, word_labels
 from metassay.units.alignment import vectors as alignment
 from metassay.versions.reading import hash_of, said
@@ -40,6 +41,14 @@ COMPUTING = {
         (*SHARED, "generation/decoding", "generation/causal", "generation/seq2seq"),
         (1, "51d6d23946185ef4"),
     ),
+    "factscore": (
+        factscore_support.METHOD,
+        (
+            *(*SHARED, "models/rows", "models/pair_inputs"),
+            "metrics/faithfulness/factscore_support",
+        ),
+        (1, "36dbce2a144ae041"),
+    ),
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
@@ -49,6 +58,14 @@ COMPUTING = {
         pair_scores.METHOD,
         (*SHARED, "models/pair_inputs", "models/pair_scores"),
         (1, "60d15bcfd82e9ee2"),
+    ),
+    "redress": (
+        redress.METHOD,
+        (
+            *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
+            "metrics/faithfulness/redress",
+        ),
+        (1, "39c9ff10256a7bc5"),
     ),
     "regression": (
         regression.METHOD,
