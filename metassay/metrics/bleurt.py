@@ -1,62 +1,62 @@
 """BLEURT of a text against the reference: a regressor that was trained on people's ratings."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from pydantic import Field
-
+from metassay.core.errors import BadInput
 from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured
 from metassay.metrics.record import Metric
 from metassay.models.loading import NetworkOptions
-from metassay.models.regression import regressed
-from metassay.models.rows import recipe_of
-from metassay.models.store import STORE
+from metassay.models.pair_scores import Output
+from metassay.models.rows import Limits, classified, recipe_of
 
 NAME = "bleurt"
+PLACES = 6  # decimals that are kept of a number
 
 
-class BleurtOptions(NetworkOptions):
-    """A regressor of pairs, which reads the reference and then the text.
-
-    `max_tokens`: the longest input; null for the model's own limit. `batch_tokens`: how many tokens
-    are read at once, padding included (about 512 suits a processor, 16384 a GPU); it is for speed,
-    and changes last digits at most.
-    """
-
-    max_tokens: int | None = Field(default=None, ge=5)
-    batch_tokens: int = Field(default=512, ge=1)
+class BleurtOptions(NetworkOptions, Limits):
+    """A regressor of pairs, which reads the reference and then the text."""
 
 
 def measure(
-    candidates: Sequence[str],
-    evidence: Sequence[str],
-    options: BleurtOptions,
-    *,
-    store: Path = STORE,
+    candidates: Sequence[str], evidence: Sequence[str], options: BleurtOptions
 ) -> dict[str, list[Measured]]:
     """BLEURT of each candidate against the reference text at the same index of `evidence`.
 
     Mostly 0 to 1, higher is better. Null where both texts are empty, and where the number is not
     finite. `cut` is true where a text lost its end: the longer one does in an input that is too
-    long. There are no statistics: a corpus value is a mean. Raises BadInput as `regressed`.
+    long. There are no statistics: a corpus value is a mean. Raises BadInput as `numbers`.
     """
     pairs = [(r.strip(), c.strip()) for c, r in zip(candidates, evidence, strict=True)]
-    most, batch = options.max_tokens, options.batch_tokens
     asked = [pair for pair in pairs if any(pair)]
-    found = iter(regressed(asked, options, max_tokens=most, batch_tokens=batch, store=store))
+    found = iter(numbers(asked, options, options))
     every = [next(found) if any(pair) else None for pair in pairs]
-    return {
-        NAME: [
-            UNDEFINED if each is None else Measured(each.value, None, each.cut or each.unread > 0)
-            for each in every
-        ]
-    }
+    return {NAME: [UNDEFINED if each is None else _measured(*each) for each in every]}
+
+
+def numbers(
+    pairs: Sequence[tuple[str, str]], network: NetworkOptions, limits: Limits
+) -> list[tuple[float | None, Output]]:
+    """The number of each pair of reference and candidate, and what was not read of it.
+
+    Raises BadInput as `loading.load`, and if the model has classes instead of a number.
+    """
+    names, found = classified(NAME, pairs, network, limits)
+    if len(names) != 1:
+        raise BadInput(
+            f"model {network.model!r} has {len(names)} classes, and a regressor has one number;"
+            " take another model"
+        )
+    return [(round(its.numbers[0], PLACES) if its.numbers else None, its) for its in found]
+
+
+def _measured(value: float | None, its: Output) -> Measured:
+    return Measured(value, None, its.premise_cut or its.hypothesis_cut)
 
 
 KIND = Metric(
     options=BleurtOptions,
     measure=measure,
-    recipe=lambda options: recipe_of(options, max_tokens=options.max_tokens or "the model's"),
+    recipe=lambda options: recipe_of(options, options, "max_tokens"),
     against="reference",
     descriptions=(
         Description(

@@ -7,8 +7,8 @@ import pytest
 from metassay.generation import decoding
 from metassay.judges.semantic import judge as semantic
 from metassay.metrics import bertscore
-from metassay.metrics.faithfulness import factscore_support, redress
-from metassay.models import likelihood, pair_scores, regression, word_labels
+from metassay.metrics.faithfulness import ctc_consistency, factscore_support, redress
+from metassay.models import likelihood, pair_scores
 from metassay.units.alignment import vectors as alignment
 from metassay.versions.reading import hash_of, said
 
@@ -36,6 +36,14 @@ COMPUTING = {
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
         (2, "251f520076d54514"),
     ),
+    "ctc": (
+        ctc_consistency.METHOD,
+        (
+            *(*SHARED, "models/rows", "models/pair_inputs"),
+            "metrics/faithfulness/ctc_consistency",
+        ),
+        (1, "9eeb0fc07a06ec89"),
+    ),
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding", "generation/causal", "generation/seq2seq"),
@@ -47,12 +55,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/factscore_support",
         ),
-        (1, "36dbce2a144ae041"),
+        (1, "5dcc7f29f1132d6b"),
     ),
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (1, "8d5108b65748f55c"),
+        (1, "e19db7dc08857107"),
     ),
     "nli": (
         pair_scores.METHOD,
@@ -65,12 +73,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
             "metrics/faithfulness/redress",
         ),
-        (1, "39c9ff10256a7bc5"),
-    ),
-    "regression": (
-        regression.METHOD,
-        (*SHARED, "models/rows", "models/pair_inputs", "models/regression"),
-        (1, "9eca297368fc9f6e"),
+        (1, "d5a10965b0598a88"),
     ),
     "semantic": (
         semantic.METHOD,
@@ -87,11 +90,6 @@ COMPUTING = {
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
         (5, "3fe7b90523138458"),
-    ),
-    "word labels": (
-        word_labels.METHOD,
-        (*SHARED, "models/rows", "models/pair_inputs", "models/word_labels"),
-        (1, "003d1b46d1a17a8d"),
     ),
 }
 

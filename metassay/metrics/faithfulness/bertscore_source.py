@@ -2,19 +2,16 @@
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
 from metassay.metrics import bertscore
-from metassay.metrics.describe import JUDGED, Description
-from metassay.metrics.faithfulness.reading import Asked, by_statement
+from metassay.metrics.faithfulness.reading import Asked, ByName, by_statement, described, joined
 from metassay.metrics.faithfulness.record import Case, CheckpointOptions, FaithfulnessMetric, Scored
 from metassay.models import rows
 from metassay.models.encoders import load_encoder, tokens
 from metassay.models.loading import NetworkOptions
-from metassay.models.store import STORE
 
 SIDES = ("precision", "recall", "f1")
 NAMES = tuple(f"bertscore_source_{side}" for side in SIDES)
@@ -27,13 +24,7 @@ class SourceOptions(CheckpointOptions):
     batch_tokens: int = Field(default=512, ge=1)
 
 
-def score(
-    cases: Sequence[Case],
-    options: SourceOptions,
-    checkpoint: NetworkOptions,
-    *,
-    store: Path = STORE,
-) -> dict[str, list[list[Scored]]]:
+def score(cases: Sequence[Case], options: SourceOptions, checkpoint: NetworkOptions) -> ByName:
     """BERTScore of each statement, the candidate, against its passages, joined by a blank.
 
     -1 to 1 (rescaled values can be lower), higher is closer. Null for a blank statement and where
@@ -43,14 +34,14 @@ def score(
     its = as_bertscore(checkpoint, options.layers, options.batch_tokens)
 
     def scores(asked: Sequence[Asked]) -> list[tuple[Scored, ...]]:
-        sides = [said for _, said in asked], [" ".join(passages) for passages, _ in asked]
-        measured = list(zip(*bertscore.measure(*sides, its, store=store).values(), strict=True))
+        sides = tuple(map(list, zip(*joined(asked), strict=True))) or ([], [])
+        measured = list(zip(*bertscore.measure(sides[1], sides[0], its).values(), strict=True))
         cut = [place for place, values in enumerate(measured) if values[0].cut]
-        said, read = (_unread([side[place] for place in cut], its, store) for side in sides)
-        lost = {place: (b, a > 0) for place, a, b in zip(cut, said, read, strict=True)}
+        read, said = (_unread([side[place] for place in cut], its) for side in sides)
+        lost = {place: (a, b > 0) for place, a, b in zip(cut, read, said, strict=True)}
         return [
-            tuple(Scored(each.value, each.value is None, *lost.get(place, ())) for each in values)
-            for place, values in enumerate(measured)
+            tuple(Scored(each.value, each.value is None, *lost.get(at, ())) for each in values)
+            for at, values in enumerate(measured)
         ]
 
     found = by_statement(cases, scores, (Scored(None),) * len(NAMES))
@@ -68,7 +59,7 @@ def as_bertscore(
     return bertscore.BertscoreOptions.model_validate(known | how)
 
 
-def _unread(texts: Sequence[str], options: NetworkOptions, store: Path) -> list[float]:
+def _unread(texts: Sequence[str], options: NetworkOptions) -> list[float]:
     """The share of each text's tokens that an encoder does not read."""
     encoder = functools.cache(lambda: load_encoder(options))
 
@@ -78,25 +69,22 @@ def _unread(texts: Sequence[str], options: NetworkOptions, store: Path) -> list[
             yield {place: rows.unread(len(encoder().tokenizer(text)["input_ids"]), read)}
 
     task = rows.task_of("bertscore: unread", options, bertscore.METHOD)
-    return rows.computed(task, [(text,) for text in texts], lambda: shares, 1, store=store)
+    return rows.computed(task, [(text,) for text in texts], lambda: shares, 1)
 
 
 KIND = FaithfulnessMetric(
     options=SourceOptions,
     score=score,
-    recipe=lambda options, checkpoint: bertscore.recipe(
-        as_bertscore(checkpoint, options.layers, options.batch_tokens)
+    recipe=lambda options, network: bertscore.recipe(
+        as_bertscore(network, options.layers, options.batch_tokens)
     ),
     descriptions=tuple(
-        Description(
+        described(
             name,
             f"BERTScore's {side} of the statement against its passages, joined by a blank; what is"
             " past the encoder's limit is not read",
-            better="higher",
             range=(-1, 1),
-            missing="null for a blank statement, and where no passage is aligned with it",
             source="Zhang et al. 2020, section 3; bert-score 0.3.13",
-            family=JUDGED,
             headline=side == "f1",
         )
         for name, side in zip(NAMES, SIDES, strict=True)

@@ -140,5 +140,5 @@ def test_templates_and_recipes(model: Path) -> None:
     ):
         scored(CASES, model, template="{premise}")
     said = setup.recipe(entailment_label.KIND, model)
-    assert "|template:'mednli: sentence1: {premise} sentence2: {hypothesis}'|" in said
-    assert "|values:entailment=1,neutral=0,contradiction=-1|rule:protected|" in said
+    assert "|template:mednli: sentence1: {premise} sentence2: {hypothesis}|values:{'ent" in said
+    assert "'contradiction': -1.0}|rule:protected|max_tokens:None|" in said

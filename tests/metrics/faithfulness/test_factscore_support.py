@@ -167,4 +167,4 @@ def test_what_is_not_finite_has_failed(model: Path, tmp_path: Path) -> None:
 
 def test_its_recipe_states_what_changes_a_value(model: Path) -> None:
     said = setup.recipe(factscore_support.KIND, model, rule="released")
-    assert "|rule:released|labels:the model's|max_tokens:the model's|" in said
+    assert "|rule:released|labels:None|max_tokens:None|" in said

@@ -125,6 +125,6 @@ def test_recipes_and_templates(model: Path, encoder: Path) -> None:
         scored(CASES, model, encoder, template="{hypothesis}")
     block = {"template": TEMPLATE, "encoder": compares(encoder)}
     said = setup.recipe(redress.KIND, model, **block)
-    assert f"|template:'{TEMPLATE}'|max_new_tokens:256|" in said
-    assert "|encoder:model:bert#" in said
+    assert f"|template:{TEMPLATE}|max_new_tokens:256|max_tokens:None|" in said
+    assert "|encoder|model:bert#" in said
     assert "|layers:3|idf:no|" in said
