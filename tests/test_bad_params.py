@@ -90,8 +90,8 @@ def test_statement_metrics_that_cannot_be_are_refused(here: Path, capsys: Capsys
     put(here / "benchmarks/sample/params.yaml", "statement_metrics", [*blocks])
     problems = "\n".join(refused(capsys))
     assert (
-        "bartscore_source (tiny) is measured by statement_metrics > bart and statement_metrics > same"
-        in problems
+        "bartscore_source (tiny) is measured by statement_metrics > bart and"
+        " statement_metrics > same" in problems
     )
     assert "statement_metrics > bart: reads alignment 'gain', which is not among" in problems
     assert "questions > all: reads alignment 'gain', which is not among" in problems
