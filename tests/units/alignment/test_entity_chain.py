@@ -104,7 +104,7 @@ def test_dvc_knows_the_list(project: Path) -> None:
     """The version of the alignment's block, which dvc.yaml reads, changes with the list."""
     params = project / "benchmarks/sample/params.yaml"
     text = params.read_text(encoding="utf-8")
-    params.write_text(text.replace(": rouge_topk", ": entity_chain"), encoding="utf-8")
+    params.write_text(text.replace("[rouge_topk]", "[entity_chain]"), encoding="utf-8")
     before = versions(project)["alignments"]
     with (project / "data/terms/clinical.csv").open("a", encoding="utf-8") as file:
         file.write("scabies,scabies,disorder\n")
