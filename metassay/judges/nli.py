@@ -6,12 +6,10 @@ docs/nli.md has the blocks of well-known ones.
 
 import functools
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import Field, model_validator
 
 from metassay.core.errors import BadInput
@@ -19,7 +17,17 @@ from metassay.judges.lazy_citations import as_needed
 from metassay.judges.protocol import Judgment, Pair
 from metassay.judges.record import TWO_WAY, Band, JudgeKind, Probability, by_threshold
 from metassay.models import extra
-from metassay.models.digits import PROBABILITY, kept
+from metassay.models.classes import (
+    CONTRADICTED,
+    ENTAILED,
+    NEUTRAL,
+    NOT_ENTAILED,
+    THREE,
+    Shares,
+    labels_of,
+    shares,
+)
+from metassay.models.digits import PROBABILITY
 from metassay.models.loading import NetworkOptions, identify
 from metassay.models.outputs import Task, device_kind, outputs
 from metassay.models.pair_inputs import HYPOTHESIS, PREMISE, Wording
@@ -36,65 +44,6 @@ from metassay.models.store import STORE
 from metassay.scoring.pairing.instruments import THREE_WAY
 from metassay.text.sentences import sentences
 from metassay.text.spans import Span
-
-ENTAILED, NOT_ENTAILED = "entailed", "not_entailed"
-NEUTRAL, CONTRADICTED = "neutral", "contradicted"
-THREE = (ENTAILED, NEUTRAL, CONTRADICTED)
-
-Shares = Mapping[str, float]  # probability by label
-
-_OTHERS = re.compile(r"[^a-z]")
-_MEANINGS = {
-    ENTAILED: re.compile(r"entail(s|ed|ment)?"),
-    NOT_ENTAILED: re.compile(r"(not?|non)entail(s|ed|ment)?"),
-    NEUTRAL: re.compile(r"neutral"),
-    CONTRADICTED: re.compile(r"contradict(s|ed|ion|ory)?"),
-}
-
-
-def meaning(name: str) -> str | None:
-    """The label that a class of this name stands for; None if the name does not say.
-
-    Case and all that is no letter count for nothing: ENTAILMENT, entails and entailed are one, so
-    are not_entailment and non-entailed, neutral, and contradiction, contradicts and contradicted.
-    """
-    letters = _OTHERS.sub("", name.lower())
-    return next((label for label, form in _MEANINGS.items() if form.fullmatch(letters)), None)
-
-
-def labels_of(names: Sequence[str]) -> tuple[str, ...]:
-    """The labels of a model's classes, in their order; a single class is the entailed one.
-
-    Raises BadInput if a name says nothing, two say the same, or none or all say `entailed`.
-    """
-    if len(names) == 1:
-        return (ENTAILED,)
-    found = [meaning(name) for name in names]
-    known = [label for label in found if label is not None]
-    if len(set(known)) < len(names) or ENTAILED not in known or len(names) > len(THREE):
-        told = ", ".join(map(repr, names))
-        raise BadInput(
-            f"classes called {told} do not say what they mean; give `labels`, one for each in their"
-            " order, such as [not_entailment, entailment]"
-        )
-    return tuple(known)
-
-
-def shares(numbers: Sequence[float], labels: Sequence[str], digits: int) -> dict[str, float]:
-    """Probability of each label: softmax over the numbers; of a single one the logistic function.
-
-    `labels` has a label per number; numbers of one label (spellings of a word) are added up.
-    `digits` are kept, as `digits.kept` keeps them.
-    """
-    if len(numbers) != len(labels):
-        raise BadInput(f"the model has {len(numbers)} classes, `labels` has {len(labels)}")
-    both = np.array([*numbers, 0.0] if len(numbers) == 1 else numbers)
-    weights = np.exp(both - both.max())
-    parts = weights / weights.sum()
-    found = dict.fromkeys(labels, 0.0)
-    for label, part in zip(labels, parts.tolist(), strict=False):
-        found[label] += part
-    return {label: kept(share, digits) for label, share in found.items()}
 
 
 def hangs(

@@ -8,4 +8,5 @@ METRICS = {
     "lengths": "metassay.metrics.lengths",
     "numbers": "metassay.metrics.numbers",
     "bertscore": "metassay.metrics.bertscore",
+    "bartscore": "metassay.metrics.bartscore",
 }

@@ -29,7 +29,7 @@ class Description:
     name: str
     meaning: str
     better: Literal["higher", "lower", "neither"]
-    range: tuple[float, float | None]
+    range: tuple[float | None, float | None]
     missing: str  # when the value is null, and what it is where one might wonder
     source: str  # the paper and equation, or the software, that defines it
     family: str
@@ -86,7 +86,10 @@ def page(descriptions: Mapping[str, Description]) -> str:
     ]
     for one in descriptions.values():
         low, high = one.range
-        span = f"{low:g} to {high:g}" if high is not None else f"from {low:g}"
+        if high is None:
+            span = "any" if low is None else f"from {low:g}"
+        else:
+            span = f"up to {high:g}" if low is None else f"{low:g} to {high:g}"
         cells = (f"`{one.name}`", one.meaning, one.better, span, one.missing, one.source)
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"

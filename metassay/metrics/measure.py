@@ -163,7 +163,8 @@ def _row(
     if expected and case.candidate is None:
         failed = 1
         least, most = description.range
-        low, high = (None, None) if most is None else (float(least), float(most))
+        if least is not None and most is not None:
+            low, high = float(least), float(most)
     counts = (expected, expected - failed, failed)
     key = (case.doc_id, case.author, case.part, description.name, NO_JUDGE)
     return (*key, value, *counts, low, high, statistics, recipe)

@@ -38,12 +38,14 @@ class Input(NamedTuple):
     """The tokens to read, and whether an end of the premise or of the hypothesis is not in them.
 
     `types` says of each token whether it is of the first or the second text, where that is told.
+    `premise_unread`: the share of the premise's tokens that are not in them.
     """
 
     tokens: list[int]
     types: list[int] | None
     premise_cut: bool = False
     hypothesis_cut: bool = False
+    premise_unread: float = 0.0
 
 
 def filled(template: str, premise: str, hypothesis: str) -> str:
@@ -98,7 +100,9 @@ class Reader:
             over = len(read.tokens) - self.limit
             if over <= 0:
                 return read._replace(
-                    premise_cut=parts[0] != premise, hypothesis_cut=parts[1] != hypothesis
+                    premise_cut=parts[0] != premise,
+                    hypothesis_cut=parts[1] != hypothesis,
+                    premise_unread=1 - self.count(parts[0]) / long if long else 0.0,
                 )
             of_hypothesis -= max(over - of_premise, 0)
             of_premise = max(of_premise - over, 0)

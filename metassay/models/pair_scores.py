@@ -30,12 +30,14 @@ class Output(NamedTuple):
     """What came of a pair: a number per class or word, None if one is not finite.
 
     Of a model that wrote its answer it is one number, the place of the word, or none if it wrote
-    another. The others say whether an end of the premise or the hypothesis was not read.
+    another. The others say whether an end of the premise or the hypothesis was not read, and what
+    share of the premise's tokens that is.
     """
 
     numbers: list[float] | None
     premise_cut: bool
     hypothesis_cut: bool
+    premise_unread: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,9 @@ class Scorer:
             for batch in by_length([len(each.tokens) for each in inputs], batch_tokens):
                 here = [inputs[at] for at in batch]
                 yield {
-                    block[at]: Output(_finite(row), read.premise_cut, read.hypothesis_cut)
+                    block[at]: Output(
+                        _finite(row), read.premise_cut, read.hypothesis_cut, read.premise_unread
+                    )
                     for at, read, row in zip(batch, here, self._batch(here), strict=True)
                 }
 
@@ -104,10 +108,10 @@ def load_classifier(
         logits = weights(**batch).logits
         return _listed(logits[:, 0] if first_token else logits)
 
-    reader = _reader(network, wording, max_tokens, 0)
+    reader = reader_of(network, wording, max_tokens)
     accepted = inspect.signature(weights.forward).parameters
     typed = reader.read("a", "a").types is not None and "token_type_ids" in accepted
-    pad = _padding(network, options.model)
+    pad = padding_of(network, options.model)
     if weights.config.pad_token_id is None:
         weights.config.pad_token_id = pad  # some find by it where an input ends
     names = [str(weights.config.id2label[n]) for n in range(weights.config.num_labels)]
@@ -129,11 +133,11 @@ def load_encoder_decoder(
     """
     network = load("AutoModelForSeq2SeqLM", options)
     tokenizer, weights = network
-    pad = _padding(network, options.model)
-    reader = _reader(network, wording, max_tokens, 0)
+    pad = padding_of(network, options.model)
+    reader = reader_of(network, wording, max_tokens)
     if written:
         most = max(len(_tokens(tokenizer, word)) for word in words) + 1  # and the end mark
-        _decode_plainly(weights, pad, most)
+        decode_plainly(weights, pad, most)
         places = {word.strip(): place for place, word in enumerate(words)}
 
         def numbers(batch: Mapping[str, Any]) -> list[list[float]]:
@@ -160,26 +164,28 @@ def load_causal(
     tokenizer, weights = network
     if wording.chat and tokenizer.chat_template is None:
         raise BadInput(f"model {options.model!r} has no chat template; take out `chat`")
-    pad = _padding(network, options.model, otherwise=tokenizer.eos_token_id)
+    pad = padding_of(network, options.model, otherwise=tokenizer.eos_token_id)
     begun, first = _begun(tokenizer, words)
-    _decode_plainly(weights, pad, 1)
+    decode_plainly(weights, pad, 1)
 
     def numbers(batch: Mapping[str, Any]) -> list[list[float]]:
         # One step of `generate` finds places and masks as each architecture wants them.
         made = weights.generate(**batch, output_logits=True, return_dict_in_generate=True)
         return _listed(made.logits[0][:, first])
 
-    reader = _reader(network, wording, max_tokens, len(begun))
+    reader = reader_of(network, wording, max_tokens, len(begun))
     return Scorer(reader, numbers, pad, options.device, goes_on=begun)
 
 
-def _reader(network: Network, wording: Wording, max_tokens: int | None, begun: int) -> Reader:
+def reader_of(network: Network, wording: Wording, max_tokens: int | None, begun: int = 0) -> Reader:
+    """What reads for a model; `begun`: so many tokens stand at the end of every input."""
     limit = longest_input(network.tokenizer, network.weights, max_tokens)
     network.tokenizer.model_max_length = 10**30  # it would warn of what is cut here anyway
     return Reader(network.tokenizer, wording, None if limit is None else limit - begun)
 
 
-def _padding(network: Network, model: str, *, otherwise: int | None = None) -> int:
+def padding_of(network: Network, model: str, *, otherwise: int | None = None) -> int:
+    """The token that fills up a batch; BadInput if the model has none."""
     own = network.tokenizer.pad_token_id
     pad: int | None = otherwise if own is None else own
     if pad is None:
@@ -187,7 +193,7 @@ def _padding(network: Network, model: str, *, otherwise: int | None = None) -> i
     return pad
 
 
-def _decode_plainly(weights: Any, pad: int, most: int) -> None:
+def decode_plainly(weights: Any, pad: int, most: int) -> None:
     """Always the likeliest token, whatever the model's own settings say; at most so many."""
     own = weights.generation_config
     weights.generation_config = extra.module("transformers").GenerationConfig(

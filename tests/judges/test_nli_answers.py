@@ -13,15 +13,13 @@ from metassay.core.options import parse
 from metassay.judges.nli import (
     NliOptions,
     hangs,
-    labels_of,
-    meaning,
     pieces,
-    shares,
     three_way,
     two_way,
     windows,
     written,
 )
+from metassay.models.classes import labels_of, meaning, shares
 
 E, N, C = "entailed", "neutral", "contradicted"
 
@@ -35,6 +33,9 @@ E, N, C = "entailed", "neutral", "contradicted"
         ("Non-Entailed", "not_entailed"),
         ("NEUTRAL", N),
         ("contradiction", C),
+        ("SUPPORTS", E),
+        ("NOT ENOUGH INFO", N),
+        ("REFUTES", C),
         ("LABEL_0", None),
         ("1", None),
         ("consistent", None),

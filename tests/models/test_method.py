@@ -7,7 +7,7 @@ import pytest
 from metassay.generation import decoding
 from metassay.judges.semantic import judge as semantic
 from metassay.metrics import bertscore
-from metassay.models import pair_scores
+from metassay.models import likelihood, pair_scores, word_labels
 from metassay.units.alignment import vectors as alignment
 from metassay.versions.reading import hash_of, said
 
@@ -40,10 +40,15 @@ COMPUTING = {
         (*SHARED, "generation/decoding", "generation/causal", "generation/seq2seq"),
         (1, "51d6d23946185ef4"),
     ),
+    "likelihood": (
+        likelihood.METHOD,
+        (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
+        (1, "18564d97f6cb055c"),
+    ),
     "nli": (
         pair_scores.METHOD,
         (*SHARED, "models/pair_inputs", "models/pair_scores"),
-        (1, "4eb61917cca702b6"),
+        (1, "60d15bcfd82e9ee2"),
     ),
     "semantic": (
         semantic.METHOD,
@@ -60,6 +65,11 @@ COMPUTING = {
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
         (5, "3fe7b90523138458"),
+    ),
+    "word labels": (
+        word_labels.METHOD,
+        (*SHARED, "models/rows", "models/pair_inputs", "models/word_labels"),
+        (1, "c12db11b73f56f9c"),
     ),
 }
 

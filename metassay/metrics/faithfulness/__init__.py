@@ -1,3 +1,8 @@
 """Metrics of statements, each read against the passages aligned with it; the index of kinds."""
 
-FAITHFULNESS: dict[str, str] = {}
+FAITHFULNESS: dict[str, str] = {
+    "bartscore": "metassay.metrics.faithfulness.bartscore",
+    "ctc_consistency": "metassay.metrics.faithfulness.ctc_consistency",
+    "summac_zs": "metassay.metrics.faithfulness.summac_zs",
+    "summac_conv": "metassay.metrics.faithfulness.summac_conv",
+}

@@ -1,0 +1,186 @@
+"""SummaC-Conv: a statement's sentences by how many passages entail each how much.
+
+It is no convolution but a layer over a histogram. Bins hold counts, so passages that have nothing
+to do with a sentence raise its score: their number is a confound of the metric by construction.
+"""
+
+import hashlib
+import json
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from math import exp, fsum
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any, NamedTuple
+
+from metassay.core.atomic import whole_file
+from metassay.core.errors import BadInput
+from metassay.llm.needs import PromptFile
+from metassay.metrics.describe import JUDGED, Description
+from metassay.metrics.faithfulness.reading import Asked, by_statement
+from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
+from metassay.metrics.faithfulness.summac import MISSING, SOURCE, SummacOptions, matrices
+from metassay.models import extra
+from metassay.models.loading import NetworkOptions
+from metassay.models.rows import recipe_of
+from metassay.models.store import STORE
+
+NAME = "summac_conv"
+SENTENCES = 10  # the most of a statement that are read
+EDGES = (
+    *(0, 0.01, 0.02, 0.03, 0.04, 0.07, 0.13, 0.37, 0.90, 0.91, 0.92, 0.93, 0.94, 0.95),
+    *(0.955, 0.96, 0.965, 0.97, 0.975, 0.98, 0.985, 0.99, 0.995, 1),
+)
+
+
+class ConvOptions(SummacOptions):
+    """The same; `head`: the file of the layers' weights.
+
+    The released ones (`summac_conv_vitc_sent_perc_e.bin`), or JSON that `write_head` wrote.
+    """
+
+    head: str
+
+
+class Head(NamedTuple):
+    """Two layers: 23 weights and a bias, then 2 x 3 weights and 2 biases."""
+
+    weights: Sequence[float]
+    bias: float
+    last: Sequence[Sequence[float]]
+    last_bias: Sequence[float]
+
+
+def score(
+    cases: Sequence[Case], options: ConvOptions, checkpoint: NetworkOptions, *, store: Path = STORE
+) -> dict[str, list[list[Scored]]]:
+    """SummaC-Conv of each statement: 0 to 1, higher is more faithful.
+
+    At most 10 sentences of a statement and 100 passages are read, sentences of more than 10
+    characters. Null where nothing is left, failed if a number is not finite. Laban et al. 2022,
+    section 3.3. Raises BadInput as `matrices` and `read_head`.
+    """
+    head = read_head(Path(options.head))
+
+    def scores(asked: Sequence[Asked]) -> list[Scored]:
+        found = matrices(asked, options, checkpoint, most=SENTENCES, store=store)
+        return [_scored(head, *matrix) for matrix in found]
+
+    return {NAME: by_statement(cases, scores, Scored(None))}
+
+
+def _scored(
+    head: Head, entailment: list[list[float]] | None, _: object, unread: float, cut: bool
+) -> Scored:
+    if not any(entailment or ()):
+        return Scored(None, entailment is None, unread, cut)
+    return Scored(value(head, list(map(histogram, entailment or ()))), False, unread, cut)
+
+
+def histogram(probabilities: Sequence[float]) -> list[int]:
+    """How many probabilities lie in each of the 23 bins; the last one includes its upper end."""
+    counts = [0] * (len(EDGES) - 1)
+    for probability in probabilities:
+        counts[min(bisect_right(EDGES, probability), len(counts)) - 1] += 1
+    return counts
+
+
+def value(head: Head, histograms: Sequence[Sequence[int]]) -> float:
+    """The probability of class 1, which is a faithful text, of a text's sentences (at least 1)."""
+    each = [
+        head.bias + fsum(w * n for w, n in zip(head.weights, counts, strict=True))
+        for counts in histograms
+    ]
+    middle = fsum(each) / len(each)
+    no, yes = (fsum((*(w * middle for w in row), b)) for row, b in zip(*head[2:], strict=True))
+    return 1 / (1 + exp(no - yes))
+
+
+def fit_head(
+    texts: Sequence[Sequence[Sequence[int]]], labels: Sequence[bool], *, ridge: float = 1.0
+) -> Head:
+    """The head that is likeliest for texts, each of histograms, with labels (true: faithful).
+
+    With the mean over sentences both layers are one, so the optimum is that of a logistic
+    regression on mean histograms, with half of `ridge` times the sum of squared weights as a
+    penalty: the same one whatever the order and the machine (six decimals are kept). Raises
+    BadInput if all labels are the same.
+    """
+    if len(set(labels)) < 2:
+        raise BadInput("the labels of a head are all the same; give texts of both kinds")
+    means = [[fsum(bin) / len(text) for bin in zip(*text, strict=True)] for text in texts]
+    regression = extra.module("sklearn.linear_model").LogisticRegression
+    fitted = regression(C=1 / ridge, solver="newton-cg", tol=1e-10, max_iter=10_000)
+    fitted.fit(means, [int(label) for label in labels])
+    weights = [round(float(weight), 6) for weight in fitted.coef_[0]]
+    bias = round(float(fitted.intercept_[0]), 6)
+    return Head(weights, bias, [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]], [0.0, 0.0])
+
+
+def write_head(path: Path, head: Head) -> None:
+    """Write a head as JSON."""
+    with whole_file(path) as file:
+        file.write(json.dumps(head._asdict(), indent=1).encode() + b"\n")
+
+
+def read_head(path: Path) -> Head:
+    """The head in a file, JSON or the released format; BadInput if there is none."""
+    try:
+        if path.suffix == ".json":
+            return _head(Head(**json.loads(path.read_bytes())))
+        its: Mapping[str, Any] = extra.module("torch").load(path, weights_only=True)
+        rows = its["mlp.weight"], its["mlp.bias"], its["layer_final.weight"]
+        weights, bias, last = (each.double().tolist() for each in rows)
+        return _head(Head(weights[0], bias[0], last, its["layer_final.bias"].double().tolist()))
+    except (
+        OSError,
+        EOFError,
+        ValueError,
+        TypeError,
+        LookupError,
+        RuntimeError,
+        UnpicklingError,
+    ) as error:
+        raise BadInput(
+            f"head {path}: is no head of SummaC-Conv ({type(error).__name__}); give the released"
+            " file, or one that was written by write_head"
+        ) from None
+
+
+def _head(head: Head) -> Head:
+    sizes = len(head.weights), [len(row) for row in head.last], len(head.last_bias)
+    if sizes != (len(EDGES) - 1, [3, 3], 2):
+        raise ValueError
+    return head
+
+
+def _recipe(options: ConvOptions, checkpoint: NetworkOptions) -> str:
+    read_head(Path(options.head))
+    digest = hashlib.sha256(Path(options.head).read_bytes()).hexdigest()
+    return recipe_of(
+        checkpoint,
+        head=f"{Path(options.head).name}#{digest[:8]}",
+        labels=options.labels or "the model's",
+        max_tokens=options.max_tokens or "the model's",
+    )
+
+
+KIND = FaithfulnessMetric(
+    options=ConvOptions,
+    score=score,
+    recipe=_recipe,
+    files=lambda options: (PromptFile(Path(options.head), None),),
+    descriptions=(
+        Description(
+            NAME,
+            "probability of a faithful text by a layer over histograms of the probabilities with"
+            " which passages entail the statement's sentences; it depends on how many there are",
+            better="higher",
+            range=(0, 1),
+            missing=MISSING,
+            source=SOURCE,
+            family=JUDGED,
+            headline=True,
+        ),
+    ),
+)

@@ -1,0 +1,103 @@
+"""How likely an encoder-decoder finds each token of a target text, given a source text."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from metassay.models import extra, rows
+from metassay.models.loading import NetworkOptions, load
+from metassay.models.pair_inputs import longest_input
+from metassay.models.pair_scores import padding_of
+from metassay.models.rows import Row, Runner, computed
+from metassay.models.store import STORE
+
+METHOD = 1  # part of the store's keys; whoever changes what is computed of a pair raises it
+
+
+class Likelihoods(NamedTuple):
+    """Logarithms of the probabilities of a target's n tokens, given a source.
+
+    `values`: n numbers, at most 0, the tokenizer's marks included; null if one is not finite.
+    `begins`: n places of characters in the target; a mark's is that of the token before it, or 0.
+    `unread`: the share of the source's tokens that is past the model's limit. `cut`: the target is
+    longer than that; only its beginning has tokens here.
+    """
+
+    values: list[float] | None
+    begins: list[int]
+    unread: float
+    cut: bool
+
+
+def likelihoods(
+    pairs: Sequence[tuple[str, str]],
+    options: NetworkOptions,
+    *,
+    max_tokens: int | None,
+    batch_tokens: int,
+    store: Path = STORE,
+) -> list[Likelihoods]:
+    """Of each pair of source and target what the model makes of the target, token by token.
+
+    Both are read as the tokenizer reads a text by itself, cut at `max_tokens` (null: the model's
+    limit); the decoder reads the target shifted by one, after its start token. An empty target has
+    marks only. Yuan et al. 2021, equation 2 without weights. Raises BadInput as `loading.load`.
+    """
+    task = rows.task_of("likelihood", options, METHOD, max_tokens=max_tokens)
+    load = lambda: _load(options, max_tokens).scores  # noqa: E731
+    found = computed(task, pairs, load, batch_tokens, store=store)
+    return [Likelihoods(*each) for each in found]
+
+
+def _load(options: NetworkOptions, max_tokens: int | None) -> Runner:
+    network = load("AutoModelForSeq2SeqLM", options)
+    tokenizer, weights = network
+    encoder = rows.encoder_of(network, options.model)
+    limit = longest_input(tokenizer, weights, max_tokens)
+    room = None if limit is None else limit - encoder.num_special_tokens_to_add(False)
+    begin = weights.generation_config.decoder_start_token_id
+    begin = weights.config.decoder_start_token_id if begin is None else begin
+
+    def read(source: str, target: str) -> Row:
+        sides = [rows.pieces(encoder, text) for text in (source, target)]
+        whole = [len(side) for side in sides]
+        if room is not None:
+            for side in sides:
+                side.truncate(room)
+        told = rows.unread(whole[0], len(sides[0])), len(sides[1]) < whole[1]
+        marked, labels = (encoder.post_process(side) for side in sides)
+        features = {"input_ids": list(marked.ids), "labels": list(labels.ids)}
+        features["decoder_input_ids"] = [begin, *labels.ids[:-1]]
+        return Row(features, (_begins(labels, target), *told))
+
+    def give(tensors: dict[str, Any], batch: Sequence[Row]) -> Iterator[Likelihoods]:
+        labels = tensors.pop("labels")
+        logits = rows.exact(weights(**_encoded(weights, tensors)).logits)
+        values = logits.gather(-1, labels[..., None]).squeeze(-1) - logits.logsumexp(-1)
+        for row, its in zip(batch, values, strict=True):
+            yield Likelihoods(rows.finite(its[: len(row.features["labels"])]), *row.told)
+
+    pad = padding_of(network, options.model)
+    pads = dict.fromkeys(("input_ids", "decoder_input_ids", "labels"), pad)
+    return Runner(read, give, pads, options.device)
+
+
+def _encoded(weights: Any, tensors: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of the decoder; each distinct source of a batch is encoded once."""
+    numbers, mask = tensors.pop("input_ids"), tensors["attention_mask"]
+    torch = extra.module("torch")
+    distinct, of_row = torch.unique(numbers, dim=0, return_inverse=True)
+    first = torch.stack([(of_row == place).nonzero()[0, 0] for place in range(len(distinct))])
+    states = weights.get_encoder()(input_ids=distinct, attention_mask=mask[first])[0]
+    return {**tensors, "encoder_outputs": (states[of_row],)}
+
+
+def _begins(encoding: Any, text: str) -> list[int]:
+    begins: list[int] = []
+    for (start, end), mark in zip(encoding.offsets, encoding.special_tokens_mask, strict=True):
+        if mark:
+            begins.append(begins[-1] if begins else 0)
+        else:
+            said = text[start:end]
+            begins.append(start + len(said) - len(said.lstrip()))
+    return begins
