@@ -19,16 +19,20 @@ def statements(units: pd.DataFrame) -> pd.DataFrame:
 def aligned(sources: pd.DataFrame, units: pd.DataFrame, alignments: pd.DataFrame) -> pd.DataFrame:
     """Every statement with passages: PLACE, `text` and `context`, in order.
 
-    `context` has its passages in the order of the source, with blanks between. What is blank on
-    either side is left out.
+    `context` has its passages in the order of the source, with blanks between. As metrics read
+    them, texts have no blanks around, and what is blank on either side is left out.
     """
     rows = statements(units).merge(alignments[[*PLACE, "passages"]], on=PLACE)
-    passages = dict(zip(sources["doc_id"], sources["passages"], strict=True))
+    passages = {
+        doc_id: [text.strip() for text in texts]
+        for doc_id, texts in zip(sources["doc_id"], sources["passages"], strict=True)
+    }
     rows["context"] = [
-        " ".join(passages[doc_id][index] for index in sorted(chosen))
+        " ".join(filter(None, (passages[doc_id][index] for index in sorted(chosen))))
         for doc_id, chosen in zip(rows["doc_id"], rows["passages"], strict=True)
     ]
-    full = (rows["context"].str.strip() != "") & (rows["text"].str.strip() != "")
+    rows["text"] = rows["text"].str.strip()
+    full = (rows["context"] != "") & (rows["text"] != "")
     return rows.loc[full, [*PLACE, "text", "context"]].sort_values(PLACE, ignore_index=True)
 
 

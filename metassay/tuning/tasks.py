@@ -1,19 +1,19 @@
-"""What each sort of training makes of a row: inputs, labels, loss, and what it is chosen by."""
+"""What each sort of training makes of a row: inputs and labels as its metric reads them, a loss."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from metassay.core.errors import BadInput
+from metassay.metrics.faithfulness.ctc_consistency import normal
 from metassay.models import extra
-from metassay.models.loading import Network, places, told_limit
+from metassay.models.loading import Network
 from metassay.models.pair_inputs import Reader, Wording, longest_input
+from metassay.models.rows import encoder_of, features_of, pieces
+from metassay.models.word_labels import HALF, LONGEST
 from metassay.tuning.training import Encode, Task
 
 IGNORED = -100  # a label that no loss counts, as torch and transformers have it
-LONGEST_TEXT, LONGEST_INPUT = 256, 512  # tokens, of ctc-gen-eval
-VALUE = "value"  # what the one output of a regressor is called
 CLASSES = {0: "not_fake", 1: "fake"}
 
 
@@ -25,7 +25,7 @@ class Written(NamedTuple):
 
 
 class Marked(NamedTuple):
-    """A statement by words, each fake (1) or not (0), and its passages."""
+    """The words of a statement, each fake (1) or not (0), to be told beside its passages."""
 
     context: str
     words: Sequence[str]
@@ -33,38 +33,25 @@ class Marked(NamedTuple):
 
 
 class Valued(NamedTuple):
-    """A statement, its passages, and the value that a regressor is to give them."""
+    """A statement and its passages, and the value that a regressor is to give them."""
 
     context: str
     text: str
     value: float
 
 
-# ---- bartscore: how likely a statement is after its passages ------------------------------------
-
-
 def _to_write(network: Network) -> Encode:
-    tokenizer = network.tokenizer
-    limit = min([*places(network.weights), *told_limit(tokenizer)], default=None)
-    cut = {"truncation": limit is not None, "max_length": limit}
+    encoder = encoder_of(network, network.tokenizer.name_or_path)
+    limit = longest_input(network.tokenizer, network.weights, None)
 
     def encode(row: Written) -> dict[str, Any]:
-        inputs = tokenizer(row.context, return_token_type_ids=False, **cut)
-        return {**inputs, "labels": tokenizer(text_target=row.text, **cut)["input_ids"]}
+        sides = [pieces(encoder, text) for text in row]
+        for side in sides if limit is not None else ():
+            side.truncate(limit - encoder.num_special_tokens_to_add(False))
+        inputs, labels = (list(encoder.post_process(side).ids) for side in sides)
+        return {"input_ids": inputs, "labels": labels}
 
     return encode
-
-
-BARTSCORE = Task(
-    "bartscore",
-    "AutoModelForSeq2SeqLM",
-    None,
-    _to_write,
-    lambda network: extra.module("transformers").DataCollatorForSeq2Seq(*network),
-)
-
-
-# ---- distill: a regression ----------------------------------------------------------------------
 
 
 def _to_value(network: Network) -> Encode:
@@ -79,52 +66,23 @@ def _to_value(network: Network) -> Encode:
     return encode
 
 
-def _squared(outputs: Any, labels: Any) -> Any:
-    logits = outputs["logits"].squeeze(-1)
-    return (logits - labels.to(logits.dtype)).square().mean()
-
-
-DISTILL = Task(
-    "distill",
-    "AutoModelForSequenceClassification",
-    {"id2label": {0: VALUE}, "label2id": {VALUE: 0}, "problem_type": "regression"},
-    _to_value,
-    lambda network: extra.module("transformers").DataCollatorWithPadding(network.tokenizer),
-    loss=_squared,
-)
-
-
-# ---- ctc: which words are fake ------------------------------------------------------------------
-
-
-def plain(text: str) -> str:
-    """Straight quotes, lower case and single blanks, as the models of CTC read texts."""
-    for curly, straight in ("\u2018'", "\u2019'", '\u201c"', '\u201d"'):
-        text = text.replace(curly, straight)
-    return " ".join(text.lower().split())
-
-
 def _to_mark(network: Network) -> Encode:
-    tokenizer = network.tokenizer
-    limits = [LONGEST_INPUT, *places(network.weights), *told_limit(tokenizer)]
-    if not tokenizer.is_fast:
-        raise BadInput(
-            "the tokenizer cannot say where its tokens are; take a model with a fast one"
-        )
+    encoder = encoder_of(network, network.tokenizer.name_or_path)
+    room = longest_input(network.tokenizer, network.weights, LONGEST) or LONGEST
+    room -= encoder.num_special_tokens_to_add(True)
 
     def encode(row: Marked) -> dict[str, Any]:
-        text = plain(" ".join(row.words))
-        alone = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
-        text = text[: max(end for _, end in alone["offset_mapping"][:LONGEST_TEXT])]
-        read = tokenizer(
-            *(text, plain(row.context)),
-            **{"truncation": "only_second", "max_length": min(limits)},
-            return_offsets_mapping=True,
-        )
-        spans = zip(read.sequence_ids(), read.pop("offset_mapping"), strict=True)
-        words = [text.count(" ", 0, end) if of == 0 else None for of, (_, end) in spans]
-        labels = [IGNORED if word is None else 2 * word + row.fake[word] for word in words]
-        return {**read, "labels": labels}
+        text = normal(" ".join(row.words))
+        its, beside = pieces(encoder, text), pieces(encoder, normal(row.context))
+        its.truncate(min(HALF, room // 2))
+        beside.truncate(room - len(its))
+        words = [text.count(" ", 0, end) for _, end in its.offsets]
+        joined = encoder.post_process(its, beside)
+        labels = [IGNORED] * len(joined.ids)
+        first = [place for place, mark in enumerate(joined.special_tokens_mask) if not mark]
+        for place, word in zip(first, words, strict=False):
+            labels[place] = 2 * word + row.fake[word]
+        return {**features_of(network, joined), "labels": labels}
 
     return encode
 
@@ -137,9 +95,9 @@ def _by_word(logits: Any, labels: Any) -> tuple[Any, Any]:
     """
     torch = extra.module("torch")
     rows = torch.arange(len(labels), device=labels.device)[:, None]
-    pieces = labels != IGNORED
-    words, place = torch.unique((labels + 2 * labels.shape[1] * rows)[pieces], return_inverse=True)
-    sums = logits.new_zeros(len(words), logits.shape[-1]).index_add(0, place, logits[pieces])
+    seen = labels != IGNORED
+    words, place = torch.unique((labels + 2 * labels.shape[1] * rows)[seen], return_inverse=True)
+    sums = logits.new_zeros(len(words), logits.shape[-1]).index_add(0, place, logits[seen])
     return sums / torch.bincount(place)[:, None], words % 2
 
 
@@ -147,12 +105,17 @@ def _cross_entropy(outputs: Any, labels: Any) -> Any:
     return extra.module("torch").nn.functional.cross_entropy(*_by_word(outputs["logits"], labels))
 
 
+def _squared(outputs: Any, labels: Any) -> Any:
+    values = outputs["logits"].squeeze(-1)
+    return (values - labels.to(values.dtype)).square().mean()
+
+
 def _both_f1(evaluated: Any) -> dict[str, float]:
-    """F1 of fake words, of the others, and the sum of both, which a checkpoint is chosen by."""
+    """F1 of fake words, of the others, and the sum of both."""
     torch = extra.module("torch")
     means, fake = _by_word(*map(torch.from_numpy, (evaluated.predictions, evaluated.label_ids)))
-    guessed, fake = means.argmax(1).numpy(), fake.numpy()
-    f1 = {name: _f1(guessed == label, fake == label) for label, name in CLASSES.items()}
+    guessed, right = means.argmax(1).numpy(), fake.numpy()
+    f1 = {name: _f1(guessed == label, right == label) for label, name in CLASSES.items()}
     return {**{f"f1_{name}": value for name, value in f1.items()}, "f1": sum(f1.values())}
 
 
@@ -161,15 +124,28 @@ def _f1(guessed: Any, right: Any) -> float:
     return 2 * int(np.logical_and(guessed, right).sum()) / total if total else 0.0
 
 
+BARTSCORE = Task(
+    "bartscore",
+    "AutoModelForSeq2SeqLM",
+    None,
+    _to_write,
+    lambda network: extra.module("transformers").DataCollatorForSeq2Seq(*network),
+)
 CTC = Task(
     "ctc",
     "AutoModelForTokenClassification",
-    {"id2label": CLASSES, "label2id": {n: i for i, n in CLASSES.items()}},
+    {"id2label": CLASSES, "label2id": {name: label for label, name in CLASSES.items()}},
     _to_mark,
-    lambda network: extra.module("transformers").DataCollatorForTokenClassification(
-        network.tokenizer
-    ),
+    lambda network: extra.module("transformers").DataCollatorForTokenClassification(network[0]),
     loss=_cross_entropy,
     metrics=_both_f1,
     best="f1",
+)
+DISTILL = Task(
+    "distill",
+    "AutoModelForSequenceClassification",
+    {"id2label": {0: "value"}, "label2id": {"value": 0}, "problem_type": "regression"},
+    _to_value,
+    lambda network: extra.module("transformers").DataCollatorWithPadding(network[0]),
+    loss=_squared,
 )
