@@ -20,14 +20,15 @@ import pandas as pd
 
 from metassay.judges.protocol import Judgment, Pair
 from metassay.judges.run import judge_pairs
-from metassay.scoring.aggregation.judged import Setup, judged_scores
+from metassay.scoring.aggregation.cells import Setup
+from metassay.scoring.aggregation.judged import judged_scores
 from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions
 
 SIZES, CLAIMS, LENGTH, SEED = (1_000, 10_000, 100_000), 40, 3_000, 20261122
 GROWTH = 1.2  # of the bytes of a pair, from the smaller step to the larger one
 ASKED = Questions(measures=("claim_recall", "claim_precision"), against="full", borrow=False)
-SETUP = Setup("whole", "clauses", "none", {"all": ASKED}, "0")
+SETUP = Setup("whole", "clauses", {"top": "none"}, {"all": ASKED}, "0")
 
 Tables = tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame]
 
@@ -88,7 +89,7 @@ def peak() -> int:
 def from_claims(given: Tables) -> tuple[int, pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """The number of pairs, them, what is judged, and the scores."""
     sources, parts, units, aligned = given
-    pairs = build_pairs(sources, parts, units, aligned, ASKED)
+    pairs = build_pairs(sources, parts, units, {"top": aligned}, ASKED)
     judgments = judge_pairs(pairs, "trivial", Trivial(), ("entailment",))
     return len(pairs), pairs, judgments, judged_scores(parts, units, pairs, judgments, SETUP)
 

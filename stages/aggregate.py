@@ -2,37 +2,51 @@
 
 import pandas as pd
 
-from metassay import __version__
-from metassay.core.options import parse
-from metassay.llm.endpoints import parse_models
-from metassay.scoring.aggregation.judged import Setup, judged_scores
+from metassay.core.options import JUDGED, parse
+from metassay.scoring.aggregation.judged import judged_scores
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions, leaderboard
 from metassay.scoring.aggregation.rubrics import rubric_scores
-from metassay.scoring.catalogue import check_given, descriptions, user_descriptions
+from metassay.scoring.aggregation.statement_judgments import judged_statements
+from metassay.scoring.aggregation.statements import read_statements
+from metassay.scoring.catalogue import (
+    check_given,
+    descriptions,
+    user_descriptions,
+    with_readings,
+)
 from metassay.scoring.pairing.questions import Questions
 from metassay.scoring.rubrics.metrics import rubric_descriptions
+from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.criteria import CRITERIA
+from metassay.tables.documents import SOURCES
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.pairs import PAIRS
 from metassay.tables.parts import PARTS
 from metassay.tables.scores import MEASUREMENTS, SCORES
+from metassay.tables.statement_scores import STATEMENT_SCORES
 from metassay.tables.units import UNITS
-from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
-from metassay.units.alignment import ALIGNMENTS
-from metassay.units.recipes import recipe_of
 from stages.doorway import StageIO, enter
+from stages.setup import setup_of
 
 
 def main(io: StageIO) -> None:
     """Bring one benchmark's scores together and rank its authors."""
-    setup = setup_of(io)
+    asked = io.shared("questions"), "params.yaml > questions"
+    questions = {
+        name: parse(Questions, asked[0][name], where=f"{asked[1]} > {name}")
+        for name in io.param("questions")
+    }
+    setup = setup_of(io, questions)
     pairs = io.read(PAIRS)
     judgments = io.read(JUDGMENTS)
+    parts, units = io.read(PARTS), io.read(UNITS)
+    read = read_statements(io.read(SOURCES), parts, units, io.read_each(ALIGNMENTS))
+    io.write(STATEMENT_SCORES, judged_statements(read, pairs, judgments, setup), JUDGED)
     criteria = io.read(CRITERIA)
     check_given(criteria)
     graded = pairs["measure"].isin(criteria["metric"])
-    judged = judged_scores(io.read(PARTS), io.read(UNITS), pairs[~graded], judgments, setup)
+    judged = judged_scores(parts, units, pairs[~graded], judgments, setup)
     by_rubric = rubric_scores(criteria, pairs[graded], judgments, setup.segmentation, setup.version)
     measured = io.read(MEASUREMENTS)
     scores = pd.concat([judged, by_rubric, measured], ignore_index=True)
@@ -43,27 +57,8 @@ def main(io: StageIO) -> None:
         **user_descriptions(io.project, io.benchmark),
         **rubric_descriptions(criteria),
     }
+    known = with_readings(known, scores["metric"].unique())
     io.write(LEADERBOARD, leaderboard(scores, known, options))
-
-
-def setup_of(io: StageIO) -> Setup:
-    """What led to the pairs, as recipes print it."""
-    (name,) = [*io.param("decompositions"), *io.param("released_claims")]
-    decomposition = io.chosen(DECOMPOSITIONS, "decompositions", name)
-    segmentation = io.chosen(SEGMENTATIONS, "segmentations", io.param("segmentation"))
-    alignment = io.chosen(ALIGNMENTS, "alignments", io.param("alignment"))
-    models = parse_models(io.shared("endpoints"), io.shared("models"))
-    questions, where = io.shared("questions"), "params.yaml > questions"
-    return Setup(
-        segmentation=recipe_of(segmentation, models),
-        decomposition=recipe_of(decomposition, models),
-        alignment=recipe_of(alignment, models),
-        questions={
-            name: parse(Questions, questions[name], where=f"{where} > {name}")
-            for name in io.param("questions")
-        },
-        version=__version__,
-    )
 
 
 if __name__ == "__main__":

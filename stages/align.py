@@ -1,4 +1,4 @@
-"""align: statements -> the source passages each is read against."""
+"""align: statements -> the source passages each is read against, by one alignment."""
 
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.documents import SOURCES
@@ -10,11 +10,10 @@ from stages.doorway import StageIO, enter
 
 def main(io: StageIO) -> None:
     """Align the statements of one benchmark."""
-    name = io.param("alignment")
-    chosen = io.chosen(KINDS, "alignments", name)
-    aligned, notes = align_units(io.read(SOURCES), io.read(UNITS), name, chosen)
+    chosen = io.chosen(KINDS, "alignments", io.item)
+    aligned, notes = align_units(io.read(SOURCES), io.read(UNITS), io.item, chosen)
     io.note(notes)
-    io.write(ALIGNMENTS, aligned)
+    io.write(ALIGNMENTS, aligned, io.item)
 
 
 if __name__ == "__main__":

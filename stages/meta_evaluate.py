@@ -10,6 +10,7 @@ from metassay.tables.documents import SOURCES
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
+from metassay.tables.statement_scores import STATEMENT_SCORES
 from stages.doorway import StageIO, enter
 
 
@@ -29,6 +30,7 @@ def main(io: StageIO) -> None:
     evaluation = Evaluation(
         *(io.read(SCORES), ratings, io.criteria(), better, options, of_rubrics(rubrics)),
         groups=groups,
+        statement_scores=io.read(STATEMENT_SCORES),
         note=notes.append,
     )
     made = evaluate(evaluation)

@@ -13,7 +13,7 @@ from stages.doorway import StageIO, enter
 def main(io: StageIO) -> None:
     """Build the pairs of one block of questions of one benchmark."""
     options = io.options(Questions, f"questions.{io.item}")
-    tables = (io.read(SOURCES), io.read(PARTS), io.read(UNITS), io.read(ALIGNMENTS))
+    tables = (io.read(SOURCES), io.read(PARTS), io.read(UNITS), io.read_each(ALIGNMENTS))
     io.write(PAIRS, build_pairs(*tables, options), io.item)
 
 

@@ -126,11 +126,12 @@ BENCHMARK = {
     "released_claims": {"clauses": "data/raw/claims"},
     "studies": {},
     "rubrics": [],
-    "alignment": "full",
+    "alignments": ["full"],
     "questions": ["all"],
     "judges": ["lexical"],
     "metrics": ["rouge", "bleu"],
     "costly_metrics": [],
+    "statement_metrics": [],
 }
 
 Changed = Callable[..., set[str]]
@@ -202,8 +203,11 @@ def test_names_in_use_have_a_version_and_no_others(project: Path) -> None:
         "judges": ["lexical"],
         "metrics": ["bleu", "rouge"],
         "costly_metrics": [],
+        "statement_metrics": [],
         "metrics_of": ["one"],
         "costly_metrics_of": ["one"],
+        "statement_metrics_of": ["one"],
+        "alignments_of": ["one"],
         "decomposition_of": ["one"],
     }
     every = [version for names in found.values() for version in names.values()]
@@ -721,6 +725,7 @@ PERMISSIONS = {
     ("judge", ("metassay.units", "DECOMPOSITIONS")),
     # What sorts metrics on pages: a test of judges has none of them.
     ("report_judges", ("metassay.metrics", "METRICS")),
+    ("report_judges", ("metassay.metrics.faithfulness", "FAITHFULNESS")),
 }
 
 

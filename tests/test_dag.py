@@ -75,6 +75,7 @@ TWO = ONE | {
     "decompositions": [],
     "released_claims": {"doclens_claims": "data/raw/doclens_aci_claims"},
     "costly_metrics": ["edit_distance"],
+    "statement_metrics": ["overlap"],
 }
 
 THREE = {
@@ -121,6 +122,30 @@ FORMS = stages_of(FILES[0])
 FORMS_OF_TESTS = stages_of(FILES_OF_TESTS[0])
 FORMS_OF_SEGMENTING = stages_of(FILES_OF_SEGMENTING[0])
 FIGURES = "figures_doclens"
+# A user's metric of statements, which needs no model: the share of words that passages have.
+OVERLAP = """
+from metassay.metrics.describe import JUDGED, Description
+from metassay.metrics.faithfulness.options import CheckpointOptions
+from metassay.metrics.faithfulness.record import FaithfulnessMetric, Scored
+
+
+def score(cases, options, checkpoint):
+    found = []
+    for case in cases:
+        known = set(" ".join(case.passages).lower().split())
+        words = [statement.lower().split() for statement in case.statements]
+        found.append([Scored(sum(word in known for word in own) / len(own)) for own in words])
+    return {"overlap": found}
+
+
+KIND = FaithfulnessMetric(
+    options=CheckpointOptions,
+    score=score,
+    recipe=lambda options, checkpoint: "words:lower",
+    descriptions=(Description("overlap", "share", "higher", (0, 1), "none", "a test", JUDGED),),
+    by_text=True,
+)
+"""
 # In the order of the data, those of tests among the others.
 EVERY_FORM = [
     *("fetch", FIGURES, "ingest_items", *list(FORMS)[:-1], "examine"),
@@ -163,6 +188,7 @@ def test_a_table_of_several_stages_has_a_file_of_each_as_the_data_goes() -> None
     lists = {
         **{"systems": ["a"], "few_shot": {"b": "x"}, "studies": {"s": "f"}, "questions": ["q"]},
         **{"rubrics": ["r"], "judges": ["j"], "costly_metrics": ["m"]},
+        "statement_metrics": ["s"],
     }
     own = PARAMS_OF_OURS.benchmarks["sample"].model_copy(update=lists)
     asking = ["generate-a", "generate-b", "segment", "decompose", "judge-j"]
@@ -172,10 +198,12 @@ def test_a_table_of_several_stages_has_a_file_of_each_as_the_data_goes() -> None
         "criteria": ["given", "r"],
         "pairs": ["given", "q", "rubric-r"],
         "judgments": ["given", "j"],
-        "measurements": ["given", "metrics", "m"],
+        "measurements": ["given", "metrics", "m", "statements-s"],
+        "statement_scores": ["s", "judged"],
         "responses": asking,
         "notes": [
-            *("ingest", *asking[:-1], "align", "judge-j", "measure", "measure-m", "meta_evaluate")
+            *("ingest", *asking[:-1], "align-rouge_topk", "judge-j", "measure", "measure-m"),
+            *("score_statements-s", "meta_evaluate"),
         ],
     }.items():
         assert files_in(own, table) == files
@@ -257,6 +285,9 @@ def params(base_url: str) -> dict[str, Any]:
     }
     shared["systems"] |= {"writer": CHAT | {"shots": 1, "examples": ["ward/dev/note_08"]}}
     shared["costly_metrics"] = {"edit_distance": shared["metrics"]["edit_distance"]}
+    model = {"model": "none", "device": "cpu", "dtype": "float64"}
+    overlap = {"kind": "lab.overlap", "checkpoints": {"tiny": model}}
+    shared["statement_metrics"] = {"overlap": overlap}
     shared["endpoints"] = {"here": {"kind": "openai", "base_url": base_url, "key_env": KEY}}
     shared["models"] = {"m": {"endpoint": "here", "model": "m-1", "max_tokens": 200}}
     shared["aggregation"]["resamples"] = 20
@@ -305,6 +336,8 @@ def make_project(root: Path, base_url: str) -> Path:
     rated.write_text(f"{header}\npilot,{NOTES[0]},lead,full,text,ann,{CRITERION},70\n", "utf-8")
     for folder in ("prompts", "rubrics"):
         shutil.copytree(ROOT / folder, root / folder)
+    (root / "lab").mkdir()
+    (root / "lab/overlap.py").write_text(OVERLAP, encoding="utf-8")
     root_stages = stages_of(ROOT / "dvc.yaml")
     # Minutes on real datasets: tests/judges/test_semantic_train.py and tests/units have them.
     del root_stages["train"], root_stages["train_roles"]
@@ -416,7 +449,7 @@ def run_alone(patch: pytest.MonkeyPatch, home: Path, cmd: str) -> Ran:
     """Run an instance where only what it declares lies, then take home what it has written."""
     entry = entry_of(home, cmd)
     room = home.with_name("room")
-    for name in (*CONFIGURATION, ".work/code.json", *entry.deps):
+    for name in (*CONFIGURATION, ".work/code.json", "lab", *entry.deps):
         copy(home / name, room / name)
     before = files_below(room)
     given = run(patch, room, cmd)
@@ -499,7 +532,7 @@ def copied(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 @pytest.mark.parametrize(
     ("ask", "named"),
     [
-        (lambda io: io.param("alignment"), "benchmarks/one/params.yaml: alignment"),
+        (lambda io: io.param("judges"), "benchmarks/one/params.yaml: judges"),
         (lambda io: io.shared("aggregation"), "params.yaml: aggregation"),
         (lambda io: io.dataset("ward"), "data/registry.yaml: datasets.ward"),
         (lambda io: io.read(UNITS), "data/tables/one/units.parquet"),
@@ -526,11 +559,11 @@ def test_a_stage_of_which_dvc_yaml_says_something_else_is_refused(copied: Path) 
     """But for `meta`, which is for who runs it, and the order of lists."""
     file = copied / "benchmarks/one/dvc.yaml"
     whole = yaml.safe_load(file.read_text("utf-8"))
-    whole["stages"]["align"] |= {"meta": {"retries": 9}}
-    whole["stages"]["align"]["deps"].reverse()
+    whole["stages"]["align"]["do"] |= {"meta": {"retries": 9}}
+    whole["stages"]["align"]["do"]["deps"].reverse()
     whole["stages"]["segment"]["deps"].pop()
     write_yaml(file, whole)
-    assert entry_of(copied, "python -m stages.align one").name == "align"
+    assert entry_of(copied, "python -m stages.align one rouge_topk").name == "align@rouge_topk"
     with pytest.raises(BadInput, match=r"dvc.yaml > stages > segment: is not what this version"):
         entry_of(copied, "python -m stages.segment one")
     (problem,) = (one for one in configuration_problems() if "dvc.yaml" in one)
@@ -604,7 +637,7 @@ def test_a_stage_under_a_stale_code_yaml_is_refused(
     versions["stages"] |= {"align": "0", "report": "0"}
     versions["alignments"] = {}
     write_yaml(copied / FILE, versions)
-    monkeypatch.setattr(sys, "argv", ["align.py", "one"])
+    monkeypatch.setattr(sys, "argv", ["align.py", "one", "rouge_topk"])
     with pytest.raises(SystemExit) as ended:
         doorway.enter(lambda _: pytest.fail("the doorway was entered"))
     assert ended.value.code == BAD_INPUT

@@ -15,6 +15,7 @@ PARAMS = Path("params.yaml")
 BENCHMARKS = Path("benchmarks")
 GIVEN = "given"  # the file of a fanned-out table that the dataset itself brings
 CHEAP = "metrics"  # the file of measurements that all cheap metrics share
+JUDGED = "judged"  # the file of statement scores that judges gave, and what confounds them
 
 
 class Options(BaseModel):

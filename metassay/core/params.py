@@ -21,6 +21,7 @@ from metassay.core.options import (
     BENCHMARKS,
     CHEAP,
     GIVEN,
+    JUDGED,
     PARAMS,
     Block,
     Criterion,
@@ -38,12 +39,16 @@ _TAKEN = {
     "questions": [GIVEN],
     "judges": [GIVEN, "none"],
     "costly_metrics": [GIVEN, CHEAP],
+    "statement_metrics": [JUDGED],
 }
-_LISTS = ("systems", "questions", "judges", "metrics", "costly_metrics", "segmentations")
+_LISTS = (
+    *("systems", "alignments", "questions", "judges", "metrics", "costly_metrics"),
+    *("statement_metrics", "segmentations"),
+)
 # What a folder's settings name, and the blocks of the root's params.yaml where it stands.
 _BLOCKS = {
     **{"few_shot": "systems", "released_claims": "decompositions"},
-    **{"segmentation": "segmentations", "alignment": "alignments"},
+    "segmentation": "segmentations",
     **{name: name for name in (*_LISTS, "decompositions")},
 }
 _LOOK = re.compile(r"(unseen|looked at|fitted)(: \S.*)?")
@@ -78,12 +83,13 @@ class Benchmark(Options):
     segmentation: str
     decompositions: list[str]  # one name; none if released_claims has it
     released_claims: dict[str, str]  # decomposition -> the folder of the claims that it reads
-    alignment: str
+    alignments: Annotated[list[str], Field(min_length=1)]  # what reads none by name reads the first
     questions: list[str]
     rubrics: list[str]  # names of files rubrics/<name>.yaml
     judges: list[str]
     metrics: list[str]
     costly_metrics: list[str]
+    statement_metrics: list[str]  # of single statements, read against what they are aligned with
     published: list[str]  # tables in reports/published/ that the report compares with
 
     @property
@@ -150,6 +156,7 @@ class Shared(Options):
     judges: dict[str, Block]
     metrics: dict[str, Block]
     costly_metrics: dict[str, Block]
+    statement_metrics: dict[str, Block]
     endpoints: dict[str, Block]  # where language models answer
     models: dict[str, Block]
     max_cost: MaxCost | None

@@ -11,6 +11,7 @@ from metassay.core.options import Criterion
 from metassay.meta_evaluation.gather import Gathered, gather
 from metassay.meta_evaluation.layouts import NO_GROUPS, Groups
 from metassay.meta_evaluation.options import MetaOptions
+from metassay.meta_evaluation.statements import by_statement
 from metassay.meta_evaluation.study import Better, Study, studies
 from metassay.tables.parquet import Table
 
@@ -22,9 +23,10 @@ class Evaluation:
     """What analyses start from; studies' matrices and the tests on them are made once for all.
 
     `scores`, `ratings`: the tables of those names; `rubrics`: the table `criteria`, of benchmarks
-    alone; `better`: each metric's direction; `groups`: which documents and systems belong together,
-    as far as the user knows. `progress` gets a table's name and returns what is called with (done,
-    total) while it is made; `note` gets what was left out. `made`: the tables so far.
+    alone, as is `statement_scores`; `better`: each metric's direction; `groups`: which documents
+    and systems belong together, as far as the user knows. `progress` gets a table's name and
+    returns what is called with (done, total) while it is made; `note` gets what was left out.
+    `made`: the tables so far.
     """
 
     scores: pd.DataFrame
@@ -34,6 +36,7 @@ class Evaluation:
     options: MetaOptions
     rubrics: pd.DataFrame | None = None
     groups: Groups = NO_GROUPS
+    statement_scores: pd.DataFrame | None = None
     progress: Callable[[str], Progress] | None = None
     note: Callable[[str], None] = lambda _: None
     made: dict[str, pd.DataFrame] = field(default_factory=dict)
@@ -44,9 +47,16 @@ class Evaluation:
 
     @cached_property
     def studies(self) -> list[Study]:
-        """Matrices of people's and metrics' scores."""
-        known = self.better, self.groups, self.options.digits
-        return studies(self.scores, self.ratings, self.criteria, *known)
+        """Matrices of people's and metrics' scores, of texts and of single statements."""
+        digits, statements = self.options.digits, None
+        if self.statement_scores is not None:
+            statements = by_statement(self.statement_scores, self.ratings, self.groups)
+        known = self.better, self.groups, digits
+        found = studies(self.scores, self.ratings, self.criteria, *known)
+        if statements is not None:
+            scores, ratings, better, groups = statements
+            found += studies(scores, ratings, self.criteria, better, groups, digits)
+        return sorted(found, key=lambda study: tuple(study.key.values()))
 
     @cached_property
     def gathered(self) -> list[Gathered]:

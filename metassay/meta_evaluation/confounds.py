@@ -1,6 +1,6 @@
 """The table `confounds`: is it quality that a metric sees, or copying, length, or the author."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +9,7 @@ import pandas as pd
 from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.gather import Gathered, directed_places, run_test
 from metassay.meta_evaluation.options import ANY_SHAPE, MEASURED, SYSTEM, VANISHES, MetaOptions
+from metassay.meta_evaluation.statements import UNREAD
 from metassay.meta_evaluation.study import Measured, Study, frame_of
 from metassay.statistics.components import correlate_at
 from metassay.statistics.correlation import LEVELS, Level
@@ -28,7 +29,7 @@ from metassay.statistics.partials import (
     rests_of_any_shape,
 )
 from metassay.tables.columns import ORIENTED, OTHERS, table
-from metassay.tables.names import NO_JUDGE
+from metassay.tables.names import NO_JUDGE, READS, base_metric, suffix_of
 
 CONFOUNDS = table(
     "confounds",
@@ -99,9 +100,7 @@ def _of_study(found: Gathered, options: MetaOptions) -> Iterator[dict[str, objec
     texts = np.any(np.isfinite([study.human, *(one.values for one in study.metrics)]), axis=0)
     named, sure = {*MEASURED, *options.confounds}, options.confidence
     controls: dict[str, Array | None] = {
-        one.metric: one.values
-        for one in study.metrics
-        if one.metric in named and one.judge == NO_JUDGE
+        one.label: one.values for one in study.metrics if _is_confound(one, named)
     }
     if len(study.systems) > 1 and options.coefficient != "kendall_c":
         controls[SYSTEM] = None
@@ -125,6 +124,21 @@ def _of_study(found: Gathered, options: MetaOptions) -> Iterator[dict[str, objec
                     **{"p": value.p, "n": value.n},
                     "n_missing": int(np.count_nonzero(texts & ~complete)),
                 }
+
+
+def _is_confound(measured: Measured, named: Collection[str]) -> bool:
+    """Whether a metric is a confound; of what models left unread, the judge is the model."""
+    known = base_metric(measured.metric)
+    return known in named and (measured.judge == NO_JUDGE or known == UNREAD)
+
+
+def _behind(name: str, metric: Measured) -> bool:
+    """Whether a confound can be behind a metric: it is another one, and of the same passages."""
+    confound, _, judge = name.partition(" (")
+    if base_metric(confound) == base_metric(metric.metric):
+        return False
+    suffixes = suffix_of(confound).split(READS), suffix_of(metric.metric).split(READS)
+    return set(suffixes[0]) <= set(suffixes[1]) and judge in ("", f"{metric.judge})")
 
 
 def _rests(study: Study, control: Array, options: MetaOptions) -> dict[int, Rests]:
@@ -154,8 +168,8 @@ def _at(
     people = None if control is None else _correlated(control, human, level, study, options)
     left: dict[int, _Value] = {}  # what a verdict may rest on, by the metric's place
     for place, measured in directed_places(study):
-        if measured.metric == name:
-            continue  # a metric is no confound of itself
+        if not _behind(name, measured):
+            continue
         metric = measured.oriented
         if control is None or people is None:
             given = partial_given_system(metric, human, level, options.coefficient, layout)

@@ -8,7 +8,8 @@ from metassay.core.options import Confidence, Draws, Options, Seed, Share
 from metassay.statistics.limits import LARGEST
 
 # Confounds, also for pages, which would otherwise load the statistics for these words.
-MEASURED = ("coverage", "density", "words")  # metrics that are confounds of the others
+# Those of statements alone come last.
+MEASURED = ("coverage", "density", "words", "aligned_passages", "unread")
 SYSTEM = "system"  # the confound that is no metric: who wrote the text
 ANY_SHAPE = "partial_of_any_shape"  # the statistic of `confounds` that verdicts rest on
 BELOW_OTHERS = "spearman_below_others"  # the coefficient that names raters who agree less

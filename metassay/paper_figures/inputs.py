@@ -15,8 +15,8 @@ DRAWS = "metassay.paper_figures.draw"  # the code that makes a drawing of a reco
 
 # Tables that are folders, since several stages write them.
 _FOLDERS = {
-    *("texts", "responses", "notes", "pairs", "criteria", "judgments", "measurements", "ratings"),
-    *("segmented",),
+    *("texts", "responses", "notes", "alignments", "pairs", "criteria", "judgments"),
+    *("measurements", "statement_scores", "ratings", "segmented"),
 }
 
 

@@ -69,7 +69,7 @@ class Run:
     systems: Mapping[str, Chosen]
     segmentation: Chosen
     decomposition: Chosen
-    alignment: Chosen
+    alignments: Mapping[str, Chosen]
     questions: Mapping[str, Questions]
     judges: Mapping[str, Chosen]
     session: Session
@@ -112,7 +112,9 @@ def run_of(
         systems={name: _chosen(params, SYSTEMS, "systems", name) for name in own.writers},
         segmentation=segmentation,
         decomposition=_chosen(params, DECOMPOSITIONS, "decompositions", own.decomposition),
-        alignment=_chosen(params, ALIGNMENTS, "alignments", own.alignment),
+        alignments={
+            name: _chosen(params, ALIGNMENTS, "alignments", name) for name in own.alignments
+        },
         questions={
             name: parse(Questions, params.questions[name], where=f"{PARAMS} > questions > {name}")
             for name in own.questions
@@ -286,7 +288,10 @@ def _pairs(run: Run, parts: pd.DataFrame, invented: Sequence[str], found: Plan) 
                 f"the claims of {lost} part(s) are not listed yet; what judges are asked about"
                 " them is estimated with clauses by rule in their place"
             )
-        aligned, _ = align_units(sources, units, "it", run.alignment)
+        aligned = {
+            name: align_units(sources, units, name, chosen)[0]
+            for name, chosen in run.alignments.items()
+        }
         asked = [
             build_pairs(sources, parts, units, aligned, questions)
             for questions in run.questions.values()

@@ -26,7 +26,8 @@ from metassay.versions.code_yaml import refresh
 _BESIDE = ".new"
 _KEY = re.compile(r"^(\w+):", re.MULTILINE)
 # Older params.yaml in benchmarks/ lack them, and what our example has changes no number.
-_NEW_KEYS, _NEW_KEYS_OF_TESTS = ("design", "seen"), ("seen",)
+_NEW_KEYS, _NEW_KEYS_OF_TESTS = ("design", "seen", "statement_metrics"), ("seen",)
+_OLD_ALIGNMENT = re.compile(r"^alignment: *([\w-]+)", re.MULTILINE)  # of which there was one
 
 
 @dataclass
@@ -130,6 +131,11 @@ def _add_keys(root: Path, done: Changes) -> None:
     _add_to(root, PARAMS, needed, kit.file(str(PARAMS)).decode("utf-8"), done)
     for name in _names(root):
         file = BENCHMARKS / name / PARAMS.name
+        text = (root / file).read_text(encoding="utf-8")
+        listed = _OLD_ALIGNMENT.sub(r"alignments: [\1]", text)
+        if listed != text:
+            _put(root / file, listed.encode("utf-8"))
+            _add_word(done, file, "alignment is a list now: alignments")
         own = strict_yaml.load(root / file)
         if isinstance(own, dict):
             keys = _NEW_KEYS_OF_TESTS if "test" in own else _NEW_KEYS
@@ -146,7 +152,12 @@ def _add_to(root: Path, file: Path, needed: Sequence[str], ours: str, done: Chan
     blocks = dict(_blocks(ours))
     text = path.read_text(encoding="utf-8").rstrip() + "\n\n"
     _put(path, (text + "".join(blocks[name] for name in lacking)).encode("utf-8"))
-    done.changed[str(file)] = f"{', '.join(lacking)} added"
+    _add_word(done, file, f"{', '.join(lacking)} added")
+
+
+def _add_word(done: Changes, file: Path, word: str) -> None:
+    before = done.changed.get(str(file))
+    done.changed[str(file)] = f"{before}; {word}" if before else word
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str]]:

@@ -21,10 +21,13 @@ from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.needs import FEW_SHOT, RELEASED_CLAIMS, folder_problems
 from metassay.llm.session import cap_of, model_problems
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
+from metassay.metrics.faithfulness.options import CheckpointOptions
+from metassay.metrics.faithfulness.record import BY_TEXT
 from metassay.project.raw_checks import unfit
 from metassay.reporting.published import COMPARISONS
 from metassay.reporting.published_judges import JUDGE_COMPARISONS
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions
+from metassay.scoring.catalogue import BLOCKS as METRIC_BLOCKS
 from metassay.scoring.catalogue import descriptions, measured_twice
 from metassay.scoring.pairing.questions import Questions, clashes, unanswerable
 from metassay.scoring.rubrics.ask import expanded
@@ -41,7 +44,7 @@ KINDS: Mapping[str, Mapping[str, str]] = {
     for block, (module, *names) in BLOCKS.items()
     if block != DATASETS
 }
-_METRICS = ("metrics", "costly_metrics")
+_METRICS = tuple(METRIC_BLOCKS)
 
 Named = Mapping[tuple[str, str], Chosen]  # sound blocks of params.yaml, by block and name
 Answerable = Mapping[str, Collection[str]]  # the instruments that sound judges can answer
@@ -175,14 +178,14 @@ def _metrics(named: Named) -> Iterator[str]:
 
 
 def _benchmarks(params: Params, named: Named, judges: Answerable) -> Iterator[str]:
-    gives = {
-        key: [metric.name for metric in chosen.record.descriptions]
-        for key, chosen in named.items()
-        if key[0] in _METRICS
-    }
+    gives = {}
+    for key, chosen in named.items():
+        names = [one.name for one in chosen.record.descriptions] if key[0] in _METRICS else []
+        each = key[0] == "statement_metrics"
+        gives[key] = _statement_scores(chosen.options, names) if each else names
     for name, benchmark in params.benchmarks.items():
         at = _at(name)
-        if not benchmark.metrics and not benchmark.costly_metrics and not benchmark.judges:
+        if not benchmark.judges and not any(getattr(benchmark, block) for block in _METRICS):
             yield f"{at} > metrics: nothing measures or judges the texts; name a metric"
         yield from _published(at, benchmark.published, COMPARISONS)
         own = {judge: judges[judge] for judge in benchmark.judges if judge in judges}
@@ -192,6 +195,13 @@ def _benchmarks(params: Params, named: Named, judges: Answerable) -> Iterator[st
                 yield f"{at} > criteria > {criterion}: low must be below high"
         blocks = [(block, one) for block in _METRICS for one in getattr(benchmark, block)]
         yield from (f"{at}: {problem}" for problem in measured_twice(blocks, gives))
+        for one in benchmark.statement_metrics:
+            if ("statement_metrics", one) in named:
+                options = named["statement_metrics", one].options
+                where = f"{at} > statement_metrics > {one}"
+                yield from _not_aligned(where, options.alignments, benchmark.alignments)
+                if options.by == "text" and not named["statement_metrics", one].record.by_text:
+                    yield f"{where} > by: this kind reads statements one by one; write statement"
         for block, lists, names, folders in (
             ("systems", FEW_SHOT, benchmark.writers, benchmark.few_shot),
             (
@@ -201,8 +211,8 @@ def _benchmarks(params: Params, named: Named, judges: Answerable) -> Iterator[st
                 benchmark.released_claims,
             ),
         ):  # raw folders that a stage reads and DVC does not watch
-            chosen = {one: named[block, one] for one in names if (block, one) in named}
-            reads = {one: own.record.datasets(own.options) for one, own in chosen.items()}
+            there = {one: named[block, one] for one in names if (block, one) in named}
+            reads = {one: own.record.datasets(own.options) for one, own in there.items()}
             yield from folder_problems(reads, folders, RAW, where=at, lists=lists)
 
 
@@ -214,7 +224,26 @@ def _asked(params: Params, benchmark: Benchmark, judges: Answerable) -> list[str
             blocks[name] = parse(Questions, params.questions[name], where=name)
         except BadInput:
             return []  # told already
-    return [*(f"questions: {one}" for one in clashes(blocks)), *unanswerable(blocks, judges)]
+    alignments = benchmark.alignments
+    problems = [f"questions: {one}" for one in clashes(blocks, alignments)]
+    for name, options in blocks.items():
+        problems += _not_aligned(f"questions > {name}", options.alignments, alignments)
+    return [*problems, *unanswerable(blocks, judges)]
+
+
+def _not_aligned(at: str, wanted: Sequence[str], alignments: Sequence[str]) -> Iterator[str]:
+    """Alignments that a block reads and the benchmark does not make."""
+    for name in () if wanted == "all" else sorted(set(wanted) - set(alignments)):
+        yield (
+            f"{at}: reads alignment {name!r}, which is not among this benchmark's: {alignments};"
+            " add it to alignments, or take it out of the block"
+        )
+
+
+def _statement_scores(options: CheckpointOptions, metrics: Iterable[str]) -> list[str]:
+    """What a block of statement_metrics gives, whichever alignments it reads."""
+    by = BY_TEXT if options.by == "text" else ""
+    return [f"{name}{by} ({model})" for name in metrics for model in options.checkpoints]
 
 
 def _published(at: str, tables: Iterable[str], known: Collection[str]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from metassay.reporting.section import Cell, Grid, Row, Section, count, grouped
 from metassay.reporting.specs import section
 from metassay.scoring.pairing.instruments import Grade
 from metassay.scoring.pairing.measures import MEASURES, Question
-from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE, metric_label
+from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE, base_metric, metric_label
 
 ENTAILED, NOT_ENTAILED = "entailed", "not entailed"
 GRADED, LABELLED = "graded", "labelled"  # answers to other instruments
@@ -267,7 +267,8 @@ class Judgments:
             return None
         if asked.settled is not None:
             return _SETTLED[asked.settled]
-        return judged(self.answers.get((asked.pair_id, judge)), QUESTIONS[place[0]])
+        question = QUESTIONS[base_metric(place[0])]
+        return judged(self.answers.get((asked.pair_id, judge)), question)
 
 
 def judgments(
@@ -317,11 +318,15 @@ def _rivals(pairs: pd.DataFrame, names: Mapping[str, str]) -> dict[str, list[str
 
 
 def _aligned(alignments: pd.DataFrame | None) -> dict[tuple[str, str, str, int], str]:
-    """Passages per statement, best first; several methods stand one after the other."""
+    """Passages per statement, best first; several methods stand one after the other, by name."""
     found: dict[tuple[str, str, str, int], str] = {}
-    columns = ("doc_id", "author", "part", "position", "passages")
-    for *key, passages in rows(alignments, *columns) if alignments is not None else ():
+    if alignments is None:
+        return found
+    several = alignments["method"].nunique() > 1
+    columns = ("doc_id", "author", "part", "position", "method", "passages")
+    for *key, method, passages in rows(alignments, *columns):
         said = " ".join(f"[{number}]" for number in passages) or "none"
+        said = f"{method} {said}" if several else said
         doc_id, author, part, position = key
         before = found.get((doc_id, author, part, position))
         found[doc_id, author, part, position] = f"{before}; {said}" if before else said
@@ -348,7 +353,8 @@ def blocks(known: Judgments, doc_id: str, author: str, n_passages: int) -> list[
     present = {measure for measure, *_ in known.asked.get(text, {})}
     titles = _OF_REFERENCE if author == REFERENCE else _OF_SYSTEM
     for title, (whose, kind) in {**titles, **_OF_ALL}.items():
-        asked = [measure for measure in _about(whose, kind) if measure in present]
+        named = _about(whose, kind)
+        asked = [one for name in named for one in sorted(present) if base_metric(one) == name]
         if title in _OF_REFERENCE:
             asked = []
         if kind in ("claim", "statement") or asked:
@@ -417,7 +423,8 @@ def _units_block(
             [_singles(known, text, unit, judge) for judge in single_judges],
         )
         lines.append((unit.part, line))
-    heads = [_HEADS.get(m) or QUESTIONS[m].instrument.asks for m, _ in columns]
+    bases = [base_metric(measure) for measure, _ in columns]
+    heads = [_HEADS.get(name) or QUESTIONS[name].instrument.asks for name in bases]
     block = _block(about, lines, columns, heads)
     block = block._replace(single_heads=[("in each citation?", judge) for judge in single_judges])
     if (

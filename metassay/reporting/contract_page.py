@@ -27,6 +27,7 @@ from metassay.tables.responses import RESPONSES
 from metassay.tables.scores import MEASUREMENTS, SCORES
 from metassay.tables.segment_scores import CONFUSIONS, SEGMENT_SCORES
 from metassay.tables.sentences import SEGMENTED, SENTENCES
+from metassay.tables.statement_scores import STATEMENT_SCORES
 from metassay.tables.tracking import (
     ANCHORS,
     CHANGED_DOCUMENTS,
@@ -41,7 +42,7 @@ TABLES: dict[str, Table] = {
     table.name: table
     for table in (
         *(SOURCES, TEXTS, PARTS, SEGMENTS, UNITS, RESPONSES, NOTES, ALIGNMENTS, PAIRS, JUDGMENTS),
-        *(CRITERIA, MEASUREMENTS, SCORES, LEADERBOARD, RATINGS),
+        *(CRITERIA, MEASUREMENTS, STATEMENT_SCORES, SCORES, LEADERBOARD, RATINGS),
         *(table for table in MADE.values() if table is not EVIDENCE),
         *(GOLD, GIVEN_VERDICTS, VERDICTS, SENTENCES, SEGMENTED, SEGMENT_SCORES, CONFUSIONS),
         *(EVIDENCE, CERTIFICATES, CHANGES, CHANGED_DOCUMENTS, HISTORY, HISTORY_MEANS),

@@ -17,7 +17,7 @@ from metassay.core.errors import raise_problems
 from metassay.metrics.describe import FAMILIES, Description
 from metassay.scoring.catalogue import descriptions
 from metassay.scoring.rubrics.metrics import rubric_descriptions
-from metassay.tables.names import EACH_PART, FULL, REFERENCE
+from metassay.tables.names import EACH_PART, FULL, REFERENCE, base_metric
 
 OTHER_FAMILY = "Other metrics"
 
@@ -52,7 +52,7 @@ def described(criteria: pd.DataFrame, rated: Iterable[str] = ()) -> Iterator[Non
 
 
 def _description(metric: str) -> Description | None:
-    return descriptions().get(metric) or _OF_RUBRICS.get().get(metric)
+    return descriptions().get(base_metric(metric)) or _OF_RUBRICS.get().get(metric)
 
 
 def family(metric: str) -> str:
@@ -116,7 +116,8 @@ def _family_rank(title: str) -> tuple[int, str]:
 def _metric_rank(metric: Metric) -> tuple[tuple[int, str], int, Metric]:
     described, of_rubrics = _places(), list(_OF_RUBRICS.get())  # as their criteria stand
     place = of_rubrics.index(metric[0]) if metric[0] in of_rubrics else 0
-    return _family_rank(family(metric[0])), described.get(metric[0], len(described) + place), metric
+    rank = described.get(base_metric(metric[0]), len(described) + place)
+    return _family_rank(family(metric[0])), rank, metric
 
 
 @cache

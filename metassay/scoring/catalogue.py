@@ -4,7 +4,8 @@
 """
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -14,31 +15,49 @@ from metassay.core.errors import raise_problems
 from metassay.core.kinds import choose, is_path, record_of
 from metassay.core.options import GIVEN, PARAMS
 from metassay.core.params import Params
-from metassay.metrics import METRICS, released
+from metassay.metrics import METRICS, released, statement_counts
 from metassay.metrics.describe import RELEASED, Description, page
+from metassay.metrics.faithfulness import FAITHFULNESS
 from metassay.scoring.pairing import measures
+from metassay.tables.names import base_metric
+
+# Blocks of params.yaml with metrics, and the index of their kinds.
+BLOCKS = {"metrics": METRICS, "costly_metrics": METRICS, "statement_metrics": FAITHFULNESS}
 
 
 @cache
 def descriptions() -> dict[str, Description]:
     """By name: of judged measures, of every kind of metric, and of released scores."""
-    kinds = [one for kind in METRICS for one in record_of(METRICS, kind).descriptions]
-    found = [*measures.DESCRIPTIONS.values(), *kinds, *released.DESCRIPTIONS.values()]
-    return {one.name: one for one in found}
+    kinds = [
+        one
+        for index in (METRICS, FAITHFULNESS)
+        for kind in index
+        for one in record_of(index, kind).descriptions
+    ]
+    judged = [*measures.DESCRIPTIONS.values(), *statement_counts.DESCRIPTIONS]
+    return {one.name: one for one in [*judged, *kinds, *released.DESCRIPTIONS.values()]}
+
+
+def with_readings(
+    known: Mapping[str, Description], metrics: Iterable[str]
+) -> dict[str, Description]:
+    """What is known, and of each metric `NAME@ALIGNMENT` what is known of NAME."""
+    more = {name: known.get(base_metric(name)) for name in set(metrics) - set(known)}
+    return {**known, **{name: replace(one, name=name) for name, one in more.items() if one}}
 
 
 def user_descriptions(params: Params, benchmark: str) -> dict[str, Description]:
     """Of the benchmark's metrics whose kind is a dotted path, by the metric's name.
 
-    Their code and kind are in code.yaml, as `metrics_of` and `costly_metrics_of` of the benchmark.
+    Their code and kind are in code.yaml, as `metrics_of`, `costly_metrics_of` and
+    `statement_metrics_of` of the benchmark.
     """
     used = params.benchmarks[benchmark]
-    named = [("metrics", params.metrics, name) for name in used.metrics]
-    named += [("costly_metrics", params.costly_metrics, name) for name in used.costly_metrics]
     records = [
-        choose(METRICS, blocks[name], where=f"{PARAMS} > {block} > {name}").record
-        for block, blocks, name in named
-        if is_path(str(blocks[name].get("kind")))
+        choose(index, getattr(params, block)[name], where=f"{PARAMS} > {block} > {name}").record
+        for block, index in BLOCKS.items()
+        for name in getattr(used, block)
+        if is_path(str(getattr(params, block)[name].get("kind")))
     ]
     return {one.name: one for record in records for one in record.descriptions}
 

@@ -1,5 +1,8 @@
 """Values of keys that have a meaning of their own, and what metrics are called."""
 
+from collections.abc import Sequence
+from typing import Literal
+
 NO_JUDGE = "none"  # scores.judge where no judge had a part in the number
 FULL = "full"  # the part that is the whole text
 REFERENCE = "reference"  # the author who is the reference writer
@@ -9,6 +12,36 @@ ITEM = "item"  # pairs.author and ratings.author in a test of judges: nobody in 
 VERDICT = "verdict"  # pairs.measure there, and the metric of its judges' cards
 # Of several test sets taken together, as items of one, and the plain mean of the sets' numbers.
 ALL_SUBSETS, MEAN_OF_SUBSETS = "all subsets", "mean of subsets"
+
+
+# Part of a study whose texts are single statements, each read against what it is aligned with.
+STATEMENT = "statement"
+# In the name of a metric, before what it reads where a benchmark has several alignments:
+# `faithfulness@rouge_gain`; and `@text` of one that reads all statements of a text at once.
+READS = "@"
+
+
+def base_metric(metric: str) -> str:
+    """The name under which docs/metrics.md has a metric, whichever alignment it reads."""
+    return metric.partition(READS)[0]
+
+
+def suffix_of(metric: str) -> str:
+    """What says which alignment a metric reads; empty where there is one only."""
+    return metric.removeprefix(base_metric(metric))
+
+
+def aligned_suffixes(
+    wanted: Sequence[str] | Literal["all"], alignments: Sequence[str]
+) -> dict[str, str]:
+    """The alignments of a benchmark that are read, each with what it adds to names of metrics.
+
+    `wanted` empty: the first. Names that the benchmark has not are left out. One alignment adds
+    nothing.
+    """
+    names = alignments if wanted == "all" else wanted or alignments[:1]
+    mark = READS if len(alignments) > 1 else ""
+    return {name: f"{mark}{name}" if mark else "" for name in names if name in alignments}
 
 
 def reference_number(author: str) -> int:

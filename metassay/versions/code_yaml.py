@@ -49,6 +49,7 @@ BLOCKS: Mapping[str, tuple[str, ...]] = {
     "judges": ("metassay.judges", "JUDGES"),
     "metrics": ("metassay.metrics", "METRICS"),
     "costly_metrics": ("metassay.metrics", "METRICS"),
+    "statement_metrics": ("metassay.metrics.faithfulness", "FAITHFULNESS"),
 }
 
 # What a benchmark uses several of in one stage: one hash over all of them, by benchmark; and the
@@ -56,6 +57,8 @@ BLOCKS: Mapping[str, tuple[str, ...]] = {
 JOINT: Mapping[str, tuple[str, ...]] = {
     "metrics_of": ("metrics",),
     "costly_metrics_of": ("costly_metrics",),
+    "statement_metrics_of": ("statement_metrics",),
+    "alignments_of": ("alignments",),
     "decomposition_of": ("decompositions", "released_claims"),
 }
 

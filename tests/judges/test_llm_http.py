@@ -20,7 +20,8 @@ from metassay.llm.endpoints import ModelOptions
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.prompts import Decoding
-from metassay.scoring.aggregation.judged import Setup, judged_scores
+from metassay.scoring.aggregation.cells import Setup
+from metassay.scoring.aggregation.judged import judged_scores
 from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions
 from tests.judges.llm_setup import PROMPTS, STYLES, asked_in, options, reply_of
@@ -68,11 +69,11 @@ class Visits:
         self.sources, self.parts, self.units = sources(names), parts(names), units(names)
         statements = self.units.query("kind == 'statement'")
         aligned = statements.assign(method="none", passages=[[]] * len(statements))
-        self.pairs = build_pairs(self.sources, self.parts, self.units, aligned, QUESTIONS)
+        self.pairs = build_pairs(self.sources, self.parts, self.units, {"top": aligned}, QUESTIONS)
 
     def scores(self, judgments: pd.DataFrame) -> dict[str, dict[str, tuple[float, ...]]]:
         """By visit and metric."""
-        setup = Setup("soap", "clauses", "none", {"all": QUESTIONS}, "1")
+        setup = Setup("soap", "clauses", {"top": "none"}, {"all": QUESTIONS}, "1")
         found = judged_scores(self.parts, self.units, self.pairs, judgments, setup)
         whole = found[(found["part"] == "full") & (found["author"] == "sys")]
         names = ["value", "n_expected", "n_judged", "n_failed", "low", "high"]

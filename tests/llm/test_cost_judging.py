@@ -187,7 +187,7 @@ def answered(
     nowhere = units.loc[units["kind"] == "statement", ["doc_id", "author", "part", "position"]]
     aligned = nowhere.assign(method="none", passages=[[] for _ in range(len(nowhere))])
     questions = Questions(measures=DOCLENS, against="full", borrow=False)
-    pairs = build_pairs(sources, parts, units, aligned, questions)
+    pairs = build_pairs(sources, parts, units, {"it": aligned}, questions)
     chosen = choose(JUDGES, dict(judge), where="it")
     with Session(models, None, {"sample": "public"}, ["sample"], ledger=ledger) as connected:
         made = make_judge(chosen, connected.provide)

@@ -17,6 +17,7 @@ from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import empty, read, write
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
+from metassay.tables.statement_scores import STATEMENT_SCORES
 from stages.doorway import BAD_INPUT
 from tests.meta_evaluation.invented_study import rate, ratings_of, scores_of
 from tests.stage_setup import OWN, run_stage, sources, tiny_project
@@ -77,6 +78,7 @@ def project(tmp_path: Path, texts: pd.DataFrame) -> Path:
     for table, frame, name in (
         (SOURCES, there, "sources"),
         (SCORES, scores, "scores"),
+        (STATEMENT_SCORES, empty(STATEMENT_SCORES), "statement_scores/judged"),
         (LEADERBOARD, board, "leaderboard"),
         (RATINGS, ratings.assign(study="ratings"), "ratings/given"),
     ):

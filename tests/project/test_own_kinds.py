@@ -92,7 +92,7 @@ def test_every_kind_of_the_page_runs(
     refresh(project)
     for stage, item in (
         *(("ingest", ""), ("generate", "last"), ("segment", ""), ("decompose", "semicolons")),
-        *(("align", ""), ("pair", "all"), ("judge", "verbatim"), ("measure", "")),
+        *(("align", "words"), ("pair", "all"), ("judge", "verbatim"), ("measure", "")),
         ("aggregate", ""),
     ):
         assert run_stage(monkeypatch, project, stage, item) == 0, capsys.readouterr().err
@@ -102,7 +102,7 @@ def test_every_kind_of_the_page_runs(
     assert list(claims["text"]) == ["Cough gone", "no fever.", "No fever."]
     texts = pd.read_parquet(tables / "texts/last.parquet")
     assert list(texts["text"]) == ["It is gone. [1]", "None for a week. [1]"]
-    aligned = pd.read_parquet(tables / "alignments.parquet")
+    aligned = pd.read_parquet(tables / "alignments/words.parquet")
     assert [list(one) for one in aligned["passages"][aligned["author"] == "last"]] == [[1, 0], [1]]
     judgments = pd.read_parquet(tables / "judgments/verbatim.parquet")
     assert set(judgments["label"]) == {"entailed", "not_entailed"}
@@ -129,7 +129,7 @@ def _all_of_the_page() -> None:
         "systems": ["last"],
         "metrics": ["negations"],
     }
-    own |= {"segmentation": "lines", "decompositions": ["semicolons"], "alignment": "words"}
+    own |= {"segmentation": "lines", "decompositions": ["semicolons"], "alignments": ["words"]}
     own |= {"judges": ["verbatim"], "criteria": {"fit": {"low": 1, "high": 5, "better": "higher"}}}
     for file, content in (("params.yaml", params), ("data/registry.yaml", registry), (OWN, own)):
         Path(file).write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")

@@ -71,7 +71,7 @@ def planned(
             decomposition=choose(
                 DECOMPOSITIONS, dict(decomposition or {"kind": "clauses"}), where="it"
             ),
-            alignment=choose(ALIGNMENTS, {"kind": "rouge_topk", "k": 1}, where="it"),
+            alignments={"it": choose(ALIGNMENTS, {"kind": "rouge_topk", "k": 1}, where="it")},
             questions=questions if measures else {},
             judges=chosen(JUDGES, judges),
             session=session,

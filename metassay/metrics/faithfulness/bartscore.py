@@ -9,8 +9,9 @@ from pathlib import Path
 from pydantic import Field
 
 from metassay.metrics.describe import JUDGED, Description
+from metassay.metrics.faithfulness.options import CheckpointOptions
 from metassay.metrics.faithfulness.reading import by_text
-from metassay.metrics.faithfulness.record import Case, CheckpointOptions, FaithfulnessMetric, Scored
+from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
 from metassay.models.likelihood import Likelihoods, likelihoods
 from metassay.models.loading import NetworkOptions
 from metassay.models.rows import recipe_of

@@ -2,24 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metassay.core.options import Options
 from metassay.llm.needs import Needs
 from metassay.metrics.describe import Description
-from metassay.models.loading import NetworkOptions
 
+if TYPE_CHECKING:  # what scores no statement loads no models
+    from metassay.models.loading import NetworkOptions
 
-class CheckpointOptions(Options):
-    """The models that a metric is computed with, by a name of yours: each has scores of its own.
-
-    Tables name the checkpoint in the column `judge`, so that one metric under several models (as
-    they come, adapted to the domain, tuned) is one list.
-    """
-
-    checkpoints: dict[str, NetworkOptions] = Field(min_length=1)
+BY_TEXT = "@text"  # at the end of a metric's name that reads all statements of a text at once
 
 
 class Case(NamedTuple):
@@ -48,20 +40,21 @@ class Scored(NamedTuple):
     cut: bool = False
 
 
-Score = Callable[[Sequence[Case], Any, NetworkOptions], Mapping[str, Sequence[Sequence[Scored]]]]
+Score = Callable[[Sequence[Case], Any, "NetworkOptions"], Mapping[str, Sequence[Sequence[Scored]]]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class FaithfulnessMetric(Needs):
-    """One family of metrics of (aligned passages, statement): a kind in params.yaml > faithfulness.
+    """A family of metrics of (aligned passages, statement): a kind of statement_metrics.
 
     `score(cases, options, checkpoint)` gives, by metric name, for each case one Scored per
-    statement. `recipe(options, checkpoint)` states every setting that can change a value, a model
-    by its content. `by_text`: whether it can read all statements of a text at once.
+    statement. `options` derive from `options.CheckpointOptions`. `recipe(options, checkpoint)`
+    states every setting that can change a value, a model by its content. `by_text`: whether it can
+    read all statements of a text at once.
     """
 
-    options: type[CheckpointOptions]
+    options: type[Options]
     score: Score
-    recipe: Callable[[Any, NetworkOptions], str]
+    recipe: "Callable[[Any, NetworkOptions], str]"
     descriptions: tuple[Description, ...]
     by_text: bool = False

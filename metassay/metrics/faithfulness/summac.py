@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from pydantic import Field
 
+from metassay.metrics.faithfulness.options import CheckpointOptions
 from metassay.metrics.faithfulness.reading import Asked
-from metassay.metrics.faithfulness.record import CheckpointOptions
 from metassay.models import rows
 from metassay.models.classes import CONTRADICTED, ENTAILED, classes_of, shares
 from metassay.models.digits import PROBABILITY

@@ -19,98 +19,34 @@ text has a row for every part that it or the reference has; where whole texts ar
 part `full`.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from metassay.core.errors import BadInput, raise_problems, shown
+from metassay.scoring.aggregation.cells import (
+    KEY,
+    Cells,
+    Flags,
+    Integers,
+    Lost,
+    Setup,
+    cells_of,
+    lost_units,
+    places_in,
+    ratio,
+    totals,
+)
 from metassay.scoring.pairing.instruments import Answers, Reals
 from metassay.scoring.pairing.measures import Measure, Question
 from metassay.scoring.pairing.questions import Questions, clashes, measures_of
-from metassay.tables.checks import without_further_references
-from metassay.tables.names import FULL, REFERENCE
+from metassay.tables.names import aligned_suffixes, suffix_of
 from metassay.tables.parquet import empty, rounded
 from metassay.tables.scores import SCORES
 
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-
-KEY = ["doc_id", "author", "part"]
 _READ = ["judge", "pair_id", "status", "label", "grade", "recipe"]  # no explanations are copied
-
-
-class Cells(NamedTuple):
-    """The (document, author, part)s that get scores: arrays of one length, sorted by key."""
-
-    keys: pd.DataFrame  # doc_id, author, part
-    whole: Integers  # the cell of part full of the same text
-    system: Flags  # the author is not the reference
-    compared: Flags  # the document has a reference
-    citing: Flags  # the author cites somewhere in the benchmark
-
-
-class Lost(NamedTuple):
-    """Where units are missing because the text that would have them failed."""
-
-    parts: Integers  # cells of leaf parts that failed
-    texts: Flags  # cells whose whole text failed
-
-
-def cells_of(parts: pd.DataFrame, units: pd.DataFrame) -> Cells:
-    """One cell for every part that a text or its document's reference has, and for its whole."""
-    parts = without_further_references(parts)
-    authors = parts[["doc_id", "author"]].drop_duplicates()
-    references = parts.loc[parts["author"] == REFERENCE, ["doc_id", "part"]]
-    inherited, whole = authors.merge(references, on="doc_id"), authors.assign(part=FULL)
-    keys = pd.concat([parts[KEY], inherited, whole]).drop_duplicates()
-    keys = keys.sort_values(KEY, ignore_index=True)
-    # Who has statements but cites nothing does not cite; of who has none, that is not known.
-    statements = units[units["kind"] == "statement"]
-    stating = statements["author"].unique()
-    citing = statements.loc[statements["citations"].str.len() > 0, "author"].unique()
-    return Cells(
-        keys,
-        places_in(keys.assign(part=FULL), keys),
-        (keys["author"] != REFERENCE).to_numpy(),
-        keys["doc_id"].isin(references["doc_id"]).to_numpy(),
-        (~keys["author"].isin(stating) | keys["author"].isin(citing)).to_numpy(),
-    )
-
-
-def places_in(rows: pd.DataFrame, among: pd.DataFrame) -> Integers:
-    """Where each row is in `among`, which has the same columns; -1 where it is not there."""
-    index = pd.MultiIndex.from_frame(among)
-    return index.get_indexer(pd.MultiIndex.from_frame(rows[list(among)])).astype(np.int64)
-
-
-def lost_units(parts: pd.DataFrame, cells: Cells, *, by_reference: bool) -> Lost:
-    """Where the text's own units are missing or, with `by_reference`, those of its reference."""
-    key = ["doc_id", "part"] if by_reference else KEY
-    writers = parts[parts["author"] == REFERENCE] if by_reference else parts
-    failed = writers[writers["status"] != "ok"]
-    leaves, wholes = failed[failed["leaf"] == "yes"][key], failed[failed["part"] == FULL][key]
-    return Lost(
-        np.flatnonzero(places_in(cells.keys, leaves) >= 0),
-        places_in(cells.keys.assign(part=FULL), wholes) >= 0,
-    )
-
-
-@dataclass(frozen=True)
-class Setup:
-    """What leads from texts to pairs; the settings as recipes print them.
-
-    `questions` has the benchmark's blocks of questions, by name.
-    """
-
-    segmentation: str
-    decomposition: str
-    alignment: str
-    questions: Mapping[str, Questions]
-    version: str  # metassay's
 
 
 class _Asked(NamedTuple):
@@ -150,7 +86,7 @@ def judged_scores(
     if two blocks ask the same, a judge has rows of several recipes or an answer that its question
     does not know, or pairs ask about parts that are not there.
     """
-    raise_problems(clashes(setup.questions))
+    raise_problems(clashes(setup.questions, list(setup.alignments)))
     cells = cells_of(parts, units)
     asked = _asked(pairs, cells)
     losses = {
@@ -164,7 +100,8 @@ def judged_scores(
         signed = signature(str(judge), given)
         answered = _answered(str(judge), given, asked, codes, pd.Index(questions))
         for options in setup.questions.values():
-            for measure in measures_of(options):
+            suffixes = aligned_suffixes(options.alignments, list(setup.alignments))
+            for measure in measures_of(options, suffixes.values()):
                 items = _items(measure, asked, answered)
                 # Whole texts are asked about although they failed.
                 lost = losses["nothing" if measure.counted.whole else measure.counted.whose]
@@ -274,9 +211,9 @@ def _scored(cells: Cells, lost: Lost, measure: Measure, items: _Items) -> pd.Dat
     least, most = np.concatenate([items.bounds, unknown], axis=1)[:, expecting[at]]
     at = at[expecting[at]]
     known = least == most
-    expected, judged = _total(at, cells), _total(at[known], cells)
-    worth = _total(at[known], cells, least[known])
-    low, high = _total(at, cells, least), _total(at, cells, most)
+    expected, judged = totals(at, cells), totals(at[known], cells)
+    worth = totals(at[known], cells, least[known])
+    low, high = totals(at, cells, least), totals(at, cells, most)
     unseen = expecting & lost.texts & (expected == 0)  # sections of a text that failed
     expected[unseen] = high[unseen] = 1
     rows = cells.keys.assign(
@@ -292,26 +229,11 @@ def _scored(cells: Cells, lost: Lost, measure: Measure, items: _Items) -> pd.Dat
     return rows[scored]
 
 
-def _total(at: Integers, cells: Cells, worth: Reals | None = None) -> Reals:
-    """Items, or their worth, per cell; in part full those of all parts."""
-    size = len(cells.keys)
-    own = np.bincount(at, worth, minlength=size).astype(float)
-    pooled = np.bincount(cells.whole, own, minlength=size)
-    return np.where(cells.whole == np.arange(size), pooled, own)
-
-
-def ratio(part: Reals, total: Reals) -> Reals:
-    """Null (NaN) where there is nothing to divide by."""
-    ratios: Reals = np.full(total.shape, np.nan)
-    np.divide(part, total, out=ratios, where=total > 0)
-    return ratios
-
-
 def _recipe(measure: Measure, signed: str, options: Questions, setup: Setup) -> str:
     """Every setting that can change the measure, and no other."""
     printed = {
         "against": f"against:{options.against}",
-        "alignment": f"alignment:{setup.alignment}",
+        "alignment": f"alignment:{_alignment(measure, setup)}",
         "borrow": f"borrow:{'yes' if options.borrow else 'no'}",
         "compat": f"compat:{options.compat}",
     }
@@ -322,3 +244,11 @@ def _recipe(measure: Measure, signed: str, options: Questions, setup: Setup) -> 
         units = []
     name = measure.description.name
     return "|".join([name, f"judge:{signed}", *units, *own, f"metassay:{setup.version}"])
+
+
+def _alignment(measure: Measure, setup: Setup) -> str:
+    """How recipes print the alignment that a measure reads."""
+    every = aligned_suffixes("all", list(setup.alignments))
+    suffix = suffix_of(measure.description.name)
+    names = [name for name, its in every.items() if its == suffix]
+    return setup.alignments[names[0]] if names else ""

@@ -15,7 +15,7 @@ repeated counts once, and a blank passage cannot be read:
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,22 +39,25 @@ def documents(
     sources: pd.DataFrame,
     parts: pd.DataFrame,
     units: pd.DataFrame,
-    alignments: pd.DataFrame,
+    alignments: Mapping[str, pd.DataFrame],
     options: Questions,
 ) -> Iterator[tuple[str, Document]]:
     """All documents in order of doc_id, with what the rules of citations make of their statements.
 
-    Raises BadInput if a table lacks a row that another one needs.
+    `alignments`: by what they add to names of metrics. Raises BadInput if a table lacks a row that
+    another one needs.
     """
     parts = without_further_references(parts)
     _check(sources, parts, units, alignments)
-    for chunk, (its_parts, its_units, its_alignments) in chunks(sources, parts, units, alignments):
+    tables = (parts, units, *alignments.values())
+    for chunk, (its_parts, its_units, *its_alignments) in chunks(sources, *tables):
         written = texts_of(its_parts)
         found = _units(its_units, written, doclens=options.compat == "doclens")
         aligned: dict[str, dict[Any, Sequence[int]]] = defaultdict(dict)
         names = ("doc_id", "author", "part", "position", "passages")
-        for doc_id, *place, passages in rows_of(its_alignments, *names):
-            aligned[doc_id][tuple(place)] = passages
+        for suffix, rows in zip(alignments, its_alignments, strict=True):
+            for doc_id, *place, passages in rows_of(rows, *names):
+                aligned[doc_id][(suffix, *place)] = passages
         for doc_id, task, dataset, passages in rows_of(
             chunk, "doc_id", "task", "dataset", "passages"
         ):
@@ -141,7 +144,10 @@ def cited(statements: Sequence[Unit], passages: Sequence[str], options: Question
 
 
 def _check(
-    sources: pd.DataFrame, parts: pd.DataFrame, units: pd.DataFrame, alignments: pd.DataFrame
+    sources: pd.DataFrame,
+    parts: pd.DataFrame,
+    units: pd.DataFrame,
+    alignments: Mapping[str, pd.DataFrame],
 ) -> None:
     statements = units[units["kind"] == "statement"]
     whole = parts[parts["part"] == FULL]
@@ -149,13 +155,10 @@ def _check(
         *_unmatched("parts", parts, "sources", sources, ["doc_id"]),
         *_unmatched("parts", parts, "parts with part full", whole, ["doc_id", "author"]),
         *_unmatched("units", units, "parts", parts, ["doc_id", "author", "part"]),
-        *_unmatched(
-            "units", statements, "alignments", alignments, ["doc_id", "author", "part", "position"]
-        ),
     ]
-    methods = sorted(alignments["method"].unique())
-    if len(methods) > 1:
-        problems.append(f"alignments: {methods} are in one table; a benchmark has one alignment")
+    place = ["doc_id", "author", "part", "position"]
+    for rows in alignments.values():
+        problems += _unmatched("units", statements, "alignments", rows, place)
     raise_problems(problems)
 
 

@@ -6,7 +6,7 @@ about without one citation only where this one can be read and one of them can, 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, NamedTuple
 
@@ -58,7 +58,8 @@ class Document(NamedTuple):
     texts: Mapping[str, Mapping[str, Found]]  # author -> part -> its text
     repeats: Mapping[str, frozenset[str]]  # author -> datasets that its texts may repeat
     units: Mapping[tuple[str, str], Sequence[Unit]]  # author, Question.kind
-    aligned: Mapping[tuple[str, str, int], Sequence[int]]  # author, part, position -> passages
+    # What metrics that read an alignment have at their end, author, part, position -> passages
+    aligned: Mapping[tuple[str, str, str, int], Sequence[int]]
 
     @property
     def systems(self) -> list[str]:
@@ -84,14 +85,15 @@ class Evidence:
     """One kind of evidence.
 
     `settings` name what in a benchmark's settings changes it; recipes print these. `compares`: it
-    takes the text and its reference. `find` gives what is read, or None where there is no such
-    question.
+    takes the text and its reference; `of_source`: passages of the source. `find` gives what is
+    read, or None where there is no such question.
     """
 
     name: str
     settings: tuple[Setting, ...]
     find: Callable[[Document, Query], Found | None]
     compares: bool = False
+    of_source: bool = False
 
 
 def text_or_why(text: str | None) -> Found:
@@ -135,9 +137,9 @@ def _one_of(document: Document, places: Sequence[int], together: Sequence[int]) 
     return found._replace(context=_join(document, together).premise)
 
 
-def _aligned(document: Document, query: Query) -> Found:
+def _aligned(document: Document, query: Query, *, suffix: str) -> Found:
     unit = query.unit
-    return _join(document, sorted(document.aligned[query.owner, unit.part, unit.position]))
+    return _join(document, sorted(document.aligned[suffix, query.owner, unit.part, unit.position]))
 
 
 def _join(document: Document, places: Sequence[int]) -> Found:
@@ -165,10 +167,21 @@ CITED = Evidence(
     "all cited passages",
     ("borrow", "compat"),
     lambda document, query: _join(document, query.unit.readable),
+    of_source=True,
 )
-CITED_ALONE = Evidence("one cited passage", ("borrow", "compat"), _cited_alone)
-CITED_REST = Evidence("the other cited passages", ("borrow", "compat"), _cited_rest)
-ALIGNED = Evidence("the aligned passages", ("alignment",), _aligned)
-FROM_SOURCE = (CITED, CITED_ALONE, CITED_REST, ALIGNED)
+CITED_ALONE = Evidence("one cited passage", ("borrow", "compat"), _cited_alone, of_source=True)
+CITED_REST = Evidence("the other cited passages", ("borrow", "compat"), _cited_rest, of_source=True)
+ALIGNED = Evidence(
+    "the aligned passages", ("alignment",), partial(_aligned, suffix=""), of_source=True
+)
+
+
+def reading(evidence: Evidence, suffix: str) -> Evidence:
+    """The same evidence by the alignment that adds this suffix to names, where it has one."""
+    if "alignment" not in evidence.settings:
+        return evidence
+    return replace(evidence, find=partial(_aligned, suffix=suffix))
+
+
 OWN_FIRST = Evidence("two texts, its own first", (), partial(_two_texts, swapped=False))
 OWN_SECOND = Evidence("two texts, its own second", (), partial(_two_texts, swapped=True))

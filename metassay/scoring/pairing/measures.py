@@ -8,7 +8,7 @@ labels or a grade.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -122,6 +122,22 @@ class Measure:
     def questions(self) -> tuple[Question, ...]:
         """All that it asks."""
         return (self.counted, *(other.question for other in self.also))
+
+    @property
+    def aligned(self) -> bool:
+        """Whether it reads what statements are aligned with."""
+        return "alignment" in self.counted.evidence.settings
+
+    def reading(self, suffix: str) -> "Measure":
+        """The same by the alignment that adds this suffix to names."""
+        asked = self.counted
+        return replace(
+            self,
+            description=replace(self.description, name=self.description.name + suffix),
+            counted=replace(
+                asked, name=asked.name + suffix, evidence=evidence.reading(asked.evidence, suffix)
+            ),
+        )
 
 
 _YES = {"entailed": 1.0}

@@ -6,16 +6,16 @@ that read it: what rests on them is undefined, not 0. A text that failed is aske
 no_claims): both count as failed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
 from metassay.scoring.pairing.documents import documents
-from metassay.scoring.pairing.evidence import FROM_SOURCE, NO_CLAIMS, Document, Found, Query, Unit
+from metassay.scoring.pairing.evidence import NO_CLAIMS, Document, Found, Query, Unit
 from metassay.scoring.pairing.measures import Question
 from metassay.scoring.pairing.questions import Questions, questions_of
 from metassay.scoring.pairing.rows import PairRows, pair_id, repeats_of
-from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE
+from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE, aligned_suffixes
 from metassay.text.citations import strip_citations
 
 __all__ = ["build_pairs", "pair_id"]
@@ -25,15 +25,18 @@ def build_pairs(
     sources: pd.DataFrame,
     parts: pd.DataFrame,
     units: pd.DataFrame,
-    alignments: pd.DataFrame,
+    alignments: Mapping[str, pd.DataFrame],
     options: Questions,
 ) -> pd.DataFrame:
     """What one block of questions asks; returns table `pairs`, its texts as Categoricals.
 
-    Raises BadInput if a table lacks a row that another one needs.
+    `alignments`: tables of the benchmark's alignments, by name, in its order. Raises BadInput if a
+    table lacks a row that another one needs.
     """
-    questions, rows = questions_of(options), PairRows()
-    for doc_id, document in documents(sources, parts, units, alignments, options):
+    suffixes = aligned_suffixes(options.alignments, list(alignments))
+    questions, rows = questions_of(options, suffixes.values()), PairRows()
+    read = {suffix: alignments[name] for name, suffix in suffixes.items()}
+    for doc_id, document in documents(sources, parts, units, read, options):
         for question in questions:
             for author, query, found in _asked(question, document, options.against == "part"):
                 asks, unit = question.instrument, query.unit
@@ -56,7 +59,7 @@ def _asked(
     """A question about every text of a document that it can be asked of, by the text's author."""
     if question.tasks and document.task not in question.tasks:
         return
-    if question.evidence in FROM_SOURCE and not document.passages:
+    if question.evidence.of_source and not document.passages:
         return
     find, of_reference = question.evidence.find, question.whose == "reference"
     for author in sorted(document.texts):

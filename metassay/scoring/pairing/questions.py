@@ -1,14 +1,15 @@
 """A block of params.yaml > questions: which measures are asked for, and under which settings."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Literal, Self
 
-from pydantic import field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from metassay.core.options import Options
 from metassay.scoring.pairing.measures import MEASURES, Measure, Question
+from metassay.tables.names import aligned_suffixes
 
 
 class Questions(Options):
@@ -20,12 +21,15 @@ class Questions(Options):
     borrow: a statement without citations has those of the next cited one.
     compat: how citations are read: by our rules (`none`), or as DocLens's released code reads them
     (`doclens`, which borrows, too); `documents.py` says what differs.
+    alignments: which of the benchmark's alignments faithfulness is asked by: names, or `all`; the
+    benchmark's first if there is no name.
     """
 
     measures: tuple[str, ...]
     against: Literal["full", "part"]
     borrow: bool
     compat: Literal["none", "doclens"] = "none"
+    alignments: list[str] | Literal["all"] = Field(default_factory=list)
 
     @field_validator("measures", mode="before")
     @classmethod
@@ -53,31 +57,46 @@ class Questions(Options):
         return self
 
 
-def measures_of(options: Questions) -> list[Measure]:
-    """The measures of a block, in the order of the table of measures."""
-    return [measure for name, measure in MEASURES.items() if name in options.measures]
+def measures_of(options: Questions, suffixes: Iterable[str] = ("",)) -> list[Measure]:
+    """The measures of a block, in the order of the table of measures.
+
+    What reads alignments is there once for each that is read; `suffixes`: what these add to names.
+    """
+    return [
+        measure.reading(suffix) if suffix else measure
+        for name, measure in MEASURES.items()
+        if name in options.measures
+        for suffix in (suffixes if measure.aligned else ("",))
+    ]
 
 
-def questions_of(options: Questions) -> list[Question]:
+def questions_of(options: Questions, suffixes: Iterable[str] = ("",)) -> list[Question]:
     """Every question that the measures of a block need, each once."""
-    every = [one for measure in measures_of(options) for one in measure.questions]
+    every = [one for measure in measures_of(options, suffixes) for one in measure.questions]
     return list({one.name: one for one in every}.values())
 
 
-def clashes(blocks: Mapping[str, Questions]) -> list[str]:
+def clashes(blocks: Mapping[str, Questions], alignments: Sequence[str]) -> list[str]:
     """One line for each two blocks of one benchmark (by name) that ask the same question.
 
     A measure that is in two blocks would have two scores, and so would measures that share a
     question (citation_recall and citation_precision share the one about all passages together).
     """
-    names = {name: {one.name for one in questions_of(options)} for name, options in blocks.items()}
+    reads = {
+        name: list(aligned_suffixes(options.alignments, alignments).values())
+        for name, options in blocks.items()
+    }
+    names = {
+        name: {one.name for one in questions_of(options, reads[name])}
+        for name, options in blocks.items()
+    }
     problems = []
     for one, other in combinations(blocks, 2):
         if shared := names[one] & names[other]:
             asking = dict.fromkeys(
                 measure.description.name
                 for block in (one, other)
-                for measure in measures_of(blocks[block])
+                for measure in measures_of(blocks[block], reads[block])
                 if any(question.name in shared for question in measure.questions)
             )
             problems.append(

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metassay.core.errors import BadInput
-from metassay.scoring.aggregation.judged import Setup, judged_scores
+from metassay.scoring.aggregation.cells import Setup
+from metassay.scoring.aggregation.judged import judged_scores
 from metassay.scoring.pairing.measures import DESCRIPTIONS, MEASURES
 from metassay.scoring.pairing.questions import Questions
 from metassay.tables import parquet
@@ -26,7 +27,7 @@ DOCLENS = ("claim_recall", "claim_precision", "citation_recall", "citation_preci
 SETUP = Setup(
     segmentation="soap",
     decomposition="clauses",
-    alignment="rouge_topk,k:5",
+    alignments={"rouge_topk": "rouge_topk,k:5"},
     questions={
         "doclens": Questions(measures=DOCLENS, against="full", borrow=False),
         "others": Questions(

@@ -11,7 +11,8 @@ from metassay.judges.protocol import Judge, Judgment, Pair
 from metassay.judges.run import judge_pairs
 from metassay.llm.needs import Resources
 from metassay.metrics.describe import Description
-from metassay.scoring.aggregation.judged import Setup, judged_scores
+from metassay.scoring.aggregation.cells import Setup
+from metassay.scoring.aggregation.judged import judged_scores
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions, leaderboard
 from metassay.scoring.pairing.evidence import ALIGNED, OTHER_TEXT
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Grade, Instrument, Labels
@@ -51,14 +52,18 @@ def scored(
 ) -> dict[str, object]:
     """The score of `sys`, through the tables as they are written and read."""
     asked = Questions(measures=(measure,), against="full", borrow=False)
-    pairs = build_pairs(SOURCES, PARTS, UNITS, ALIGNMENTS, asked)
+    pairs = build_pairs(SOURCES, PARTS, UNITS, {"top": ALIGNMENTS}, asked)
     parquet.write(PAIRS, pairs, folder / "pairs.parquet")
     pairs = parquet.read(PAIRS, folder / "pairs.parquet")
     judgments = judge_pairs(pairs, "j", judge, instruments)
     parquet.write(JUDGMENTS, judgments, folder / "judgments.parquet")
     judgments = parquet.read(JUDGMENTS, folder / "judgments.parquet")
     scores = judged_scores(
-        PARTS, UNITS, pairs, judgments, Setup("whole", "clauses", "top", {"all": asked}, "1")
+        PARTS,
+        UNITS,
+        pairs,
+        judgments,
+        Setup("whole", "clauses", {"top": "top"}, {"all": asked}, "1"),
     )
     parquet.write(SCORES, scores, folder / "scores.parquet")
     found = parquet.read(SCORES, folder / "scores.parquet").set_index("author")

@@ -12,7 +12,8 @@ import pandas as pd
 from metassay.judges.lazy_citations import as_needed
 from metassay.judges.protocol import Judgment, Pair
 from metassay.judges.run import judge_pairs
-from metassay.scoring.aggregation.judged import Setup, judged_scores
+from metassay.scoring.aggregation.cells import Setup
+from metassay.scoring.aggregation.judged import judged_scores
 from metassay.scoring.pairing.instruments import INSTRUMENTS
 from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions
@@ -74,7 +75,7 @@ def judged(
     units = units_of(parts, sources, lambda statement: [statement])
     statements = units[units["kind"] == "statement"]
     alignments = statements.assign(method="none", passages=[[] for _ in statements.index])
-    pairs = build_pairs(sources, parts, units, alignments, options)
+    pairs = build_pairs(sources, parts, units, {"top": alignments}, options)
     judgments = judge_pairs(pairs, "colours", judge, list(INSTRUMENTS))
-    setup = Setup("whole", "sentences", "none", {"all": options}, "1")
+    setup = Setup("whole", "sentences", {"top": "none"}, {"all": options}, "1")
     return Judged(pairs, judgments, judged_scores(parts, units, pairs, judgments, setup))

@@ -61,7 +61,7 @@ def build(
     options: Questions = FULL,
     aligned: list[int] | None = None,
 ) -> pd.DataFrame:
-    return build_pairs(source, part, unit, alignments(unit, aligned or []), options)
+    return build_pairs(source, part, unit, {"top": alignments(unit, aligned or [])}, options)
 
 
 def asked(pairs: pd.DataFrame, measure: str) -> list[tuple[Any, ...]]:
@@ -367,7 +367,7 @@ def test_every_missing_row_is_named_at_once_and_no_text_is_told() -> None:
     text = pd.concat([parts({"sys": {"full": "secret"}}), parts({"x": {"plan": "secret"}}, "e")])
     aligned = alignments(unit, [0]).assign(position=5)
     with pytest.raises(BadInput) as error:
-        build_pairs(sources("secret"), text, unit, aligned, FULL)
+        build_pairs(sources("secret"), text, unit, {"top": aligned}, FULL)
     assert len(error.value.problems) == 4
     told = str(error.value)
     assert "parts: 1 row(s) have no row in sources, the first is doc_id='e'" in told
@@ -377,11 +377,31 @@ def test_every_missing_row_is_named_at_once_and_no_text_is_told() -> None:
     assert "secret" not in told
 
 
-def test_two_alignments_in_one_benchmark_are_bad_input() -> None:
+def test_of_several_alignments_the_first_is_read_or_those_that_are_named() -> None:
     unit = units(("sys", "full", "statement", 0, "s", []))
-    both = pd.concat([alignments(unit, [0]), alignments(unit, [0]).assign(method="other")])
-    with pytest.raises(BadInput, match="a benchmark has one alignment"):
-        build_pairs(sources("a"), parts({"sys": {"full": "t"}}), unit, both, FULL)
+    each = {
+        "top": alignments(unit, [0]),
+        "gain": alignments(unit, [1, 0]),
+        "none": alignments(unit, []),
+    }
+    text = parts({"sys": {"full": "t"}})
+
+    def asked(*names: str, **more: object) -> dict[str, str]:
+        options = Questions(measures=("faithfulness",), against="full", borrow=False, **more)
+        made = build_pairs(
+            sources("a", "b"), text, unit, {name: each[name] for name in names}, options
+        )
+        premises = made["premise"].astype(object).fillna("nothing")
+        return dict(zip(made["measure"], premises, strict=True))
+
+    assert asked("gain") == {"faithfulness": "a\nb"}
+    assert asked("gain", "top") == {"faithfulness@gain": "a\nb"}
+    assert asked("gain", "top", alignments=["top"]) == {"faithfulness@top": "a"}
+    assert asked("gain", "top", "none", alignments="all") == {
+        "faithfulness@gain": "a\nb",
+        "faithfulness@top": "a",
+        "faithfulness@none": "nothing",
+    }
 
 
 @pytest.mark.parametrize(

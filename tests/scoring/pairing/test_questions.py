@@ -62,7 +62,7 @@ def test_a_measure_in_two_blocks_is_told_and_so_is_a_shared_question() -> None:
         "two": block("claim_recall", "faithfulness"),
         "three": block("citation_precision"),
     }
-    both, shared = clashes(blocks)
+    both, shared = clashes(blocks, ["top"])
     assert both == (
         "questions > one and two ask the same of one benchmark; name these measures in one of the"
         " two only: claim_recall"
@@ -72,8 +72,8 @@ def test_a_measure_in_two_blocks_is_told_and_so_is_a_shared_question() -> None:
 
 
 def test_blocks_that_ask_apart_do_not_clash() -> None:
-    assert clashes({"one": block("claim_recall"), "two": block("claim_recall_grade")}) == []
-    assert clashes({}) == []
+    assert clashes({"one": block("claim_recall"), "two": block("claim_recall_grade")}, []) == []
+    assert clashes({}, []) == []
 
 
 def test_compat_is_none_if_it_is_left_out_and_doclens_borrows() -> None:

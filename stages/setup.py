@@ -1,0 +1,30 @@
+"""What led from texts to statements and pairs, as recipes print it: of stages that score these."""
+
+from collections.abc import Mapping
+
+from metassay import __version__
+from metassay.llm.endpoints import parse_models
+from metassay.scoring.aggregation.cells import Setup
+from metassay.scoring.pairing.questions import Questions
+from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
+from metassay.units.alignment import ALIGNMENTS
+from metassay.units.recipes import recipe_of
+from stages.doorway import StageIO
+
+
+def setup_of(io: StageIO, questions: Mapping[str, Questions]) -> Setup:
+    """The benchmark's segmentation, decomposition and alignments; `questions` are its blocks."""
+    (name,) = [*io.param("decompositions"), *io.param("released_claims")]
+    decomposition = io.chosen(DECOMPOSITIONS, "decompositions", name)
+    segmentation = io.chosen(SEGMENTATIONS, "segmentations", io.param("segmentation"))
+    models = parse_models(io.shared("endpoints"), io.shared("models"))
+    return Setup(
+        segmentation=recipe_of(segmentation, models),
+        decomposition=recipe_of(decomposition, models),
+        alignments={
+            name: recipe_of(io.chosen(ALIGNMENTS, "alignments", name), models)
+            for name in io.param("alignments")
+        },
+        questions=questions,
+        version=__version__,
+    )
