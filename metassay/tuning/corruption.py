@@ -26,10 +26,10 @@ from metassay.models.batches import padded
 from metassay.models.loading import Network, identify, load
 from metassay.models.outputs import Task, device_kind, outputs, text_hash
 from metassay.models.store import STORE
+from metassay.scoring.aggregation.statements import PLACE
 from metassay.tables.corruptions import CORRUPTIONS
 from metassay.tables.names import REFERENCE
 from metassay.text.tokens import STOPWORDS
-from metassay.tuning.examples import statements
 from metassay.tuning.options import CorruptionOptions
 
 METHOD = 1  # part of the store's keys; whoever changes how spans are masked or filled raises it
@@ -122,8 +122,8 @@ def corrupt(
     came, are left out and counted. If there are more than `items`, the seed chooses. Raises
     BadInput if nothing is left.
     """
-    rows = statements(units)
-    rows = rows[rows["author"] == REFERENCE]
+    known = (units["kind"] == "statement") & (units["status"] == "ok")
+    rows = units.loc[known & (units["author"] == REFERENCE), [*PLACE, "text"]]
     words = {tuple(place): text.split() for *place, text in rows.itertuples(index=False)}
     seeds = {place: "|".join(map(str, (options.seed, *place))) for place in words}
     short = [place for place, its in words.items() if 0 < len(its) <= MOST_WORDS]

@@ -6,34 +6,24 @@ import pandas as pd
 
 from metassay.core.errors import BadInput
 from metassay.models.outputs import text_hash
-
-PLACE = ["doc_id", "author", "part", "position"]
-
-
-def statements(units: pd.DataFrame) -> pd.DataFrame:
-    """Every statement whose text is known: PLACE and `text`."""
-    known = (units["kind"] == "statement") & (units["status"] == "ok") & units["text"].notna()
-    return units.loc[known, [*PLACE, "text"]]
+from metassay.scoring.aggregation.statements import PLACE, Read
 
 
-def aligned(sources: pd.DataFrame, units: pd.DataFrame, alignments: pd.DataFrame) -> pd.DataFrame:
-    """Every statement with passages: PLACE, `text` and `context`, in order.
+def aligned(read: Read) -> pd.DataFrame:
+    """Every statement with passages, of the one alignment that was read.
 
-    `context` has its passages in the order of the source, with blanks between. As metrics read
-    them, texts have no blanks around, and what is blank on either side is left out.
+    Columns: PLACE, `text` and `context`, which has the passages in the order of the source, with
+    blanks between. As metrics read them, texts have no blanks around, and what is blank on either
+    side is left out.
     """
-    rows = statements(units).merge(alignments[[*PLACE, "passages"]], on=PLACE)
-    passages = {
-        doc_id: [text.strip() for text in texts]
-        for doc_id, texts in zip(sources["doc_id"], sources["passages"], strict=True)
-    }
-    rows["context"] = [
-        " ".join(filter(None, (passages[doc_id][index] for index in sorted(chosen))))
-        for doc_id, chosen in zip(rows["doc_id"], rows["passages"], strict=True)
-    ]
-    rows["text"] = rows["text"].str.strip()
-    full = (rows["context"] != "") & (rows["text"] != "")
-    return rows.loc[full, [*PLACE, "text", "context"]].sort_values(PLACE, ignore_index=True)
+    rows = read.statements[PLACE].assign(
+        text=[text.strip() for text in read.texts],
+        context=[
+            " ".join(filter(None, (text.strip() for text in passages)))
+            for passages in read.passages("")
+        ],
+    )
+    return rows[(rows["text"] != "") & (rows["context"] != "")].reset_index(drop=True)
 
 
 def held_out(doc_ids: Iterable[str], share: float, seed: int) -> list[str]:

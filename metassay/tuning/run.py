@@ -9,11 +9,12 @@ import pandas as pd
 from metassay.core.errors import BadInput
 from metassay.models import extra
 from metassay.models.loading import identify
+from metassay.scoring.aggregation.statements import PLACE
 from metassay.tables.names import REFERENCE
-from metassay.tuning.examples import PLACE, held_out
+from metassay.tuning.examples import held_out
 from metassay.tuning.options import Base, TeacherOptions, TrainingOptions
 from metassay.tuning.tasks import Marked, Valued, Written
-from metassay.tuning.teachers import by_metric, candidates, judged, targets
+from metassay.tuning.teachers import by_metric, candidates, targets
 from metassay.tuning.training import PACKAGES, Task, train, write
 
 WORK = Path(".work/tuning")
@@ -56,24 +57,21 @@ def to_value(
     examples: pd.DataFrame,
     scores: pd.DataFrame,
     ratings: pd.DataFrame,
-    better: Mapping[str, str],
     teachers: TeacherOptions,
     options: TrainingOptions,
 ) -> Rows:
     """Statements of any author, each with the value that its teachers agree on.
 
-    `scores` is the table `statement_scores`, `better` the direction of each metric. Statements for
-    which a teacher has no value are left out.
+    `scores` is the table `statement_scores`. Statements for which a teacher has no value are left
+    out.
     """
-    values = by_metric(scores)
-    rows = examples.set_index(PLACE).join(values, how="inner")
-    dev = _dev(rows.reset_index(), options)
-    training = ~values.index.get_level_values("doc_id").isin(dev)
-    people = judged(ratings, teachers.human.criterion if teachers.human else "")
-    every = candidates(values[training], people, better, teachers)
+    dev = _dev(examples.merge(scores[PLACE].drop_duplicates()), options)
+    every = candidates(scores[~scores["doc_id"].isin(dev)], ratings, teachers)
     names = [one.name for one in every if one.teaches]
-    rows["target"] = targets(values, training, names, better)
-    rows = rows.dropna(subset="target").reset_index()
+    values = by_metric(scores)
+    training = ~values.index.get_level_values("doc_id").isin(dev)
+    target = targets(values, training, names).rename("target").dropna().reset_index()
+    rows = examples.merge(target, on=PLACE)
     texts = map(Valued, rows["context"], rows["text"], rows["target"])
     facts = {"teachers": names, "candidates": [one._asdict() for one in every]}
     return Rows([*zip(rows["doc_id"], texts, strict=True)], dev, facts)

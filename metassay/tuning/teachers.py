@@ -3,27 +3,29 @@
 All of it is of training documents: neither the choice nor the scale has seen a held-out one.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from metassay.core.errors import BadInput, raise_problems
+from metassay.metrics.faithfulness.record import BY_TEXT
+from metassay.scoring.aggregation.statements import PLACE
 from metassay.statistics.correlation import correlate
-from metassay.tables.names import metric_label
-from metassay.tuning.examples import PLACE
+from metassay.tables.names import metric_label, suffix_of
 from metassay.tuning.options import TeacherOptions
 
-_STATEMENT = "statement:"  # of `unit` in ratings
+_STATEMENT = "statement:"  # of `unit` in ratings, before the statement's number in the text
+_RATED = ["doc_id", "author", "number"]
 SIGNS = {"higher": 1, "lower": -1}  # what a value is multiplied by, so that more is better
 
 
 class Candidate(NamedTuple):
     """A metric, and whether it teaches.
 
-    `people` and `coverage`: its Pearson correlation with both, each turned so that more is better
-    (coverage as it is); None where nobody asks for it, or where it is not defined.
+    `people` and `coverage`: the Pearson correlation with both; metric and ratings are turned so
+    that more is better. None if it is not defined, or if nobody asks.
     """
 
     name: str
@@ -33,54 +35,58 @@ class Candidate(NamedTuple):
 
 
 def by_metric(scores: pd.DataFrame) -> pd.DataFrame:
-    """Table `statement_scores` with a row per statement (PLACE) and a column per metric.
+    """Table `statement_scores`, a row per statement (PLACE and number) and a column per metric.
 
-    A column is called `metric` or `metric (checkpoint)`; NaN where there is no value.
+    Columns are called `metric` or `metric (checkpoint)`. Values are turned so that more is better,
+    but for metrics that are neither; NaN where there is none.
     """
     names = [metric_label(*pair) for pair in zip(scores["metric"], scores["judge"], strict=True)]
-    return scores.assign(name=names).pivot(index=PLACE, columns="name", values="value")
-
-
-def judged(ratings: pd.DataFrame, criterion: str) -> pd.Series:
-    """The mean rating of each statement (PLACE) for a criterion, over raters and studies."""
-    rows = ratings[(ratings["criterion"] == criterion) & ratings["unit"].str.startswith(_STATEMENT)]
-    position = rows["unit"].str.removeprefix(_STATEMENT).astype("int64")
-    return rows.assign(position=position).groupby(PLACE)["value"].mean()
+    turned = scores["value"] * scores["better"].map(SIGNS).fillna(1)
+    rows = scores[[*PLACE, "number"]].assign(name=names, value=turned)
+    return rows.pivot(index=[*PLACE, "number"], columns="name", values="value")
 
 
 def candidates(
-    values: pd.DataFrame, people: pd.Series, better: Mapping[str, str], options: TeacherOptions
+    scores: pd.DataFrame, ratings: pd.DataFrame, options: TeacherOptions
 ) -> list[Candidate]:
-    """Every metric, and whether it teaches, by columns `values` of training documents.
+    """Every metric of `statement_scores` with a direction, and whether it teaches.
 
-    By the rule a teacher's correlation with people is at least `human.least`, in its own
-    direction, and its absolute one with coverage at most `coverage.most`; a metric with an
-    alignment (`@`) is held against coverage with that alignment, if there is one. Metrics that are
-    neither better when higher nor when lower cannot teach. Raises BadInput if none is left, or if a
-    name or the metric of coverage is not there.
+    By the rule, over the statements in `scores`: a teacher's correlation with the mean rating is at
+    least `human.least`, in its own direction, and its absolute one with coverage at most
+    `coverage.most`. Coverage is that of the same alignment, if there are several. Raises BadInput
+    if a name is not there or no metric is left.
     """
-    names = [str(name) for name in values.columns]
-    able = [name for name in names if better.get(_family(name)) in SIGNS]
-    if options.human is None:
-        chosen = options.names or []
-        raise_problems(
-            f"teachers > names: {name!r} is {'without a direction' if name in names else 'unknown'}"
-            f"; choose from {', '.join(able)}"
-            for name in chosen
-            if name not in able
-        )
-        return [Candidate(name, name in chosen) for name in able]
-    rated = SIGNS[options.human.better] * people.reindex(values.index)
+    values = by_metric(scores)
+    metrics = scores[["metric", "judge", "better"]].drop_duplicates().astype(str)
+    metric_of = {metric_label(metric, judge): metric for metric, judge, _ in metrics.to_numpy()}
+    able = sorted(metric_label(*key) for *key, better in metrics.to_numpy() if better in SIGNS)
+    rule, names = options.human, options.names or []
+    raise_problems(
+        f"teachers > names: {name!r} is no metric of statements with a direction; choose from"
+        f" {', '.join(able)}"
+        for name in names
+        if name not in able
+    )
+    if rule is None:
+        return [Candidate(name, name in names) for name in able]
+    criterion = ratings[ratings["criterion"] == rule.criterion]
+    people = _judged(criterion, values) * SIGNS[rule.better]
     every = []
     for name in able:
-        turned = SIGNS[better[_family(name)]] * values[name]
-        with_people, with_coverage = _pearson(turned, rated), None
-        teaches = with_people is not None and with_people >= options.human.least
+        with_people, with_coverage = _pearson(values[name], people), None
+        teaches = with_people is not None and with_people >= rule.least
         if options.coverage is not None:
-            against = _against(name, names, options.coverage.metric)
-            with_coverage = _pearson(turned, values[against])
-            near = with_coverage is None or abs(with_coverage) > options.coverage.most
-            teaches = teaches and not near
+            suffix = suffix_of(metric_of[name]).removesuffix(BY_TEXT)
+            wanted = (f"{options.coverage.metric}{suffix}", options.coverage.metric)
+            there = [label for label, metric in metric_of.items() if metric in wanted]
+            if not there:
+                raise BadInput(
+                    f"teachers > coverage > metric: statements have no {wanted[0]!r}; measure it,"
+                    " or correct the name"
+                )
+            with_coverage = _pearson(values[name], values[there[0]])
+            far = with_coverage is not None and abs(with_coverage) <= options.coverage.most
+            teaches = teaches and far
         every.append(Candidate(name, teaches, with_people, with_coverage))
     if not any(one.teaches for one in every):
         raise BadInput(
@@ -90,40 +96,25 @@ def candidates(
     return every
 
 
-def targets(
-    values: pd.DataFrame,
-    training: Any,
-    teachers: Sequence[str],
-    better: Mapping[str, str],
-) -> pd.Series:
-    """The mean of the teachers' standardised values, turned so that more is better; by statement.
+def targets(values: pd.DataFrame, training: Iterable[bool], teachers: Sequence[str]) -> pd.Series:
+    """The mean of the teachers' standardised values, by statement; `values` as `by_metric` gives.
 
     Mean and standard deviation (divided by n) are those of the rows in `training`. NaN where a
     teacher has no value, or where one has the same value throughout.
     """
-    signs = np.array([[SIGNS[better[_family(name)]]] for name in teachers])
-    rows = values[list(teachers)].to_numpy(dtype=np.float64).T
-    seen = rows[:, np.asarray(training, dtype=bool)]
-    means, spread = np.nanmean(seen, axis=1), np.nanstd(seen, axis=1)
-    spread = np.where(spread > 0, spread, np.nan)
-    z = signs * (rows - means[:, None]) / spread[:, None]
-    return pd.Series(z.mean(axis=0), index=values.index)
+    rows = values[list(teachers)]
+    seen = rows[list(training)]
+    spread = seen.std(ddof=0)
+    return ((rows - seen.mean()) / spread.where(spread > 0)).mean(axis=1, skipna=False)
 
 
-def _family(name: str) -> str:
-    """The metric's name without its alignment and checkpoint."""
-    return name.partition(" (")[0].partition("@")[0]
-
-
-def _against(name: str, names: Sequence[str], coverage: str) -> str:
-    alignment = name.partition(" (")[0].partition("@")[2]
-    for choice in (f"{coverage}@{alignment}", coverage):
-        if choice in names:
-            return choice
-    raise BadInput(
-        f"teachers > coverage > metric: {coverage!r} is no metric of statement_scores; measure it"
-        " too, or correct the name"
-    )
+def _judged(ratings: pd.DataFrame, values: pd.DataFrame) -> pd.Series:
+    """The mean rating of each row of `values`, over raters and studies."""
+    rows = ratings[ratings["unit"].str.startswith(_STATEMENT)]
+    number = rows["unit"].str.removeprefix(_STATEMENT).astype("int64")
+    means = rows.assign(number=number).groupby(_RATED)["value"].mean()
+    keys = pd.MultiIndex.from_frame(values.index.to_frame()[_RATED])
+    return pd.Series(means.reindex(keys).to_numpy(), index=values.index)
 
 
 def _pearson(values: pd.Series, other: pd.Series) -> float | None:

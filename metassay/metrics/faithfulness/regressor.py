@@ -10,8 +10,9 @@ from pydantic import Field
 
 from metassay.core.errors import BadInput
 from metassay.metrics.describe import JUDGED, Description
+from metassay.metrics.faithfulness.options import CheckpointOptions
 from metassay.metrics.faithfulness.reading import Asked, by_statement
-from metassay.metrics.faithfulness.record import Case, CheckpointOptions, FaithfulnessMetric, Scored
+from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
 from metassay.models.loading import NetworkOptions
 from metassay.models.pair_inputs import Wording
 from metassay.models.pair_scores import METHOD, Output, load_classifier
