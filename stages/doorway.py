@@ -49,7 +49,9 @@ class StageIO:
         self.item = "".join(arguments[1:])
         self.used: set[str | tuple[str, str]] = set()
         self._tables = (TABLES / self.benchmark).as_posix()
-        self._names = lambda table: files_of(self.entry.stages, table, self.param)
+        self._names: Callable[[str], list[str]] = lambda table: files_of(
+            entry.stages, table, self.param
+        )
         self._loaded: dict[str, object] = {}
 
     def param(self, key: str) -> Any:

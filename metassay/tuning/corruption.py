@@ -211,22 +211,12 @@ def _filled(
 ) -> Iterator[str]:
     torch, most = extra.module("torch"), [len(row) + MOST_NEW for row in rows]
     inputs, seen = padded(rows, network.tokenizer.pad_token_id)
-    generators = [*map(_generator, seeds)]
-
-    def leave_drawn(_: Any, scores: Any) -> Any:
-        """Leave a token of each row, drawn by a generator of its own: no row moves another."""
-        shares, order = scores.double().softmax(-1).sort(descending=True, stable=True)
-        below = shares.cumsum(-1)
-        drawn = shares.new_tensor([each.random() for each in generators])
-        drawn *= (shares * (below - shares < options.top_p)).sum(-1)
-        at = (below > drawn[:, None]).int().argmax(-1, keepdim=True)
-        return torch.full_like(scores, -math.inf).scatter(1, order.gather(1, at), 0)
-
+    draws = [*map(_generator, seeds)]
     with torch.inference_mode():
         written = network.weights.generate(
             input_ids=torch.tensor(inputs, device=options.device),
             attention_mask=torch.tensor(seen, device=options.device),
-            logits_processor=[leave_drawn],
+            logits_processor=[lambda _, scores: drawn(scores, draws, options.top_p)],
             max_new_tokens=max(most),
         )
     end = network.tokenizer.eos_token_id
@@ -234,3 +224,16 @@ def _filled(
         length = tokens.index(end) if end in tokens else limit
         text = network.tokenizer.decode(tokens[:length], skip_special_tokens=True)
         yield text if length < limit else ""
+
+
+def drawn(scores: Any, draws: Sequence[np.random.Generator], top_p: float) -> Any:
+    """Scores, rows x tokens, that leave one token of each row, by a draw of the row's own.
+
+    It is one of the likeliest that together have probability `top_p`, as probable as there.
+    """
+    shares, order = scores.double().softmax(-1).sort(descending=True, stable=True)
+    below = shares.cumsum(-1)
+    points = shares.new_tensor([draw.random() for draw in draws])
+    points *= (shares * (below - shares < top_p)).sum(-1)
+    at = (below > points[:, None]).int().argmax(-1, keepdim=True)
+    return scores.new_full(scores.shape, -math.inf).scatter(1, order.gather(1, at), 0)

@@ -3,7 +3,7 @@
 All of it is of training documents: neither the choice nor the scale has seen a held-out one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from metassay.metrics.faithfulness.record import BY_TEXT
 from metassay.scoring.aggregation.statements import PLACE
 from metassay.statistics.correlation import correlate
 from metassay.tables.names import metric_label, suffix_of
+from metassay.tables.parquet import rounded
 from metassay.tuning.options import TeacherOptions
 
 _STATEMENT = "statement:"  # of `unit` in ratings, before the statement's number in the text
@@ -76,15 +77,8 @@ def candidates(
         with_people, with_coverage = _pearson(values[name], people), None
         teaches = with_people is not None and with_people >= rule.least
         if options.coverage is not None:
-            suffix = suffix_of(metric_of[name]).removesuffix(BY_TEXT)
-            wanted = (f"{options.coverage.metric}{suffix}", options.coverage.metric)
-            there = [label for label, metric in metric_of.items() if metric in wanted]
-            if not there:
-                raise BadInput(
-                    f"teachers > coverage > metric: statements have no {wanted[0]!r}; measure it,"
-                    " or correct the name"
-                )
-            with_coverage = _pearson(values[name], values[there[0]])
+            against = _against(metric_of[name], options.coverage.metric, metric_of)
+            with_coverage = _pearson(values[name], values[against])
             far = with_coverage is not None and abs(with_coverage) <= options.coverage.most
             teaches = teaches and far
         every.append(Candidate(name, teaches, with_people, with_coverage))
@@ -94,6 +88,19 @@ def candidates(
             " human > least, raise coverage > most, or give names"
         )
     return every
+
+
+def _against(metric: str, coverage: str, metric_of: Mapping[str, str]) -> str:
+    """The column of coverage that a metric is held against: if there is one, of its alignment."""
+    of_its_own = f"{coverage}{suffix_of(metric).removesuffix(BY_TEXT)}"
+    for wanted in (of_its_own, coverage):
+        for label, other in metric_of.items():
+            if other == wanted:
+                return label
+    raise BadInput(
+        f"teachers > coverage > metric: statements have no {of_its_own!r}; measure it, or correct"
+        " the name"
+    )
 
 
 def targets(values: pd.DataFrame, training: Iterable[bool], teachers: Sequence[str]) -> pd.Series:
@@ -120,4 +127,4 @@ def _judged(ratings: pd.DataFrame, values: pd.DataFrame) -> pd.Series:
 def _pearson(values: pd.Series, other: pd.Series) -> float | None:
     a, b = (side.to_numpy(dtype=np.float64)[None] for side in (values, other))
     value = correlate(a, b, "global", "pearson").value
-    return None if np.isnan(value) else value
+    return None if np.isnan(value) else rounded(value)  # no choice hangs on a last digit
