@@ -1,5 +1,6 @@
 """From tables to a model's folder: the rows of each sort of training, its card and its log."""
 
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -109,6 +110,7 @@ def tune(task: Task, order: Order, rows: Rows, out: Path, *, work: Path = WORK) 
         **rows.facts,
     }
     write(trained, _card(order.name, facts), {**facts, "held_out": list(rows.dev)}, out)
+    shutil.rmtree(work / order.name)  # checkpoints take several times the room of a model
     return [
         f"{order.name}: {len(parts[0]):,} statements of {documents[0]:,} documents; step"
         f" {trained.step:,} has the best {task.best} of {len(parts[1]):,} statements of"

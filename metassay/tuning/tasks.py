@@ -76,12 +76,14 @@ def _to_mark(network: Network) -> Encode:
         its, beside = pieces(encoder, text), pieces(encoder, normal(row.context))
         its.truncate(min(HALF, room // 2))
         beside.truncate(room - len(its))
-        words = [text.count(" ", 0, end) for _, end in its.offsets]
+        spans = its.offsets
         joined = encoder.post_process(its, beside)
         labels = [IGNORED] * len(joined.ids)
         first = [place for place, mark in enumerate(joined.special_tokens_mask) if not mark]
-        for place, word in zip(first, words, strict=False):
-            labels[place] = 2 * word + row.fake[word]
+        for place, (start, end) in zip(first, spans, strict=False):
+            if text[start:end].strip():  # a blank by itself is of no word
+                word = text.count(" ", 0, end)
+                labels[place] = 2 * word + row.fake[word]
         return {**features_of(network, joined), "labels": labels}
 
     return encode

@@ -17,7 +17,11 @@ from metassay.core.errors import BadInput
 pytest.importorskip("torch", reason="needs metassay[models]")
 pytest.importorskip("transformers", reason="needs metassay[models]")
 
+from metassay.metrics.faithfulness import ctc_consistency, regressor
+from metassay.metrics.faithfulness.record import Case
 from metassay.tuning import training
+from tests.metrics.faithfulness.setup import scored
+from tests.models import tiny
 from tests.tuning.trainings import base_model, finish, trained
 
 ROOT = Path(__file__).parents[2]
@@ -103,6 +107,34 @@ def test_the_best_checkpoint_knows_what_the_base_does_not(tmp_path: Path, task: 
     assert len(values) == 6
     assert learnt.value == (max if task == "ctc" else min)(values)
     assert learnt.step == 25 * (1 + values.index(learnt.value))
+
+
+@pytest.mark.parametrize("kind", ["roberta", "distilbert", "albert", "deberta"])
+@pytest.mark.parametrize("task", ["ctc", "distill"])
+def test_a_bare_encoder_gets_a_head_that_its_metric_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: str, kind: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if kind == "deberta":
+        tiny.classifier(tmp_path / "base", kind, ["unused"])
+    else:
+        tiny.encoder(tmp_path / "base", kind)
+    finish(task, tmp_path, steps=2, every=1)
+    metric = {"ctc": ctc_consistency, "distill": regressor}[task].KIND
+    ((value,),) = scored(metric, [Case(("the knee",), ("it hurts",))], tmp_path / "out")
+    assert value.value is not None
+
+
+def test_an_encoder_that_lacks_other_weights_than_a_heads_is_refused(tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    tiny.encoder(tmp_path / "base", "bert")
+    file = tmp_path / "base/model.safetensors"
+    weights = load_file(file)
+    weights.pop("encoder.layer.1.output.dense.weight")
+    save_file(weights, file, metadata={"format": "pt"})
+    with pytest.raises(BadInput, match="lacks 1 of the weights"):
+        trained("distill", tmp_path)
 
 
 def test_a_training_ends_early_and_is_not_begun_again(
