@@ -64,6 +64,9 @@ def asking(here: Path) -> None:
     })  # fmt: skip
 
 
+Capsys = pytest.CaptureFixture[str]
+
+
 def refused(capsys: pytest.CaptureFixture[str]) -> list[str]:
     capsys.readouterr()
     assert main(["validate"]) == BAD_USAGE
@@ -73,6 +76,28 @@ def refused(capsys: pytest.CaptureFixture[str]) -> list[str]:
 def test_what_is_put_is_otherwise_sound(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asking(here)
     assert main(["validate"]) == 0
+
+
+def test_statement_metrics_that_cannot_be_are_refused(here: Path, capsys: Capsys) -> None:
+    model = {"model": "none", "device": "cpu", "dtype": "float64"}
+    blocks = {
+        "bart": {"kind": "bartscore", "checkpoints": {"tiny": model}, "alignments": ["gain"]},
+        "same": {"kind": "bartscore", "checkpoints": {"tiny": model, "other": model}},
+        "zs": {"kind": "summac_zs", "checkpoints": {"tiny": model}, "by": "text"},
+    }
+    put(here / "params.yaml", "statement_metrics", blocks)
+    put(here / "params.yaml", "questions > all > alignments", ["gain"])
+    put(here / "benchmarks/sample/params.yaml", "statement_metrics", [*blocks])
+    problems = "\n".join(refused(capsys))
+    assert (
+        "bartscore_source (tiny) is measured by statement_metrics > bart and"
+        " statement_metrics > same" in problems
+    )
+    assert "statement_metrics > bart: reads alignment 'gain', which is not among" in problems
+    assert "questions > all: reads alignment 'gain', which is not among" in problems
+    assert "statement_metrics > zs > by: this kind reads statements one by one" in problems
+    put(here / "benchmarks/sample/params.yaml", "alignments", [])
+    assert "alignments: List should have at least 1 item" in "\n".join(refused(capsys))
 
 
 FINITE = "Input should be a finite number"

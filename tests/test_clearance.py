@@ -183,7 +183,7 @@ def test_a_judge_gets_no_text_that_repeats_private_examples_or_claims(
     write(PAIRS, empty(PAIRS), written / "data/tables/one/pairs/given.parquet")
 
     def judged() -> int:
-        for stage, item in (("decompose", "clauses"), ("align", ""), ("pair", "all")):
+        for stage, item in (("decompose", "clauses"), ("align", "rouge_topk"), ("pair", "all")):
             assert run_stage(monkeypatch, written, stage, item) == 0
         return run_stage(monkeypatch, written, "judge", "reader")
 

@@ -68,7 +68,7 @@ def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
             _check_reference(rating, known, rows, complete=complete)
         for segment in rows.segments if complete else []:
             _check_segment(segment, known, rows)
-    for score in rows.scores:
+    for score in rows.scores if rows.texts else ():
         _check_score(score, known, rows)
     for rating in rows.ratings:
         _check_value(rating, criteria, rows)

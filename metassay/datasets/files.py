@@ -62,7 +62,7 @@ def read(folder: Path) -> Rows:
     if not folder.is_dir():
         rows.wrong(Place(str(folder)), "is no folder", remedy=f"create it; {_SEE}")
         return rows
-    _read_sources(folder / SOURCES_FILE, rows)
+    read_sources(folder / SOURCES_FILE, rows)
     _read_texts(folder / TEXTS_FILE, rows)
     optional = {
         RATINGS_FILE: read_ratings,
@@ -77,7 +77,8 @@ def read(folder: Path) -> Rows:
     return rows
 
 
-def _read_sources(path: Path, rows: Rows) -> None:
+def read_sources(path: Path, rows: Rows) -> None:
+    """Add the sources of one file; what is wrong becomes a problem of `rows`."""
     for at, key, one in _lines(path, Source, ("doc_id",), "sources", rows):
         if one is not None:
             each = [list(dict(passage).values()) for passage in one.passages]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
+from itertools import pairwise
 from typing import Annotated, Any, Literal, LiteralString, Self, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, ValidationError, model_validator
@@ -164,7 +165,11 @@ def readable_key(value: object, *names: str) -> tuple[str, ...] | None:
 def _explained(detail: ErrorDetails) -> tuple[str, str, str]:
     """What is wrong, the remedy, and which of a list's items it is about."""
     steps = [step for step in detail["loc"] if isinstance(step, str)]
-    items = [f"passage {step}" for step in detail["loc"] if isinstance(step, int)]
+    items = [
+        f"{str(of).removesuffix('s')} {step}"
+        for of, step in pairwise(detail["loc"])
+        if isinstance(step, int)
+    ]
     name, example = " > ".join(steps), ", ".join(items)
     kind, message = detail["type"], detail["msg"]
     if kind == "missing":

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from metassay.core.options import Confidence, Draws, Options, Seed, Share
 from metassay.statistics.limits import LARGEST
+from metassay.tables.names import base_metric
 
 # Confounds, also for pages, which would otherwise load the statistics for these words.
 # Those of statements alone come last.
@@ -19,9 +20,9 @@ VANISHES = 0.5  # what is left is tested where so much of a correlation goes wit
 class MetaOptions(Options):
     """How metrics are tested against people.
 
-    `compared`: the metrics, by name (then of any judge) or by label (`claim_recall (lexical)`),
-    that are tested against each other, combined into
-    ensembles and searched for disagreements; those that a benchmark does not have are passed over.
+    `compared`: the metrics, by name (then of any judge and alignment) or by label (`claim_recall
+    (lexical)`), that are tested against each other, combined into ensembles and searched for
+    disagreements; those that a benchmark does not have are passed over.
     `permutations`: how many permutations and resamples those tests draw, and how many orders the
     exact tests of the certificates try; with too few of them no p can stay small when it is
     adjusted for all the others. `resample`: what those tests of metric against metric exchange.
@@ -55,12 +56,12 @@ class MetaOptions(Options):
 
     def compares(self, metric: str, label: str) -> bool:
         """Whether a metric is to be compared with others; `label` has its judge too."""
-        return metric in self.compared or label in self.compared
+        return bool({metric, label, base_metric(metric)} & set(self.compared))
 
     def rank(self, metric: str, label: str) -> tuple[int, str]:
         """Its place in `compared`: what comes first there goes first into ensembles."""
-        name = label if label in self.compared else metric
-        return self.compared.index(name), label
+        names = (label, metric, base_metric(metric))
+        return min(self.compared.index(name) for name in names if name in self.compared), label
 
 
 class CertificationOptions(Options):

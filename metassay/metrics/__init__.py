@@ -9,4 +9,5 @@ METRICS = {
     "numbers": "metassay.metrics.numbers",
     "bertscore": "metassay.metrics.bertscore",
     "bartscore": "metassay.metrics.bartscore",
+    "bleurt": "metassay.metrics.bleurt",
 }

@@ -3,31 +3,23 @@
 from collections.abc import Sequence
 from functools import partial
 from math import fsum
-from pathlib import Path
 from typing import Literal
-
-from pydantic import Field
 
 from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured
 from metassay.metrics.record import Metric
 from metassay.models.likelihood import Likelihoods, likelihoods
 from metassay.models.loading import NetworkOptions
-from metassay.models.rows import recipe_of
-from metassay.models.store import STORE
+from metassay.models.rows import Limits, recipe_of
 
 
-class BartscoreOptions(NetworkOptions):
+class BartscoreOptions(NetworkOptions, Limits):
     """An encoder-decoder, and how both directions make one number.
 
     `f`: their `mean`, as in the paper, or `harm`, a b / (a + b), which the released code has as
-    well. `max_tokens`: how much is read of either text; null for the model's own limit.
-    `batch_tokens`: how many tokens are read at once, padding included (about 512 suits a processor,
-    8192 a GPU); it is for speed, and changes last digits at most.
+    well.
     """
 
     f: Literal["mean", "harm"] = "mean"
-    max_tokens: int | None = Field(default=None, ge=3)
-    batch_tokens: int = Field(default=512, ge=1)
 
 
 _described = partial(
@@ -43,7 +35,6 @@ _SIDE = (
     "mean logarithm of the probabilities that an encoder-decoder gives the tokens of the {}, having"
     " read the {}; what is past its limit is not read"
 )
-
 DESCRIPTIONS = (
     _described("bartscore_precision", _SIDE.format("text", "reference")),
     _described("bartscore_recall", _SIDE.format("reference", "text")),
@@ -52,11 +43,7 @@ DESCRIPTIONS = (
 
 
 def measure(
-    candidates: Sequence[str],
-    evidence: Sequence[str],
-    options: BartscoreOptions,
-    *,
-    store: Path = STORE,
+    candidates: Sequence[str], evidence: Sequence[str], options: BartscoreOptions
 ) -> dict[str, list[Measured]]:
     """BARTScore of each candidate against the reference text at the same index of `evidence`.
 
@@ -67,32 +54,30 @@ def measure(
     pairs = [(r.strip(), c.strip()) for c, r in zip(candidates, evidence, strict=True)]
     asked = [pair for pair in pairs if any(pair)]
     both = [*asked, *(pair[::-1] for pair in asked)]
-    most, batch = options.max_tokens, options.batch_tokens
-    found = likelihoods(both, options, max_tokens=most, batch_tokens=batch, store=store)
+    found = likelihoods(both, options, options)
     sides = iter(zip(found[: len(asked)], found[len(asked) :], strict=True))
     rows = [_values(*next(sides), options.f) if any(pair) else (UNDEFINED,) * 3 for pair in pairs]
-    columns = zip(*rows, strict=True) if rows else ((),) * 3
-    return {one.name: list(its) for one, its in zip(DESCRIPTIONS, columns, strict=True)}
+    return {one.name: [row[at] for row in rows] for at, one in enumerate(DESCRIPTIONS)}
 
 
 def _values(precision: Likelihoods, recall: Likelihoods, f: str) -> tuple[Measured, ...]:
     cut = any(side.cut or side.unread > 0 for side in (precision, recall))
-    a, b = (
-        None if side.values is None else fsum(side.values) / len(side.values)
-        for side in (precision, recall)
-    )
+    a, b = (mean(side.values) for side in (precision, recall))
     both = None
     if a is not None and b is not None:
         both = (a + b) / 2 if f == "mean" else a * b / (a + b)
     return tuple(Measured(value, None, cut) for value in (a, b, both))
 
 
+def mean(values: Sequence[float] | None) -> float | None:
+    """The mean, in whatever order they are added up; null of none."""
+    return fsum(values) / len(values) if values else None
+
+
 KIND = Metric(
     options=BartscoreOptions,
     measure=measure,
-    recipe=lambda options: recipe_of(
-        options, f=options.f, max_tokens=options.max_tokens or "the model's"
-    ),
+    recipe=lambda options: recipe_of(options, options, "f", "max_tokens"),
     against="reference",
     descriptions=DESCRIPTIONS,
     costly=True,

@@ -31,11 +31,27 @@ _MEANINGS = {
     "scholarsum_fm_gpt4": "facet-aware score by GPT-4",
     "scholarsum_gpt4": "one grade by GPT-4, without facets",
     "scholarsum_geval": "G-Eval; its scale is not stated",
+    "frank_rouge1": "ROUGE-1 with the reference, as released",
+    "frank_rouge2": "ROUGE-2 with the reference, as released",
+    "frank_rougeL": "ROUGE-L with the reference, as released",
+    "frank_bleu": "BLEU with the reference, as released",
+    "frank_meteor": "METEOR with the reference, as released",
+    "frank_bertscore_precision": "BERTScore precision with the reference",
+    "frank_bertscore_recall": "BERTScore recall with the reference",
+    "frank_bertscore_f1": "BERTScore F1 with the reference",
+    "frank_bertscore_article_precision": "BERTScore precision with the article",
+    "frank_bertscore_article_recall": "BERTScore recall with the article",
+    "frank_bertscore_article_f1": "BERTScore F1 with the article",
+    "frank_factcc": "share of sentences that FactCC finds consistent with the article",
+    "frank_feqa": "FEQA: answers from summary and article that agree",
+    "frank_dep_entail": "dependency arcs that the article entails (DAE)",
+    "frank_qags": "QAGS: answers from summary and article that agree",
 }
 _SOURCES = {
     "xsum": "Maynez et al. 2020; released with the annotations",
     "unieval": "UniEval, Zhong et al. 2022; released with the code",
     "scholarsum": "ScholarSum, Guo et al. 2024; released with the data",
+    "frank": "FRANK, Pagnoni et al. 2021; released with the annotations",
 }
 _RANGES: dict[str, tuple[float, float | None]] = {
     "xsum_bertscore": (-1, 1),
@@ -43,6 +59,8 @@ _RANGES: dict[str, tuple[float, float | None]] = {
     "unieval_engagingness": (0, None),
     "unieval_overall": (0, None),
     "scholarsum_geval": (0, None),
+    "frank_bleu": (0, 100),
+    **dict.fromkeys((name for name in _MEANINGS if name.startswith("frank_bertscore")), (-1, 1)),
 }
 _FACETS = {
     f"scholarsum_fm_{judge}_{facet}": (

@@ -1,16 +1,12 @@
 """What the classes of a model of natural language inference mean, and how probable they are."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from metassay.core.errors import BadInput
 from metassay.models.digits import kept
-from metassay.models.outputs import Task, outputs
-from metassay.models.store import STORE
 
 ENTAILED, NOT_ENTAILED = "entailed", "not_entailed"
 NEUTRAL, CONTRADICTED = "neutral", "contradicted"
@@ -71,16 +67,3 @@ def shares(numbers: Sequence[float], labels: Sequence[str], digits: int) -> dict
     for label, part in zip(labels, parts.tolist(), strict=False):
         found[label] += part
     return {label: kept(share, digits) for label, share in found.items()}
-
-
-def classes_of(
-    task: Task, names: Callable[[], list[str]], told: Sequence[str] | None, *, store: Path = STORE
-) -> tuple[str, ...]:
-    """The labels of a model's classes: those that are `told`, or else by the names that it has.
-
-    `names` loads the model, unless the store has them. Raises BadInput as `labels_of`.
-    """
-    if told is not None:
-        return labels_of(told)
-    named = replace(task, name=f"{task.name}: classes")
-    return labels_of(outputs(named, [()], lambda _: iter([{0: names()}]), store=store)[0])

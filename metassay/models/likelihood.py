@@ -1,15 +1,12 @@
 """How likely an encoder-decoder finds each token of a target text, given a source text."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from metassay.models import extra, rows
 from metassay.models.loading import NetworkOptions, load
 from metassay.models.pair_inputs import longest_input
 from metassay.models.pair_scores import padding_of
-from metassay.models.rows import Row, Runner, computed
-from metassay.models.store import STORE
 
 METHOD = 1  # part of the store's keys; whoever changes what is computed of a pair raises it
 
@@ -30,56 +27,49 @@ class Likelihoods(NamedTuple):
 
 
 def likelihoods(
-    pairs: Sequence[tuple[str, str]],
-    options: NetworkOptions,
-    *,
-    max_tokens: int | None,
-    batch_tokens: int,
-    store: Path = STORE,
+    pairs: Sequence[tuple[str, str]], options: NetworkOptions, limits: rows.Limits
 ) -> list[Likelihoods]:
     """Of each pair of source and target what the model makes of the target, token by token.
 
-    Both are read as the tokenizer reads a text by itself, cut at `max_tokens` (null: the model's
-    limit); the decoder reads the target shifted by one, after its start token. An empty target has
-    marks only. Yuan et al. 2021, equation 2 without weights. Raises BadInput as `loading.load`.
+    Both are read as the tokenizer reads a text by itself, cut at the limit; the decoder reads the
+    target shifted by one, after its start token. An empty target has marks only. Yuan et al. 2021,
+    equation 2 without weights. Raises BadInput as `loading.load`.
     """
-    task = rows.task_of("likelihood", options, METHOD, max_tokens=max_tokens)
-    load = lambda: _load(options, max_tokens).scores  # noqa: E731
-    found = computed(task, pairs, load, batch_tokens, store=store)
+    most = limits.max_tokens
+    task = rows.task_of("likelihood", options, METHOD, max_tokens=most)
+    found = rows.computed(task, pairs, lambda: _load(options, most).scores, limits.batch_tokens)
     return [Likelihoods(*each) for each in found]
 
 
-def _load(options: NetworkOptions, max_tokens: int | None) -> Runner:
+def _load(options: NetworkOptions, max_tokens: int | None) -> rows.Runner:
     network = load("AutoModelForSeq2SeqLM", options)
-    tokenizer, weights = network
+    weights = network.weights
     encoder = rows.encoder_of(network, options.model)
-    limit = longest_input(tokenizer, weights, max_tokens)
-    room = None if limit is None else limit - encoder.num_special_tokens_to_add(False)
-    begin = weights.generation_config.decoder_start_token_id
-    begin = weights.config.decoder_start_token_id if begin is None else begin
+    limit = longest_input(network.tokenizer, weights, max_tokens)
+    start = weights.generation_config.decoder_start_token_id
+    start = weights.config.decoder_start_token_id if start is None else start
 
-    def read(source: str, target: str) -> Row:
-        sides = [rows.pieces(encoder, text) for text in (source, target)]
+    def read(source: str, target: str) -> rows.Row:
+        sides = [encoder.encode(t, add_special_tokens=False) for t in (source, target)]
         whole = [len(side) for side in sides]
-        if room is not None:
+        if limit is not None:
             for side in sides:
-                side.truncate(room)
+                side.truncate(limit - encoder.num_special_tokens_to_add(False))
         told = rows.unread(whole[0], len(sides[0])), len(sides[1]) < whole[1]
         marked, labels = (encoder.post_process(side) for side in sides)
         features = {"input_ids": list(marked.ids), "labels": list(labels.ids)}
-        features["decoder_input_ids"] = [begin, *labels.ids[:-1]]
-        return Row(features, (_begins(labels, target), *told))
+        features["decoder_input_ids"] = [start, *labels.ids[:-1]]
+        return rows.Row(features, (_begins(labels, target), *told))
 
-    def give(tensors: dict[str, Any], batch: Sequence[Row]) -> Iterator[Likelihoods]:
+    def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[Likelihoods]:
         labels = tensors.pop("labels")
-        logits = rows.exact(weights(**_encoded(weights, tensors)).logits)
+        logits = weights(**_encoded(weights, tensors)).logits
+        logits = logits if options.dtype == "float64" else logits.float()
         values = logits.gather(-1, labels[..., None]).squeeze(-1) - logits.logsumexp(-1)
         for row, its in zip(batch, values, strict=True):
             yield Likelihoods(rows.finite(its[: len(row.features["labels"])]), *row.told)
 
-    pad = padding_of(network, options.model)
-    pads = dict.fromkeys(("input_ids", "decoder_input_ids", "labels"), pad)
-    return Runner(read, give, pads, options.device)
+    return rows.Runner(read, give, padding_of(network, options.model), options.device)
 
 
 def _encoded(weights: Any, tensors: dict[str, Any]) -> dict[str, Any]:
@@ -95,9 +85,6 @@ def _encoded(weights: Any, tensors: dict[str, Any]) -> dict[str, Any]:
 def _begins(encoding: Any, text: str) -> list[int]:
     begins: list[int] = []
     for (start, end), mark in zip(encoding.offsets, encoding.special_tokens_mask, strict=True):
-        if mark:
-            begins.append(begins[-1] if begins else 0)
-        else:
-            said = text[start:end]
-            begins.append(start + len(said) - len(said.lstrip()))
+        last = begins[-1] if begins else 0
+        begins.append(last if mark else end - len(text[start:end].lstrip()))
     return begins

@@ -8,42 +8,56 @@ itself, to the decimals that are kept.
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from pydantic import Field
+
 from metassay.core.errors import BadInput
+from metassay.core.options import Options
 from metassay.models import extra
 from metassay.models.batches import by_length, padded
 from metassay.models.loading import Network, NetworkOptions, identify
 from metassay.models.outputs import Task, device_kind, outputs
-from metassay.models.store import STORE
+from metassay.models.pair_inputs import Wording
+from metassay.models.pair_scores import METHOD, PACKAGES, Output, load_classifier
 
-PACKAGES = ("transformers", "tokenizers", "torch")
 PLACES = 8  # decimals that are kept: in float64 they hold, in float32 about five do
 
 # Handed inputs and how many tokens a batch may have, it yields outputs by place.
 Scores = Callable[[Sequence[Any], int], Iterator[Mapping[int, Any]]]
 
 
+class Limits(Options):
+    """What a model reads at once.
+
+    `max_tokens`: the longest input (of models that read two texts apart, of either); null for the
+    model's own limit. `batch_tokens`: how many tokens are read at once, padding included (about 512
+    suits a processor, 8192 a GPU); it is for speed, and changes last digits at most.
+    """
+
+    max_tokens: int | None = Field(default=None, ge=5)
+    batch_tokens: int = Field(default=512, ge=1)
+
+
 class Row(NamedTuple):
     """An input as tokens, by the name of the model's argument; `told`: what `read` tells `give`."""
 
     features: dict[str, list[int]]
-    told: Any = None
+    told: Any
 
 
 @dataclass(frozen=True)
 class Runner:
     """A loaded model: `read` makes a row of an input's texts, `give` the outputs of a batch.
 
-    `give` is handed tensors by name, filled up with `pads` (0 if it names none), with an
-    `attention_mask` for `input_ids`, and the rows.
+    `give` is handed tensors by name, filled up with `pad` (numbers that are no tokens with 0), with
+    an `attention_mask` for `input_ids`, and the rows.
     """
 
     read: Callable[..., Row]
     give: Callable[[dict[str, Any], Sequence[Row]], Iterable[Any]]
-    pads: Mapping[str, int]
+    pad: int
     device: str
 
     def scores(
@@ -55,8 +69,8 @@ class Runner:
         sources = [tuple(row.features["input_ids"]) for row in rows]
         sizes: dict[tuple[int, ...], int] = {}
         for source, row in zip(sources, rows, strict=True):
-            target = row.features.get("decoder_input_ids", ())
-            sizes[source] = max(sizes.get(source, 0), len(source) + len(target))
+            whole = len(source) + len(row.features.get("decoder_input_ids", ()))
+            sizes[source] = max(sizes.get(source, 0), whole)
         order = sorted(range(len(rows)), key=sources.__getitem__)
         for batch in by_length([sizes[sources[place]] for place in order], batch_tokens):
             places = [order[at] for at in batch]
@@ -66,9 +80,8 @@ class Runner:
         torch = extra.module("torch")
         filled: dict[str, Any] = {}
         for name in rows[0].features:
-            filled[name], masks = padded(
-                [row.features[name] for row in rows], self.pads.get(name, 0)
-            )
+            pad = self.pad if name.endswith("input_ids") or name == "labels" else 0
+            filled[name], masks = padded([row.features[name] for row in rows], pad)
             if name == "input_ids":
                 filled["attention_mask"] = masks
         tensors = {name: torch.tensor(each, device=self.device) for name, each in filled.items()}
@@ -83,12 +96,7 @@ class Runner:
 
 
 def computed(
-    task: Task,
-    inputs: Sequence[tuple[str, ...]],
-    load: Callable[[], Scores],
-    batch_tokens: int,
-    *,
-    store: Path = STORE,
+    task: Task, inputs: Sequence[tuple[str, ...]], load: Callable[[], Scores], batch_tokens: int
 ) -> list[Any]:
     """The output of each input, from the store or else of the model, which `load` loads then."""
     loaded = functools.cache(load)
@@ -97,7 +105,33 @@ def computed(
         for batch in loaded()([inputs[place] for place in missing], batch_tokens):
             yield {missing[at]: output for at, output in batch.items()}
 
-    return outputs(task, inputs, compute, store=store)
+    return outputs(task, inputs, compute)
+
+
+def classified(
+    name: str, pairs: Sequence[tuple[str, str]], options: NetworkOptions, limits: Limits
+) -> tuple[list[str], list[Output]]:
+    """What a classifier (or regressor) says of each pair, and what its classes are called.
+
+    A pair is read as the tokenizer joins two texts, of which the longer one loses its end where an
+    input is too long.
+    """
+    most = limits.max_tokens
+    task = task_of(name, options, METHOD, max_tokens=most)
+
+    @functools.cache
+    def load() -> tuple[Any, list[str]]:
+        return load_classifier(options, Wording(None), most, first_token=False)
+
+    found = computed(task, pairs, lambda: load()[0].scores, limits.batch_tokens)
+    return class_names(task, lambda: load()[1]), [Output(*each) for each in found]
+
+
+def class_names(task: Task, names: Callable[[], list[str]]) -> list[str]:
+    """What a model's classes are called; `names` loads it, unless the store knows."""
+    named = replace(task, name=f"{task.name}: classes")
+    found: list[str] = outputs(named, [()], lambda _: iter([{0: names()}]))[0]
+    return found
 
 
 def task_of(name: str, options: NetworkOptions, method: int, **settings: Any) -> Task:
@@ -106,15 +140,11 @@ def task_of(name: str, options: NetworkOptions, method: int, **settings: Any) ->
     return Task(name, identify(options), options.device, known, PACKAGES)
 
 
-def recipe_of(options: NetworkOptions, **settings: object) -> str:
-    """What can change a value by more than a last digit, a folder by its content."""
-    stated = {
-        "model": identify(options).name,
-        "device": device_kind(options.device),
-        "dtype": options.dtype,
-        **settings,
-        **{name: extra.version(name) for name in PACKAGES},
-    }
+def recipe_of(network: NetworkOptions, options: Any, *names: str) -> str:
+    """A model, and these options: what can change a value by more than a last digit."""
+    stated = {"model": identify(network).name, "device": device_kind(network.device)}
+    stated |= {"dtype": network.dtype} | {name: str(getattr(options, name)) for name in names}
+    stated |= {name: extra.version(name) for name in PACKAGES}
     return "|".join(f"{name}:{value}" for name, value in stated.items())
 
 
@@ -133,11 +163,6 @@ def encoder_of(network: Network, model: str) -> Any:
     return encoder
 
 
-def pieces(encoder: Any, text: str) -> Any:
-    """The tokens of a text by itself, without marks: an encoding that can be cut and joined."""
-    return encoder.encode(text, add_special_tokens=False)
-
-
 def features_of(network: Network, joined: Any) -> dict[str, list[int]]:
     """The features of an encoding with its marks: tokens, and types where the model reads them."""
     accepted = inspect.signature(network.weights.forward).parameters
@@ -150,12 +175,6 @@ def features_of(network: Network, joined: Any) -> dict[str, list[int]]:
 def unread(whole: int, read: int) -> float:
     """The share of tokens that were not read; 0 of none."""
     return 1 - read / whole if whole else 0.0
-
-
-def exact(numbers: Any) -> Any:
-    """A network's numbers in at least float32, in which they are added up."""
-    torch = extra.module("torch")
-    return numbers if numbers.dtype == torch.float64 else numbers.float()
 
 
 def finite(numbers: Any) -> list[float] | None:

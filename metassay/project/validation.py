@@ -35,6 +35,7 @@ from metassay.scoring.rubrics.ask import expanded
 from metassay.scoring.rubrics.metrics import criteria_table
 from metassay.scoring.rubrics.read import RUBRICS, load_rubric
 from metassay.scoring.rubrics.record import Rubric
+from metassay.tables.names import base_metric
 from metassay.tables.parquet import read
 from metassay.tracking.options import ComparisonOptions, SentinelOptions
 from metassay.tuning.options import BLOCKS as TUNING_BLOCKS
@@ -357,7 +358,7 @@ def _rubrics(params: Params, named: Named, judges: Answerable) -> list[str]:
         f"{PARAMS} > meta_evaluation > compared: no metric is called {metric!r};"
         " docs/metrics.md and rubrics/ have their names"
         for metric in (compared if isinstance(compared, list) else [])
-        if str(metric).partition(" (")[0] not in made
+        if base_metric(str(metric).partition(" (")[0]) not in made
     ]
 
 

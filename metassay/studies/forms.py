@@ -11,6 +11,7 @@ import pandas as pd
 
 from metassay.core.errors import BadInput, raise_problems
 from metassay.core.options import Criterion
+from metassay.datasets.element_labels import CATEGORIES, SHARES, label_shares
 from metassay.scoring.rubrics.ask import (
     applies,
     attributes_of,
@@ -119,18 +120,17 @@ def _claim_rows(
 # Adams et al. 2023, a meta-evaluation of faithfulness metrics for hospital-course summarization.
 
 _LABEL = "label"
-_CATEGORIES = {
-    "incorrect": "the input says something else",
-    "missing": "something is left out without which the element misleads",
-    "not_in_notes": "the input says nothing of the kind",
-}
-_SHARES_OF_LABELS = ("error", *_CATEGORIES, "critical")
+_MEANINGS = (
+    "the input says something else",
+    "something is left out without which the element misleads",
+    "the input says nothing of the kind",
+)
 # Codes of labels while they are on their way: 2 i + 1 is category i, minor; 2 i + 2 critical.
 _LABELS = (
     Choice("correct", 0.0, "the input says so"),
     *(
         Choice(f"{category.replace('_', ' ')} ({grave})", 2.0 * i + 1 + j, means)
-        for i, (category, means) in enumerate(_CATEGORIES.items())
+        for i, (category, means) in enumerate(zip(CATEGORIES, _MEANINGS, strict=True))
         for j, grave in enumerate(("minor", "critical"))
     ),
 )
@@ -162,7 +162,7 @@ def _elements(read: Reads, _: Options) -> Made:
             yield Draft((doc, author), (author,), (Shown("input", sources[doc]),), rows)
 
     scale = Criterion(low=0, high=1, better="lower")
-    return _made(texts, drafts(), dict.fromkeys(_SHARES_OF_LABELS, scale), _OF_ELEMENTS)
+    return _made(texts, drafts(), dict.fromkeys(SHARES, scale), _OF_ELEMENTS)
 
 
 def _element_rows(
@@ -179,31 +179,20 @@ def _element_rows(
 
 
 def _rate_elements(answers: Sequence[Answer]) -> list[Answer]:
-    """Shares of a sentence's elements, 0 to 1: with any error, of each category, critical.
-
-    They are null where any element of the sentence has no label: an unknown share is not a small
-    one.
-    """
-    labels: dict[Target, list[float | None]] = {}
+    """Shares of a sentence's elements: `datasets.element_labels.label_shares`."""
+    labels: dict[Target, list[tuple[str, bool] | None]] = {}
     for answer in answers:
-        labels.setdefault(answer.of._replace(criterion=_LABEL), []).append(answer.value)
+        label = None if answer.value is None else _decoded(int(answer.value))
+        labels.setdefault(answer.of._replace(criterion=_LABEL), []).append(label)
     return [
         Answer(target._replace(criterion=name), share)
         for target, of_sentence in labels.items()
-        for name, share in _label_shares(of_sentence).items()
+        for name, share in label_shares(of_sentence).items()
     ]
 
 
-def _label_shares(labels: Sequence[float | None]) -> dict[str, float | None]:
-    known = [int(label) for label in labels if label is not None]
-    if len(known) < len(labels):
-        return dict.fromkeys(_SHARES_OF_LABELS)
-    counts = (
-        sum(label > 0 for label in known),
-        *(sum((label + 1) // 2 == i for label in known) for i in range(1, len(_CATEGORIES) + 1)),
-        sum(label > 0 and label % 2 == 0 for label in known),
-    )
-    return {name: n / len(known) for name, n in zip(_SHARES_OF_LABELS, counts, strict=True)}
+def _decoded(label: int) -> tuple[str, bool]:
+    return ("correct", *CATEGORIES)[(label + 1) // 2], label > 0 and label % 2 == 0
 
 
 # ---- pairs: which of two texts is better, and how much does each cover? -----------------------

@@ -171,11 +171,10 @@ def canonical(attributes: Mapping[str, object]) -> str:
 
 def _line(file: str, what: str, remedy: str, places: list[tuple[Place, str]]) -> str:
     first, example = places[0]
+    n = len({place for place, _ in places}) if first.row is not None else len(places)
     where = ", ".join(step for step in (_row(first), example) if step)
-    if len(places) > 1:
-        counted = (
-            f"{len(places)} {first.kind}s" if first.row is not None else f"{len(places)} times"
-        )
+    if n > 1:
+        counted = f"{n} {first.kind}s" if first.row is not None else f"{n} times"
         first_one = f" (first: {where})" if where else ""
         return f"{file}: {counted}: {what}{first_one}; {remedy}"
     detail = f" ({example})" if example else ""

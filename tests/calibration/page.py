@@ -34,6 +34,7 @@ from tests.calibration.verdicts import (
     nested_claims,
     power,
     rare_flag,
+    statement_claims,
 )
 from tests.calibration.worlds import COPIES, HOLES, MOODS, N_METRICS, PLAIN, WORLDS
 
@@ -43,6 +44,7 @@ RUNS = 75  # null studies per design and kind of study: 600 per design
 PROMISED = 600  # studies behind a rate that is promised
 COEFFICIENTS = ("spearman", "kendall", "kendall_c")
 SOME = [(4, 30), (8, 30)]
+STATEMENTS = [(29, 1, 8), (12, 4, 7), (24, 4, 7), (10, 8, 6)]
 AGAIN = "16 x 100, other draws"  # the largest row of the first table, by chance or not
 COVERED = [(3, 10), (4, 3), (4, 10), (4, 100), (8, 30), (12, 20), (16, 100)]
 COVERED_WORLDS = (WORLDS[0], WORLDS[1], WORLDS[5], WORLDS[6])
@@ -107,6 +109,9 @@ def _null_jobs() -> Iterator[Job]:
     for sizes in ((30, 30, 30), (15, 30, 45, 20), (10,) * 8):
         call = partial(nested_claims, sizes, runs=PROMISED, seed=2)
         yield Job("nested", (sizes,), call)
+    for shape in STATEMENTS:
+        call = partial(statement_claims, *shape, shares=True, runs=PROMISED, seed=2)
+        yield Job("statements", (shape,), call)
 
 
 def _alike_jobs() -> Iterator[Job]:
@@ -236,6 +241,11 @@ def _false(found: dict) -> list[str]:
             if section == "nested"
         )
     ]  # fmt: skip
+    of_statements = [
+        [" x ".join(map(str, shape)), str(PROMISED), _percent(one["global"].related),
+         _percent(one["system"].related), _claims(one["global"]), _claims(one["system"])]
+        for (section, (shape, *_)), one in found.items() if section == "statements"
+    ]  # fmt: skip
     error = np.sqrt(0.025 * 0.975 / (len(WORLDS) * RUNS))
     return [
         "## Nothing is claimed that is not there",
@@ -257,6 +267,21 @@ def _false(found: dict) -> list[str]:
         "Each document has the text of one system only; texts per system:",
         "",
         *_table(["texts", "studies", "related, global", "system", _HEADS[3], "system"], nested),
+        "Single statements, of which people mark 4 elements each, most of them right. People and"
+        " metrics find documents, systems and texts better or worse, each their own; documents are"
+        " clusters:",
+        "",
+        *_table(
+            [
+                "documents x systems x statements of a text",
+                "studies",
+                "related, global",
+                "system",
+                _HEADS[3],
+                "system",
+            ],
+            of_statements,
+        ),
     ]
 
 

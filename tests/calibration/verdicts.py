@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from metassay.meta_evaluation.gather import run_test
+from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.verdicts import TRUSTED
 from metassay.statistics.components import value_at
 from metassay.statistics.correlation import LEVELS
@@ -91,6 +92,36 @@ def nested_claims(sizes: Sequence[int], *, runs: int, seed: int):
         study = study_of([drawn() for _ in range(N_METRICS)], drawn()[None], seed=run)
         for level in levels:
             found[level].append(claims_at(study, level, options()))
+    return {level: Claims(*np.mean(claims, axis=0)) for level, claims in found.items()}
+
+
+def statement_claims(documents: int, systems: int, per_text: int, *, shares=False, runs, seed):
+    """`false_claims` of single statements: `per_text` of each text, documents as clusters.
+
+    People and each metric have systems, documents and texts of their own that they find better.
+    `shares`: people mark 4 elements of a statement, most of them right.
+    """
+    rng = np.random.default_rng([seed, documents, systems, per_text])
+    system, document = np.divmod(np.arange(systems * documents * per_text), documents * per_text)
+    document //= per_text
+    text = system * documents + document
+    groups = Groups({}, {f"d{i:05d}": str(one) for i, one in enumerate(document)}, {})
+
+    def drawn(*, marked=False):
+        own = sum(rng.normal(size=of.max() + 1)[of] for of in (system, document, text))
+        own = own * 0.5 + rng.normal(size=system.size)
+        if marked:
+            own = -rng.binomial(4, 1 / (1 + np.exp(2 - own))) / 4.0
+        scores = np.full((systems, system.size), np.nan)
+        scores[system, np.arange(system.size)] = own
+        return scores
+
+    found = {level: [] for level in ("global", "system")}
+    for run in range(runs):
+        metrics = [drawn() for _ in range(N_METRICS)]
+        study = study_of(metrics, drawn(marked=shares)[None], seed=run, groups=groups)
+        for level, claims in found.items():
+            claims.append(claims_at(study, level, options()))
     return {level: Claims(*np.mean(claims, axis=0)) for level, claims in found.items()}
 
 

@@ -162,6 +162,9 @@ def certified(study, chosen, levels, *, raters=False):
                 **evidence._intervals(gathered, place, level, together, chosen),
                 **evidence._shown(gathered.levels[level], place),
                 **evidence._against(together, place, together.against_confidence),
+                **dict.fromkeys(
+                    ("given_confound", "given_confound_p", "against_rater_low"), np.nan
+                ),
                 **evidence._confound([], np.nan),
             }
             row["verdict"] = verdict(row, CertificationOptions())

@@ -309,7 +309,7 @@ def test_what_is_wrong_with_json_is_told_at_once(tmp_path: Path) -> None:
     assert "line 2: 'labels' is wrong: input should be 'background', 'objective'" in said
     assert "line 3: 'confs' is wrong: input should be less than or equal to 1" in said
     assert "line 4: 'confs' is not as long as 'sentences'" in said
-    assert "line 5: 'sentences' is empty; fill it in" in said.replace(" (passage 1)", "")
+    assert "line 5: 'sentences' is empty (sentence 1); fill it in" in said
     assert "line 6: 'sentences' has no item; add at least one" in said
     assert "line 7: is not valid JSON" in said
     assert "line 8: is not an object with named values" in said

@@ -7,7 +7,8 @@ import pytest
 from metassay.generation import decoding
 from metassay.judges.semantic import judge as semantic
 from metassay.metrics import bertscore
-from metassay.models import likelihood, pair_scores, word_labels
+from metassay.metrics.faithfulness import ctc_consistency, factscore_support, redress
+from metassay.models import likelihood, pair_scores
 from metassay.units.alignment import vectors as alignment
 from metassay.versions.reading import hash_of, said
 
@@ -35,20 +36,44 @@ COMPUTING = {
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
         (2, "251f520076d54514"),
     ),
+    "ctc": (
+        ctc_consistency.METHOD,
+        (
+            *(*SHARED, "models/rows", "models/pair_inputs"),
+            "metrics/faithfulness/ctc_consistency",
+        ),
+        (1, "9eeb0fc07a06ec89"),
+    ),
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding", "generation/causal", "generation/seq2seq"),
         (1, "51d6d23946185ef4"),
     ),
+    "factscore": (
+        factscore_support.METHOD,
+        (
+            *(*SHARED, "models/rows", "models/pair_inputs"),
+            "metrics/faithfulness/factscore_support",
+        ),
+        (1, "5dcc7f29f1132d6b"),
+    ),
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (1, "18564d97f6cb055c"),
+        (1, "e19db7dc08857107"),
     ),
     "nli": (
         pair_scores.METHOD,
         (*SHARED, "models/pair_inputs", "models/pair_scores"),
         (1, "60d15bcfd82e9ee2"),
+    ),
+    "redress": (
+        redress.METHOD,
+        (
+            *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
+            "metrics/faithfulness/redress",
+        ),
+        (1, "d5a10965b0598a88"),
     ),
     "semantic": (
         semantic.METHOD,
@@ -65,11 +90,6 @@ COMPUTING = {
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
         (5, "3fe7b90523138458"),
-    ),
-    "word labels": (
-        word_labels.METHOD,
-        (*SHARED, "models/rows", "models/pair_inputs", "models/word_labels"),
-        (1, "c12db11b73f56f9c"),
     ),
 }
 

@@ -269,7 +269,12 @@ def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(own: Path, capsy
     older = next(Path("benchmarks").glob("*/params.yaml"))
     lines = older.read_text("utf-8").splitlines(keepends=True)
     older.write_text(
-        "".join(line for line in lines if not line.startswith(("design:", "seen:"))), "utf-8"
+        "".join(
+            line.replace("alignments: [rouge_topk]", "alignment: rouge_topk")
+            for line in lines
+            if not line.startswith(("design:", "seen:", "statement_metrics:"))
+        ),
+        "utf-8",
     )
     sort = Path("benchmarks/tried")
     sort.mkdir()
@@ -299,6 +304,7 @@ def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(own: Path, capsy
     assert "threshold: 0.7" in params.read_text("utf-8")
     assert load().shown_as == load().segment_tests["tried"].seen == {}
     assert load().benchmarks[older.parent.name].design == Design()
+    assert load().benchmarks[older.parent.name].alignments == ["rouge_topk"]
     assert "# What reports call a system" in params.read_text("utf-8")
     assert (sort / "dvc.yaml").read_bytes() == (
         ROOT / "benchmarks/sample_facets/dvc.yaml"
@@ -310,7 +316,7 @@ def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(own: Path, capsy
         "added: benchmarks/tried/dvc.yaml",
         "1 lines added: .gitignore",
         "shown_as added: params.yaml",
-        f"design, seen added: {older}",
+        f"alignment is a list now: alignments; design, seen, statement_metrics added: {older}",
         f"seen added: {sort / 'params.yaml'}",
         "not brought back, since you removed it: rubrics/bmrc.yaml",
     ):

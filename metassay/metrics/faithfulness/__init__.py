@@ -5,4 +5,9 @@ FAITHFULNESS: dict[str, str] = {
     "ctc_consistency": "metassay.metrics.faithfulness.ctc_consistency",
     "summac_zs": "metassay.metrics.faithfulness.summac_zs",
     "summac_conv": "metassay.metrics.faithfulness.summac_conv",
+    "entailment_label": "metassay.metrics.faithfulness.entailment_label",
+    "factscore_support": "metassay.metrics.faithfulness.factscore_support",
+    "redress": "metassay.metrics.faithfulness.redress",
+    "bleurt": "metassay.metrics.faithfulness.bleurt",
+    "bertscore_source": "metassay.metrics.faithfulness.bertscore_source",
 }

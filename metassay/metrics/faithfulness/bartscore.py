@@ -3,42 +3,18 @@
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from math import fsum
-from pathlib import Path
 
-from pydantic import Field
-
-from metassay.metrics.describe import JUDGED, Description
-from metassay.metrics.faithfulness.options import CheckpointOptions
-from metassay.metrics.faithfulness.reading import by_text
+from metassay.metrics.bartscore import mean
+from metassay.metrics.faithfulness.reading import ByName, ReadingOptions, by_text, described
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
 from metassay.models.likelihood import Likelihoods, likelihoods
 from metassay.models.loading import NetworkOptions
 from metassay.models.rows import recipe_of
-from metassay.models.store import STORE
 
 NAME = "bartscore_source"
 
 
-class BartscoreOptions(CheckpointOptions):
-    """Encoder-decoders that read the passages, joined by a blank, and weigh the statement.
-
-    `max_tokens`: how much is read of either side; null for the model's own limit. `batch_tokens`:
-    how many tokens are read at once, padding included (about 512 suits a processor, 8192 a GPU); it
-    is for speed, and changes last digits at most.
-    """
-
-    max_tokens: int | None = Field(default=None, ge=3)
-    batch_tokens: int = Field(default=512, ge=1)
-
-
-def score(
-    cases: Sequence[Case],
-    options: BartscoreOptions,
-    checkpoint: NetworkOptions,
-    *,
-    store: Path = STORE,
-) -> dict[str, list[list[Scored]]]:
+def score(cases: Sequence[Case], options: ReadingOptions, checkpoint: NetworkOptions) -> ByName:
     """BARTScore of each statement given its passages: at most 0, higher is more faithful.
 
     The mean logarithm of the probabilities of the statement's tokens; the mark before a text counts
@@ -50,18 +26,11 @@ def score(
 
     def scores(cases: Sequence[Case]) -> list[list[Scored]]:
         asked = [(" ".join(case.passages), " ".join(case.statements)) for case in cases]
-        most, batch = options.max_tokens, options.batch_tokens
-        found = likelihoods(asked, checkpoint, max_tokens=most, batch_tokens=batch, store=store)
-        return [
-            list(_statements(case.statements, its)) for case, its in zip(cases, found, strict=True)
-        ]
+        found = likelihoods(asked, checkpoint, options)
+        every = zip(cases, found, strict=True)
+        return [list(_statements(case.statements, its)) for case, its in every]
 
     return {NAME: by_text(cases, scores, Scored(None))}
-
-
-def mean(values: Sequence[float]) -> float:
-    """The mean, in whatever order they are added up."""
-    return fsum(values) / len(values)
 
 
 def _statements(statements: Sequence[str], found: Likelihoods) -> Iterator[Scored]:
@@ -72,27 +41,20 @@ def _statements(statements: Sequence[str], found: Likelihoods) -> Iterator[Score
         last = bisect_right(starts, begin) - 1
         tokens[last].append(value)
     for place, its in enumerate(tokens):
-        cut = found.cut and place >= last
-        yield Scored(mean(its) if its else None, not its, found.unread, cut)
+        yield Scored(mean(its), not its, found.unread, found.cut and place >= last)
 
 
 KIND = FaithfulnessMetric(
-    options=BartscoreOptions,
+    options=ReadingOptions,
     score=score,
-    recipe=lambda options, checkpoint: recipe_of(
-        checkpoint, direction="source>text", max_tokens=options.max_tokens or "the model's"
-    ),
+    recipe=lambda options, network: recipe_of(network, options, "max_tokens"),
     descriptions=(
-        Description(
+        described(
             NAME,
             "mean logarithm of the probabilities that an encoder-decoder gives the tokens of the"
             " statement, having read its passages; what is past the model's limit is not read",
-            better="higher",
             range=(None, 0),
-            missing="null for a blank statement, and where no passage is aligned with it",
             source="Yuan et al. 2021, section 3.1, source > text; neulab/BARTScore",
-            family=JUDGED,
-            headline=True,
         ),
     ),
     by_text=True,

@@ -2,115 +2,168 @@
 
 from collections.abc import Iterator, Sequence
 from math import fsum
-from pathlib import Path
 from string import punctuation
+from typing import Any, Literal
 
-from pydantic import Field
-
-from metassay.metrics.describe import JUDGED, Description
-from metassay.metrics.faithfulness.options import CheckpointOptions
-from metassay.metrics.faithfulness.reading import by_text
+from metassay.core.errors import BadInput
+from metassay.metrics.faithfulness.reading import (
+    MISSING,
+    ByName,
+    ReadingOptions,
+    by_text,
+    described,
+)
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
-from metassay.models.loading import NetworkOptions
-from metassay.models.rows import recipe_of
-from metassay.models.store import STORE
-from metassay.models.word_labels import Labelled, Pieces, word_labels
+from metassay.models import extra, rows
+from metassay.models.loading import NetworkOptions, load
+from metassay.models.pair_inputs import longest_input
+from metassay.models.pair_scores import padding_of
 from metassay.text.tokens import STOPWORDS
 
 NAME = "ctc_consistency"
+METHOD = 1  # part of the store's keys; whoever changes what is computed of a text raises it
+LONGEST = 512  # tokens of an input, half of them for the text with the mark before it
 _STRAIGHT = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 
 
-class CtcOptions(CheckpointOptions):
+class CtcOptions(ReadingOptions):
     """Classifiers of tokens, whose class 0 is a word that is not fake, and 1 one that is.
 
     `pieces`: a word's vector is the `mean` of its tokens', or the `sum`, as the released code
     trains and reads its own models. `stop_words`: whether these count; without them a statement of
-    stop words alone has 0. `batch_tokens`: how many tokens are read at once, padding included
-    (about 512 suits a processor, 16384 a GPU); it is for speed, and changes last digits at most.
+    stop words alone has 0. `max_tokens` is at most 512.
     """
 
-    pieces: Pieces = "mean"
+    pieces: Literal["mean", "sum"] = "mean"
     stop_words: bool = True
-    batch_tokens: int = Field(default=512, ge=1)
 
 
-def score(
-    cases: Sequence[Case],
-    options: CtcOptions,
-    checkpoint: NetworkOptions,
-    *,
-    store: Path = STORE,
-) -> dict[str, list[list[Scored]]]:
+def score(cases: Sequence[Case], options: CtcOptions, checkpoint: NetworkOptions) -> ByName:
     """The mean probability, over a statement's words, of not being fake: 0 to 1, higher is better.
 
     Words stand between blanks; texts are read in lower case with straight quotes. A text is cut
-    after 256 tokens, its passages where both have 512. Statements of a case are one text, joined by
+    after 255 tokens, its passages where both have 512. Statements of a case are one text, joined by
     a blank, of which each has its own words. Null for a blank statement and where there is no
     passage; failed if a word and the tokens do not align, if a number is not finite, or if the
-    statement is past the cut. Deng et al. 2021, section 4.1. Raises BadInput as `word_labels`.
+    statement is past the cut. Deng et al. 2021, section 4.1. Raises BadInput as `loading.load`, and
+    unless there are two classes.
     """
+    most = min(options.max_tokens or LONGEST, LONGEST)
+    task = rows.task_of(NAME, checkpoint, METHOD, pieces=options.pieces, max_tokens=most)
+
+    def load() -> rows.Scores:
+        return _load(checkpoint, options.pieces, most).scores
 
     def scores(cases: Sequence[Case]) -> list[list[Scored]]:
-        texts = [[normal(text) for text in case.statements] for case in cases]
-        asked = [
-            (" ".join(its), normal(" ".join(case.passages)))
-            for its, case in zip(texts, cases, strict=True)
-        ]
-        how, most = options.pieces, options.batch_tokens
-        found = word_labels(asked, checkpoint, of_pieces=how, batch_tokens=most, store=store)
-        return [
-            list(_statements(its, labels, options.stop_words))
-            for its, labels in zip(texts, found, strict=True)
-        ]
+        texts = [[_normal(text) for text in case.statements] for case in cases]
+        contexts = [_normal(" ".join(case.passages)) for case in cases]
+        asked = [(" ".join(its), context) for its, context in zip(texts, contexts, strict=True)]
+        found = rows.computed(task, asked, load, options.batch_tokens)
+        every = zip(texts, found, strict=True)
+        return [list(_statements(its, *read, stop_words=options.stop_words)) for its, read in every]
 
     return {NAME: by_text(cases, scores, Scored(None))}
 
 
-def normal(text: str) -> str:
-    """A text in lower case, with straight quotes and single blanks."""
+def _normal(text: str) -> str:
     return " ".join(text.translate(_STRAIGHT).lower().split())
 
 
-def consistency(words: Sequence[str], labels: Sequence[float | None], stop_words: bool) -> Scored:
-    """The value of words of which the first have labels; see `score`."""
-    read = list(zip(words, labels, strict=False))
-    cut = len(labels) < len(words)
-    known = [label for _, label in read if label is not None]
-    if not read or len(known) < len(read):
-        return Scored(None, failed=True, cut=cut)
-    if not stop_words:
-        kept = [word.strip(punctuation) not in STOPWORDS for word, _ in read]
-        known = [label for label, keep in zip(known, kept, strict=True) if keep]
-    return Scored(fsum(known) / len(known) if known else 0.0, cut=cut)
-
-
-def _statements(texts: Sequence[str], found: Labelled, stop_words: bool) -> Iterator[Scored]:
-    labels = list(found.words)
+def _statements(
+    texts: Sequence[str], labels: Sequence[float | None], unread: float, *, stop_words: bool
+) -> Iterator[Scored]:
+    """The scores of statements whose words have these labels, as far as they were read."""
     for text in texts:
         words = text.split(" ")
         its, labels = labels[: len(words)], labels[len(words) :]
-        yield consistency(words, its, stop_words)._replace(unread=found.unread)
+        cut = len(its) < len(words)
+        if not its or None in its:
+            yield Scored(None, True, unread, cut)
+            continue
+        pairs = zip(words, its, strict=False)
+        known = [n or 0.0 for w, n in pairs if stop_words or w.strip(punctuation) not in STOPWORDS]
+        yield Scored(fsum(known) / len(known) if known else 0.0, False, unread, cut)
+
+
+def _load(options: NetworkOptions, of_pieces: str, most: int) -> rows.Runner:
+    """What gives the labels of the words that were read, and what of the context was not.
+
+    A word's label is the probability of class 0; null where it and the tokens do not align, or it
+    is not finite. The last layer is linear, so it reads the mean of vectors as a mean of logits.
+    """
+    network = load("AutoModelForTokenClassification", options)
+    weights = network.weights
+    names = [str(weights.config.id2label[n]) for n in range(weights.config.num_labels)]
+    if len(names) != 2 or names[0].lower() in ("fake", "hallucinated", "bad"):
+        raise BadInput(
+            f"model {options.model!r} has {', '.join(names)} as classes of tokens; take one with"
+            " two, of which class 0 is a word that is not fake, and class 1 a fake one"
+        )
+    encoder = rows.encoder_of(network, options.model)
+    limit = longest_input(network.tokenizer, weights, most) or most
+    room = limit - encoder.num_special_tokens_to_add(True)
+
+    def read(text: str, context: str) -> rows.Row:
+        its, beside = (encoder.encode(t, add_special_tokens=False) for t in (text, context))
+        long, whole = len(its), len(beside)
+        its.truncate(limit // 2 - 1)
+        beside.truncate(room - len(its))
+        joined = encoder.post_process(its, beside)
+        at = [n for n, mark in enumerate(joined.special_tokens_mask) if not mark]
+        words = _words(text, its.offsets, complete=len(its) == long)
+        told = [word and [at[n] for n in word] for word in words]
+        return rows.Row(rows.features_of(network, joined), (told, rows.unread(whole, len(beside))))
+
+    def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[Any]:
+        every = weights(**tensors).logits
+        every = every if options.dtype == "float64" else every.float()
+        for row, logits in zip(batch, every, strict=True):
+            words, lost = row.told
+            yield [word and label(logits[word]) for word in words], lost
+
+    def label(logits: Any) -> float | None:
+        vector = logits.mean(0)
+        if of_pieces == "sum":  # of vectors: the bias is added once
+            vector = logits.sum(0) - (len(logits) - 1) * weights.classifier.bias
+        found = rows.finite(extra.module("torch").softmax(vector, -1))
+        return None if found is None else found[0]
+
+    return rows.Runner(read, give, padding_of(network, options.model), options.device)
+
+
+def _words(
+    text: str, spans: Sequence[tuple[int, int]], *, complete: bool
+) -> Iterator[list[int] | None]:
+    """The places of each word's tokens; None if one is of two words, or if the word has none.
+
+    Not `complete`: tokens were cut off; it ends before the first word that lacks some.
+    """
+    tokens = [(end - len(text[start:end].lstrip()), end) for start, end in spans]
+    read = len(text) if complete else max((end for _, end in spans), default=0)
+    start = 0
+    for word in text.split(" "):
+        end = start + len(word)
+        if end > read:
+            break
+        its = [n for n, (begin, stop) in enumerate(tokens) if begin < end and stop > start]
+        whole = all(start <= tokens[n][0] and tokens[n][1] <= end for n in its)
+        yield its if its and whole else None
+        start = end + 1
 
 
 KIND = FaithfulnessMetric(
     options=CtcOptions,
     score=score,
-    recipe=lambda options, checkpoint: recipe_of(
-        checkpoint, pieces=options.pieces, stop_words="yes" if options.stop_words else "no"
+    recipe=lambda options, network: rows.recipe_of(
+        network, options, "pieces", "stop_words", "max_tokens"
     ),
     descriptions=(
-        Description(
+        described(
             NAME,
             "mean, over the words of the statement, of the probability that a classifier of tokens"
             " gives the word of not being fake, having read the passages beside it",
-            better="higher",
-            range=(0, 1),
-            missing="null for a blank statement, and where no passage is aligned with it; 0 if only"
-            " stop words are in it and these do not count",
+            missing=f"{MISSING}; 0 if there are stop words alone, and these do not count",
             source="Deng et al. 2021, section 4.1; tanyuqian/ctc-gen-eval",
-            family=JUDGED,
-            headline=True,
         ),
     ),
     by_text=True,

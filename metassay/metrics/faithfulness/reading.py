@@ -1,12 +1,38 @@
-"""Cases that a model can read: blank passages and statements are left out, and have no score."""
+"""What metrics of statements share: options, descriptions, and cases without blanks."""
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from functools import partial
+from typing import Annotated, TypeVar
 
-from metassay.metrics.faithfulness.record import Case
+from metassay.core.options import without
+from metassay.metrics.describe import JUDGED, Description
+from metassay.metrics.faithfulness.options import CheckpointOptions
+from metassay.metrics.faithfulness.record import Case, Scored
+from metassay.models.pair_inputs import HYPOTHESIS, PREMISE
+from metassay.models.rows import Limits
+
+MISSING = "null for a blank statement, and where no passage is aligned with it"
+
+described = partial(
+    Description, better="higher", range=(0, 1), missing=MISSING, family=JUDGED, headline=True
+)
 
 Value = TypeVar("Value")
+ByName = dict[str, list[list[Scored]]]  # by metric, for each case, for each of its statements
 Asked = tuple[tuple[str, ...], str]  # passages and a statement, none of them blank
+
+
+class ReadingOptions(CheckpointOptions, Limits):
+    """Models, and what they read at once."""
+
+
+def _problem(template: str) -> str | None:
+    each_once = template.count(PREMISE) == template.count(HYPOTHESIS) == 1
+    return None if each_once else f"template must have {PREMISE} and {HYPOTHESIS}, each once"
+
+
+# An input: the passages, joined by a blank, are its premise, and a statement its hypothesis.
+Template = Annotated[str, without(_problem)]
 
 
 def by_text(
@@ -36,3 +62,8 @@ def by_statement(
         return [[next(found) for _ in case.statements] for case in cases]
 
     return by_text(cases, scores, null)
+
+
+def joined(asked: Sequence[Asked]) -> list[tuple[str, str]]:
+    """The passages of each, joined by a blank, and the statement."""
+    return [(" ".join(passages), statement) for passages, statement in asked]

@@ -16,14 +16,12 @@ from typing import Any, NamedTuple
 from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
 from metassay.llm.needs import PromptFile
-from metassay.metrics.describe import JUDGED, Description
-from metassay.metrics.faithfulness.reading import Asked, by_statement
+from metassay.metrics.faithfulness.reading import Asked, ByName, by_statement, described
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
-from metassay.metrics.faithfulness.summac import MISSING, SOURCE, SummacOptions, matrices
+from metassay.metrics.faithfulness.summac_zs import NULL, SOURCE, Matrix, SummacOptions, matrices
 from metassay.models import extra
 from metassay.models.loading import NetworkOptions
 from metassay.models.rows import recipe_of
-from metassay.models.store import STORE
 
 NAME = "summac_conv"
 SENTENCES = 10  # the most of a statement that are read
@@ -34,10 +32,7 @@ EDGES = (
 
 
 class ConvOptions(SummacOptions):
-    """The same; `head`: the file of the layers' weights.
-
-    The released ones (`summac_conv_vitc_sent_perc_e.bin`), or JSON that `write_head` wrote.
-    """
+    """`head`: the file of the layers' weights, the released one or JSON of `write_head`."""
 
     head: str
 
@@ -51,9 +46,7 @@ class Head(NamedTuple):
     last_bias: Sequence[float]
 
 
-def score(
-    cases: Sequence[Case], options: ConvOptions, checkpoint: NetworkOptions, *, store: Path = STORE
-) -> dict[str, list[list[Scored]]]:
+def score(cases: Sequence[Case], options: ConvOptions, checkpoint: NetworkOptions) -> ByName:
     """SummaC-Conv of each statement: 0 to 1, higher is more faithful.
 
     At most 10 sentences of a statement and 100 passages are read, sentences of more than 10
@@ -62,19 +55,16 @@ def score(
     """
     head = read_head(Path(options.head))
 
+    def scored(matrix: Matrix) -> Scored:
+        entailed, _, unread, cut = matrix
+        if not any(entailed or ()):
+            return Scored(None, entailed is None, unread, cut)
+        return Scored(value(head, list(map(histogram, entailed or ()))), False, unread, cut)
+
     def scores(asked: Sequence[Asked]) -> list[Scored]:
-        found = matrices(asked, options, checkpoint, most=SENTENCES, store=store)
-        return [_scored(head, *matrix) for matrix in found]
+        return list(map(scored, matrices(asked, options, checkpoint, most=SENTENCES)))
 
     return {NAME: by_statement(cases, scores, Scored(None))}
-
-
-def _scored(
-    head: Head, entailment: list[list[float]] | None, _: object, unread: float, cut: bool
-) -> Scored:
-    if not any(entailment or ()):
-        return Scored(None, entailment is None, unread, cut)
-    return Scored(value(head, list(map(histogram, entailment or ()))), False, unread, cut)
 
 
 def histogram(probabilities: Sequence[float]) -> list[int]:
@@ -157,12 +147,8 @@ def _head(head: Head) -> Head:
 def _recipe(options: ConvOptions, checkpoint: NetworkOptions) -> str:
     read_head(Path(options.head))
     digest = hashlib.sha256(Path(options.head).read_bytes()).hexdigest()
-    return recipe_of(
-        checkpoint,
-        head=f"{Path(options.head).name}#{digest[:8]}",
-        labels=options.labels or "the model's",
-        max_tokens=options.max_tokens or "the model's",
-    )
+    known = recipe_of(checkpoint, options, "labels", "max_tokens")
+    return f"{known}|head:{Path(options.head).name}#{digest[:8]}"
 
 
 KIND = FaithfulnessMetric(
@@ -171,16 +157,12 @@ KIND = FaithfulnessMetric(
     recipe=_recipe,
     files=lambda options: (PromptFile(Path(options.head), None),),
     descriptions=(
-        Description(
+        described(
             NAME,
             "probability of a faithful text by a layer over histograms of the probabilities with"
             " which passages entail the statement's sentences; it depends on how many there are",
-            better="higher",
-            range=(0, 1),
-            missing=MISSING,
+            missing=NULL,
             source=SOURCE,
-            family=JUDGED,
-            headline=True,
         ),
     ),
 )

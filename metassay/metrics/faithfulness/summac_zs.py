@@ -1,30 +1,58 @@
-"""SummaC-ZS: a statement's sentences by the passage that entails each most."""
+"""SummaC-ZS, and the matrix that SummaC's metrics share: a statement's sentences x passages."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from math import fsum
-from pathlib import Path
+from typing import NamedTuple
 
 from metassay.core.errors import BadInput
-from metassay.metrics.describe import JUDGED, Description
-from metassay.metrics.faithfulness.reading import Asked, by_statement
+from metassay.metrics.faithfulness import reading
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
-from metassay.metrics.faithfulness.summac import MISSING, SOURCE, Matrix, SummacOptions, matrices
+from metassay.models.classes import CONTRADICTED, ENTAILED, THREE, labels_of, shares
+from metassay.models.digits import PROBABILITY
 from metassay.models.loading import NetworkOptions
-from metassay.models.rows import recipe_of
-from metassay.models.store import STORE
+from metassay.models.pair_scores import Output
+from metassay.models.rows import classified, recipe_of
+from metassay.text.sentences import sentences
 
 NAME = "summac_zs"
+SHORTEST = 10  # characters: what has no more is no sentence here
+PASSAGES = 100  # the most that are read, as in the released code
+NULL = f"{reading.MISSING}, and where either has no sentence of more than {SHORTEST} characters"
+SOURCE = "Laban et al. 2022, section 3; tingofurro/summac"
+
+
+class SummacOptions(reading.ReadingOptions):
+    """Classifiers of pairs, which know an entailed hypothesis from others.
+
+    `labels`: what their classes are called, in their order, where their own names don't tell.
+    """
+
+    labels: list[str] | None = None
 
 
 class ZsOptions(SummacOptions):
-    """The same; `use_con`: whether the highest contradiction is taken off."""
+    """`use_con`: whether the highest contradiction is taken off."""
 
     use_con: bool = True
 
 
-def score(
-    cases: Sequence[Case], options: ZsOptions, checkpoint: NetworkOptions, *, store: Path = STORE
-) -> dict[str, list[list[Scored]]]:
+class Matrix(NamedTuple):
+    """Probabilities of a statement's m sentences, each by n passages.
+
+    `contradiction` is null if the model has no such class; both are null if a number is not finite,
+    and empty if nothing is left to read. `unread`: the share of the passages' words that were not
+    read; those of a passage that is cut count in part. `cut`: an end of a sentence was not read, or
+    a sentence was one too many.
+    """
+
+    entailment: list[list[float]] | None
+    contradiction: list[list[float]] | None
+    unread: float
+    cut: bool
+
+
+def score(cases: Sequence[Case], options: ZsOptions, checkpoint: NetworkOptions) -> reading.ByName:
     """SummaC-ZS of each statement: -1 to 1 (0 to 1 without `use_con`), higher is more faithful.
 
     Per sentence the highest probability of entailment less the highest of contradiction, over its
@@ -33,11 +61,19 @@ def score(
     Laban et al. 2022, section 3.2. Raises BadInput as `matrices`, or without a contradiction.
     """
 
-    def scores(asked: Sequence[Asked]) -> list[Scored]:
-        found = matrices(asked, options, checkpoint, most=None, store=store)
-        return [_scored(matrix, options.use_con, checkpoint.model) for matrix in found]
+    def scored(matrix: Matrix) -> Scored:
+        entailed, contradicted, unread, cut = matrix
+        if not any(entailed or ()):
+            return Scored(None, entailed is None, unread, cut)
+        if options.use_con and contradicted is None:
+            raise BadInput(f"model {checkpoint.model!r} knows no contradiction; set use_con: false")
+        worst = contradicted if options.use_con else None
+        return Scored(value(entailed or (), worst), False, unread, cut)
 
-    return {NAME: by_statement(cases, scores, Scored(None))}
+    def scores(asked: Sequence[reading.Asked]) -> list[Scored]:
+        return list(map(scored, matrices(asked, options, checkpoint, most=None)))
+
+    return {NAME: reading.by_statement(cases, scores, Scored(None))}
 
 
 def value(
@@ -45,41 +81,75 @@ def value(
 ) -> float:
     """The value of sentences x passages; without contradiction, of entailment alone."""
     best = [max(its) for its in entailment]
-    worst = [0.0 for _ in best] if contradiction is None else [max(its) for its in contradiction]
-    return fsum(a - b for a, b in zip(best, worst, strict=True)) / len(best)
+    return fsum([*best, *(-max(its) for its in contradiction or ())]) / len(best)
 
 
-def _scored(matrix: Matrix, use_con: bool, model: str) -> Scored:
-    entailed, contradicted, unread, cut = matrix
-    if entailed is None:
-        return Scored(None, failed=True, unread=unread, cut=cut)
-    if not any(entailed):
-        return Scored(None)
-    if use_con and contradicted is None:
-        raise BadInput(f"model {model!r} knows no contradiction; set `use_con: false`")
-    return Scored(value(entailed, contradicted if use_con else None), unread=unread, cut=cut)
+def matrices(
+    asked: Sequence[reading.Asked],
+    options: SummacOptions,
+    checkpoint: NetworkOptions,
+    *,
+    most: int | None,
+) -> list[Matrix]:
+    """The matrix of each statement, of at most so many sentences, and its first 100 passages.
+
+    Raises BadInput as `loading.load`, and where the classes' names do not say what they mean.
+    """
+    read = [(_long(passages), _long(_sentences(said))) for passages, said in asked]
+    pairs = [(p, s) for passages, said in read for s in said[:most] for p in passages[:PASSAGES]]
+    names, found = classified("summac", pairs, checkpoint, options) if pairs else (THREE, [])
+    labels, digits = labels_of(options.labels or names), PROBABILITY[checkpoint.dtype].kept
+    every = iter(found)
+    return [_matrix(*texts, every, labels, digits, most) for texts in read]
+
+
+def _long(texts: Sequence[str]) -> list[str]:
+    return [text for text in texts if len(text) > SHORTEST]
+
+
+def _sentences(text: str) -> list[str]:
+    return [text[slice(*span)] for span in sentences(text)]
+
+
+def _matrix(
+    passages: Sequence[str],
+    said: Sequence[str],
+    every: Iterator[Output],
+    labels: Sequence[str],
+    digits: int,
+    most: int | None,
+) -> Matrix:
+    if not (passages and said):
+        return Matrix([], [], 0.0, cut=False)
+    found = [list(islice(every, len(passages[:PASSAGES]))) for _ in said[:most]]
+    sizes = [len(passage.split()) for passage in passages]
+    parts = [max(output.premise_unread for output in its) for its in zip(*found, strict=True)]
+    parts += [1.0] * (len(passages) - len(parts))
+    lost = sum(size * part for size, part in zip(sizes, parts, strict=True)) / (sum(sizes) or 1)
+    cut = any(output.hypothesis_cut for its in found for output in its)
+    cut = cut or len(found) < len(said)
+    if any(output.numbers is None for its in found for output in its):
+        return Matrix(None, None, lost, cut)
+    known = [[shares(output.numbers or (), labels, digits) for output in its] for its in found]
+    entailed, contradicted = (
+        [[share[label] for share in its] for its in known] if label in labels else None
+        for label in (ENTAILED, CONTRADICTED)
+    )
+    return Matrix(entailed, contradicted, lost, cut)
 
 
 KIND = FaithfulnessMetric(
     options=ZsOptions,
     score=score,
-    recipe=lambda options, checkpoint: recipe_of(
-        checkpoint,
-        use_con="yes" if options.use_con else "no",
-        labels=options.labels or "the model's",
-        max_tokens=options.max_tokens or "the model's",
-    ),
+    recipe=lambda options, network: recipe_of(network, options, "use_con", "labels", "max_tokens"),
     descriptions=(
-        Description(
+        reading.described(
             NAME,
             "mean, over the statement's sentences, of the highest probability with which a passage"
             " entails the sentence, less the highest with which one contradicts it",
-            better="higher",
             range=(-1, 1),
-            missing=MISSING,
+            missing=NULL,
             source=SOURCE,
-            family=JUDGED,
-            headline=True,
         ),
     ),
 )

@@ -6,6 +6,7 @@ To add an alignment: a module with a KIND, and a line here.
 ALIGNMENTS = {
     "bs_gain": "metassay.units.alignment.bs_gain",
     "bs_topk": "metassay.units.alignment.bs_topk",
+    "entity_chain": "metassay.units.alignment.entity_chain",
     "full": "metassay.units.alignment.full",
     "rouge_gain": "metassay.units.alignment.rouge_gain",
     "rouge_topk": "metassay.units.alignment.rouge_topk",

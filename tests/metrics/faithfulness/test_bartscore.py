@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch", reason="needs metassay[models]")
 transformers = pytest.importorskip("transformers", reason="needs metassay[models]")
 
 from metassay.models import likelihood  # noqa: E402 - it needs them
+from metassay.models.rows import Limits  # noqa: E402
 from tests.metrics.faithfulness import formula, setup  # noqa: E402
 from tests.models import tiny  # noqa: E402
 
@@ -66,10 +67,9 @@ def test_the_values_of_the_formula(tmp_path: Path) -> None:
     assert found.value == pytest.approx(-3.512514, abs=1e-5)
     network = setup.options(bartscore.KIND, bart, "float32").checkpoints["tiny"]
     pairs = [("t5 t6t7", "t6t7"), ("t5 t6t7", "")]
-    limits: Any = {"max_tokens": None, "batch_tokens": 99}
-    both = likelihood.likelihoods(pairs, network, **limits)
+    both = likelihood.likelihoods(pairs, network, Limits())
     assert both[0].values == pytest.approx(tokens, abs=1e-5)
-    assert bartscore.mean(both[1].values or ()) == pytest.approx(-3.918116, abs=1e-5)
+    assert bartscore.mean(both[1].values) == pytest.approx(-3.918116, abs=1e-5)
 
 
 def test_each_statement_is_what_plain_calls_make_of_it_alone(model: Path) -> None:
@@ -136,7 +136,7 @@ def test_too_little_memory_is_said(model: Path, monkeypatch: pytest.MonkeyPatch)
     def full(_: object) -> None:
         raise torch.OutOfMemoryError
 
-    monkeypatch.setattr(likelihood.rows, "exact", full)
+    monkeypatch.setattr(likelihood.rows, "finite", full)
     with pytest.raises(BadInput, match=r"too little memory for 1 inputs .* lower `batch_tokens`"):
         scored(CASES[:1], model)
 
@@ -144,5 +144,5 @@ def test_too_little_memory_is_said(model: Path, monkeypatch: pytest.MonkeyPatch)
 def test_its_recipe_states_what_changes_a_value(model: Path) -> None:
     said = setup.recipe(bartscore.KIND, model, dtype="float32")
     assert said.startswith("model:model#")
-    assert "|dtype:float32|direction:source>text|max_tokens:the model's|transformers:" in said
+    assert "|dtype:float32|max_tokens:None|transformers:" in said
     assert str(model.parent) not in said

@@ -14,8 +14,7 @@ from metassay.text.tokens import STOPWORDS
 torch = pytest.importorskip("torch", reason="needs metassay[models]")
 transformers = pytest.importorskip("transformers", reason="needs metassay[models]")
 
-from metassay.models import word_labels  # noqa: E402 - it needs them
-from tests.metrics.faithfulness import formula, setup  # noqa: E402
+from tests.metrics.faithfulness import formula, setup  # noqa: E402 - it needs them
 from tests.models import tiny  # noqa: E402
 
 LONG = "it hurts in the knee " * 20  # past 64 tokens
@@ -120,10 +119,10 @@ def test_limits_are_counted(model: Path) -> None:
     long, beyond = found[3]
     assert (long.failed, long.cut, long.unread) == (False, True, 0)
     assert beyond == Scored(None, failed=True, cut=True)
-    # Half of the room: the words whose tokens are all among the first 30.
+    # Half of the room: the words whose tokens are all among the first 31.
     text = LONG.strip()
-    read = [w for n, w in enumerate(text.split()) if size(" ".join(text.split()[: n + 1])) <= 30]
-    begun = words.decode(words(text, add_special_tokens=False)["input_ids"][:30])
+    read = [w for n, w in enumerate(text.split()) if size(" ".join(text.split()[: n + 1])) <= 31]
+    begun = words.decode(words(text, add_special_tokens=False)["input_ids"][:31])
     alone = directly(model, begun, "it hurts")[: len(read)]
     assert long.value == pytest.approx(sum(alone) / len(alone), abs=1e-7)
 
@@ -148,7 +147,7 @@ def test_neither_order_nor_neighbours_nor_repeats_change_a_value(model: Path) ->
 
 def test_a_second_run_loads_no_model(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = scored(CASES, model)
-    monkeypatch.setattr(word_labels, "load", setup.fail)
+    monkeypatch.setattr(ctc_consistency, "load", setup.fail)
     assert scored(CASES, model) == first
     scored(CASES, model, stop_words=False)
     with pytest.raises(AssertionError, match="a model is loaded"):
@@ -170,4 +169,4 @@ def test_what_is_not_finite_or_no_two_classes(model: Path, tmp_path: Path) -> No
 
 def test_its_recipe_states_what_changes_a_value(model: Path) -> None:
     said = setup.recipe(ctc_consistency.KIND, model, stop_words=False)
-    assert "|dtype:float64|pieces:mean|stop_words:no|transformers:" in said
+    assert "|dtype:float64|pieces:mean|stop_words:False|max_tokens:None|transformers:" in said

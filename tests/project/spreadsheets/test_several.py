@@ -85,7 +85,7 @@ def test_numbers_that_count_the_rows_of_each_file_are_no_ratings(tmp_path: Path)
     [
         (
             {"ann.csv": of("ann"), "ben.csv": [*of("ben"), of("ben")[1]]},
-            "ben.csv: 2 lines: rates a text again, and no column says who rated",
+            "ben.csv: line 8: rates a text again, and no column says who rated",
         ),
         (
             {"ann.csv": of("ann", named=True), "ann2.csv": of("ann", named=True)},

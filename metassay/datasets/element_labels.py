@@ -1,0 +1,136 @@
+"""Summaries whose sentences people took apart: is each element right by the notes, and how grave?
+
+The categories and the share of elements with an error are those of Adams et al. 2023, A
+meta-evaluation of faithfulness metrics for long-form hospital-course summarization. A folder holds
+`sources.jsonl`, `summaries.jsonl` and `labels.jsonl`; docs/own-data.md shows them.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from metassay.core.errors import shown
+from metassay.core.options import Options
+from metassay.datasets.files import read_sources
+from metassay.datasets.own_data import Clean, Filled, Key, checked
+from metassay.tables.names import FULL
+from metassay.tabular.decoding import UNREAD, json_lines, name_unread
+from metassay.tabular.rows import Place, RatingRow, Rows, TextRow
+from metassay.text.citations import parse
+from metassay.text.sentences import sentences
+
+SOURCES, SUMMARIES, LABELS = "sources.jsonl", "summaries.jsonl", "labels.jsonl"
+CATEGORIES = ("incorrect", "missing", "not_in_notes")
+SHARES = ("error", *CATEGORIES, "critical")
+
+_SEE = "docs/own-data.md shows how it is written"
+_DIVIDE = "divide the text as docs/own-data.md says, and count its sentences again"
+
+
+class _Summary(Options):
+    doc_id: Key
+    author: Key
+    sentences: Annotated[list[Filled], Field(min_length=1)]
+
+
+class _Element(Options):
+    label: Literal["correct", "incorrect", "missing", "not_in_notes"] | None
+    severity: Literal["minor", "critical"] | None = None
+    text: Clean = ""
+
+    @model_validator(mode="after")
+    def _severity_fits(self) -> Self:
+        if (self.severity is not None) != (self.label in CATEGORIES):
+            what = "hold a severity that does not fit; write minor or critical at errors alone"
+            raise PydanticCustomError("severity", what)
+        return self
+
+
+class _Labels(Options):
+    doc_id: Key
+    author: Key
+    sentence: Annotated[int, Field(ge=0)]
+    rater: Key
+    elements: list[_Element]
+    study: Key = "elements"
+
+
+def label_shares(labels: Sequence[tuple[str, bool] | None]) -> dict[str, float | None]:
+    """Shares of a sentence's elements, 0 to 1, lower is better: SHARES in their order.
+
+    `labels`: per element `correct` or one of CATEGORIES, and whether it is critical; None: it has
+    no label. `error` is any category, `critical` a critical error of any category. All are None
+    where there is no element, or one without a label: an unknown share is not a small one.
+
+    correct, incorrect (critical), missing (minor), correct: error .5, incorrect .25, missing .25,
+    not_in_notes 0, critical .25.
+    """
+    known = [label for label in labels if label is not None]
+    if not labels or len(known) < len(labels):
+        return dict.fromkeys(SHARES)
+    counts = {name: sum(label == name for label, _ in known) for name in CATEGORIES}
+    counts["error"] = sum(counts.values())
+    counts["critical"] = sum(critical for _, critical in known)
+    return {name: counts[name] / len(known) for name in SHARES}
+
+
+def read(folder: Path) -> Rows:
+    """Read the three files: ratings of unit `statement:N`, by each rater, of the criteria SHARES.
+
+    A text is its sentences, a line each. They must be the statements that Metassay finds in it, in
+    which case sentence N, counted from 0, is statement N. A text's own rating is the mean over its
+    sentences, as that of all units is (meta_evaluation.study.human_scores).
+    """
+    rows = Rows()
+    if not folder.is_dir():
+        rows.wrong(Place(str(folder)), "is no folder", remedy=f"create it; {_SEE}")
+        return rows
+    read_sources(folder / SOURCES, rows)
+    lengths: dict[tuple[str, str], int] = {}
+    for at, value in json_lines(folder / SUMMARIES, rows.problems, remedy=_SEE):
+        one = None if value is UNREAD else checked(_Summary, value, at, rows.problems)
+        if one is None:
+            rows.unreadable.add("texts")
+            continue
+        text = "\n".join(one.sentences)
+        found = [text[start:end] for start, end in sentences(text)]
+        found = [said for said in found if any(map(str.isalnum, parse(said).text))]
+        if found != one.sentences:
+            same = [a == b for a, b in zip(found, one.sentences, strict=False)]
+            first = (*same, False).index(False)
+            where = f"doc_id {shown(one.doc_id)}, author {shown(one.author)}, sentence {first}"
+            rows.wrong(at, "the sentences are not those that Metassay finds", where, _DIVIDE)
+        lengths[one.doc_id, one.author] = len(one.sentences)
+        rows.texts.append(TextRow(at, one.doc_id, one.author, FULL, text))
+    _read_labels(folder / LABELS, lengths, rows)
+    name_unread(folder, {SOURCES, SUMMARIES, LABELS}, rows.warnings)
+    return rows
+
+
+def _read_labels(path: Path, lengths: dict[tuple[str, str], int], rows: Rows) -> None:
+    seen = set[tuple[object, ...]]()
+    for at, value in json_lines(path, rows.problems, remedy=_SEE):
+        one = None if value is UNREAD else checked(_Labels, value, at, rows.problems)
+        if one is None:
+            continue
+        unit = f"statement:{one.sentence}"
+        key = (one.study, one.doc_id, one.author, FULL, unit, one.rater)
+        where = f"doc_id {shown(one.doc_id)}, author {shown(one.author)}, sentence {one.sentence}"
+        if key in seen:
+            what, fix = "a rater has labelled the sentence before", "put its elements into one line"
+            rows.wrong(at, what, f"{where}, rater {shown(one.rater)}", fix)
+            continue
+        seen.add(key)
+        if one.sentence >= lengths.get((one.doc_id, one.author), one.sentence + 1):
+            fix = "count sentences from 0, or correct doc_id or author"
+            rows.wrong(at, "the text has no such sentence", where, fix)
+        labels = [
+            None if each.label is None else (each.label, each.severity == "critical")
+            for each in one.elements
+        ]
+        rows.ratings += [
+            RatingRow(at, *key, name, share) for name, share in label_shares(labels).items()
+        ]

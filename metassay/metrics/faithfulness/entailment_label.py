@@ -1,0 +1,105 @@
+"""Entailment by a label that an encoder-decoder writes, mapped to a number."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from metassay.metrics.faithfulness import reading
+from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
+from metassay.models import rows
+from metassay.models.loading import NetworkOptions
+from metassay.models.pair_inputs import HYPOTHESIS, PREMISE, Input, Reader, Wording, filled
+from metassay.models.pair_scores import METHOD, Output, load_encoder_decoder
+
+NAME = "entailment_label"
+RELEASED = 256  # tokens of an input, in the released code
+
+
+class LabelOptions(reading.ReadingOptions):
+    """Encoder-decoders that answer with a word, and the number that stands for each.
+
+    `template`: the input, with {premise}, the passages joined by a blank, and {hypothesis}, the
+    statement. `rule`: `protected` cuts the passages of an input that is too long; `released` cuts
+    its end after 256 tokens, which can be the statement.
+    """
+
+    template: reading.Template = f"mednli: sentence1: {PREMISE} sentence2: {HYPOTHESIS}"
+    values: dict[str, Annotated[float, Field(ge=-1, le=1)]] = Field(
+        default={"entailment": 1.0, "neutral": 0.0, "contradiction": -1.0}, min_length=2
+    )
+    rule: Literal["protected", "released"] = "protected"
+
+
+def score(
+    cases: Sequence[Case], options: LabelOptions, checkpoint: NetworkOptions
+) -> reading.ByName:
+    """The number of the label that is written of each statement: by default -1, 0 or 1.
+
+    The likeliest token is written each time. Null for a blank statement and where there is no
+    passage; failed if what is written is none of the labels. Adams et al. 2023, section 6.2. Raises
+    BadInput as `loading.load`.
+    """
+    words, values = list(options.values), list(options.values.values())
+    settings = options.model_dump(include={"template", "rule", "max_tokens"})
+    task = rows.task_of(NAME, checkpoint, METHOD, words=words, **settings)
+
+    def load() -> rows.Scores:
+        wording, most = Wording(options.template), options.max_tokens
+        scorer = load_encoder_decoder(checkpoint, wording, most, words, written=True)
+        if options.rule == "released":
+            released = _Released(scorer.reader.tokenizer, wording, RELEASED)
+            return replace(scorer, reader=released).scores
+        return scorer.scores
+
+    def scored(found: Output) -> Scored:
+        value = values[int(found.numbers[0])] if found.numbers else None
+        return Scored(value, value is None, found.premise_unread, found.hypothesis_cut)
+
+    def scores(asked: Sequence[reading.Asked]) -> list[Scored]:
+        found = rows.computed(task, reading.joined(asked), load, options.batch_tokens)
+        return [scored(Output(*each)) for each in found]
+
+    return {NAME: reading.by_statement(cases, scores, Scored(None))}
+
+
+class _Released(Reader):
+    """An input of which the tokenizer cuts the end, whatever stands there."""
+
+    def read(self, premise: str, hypothesis: str) -> Input:
+        template, texts = (
+            self.wording.template or "",
+            (self._plain(premise), self._plain(hypothesis)),
+        )
+        text = filled(template, *texts)
+        told = {"return_offsets_mapping": True, "verbose": False}
+        whole = self.tokenizer(text, **told)
+        read = self.tokenizer(text, **told, truncation=True, max_length=self.limit)
+        end = max(stop for _, stop in read["offset_mapping"])
+        begins = [
+            len(filled(template[: template.index(place)], *texts))
+            for place in (PREMISE, HYPOTHESIS)
+        ]
+        stops = [begin + len(its) for begin, its in zip(begins, texts, strict=True)]
+        its = [b for a, b in whole["offset_mapping"] if begins[0] <= a < b <= stops[0]]
+        lost = rows.unread(len(its), sum(stop <= end for stop in its))
+        return Input(list(read["input_ids"]), None, lost > 0, end < stops[1], lost)
+
+
+KIND = FaithfulnessMetric(
+    options=LabelOptions,
+    score=score,
+    recipe=lambda options, network: rows.recipe_of(
+        network, options, "template", "values", "rule", "max_tokens"
+    ),
+    descriptions=(
+        reading.described(
+            NAME,
+            "1 where a model that reads passages and statement writes that they entail it, 0 where"
+            " it writes neutral, -1 where it writes that they contradict it",
+            range=(-1, 1),
+            source="Adams et al. 2023, section 6.2",
+        ),
+    ),
+)

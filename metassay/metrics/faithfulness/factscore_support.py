@@ -1,0 +1,131 @@
+"""FactScore: how probable it is that passages support a statement, by a classifier."""
+
+import functools
+import inspect
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+from metassay.core.errors import BadInput
+from metassay.metrics.faithfulness import reading
+from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
+from metassay.models import rows
+from metassay.models.classes import CONTRADICTED, ENTAILED, THREE, labels_of, shares
+from metassay.models.digits import PROBABILITY
+from metassay.models.loading import Network, NetworkOptions, load
+from metassay.models.pair_inputs import longest_input
+from metassay.models.pair_scores import padding_of
+
+NAME = "factscore_support"
+METHOD = 1  # part of the store's keys; whoever changes what is computed of an input raises it
+
+
+class FactscoreOptions(reading.ReadingOptions):
+    """Classifiers of a claim beside sentences: supported, contradicted, or not enough to tell.
+
+    `labels`: what their classes are called, in their order, where their own names don't tell.
+    `rule`: `printed`, the probability of supported among the three, or `released`, against
+    contradicted alone.
+    """
+
+    labels: list[str] | None = None
+    rule: Literal["printed", "released"] = "printed"
+
+
+def score(
+    cases: Sequence[Case], options: FactscoreOptions, checkpoint: NetworkOptions
+) -> reading.ByName:
+    """The probability that its passages support a statement: 0 to 1, higher is more faithful.
+
+    The input is the statement and each passage, with the tokenizer's end mark behind each; a model
+    with global attention (Longformer) has it on the statement and the marks. Passages that do not
+    fit are not read, and a statement keeps at least half of the room. Null for a blank statement
+    and where there is no passage; failed if a number is not finite. Adams et al. 2023, section 6.2.
+    Raises BadInput as `loading.load`, and unless the classes are known to be these three.
+    """
+    task = rows.task_of(NAME, checkpoint, METHOD, max_tokens=options.max_tokens)
+    loaded = functools.cache(lambda: load("AutoModelForSequenceClassification", checkpoint))
+    digits = PROBABILITY[checkpoint.dtype].kept
+
+    def names() -> list[str]:
+        config = loaded().weights.config
+        return [str(config.id2label[n]) for n in range(config.num_labels)]
+
+    def scores(asked: Sequence[reading.Asked]) -> list[Scored]:
+        labels = labels_of(options.labels or (rows.class_names(task, names) if asked else THREE))
+        if set(labels) != set(THREE):
+            raise BadInput(
+                f"model {checkpoint.model!r} knows {' and '.join(labels)}; {NAME} needs classes for"
+                f" {', '.join(THREE)}"
+            )
+        run = functools.cache(lambda: _runner(loaded(), checkpoint, options.max_tokens).scores)
+        inputs = [(said, *passages) for passages, said in asked]
+        found = rows.computed(task, inputs, run, options.batch_tokens)
+        return [
+            Scored(logits and support(logits, labels, options.rule, digits), logits is None, *told)
+            for logits, *told in found
+        ]
+
+    return {NAME: reading.by_statement(cases, scores, Scored(None))}
+
+
+def support(logits: Sequence[float], labels: Sequence[str], rule: str, digits: int) -> float:
+    """The probability of supported by the logits of three classes, as `rule` takes it."""
+    if rule == "printed":
+        return shares(logits, labels, digits)[ENTAILED]
+    two = (ENTAILED, CONTRADICTED)
+    return shares([logits[labels.index(label)] for label in two], two, digits)[ENTAILED]
+
+
+def _runner(network: Network, options: NetworkOptions, max_tokens: int | None) -> rows.Runner:
+    encoder = rows.encoder_of(network, options.model)
+    limit = longest_input(network.tokenizer, network.weights, max_tokens)
+    marks = encoder.num_special_tokens_to_add(False)
+    accepted = inspect.signature(network.weights.forward).parameters
+
+    def read(claim: str, *passages: str) -> rows.Row:
+        said = encoder.encode(claim, add_special_tokens=False)
+        long = len(said)
+        if limit is not None:
+            said.truncate(max(limit // 2 - marks, 1))
+        features = rows.features_of(network, encoder.post_process(said))
+        numbers = features["input_ids"]
+        begun, end = len(numbers), numbers[-1]
+        attended = [1] * begun
+        whole = there = 0
+        for passage in passages:
+            its = encoder.encode(passage, add_special_tokens=False).ids
+            whole += len(its)
+            if limit is not None:
+                its = its[: max(limit - len(numbers) - 1, 0)]
+            there += len(its)
+            if its:
+                numbers += [*its, end]
+                attended += [*([0] * len(its)), 1]
+        if "token_type_ids" in features:
+            features["token_type_ids"] += [1] * (len(numbers) - begun)
+        if "global_attention_mask" in accepted:
+            features["global_attention_mask"] = attended
+        return rows.Row(features, (rows.unread(whole, there), len(said) < long))
+
+    def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[list[Any]]:
+        for row, logits in zip(batch, network.weights(**tensors).logits, strict=True):
+            yield [rows.finite(logits), *row.told]
+
+    return rows.Runner(read, give, padding_of(network, options.model), options.device)
+
+
+KIND = FaithfulnessMetric(
+    options=FactscoreOptions,
+    score=score,
+    recipe=lambda options, network: rows.recipe_of(
+        network, options, "rule", "labels", "max_tokens"
+    ),
+    descriptions=(
+        reading.described(
+            NAME,
+            "probability that the passages support the statement, of three classes (or against"
+            " contradiction alone)",
+            source="Adams et al. 2023, section 6.2; griff4692/calibrating-summaries",
+        ),
+    ),
+)

@@ -1,0 +1,113 @@
+"""ReDRESS: how little a statement changes when a model revises it by its passages."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pydantic import Field
+
+from metassay.metrics import bertscore
+from metassay.metrics.faithfulness import reading
+from metassay.metrics.faithfulness.bertscore_source import as_bertscore
+from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
+from metassay.models import rows
+from metassay.models.loading import NetworkOptions, load
+from metassay.models.pair_inputs import Wording
+from metassay.models.pair_scores import decode_plainly, padding_of, reader_of
+
+NAME = "redress"
+METHOD = 1  # part of the store's keys; whoever changes what is written for an input raises it
+
+
+class EncoderOptions(NetworkOptions):
+    """An encoder, and which layer's vectors are matched; see the metric `bertscore`."""
+
+    layers: int | None = Field(default=None, ge=1)
+
+
+class RedressOptions(reading.ReadingOptions):
+    """Encoder-decoders that revise, and the encoder that compares.
+
+    `template`: the input, with {premise}, the passages joined by a blank, and {hypothesis}, the
+    statement, as the reviser was trained on it. `max_new_tokens`: a longer revision is none. With
+    other `batch_tokens` last digits can differ, and so, rarely, a word.
+    """
+
+    template: reading.Template
+    encoder: EncoderOptions
+    max_new_tokens: int = Field(default=256, ge=1)
+
+
+def score(
+    cases: Sequence[Case], options: RedressOptions, checkpoint: NetworkOptions
+) -> reading.ByName:
+    """BERTScore F1 between each statement and its revision: -1 to 1, higher is more faithful.
+
+    The revision has the likeliest token each time. Null for a blank statement and where there is no
+    passage; 0 if nothing was written; failed if the revision has no end within `max_new_tokens`, or
+    a number is not finite. Adams et al. 2023, section 6.2. Raises BadInput as `loading.load`.
+    """
+    settings = options.model_dump(include={"template", "max_new_tokens", "max_tokens"})
+    task = rows.task_of(NAME, checkpoint, METHOD, **settings)
+
+    def load() -> rows.Scores:
+        return _reviser(options, checkpoint).scores
+
+    def scores(asked: Sequence[reading.Asked]) -> list[Scored]:
+        found = rows.computed(task, reading.joined(asked), load, options.batch_tokens)
+        texts = [text for text, *_ in found]
+        both = [(s, t) for (_, s), t in zip(asked, texts, strict=True) if t is not None]
+        measured = bertscore.measure([s for s, _ in both], [t for _, t in both], _encoder(options))
+        f1 = iter(measured["bertscore_f1"])
+        scored = []
+        for text, unread, cut in found:
+            value, _, short = (None, None, False) if text is None else next(f1)
+            scored.append(Scored(value, value is None, unread, cut or short))
+        return scored
+
+    return {NAME: reading.by_statement(cases, scores, Scored(None))}
+
+
+def _encoder(options: RedressOptions) -> bertscore.BertscoreOptions:
+    return as_bertscore(options.encoder, options.encoder.layers, options.batch_tokens)
+
+
+def _reviser(options: RedressOptions, checkpoint: NetworkOptions) -> rows.Runner:
+    network = load("AutoModelForSeq2SeqLM", checkpoint)
+    tokenizer, weights = network
+    reader = reader_of(network, Wording(options.template), options.max_tokens)
+    pad = padding_of(network, checkpoint.model)
+    decode_plainly(weights, pad, options.max_new_tokens)
+    ends = weights.generation_config.eos_token_id
+    ends = set(ends if isinstance(ends, list) else [ends])
+
+    def read(premise: str, hypothesis: str) -> rows.Row:
+        its = reader.read(premise, hypothesis)
+        return rows.Row({"input_ids": its.tokens}, (its.premise_unread, its.hypothesis_cut))
+
+    def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[list[Any]]:
+        for row, (_, *written) in zip(batch, weights.generate(**tensors).tolist(), strict=True):
+            text = tokenizer.decode(written, skip_special_tokens=True).strip()
+            yield [text if ends.intersection(written) else None, *row.told]
+
+    return rows.Runner(read, give, pad, checkpoint.device)
+
+
+def _recipe(options: RedressOptions, checkpoint: NetworkOptions) -> str:
+    known = rows.recipe_of(checkpoint, options, "template", "max_new_tokens", "max_tokens")
+    return f"{known}|encoder|{bertscore.recipe(_encoder(options))}"
+
+
+KIND = FaithfulnessMetric(
+    options=RedressOptions,
+    score=score,
+    recipe=_recipe,
+    descriptions=(
+        reading.described(
+            NAME,
+            "BERTScore F1 between the statement and what a model that revises statements by their"
+            " passages makes of it: 1 where nothing is changed",
+            range=(-1, 1),
+            source="Adams et al. 2023, section 6.2",
+        ),
+    ),
+)

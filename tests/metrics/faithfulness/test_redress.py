@@ -1,0 +1,130 @@
+"""ReDRESS: revisions by plain calls, and BERTScore between them and the statements."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metassay.core.errors import BadInput
+from metassay.metrics import bertscore
+from metassay.metrics.faithfulness import redress
+from metassay.metrics.faithfulness.record import Case, Scored
+
+torch = pytest.importorskip("torch", reason="needs metassay[models]")
+transformers = pytest.importorskip("transformers", reason="needs metassay[models]")
+
+from tests.metrics.faithfulness import setup  # noqa: E402 - it needs them
+from tests.models import tiny  # noqa: E402
+
+LONG = "how is the knee when i climb the stairs? " * 12  # past 64 tokens
+TEMPLATE = "{hypothesis} by {premise}"
+CASES = [
+    Case(("the knee hurts", "it is late"), ("it hurts today", " ", "the knee")),
+    Case(("it hurts",), ("it hurts",)),
+    Case((), ("it hurts",)),
+    Case(("it hurts", LONG), ("the knee",)),
+    Case(("the knee hurts",), (LONG,)),
+    Case(("how is the knee?",), ("when i climb the stairs",)),
+]
+CASES = [*CASES, CASES[0]]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """It ends some of its texts within 12 tokens, and others not."""
+    place = tiny.bart(tmp_path_factory.mktemp("bart") / "model", ends=list(range(3, 300, 11)))
+    weights = transformers.AutoModelForSeq2SeqLM.from_pretrained(place)
+    torch.manual_seed(4)
+    with torch.no_grad():
+        for name, weight in weights.named_parameters():
+            if weight.dim() > 1 and "embed" not in name:
+                weight.normal_(0, 0.8)
+    weights.save_pretrained(place)
+    return place
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.encoder(tmp_path_factory.mktemp("encoder") / "bert", "bert")
+
+
+@pytest.fixture(autouse=True)
+def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def scored(cases: Sequence[Case], model: Path, encoder: Path, **changes: Any) -> list[list[Scored]]:
+    how = {"template": TEMPLATE, "max_new_tokens": 12, "encoder": compares(encoder)} | changes
+    return setup.scored(redress.KIND, cases, model, **how)
+
+
+def compares(encoder: Path) -> dict[str, Any]:
+    return {"model": str(encoder), "device": "cpu", "dtype": "float64", "layers": 3}
+
+
+def directly(model: Path, statement: str, passages: Sequence[str]) -> str | None:
+    """The likeliest token, one at a time, until an end mark; None if there is none."""
+    words = transformers.AutoTokenizer.from_pretrained(model)
+    weights = transformers.AutoModelForSeq2SeqLM.from_pretrained(model, dtype=torch.float64).eval()
+    given = words(f"{statement} by {' '.join(passages)}", return_tensors="pt")
+    ends, said = weights.generation_config.eos_token_id, [2]
+    with torch.no_grad():
+        for _ in range(12):
+            logits = weights(**given, decoder_input_ids=torch.tensor([said])).logits[0, -1]
+            said.append(int(logits.argmax()))
+            if said[-1] in ends:
+                return str(words.decode(said, skip_special_tokens=True)).strip()
+    return None
+
+
+def test_it_is_the_f1_between_a_statement_and_its_revision(model: Path, encoder: Path) -> None:
+    found = scored(CASES, model, encoder, batch_tokens=100)
+    options = bertscore.BertscoreOptions(**compares(encoder), idf=False)
+    said = [(0, 0), (0, 2), (1, 0), (5, 0)]
+    texts = [directly(model, CASES[c].statements[p], CASES[c].passages) for c, p in said]
+    assert None in texts
+    assert len({text for text in texts if text}) > 1
+    for (case, place), text in zip(said, texts, strict=True):
+        if text is None:
+            assert found[case][place] == Scored(None, failed=True)
+        else:
+            (f1,) = bertscore.measure([CASES[case].statements[place]], [text], options)[
+                "bertscore_f1"
+            ]
+            assert found[case][place] == Scored(f1.value)
+    assert found[0][1] == found[2][0] == Scored(None)
+
+
+def test_what_is_not_read_is_counted(model: Path, encoder: Path) -> None:
+    found = scored(CASES, model, encoder)
+    assert 0.3 < found[3][0].unread < 1
+    assert not found[3][0].cut
+    assert found[4][0].cut
+
+
+def test_neither_order_nor_neighbours_nor_repeats_change_a_value(
+    model: Path, encoder: Path
+) -> None:
+    setup.holds_in_any_company(lambda cases, **how: scored(cases, model, encoder, **how), CASES)
+
+
+def test_a_second_run_loads_no_model(
+    model: Path, encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = scored(CASES, model, encoder)
+    monkeypatch.setattr(redress, "load", setup.fail)
+    monkeypatch.setattr("metassay.models.encoders.load_encoder", setup.fail)
+    assert scored(CASES, model, encoder) == first
+    with pytest.raises(AssertionError, match="a model is loaded"):
+        scored(CASES, model, encoder, max_new_tokens=11)
+
+
+def test_recipes_and_templates(model: Path, encoder: Path) -> None:
+    with pytest.raises(BadInput, match=r"template must have \{premise\} and \{hypothesis\}"):
+        scored(CASES, model, encoder, template="{hypothesis}")
+    block = {"template": TEMPLATE, "encoder": compares(encoder)}
+    said = setup.recipe(redress.KIND, model, **block)
+    assert f"|template:{TEMPLATE}|max_new_tokens:256|max_tokens:None|" in said
+    assert "|encoder|model:bert#" in said
+    assert "|layers:3|idf:no|" in said

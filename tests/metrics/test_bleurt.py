@@ -1,0 +1,118 @@
+"""BLEURT, of texts against references and of statements against passages, by plain calls."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metassay.core.errors import BadInput
+from metassay.core.options import parse
+from metassay.metrics import bleurt
+from metassay.metrics.describe import Measured
+from metassay.metrics.faithfulness import bleurt as of_statements
+from metassay.metrics.faithfulness.record import Case, Scored
+
+torch = pytest.importorskip("torch", reason="needs metassay[models]")
+transformers = pytest.importorskip("transformers", reason="needs metassay[models]")
+
+from metassay.models import rows  # noqa: E402 - it needs them
+from tests.metrics.faithfulness import setup  # noqa: E402
+from tests.models.tiny import classifier  # noqa: E402
+
+LONG = "how is the knee when i climb the stairs? " * 9  # past 64 tokens
+CANDIDATES = ["it hurts today", "the knee", "", " ", LONG, "it hurts", "it hurts today", LONG]
+REFERENCES = ["the knee hurts", "", "it hurts", "", "it hurts", LONG, "the knee hurts", LONG + "a"]
+
+
+@pytest.fixture(scope="module", params=["bert", "roberta"])
+def model(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bleurt") / str(request.param)
+    return classifier(folder, request.param, ("LABEL_0",))
+
+
+@pytest.fixture(autouse=True)
+def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def measured(model: Path, *pairs: Any, **changes: Any) -> list[Measured]:
+    block = {"model": str(model), "device": "cpu", "dtype": "float64"} | changes
+    options = parse(bleurt.BleurtOptions, block, where="test")
+    return bleurt.measure(*(pairs or (CANDIDATES, REFERENCES)), options)["bleurt"]
+
+
+def directly(model: Path, reference: str, candidate: str) -> tuple[float, int]:
+    """The number by plain calls, and how many tokens were read."""
+    words = transformers.AutoTokenizer.from_pretrained(model)
+    weights = transformers.AutoModelForSequenceClassification.from_pretrained(
+        model, dtype=torch.float64
+    ).eval()
+    cut = {"truncation": "longest_first", "max_length": 64, "return_tensors": "pt"}
+    given = words(reference.strip(), candidate.strip(), **cut)
+    with torch.no_grad():
+        return weights(**given).logits.item(), len(given["input_ids"][0])
+
+
+def test_each_pair_is_what_plain_calls_make_of_it(model: Path) -> None:
+    found = measured(model, batch_tokens=200)
+    assert found[3] == Measured(None, None)
+    for place, (candidate, reference) in enumerate(zip(CANDIDATES, REFERENCES, strict=True)):
+        if candidate.strip() and reference.strip():
+            value, size = directly(model, reference, candidate)
+            assert found[place].value == pytest.approx(value, abs=1e-5)
+            assert found[place].cut == (size == 64)
+    assert (found[1].value, found[2].value) != (None, None)
+    assert [each.cut for each in found] == [place in (4, 5, 7) for place in range(8)]
+
+
+def test_a_statement_has_its_passages_as_reference(model: Path) -> None:
+    cases = [
+        Case(("the knee hurts", "it is late"), ("it hurts today", " ", "the knee")),
+        Case((LONG,), ("it hurts",)),
+        Case(("it hurts",), (LONG,)),
+        Case((), ("it hurts",)),
+    ]
+    found = setup.scored(of_statements.KIND, cases, model)
+    for place, said in ((0, "it hurts today"), (2, "the knee")):
+        value, _ = directly(model, "the knee hurts it is late", said)
+        assert found[0][place].value == pytest.approx(value, abs=1e-5)
+    assert found[0][1] == found[3][0] == Scored(None)
+    words = transformers.AutoTokenizer.from_pretrained(model)
+    size, said = (
+        len(words(text.strip(), add_special_tokens=False)["input_ids"])
+        for text in (LONG, "it hurts")
+    )
+    marks = words.num_special_tokens_to_add(pair=True)
+    assert found[1][0].unread == pytest.approx(1 - (64 - marks - said) / size)
+    assert (found[1][0].cut, found[2][0].cut, found[2][0].unread) == (False, True, 0)
+    setup.holds_in_any_company(
+        lambda cases, **how: setup.scored(of_statements.KIND, cases, model, **how), cases
+    )
+
+
+def test_a_second_run_loads_no_model(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = measured(model)
+    monkeypatch.setattr(rows, "load_classifier", setup.fail)
+    assert measured(model, CANDIDATES[::-1], REFERENCES[::-1]) == first[::-1]
+    with pytest.raises(AssertionError, match="a model is loaded"):
+        measured(model, max_tokens=20)
+
+
+def test_what_has_classes_or_is_not_finite(model: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="has 2 classes, and a regressor has one number"):
+        measured(classifier(tmp_path / "two", "bert", ("a", "b")))
+    weights = transformers.AutoModelForSequenceClassification.from_pretrained(model)
+    with torch.no_grad():
+        next(weights.classifier.parameters()).fill_(float("nan"))
+    weights.save_pretrained(tmp_path / "broken")
+    transformers.AutoTokenizer.from_pretrained(model).save_pretrained(tmp_path / "broken")
+    assert measured(tmp_path / "broken", ["a"], ["b"]) == [Measured(None, None)]
+    found = setup.scored(of_statements.KIND, [Case(("a",), ("b",))], tmp_path / "broken")
+    assert found == [[Scored(None, failed=True)]]
+
+
+def test_recipes(model: Path) -> None:
+    assert "|dtype:float64|max_tokens:40|" in setup.recipe(of_statements.KIND, model, max_tokens=40)
+    network = {"model": str(model), "device": "cpu", "dtype": "float32"}
+    options = parse(bleurt.BleurtOptions, network, where="test")
+    assert "|max_tokens:None|" in bleurt.KIND.recipe(options)

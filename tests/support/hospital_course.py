@@ -1,0 +1,266 @@
+"""Make data/hospital_course: invented hospital stays, summaries with planted errors, labels.
+
+    python -m tests.support.hospital_course data/hospital_course
+
+The same files on every machine: the numbers are drawn by `random.Random.random` alone. What is
+planted is in planted/: elements.csv has every element, rates.json what they were drawn by.
+"""
+
+import csv
+import json
+import random
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+MATERIAL = Path(__file__).with_suffix(".txt")
+SEED, STAYS = 20261126, 24
+NOTES = {
+    "E": "Emergency department note",
+    "A": "Admission note",
+    "P": "Progress note, day 2",
+    "C": "Consult note",
+    "Q": "Progress note, day 4",
+    "D": "Discharge note",
+}
+# System: how often it copies an element, and how many more errors it makes than the average one.
+SYSTEMS = {"copying": (0.95, 0.6), "trimming": (0.7, 0.9), "rewording": (0.35, 1.2)}
+SYSTEMS |= {"retelling": (0.05, 1.3)}
+FIRST, MORE = 0.06, 0.04  # the chance of an error in the first sentence, and how it rises
+CATEGORIES = {"incorrect": 0.4, "missing": 0.25, "not_in_notes": 0.35}
+CRITICAL, DISAGREEMENT = 0.35, 0.1
+SENTENCES = (5, 9)
+ELEMENTS = {1: 0.35, 2: 0.45, 3: 0.2}  # of a sentence
+REPEATED = 3  # sentences that the note of day 4 has from earlier ones
+
+_T = TypeVar("_T")
+
+
+class Fact(NamedTuple):
+    """What a note says and how a summary says it, with {a|b}, $0, (...) and %s in it."""
+
+    note: str
+    source: str
+    reworded: str
+
+
+class Stay(NamedTuple):
+    """One stay: its facts in the order of the notes, each with the values that were drawn."""
+
+    words: dict[str, str]
+    facts: list[tuple[Fact, list[str]]]
+
+
+class Draws:
+    """Draws that are the same in every version of Python."""
+
+    def __init__(self, *key: object) -> None:
+        self._random = random.Random("/".join(map(str, (SEED, *key))))
+
+    def chance(self, share: float) -> bool:
+        return self._random.random() < share
+
+    def one(self, among: Sequence[_T]) -> _T:
+        return among[int(self._random.random() * len(among))]
+
+    def weighed(self, shares: dict[_T, float]) -> _T:
+        left = self._random.random() * sum(shares.values())
+        for name, share in shares.items():
+            left -= share
+            if left < 0:
+                return name
+        return name
+
+    def some(self, among: Sequence[_T], count: int) -> list[_T]:
+        """So many of them, in their order."""
+        keys = sorted((self._random.random(), place) for place in range(len(among)))
+        return [among[place] for place in sorted(place for _, place in keys[:count])]
+
+
+def material() -> dict[str, list[str]]:
+    """The lines of each heading."""
+    found: dict[str, list[str]] = {}
+    for line in MATERIAL.read_text(encoding="utf-8").splitlines():
+        if line.startswith("= "):
+            found[line[2:]] = []
+        elif not line.startswith("#"):
+            list(found.values())[-1].append(line)
+    return found
+
+
+def facts_of(lines: Sequence[str]) -> list[Fact]:
+    each = (re.fullmatch(r"(\w): (.+?)(?: ~ (.+))?", line) for line in lines)
+    return [Fact(one[1], one[2], one[3] or "") for one in each if one]
+
+
+def choices(fact: Fact) -> list[list[str]]:
+    return [slot.split("|") for slot in re.findall(r"\{(.+?)\}", fact.source)]
+
+
+def said(text: str, values: Sequence[str], words: dict[str, str], *, short: bool = False) -> str:
+    """A fact's text with its values in it; `short`: without the qualifier."""
+    for number, value in enumerate(values):
+        text = text.replace(f"${number}", value)
+        text = re.sub(r"\{.+?\}", lambda _, value=value: value, text, count=1)
+    text = re.sub(r"\(.*?\)", "", text) if short else re.sub(r"[()]", " ", text)
+    for mark, word in words.items():
+        text = text.replace(mark, word)
+    return " ".join(text.split())
+
+
+def sentence(clauses: Sequence[str]) -> str:
+    first, *others = clauses
+    lower = [re.sub(r"^(She|He) ", lambda found: found[0].lower(), one) for one in others]
+    return ", and ".join([first[0].upper() + first[1:], *lower]) + "."
+
+
+def make_stay(number: int, lines: dict[str, list[str]]) -> tuple[Stay, dict[str, Any]]:
+    """A stay, and its line of sources.jsonl."""
+    draws = Draws("stay", number)
+    illnesses = [name for name in lines if name not in ("common", "filler", "unsaid")]
+    illness = illnesses[number % len(illnesses)]
+    words = dict(zip(("%S", "%s", "%h", "%o"), ("She", "she", "her", "her"), strict=True))
+    if draws.chance(0.5):
+        words = dict(zip(words, ("He", "he", "his", "him"), strict=True))
+    common = facts_of(lines["common"])
+    common = draws.some(common, 10 + draws.one(range(len(common) - 9)))
+    filler = facts_of(lines["filler"])
+    filler = draws.some(filler, 4 + draws.one(range(len(filler) - 3)))
+    known, passages = [], []
+    for letter, title in NOTES.items():
+        told = [one for one in (*facts_of(lines[illness]), *common, *filler) if one.note == letter]
+        repeats = draws.some(passages, REPEATED) if letter == "Q" else []
+        passages += [one | {"group": title} for one in repeats]
+        for fact in told:
+            values = [draws.one(slot) for slot in choices(fact)]
+            passages.append({"text": sentence([said(fact.source, values, words)]), "group": title})
+            known += [(fact, values)] if fact.reworded else []
+    about = {"illness": illness}
+    doc_id = f"stay_{number + 1:02d}"
+    source = {"doc_id": doc_id, "task": "other", "passages": passages, "attributes": about}
+    return Stay(words, known), source
+
+
+def error_rate(system: str, position: int) -> float:
+    """The chance that an element of the sentence at this position, from 0, is an error."""
+    return round(SYSTEMS[system][1] * (FIRST + MORE * position), 6)
+
+
+def element(
+    draws: Draws,
+    stay: Stay,
+    fact: tuple[Fact, list[str]],
+    unsaid: Sequence[str],
+    system: str,
+    n: int,
+) -> tuple[str, dict[str, Any]]:
+    """An element of sentence n, and what was planted there."""
+    (of, values), label, severity = fact, "correct", ""
+    copied = draws.chance(SYSTEMS[system][0])
+    if draws.chance(error_rate(system, n)):
+        label = draws.weighed(CATEGORIES)
+        severity = "critical" if draws.chance(CRITICAL) else "minor"
+    text = of.source if copied else of.reworded
+    planted = {"copied": int(copied), "label": label, "severity": severity}
+    if label == "not_in_notes":
+        return draws.one(unsaid), planted | {"copied": 0}
+    if label == "incorrect":
+        place = draws.one(range(len(values)))
+        others = [one for one in choices(of)[place] if one != values[place]]
+        values = [*values[:place], draws.one(others), *values[place + 1 :]]
+    return said(text, values, stay.words, short=label == "missing"), planted
+
+
+def make_summary(
+    number: int, stay: Stay, unsaid: Sequence[str], system: str
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """The sentences of a summary, and what was planted in each element."""
+    draws = Draws("summary", number, system)
+    count = draws.one(range(SENTENCES[0], SENTENCES[1] + 1))
+    sizes = [draws.weighed(ELEMENTS) for _ in range(count)]
+    facts = iter(draws.some(stay.facts, min(sum(sizes), len(stay.facts))))
+    sentences, planted = [], []
+    for n, size in enumerate(sizes):
+        its = [fact for _, fact in zip(range(size), facts, strict=False)]
+        made = [element(draws, stay, fact, unsaid, system, n) for fact in its]
+        if made:
+            sentences.append(sentence([text for text, _ in made]))
+            at = {"doc_id": f"stay_{number + 1:02d}", "author": system, "sentence": n}
+            planted += [at | {"element": e} | one for e, (_, one) in enumerate(made)]
+    return sentences, planted
+
+
+def second_opinion(draws: Draws, one: dict[str, Any]) -> dict[str, Any]:
+    """What rater_2 says of an element: as planted, or now and then another label."""
+    label, severity = one["label"], one["severity"]
+    if draws.chance(DISAGREEMENT):
+        label = draws.one([name for name in ("correct", *CATEGORIES) if name != label])
+        severity = "critical" if draws.chance(CRITICAL) else "minor"
+    return labelled(label, severity)
+
+
+def labelled(label: str, severity: str) -> dict[str, str]:
+    return {"label": label} | ({} if label == "correct" else {"severity": severity})
+
+
+def labels_of(planted: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The lines of labels.jsonl: rater_1 labels what was planted."""
+    by_sentence: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
+    for one in planted:
+        by_sentence.setdefault((one["doc_id"], one["author"], one["sentence"]), []).append(one)
+    draws, lines = Draws("labels"), []
+    for key, its in by_sentence.items():
+        at = dict(zip(("doc_id", "author", "sentence"), key, strict=True))
+        first = [labelled(one["label"], one["severity"]) for one in its]
+        second = [second_opinion(draws, one) for one in its]
+        lines += [at | {"rater": "rater_1", "elements": first}]
+        lines += [at | {"rater": "rater_2", "elements": second}]
+    return lines
+
+
+def rates() -> dict[str, Any]:
+    positions = range(SENTENCES[1])
+    return {
+        "error_by_position": {
+            system: [error_rate(system, n) for n in positions] for system in SYSTEMS
+        },
+        "category": CATEGORIES,
+        "critical": CRITICAL,
+        "copied": {system: copies for system, (copies, _) in SYSTEMS.items()},
+        "disagreement": DISAGREEMENT,
+    }
+
+
+def write(folder: Path) -> None:
+    """Write the folder's files."""
+    lines = material()
+    sources, summaries, planted = [], [], list[dict[str, Any]]()
+    for number in range(STAYS):
+        stay, source = make_stay(number, lines)
+        sources.append(source)
+        for system in SYSTEMS:
+            sentences, its = make_summary(number, stay, lines["unsaid"], system)
+            key = {"doc_id": source["doc_id"], "author": system}
+            summaries.append(key | {"sentences": sentences})
+            planted += its
+    (folder / "planted").mkdir(parents=True, exist_ok=True)
+    _put(folder / "sources.jsonl", sources)
+    _put(folder / "summaries.jsonl", summaries)
+    _put(folder / "labels.jsonl", labels_of(planted))
+    text = json.dumps(rates(), indent=2) + "\n"
+    (folder / "planted/rates.json").write_text(text, encoding="utf-8")
+    with (folder / "planted/elements.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(planted[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(planted)
+
+
+def _put(path: Path, lines: Sequence[dict[str, Any]]) -> None:
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

@@ -1,0 +1,166 @@
+"""entity_chain: by hand, and against a search by regular expressions."""
+
+import csv
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from metassay.core.errors import BadInput
+from metassay.core.kinds import choose
+from metassay.units.alignment import ALIGNMENTS, entity_chain
+from metassay.units.alignment.entity_chain import EntityChainOptions, concepts, load_terms
+from metassay.units.record import Chosen, Statements
+from metassay.versions.code_yaml import versions
+
+ROOT = Path(__file__).parents[3]
+LIST = """\
+term,concept,semantic_type
+fever,FEVER,finding
+pyrexia,FEVER,finding
+cough,COUGH,finding
+chest x-ray,XRAY,procedure
+heart,HEART,anatomy
+heart failure,FAILURE,disorder
+HF,FAILURE,disorder
+allergy,ALLERGY,disorder
+cold,COLD,disorder
+cold,LOW_TEMPERATURE,finding
+"""
+NOTE = ["Fever and cough.", "No coughs.", "An x-ray.", "Chest X-rays: heart failure.", "Quiet."]
+
+
+@pytest.fixture
+def terms(tmp_path: Path) -> Path:
+    path = tmp_path / "terms.csv"
+    path.write_text(LIST, encoding="utf-8")
+    return path
+
+
+def named(text: str, terms: Path) -> set[str]:
+    return set(concepts(text, load_terms(terms)))
+
+
+def aligned(terms: Path, *statements: str, passages: list[str] = NOTE) -> Chosen:
+    document = Statements(passages, [], list(statements))
+    return entity_chain.align([document], EntityChainOptions(terms=str(terms))).documents[0]
+
+
+def test_terms_are_found_by_their_words(terms: Path) -> None:
+    assert named("PYREXIA, then Chest X-Ray", terms) == {"FEVER", "XRAY"}
+    assert named("feverish coughing, a chest and an x-ray", terms) == set()
+    assert named("allergies, fevers, chest x-rays", terms) == {"ALLERGY", "FEVER", "XRAY"}
+    assert named("", terms) == set()
+
+
+def test_the_longest_term_counts_and_nothing_inside_it(terms: Path) -> None:
+    assert named("heart failure", terms) == {"FAILURE"}
+    assert named("heart, then failure of the heart", terms) == {"HEART"}
+    assert named("the heart's failure", terms) == {"HEART"}
+    assert named("HF of the heart", terms) == {"FAILURE", "HEART"}
+    assert named("heart heart failure", terms) == {"HEART", "FAILURE"}
+
+
+def test_a_term_of_two_concepts_names_both(terms: Path) -> None:
+    assert named("a cold", terms) == {"COLD", "LOW_TEMPERATURE"}
+
+
+def test_all_passages_that_share_a_concept_in_their_order(terms: Path) -> None:
+    """She had a cough and fever: both are in passage 0, the cough alone in passage 1."""
+    assert aligned(
+        terms, "She had a cough and fever.", "Coughs, HF, x-rays of the chest.", "Chest x-ray, HF."
+    ) == [[(0, 2.0), (1, 1.0)], [(0, 1.0), (1, 1.0), (3, 1.0)], [(3, 2.0)]]
+
+
+def test_what_names_no_concept_is_aligned_with_nothing_and_counted(terms: Path) -> None:
+    assert aligned(terms, "Quiet.", "An allergy.") == [[], []]
+    documents = [Statements(NOTE, [], ["Quiet.", "An allergy."]), Statements([], [], ["Well."])]
+    found = entity_chain.align(documents, EntityChainOptions(terms=str(terms)))
+    assert found.documents[1] == [[]]
+    assert found.notes == (
+        f"2 of 3 statements name no concept of {terms}; nothing is aligned with them",
+    )
+    options = EntityChainOptions(terms=str(terms))
+    assert entity_chain.align([Statements(NOTE, [], ["Fever."])], options).notes == ()
+    assert entity_chain.align([], options).documents == []
+
+
+def test_another_list_is_another_recipe(terms: Path) -> None:
+    chosen = choose(ALIGNMENTS, {"kind": "entity_chain", "terms": str(terms)}, where="params")
+    recipe = chosen.record.recipe
+    before = recipe(chosen.options, None)
+    assert re.fullmatch(rf"entity_chain,terms={re.escape(str(terms))}#[0-9a-f]{{8}}", before)
+    terms.write_text(LIST + "rash,RASH,finding\n", encoding="utf-8")
+    assert recipe(chosen.options, None) != before
+    assert [read.path for read in chosen.record.files(chosen.options)] == [terms]
+    terms.unlink()
+    with pytest.raises(BadInput, match="cannot be read; name a term list that is there"):
+        recipe(chosen.options, None)
+
+
+def test_dvc_knows_the_list(project: Path) -> None:
+    """The version of the alignment's block, which dvc.yaml reads, changes with the list."""
+    params = project / "benchmarks/sample/params.yaml"
+    text = params.read_text(encoding="utf-8")
+    params.write_text(text.replace("[rouge_topk]", "[entity_chain]"), encoding="utf-8")
+    before = versions(project)["alignments"]
+    with (project / "data/terms/clinical.csv").open("a", encoding="utf-8") as file:
+        file.write("scabies,scabies,disorder\n")
+    after = versions(project)["alignments"]
+    assert {name for name in before if before[name] != after[name]} == {"entity_chain"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("term,concept\nfever,FEVER\n", "'semantic_type'"),
+        ("term,concept,semantic_type\n?,FEVER,\nfever, ,\n", "terms.csv: 2 lines: a term or con"),
+        ("", "terms.csv: is empty; write a CSV with the columns term, concept, semantic_type"),
+    ],
+)
+def test_lists_that_are_none(terms: Path, text: str, expected: str) -> None:
+    terms.write_text(text, encoding="utf-8")
+    with pytest.raises(BadInput, match=re.escape(expected)):
+        aligned(terms, "Fever.")
+    terms.unlink()
+    with pytest.raises(BadInput, match=re.escape(f"{terms.parent}/terms.csv")):
+        aligned(terms, "Fever.")
+
+
+def by_expression(text: str, names: dict[str, set[str]]) -> set[str]:
+    """The same by one expression: alternatives, longest in words first, from left to right."""
+    words = " ".join(re.findall("[a-z0-9]+", text.lower()))
+    by_length = sorted(names, key=lambda name: -len(name.split()))
+    found = re.findall(rf"(?<!\S)(?:{'|'.join(map(re.escape, by_length))})(?!\S)", words)
+    return set().union(*(names[name] for name in found))
+
+
+def test_on_the_hospital_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    names: dict[str, set[str]] = defaultdict(set)
+    with Path("data/terms/clinical.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            name = " ".join(re.findall("[a-z0-9]+", row["term"].lower()))
+            end = "ies" if re.search(r"[^aeiou]y$", name) else "s"
+            end = "es" if re.search(r"(?:s|x|z|ch|sh)$", name) else end
+            for form in (name, (name[:-1] if end == "ies" else name) + end):
+                names[form].add(row["concept"])
+    lines = {
+        name: [json.loads(one) for one in text.splitlines()]
+        for name in ("sources", "summaries")
+        for text in [Path(f"data/hospital_course/{name}.jsonl").read_text(encoding="utf-8")]
+    }
+    empty = 0
+    for source in lines["sources"][:6]:
+        passages = [one["text"] for one in source["passages"]]
+        of = [one for one in lines["summaries"] if one["doc_id"] == source["doc_id"]]
+        statements = [said for one in of for said in one["sentences"]]
+        found = aligned(Path("data/terms/clinical.csv"), *statements, passages=passages)
+        each = [by_expression(passage, names) for passage in passages]
+        for said, chosen in zip(statements, found, strict=True):
+            shared = [len(by_expression(said, names) & one) for one in each]
+            assert chosen == [(i, float(n)) for i, n in enumerate(shared) if n]
+            empty += not chosen
+    assert 0 < empty < 20
