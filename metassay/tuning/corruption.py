@@ -23,8 +23,9 @@ from rich.progress import Progress
 from metassay.core.errors import BadInput
 from metassay.models import extra
 from metassay.models.batches import padded
-from metassay.models.loading import Network, identify, load
-from metassay.models.outputs import Task, device_kind, outputs, text_hash
+from metassay.models.loading import Network, load
+from metassay.models.outputs import outputs, text_hash
+from metassay.models.rows import recipe_of, task_of
 from metassay.models.store import STORE
 from metassay.scoring.aggregation.statements import PLACE
 from metassay.tables.corruptions import CORRUPTIONS
@@ -35,7 +36,6 @@ from metassay.tuning.options import CorruptionOptions
 METHOD = 1  # part of the store's keys; whoever changes how spans are masked or filled raises it
 TRIES, MOST_WORDS = 5, 128
 MOST_NEW = 30  # tokens that a filled sentence may have beyond the masked one
-PACKAGES = ("transformers", "tokenizers", "torch")
 _PUNCTUATION = ".,;:!?)]"  # at the end of a word: it ends a clause, and is not masked
 _IDS = ("bos_token_id", "eos_token_id", "decoder_start_token_id", "forced_bos_token_id")
 
@@ -143,7 +143,8 @@ def corrupt(
             f"of {len(words)} statements of the reference none could be corrupted; take a"
             " corruption > model that fills its mask token and leaves the rest as it is"
         )
-    table = [(*place, *result, _recipe(options)) for place, result in results.items()]
+    recipe = f"ctc|{recipe_of(options, options, 'seed', 'items', 'top_p')}|method:{METHOD}"
+    table = [(*place, *result, recipe) for place, result in results.items()]
     note = (
         f"{len(results):,} statements of the reference are corrupted; of {len(waiting):,} others"
         f" nothing came in {TRIES} tries, and {len(words) - len(short):,} have more than"
@@ -156,21 +157,13 @@ def _generator(seed: str) -> np.random.Generator:
     return np.random.default_rng(int(text_hash(seed), 16))
 
 
-def _recipe(options: CorruptionOptions) -> str:
-    settings = {"model": identify(options).name, "device": device_kind(options.device)}
-    settings |= {name: getattr(options, name) for name in ("dtype", "seed", "items", "top_p")}
-    settings |= {name: extra.version(name) for name in PACKAGES}
-    return "|".join(["ctc", *(f"{k}:{v}" for k, v in settings.items()), f"method:{METHOD}"])
-
-
 def filler(options: CorruptionOptions, *, store: Path = STORE) -> Fill:
     """Fill masks by a seq2seq model with a mask token; what is in `store` is not computed again.
 
     Each sentence draws by a generator of its own. A text that does not end is "". Raises BadInput
     as `loading.load` does, and without a mask token.
     """
-    settings = {"method": METHOD, "top_p": options.top_p, "dtype": options.dtype}
-    task = Task("ctc: fill", identify(options), options.device, settings, PACKAGES)
+    task = task_of("ctc: fill", options, METHOD, top_p=options.top_p)
     loaded = functools.cache(lambda: _load(options))
 
     def fill(sentences: Sequence[Masked]) -> list[str]:

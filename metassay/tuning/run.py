@@ -61,11 +61,12 @@ def to_value(
     teachers: TeacherOptions,
     options: TrainingOptions,
 ) -> Rows:
-    """Statements of any author, each with the value that its teachers agree on.
+    """Statements of systems, each with the value that its teachers agree on.
 
-    `scores` is the table `statement_scores`. Statements for which a teacher has no value are left
-    out.
+    `scores` is the table `statement_scores`. What the reference says takes no part, since metrics
+    are for what systems say; statements for which a teacher has no value are left out.
     """
+    scores = scores[scores["author"] != REFERENCE]
     dev = _dev(examples.merge(scores[PLACE].drop_duplicates()), options)
     every = candidates(scores[~scores["doc_id"].isin(dev)], ratings, teachers)
     names = [one.name for one in every if one.teaches]

@@ -5,12 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metassay.metrics.faithfulness.ctc_consistency import normal
+from metassay.metrics.faithfulness.ctc_consistency import LONGEST, normal
 from metassay.models import extra
 from metassay.models.loading import Network
 from metassay.models.pair_inputs import Reader, Wording, longest_input
-from metassay.models.rows import encoder_of, features_of, pieces
-from metassay.models.word_labels import HALF, LONGEST
+from metassay.models.rows import encoder_of, features_of
 from metassay.tuning.training import Encode, Task
 
 IGNORED = -100  # a label that no loss counts, as torch and transformers have it
@@ -45,7 +44,7 @@ def _to_write(network: Network) -> Encode:
     limit = longest_input(network.tokenizer, network.weights, None)
 
     def encode(row: Written) -> dict[str, Any]:
-        sides = [pieces(encoder, text) for text in row]
+        sides = [encoder.encode(text, add_special_tokens=False) for text in row]
         for side in sides if limit is not None else ():
             side.truncate(limit - encoder.num_special_tokens_to_add(False))
         inputs, labels = (list(encoder.post_process(side).ids) for side in sides)
@@ -68,13 +67,13 @@ def _to_value(network: Network) -> Encode:
 
 def _to_mark(network: Network) -> Encode:
     encoder = encoder_of(network, network.tokenizer.name_or_path)
-    room = longest_input(network.tokenizer, network.weights, LONGEST) or LONGEST
-    room -= encoder.num_special_tokens_to_add(True)
+    limit = longest_input(network.tokenizer, network.weights, LONGEST) or LONGEST
+    room = limit - encoder.num_special_tokens_to_add(True)
 
     def encode(row: Marked) -> dict[str, Any]:
-        text = normal(" ".join(row.words))
-        its, beside = pieces(encoder, text), pieces(encoder, normal(row.context))
-        its.truncate(min(HALF, room // 2))
+        text, context = normal(" ".join(row.words)), normal(row.context)
+        its, beside = (encoder.encode(t, add_special_tokens=False) for t in (text, context))
+        its.truncate(limit // 2 - 1)
         beside.truncate(room - len(its))
         spans = its.offsets
         joined = encoder.post_process(its, beside)

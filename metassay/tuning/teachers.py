@@ -92,13 +92,12 @@ def candidates(
 
 def _against(metric: str, coverage: str, metric_of: Mapping[str, str]) -> str:
     """The column of coverage that a metric is held against: if there is one, of its alignment."""
-    of_its_own = f"{coverage}{suffix_of(metric).removesuffix(BY_TEXT)}"
-    for wanted in (of_its_own, coverage):
-        for label, other in metric_of.items():
-            if other == wanted:
-                return label
+    wanted = (f"{coverage}{suffix_of(metric).removesuffix(BY_TEXT)}", coverage)
+    there = {other: label for label, other in metric_of.items() if other in wanted}
+    for name in filter(there.get, wanted):
+        return there[name]
     raise BadInput(
-        f"teachers > coverage > metric: statements have no {of_its_own!r}; measure it, or correct"
+        f"teachers > coverage > metric: statements have no {wanted[0]!r}; measure it, or correct"
         " the name"
     )
 
@@ -111,8 +110,8 @@ def targets(values: pd.DataFrame, training: Iterable[bool], teachers: Sequence[s
     """
     rows = values[list(teachers)]
     seen = rows[list(training)]
-    spread = seen.std(ddof=0)
-    return ((rows - seen.mean()) / spread.where(spread > 0)).mean(axis=1, skipna=False)
+    spread = seen.std(ddof=0).where(seen.nunique() > 1)
+    return ((rows - seen.mean()) / spread).mean(axis=1, skipna=False)
 
 
 def _judged(ratings: pd.DataFrame, values: pd.DataFrame) -> pd.Series:

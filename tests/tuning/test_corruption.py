@@ -117,7 +117,7 @@ def by_seed(sentences: Sequence[tuple[tuple[str, ...], str]]) -> list[str]:
 
 @pytest.fixture
 def _no_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corruption, "_recipe", lambda _: "ctc|none")
+    monkeypatch.setattr(corruption, "recipe_of", lambda *_, **__: "none")
 
 
 @pytest.mark.usefixtures("_no_model")

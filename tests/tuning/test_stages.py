@@ -41,20 +41,19 @@ from tests.models import tiny
 from tests.tuning.filling import SENTENCES
 
 pytestmark = pytest.mark.slow
-NEAR = {"most": 0.9}
 TABLES = Path("data/tables/one")
 DOCUMENTS, ALIGNED = 32, ["rouge_topk", "full"]
 PLACE = ["doc_id", "author", "part", "position"]
 
 
 def statements() -> list[tuple[str, str, int, str]]:
-    """Of each document three by the reference, copied from its passages, and three by a system."""
+    """Of each document three by the reference, which are its passages, and eight by a system."""
     rng, rows = random.Random(4), []
     for number in range(DOCUMENTS):
-        for position in range(3):
-            words = rng.sample([*TRUE, *FAKE], 3)
-            rows.append((f"d{number:03}", "reference", position, rng.choice(SENTENCES)))
-            rows.append((f"d{number:03}", "system", position, f"{words[0]} {words[1]}, {words[2]}"))
+        doc_id = f"d{number:03}"
+        rows += [(doc_id, "reference", place, rng.choice(SENTENCES)) for place in range(3)]
+        for place in range(8):
+            rows.append((doc_id, "system", place, " ".join(rng.sample([*TRUE, *FAKE], 3))))
     return rows
 
 
@@ -84,7 +83,7 @@ def tables(root: Path) -> None:
         for d, a, position, text in said
     ]
     write(UNITS, pd.DataFrame(units), root / TABLES / "units.parquet")
-    for name, places in (("rouge_topk", [2, 0]), ("full", [0, 1, 2])):
+    for name, places in (("rouge_topk", [2, 0]), ("full", [1])):
         aligned = pd.DataFrame(units)[PLACE].assign(method=name)
         aligned["passages"] = [places] * len(aligned)
         aligned["values"] = [[1.0] * len(places)] * len(aligned)
@@ -94,7 +93,7 @@ def tables(root: Path) -> None:
 
 
 def errors(text: str) -> float:
-    return sum(word.strip(",") in FAKE for word in text.split()) / 3
+    return sum(word in FAKE for word in text.split()) / 3
 
 
 def scores(said: Sequence[tuple[str, str, int, str]]) -> pd.DataFrame:
@@ -123,19 +122,14 @@ def ratings(said: Sequence[tuple[str, str, int, str]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def own(tune: str, base: Path, steps: int = 40, **more: Any) -> dict[str, Any]:
-    training = {
-        "seed": 2,
-        "dev_share": 0.25,
-        "steps": steps,
-        "epochs": None,
-        "every": 20,
-        "warmup": 2,
-    }
+def own(
+    tune: str, base: Path, changes: dict[str, Any] | None = None, **more: Any
+) -> dict[str, Any]:
+    training = {"seed": 2, "dev_share": 0.25, "steps": 40, "epochs": None, "every": 20}
     return {
         **{"name": tune, "tune": tune, "from": "one", "alignments": ALIGNED},
         "base": {"model": str(base), "device": "cpu", "dtype": "float32"},
-        "training": training | {"learning_rate": 0.01},
+        "training": training | {"learning_rate": 0.01, "warmup": 2} | (changes or {}),
         **more,
     }
 
@@ -158,10 +152,11 @@ def project(tmp_path_factory: pytest.TempPathFactory, filling: Path) -> Path:
     tiny.classifier(models / "encoder", "bert", ["unused"])
     corruption = {"model": str(filling), "device": "cpu", "dtype": "float32", "seed": 1}
     rule = {"criterion": "errors", "better": "lower", "least": 0.9}
+    teachers = {"human": rule, "coverage": {"most": 0.9}}
     for folder in (
         own("bartscore", tiny.bart(models / "bart")),
         own("ctc", models / "encoder", corruption=corruption),
-        own("distill", models / "encoder", 240, teachers={"human": rule, "coverage": NEAR}),
+        own("distill", models / "encoder", {"steps": 200, "batch": 16}, teachers=teachers),
     ):
         file = root / "benchmarks" / str(folder["name"]) / "params.yaml"
         file.parent.mkdir()
@@ -236,8 +231,8 @@ def test_a_tuned_model_finds_what_it_has_read_more_likely(
 def test_a_distilled_metric_follows_its_teachers(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run(monkeypatch, project, "distill distill rouge_topk")
-    folder = project / "data/models/distill-rouge_topk"
+    run(monkeypatch, project, "distill distill full")
+    folder = project / "data/models/distill-full"
     log = json.loads((folder / "training_log.json").read_text(encoding="utf-8"))
     assert log["teachers"] == ["truth"]
     assert {one["name"]: one["teaches"] for one in log["candidates"]} == {
@@ -245,11 +240,12 @@ def test_a_distilled_metric_follows_its_teachers(
         "truth": True,
     }
     assert len(log["held_out"]) == 8
-    held = [row for row in statements() if row[0] in log["held_out"]]
-    cases = [Case(tuple(SENTENCES[:2]), (text,)) for *_, text in held]
+    held = [row for row in statements() if row[0] in log["held_out"] and row[1] == "system"]
+    cases = [Case((SENTENCES[0],), (text,)) for *_, text in held]
     truth = pd.Series([-errors(text) for *_, text in held])
     values = pd.Series([value.value for (value,) in scored(regressor.KIND, cases, folder)])
-    assert values.corr(truth) > 0.8
+    assert values.corr(truth) > 0.6
+    assert log["checkpoint"]["loss"] < 0.6  # the mean of all would have about 1
     assert "| teachers | truth |" in (folder / "README.md").read_text(encoding="utf-8")
 
 

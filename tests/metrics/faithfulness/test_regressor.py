@@ -95,7 +95,7 @@ def test_a_second_run_loads_no_model(model: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_a_classifier_is_refused(tmp_path: Path) -> None:
     folder = classifier(tmp_path / "m", "bert", ["yes", "no"])
-    with pytest.raises(BadInput, match="has 2 outputs; take a regressor, which has one"):
+    with pytest.raises(BadInput, match="has 2 classes, and a regressor has one number"):
         scored(KIND, CASES, folder)
 
 
