@@ -17,7 +17,7 @@ def connect(io: StageIO, chosen: Chosen, repeated: Iterable[str]) -> Session:
     Raises BadInput, if the kind asks a model, where the access class of that text is in doubt.
     """
     declared = {key: io.shared(key) for key in ("endpoints", "models")}
-    shared, benchmark = io.project.model_copy(update=declared), io.project.every[io.benchmark]
+    shared, benchmark = io.project.model_copy(update=declared), io.project.evaluations[io.benchmark]
     return open_session(shared, benchmark, chosen, repeated)
 
 

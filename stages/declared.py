@@ -63,7 +63,11 @@ def declared(module: str, arguments: list[str]) -> Declared:
     if module in [stage.module for stage in root]:
         values = {FETCH.each: [name for name, dataset in registry.items() if dataset.files]}
     elif folder := params.every.get(first):
-        file, stages, values = BENCHMARKS / first / DAG, stages_of(folder), dict(folder)
+        file, stages, values = (
+            BENCHMARKS / first / DAG,
+            stages_of(folder),
+            folder.model_dump(by_alias=True),
+        )
     words = ["python", "-m", f"stages.{module}", *arguments]
     for stage in (one for one in stages or root if one.module == module):
         for name, found in _instances(stage, stages, values):

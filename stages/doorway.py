@@ -6,6 +6,8 @@ import logging
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from metassay.core.errors import BadInput, Unfinished, raise_problems
 from metassay.core.kinds import Chosen, choose
 from metassay.core.options import PARAMS, AnyOptions, Criterion, parse
 from metassay.core.params import Params
-from metassay.core.stages import files_of
+from metassay.core.stages import files_in, files_of
 from metassay.core.work import WORK, close, own, owner_alone
 from metassay.datasets.registry import REGISTRY, Dataset, misplaced
 from metassay.tables import parquet
@@ -47,6 +49,9 @@ class StageIO:
         self.item = "".join(arguments[1:])
         self.used: set[str | tuple[str, str]] = set()
         self._tables = (TABLES / self.benchmark).as_posix()
+        self._names: Callable[[str], list[str]] = lambda table: files_of(
+            entry.stages, table, self.param
+        )
         self._loaded: dict[str, object] = {}
 
     def param(self, key: str) -> Any:
@@ -110,11 +115,22 @@ class StageIO:
         """The file of headline numbers, which lies beside the benchmark's params.yaml."""
         return self.path(Path(self.entry.own).with_name("headline.json").as_posix())
 
-    def read(self, table: Table) -> pd.DataFrame:
-        """A table; of one that is a folder, all files that stages of this benchmark write there."""
+    def of(self, benchmark: str) -> "StageIO":
+        """What it may read of the tables of another benchmark, whose params name their files."""
+        other = copy(self)
+        other.benchmark, other._tables = benchmark, (TABLES / benchmark).as_posix()
+        other._names = partial(files_in, self.project.benchmarks[benchmark])
+        return other
+
+    def read(self, table: Table, name: str | None = None) -> pd.DataFrame:
+        """A table; of one that is a folder, all files that stages of this benchmark write there.
+
+        Or, by name, one of these, if it alone is declared.
+        """
         if f"{self._tables}/{table.name}" in self.entry.deps:
             return parquet.read(table, *self._files_of(table).values())
-        return parquet.read(table, self.path(f"{self._tables}/{table.name}.parquet"))
+        at = table.name if name is None else f"{table.name}/{name}"
+        return parquet.read(table, self.path(f"{self._tables}/{at}.parquet"))
 
     def read_each(self, table: Table) -> dict[str, pd.DataFrame]:
         """Files of a table that is a folder, each by itself, by name."""
@@ -152,7 +168,7 @@ class StageIO:
 
     def _files_of(self, table: Table) -> dict[str, Path]:
         folder = self.path(f"{self._tables}/{table.name}")
-        names = files_of(self.entry.stages, table.name, self.param)
+        names = self._names(table.name)
         self._set_aside(folder, names)
         return {name: folder / f"{name}.parquet" for name in names}
 

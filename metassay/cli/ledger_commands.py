@@ -27,11 +27,13 @@ from metassay.project import cost as plan
 def cost(chosen: argparse.Namespace) -> int:
     """Print what the next run would ask, and what that costs."""
     name, params, registry = chosen.name, checked([chosen.name]), load_registry()
-    with dry_session(params, params.every[name]) as session:
+    with dry_session(params, params.data_of(name)) as session:
         if name in params.judge_tests:
             found = plan.plan_test(params, name, registry, session)
         elif name in params.segment_tests:
             found = plan.plan_segment_test(params, name, registry, session)
+        elif name in params.tunings:
+            found = plan.Plan([], [])
         else:
             found = plan.plan(plan.run_of(params, name, registry, session))
         spent = session.spent

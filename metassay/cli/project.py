@@ -51,12 +51,16 @@ def list_all(_: argparse.Namespace) -> int:
     for name, one in params.segment_tests.items():
         segmentations = "\n".join(one.segmentations)
         segmenting.add_row(name, one.dataset, segmentations, _built(name), end_section=True)
+    tunings = folded("tuning", "tune", "benchmark", "alignments", title="tunings of models")
+    for name, tuning in params.tunings.items():
+        alignments = "\n".join(tuning.alignments)
+        tunings.add_row(name, tuning.tune, tuning.benchmark, alignments, end_section=True)
     datasets = folded("dataset", "access", "licence", "files", "what it is", title="datasets")
     for name, dataset in registry.items():
         files = str(len(dataset.files)) if dataset.files else "local"
         row = (name, dataset.access, dataset.licence, files, dataset.title)
         datasets.add_row(*map(Text, row))
-    for table in (benchmarks, tests, segmenting, datasets):
+    for table in (benchmarks, tests, segmenting, tunings, datasets):
         table.columns[0].no_wrap = True  # the name that one types
         if table.row_count or table in (benchmarks, datasets):
             console.print(table)
@@ -102,7 +106,7 @@ def validate(_: argparse.Namespace) -> int:
     """Print every problem of params, registry, raw files and tables."""
     problems, unchecked = configuration_problems(), []
     if not problems:
-        benchmarks, registry = load().every, load_registry()
+        benchmarks, registry = load().evaluations, load_registry()
         problems += raw_problems(benchmarks, registry)
         unchecked = not_fetched(benchmarks, registry)
     problems += [*_committed_problems(), *table_problems(Path("data/tables"))]

@@ -59,6 +59,9 @@ def _summarise(name: str, params: Params, console: Console) -> bool:
     elif name in params.segment_tests:
         title = f"{name}: segmentations beside right labels"
         console.print(_filled(HEADS_OF_SCORES, score_rows(folder), title))
+    elif name in params.tunings:
+        models = (f"data/models/{name}-{one}" for one in params.tunings[name].alignments)
+        say(console, f"{name}: {', '.join(models)}")
     else:
         _headline(name, params, console)
     say(console, *_noted(notes_of(folder, files_in(params.every[name], "notes")), name))

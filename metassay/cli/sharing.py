@@ -10,7 +10,7 @@ from metassay.cli.running import STAGE_FAILED, run_flows
 from metassay.core.errors import BadInput, raise_problems
 from metassay.core.kinds import choose
 from metassay.core.options import PARAMS
-from metassay.core.params import Folder, Params
+from metassay.core.params import Evaluation, Params
 from metassay.datasets.labels import label_problems
 from metassay.datasets.registry import REGISTRY, Dataset, load_registry
 from metassay.llm.endpoints import PUBLIC
@@ -30,7 +30,7 @@ def push(chosen: argparse.Namespace) -> int:
     return run_flows(words, dict(os.environ), module="flows.push", own=(STAGE_FAILED,))
 
 
-def datasets_in(folder: Folder, params: Params) -> list[str]:
+def datasets_in(folder: Evaluation, params: Params) -> list[str]:
     """The datasets whose texts the tables of a benchmark may hold: its own, and whose examples and
     claims its systems, judges and the like are shown, which the answers' prompts repeat."""
     used = used_blocks([folder])
@@ -45,7 +45,7 @@ def datasets_in(folder: Folder, params: Params) -> list[str]:
 def _problems(
     name: str, remote: str, params: Params, registry: dict[str, Dataset]
 ) -> Iterable[str]:
-    folder = params.every[name]
+    folder = params.data_of(name)
     datasets = datasets_in(folder, params)
     allowed = {PUBLIC, *params.remotes.get(remote, [])}
     for dataset in datasets:

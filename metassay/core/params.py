@@ -135,7 +135,48 @@ class SegmentTest(Options):
     segmentations: Annotated[list[str], Field(min_length=1)]
 
 
-Folder = Benchmark | JudgeTest | SegmentTest  # what a folder of benchmarks/ may be
+class Tuning(Options):
+    """Models that are trained on statements of a benchmark: the whole of its params.yaml.
+
+    What tells it from a benchmark's is its key `tune`. There is a model for each alignment; the
+    options of blocks are in metassay/tuning/options.py.
+    """
+
+    name: str  # that of the folder
+    tune: Literal["bartscore", "ctc", "distill"]
+    benchmark: str = Field(alias="from")  # the benchmark's name
+    alignments: Annotated[list[str], Field(min_length=1)]  # those of the benchmark
+    base: Block
+    training: Block
+
+
+class BartscoreTuning(Tuning):
+    """Models that write statements after their passages."""
+
+    tune: Literal["bartscore"]
+
+
+class CtcTuning(Tuning):
+    """Models that tell fake words, which are put into statements once for all alignments."""
+
+    tune: Literal["ctc"]
+    corruption: Block
+
+
+class Distillation(Tuning):
+    """Models that give statements the value that several metrics agree on."""
+
+    tune: Literal["distill"]
+    teachers: Block
+
+
+_TUNINGS: Mapping[str, type[Tuning]] = {
+    "bartscore": BartscoreTuning,
+    "ctc": CtcTuning,
+    "distill": Distillation,
+}
+Evaluation = Benchmark | JudgeTest | SegmentTest  # what has a dataset
+Folder = Evaluation | Tuning  # what a folder of benchmarks/ may be
 
 
 class MaxCost(Options):
@@ -177,12 +218,28 @@ class Params(Shared):
     benchmarks: dict[str, Benchmark]
     judge_tests: dict[str, JudgeTest]
     segment_tests: dict[str, SegmentTest]
+    tunings: dict[str, Tuning]
+
+    @property
+    def evaluations(self) -> dict[str, Evaluation]:
+        """All that have a dataset, by name."""
+        found: dict[str, Evaluation] = {
+            **self.benchmarks,
+            **self.judge_tests,
+            **self.segment_tests,
+        }
+        return dict(sorted(found.items()))
 
     @property
     def every(self) -> dict[str, Folder]:
         """All that can be run, by name."""
-        found: dict[str, Folder] = {**self.benchmarks, **self.judge_tests, **self.segment_tests}
+        found: dict[str, Folder] = {**self.evaluations, **self.tunings}
         return dict(sorted(found.items()))
+
+    def data_of(self, name: str) -> Evaluation:
+        """The folder with the dataset behind a name: of a tuning the benchmark that it reads."""
+        tuning = self.tunings.get(name)
+        return self.benchmarks[tuning.benchmark] if tuning else self.evaluations[name]
 
 
 def load(root: Path = Path()) -> Params:
@@ -204,6 +261,10 @@ def load(root: Path = Path()) -> Params:
             continue
         lines = [*_inside(one, name), *(_dangling(one, shared) if shared else ())]
         problems += [f"{where} > {line}" for line in lines]
+    tunings = {name: one for name, one in found.items() if isinstance(one, Tuning)}
+    for name, tuning in tunings.items():
+        lines = [*_learns_from(tuning, found.get(tuning.benchmark))]
+        problems += [f"{BENCHMARKS / name / PARAMS} > {line}" for line in lines]
     problems += [f"{PARAMS} > {line}" for line in (_bad_names(shared) if shared else ())]
     if problems or shared is None:
         raise BadInput(problems)
@@ -212,6 +273,7 @@ def load(root: Path = Path()) -> Params:
         benchmarks={name: one for name, one in found.items() if isinstance(one, Benchmark)},
         judge_tests={name: one for name, one in found.items() if isinstance(one, JudgeTest)},
         segment_tests={name: one for name, one in found.items() if isinstance(one, SegmentTest)},
+        tunings=tunings,
     )
 
 
@@ -222,6 +284,8 @@ def parsed(content: object, *, where: str) -> Folder:
 
 def sort_of(content: object) -> type[Folder]:
     """Which sort of folder has this in its params.yaml."""
+    if isinstance(content, dict) and "tune" in content:
+        return _TUNINGS.get(str(content["tune"]), Tuning)
     if not isinstance(content, dict) or "test" not in content:
         return Benchmark
     return SegmentTest if content["test"] == SEGMENTATION else JudgeTest
@@ -235,6 +299,8 @@ def _inside(one: Folder, folder: str) -> Iterator[str]:
         named = getattr(one, key, ())
         twice = sorted(name for name, n in Counter(named).items() if n > 1)
         yield from (f"{key}: {name!r} is named twice; name it once" for name in twice)
+    if isinstance(one, Tuning):
+        return
     mine = one.segmentations if isinstance(one, SegmentTest) else one.judges
     for name in sorted(set(one.seen) - set(mine)):
         yield f"seen: {name!r} is not among what it tries: {mine}; remove it, or correct its name"
@@ -262,6 +328,18 @@ def _inside_benchmark(benchmark: Benchmark) -> Iterator[str]:
     for name in benchmark.questions:
         if name.startswith("rubric-"):
             yield f"questions: {name!r} begins with 'rubric-', as files of rubrics do; rename it"
+
+
+def _learns_from(tuning: Tuning, source: Folder | None) -> Iterator[str]:
+    if not isinstance(source, Benchmark):
+        yield f"from: {tuning.benchmark!r} is no benchmark; name one, which evaluates texts"
+        return
+    for name in tuning.alignments:
+        if name not in source.alignments:
+            yield (
+                f"alignments: {name!r} is none of {tuning.benchmark!r}, which has"
+                f" {', '.join(source.alignments)}; choose from these, or add it there"
+            )
 
 
 def bad_criteria(names: Iterable[str]) -> Iterator[str]:

@@ -13,7 +13,15 @@ from typing import Any
 import yaml
 
 from metassay.core.options import BENCHMARKS, PARAMS
-from metassay.core.params import Benchmark, Folder, JudgeTest, SegmentTest
+from metassay.core.params import (
+    BartscoreTuning,
+    Benchmark,
+    CtcTuning,
+    Distillation,
+    Folder,
+    JudgeTest,
+    SegmentTest,
+)
 from metassay.core.strict_yaml import LOADER
 
 TABLES, REGISTRY, CODE, DAG = "data/tables", "data/registry.yaml", "code.yaml", "dvc.yaml"
@@ -115,6 +123,9 @@ SORTS: Mapping[type[Folder], tuple[Stages, str, tuple[str, ...]]] = {
     Benchmark: (_TABLE["evaluation"], "The evaluation of one benchmark", ("leaderboard", "forest")),
     JudgeTest: (_TABLE["judge_test"], "A test of judges", ("reliability",)),
     SegmentTest: (_TABLE["segment_test"], "A test of segmentations", ("confusions",)),
+    BartscoreTuning: (_TABLE["bartscore_tuning"], "Tuning of BARTScore", ()),
+    CtcTuning: (_TABLE["ctc_tuning"], "Tuning of CTC", ()),
+    Distillation: (_TABLE["distillation"], "A distillation", ()),
 }
 
 
@@ -230,7 +241,8 @@ def dag(sort: type[Folder]) -> str:
     stages, what, plots = SORTS[sort]
     shown = [f"../../reports/${{name}}/figures/{plot}.svg" for plot in plots]
     blocks = {stage.name: dvc_entry(stage, stages) for stage in stages}
-    return _HEAD.format(what=what) + _text({"stages": blocks, "plots": shown})
+    whole = {"stages": blocks, "plots": shown}
+    return _HEAD.format(what=what) + _text({key: value for key, value in whole.items() if value})
 
 
 def root_dag(more: Iterable[Stage] = ()) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from metassay.core.errors import raise_problems
 from metassay.core.kinds import Chosen
-from metassay.core.params import Folder, Shared
+from metassay.core.params import Evaluation, Shared
 from metassay.datasets.labels import label_problems
 from metassay.datasets.registry import RAW, load_registry
 from metassay.llm.endpoints import PUBLIC, parse_models
@@ -23,7 +23,7 @@ _PROBE = "the question of `metassay probe`"  # in the place of a dataset's name
 
 def open_session(
     shared: Shared,
-    benchmark: Folder,
+    benchmark: Evaluation,
     chosen: Chosen,
     repeated: Iterable[str],
     *,
@@ -53,7 +53,7 @@ def open_session(
     )
 
 
-def dry_session(shared: Shared, benchmark: Folder) -> Session:
+def dry_session(shared: Shared, benchmark: Evaluation) -> Session:
     """A session that answers from the ledger alone, for `metassay cost`."""
     access = {name: dataset.access for name, dataset in load_registry().items()}
     models = parse_models(shared.endpoints, shared.models)

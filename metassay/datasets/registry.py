@@ -17,7 +17,7 @@ from metassay.core import strict_yaml
 from metassay.core.errors import BadInput, raise_problems
 from metassay.core.naming import name_problems
 from metassay.core.options import BENCHMARKS, PARAMS, Options, parse
-from metassay.core.params import parsed
+from metassay.core.params import Tuning, parsed
 
 REGISTRY = Path("data/registry.yaml")
 RAW = Path("data/raw")  # a folder per dataset that is fetched, and per dataset of examples
@@ -114,12 +114,15 @@ def closed(word: str, datasets: Mapping[str, Dataset]) -> bool:
     """Whether what is made of a benchmark, or of a dataset, is its owner's alone.
 
     It is where it may repeat text of a dataset that is not public: its own, or one whose examples
-    or claims it reads. What is neither a benchmark nor a dataset is for all.
+    or claims it reads; a tuning may where its benchmark may. What is neither a folder of
+    benchmarks/ nor a dataset is for all.
     """
     file = BENCHMARKS / word / PARAMS.name
     if not file.is_file():
         return word in datasets and datasets[word].access != "public"
     one = parsed(strict_yaml.load(file), where=str(file))
+    if isinstance(one, Tuning):
+        return closed(one.benchmark, datasets)
     if one.dataset not in datasets or datasets[one.dataset].access != "public":
         return True
     read = [getattr(one, key, {}).values() for key in ("few_shot", "released_claims")]

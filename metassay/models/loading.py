@@ -4,6 +4,7 @@ import functools
 import hashlib
 import importlib
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -65,20 +66,22 @@ class Identity(NamedTuple):
     content: str
 
 
-def load(kind: str, options: NetworkOptions) -> Network:
+def load(kind: str, options: NetworkOptions, head: Mapping[str, Any] | None = None) -> Network:
     """Load a model by one of transformers' Auto classes.
 
-    Raises BadInput if that cannot be done, if a revision is missing or may move, if the model
-    brings code of its own, which is never run, or if its files lack weights, which would otherwise
-    be drawn at random.
+    `head`: settings of a head that is yet to be trained, such as num_labels; what the files lack of
+    its weights, or have in another size, torch's generator draws. Raises BadInput if
+    that cannot be done, if a revision is missing or may move, if the model brings code of its own,
+    which is never run, or if its files lack other weights, which would be drawn at random too.
     """
     torch, transformers = extra.module("torch"), extra.module("transformers")
     revision, place = _revision(options), _folder(options) or options.model
     given = {**revision, _ITS_OWN_CODE: False}  # without it transformers asks who sits there
+    drawn = {} if head is None else {**head, "ignore_mismatched_sizes": True}
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, **given)
         weights, info = getattr(transformers, kind).from_pretrained(
-            place, dtype=getattr(torch, options.dtype), output_loading_info=True, **given
+            place, dtype=getattr(torch, options.dtype), output_loading_info=True, **given, **drawn
         )
     except (OSError, ValueError) as error:
         remedy = "correct the model or what it is used as"
@@ -95,8 +98,13 @@ def load(kind: str, options: NetworkOptions) -> Network:
         raise BadInput(
             f"model {options.model!r} cannot be loaded by {kind} ({type(error).__name__}); {remedy}"
         ) from error
-    bare = kind == "AutoModel"
-    missing = sorted(name for name in info["missing_keys"] if not (bare and _HEAD in name))
+    bare = kind == "AutoModel" or head is not None
+    inside = f"{weights.base_model_prefix}." if head is not None else ""
+    missing = sorted(
+        name
+        for name in info["missing_keys"]
+        if name.startswith(inside) and not (bare and _HEAD in name)
+    )
     if missing:
         raise BadInput(
             f"model {options.model!r} lacks {len(missing)} of the weights of {kind}, the first is"

@@ -191,7 +191,7 @@ def refusals(
 
     By what systems are shown as params.yaml is now, which is what a run would make them write.
     """
-    own = params.every[benchmark]
+    own = params.evaluations[benchmark]
     shown = {
         f"generate-{name}": all_datasets([choose(SYSTEMS, params.systems[name], where=name)])
         for name in (own.writers if isinstance(own, Benchmark) else ())

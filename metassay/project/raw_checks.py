@@ -8,7 +8,7 @@ import pandas as pd
 from metassay.core.errors import BadInput, collect_problems, raise_problems
 from metassay.core.kinds import is_path
 from metassay.core.options import BENCHMARKS, PARAMS
-from metassay.core.params import SEGMENTATION, Benchmark, Folder, JudgeTest, SegmentTest
+from metassay.core.params import SEGMENTATION, Benchmark, Evaluation, JudgeTest, SegmentTest
 from metassay.datasets.ingest import ingest
 from metassay.datasets.readers import EVERY_READER, ITEM_READERS, SENTENCE_READERS
 from metassay.datasets.registry import Dataset
@@ -20,7 +20,9 @@ from metassay.scoring.catalogue import check_given
 from metassay.tables.names import FULL
 
 
-def raw_problems(benchmarks: Mapping[str, Folder], registry: Mapping[str, Dataset]) -> list[str]:
+def raw_problems(
+    benchmarks: Mapping[str, Evaluation], registry: Mapping[str, Dataset]
+) -> list[str]:
     """One line for each problem of the raw files that are there, led by who reads them.
 
     Nothing is said of a benchmark that `not_fetched` names, nor of one whose dataset or reader is
@@ -37,7 +39,7 @@ def raw_problems(benchmarks: Mapping[str, Folder], registry: Mapping[str, Datase
     return [f"{', '.join(names)}: {problem}" for problem, names in found.items()]
 
 
-def not_fetched(benchmarks: Mapping[str, Folder], registry: Mapping[str, Dataset]) -> list[str]:
+def not_fetched(benchmarks: Mapping[str, Evaluation], registry: Mapping[str, Dataset]) -> list[str]:
     """One line for each benchmark whose raw files are not all there, so that nobody checked them.
 
     That is no problem: a run fetches them. A folder that no dataset fetches is left to the params.
@@ -50,7 +52,7 @@ def not_fetched(benchmarks: Mapping[str, Folder], registry: Mapping[str, Dataset
     ]
 
 
-def unfit(one: Folder, reader: str) -> str | None:
+def unfit(one: Evaluation, reader: str) -> str | None:
     """What is wrong with a dataset's reader for a folder of this sort; None if it suits."""
     if isinstance(one, JudgeTest):
         return reader_problem(one.test, reader) if one.test in TESTS else None
@@ -62,7 +64,7 @@ def unfit(one: Folder, reader: str) -> str | None:
     return None
 
 
-def _read(name: str, one: Folder, reader: str) -> None:
+def _read(name: str, one: Evaluation, reader: str) -> None:
     if isinstance(one, JudgeTest):
         test = chosen_test(one.test, one.options, where=f"{BENCHMARKS / name / PARAMS}")
         ingest_items(test, reader, Path(one.raw), dataset=one.dataset, judges=one.judges)
@@ -88,8 +90,8 @@ def _read_studies(one: Benchmark, sources: pd.DataFrame, texts: pd.DataFrame) ->
 
 
 def _readable(
-    benchmarks: Mapping[str, Folder], registry: Mapping[str, Dataset]
-) -> Iterator[tuple[str, Folder, Dataset]]:
+    benchmarks: Mapping[str, Evaluation], registry: Mapping[str, Dataset]
+) -> Iterator[tuple[str, Evaluation, Dataset]]:
     for name, benchmark in benchmarks.items():
         dataset = registry.get(benchmark.dataset)
         reader = None if dataset is None else dataset.reader
@@ -97,7 +99,7 @@ def _readable(
             yield name, benchmark, dataset
 
 
-def _absent(benchmark: Folder, dataset: Dataset) -> int:
+def _absent(benchmark: Evaluation, dataset: Dataset) -> int:
     """How many raw files are not there; 1 where the folder of a dataset without files is not."""
     folder = Path(benchmark.raw)
     if not dataset.files:

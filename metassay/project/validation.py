@@ -4,12 +4,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from metassay.core import strict_yaml
 from metassay.core.errors import BadInput, collect_problems
 from metassay.core.kinds import Chosen, choose, is_path
 from metassay.core.options import BENCHMARKS, PARAMS, Block, Options, parse
-from metassay.core.params import Benchmark, Folder, Params, load
+from metassay.core.params import Benchmark, Evaluation, Params, load
 from metassay.core.stages import DAG, dag_problem, stages_of
 from metassay.datasets.files import given_metrics
 from metassay.datasets.readers import reader_problems
@@ -37,6 +38,7 @@ from metassay.scoring.rubrics.record import Rubric
 from metassay.tables.names import base_metric
 from metassay.tables.parquet import read
 from metassay.tracking.options import ComparisonOptions, SentinelOptions
+from metassay.tuning.options import BLOCKS as TUNING_BLOCKS
 from metassay.versions.code_yaml import BLOCKS, DATASETS
 
 # Blocks of params.yaml whose entries name a kind, and the index of their kinds.
@@ -63,7 +65,7 @@ def configuration_problems() -> list[str]:
         if sound:
             problems += [
                 f"{_at(name)} > {problem}"
-                for name, one in params.every.items()
+                for name, one in params.evaluations.items()
                 for problem in _dataset(name, one, registry)
             ]
     return [*(_of_params(params) if sound else ()), *problems]
@@ -88,6 +90,7 @@ def _of_params(params: Params) -> list[str]:
         *_metrics(named),
         *_benchmarks(params, named, answerable),
         *_tests(params),
+        *_tunings(params),
         *_rubrics(params, named, answerable),
         *_dags(params),
     ]
@@ -265,6 +268,23 @@ def _tests(params: Params) -> list[str]:
     return problems
 
 
+def _tunings(params: Params) -> list[str]:
+    problems: list[str] = []
+    for name, tuning in params.tunings.items():
+        options: dict[str, Any] = {}
+        for key, model in TUNING_BLOCKS[tuning.tune].items():
+            with _collected(problems):
+                options[key] = parse(model, getattr(tuning, key), where=f"{_at(name)} > {key}")
+        rule = getattr(options.get("teachers"), "human", None)
+        criterion = rule and params.benchmarks[tuning.benchmark].criteria.get(rule.criterion)
+        if rule and (criterion is None or criterion.better != rule.better):
+            problems.append(
+                f"{_at(name)} > teachers > human: {tuning.benchmark!r} has no criterion"
+                f" {rule.criterion!r} of which the {rule.better} is better; correct one of the two"
+            )
+    return problems
+
+
 def _dags(params: Params) -> Iterator[str]:
     """Stages of which a dvc.yaml says something else than the table of stages."""
     for name, folder in params.every.items():
@@ -274,7 +294,7 @@ def _dags(params: Params) -> Iterator[str]:
                 yield problem
 
 
-def _dataset(name: str, benchmark: Folder, registry: Mapping[str, Dataset]) -> Iterator[str]:
+def _dataset(name: str, benchmark: Evaluation, registry: Mapping[str, Dataset]) -> Iterator[str]:
     dataset = registry.get(benchmark.dataset)
     if dataset is None:
         known = ", ".join(registry)

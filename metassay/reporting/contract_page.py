@@ -12,6 +12,7 @@ import pyarrow as pa
 from metassay.meta_evaluation.evaluate import MADE
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.corruptions import CORRUPTIONS
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.evidence import EVIDENCE
@@ -46,7 +47,7 @@ TABLES: dict[str, Table] = {
         *(table for table in MADE.values() if table is not EVIDENCE),
         *(GOLD, GIVEN_VERDICTS, VERDICTS, SENTENCES, SEGMENTED, SEGMENT_SCORES, CONFUSIONS),
         *(EVIDENCE, CERTIFICATES, CHANGES, CHANGED_DOCUMENTS, HISTORY, HISTORY_MEANS),
-        *(ANCHORS, DRIFT),
+        *(ANCHORS, DRIFT, CORRUPTIONS),
     )
 }
 

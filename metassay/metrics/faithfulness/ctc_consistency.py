@@ -55,8 +55,8 @@ def score(cases: Sequence[Case], options: CtcOptions, checkpoint: NetworkOptions
         return _load(checkpoint, options.pieces, most).scores
 
     def scores(cases: Sequence[Case]) -> list[list[Scored]]:
-        texts = [[_normal(text) for text in case.statements] for case in cases]
-        contexts = [_normal(" ".join(case.passages)) for case in cases]
+        texts = [[normal(text) for text in case.statements] for case in cases]
+        contexts = [normal(" ".join(case.passages)) for case in cases]
         asked = [(" ".join(its), context) for its, context in zip(texts, contexts, strict=True)]
         found = rows.computed(task, asked, load, options.batch_tokens)
         every = zip(texts, found, strict=True)
@@ -65,7 +65,8 @@ def score(cases: Sequence[Case], options: CtcOptions, checkpoint: NetworkOptions
     return {NAME: by_text(cases, scores, Scored(None))}
 
 
-def _normal(text: str) -> str:
+def normal(text: str) -> str:
+    """A text in lower case, with straight quotes and single blanks."""
     return " ".join(text.translate(_STRAIGHT).lower().split())
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 from metassay.core.errors import BadInput, collect_problems
 from metassay.core.kinds import Chosen, choose
 from metassay.core.options import PARAMS
-from metassay.core.params import Benchmark, Folder, JudgeTest, Params, load
+from metassay.core.params import Benchmark, Evaluation, JudgeTest, Params, load
 from metassay.core.stages import files_in
 from metassay.datasets.clearance import open_session
 from metassay.judges import JUDGES
@@ -69,7 +69,7 @@ class Desk(NamedTuple):
 
 @contextmanager
 def desk(
-    params: Params, benchmark: Folder, name: str, texts: pd.DataFrame, account: str
+    params: Params, benchmark: Evaluation, name: str, texts: pd.DataFrame, account: str
 ) -> Iterator[Desk]:
     """Make the judge `name`, for these rows of `pairs`; nothing is sent yet.
 
@@ -101,16 +101,16 @@ def _chosen_judge(params: Params, name: str) -> Chosen:
     return chosen
 
 
-def folder_of(params: Params, name: str) -> Folder:
+def folder_of(params: Params, name: str) -> Evaluation:
     """The benchmark or test of judges of that name; BadInput for others."""
-    known: dict[str, Folder] = {**params.benchmarks, **params.judge_tests}
+    known: dict[str, Evaluation] = {**params.benchmarks, **params.judge_tests}
     if name not in known:
         there = ", ".join(sorted(known))
         raise BadInput(f"benchmarks/: none with judges is called {name!r}; there are: {there}")
     return known[name]
 
 
-def judges_asked(params: Params, folder: Folder, judge: str | None) -> list[str]:
+def judges_asked(params: Params, folder: Evaluation, judge: str | None) -> list[str]:
     """The judge that is named, or all of the benchmark's that ask a model; BadInput if none."""
     assert isinstance(folder, Benchmark | JudgeTest)
     where = f"benchmarks/{folder.name}/params.yaml > judges:"
@@ -333,7 +333,7 @@ def check(
 
 
 def _one(
-    params: Params, folder: Folder, name: str, anchors: pd.DataFrame, now: datetime.datetime
+    params: Params, folder: Evaluation, name: str, anchors: pd.DataFrame, now: datetime.datetime
 ) -> DriftResult:
     options, number = sentinel_options(params), len(anchored(anchors))
     anchor_set, recipe = (str(anchors[column].iloc[0]) for column in ("anchor_set", "recipe"))

@@ -1,0 +1,1 @@
+"""Training of checkpoints for faithfulness metrics, on statements and their aligned passages."""

@@ -1,0 +1,232 @@
+"""Fake words for the training of CTC: spans of a sentence are masked, and a model fills them.
+
+Deng et al. 2021 (tanyuqian/ctc-gen-eval), where spans are constituents of a parse. A shallow tree
+takes their place: clauses end at punctuation, chunks at stop words. What becomes of a sentence
+depends on its words, its key and the seed alone: it is the same among whichever others it stands,
+and whatever it is read against.
+"""
+
+import functools
+import math
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from rich.console import Console
+from rich.progress import Progress
+
+from metassay.core.errors import BadInput
+from metassay.models import extra
+from metassay.models.batches import padded
+from metassay.models.loading import Network, load
+from metassay.models.outputs import outputs, text_hash
+from metassay.models.rows import recipe_of, task_of
+from metassay.models.store import STORE
+from metassay.scoring.aggregation.statements import PLACE
+from metassay.tables.corruptions import CORRUPTIONS
+from metassay.tables.names import REFERENCE
+from metassay.text.tokens import STOPWORDS
+from metassay.tuning.options import CorruptionOptions
+
+METHOD = 1  # part of the store's keys; whoever changes how spans are masked or filled raises it
+TRIES, MOST_WORDS = 5, 128
+MOST_NEW = 30  # tokens that a filled sentence may have beyond the masked one
+_PUNCTUATION = ".,;:!?)]"  # at the end of a word: it ends a clause, and is not masked
+_IDS = ("bos_token_id", "eos_token_id", "decoder_start_token_id", "forced_bos_token_id")
+
+Span = tuple[int, int]  # words from the first to before the second
+Masked = tuple[tuple[str, ...], str]  # what stands around the masks, and the seed of what fills
+Fill = Callable[[Sequence[Masked]], Sequence[str]]
+
+
+def masks(words: Sequence[str], rng: np.random.Generator) -> list[Span]:
+    """The spans of a sentence to mask, in order; none if this try is no use.
+
+    A span of n of N words is masked with probability n / N / (height + 1), and else what it
+    consists of is looked at: clauses (height 2), their chunks (1), their words (0). Stop words
+    alone are never masked. Of no use is a try that masks nothing or all, or two spans in a row.
+    """
+    chosen: list[Span] = []
+
+    def masked(span: Span, height: int) -> bool:
+        share = (span[1] - span[0]) / len(words) / (height + 1)
+        if rng.random() >= share or all(map(_is_stop, words[slice(*span)])):
+            return False
+        chosen.append(span)
+        return True
+
+    ends = [at for at, word in enumerate(words, 1) if word[-1] in _PUNCTUATION or at == len(words)]
+    for clause in pairwise([0, *ends]):
+        for chunk in () if masked(clause, 2) else _chunks(words, clause):
+            if not masked(chunk, 1):
+                for at in range(*chunk):
+                    masked((at, at + 1), 0)
+    in_a_row = any(before[1] == after[0] for before, after in pairwise(chosen))
+    every = sum(end - start for start, end in chosen) == len(words)
+    return [] if in_a_row or every else chosen
+
+
+def _chunks(words: Sequence[str], clause: Span) -> Iterator[Span]:
+    for stop, run in groupby(range(*clause), lambda at: _is_stop(words[at])):
+        places = list(run)
+        if not stop:
+            yield places[0], places[-1] + 1
+
+
+def _is_stop(word: str) -> bool:
+    bare = word.lower().strip(f"{_PUNCTUATION}([\"'")
+    return not bare or bare in STOPWORDS
+
+
+def around(words: Sequence[str], spans: Sequence[Span]) -> tuple[str, ...]:
+    """What stands around the masks, one text more than masks; a span's last punctuation does."""
+    text, texts, start = " ".join(words), [], 0
+    for span in spans:
+        end = len(" ".join(words[: span[1]]))
+        texts.append(text[start : end - len(" ".join(words[slice(*span)]))])
+        start = end - len(words[span[1] - 1]) + len(words[span[1] - 1].rstrip(_PUNCTUATION))
+    return (*texts, text[start:])
+
+
+def marked(words: Sequence[str], spans: Sequence[Span], text: str) -> tuple[list[str], list[int]]:
+    """The words of a filled sentence, and of each 1 if it is fake; none if the filling is no use.
+
+    It is of no use unless all that was not masked stands there as before, with something in the
+    place of each mask. A span is fake if it is another one in lower case, without blanks around.
+    """
+    pattern = "(.+?)".join(map(re.escape, around(words, spans)))
+    filled = re.fullmatch(pattern, " ".join(text.split()))
+    if filled is None or not all(new.strip() for new in filled.groups()):
+        return [], []
+    fake = []
+    for group, (new, span) in enumerate(zip(filled.groups(), spans, strict=True), start=1):
+        before = " ".join(words[slice(*span)]).rstrip(_PUNCTUATION)
+        if new.lower().strip() != before.lower():
+            fake.append(filled.span(group))
+    there = list(re.finditer(r"\S+", filled[0]))
+    overlaps = [any(a < word.end() and word.start() < b for a, b in fake) for word in there]
+    return [word[0] for word in there], [*map(int, overlaps)]
+
+
+def corrupt(
+    units: pd.DataFrame, options: CorruptionOptions, fill: Fill
+) -> tuple[pd.DataFrame, list[str]]:
+    """Corrupt statements of the reference; returns table `corruptions`, and notes.
+
+    Each is tried up to TRIES times; those of more than MOST_WORDS words, and those of which nothing
+    came, are left out and counted. If there are more than `items`, the seed chooses. Raises
+    BadInput if nothing is left.
+    """
+    known = (units["kind"] == "statement") & (units["status"] == "ok")
+    rows = units.loc[known & (units["author"] == REFERENCE), [*PLACE, "text"]]
+    words = {tuple(place): text.split() for *place, text in rows.itertuples(index=False)}
+    seeds = {place: "|".join(map(str, (options.seed, *place))) for place in words}
+    short = [place for place, its in words.items() if 0 < len(its) <= MOST_WORDS]
+    waiting = sorted(short, key=lambda place: text_hash(seeds[place]))[: options.items]
+    results = dict[Any, tuple[list[str], list[int]]]()
+    for attempt in range(TRIES):
+        tries = {place: f"{seeds[place]}|{attempt}" for place in waiting}
+        spans = {place: masks(words[place], _generator(seed)) for place, seed in tries.items()}
+        tries = {place: seed for place, seed in tries.items() if spans[place]}
+        texts = fill([(around(words[at], spans[at]), seed) for at, seed in tries.items()])
+        for place, text in zip(tries, texts, strict=True):
+            result = marked(words[place], spans[place], text)
+            results |= {place: result} if result[0] else {}
+        waiting = [place for place in waiting if place not in results]
+    if not results:
+        raise BadInput(
+            f"of {len(words)} statements of the reference none could be corrupted; take a"
+            " corruption > model that fills its mask token and leaves the rest as it is"
+        )
+    recipe = f"ctc|{recipe_of(options, options, 'seed', 'items', 'top_p')}|method:{METHOD}"
+    table = [(*place, *result, recipe) for place, result in results.items()]
+    note = (
+        f"{len(results):,} statements of the reference are corrupted; of {len(waiting):,} others"
+        f" nothing came in {TRIES} tries, and {len(words) - len(short):,} have more than"
+        f" {MOST_WORDS} words"
+    )
+    return pd.DataFrame(table, columns=list(CORRUPTIONS.columns)), [note]
+
+
+def _generator(seed: str) -> np.random.Generator:
+    return np.random.default_rng(int(text_hash(seed), 16))
+
+
+def filler(options: CorruptionOptions, *, store: Path = STORE) -> Fill:
+    """Fill masks by a seq2seq model with a mask token; what is in `store` is not computed again.
+
+    Each sentence draws by a generator of its own. A text that does not end is "". Raises BadInput
+    as `loading.load` does, and without a mask token.
+    """
+    task = task_of("ctc: fill", options, METHOD, top_p=options.top_p)
+    loaded = functools.cache(lambda: _load(options))
+
+    def fill(sentences: Sequence[Masked]) -> list[str]:
+        bar = Progress(console=Console(stderr=True), disable=not sys.stderr.isatty())
+        filling = bar.add_task("fill masks", total=len(sentences))
+
+        def compute(missing: Sequence[int]) -> Iterator[Mapping[int, str]]:
+            tokenizer = loaded().tokenizer
+            texts = [tokenizer.mask_token.join(sentences[place][0]) for place in missing]
+            rows = [tokenizer(text)["input_ids"] for text in texts]
+            order = sorted(range(len(rows)), key=lambda at: len(rows[at]))
+            for start in range(0, len(order), options.batch):
+                batch = order[start : start + options.batch]
+                seeds = [sentences[missing[at]][1] for at in batch]
+                written = _filled(loaded(), [rows[at] for at in batch], seeds, options)
+                yield {missing[at]: text for at, text in zip(batch, written, strict=True)}
+                bar.advance(filling, len(batch))
+
+        keys = [("\0".join(texts), seed) for texts, seed in sentences]
+        with bar:
+            return outputs(task, keys, compute, store=store)
+
+    return fill
+
+
+def _load(options: CorruptionOptions) -> Network:
+    tokenizer, weights = network = load("AutoModelForSeq2SeqLM", options)
+    if tokenizer.mask_token is None:
+        raise BadInput(f"model {options.model!r} has no mask token; take one such as BART")
+    config = extra.module("transformers").GenerationConfig  # without beams, or what bars repeats
+    ids = {name: getattr(weights.generation_config, name) for name in _IDS}
+    weights.generation_config = config(pad_token_id=tokenizer.pad_token_id, **ids)
+    return network
+
+
+def _filled(
+    network: Network, rows: Sequence[list[int]], seeds: Sequence[str], options: CorruptionOptions
+) -> Iterator[str]:
+    torch, most = extra.module("torch"), [len(row) + MOST_NEW for row in rows]
+    inputs, seen = padded(rows, network.tokenizer.pad_token_id)
+    draws = [*map(_generator, seeds)]
+    with torch.inference_mode():
+        written = network.weights.generate(
+            input_ids=torch.tensor(inputs, device=options.device),
+            attention_mask=torch.tensor(seen, device=options.device),
+            logits_processor=[lambda _, scores: drawn(scores, draws, options.top_p)],
+            max_new_tokens=max(most),
+        )
+    end = network.tokenizer.eos_token_id
+    for tokens, limit in zip(written[:, 1:].tolist(), most, strict=True):
+        length = tokens.index(end) if end in tokens else limit
+        text = network.tokenizer.decode(tokens[:length], skip_special_tokens=True)
+        yield text if length < limit else ""
+
+
+def drawn(scores: Any, draws: Sequence[np.random.Generator], top_p: float) -> Any:
+    """Scores, rows x tokens, that leave one token of each row, by a draw of the row's own.
+
+    It is one of the likeliest that together have probability `top_p`, as probable as there.
+    """
+    shares, order = scores.double().softmax(-1).sort(descending=True, stable=True)
+    below = shares.cumsum(-1)
+    points = shares.new_tensor([draw.random() for draw in draws])
+    points *= (shares * (below - shares < top_p)).sum(-1)
+    at = (below > points[:, None]).int().argmax(-1, keepdim=True)
+    return scores.new_full(scores.shape, -math.inf).scatter(1, order.gather(1, at), 0)

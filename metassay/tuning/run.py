@@ -1,0 +1,140 @@
+"""From tables to a model's folder: the rows of each sort of training, its card and its log."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from metassay.core.errors import BadInput
+from metassay.models import extra
+from metassay.models.loading import identify
+from metassay.scoring.aggregation.statements import PLACE
+from metassay.tables.names import REFERENCE
+from metassay.tuning.examples import held_out
+from metassay.tuning.options import Base, TeacherOptions, TrainingOptions
+from metassay.tuning.tasks import Marked, Valued, Written
+from metassay.tuning.teachers import by_metric, candidates, targets
+from metassay.tuning.training import PACKAGES, Task, train, write
+
+WORK = Path(".work/tuning")
+READ_BY = {"bartscore": "bartscore", "ctc": "ctc_consistency", "distill": "regressor"}
+
+
+class Order(NamedTuple):
+    """A model to be trained: its name, and the names of the benchmark and alignment it reads."""
+
+    name: str
+    source: str
+    alignment: str
+    base: Base
+    training: TrainingOptions
+
+
+class Rows(NamedTuple):
+    """What is learnt of each document, which documents are held out, and facts for the log."""
+
+    rows: Sequence[tuple[str, Any]]
+    dev: Sequence[str]
+    facts: Mapping[str, Any] = {}
+
+
+def to_write(examples: pd.DataFrame, options: TrainingOptions) -> Rows:
+    """Statements of the reference, each to be written after its passages."""
+    rows = examples[examples["author"] == REFERENCE]
+    texts = map(Written, rows["context"], rows["text"])
+    return Rows([*zip(rows["doc_id"], texts, strict=True)], _dev(rows, options))
+
+
+def to_mark(examples: pd.DataFrame, corruptions: pd.DataFrame, options: TrainingOptions) -> Rows:
+    """Corrupted statements (table `corruptions`), whose fake words are to be told from others."""
+    rows = examples.merge(corruptions, on=PLACE)
+    texts = map(Marked, rows["context"], rows["words"], rows["fake"])
+    return Rows([*zip(rows["doc_id"], texts, strict=True)], _dev(rows, options))
+
+
+def to_value(
+    examples: pd.DataFrame,
+    scores: pd.DataFrame,
+    ratings: pd.DataFrame,
+    teachers: TeacherOptions,
+    options: TrainingOptions,
+) -> Rows:
+    """Statements of systems, each with the value that its teachers agree on.
+
+    `scores` is the table `statement_scores`. What the reference says takes no part, since metrics
+    are for what systems say; statements for which a teacher has no value are left out.
+    """
+    scores = scores[scores["author"] != REFERENCE]
+    dev = _dev(examples.merge(scores[PLACE].drop_duplicates()), options)
+    every = candidates(scores[~scores["doc_id"].isin(dev)], ratings, teachers)
+    names = [one.name for one in every if one.teaches]
+    values = by_metric(scores)
+    training = ~values.index.get_level_values("doc_id").isin(dev)
+    target = targets(values, training, names).rename("target").dropna().reset_index()
+    rows = examples.merge(target, on=PLACE)
+    texts = map(Valued, rows["context"], rows["text"], rows["target"])
+    facts = {"teachers": names, "candidates": [one._asdict() for one in every]}
+    return Rows([*zip(rows["doc_id"], texts, strict=True)], dev, facts)
+
+
+def _dev(rows: pd.DataFrame, options: TrainingOptions) -> list[str]:
+    return held_out(rows["doc_id"], options.dev_share, options.seed)
+
+
+def tune(task: Task, order: Order, rows: Rows, out: Path, *, work: Path = WORK) -> list[str]:
+    """Train a model and put it into the folder `out` with its card and its log; returns notes.
+
+    A run that was killed goes on from its last checkpoint in `work`. Raises BadInput if there is
+    nothing to train on or nothing to choose by, and what `train` raises.
+    """
+    dev = set(rows.dev)
+    parts = [[row for doc, row in rows.rows if (doc in dev) == held] for held in (False, True)]
+    if not all(parts):
+        raise BadInput(
+            f"{order.name}: {len(parts[0])} statements to train on and {len(parts[1])} to choose"
+            " by; add documents, or change training > dev_share or seed"
+        )
+    trained = train(task, (parts[0], parts[1]), order.base, order.training, work / order.name)
+    documents = len({doc for doc, _ in rows.rows} - dev), len(dev)
+    facts: dict[str, Any] = {
+        "tune": task.name,
+        "benchmark": order.source,
+        "alignment": order.alignment,
+        "base": identify(order.base).name,
+        "documents": {"training": documents[0], "held_out": documents[1]},
+        "statements": dict(zip(("training", "held_out"), map(len, parts), strict=True)),
+        "checkpoint": {"step": trained.step, task.best: trained.value},
+        "settings": {"dtype": order.base.dtype, **order.training.model_dump()},
+        "packages": {name: extra.version(name) for name in PACKAGES},
+        **rows.facts,
+    }
+    write(trained, _card(order.name, facts), {**facts, "held_out": list(rows.dev)}, out)
+    shutil.rmtree(work / order.name)  # checkpoints take several times the room of a model
+    return [
+        f"{order.name}: {len(parts[0]):,} statements of {documents[0]:,} documents; step"
+        f" {trained.step:,} has the best {task.best} of {len(parts[1]):,} statements of"
+        f" {documents[1]:,} held-out documents: {trained.value:.4g}"
+    ]
+
+
+def _card(name: str, facts: Mapping[str, Any]) -> str:
+    lines = [
+        f"# {name}",
+        "",
+        f"Trained by Metassay for metrics of kind `{READ_BY[facts['tune']]}`, on statements and the"
+        " passages aligned with them. It may hold what its data hold: treat it as you treat them."
+        " The held-out documents are named in training_log.json, with all that was measured.",
+        "",
+        "| | |",
+        "|---|---|",
+    ]
+    lines += [f"| {key} | {_shown(value)} |" for key, value in facts.items() if key != "candidates"]
+    return "\n".join(lines) + "\n"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {each}" for key, each in value.items())
+    return ", ".join(value) if isinstance(value, list) else str(value)

@@ -1,0 +1,21 @@
+"""distill: scores of statements -> a model that gives what the best of them agree on."""
+
+from metassay.tables.ratings import RATINGS
+from metassay.tables.statement_scores import STATEMENT_SCORES
+from metassay.tuning.run import to_value, tune
+from metassay.tuning.tasks import DISTILL
+from stages.doorway import StageIO, enter
+from stages.learning import block, examples, order
+
+
+def main(io: StageIO) -> None:
+    """Distill metrics of a benchmark, with statements as one of its alignments reads them."""
+    wanted, out = order(io)
+    source = io.of(io.param("from"))
+    scores, ratings = (source.read(table) for table in (STATEMENT_SCORES, RATINGS))
+    rows = to_value(examples(io), scores, ratings, block(io, "teachers"), wanted.training)
+    io.note(tune(DISTILL, wanted, rows, out))
+
+
+if __name__ == "__main__":
+    enter(main)

@@ -1,0 +1,37 @@
+"""What doorways that train share: statements of the benchmark that they learn from, and orders."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from metassay.core.options import parse
+from metassay.scoring.aggregation.statements import read_statements
+from metassay.tables.alignments import ALIGNMENTS
+from metassay.tables.documents import SOURCES
+from metassay.tables.parts import PARTS
+from metassay.tables.units import UNITS
+from metassay.tuning.examples import aligned
+from metassay.tuning.options import BLOCKS
+from metassay.tuning.run import Order
+from stages.doorway import StageIO
+
+
+def examples(io: StageIO) -> pd.DataFrame:
+    """Statements of the benchmark with the passages of the alignment that the command names."""
+    source = io.of(io.param("from"))
+    sources, parts, units = (source.read(table) for table in (SOURCES, PARTS, UNITS))
+    alignment = {io.item: source.read(ALIGNMENTS, io.item)}
+    return aligned(read_statements(sources, parts, units, alignment))
+
+
+def block(io: StageIO, key: str) -> Any:
+    """The checked options of a block of the tuning."""
+    return parse(BLOCKS[io.param("tune")][key], io.param(key), where=f"{io.entry.own} > {key}")
+
+
+def order(io: StageIO) -> tuple[Order, Path]:
+    """The model to train for the alignment that the command names, and its folder."""
+    name = f"{io.benchmark}-{io.item}"
+    settings = io.param("from"), io.item, block(io, "base"), block(io, "training")
+    return Order(name, *settings), io.path(f"data/models/{name}")

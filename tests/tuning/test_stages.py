@@ -1,0 +1,298 @@
+"""Trainings through their doorways: what they read, what they write, and what a model is then."""
+
+import importlib
+import json
+import random
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+
+from metassay.cli.main import main
+from metassay.core.params import load
+from metassay.metrics.faithfulness.record import Case
+from metassay.tables.alignments import ALIGNMENTS
+from metassay.tables.corruptions import CORRUPTIONS
+from metassay.tables.documents import SOURCES
+from metassay.tables.notes import NOTES
+from metassay.tables.parquet import read, write
+from metassay.tables.parts import PARTS
+from metassay.tables.ratings import RATINGS
+from metassay.tables.statement_scores import STATEMENT_SCORES
+from metassay.tables.units import UNITS
+from metassay.versions.code_yaml import FILE
+from stages import declared, doorway
+from stages.doorway import StageIO
+from tests.stage_setup import OWN, ROOT, refresh_code, sources, tiny_project
+from tests.tuning.trainings import FAKE, TRUE
+
+pytest.importorskip("torch", reason="needs metassay[models]")
+pytest.importorskip("transformers", reason="needs metassay[models]")
+
+from metassay.metrics.faithfulness import bartscore, ctc_consistency, regressor
+from tests.metrics.faithfulness.setup import scored
+from tests.models import tiny
+from tests.tuning.filling import SENTENCES
+
+pytestmark = pytest.mark.slow
+TABLES = Path("data/tables/one")
+DOCUMENTS, ALIGNED = 32, ["rouge_topk", "full"]
+PLACE = ["doc_id", "author", "part", "position"]
+
+
+def statements() -> list[tuple[str, str, int, str]]:
+    """Of each document three by the reference, which are its passages, and eight by a system."""
+    rng, rows = random.Random(4), []
+    for number in range(DOCUMENTS):
+        doc_id = f"d{number:03}"
+        rows += [(doc_id, "reference", place, rng.choice(SENTENCES)) for place in range(3)]
+        for place in range(8):
+            rows.append((doc_id, "system", place, " ".join(rng.sample([*TRUE, *FAKE], 3))))
+    return rows
+
+
+def tables(root: Path) -> None:
+    said = statements()
+    passages = [
+        [t for d, a, _, t in said if (d, a) == (f"d{n:03}", "reference")] for n in range(DOCUMENTS)
+    ]
+    frame = sources(["x"] * DOCUMENTS).assign(passages=passages)
+    frame["speaker"], frame["group"] = [[[""] * 3] * DOCUMENTS] * 2
+    write(SOURCES, frame, root / TABLES / "sources.parquet")
+    texts = [(d, a) for d, a, position, _ in said if position == 0]
+    parts = [
+        {"doc_id": d, "author": a, "part": "full", "text": "...", "starts": [0], "ends": [3]}
+        | {"leaf": "yes", "status": "ok", "made_up": [], "repeats": []}
+        for d, a in texts
+    ]
+    known = {name: column for name, column in PARTS.columns.items() if name not in parts[0]}
+    assert not [name for name, column in known.items() if not column.null], known
+    write(
+        PARTS, pd.DataFrame(parts).assign(**dict.fromkeys(known)), root / TABLES / "parts.parquet"
+    )
+    units = [
+        {"doc_id": d, "author": a, "part": "full", "kind": "statement", "position": position}
+        | {"text": text, "status": "ok", "citations": [], "statement": None}
+        | {"start": None, "end": None}
+        for d, a, position, text in said
+    ]
+    write(UNITS, pd.DataFrame(units), root / TABLES / "units.parquet")
+    for name, places in (("rouge_topk", [2, 0]), ("full", [1])):
+        aligned = pd.DataFrame(units)[PLACE].assign(method=name)
+        aligned["passages"] = [places] * len(aligned)
+        aligned["values"] = [[1.0] * len(places)] * len(aligned)
+        write(ALIGNMENTS, aligned, root / TABLES / f"alignments/{name}.parquet")
+    write(STATEMENT_SCORES, scores(said), root / TABLES / "statement_scores/judged.parquet")
+    write(RATINGS, ratings(said), root / TABLES / "ratings/given.parquet")
+
+
+def errors(text: str) -> float:
+    return sum(word in FAKE for word in text.split()) / 3
+
+
+def scores(said: Sequence[tuple[str, str, int, str]]) -> pd.DataFrame:
+    """`truth` is what people said, turned; coverage is by chance, and so is `noise`."""
+    rng, rows = random.Random(5), []
+    for doc_id, author, position, text in said:
+        values = {"truth": -errors(text), "noise": rng.random(), "coverage": rng.random()}
+        for metric, value in values.items():
+            rows.append(
+                {"doc_id": doc_id, "author": author, "part": "full", "position": position}
+                | {"number": position, "metric": metric, "judge": "none", "value": value}
+                | {"failed": False, "unread": 0.0, "cut": False, "recipe": metric}
+                | {"better": "neither" if metric == "coverage" else "higher"}
+            )
+    return pd.DataFrame(rows)
+
+
+def ratings(said: Sequence[tuple[str, str, int, str]]) -> pd.DataFrame:
+    rows = [
+        {"study": "given", "doc_id": doc_id, "author": author, "part": "full"}
+        | {"unit": f"statement:{position}", "rater": "ann", "criterion": "errors"}
+        | {"value": errors(text)}
+        for doc_id, author, position, text in said
+        if author == "system"
+    ]
+    return pd.DataFrame(rows)
+
+
+def own(
+    tune: str, base: Path, changes: dict[str, Any] | None = None, **more: Any
+) -> dict[str, Any]:
+    training = {"seed": 2, "dev_share": 0.25, "steps": 40, "epochs": None, "every": 20}
+    return {
+        **{"name": tune, "tune": tune, "from": "one", "alignments": ALIGNED},
+        "base": {"model": str(base), "device": "cpu", "dtype": "float32"},
+        "training": training | {"learning_rate": 0.01, "warmup": 2} | (changes or {}),
+        **more,
+    }
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory, filling: Path) -> Path:
+    root = tiny_project(tmp_path_factory.mktemp("stages") / "p", "http://localhost:1", ["x"])
+    change = yaml.safe_load((root / OWN).read_text(encoding="utf-8")) | {
+        **{"systems": [], "few_shot": {}, "studies": {}, "statement_metrics": []},
+        **{"alignments": ALIGNED, "decompositions": ["clauses"]},
+        "criteria": {"errors": {"low": 0.0, "high": 1.0, "better": "lower"}},
+    }
+    (root / OWN).write_text(yaml.safe_dump(change), encoding="utf-8")
+    shared = yaml.safe_load((root / "params.yaml").read_text(encoding="utf-8"))
+    shared["alignments"] |= {"full": {"kind": "full", "tokens": 100}}
+    clauses = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))["decompositions"]
+    shared["decompositions"]["clauses"] = clauses["clauses"]
+    (root / "params.yaml").write_text(yaml.safe_dump(shared), encoding="utf-8")
+    models = root.with_name("models")
+    tiny.classifier(models / "encoder", "bert", ["unused"])
+    corruption = {"model": str(filling), "device": "cpu", "dtype": "float32", "seed": 1}
+    rule = {"criterion": "errors", "better": "lower", "least": 0.9}
+    teachers = {"human": rule, "coverage": {"most": 0.9}}
+    for folder in (
+        own("bartscore", tiny.bart(models / "bart")),
+        own("ctc", models / "encoder", corruption=corruption),
+        own("distill", models / "encoder", {"steps": 200, "batch": 16}, teachers=teachers),
+    ):
+        file = root / "benchmarks" / str(folder["name"]) / "params.yaml"
+        file.parent.mkdir()
+        file.write_text(yaml.safe_dump(folder), encoding="utf-8")
+    refresh_code(root)
+    tables(root)
+    return root
+
+
+def run(monkeypatch: pytest.MonkeyPatch, root: Path, command: str) -> None:
+    """Run a stage where only what it declares is used, and all of it."""
+    module, *arguments = shlex.split(command)
+    monkeypatch.chdir(root)
+    monkeypatch.setattr(sys, "argv", [f"{module}.py", *arguments])
+    real, handed = importlib.import_module(f"stages.{module}").main, list[StageIO]()
+
+    def keep(io: StageIO) -> None:
+        handed.append(io)
+        real(io)
+
+    doorway.enter(keep)
+    entry = declared.declared(module, arguments)
+    keys = {(file, key) for file, of in entry.params.items() for key in of if file != FILE}
+    assert handed[0].used == keys | entry.deps | entry.outs
+
+
+def test_the_models_of_each_alignment_are_of_one_table_of_corruptions(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(monkeypatch, project, "corrupt ctc")
+    table = project / "data/tables/ctc/corruptions.parquet"
+    before = table.read_bytes()
+    for name in ALIGNED:
+        run(monkeypatch, project, f"tune ctc {name}")
+    assert table.read_bytes() == before
+    logs = [
+        json.loads((project / f"data/models/ctc-{name}/training_log.json").read_text("utf-8"))
+        for name in ALIGNED
+    ]
+    assert logs[0]["statements"] == logs[1]["statements"]
+    assert sum(logs[0]["statements"].values()) == len(read(CORRUPTIONS, table))
+    assert logs[0]["held_out"] == logs[1]["held_out"]
+    assert not [*project.glob(".work/tuning/*")]
+    weights = [project / f"data/models/ctc-{name}/model.safetensors" for name in ALIGNED]
+    assert weights[0].read_bytes() != weights[1].read_bytes()
+    case = Case(tuple(SENTENCES), (SENTENCES[0],))
+    for name in ALIGNED:
+        ((value,),) = scored(ctc_consistency.KIND, [case], project / f"data/models/ctc-{name}")
+        assert value.value is not None
+
+
+def test_a_tuned_model_finds_what_it_has_read_more_likely(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(monkeypatch, project, "tune bartscore full")
+    folder = project / "data/models/bartscore-full"
+    cases = [Case((text,), (text,)) for text in SENTENCES[:2]]
+    tuned = scored(bartscore.KIND, cases, folder)
+    before = scored(bartscore.KIND, cases, project.with_name("models") / "bart")
+    for (value,), (was,) in zip(tuned, before, strict=True):
+        assert value.value is not None
+        assert was.value is not None
+        assert value.value > was.value + 1
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    assert "| benchmark | one |" in card
+    assert "| documents | training 24, held_out 8 |" in card
+    assert "| statements | training 72, held_out 24 |" in card
+    (note,) = read(NOTES, project / "data/tables/bartscore/notes/tune-full.parquet")["note"]
+    assert note.startswith("bartscore-full: 72 statements of 24 documents; step ")
+
+
+def test_a_distilled_metric_follows_its_teachers(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(monkeypatch, project, "distill distill full")
+    folder = project / "data/models/distill-full"
+    log = json.loads((folder / "training_log.json").read_text(encoding="utf-8"))
+    assert log["teachers"] == ["truth"]
+    assert {one["name"]: one["teaches"] for one in log["candidates"]} == {
+        "noise": False,
+        "truth": True,
+    }
+    assert len(log["held_out"]) == 8
+    held = [row for row in statements() if row[0] in log["held_out"] and row[1] == "system"]
+    cases = [Case((SENTENCES[0],), (text,)) for *_, text in held]
+    truth = pd.Series([-errors(text) for *_, text in held])
+    values = pd.Series([value.value for (value,) in scored(regressor.KIND, cases, folder)])
+    assert values.corr(truth) > 0.6
+    assert log["checkpoint"]["loss"] < 0.6  # the mean of all would have about 1
+    assert "| teachers | truth |" in (folder / "README.md").read_text(encoding="utf-8")
+
+
+def test_no_text_of_the_data_is_in_a_card(project: Path) -> None:
+    files = [*project.glob("data/models/*/README.md"), *project.glob("data/models/*/training*")]
+    assert len(files) == 8
+    said = {text for *_, text in statements()}
+    assert not [text for text in said for file in files if text in file.read_text("utf-8")]
+
+
+def test_commands_know_tunings(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("COLUMNS", "200")
+    assert main(["list"]) == 0
+    shown = capsys.readouterr().out
+    assert "tunings of models" in shown
+    assert main(["cost", "ctc"]) == 0
+    assert "ctc asks no language model: it costs nothing" in capsys.readouterr().out
+    assert load().data_of("ctc") == load().benchmarks["one"]
+
+
+def test_what_is_wrong_with_a_tuning_is_told(
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(project, root, ignore=shutil.ignore_patterns("models", "tables"))
+    (root / "data/raw/one").mkdir(parents=True)
+    monkeypatch.chdir(root)
+    file = root / "benchmarks/distill/params.yaml"
+    whole = yaml.safe_load(file.read_text(encoding="utf-8"))
+
+    def told(**changes: Any) -> str:
+        file.write_text(yaml.safe_dump(whole | changes), encoding="utf-8")
+        main(["validate"])
+        return " ".join(capsys.readouterr().err.split())
+
+    assert "distill" not in told()
+    assert "from: 'two' is no benchmark; name one" in told(**{"from": "two"})
+    assert "alignments: 'bs_gain' is none of 'one'" in told(alignments=["bs_gain"])
+    assert "tune: Input should be 'bartscore', 'ctc' or 'distill'" in told(tune="cts")
+    assert "base > dtype: Input should be" in told(base=whole["base"] | {"dtype": "float16"})
+    assert "give either steps or epochs" in told(training=whole["training"] | {"epochs": 3})
+    wrong = {"human": {"criterion": "errors", "better": "higher", "least": 0.1}}
+    assert "'one' has no criterion 'errors' of which the higher is better" in told(teachers=wrong)
+    assert "corruption: unknown key" in told(corruption={})
