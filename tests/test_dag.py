@@ -65,6 +65,7 @@ ONE = {
     "judges": ["lexical"],
     "metrics": ["lengths"],
     "costly_metrics": [],
+    "statement_metrics": ["overlap"],
 }
 TWO = ONE | {
     "name": "two",
@@ -75,7 +76,8 @@ TWO = ONE | {
     "decompositions": [],
     "released_claims": {"doclens_claims": "data/raw/doclens_aci_claims"},
     "costly_metrics": ["edit_distance"],
-    "statement_metrics": ["overlap"],
+    "statement_metrics": [],
+    "tuned_metrics": {"overlap": "data/raw/ward"},
 }
 
 THREE = {
@@ -188,7 +190,7 @@ def test_a_table_of_several_stages_has_a_file_of_each_as_the_data_goes() -> None
     lists = {
         **{"systems": ["a"], "few_shot": {"b": "x"}, "studies": {"s": "f"}, "questions": ["q"]},
         **{"rubrics": ["r"], "judges": ["j"], "costly_metrics": ["m"]},
-        "statement_metrics": ["s"],
+        **{"statement_metrics": ["s"], "tuned_metrics": {"t": "x"}},
     }
     own = PARAMS_OF_OURS.benchmarks["sample"].model_copy(update=lists)
     asking = ["generate-a", "generate-b", "segment", "decompose", "judge-j"]
@@ -198,12 +200,12 @@ def test_a_table_of_several_stages_has_a_file_of_each_as_the_data_goes() -> None
         "criteria": ["given", "r"],
         "pairs": ["given", "q", "rubric-r"],
         "judgments": ["given", "j"],
-        "measurements": ["given", "metrics", "m", "statements-s"],
-        "statement_scores": ["s", "judged"],
+        "measurements": ["given", "metrics", "m", "statements-s", "statements-t"],
+        "statement_scores": ["s", "t", "judged"],
         "responses": asking,
         "notes": [
             *("ingest", *asking[:-1], "align-rouge_topk", "judge-j", "measure", "measure-m"),
-            *("score_statements-s", "meta_evaluate"),
+            *("score_statements-s", "score_statements-t", "meta_evaluate"),
         ],
     }.items():
         assert files_in(own, table) == files

@@ -11,7 +11,7 @@ from metassay.core.errors import BadInput, collect_problems
 from metassay.core.kinds import Chosen, choose, is_path
 from metassay.core.options import BENCHMARKS, PARAMS, Block, Options, parse
 from metassay.core.params import Benchmark, Evaluation, Params, load
-from metassay.core.stages import DAG, dag_problem, stages_of
+from metassay.core.stages import DAG, MODELS, dag_problem, stages_of
 from metassay.datasets.files import given_metrics
 from metassay.datasets.readers import reader_problems
 from metassay.datasets.registry import RAW, REGISTRY, Dataset, load_registry, misplaced
@@ -198,12 +198,14 @@ def _benchmarks(params: Params, named: Named, judges: Answerable) -> Iterator[st
             if scale.low >= scale.high:
                 yield f"{at} > criteria > {criterion}: low must be below high"
         blocks = [(block, one) for block in _METRICS for one in getattr(benchmark, block)]
+        blocks += [("statement_metrics", one) for one in benchmark.tuned_metrics]
         yield from (f"{at}: {problem}" for problem in measured_twice(blocks, gives))
-        for one in benchmark.statement_metrics:
+        for one in (*benchmark.statement_metrics, *benchmark.tuned_metrics):
             if ("statement_metrics", one) in named:
                 options = named["statement_metrics", one].options
                 where = f"{at} > statement_metrics > {one}"
                 yield from _not_aligned(where, options.alignments, benchmark.alignments)
+                yield from _trained_here(where, one, options, benchmark.tuned_metrics)
                 if options.by == "text" and not named["statement_metrics", one].record.by_text:
                     yield f"{where} > by: this kind reads statements one by one; write statement"
         for block, lists, names, folders in (
@@ -242,6 +244,20 @@ def _not_aligned(at: str, wanted: Sequence[str], alignments: Sequence[str]) -> I
             f"{at}: reads alignment {name!r}, which is not among this benchmark's: {alignments};"
             " add it to alignments, or take it out of the block"
         )
+
+
+def _trained_here(
+    at: str, name: str, options: CheckpointOptions, tuned: Mapping[str, str]
+) -> Iterator[str]:
+    """Models in folders that stages write and DVC would not watch for this block."""
+    folder = Path(tuned.get(name, "nowhere"))
+    for checkpoint in options.checkpoints.values():
+        model = Path(checkpoint.model)
+        if model.is_relative_to(MODELS) and not model.is_relative_to(folder):
+            yield (
+                f"{at}: {checkpoint.model} is trained here; name the block under tuned_metrics,"
+                f" with that folder, or {MODELS} if there are several"
+            )
 
 
 def _statement_scores(options: CheckpointOptions, metrics: Iterable[str]) -> list[str]:
