@@ -17,8 +17,7 @@ import yaml
 
 from metassay.cli.main import main
 from metassay.cli.run_summary import closing
-from metassay.core.options import parse
-from metassay.core.params import load, parsed
+from metassay.core.params import Tuning, load, parsed
 from metassay.metrics.faithfulness.record import Case
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.corruptions import CORRUPTIONS
@@ -29,7 +28,7 @@ from metassay.tables.parts import PARTS
 from metassay.tables.ratings import RATINGS
 from metassay.tables.statement_scores import STATEMENT_SCORES
 from metassay.tables.units import UNITS
-from metassay.tuning.options import BLOCKS
+from metassay.tuning.options import DEFAULTS, checked
 from metassay.versions.code_yaml import FILE
 from stages import declared, doorway
 from stages.doorway import StageIO
@@ -309,14 +308,15 @@ def test_what_is_wrong_with_a_tuning_is_told(
 def test_the_blocks_of_the_page_are_right() -> None:
     page = (ROOT / "docs/tuning.md").read_text(encoding="utf-8")
     folders = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
-    assert [folder["tune"] for folder in folders] == list(BLOCKS)
+    assert [folder["tune"] for folder in folders] == list(DEFAULTS)
     for folder in folders:
         own = parsed(folder, where="docs/tuning.md")
-        for key, model in BLOCKS[folder["tune"]].items():
-            parse(model, getattr(own, key), where=key)
+        assert isinstance(own, Tuning)
+        for key in folder.keys() - {"name", "tune", "from", "alignments"}:
+            checked(own.tune, key, folder[key], where="docs/tuning.md")
     rows = [row.strip("| ").split(" | ") for row in page.split("## Defaults")[1].split("\n")[4:12]]
-    for place, models in enumerate(BLOCKS.values(), start=1):
-        training = parse(models["training"], {"seed": 1}, where="training").model_dump()
+    for place, tune in enumerate(DEFAULTS, start=1):
+        training = checked(tune, "training", {"seed": 1}, where="docs/tuning.md").model_dump()
         for row in rows:
             name = re.match(r"`?(\w+)", row[0])
             assert name is not None
