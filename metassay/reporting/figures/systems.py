@@ -83,7 +83,7 @@ def _dots_panel(axes: Axes, mine: list[Row], authors: list[str]) -> None:
         axes.axhline(line, color=FAINT, linewidth=0.4, zorder=0)
 
 
-_LONG_TITLE = 22
+_LONG_TITLE = 28
 
 
 def _title(axes: Axes, row: Row) -> None:
