@@ -5,14 +5,13 @@ from typing import Any
 
 import pandas as pd
 
-from metassay.core.options import parse
 from metassay.scoring.aggregation.statements import read_statements
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.documents import SOURCES
 from metassay.tables.parts import PARTS
 from metassay.tables.units import UNITS
 from metassay.tuning.examples import aligned
-from metassay.tuning.options import BLOCKS
+from metassay.tuning.options import checked
 from metassay.tuning.run import Order
 from stages.doorway import StageIO
 
@@ -27,7 +26,7 @@ def examples(io: StageIO) -> pd.DataFrame:
 
 def block(io: StageIO, key: str) -> Any:
     """The checked options of a block of the tuning."""
-    return parse(BLOCKS[io.param("tune")][key], io.param(key), where=f"{io.entry.own} > {key}")
+    return checked(io.param("tune"), key, io.param(key), where=io.entry.own)
 
 
 def order(io: StageIO) -> tuple[Order, Path]:

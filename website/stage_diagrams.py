@@ -47,8 +47,9 @@ def _names(tables: Iterable[str]) -> list[str]:
 
 
 def with_diagrams(page: str) -> str:
-    """A page whose first diagrams are those of the sorts of folders of benchmarks/, in order."""
-    every = iter([diagram(stages) for stages, _, _ in SORTS.values()])
+    """A page whose first diagrams are those of each sort of folder that has a report, in order."""
+    shown = [stages for stages, _, _ in SORTS.values() if stages[-1].name == "report"]
+    every = map(diagram, shown)
     fence = re.compile(r"(?<=^```mermaid\n).*?(?=\n```)", re.MULTILINE | re.DOTALL)
     return fence.sub(lambda found: next(every, found[0]), page)
 

@@ -39,6 +39,7 @@ from metassay.tables.names import NO_JUDGE, base_metric, metric_label
 from metassay.tables.parquet import read
 from metassay.tracking.options import ComparisonOptions, SentinelOptions
 from metassay.tuning.options import BLOCKS as TUNING_BLOCKS
+from metassay.tuning.options import checked
 from metassay.versions.code_yaml import BLOCKS, DATASETS
 
 # Blocks of params.yaml whose entries name a kind, and the index of their kinds.
@@ -289,9 +290,10 @@ def _tunings(params: Params) -> list[str]:
     problems: list[str] = []
     for name, tuning in params.tunings.items():
         options: dict[str, Any] = {}
-        for key, model in TUNING_BLOCKS[tuning.tune].items():
-            with _collected(problems):
-                options[key] = parse(model, getattr(tuning, key), where=f"{_at(name)} > {key}")
+        for key, block in tuning:
+            if key in TUNING_BLOCKS:
+                with _collected(problems):
+                    options[key] = checked(tuning.tune, key, block, where=_at(name))
         rule = getattr(options.get("teachers"), "human", None)
         criterion = rule and params.benchmarks[tuning.benchmark].criteria.get(rule.criterion)
         if rule and (criterion is None or criterion.better != rule.better):

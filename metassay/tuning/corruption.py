@@ -10,9 +10,8 @@ import functools
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby, pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,11 +21,9 @@ from rich.progress import Progress
 
 from metassay.core.errors import BadInput
 from metassay.models import extra
-from metassay.models.batches import padded
-from metassay.models.loading import Network, load
-from metassay.models.outputs import outputs, text_hash
-from metassay.models.rows import recipe_of, task_of
-from metassay.models.store import STORE
+from metassay.models.loading import load
+from metassay.models.outputs import text_hash
+from metassay.models.rows import Row, Runner, computed, recipe_of, task_of
 from metassay.scoring.aggregation.statements import PLACE
 from metassay.tables.corruptions import CORRUPTIONS
 from metassay.tables.names import REFERENCE
@@ -157,66 +154,58 @@ def _generator(seed: str) -> np.random.Generator:
     return np.random.default_rng(int(text_hash(seed), 16))
 
 
-def filler(options: CorruptionOptions, *, store: Path = STORE) -> Fill:
-    """Fill masks by a seq2seq model with a mask token; what is in `store` is not computed again.
+def filler(options: CorruptionOptions) -> Fill:
+    """Fill masks by a seq2seq model with a mask token; what is in the store is not computed again.
 
     Each sentence draws by a generator of its own. A text that does not end is "". Raises BadInput
     as `loading.load` does, and without a mask token.
     """
     task = task_of("ctc: fill", options, METHOD, top_p=options.top_p)
-    loaded = functools.cache(lambda: _load(options))
+    loaded = functools.cache(lambda: _runner(options))
 
     def fill(sentences: Sequence[Masked]) -> list[str]:
         bar = Progress(console=Console(stderr=True), disable=not sys.stderr.isatty())
         filling = bar.add_task("fill masks", total=len(sentences))
 
-        def compute(missing: Sequence[int]) -> Iterator[Mapping[int, str]]:
-            tokenizer = loaded().tokenizer
-            texts = [tokenizer.mask_token.join(sentences[place][0]) for place in missing]
-            rows = [tokenizer(text)["input_ids"] for text in texts]
-            order = sorted(range(len(rows)), key=lambda at: len(rows[at]))
-            for start in range(0, len(order), options.batch):
-                batch = order[start : start + options.batch]
-                seeds = [sentences[missing[at]][1] for at in batch]
-                written = _filled(loaded(), [rows[at] for at in batch], seeds, options)
-                yield {missing[at]: text for at, text in zip(batch, written, strict=True)}
+        def scores(inputs: Sequence[Any], batch_tokens: int) -> Iterator[dict[int, str]]:
+            for batch in loaded().scores(inputs, batch_tokens):
                 bar.advance(filling, len(batch))
+                yield batch
 
         keys = [("\0".join(texts), seed) for texts, seed in sentences]
         with bar:
-            return outputs(task, keys, compute, store=store)
+            return computed(task, keys, lambda: scores, options.batch_tokens)
 
     return fill
 
 
-def _load(options: CorruptionOptions) -> Network:
-    tokenizer, weights = network = load("AutoModelForSeq2SeqLM", options)
+def _runner(options: CorruptionOptions) -> Runner:
+    tokenizer, weights = load("AutoModelForSeq2SeqLM", options)
     if tokenizer.mask_token is None:
         raise BadInput(f"model {options.model!r} has no mask token; take one such as BART")
     config = extra.module("transformers").GenerationConfig  # without beams, or what bars repeats
     ids = {name: getattr(weights.generation_config, name) for name in _IDS}
     weights.generation_config = config(pad_token_id=tokenizer.pad_token_id, **ids)
-    return network
 
+    def read(text: str, seed: str) -> Row:
+        tokens = tokenizer(text.replace("\0", tokenizer.mask_token))["input_ids"]
+        return Row({"input_ids": tokens}, seed)
 
-def _filled(
-    network: Network, rows: Sequence[list[int]], seeds: Sequence[str], options: CorruptionOptions
-) -> Iterator[str]:
-    torch, most = extra.module("torch"), [len(row) + MOST_NEW for row in rows]
-    inputs, seen = padded(rows, network.tokenizer.pad_token_id)
-    draws = [*map(_generator, seeds)]
-    with torch.inference_mode():
-        written = network.weights.generate(
-            input_ids=torch.tensor(inputs, device=options.device),
-            attention_mask=torch.tensor(seen, device=options.device),
+    def give(tensors: dict[str, Any], rows: Sequence[Row]) -> Iterator[str]:
+        draws = [_generator(row.told) for row in rows]
+        most = [len(row.features["input_ids"]) + MOST_NEW for row in rows]
+        written = weights.generate(
+            **tensors,
             logits_processor=[lambda _, scores: drawn(scores, draws, options.top_p)],
             max_new_tokens=max(most),
         )
-    end = network.tokenizer.eos_token_id
-    for tokens, limit in zip(written[:, 1:].tolist(), most, strict=True):
-        length = tokens.index(end) if end in tokens else limit
-        text = network.tokenizer.decode(tokens[:length], skip_special_tokens=True)
-        yield text if length < limit else ""
+        end = tokenizer.eos_token_id
+        for tokens, limit in zip(written[:, 1:].tolist(), most, strict=True):
+            length = tokens.index(end) if end in tokens else limit
+            text = tokenizer.decode(tokens[:length], skip_special_tokens=True)
+            yield text if length < limit else ""
+
+    return Runner(read, give, tokenizer.pad_token_id, options.device)
 
 
 def drawn(scores: Any, draws: Sequence[np.random.Generator], top_p: float) -> Any:

@@ -1,10 +1,11 @@
 """The settings of a training, with the values of the papers as defaults."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from metassay.core.options import Options, Seed, Share
+from metassay.core.options import Block, Options, Seed, Share, parse
 from metassay.models.loading import NetworkOptions
 
 
@@ -20,7 +21,7 @@ class Base(NetworkOptions):
 
 
 class TrainingOptions(Options):
-    """How a model is trained, and which documents it is chosen by.
+    """How a model is trained, and which documents it is chosen by; DEFAULTS has more values.
 
     `dev_share`: the share of documents that are held out. The length is either `steps` or `epochs`.
     `warmup`: steps, or below 1 the share of them, in which the learning rate rises to
@@ -48,41 +49,27 @@ class TrainingOptions(Options):
         return self
 
 
-class BartscoreTraining(TrainingOptions):
-    """Adams et al. 2023, section 6.2."""
-
-    learning_rate: float = Field(default=3e-5, gt=0)
-    smoothing: float = Field(default=0.1, ge=0, lt=1)
-
-
-class CtcTraining(TrainingOptions):
-    """Deng et al. 2021, the released code (tanyuqian/ctc-gen-eval)."""
-
-    steps: int | None = Field(default=None, ge=1)
-    epochs: int | None = Field(default=5, ge=1)
-    weight_decay: float = Field(default=0.01, ge=0)
-    warmup: float = Field(default=0.1, ge=0)
-    every: int | None = Field(default=None, ge=1)
-
-
-class DistillTraining(TrainingOptions):
-    """Adams et al. 2023, section 7.4; `patience` is ours."""
-
-    batch: int = Field(default=8, ge=1)
-    patience: int | None = Field(default=5, ge=1)
+# By the key `tune`: Adams et al. 2023, section 6.2; Deng et al. 2021, the released code
+# (tanyuqian/ctc-gen-eval); Adams et al. 2023, section 7.4, where `patience` is ours.
+DEFAULTS: Mapping[str, Block] = {
+    "bartscore": {"learning_rate": 3e-5, "smoothing": 0.1},
+    "ctc": {"steps": None, "epochs": 5, "weight_decay": 0.01, "warmup": 0.1, "every": None},
+    "distill": {"batch": 8, "patience": 5},
+}
 
 
 class CorruptionOptions(NetworkOptions):
     """A seq2seq model with a mask token, by which at most `items` sentences are corrupted.
 
-    `top_p`: words are drawn among the likeliest that together have this probability. `batch`
-    sentences are filled at once.
+    `top_p`: words are drawn among the likeliest that together have this probability.
+    `batch_tokens`: how many tokens are read at once, padding included; it is for speed, and changes
+    last digits at most.
     """
 
     seed: Seed
     items: int = Field(default=10_000, ge=1)
     top_p: float = Field(default=0.95, gt=0, le=1)
-    batch: int = Field(default=16, ge=1)
+    batch_tokens: int = Field(default=512, ge=1)
 
 
 class Human(Options):
@@ -117,9 +104,13 @@ class TeacherOptions(Options):
         return self
 
 
-# By the key `tune`: the options of each block of its folder.
-BLOCKS: dict[str, dict[str, type[Options]]] = {
-    "bartscore": {"base": Base, "training": BartscoreTraining},
-    "ctc": {"base": Base, "training": CtcTraining, "corruption": CorruptionOptions},
-    "distill": {"base": Base, "training": DistillTraining, "teachers": TeacherOptions},
+BLOCKS: Mapping[str, type[Options]] = {
+    **{"base": Base, "training": TrainingOptions},
+    **{"corruption": CorruptionOptions, "teachers": TeacherOptions},
 }
+
+
+def checked(tune: str, key: str, block: Block, *, where: str) -> Any:
+    """The options in a block of a folder that tunes; BadInput, led by `where`, if it is wrong."""
+    more = DEFAULTS[tune] if key == "training" else {}
+    return parse(BLOCKS[key], {**more, **block}, where=f"{where} > {key}")

@@ -183,7 +183,13 @@ def _fit(
         callbacks=callbacks,
     )
     trainer.remove_callback(transformers.PrinterCallback)
-    trainer.train(resume_from_checkpoint=last and str(last))
+    try:
+        trainer.train(resume_from_checkpoint=last and str(last))
+    except extra.module("torch").OutOfMemoryError:
+        raise BadInput(
+            f"{base.device} has too little memory for {options.batch} inputs of this model; lower"
+            " training > batch"
+        ) from None
 
 
 def _arguments(task: Task, rows: int, base: Base, options: TrainingOptions, folder: Path) -> Any:

@@ -6,7 +6,7 @@ Import this module after `pytest.importorskip("torch")`.
 import random
 from pathlib import Path
 
-from metassay.tuning.options import BLOCKS, Base, TrainingOptions
+from metassay.tuning.options import Base, TrainingOptions
 from metassay.tuning.tasks import BARTSCORE, Written
 from metassay.tuning.training import train, write
 from tests.models import tiny
@@ -33,17 +33,8 @@ def infiller(folder: Path, steps: int = 500) -> Path:
         masked, filled = ([*words] for _ in range(2))
         masked[at], filled[at] = f"<mask>{end}", f"{rng.choice(WORDS)}{end}"
         rows.append(Written(" ".join(masked), " ".join(filled)))
-    options = BLOCKS["bartscore"]["training"].model_validate(
-        {
-            "seed": 1,
-            "steps": steps,
-            "every": steps,
-            "learning_rate": 0.01,
-            "warmup": 20,
-            "smoothing": 0.0,
-        }
-    )
-    assert isinstance(options, TrainingOptions)
+    settings = {"seed": 1, "steps": steps, "every": steps, "learning_rate": 0.01, "warmup": 20}
+    options = TrainingOptions.model_validate(settings)
     base = Base(model=str(folder / "base"), device="cpu", dtype="float32")
     trained = train(BARTSCORE, (rows[:480], rows[480:]), base, options, folder / "work")
     write(trained, "", {}, folder / "infiller")

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from metassay.core.errors import BadInput
+from metassay.models.store import STORE
 from metassay.tables.corruptions import CORRUPTIONS
 from metassay.tables.parquet import as_written
 from metassay.tuning import corruption
@@ -159,22 +160,28 @@ def test_what_is_left_out_is_counted() -> None:
 # ---- the model that fills -----------------------------------------------------------------------
 
 
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 def asked(seeds: Sequence[int]) -> list[tuple[tuple[str, ...], str]]:
     texts = [("", " hurts, climb"), ("stairs, ", ""), ("today ", ", stairs knee")]
     return [(text, f"{n}") for n in seeds for text in texts]
 
 
 def test_what_is_filled_depends_on_the_sentence_and_its_seed_alone(
-    filling: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    filling: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = options(model=str(filling), batch=4, dtype="float64")
+    here = options(model=str(filling), batch_tokens=40, dtype="float64")
     sentences = asked(range(4))
-    texts = filler(here, store=tmp_path / "a")(sentences)
+    texts = filler(here)(sentences)
     assert len(set(texts)) > 6
-    backwards = filler(options(model=str(filling), batch=7, dtype="float64"), store=tmp_path / "b")
+    STORE.unlink()
+    backwards = filler(options(model=str(filling), batch_tokens=100, dtype="float64"))
     assert backwards(sentences[::-1]) == texts[::-1]
     monkeypatch.setattr(corruption, "load", lambda *_: pytest.fail("a model is loaded"))
-    assert filler(here, store=tmp_path / "a")(sentences) == texts
+    assert filler(here)(sentences) == texts
 
 
 def test_a_token_is_drawn_among_the_likeliest_as_often_as_it_is_probable() -> None:
@@ -190,10 +197,10 @@ def test_a_token_is_drawn_among_the_likeliest_as_often_as_it_is_probable() -> No
     assert left.argmax(-1).tolist() == [2, 1]
 
 
-def test_the_likeliest_alone_is_what_greedy_decoding_writes(filling: Path, tmp_path: Path) -> None:
+def test_the_likeliest_alone_is_what_greedy_decoding_writes(filling: Path) -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(filling)
     network = transformers.AutoModelForSeq2SeqLM.from_pretrained(filling).eval()
-    texts = filler(options(model=str(filling), top_p=1e-9), store=tmp_path / "s")(asked([1]))
+    texts = filler(options(model=str(filling), top_p=1e-9))(asked([1]))
     for (pieces, _), text in zip(asked([1]), texts, strict=True):
         read = tokenizer("<mask>".join(pieces), return_tensors="pt")
         settings = transformers.GenerationConfig(
@@ -207,15 +214,15 @@ def test_the_likeliest_alone_is_what_greedy_decoding_writes(filling: Path, tmp_p
 def test_a_model_without_a_mask_is_refused(tmp_path: Path) -> None:
     from tests.models.tiny import bart
 
-    fill = filler(options(model=str(bart(tmp_path / "bart"))), store=tmp_path / "s")
+    fill = filler(options(model=str(bart(tmp_path / "bart"))))
     with pytest.raises(BadInput, match="has no mask token; take one such as BART"):
         fill(asked([1]))
 
 
-def test_corrupting_leaves_what_it_should(filling: Path, tmp_path: Path) -> None:
+def test_corrupting_leaves_what_it_should(filling: Path) -> None:
     texts = ["knee hurts, climb", "stairs, knee", "today climb, stairs knee", "hurts, today knee"]
     here = options(model=str(filling))
-    table, _ = corrupt(units(texts * 4), here, filler(here, store=tmp_path / "s"))
+    table, _ = corrupt(units(texts * 4), here, filler(here))
     assert len(table) > 6
     assert any(map(any, table["fake"]))
     for doc, at, words, fake in table[["doc_id", "position", "words", "fake"]].to_numpy():

@@ -3,6 +3,7 @@
 import importlib
 import json
 import random
+import re
 import shlex
 import shutil
 import sys
@@ -15,7 +16,8 @@ import pytest
 import yaml
 
 from metassay.cli.main import main
-from metassay.core.params import load
+from metassay.cli.run_summary import closing
+from metassay.core.params import Tuning, load, parsed
 from metassay.metrics.faithfulness.record import Case
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.corruptions import CORRUPTIONS
@@ -26,6 +28,7 @@ from metassay.tables.parts import PARTS
 from metassay.tables.ratings import RATINGS
 from metassay.tables.statement_scores import STATEMENT_SCORES
 from metassay.tables.units import UNITS
+from metassay.tuning.options import DEFAULTS, checked
 from metassay.versions.code_yaml import FILE
 from stages import declared, doorway
 from stages.doorway import StageIO
@@ -266,6 +269,10 @@ def test_commands_know_tunings(
     assert "tunings of models" in shown
     assert main(["cost", "ctc"]) == 0
     assert "ctc asks no language model: it costs nothing" in capsys.readouterr().out
+    assert closing(["ctc"], load()) == 0
+    shown = capsys.readouterr().out
+    assert "ctc: data/models/ctc-rouge_topk, data/models/ctc-full" in shown
+    assert "ctc: 3 notes on the data" in shown
     assert load().data_of("ctc") == load().benchmarks["one"]
 
 
@@ -296,3 +303,26 @@ def test_what_is_wrong_with_a_tuning_is_told(
     wrong = {"human": {"criterion": "errors", "better": "higher", "least": 0.1}}
     assert "'one' has no criterion 'errors' of which the higher is better" in told(teachers=wrong)
     assert "corruption: unknown key" in told(corruption={})
+
+
+def test_the_blocks_of_the_page_are_right() -> None:
+    page = (ROOT / "docs/tuning.md").read_text(encoding="utf-8")
+    folders = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
+    assert [folder["tune"] for folder in folders] == list(DEFAULTS)
+    for folder in folders:
+        own = parsed(folder, where="docs/tuning.md")
+        assert isinstance(own, Tuning)
+        for key in folder.keys() - {"name", "tune", "from", "alignments"}:
+            checked(own.tune, key, folder[key], where="docs/tuning.md")
+    rows = [row.strip("| ").split(" | ") for row in page.split("## Defaults")[1].split("\n")[4:12]]
+    for place, tune in enumerate(DEFAULTS, start=1):
+        training = checked(tune, "training", {"seed": 1}, where="docs/tuning.md").model_dump()
+        for row in rows:
+            name = re.match(r"`?(\w+)", row[0])
+            assert name is not None
+            said = yaml.safe_load(row[place].replace("`", "").replace("e-", ".0e-"))
+            if name[1] == "length":
+                ((unit, number),) = said.items()
+                assert training[unit] == number
+            elif name[1] in training:
+                assert training[name[1]] == (None if isinstance(said, str) else said)

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from metassay.tuning.options import BLOCKS, Base, TrainingOptions
+from metassay.tuning.options import Base, checked
 from metassay.tuning.tasks import BARTSCORE, CTC, DISTILL, Marked, Valued, Written
 from metassay.tuning.training import Trained, train, write
 from tests.models import tiny
@@ -53,8 +53,7 @@ def trained(name: str, folder: Path, count: int = 64, **changes: Any) -> Trained
     """Train on three quarters of so many rows; checkpoints are in `work` of the folder."""
     every, task = rows(name, count), TASKS[name]
     base = Base(model=str(folder / "base"), device="cpu", dtype="float32")
-    options = BLOCKS[name]["training"].model_validate(QUICK | changes)
-    assert isinstance(options, TrainingOptions)
+    options = checked(name, "training", QUICK | changes, where="test")
     cut = count * 3 // 4
     return train(task, (every[:cut], every[cut:]), base, options, folder / "work")
 
