@@ -96,6 +96,14 @@ def test_statement_metrics_that_cannot_be_are_refused(here: Path, capsys: Capsys
     assert "statement_metrics > bart: reads alignment 'gain', which is not among" in problems
     assert "questions > all: reads alignment 'gain', which is not among" in problems
     assert "statement_metrics > zs > by: this kind reads statements one by one" in problems
+    trained = {"tiny": {**model, "model": "data/models/bart-gain"}}
+    put(here / "params.yaml", "statement_metrics > bart > checkpoints", trained)
+    assert "statement_metrics > bart: data/models/bart-gain is trained here;" in "\n".join(
+        refused(capsys)
+    )
+    put(here / "benchmarks/sample/params.yaml", "statement_metrics", ["same", "zs"])
+    put(here / "benchmarks/sample/params.yaml", "tuned_metrics", {"bart": "data/models"})
+    assert "is trained here" not in "\n".join(refused(capsys))
     put(here / "benchmarks/sample/params.yaml", "alignments", [])
     assert "alignments: List should have at least 1 item" in "\n".join(refused(capsys))
 

@@ -132,6 +132,7 @@ BENCHMARK = {
     "metrics": ["rouge", "bleu"],
     "costly_metrics": [],
     "statement_metrics": [],
+    "tuned_metrics": {},
 }
 
 Changed = Callable[..., set[str]]

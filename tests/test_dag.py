@@ -65,6 +65,7 @@ ONE = {
     "judges": ["lexical"],
     "metrics": ["lengths"],
     "costly_metrics": [],
+    "statement_metrics": ["overlap"],
 }
 TWO = ONE | {
     "name": "two",
@@ -75,7 +76,8 @@ TWO = ONE | {
     "decompositions": [],
     "released_claims": {"doclens_claims": "data/raw/doclens_aci_claims"},
     "costly_metrics": ["edit_distance"],
-    "statement_metrics": ["overlap"],
+    "statement_metrics": [],
+    "tuned_metrics": {"overlap": "data/raw/ward"},
 }
 
 THREE = {
@@ -125,8 +127,7 @@ FIGURES = "figures_doclens"
 # A user's metric of statements, which needs no model: the share of words that passages have.
 OVERLAP = """
 from metassay.metrics.describe import JUDGED, Description
-from metassay.metrics.faithfulness.options import CheckpointOptions
-from metassay.metrics.faithfulness.record import FaithfulnessMetric, Scored
+from metassay.kinds import FaithfulnessMetric, Scored, StatementOptions
 
 
 def score(cases, options, checkpoint):
@@ -139,7 +140,7 @@ def score(cases, options, checkpoint):
 
 
 KIND = FaithfulnessMetric(
-    options=CheckpointOptions,
+    options=StatementOptions,
     score=score,
     recipe=lambda options, checkpoint: "words:lower",
     descriptions=(Description("overlap", "share", "higher", (0, 1), "none", "a test", JUDGED),),
@@ -188,7 +189,7 @@ def test_a_table_of_several_stages_has_a_file_of_each_as_the_data_goes() -> None
     lists = {
         **{"systems": ["a"], "few_shot": {"b": "x"}, "studies": {"s": "f"}, "questions": ["q"]},
         **{"rubrics": ["r"], "judges": ["j"], "costly_metrics": ["m"]},
-        "statement_metrics": ["s"],
+        **{"statement_metrics": ["s"], "tuned_metrics": {"t": "x"}},
     }
     own = PARAMS_OF_OURS.benchmarks["sample"].model_copy(update=lists)
     asking = ["generate-a", "generate-b", "segment", "decompose", "judge-j"]
@@ -198,12 +199,12 @@ def test_a_table_of_several_stages_has_a_file_of_each_as_the_data_goes() -> None
         "criteria": ["given", "r"],
         "pairs": ["given", "q", "rubric-r"],
         "judgments": ["given", "j"],
-        "measurements": ["given", "metrics", "m", "statements-s"],
-        "statement_scores": ["s", "judged"],
+        "measurements": ["given", "metrics", "m", "statements-s", "statements-t"],
+        "statement_scores": ["s", "t", "judged"],
         "responses": asking,
         "notes": [
             *("ingest", *asking[:-1], "align-rouge_topk", "judge-j", "measure", "measure-m"),
-            *("score_statements-s", "meta_evaluate"),
+            *("score_statements-s", "score_statements-t", "meta_evaluate"),
         ],
     }.items():
         assert files_in(own, table) == files
@@ -285,9 +286,7 @@ def params(base_url: str) -> dict[str, Any]:
     }
     shared["systems"] |= {"writer": CHAT | {"shots": 1, "examples": ["ward/dev/note_08"]}}
     shared["costly_metrics"] = {"edit_distance": shared["metrics"]["edit_distance"]}
-    model = {"model": "none", "device": "cpu", "dtype": "float64"}
-    overlap = {"kind": "lab.overlap", "checkpoints": {"tiny": model}}
-    shared["statement_metrics"] = {"overlap": overlap}
+    shared["statement_metrics"] = {"overlap": {"kind": "lab.overlap"}}
     shared["endpoints"] = {"here": {"kind": "openai", "base_url": base_url, "key_env": KEY}}
     shared["models"] = {"m": {"endpoint": "here", "model": "m-1", "max_tokens": 200}}
     shared["aggregation"]["resamples"] = 20

@@ -48,6 +48,7 @@ _LISTS = (
 # What a folder's settings name, and the blocks of the root's params.yaml where it stands.
 _BLOCKS = {
     **{"few_shot": "systems", "released_claims": "decompositions"},
+    "tuned_metrics": "statement_metrics",
     "segmentation": "segmentations",
     **{name: name for name in (*_LISTS, "decompositions")},
 }
@@ -90,6 +91,7 @@ class Benchmark(Options):
     metrics: list[str]
     costly_metrics: list[str]
     statement_metrics: list[str]  # of single statements, read against what they are aligned with
+    tuned_metrics: dict[str, str]  # the same by models that are trained here: name -> their folder
     published: list[str]  # tables in reports/published/ that the report compares with
 
     @property
@@ -315,8 +317,9 @@ def _inside_benchmark(benchmark: Benchmark) -> Iterator[str]:
             f"decompositions: {len(chosen)} are named here and under released_claims; name one in"
             " all (under released_claims if it reads released claims)"
         )
-    for name in sorted(set(benchmark.systems) & set(benchmark.few_shot)):
-        yield f"systems: {name!r} is under few_shot as well; name it in one of the two"
+    for several, one in (("systems", "few_shot"), ("statement_metrics", "tuned_metrics")):
+        for name in sorted(set(getattr(benchmark, several)) & set(getattr(benchmark, one))):
+            yield f"{several}: {name!r} is under {one} as well; name it in one of the two"
     yield from (f"criteria > {line}" for line in bad_criteria(benchmark.criteria))
     asks = bool(benchmark.questions or benchmark.rubrics)
     if asks and not benchmark.judges:

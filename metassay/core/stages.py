@@ -24,6 +24,7 @@ from metassay.core.params import (
 )
 from metassay.core.strict_yaml import LOADER
 
+MODELS = "data/models"  # what tuning trains
 TABLES, REGISTRY, CODE, DAG = "data/tables", "data/registry.yaml", "code.yaml", "dvc.yaml"
 HEADLINE = "benchmarks/${name}/headline.json"
 PUBLISHED = "reports/published"
@@ -81,7 +82,7 @@ class Stage:
     @property
     def over_mapping(self) -> bool:
         """Whether it repeats over names with a file or folder each."""
-        return self.each in ("few_shot", "studies", "released_claims")
+        return self.each in ("few_shot", "studies", "released_claims", "tuned_metrics")
 
 
 Stages = tuple[Stage, ...]

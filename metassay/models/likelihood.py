@@ -37,8 +37,8 @@ def likelihoods(
     """
     most = limits.max_tokens
     task = rows.task_of("likelihood", options, METHOD, max_tokens=most)
-    found = rows.computed(task, pairs, lambda: _load(options, most).scores, limits.batch_tokens)
-    return [Likelihoods(*each) for each in found]
+    results = rows.computed(task, pairs, lambda: _load(options, most).scores, limits.batch_tokens)
+    return [Likelihoods(*each) for each in results]
 
 
 def _load(options: NetworkOptions, max_tokens: int | None) -> rows.Runner:

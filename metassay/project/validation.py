@@ -11,7 +11,7 @@ from metassay.core.errors import BadInput, collect_problems
 from metassay.core.kinds import Chosen, choose, is_path
 from metassay.core.options import BENCHMARKS, PARAMS, Block, Options, parse
 from metassay.core.params import Benchmark, Evaluation, Params, load
-from metassay.core.stages import DAG, dag_problem, stages_of
+from metassay.core.stages import DAG, MODELS, dag_problem, stages_of
 from metassay.datasets.files import given_metrics
 from metassay.datasets.readers import reader_problems
 from metassay.datasets.registry import RAW, REGISTRY, Dataset, load_registry, misplaced
@@ -22,7 +22,7 @@ from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.needs import FEW_SHOT, RELEASED_CLAIMS, folder_problems
 from metassay.llm.session import cap_of, model_problems
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
-from metassay.metrics.faithfulness.options import CheckpointOptions
+from metassay.metrics.faithfulness.options import StatementOptions
 from metassay.metrics.faithfulness.record import BY_TEXT
 from metassay.project.raw_checks import unfit
 from metassay.reporting.published import COMPARISONS
@@ -35,7 +35,7 @@ from metassay.scoring.rubrics.ask import expanded
 from metassay.scoring.rubrics.metrics import criteria_table
 from metassay.scoring.rubrics.read import RUBRICS, load_rubric
 from metassay.scoring.rubrics.record import Rubric
-from metassay.tables.names import base_metric
+from metassay.tables.names import NO_JUDGE, base_metric, metric_label
 from metassay.tables.parquet import read
 from metassay.tracking.options import ComparisonOptions, SentinelOptions
 from metassay.tuning.options import BLOCKS as TUNING_BLOCKS
@@ -199,12 +199,14 @@ def _benchmarks(params: Params, named: Named, judges: Answerable) -> Iterator[st
             if scale.low >= scale.high:
                 yield f"{at} > criteria > {criterion}: low must be below high"
         blocks = [(block, one) for block in _METRICS for one in getattr(benchmark, block)]
+        blocks += [("statement_metrics", one) for one in benchmark.tuned_metrics]
         yield from (f"{at}: {problem}" for problem in measured_twice(blocks, gives))
-        for one in benchmark.statement_metrics:
+        for one in (*benchmark.statement_metrics, *benchmark.tuned_metrics):
             if ("statement_metrics", one) in named:
                 options = named["statement_metrics", one].options
                 where = f"{at} > statement_metrics > {one}"
                 yield from _not_aligned(where, options.alignments, benchmark.alignments)
+                yield from _trained_here(where, one, options, benchmark.tuned_metrics)
                 if options.by == "text" and not named["statement_metrics", one].record.by_text:
                     yield f"{where} > by: this kind reads statements one by one; write statement"
         for block, lists, names, folders in (
@@ -245,10 +247,25 @@ def _not_aligned(at: str, wanted: Sequence[str], alignments: Sequence[str]) -> I
         )
 
 
-def _statement_scores(options: CheckpointOptions, metrics: Iterable[str]) -> list[str]:
+def _trained_here(
+    at: str, name: str, options: StatementOptions, tuned: Mapping[str, str]
+) -> Iterator[str]:
+    """Models in folders that stages write and DVC would not watch for this block."""
+    folder = Path(tuned.get(name, "nowhere"))
+    for checkpoint in getattr(options, "checkpoints", {}).values():
+        model = Path(checkpoint.model)
+        if model.is_relative_to(MODELS) and not model.is_relative_to(folder):
+            yield (
+                f"{at}: {checkpoint.model} is trained here; name the block under tuned_metrics,"
+                f" with that folder, or {MODELS} if there are several"
+            )
+
+
+def _statement_scores(options: StatementOptions, metrics: Iterable[str]) -> list[str]:
     """What a block of statement_metrics gives, whichever alignments it reads."""
     by = BY_TEXT if options.by == "text" else ""
-    return [f"{name}{by} ({model})" for name in metrics for model in options.checkpoints]
+    models = getattr(options, "checkpoints", [NO_JUDGE])
+    return [metric_label(name + by, model) for name in metrics for model in models]
 
 
 def _published(at: str, tables: Iterable[str], known: Collection[str]) -> Iterator[str]:

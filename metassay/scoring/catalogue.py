@@ -56,7 +56,7 @@ def user_descriptions(params: Params, benchmark: str) -> dict[str, Description]:
     records = [
         choose(index, getattr(params, block)[name], where=f"{PARAMS} > {block} > {name}").record
         for block, index in BLOCKS.items()
-        for name in getattr(used, block)
+        for name in (*getattr(used, block), *(used.tuned_metrics if index is FAITHFULNESS else ()))
         if is_path(str(getattr(params, block)[name].get("kind")))
     ]
     return {one.name: one for record in records for one in record.descriptions}

@@ -57,7 +57,7 @@ BLOCKS: Mapping[str, tuple[str, ...]] = {
 JOINT: Mapping[str, tuple[str, ...]] = {
     "metrics_of": ("metrics",),
     "costly_metrics_of": ("costly_metrics",),
-    "statement_metrics_of": ("statement_metrics",),
+    "statement_metrics_of": ("statement_metrics", "tuned_metrics"),
     "alignments_of": ("alignments",),
     "decomposition_of": ("decompositions", "released_claims"),
 }

@@ -42,7 +42,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "9eeb0fc07a06ec89"),
+        (1, "8f7fca71ed770112"),
     ),
     "decoding": (
         decoding.METHOD,
@@ -55,12 +55,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/factscore_support",
         ),
-        (1, "5dcc7f29f1132d6b"),
+        (1, "a7aacc0963ad690d"),
     ),
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (1, "e19db7dc08857107"),
+        (1, "085f525440867242"),
     ),
     "nli": (
         pair_scores.METHOD,
@@ -73,7 +73,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
             "metrics/faithfulness/redress",
         ),
-        (1, "d5a10965b0598a88"),
+        (1, "b88ea3e50c240d27"),
     ),
     "semantic": (
         semantic.METHOD,

@@ -57,9 +57,9 @@ def score(cases: Sequence[Case], options: CtcOptions, checkpoint: NetworkOptions
     def scores(cases: Sequence[Case]) -> list[list[Scored]]:
         texts = [[normal(text) for text in case.statements] for case in cases]
         contexts = [normal(" ".join(case.passages)) for case in cases]
-        asked = [(" ".join(its), context) for its, context in zip(texts, contexts, strict=True)]
-        found = rows.computed(task, asked, load, options.batch_tokens)
-        every = zip(texts, found, strict=True)
+        pairs = [(" ".join(its), context) for its, context in zip(texts, contexts, strict=True)]
+        results = rows.computed(task, pairs, load, options.batch_tokens)
+        every = zip(texts, results, strict=True)
         return [list(_statements(its, *read, stop_words=options.stop_words)) for its, read in every]
 
     return {NAME: by_text(cases, scores, Scored(None))}
@@ -126,8 +126,8 @@ def _load(options: NetworkOptions, of_pieces: str, most: int) -> rows.Runner:
         vector = logits.mean(0)
         if of_pieces == "sum":  # of vectors: the bias is added once
             vector = logits.sum(0) - (len(logits) - 1) * weights.classifier.bias
-        found = rows.finite(extra.module("torch").softmax(vector, -1))
-        return None if found is None else found[0]
+        shares = rows.finite(extra.module("torch").softmax(vector, -1))
+        return None if shares is None else shares[0]
 
     return rows.Runner(read, give, padding_of(network, options.model), options.device)
 

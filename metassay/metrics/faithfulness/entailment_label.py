@@ -53,13 +53,13 @@ def score(
             return replace(scorer, reader=released).scores
         return scorer.scores
 
-    def scored(found: Output) -> Scored:
-        value = values[int(found.numbers[0])] if found.numbers else None
-        return Scored(value, value is None, found.premise_unread, found.hypothesis_cut)
+    def scored(output: Output) -> Scored:
+        value = values[int(output.numbers[0])] if output.numbers else None
+        return Scored(value, value is None, output.premise_unread, output.hypothesis_cut)
 
-    def scores(asked: Sequence[reading.Asked]) -> list[Scored]:
-        found = rows.computed(task, reading.joined(asked), load, options.batch_tokens)
-        return [scored(Output(*each)) for each in found]
+    def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
+        results = rows.computed(task, reading.joined(pairs), load, options.batch_tokens)
+        return [scored(Output(*each)) for each in results]
 
     return {NAME: reading.by_statement(cases, scores, Scored(None))}
 

@@ -50,19 +50,19 @@ def score(
         config = loaded().weights.config
         return [str(config.id2label[n]) for n in range(config.num_labels)]
 
-    def scores(asked: Sequence[reading.Asked]) -> list[Scored]:
-        labels = labels_of(options.labels or (rows.class_names(task, names) if asked else THREE))
+    def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
+        labels = labels_of(options.labels or (rows.class_names(task, names) if pairs else THREE))
         if set(labels) != set(THREE):
             raise BadInput(
                 f"model {checkpoint.model!r} knows {' and '.join(labels)}; {NAME} needs classes for"
                 f" {', '.join(THREE)}"
             )
         run = functools.cache(lambda: _runner(loaded(), checkpoint, options.max_tokens).scores)
-        inputs = [(said, *passages) for passages, said in asked]
-        found = rows.computed(task, inputs, run, options.batch_tokens)
+        inputs = [(statement, *passages) for passages, statement in pairs]
+        results = rows.computed(task, inputs, run, options.batch_tokens)
         return [
             Scored(logits and support(logits, labels, options.rule, digits), logits is None, *told)
-            for logits, *told in found
+            for logits, *told in results
         ]
 
     return {NAME: reading.by_statement(cases, scores, Scored(None))}
@@ -83,11 +83,11 @@ def _runner(network: Network, options: NetworkOptions, max_tokens: int | None) -
     accepted = inspect.signature(network.weights.forward).parameters
 
     def read(claim: str, *passages: str) -> rows.Row:
-        said = encoder.encode(claim, add_special_tokens=False)
-        long = len(said)
+        tokens = encoder.encode(claim, add_special_tokens=False)
+        long = len(tokens)
         if limit is not None:
-            said.truncate(max(limit // 2 - marks, 1))
-        features = rows.features_of(network, encoder.post_process(said))
+            tokens.truncate(max(limit // 2 - marks, 1))
+        features = rows.features_of(network, encoder.post_process(tokens))
         numbers = features["input_ids"]
         begun, end = len(numbers), numbers[-1]
         attended = [1] * begun
@@ -105,7 +105,7 @@ def _runner(network: Network, options: NetworkOptions, max_tokens: int | None) -
             features["token_type_ids"] += [1] * (len(numbers) - begun)
         if "global_attention_mask" in accepted:
             features["global_attention_mask"] = attended
-        return rows.Row(features, (rows.unread(whole, there), len(said) < long))
+        return rows.Row(features, (rows.unread(whole, there), len(tokens) < long))
 
     def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[list[Any]]:
         for row, logits in zip(batch, network.weights(**tensors).logits, strict=True):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
 from metassay.llm.needs import PromptFile
-from metassay.metrics.faithfulness.reading import Asked, ByName, by_statement, described
+from metassay.metrics.faithfulness.reading import ByName, Pair, by_statement, described
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
 from metassay.metrics.faithfulness.summac_zs import NULL, SOURCE, Matrix, SummacOptions, matrices
 from metassay.models import extra
@@ -61,8 +61,8 @@ def score(cases: Sequence[Case], options: ConvOptions, checkpoint: NetworkOption
             return Scored(None, entailed is None, unread, cut)
         return Scored(value(head, list(map(histogram, entailed or ()))), False, unread, cut)
 
-    def scores(asked: Sequence[Asked]) -> list[Scored]:
-        return list(map(scored, matrices(asked, options, checkpoint, most=SENTENCES)))
+    def scores(pairs: Sequence[Pair]) -> list[Scored]:
+        return list(map(scored, matrices(pairs, options, checkpoint, most=SENTENCES)))
 
     return {NAME: by_statement(cases, scores, Scored(None))}
 
