@@ -294,6 +294,13 @@ def _tunings(params: Params) -> list[str]:
             if key in TUNING_BLOCKS:
                 with _collected(problems):
                     options[key] = checked(tuning.tune, key, block, where=_at(name))
+        models = [Path(MODELS, f"{name}-{one}") for one in tuning.alignments]
+        for metric, folder in params.benchmarks[tuning.benchmark].tuned_metrics.items():
+            if tuning.tune == "distill" and any(one.is_relative_to(folder) for one in models):
+                problems.append(
+                    f"{_at(name)} > from: metric {metric!r} of {tuning.benchmark!r} reads what is"
+                    " distilled of its own scores; measure it in another benchmark"
+                )
         rule = getattr(options.get("teachers"), "human", None)
         criterion = rule and params.benchmarks[tuning.benchmark].criteria.get(rule.criterion)
         if rule and (criterion is None or criterion.better != rule.better):
