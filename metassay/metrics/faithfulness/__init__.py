@@ -10,4 +10,5 @@ FAITHFULNESS: dict[str, str] = {
     "redress": "metassay.metrics.faithfulness.redress",
     "bleurt": "metassay.metrics.faithfulness.bleurt",
     "bertscore_source": "metassay.metrics.faithfulness.bertscore_source",
+    "regressor": "metassay.metrics.faithfulness.regressor",
 }
