@@ -62,7 +62,8 @@ def test_sources_of_different_lengths_are_named_as_a_confound(mirror: Path) -> N
     head = read_head(mirror / "summac_conv/summac_conv_vitc_sent_perc_e.bin")
     same, few = evaluation(head, lambda _: FEW)
     _, more = evaluation(head, lambda _: MANY)
-    assert (more["conv"] > few["conv"] + 0.1).all()  # nothing else is different
+    assert (more["conv"] > few["conv"]).all()  # nothing else is different
+    assert (more["conv"] - few["conv"]).mean() > 0.1
     mixed, frame = evaluation(head, lambda doc: MANY if doc % 4 < 2 else FEW)
     table = confounds(mixed.gathered, mixed.options).query("part == 'statement'")
     rows = table.query("confound == 'aligned_passages' and level == 'global'")
