@@ -129,15 +129,10 @@ def classified(
     def load() -> tuple[Any, list[str]]:
         return load_classifier(options, Wording(None), most, first_token=False)
 
-    results = computed(task, pairs, lambda: load()[0].scores, limits.batch_tokens)
-    return class_names(task, lambda: load()[1]), [Output(*each) for each in results]
-
-
-def class_names(task: Task, names: Callable[[], list[str]]) -> list[str]:
-    """What a model's classes are called; `names` loads it, unless the store knows."""
-    named = replace(task, name=f"{task.name}: classes")
-    results: list[str] = outputs(named, [()], lambda _: iter([{0: names()}]))[0]
-    return results
+    outs = computed(task, pairs, lambda: load()[0].scores, limits.batch_tokens)
+    named = replace(task, name=f"{name}: classes")
+    names = outputs(named, [()], lambda _: iter([{0: load()[1]}]))[0]
+    return names, [Output(*each) for each in outs]
 
 
 def task_of(name: str, options: NetworkOptions, method: int, **settings: Any) -> Task:

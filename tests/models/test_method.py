@@ -42,7 +42,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "8f7fca71ed770112"),
+        (1, "2d6d2ce96865773e"),
     ),
     "decoding": (
         decoding.METHOD,
@@ -55,12 +55,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/factscore_support",
         ),
-        (1, "a7aacc0963ad690d"),
+        (1, "3e3d10ec58b99a9c"),
     ),
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (1, "085f525440867242"),
+        (1, "1ec46bec4ff045a3"),
     ),
     "nli": (
         pair_scores.METHOD,
@@ -73,7 +73,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
             "metrics/faithfulness/redress",
         ),
-        (1, "b88ea3e50c240d27"),
+        (1, "1e0c99b2e852567d"),
     ),
     "semantic": (
         semantic.METHOD,
