@@ -42,7 +42,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "2d6d2ce96865773e"),
+        (1, "ab358cd89631700a"),
     ),
     "decoding": (
         decoding.METHOD,
@@ -55,12 +55,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/factscore_support",
         ),
-        (1, "3e3d10ec58b99a9c"),
+        (1, "f64df25482d04604"),
     ),
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (1, "1ec46bec4ff045a3"),
+        (1, "dbd25bed3e500728"),
     ),
     "nli": (
         pair_scores.METHOD,
@@ -73,7 +73,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
             "metrics/faithfulness/redress",
         ),
-        (1, "1e0c99b2e852567d"),
+        (1, "102d9125af5d46bf"),
     ),
     "semantic": (
         semantic.METHOD,

@@ -1,7 +1,7 @@
 """FactScore: how probable it is that passages support a statement, by a classifier."""
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 from metassay.core.errors import BadInput
@@ -44,20 +44,26 @@ def score(
     task = rows.task_of(NAME, checkpoint, METHOD, max_tokens=options.max_tokens)
     digits = PROBABILITY[checkpoint.dtype].kept
 
-    def scored(names: Sequence[str], logits: list[float] | None, *read: Any) -> Scored:
+    def labels_for(names: Sequence[str]) -> tuple[str, ...]:
         labels = labels_of(options.labels or names)
         if set(labels) != set(THREE):
             raise BadInput(
                 f"model {checkpoint.model!r} knows {' and '.join(labels)}; {NAME} needs classes for"
                 f" {', '.join(THREE)}"
             )
+        return labels
+
+    def load() -> rows.Scores:
+        return _load(checkpoint, options.max_tokens, labels_for).scores
+
+    def scored(names: Sequence[str], logits: list[float] | None, *read: Any) -> Scored:
+        labels = labels_for(names)
         value = None if logits is None else support(logits, labels, options.rule, digits)
         return Scored(value, value is None, *read)
 
     def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
         inputs = [(statement, *passages) for passages, statement in pairs]
-        run = lambda: _load(checkpoint, options.max_tokens).scores  # noqa: E731
-        return [scored(*each) for each in rows.computed(task, inputs, run, options.batch_tokens)]
+        return [scored(*each) for each in rows.computed(task, inputs, load, options.batch_tokens)]
 
     return {NAME: reading.by_statement(cases, scores, Scored(None))}
 
@@ -70,10 +76,13 @@ def support(logits: Sequence[float], labels: Sequence[str], rule: str, digits: i
     return shares([logits[labels.index(label)] for label in two], two, digits)[ENTAILED]
 
 
-def _load(options: NetworkOptions, max_tokens: int | None) -> rows.Runner:
+def _load(
+    options: NetworkOptions, max_tokens: int | None, check: Callable[[list[str]], object]
+) -> rows.Runner:
     network = load("AutoModelForSequenceClassification", options)
     config = network.weights.config
     names = [str(config.id2label[n]) for n in range(config.num_labels)]
+    check(names)  # before anything is computed
     encoder = rows.encoder_of(network, options.model)
     limit = longest_input(network.tokenizer, network.weights, max_tokens)
     marks = encoder.num_special_tokens_to_add(False)

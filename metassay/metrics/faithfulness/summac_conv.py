@@ -8,7 +8,7 @@ import hashlib
 import json
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from math import exp, fsum
+from math import fsum, tanh
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, NamedTuple
@@ -83,7 +83,7 @@ def value(head: Head, histograms: Sequence[Sequence[int]]) -> float:
     ]
     middle = fsum(each) / len(each)
     no, yes = (fsum((*(w * middle for w in row), b)) for row, b in zip(*head[2:], strict=True))
-    return 1 / (1 + exp(no - yes))
+    return (1 + tanh((yes - no) / 2)) / 2
 
 
 def fit_head(

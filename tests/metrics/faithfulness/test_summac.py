@@ -1,5 +1,6 @@
 """SummaC by hand, with the released layers, and against one pair at a time."""
 
+import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,11 @@ def head(tmp_path: Path) -> Path:
         {name: torch.tensor(rng.normal(0, 1, shape)) for name, shape in shapes.items()}, file
     )
     return file
+
+
+def stored() -> list[str]:
+    with sqlite3.connect(setup.STORE) as store:
+        return [name for (name,) in store.execute("SELECT DISTINCT task FROM outputs")]
 
 
 def zs(cases: Sequence[Case], model: Path, **changes: Any) -> list[list[Scored]]:
@@ -171,6 +177,7 @@ def test_classes_that_do_not_say_what_they_mean_are_refused(tmp_path: Path, head
     unnamed = classifier(tmp_path / "a", "roberta", ("LABEL_0", "LABEL_1", "LABEL_2"))
     with pytest.raises(BadInput, match=r"classes called 'LABEL_0', .* do not say what they mean"):
         zs(CASES, unnamed)
+    assert stored() == ["summac: classes"]  # nothing was computed in vain
     sentences = ["entailment", "neutral", "contradiction"]
     told = zs(CASES[:1], unnamed, labels=sentences)[0][0].value
     turned = zs(CASES[:1], unnamed, labels=sentences[::-1])[0][0].value
