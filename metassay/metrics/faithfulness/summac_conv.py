@@ -29,6 +29,7 @@ EDGES = (
     *(0, 0.01, 0.02, 0.03, 0.04, 0.07, 0.13, 0.37, 0.90, 0.91, 0.92, 0.93, 0.94, 0.95),
     *(0.955, 0.96, 0.965, 0.97, 0.975, 0.98, 0.985, 0.99, 0.995, 1),
 )
+_UNREADABLE = (OSError, EOFError, ValueError, TypeError, LookupError, RuntimeError, UnpicklingError)
 
 
 class ConvOptions(SummacOptions):
@@ -122,15 +123,7 @@ def read_head(path: Path) -> Head:
         rows = its["mlp.weight"], its["mlp.bias"], its["layer_final.weight"]
         weights, bias, last = (each.double().tolist() for each in rows)
         return _head(Head(weights[0], bias[0], last, its["layer_final.bias"].double().tolist()))
-    except (
-        OSError,
-        EOFError,
-        ValueError,
-        TypeError,
-        LookupError,
-        RuntimeError,
-        UnpicklingError,
-    ) as error:
+    except _UNREADABLE as error:
         raise BadInput(
             f"head {path}: is no head of SummaC-Conv ({type(error).__name__}); give the released"
             " file, or one that was written by write_head"

@@ -102,6 +102,8 @@ def test_by_hand_and_with_the_released_layers(mirror: Path) -> None:
     assert summac_zs.value(ENTAILED, None) == pytest.approx((0.98 + 0.40 + 0.93) / 3)
     assert len(summac_conv.EDGES) == 24
     assert sum(summac_conv.histogram([0, 0.005, 0.01, 0.98, 0.995, 1])) == 6
+    steep = summac_conv.Head([1e6] * 23, 0.0, [[0.0] * 3, [1.0] * 3], [0.0, 0.0])
+    assert summac_conv.value(steep, [[1] * 23]) == 1
     # The example of two sentences over three passages: the matrix is turned.
     turned = [list(its) for its in zip(*ENTAILED, strict=True)]
     against = [list(its) for its in zip(*CONTRADICTED, strict=True)]
