@@ -42,7 +42,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "ab358cd89631700a"),
+        (1, "47ecf60d89e86319"),
     ),
     "decoding": (
         decoding.METHOD,
@@ -55,12 +55,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/factscore_support",
         ),
-        (1, "f64df25482d04604"),
+        (1, "cdcc45f93b14850c"),
     ),
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (1, "dbd25bed3e500728"),
+        (1, "24c06b78aa79e547"),
     ),
     "nli": (
         pair_scores.METHOD,

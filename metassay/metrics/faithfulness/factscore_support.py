@@ -110,7 +110,7 @@ def _load(
         return rows.Row(features, (rows.unread(whole, there), len(tokens) < long))
 
     def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[list[Any]]:
-        for row, logits in zip(batch, network.weights(**tensors).logits, strict=True):
+        for row, logits in zip(batch, network.weights(**tensors).logits.cpu(), strict=True):
             yield [names, rows.finite(logits), *row.told]
 
     return rows.Runner(read, give, padding_of(network, options.model), options.device)
