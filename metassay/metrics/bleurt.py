@@ -7,7 +7,7 @@ from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured
 from metassay.metrics.record import Metric
 from metassay.models.loading import NetworkOptions
 from metassay.models.pair_scores import Output
-from metassay.models.rows import Limits, classified, recipe_of
+from metassay.models.rows import Limits, classifier, recipe_of
 
 NAME = "bleurt"
 PLACES = 6  # decimals that are kept of a number
@@ -40,13 +40,15 @@ def numbers(
 
     Raises BadInput as `loading.load`, and if the model has classes instead of a number.
     """
-    names, results = classified(NAME, pairs, network, limits)
+    if not pairs:
+        return []
+    names, compute = classifier(NAME, network, limits)
     if len(names) != 1:
         raise BadInput(
             f"model {network.model!r} has {len(names)} classes, and a regressor has one number;"
             " take another model"
         )
-    return [(round(its.numbers[0], PLACES) if its.numbers else None, its) for its in results]
+    return [(round(its.numbers[0], PLACES) if its.numbers else None, its) for its in compute(pairs)]
 
 
 def _measured(value: float | None, its: Output) -> Measured:

@@ -66,7 +66,7 @@ def _load(options: NetworkOptions, max_tokens: int | None) -> rows.Runner:
         logits = weights(**_encoded(weights, tensors)).logits
         logits = logits if options.dtype == "float64" else logits.float()
         values = logits.gather(-1, labels[..., None]).squeeze(-1) - logits.logsumexp(-1)
-        for row, its in zip(batch, values, strict=True):
+        for row, its in zip(batch, values.cpu(), strict=True):
             yield Likelihoods(rows.finite(its[: len(row.features["labels"])]), *row.told)
 
     return rows.Runner(read, give, padding_of(network, options.model), options.device)

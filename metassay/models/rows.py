@@ -114,30 +114,26 @@ def computed(
     return outputs(task, inputs, compute)
 
 
-def classified(
-    name: str, pairs: Sequence[tuple[str, str]], options: NetworkOptions, limits: Limits
-) -> tuple[list[str], list[Output]]:
-    """What a classifier (or regressor) says of each pair, and what its classes are called.
+def classifier(
+    name: str, options: NetworkOptions, limits: Limits
+) -> tuple[list[str], Callable[[Sequence[tuple[str, str]]], list[Output]]]:
+    """What a classifier (or regressor) of pairs calls its classes, and what gives its outputs.
 
     A pair is read as the tokenizer joins two texts, of which the longer one loses its end where an
     input is too long.
     """
-    most = limits.max_tokens
-    task = task_of(name, options, METHOD, max_tokens=most)
+    task = task_of(name, options, METHOD, max_tokens=limits.max_tokens)
 
     @functools.cache
     def load() -> tuple[Any, list[str]]:
-        return load_classifier(options, Wording(None), most, first_token=False)
+        return load_classifier(options, Wording(None), limits.max_tokens, first_token=False)
 
-    results = computed(task, pairs, lambda: load()[0].scores, limits.batch_tokens)
-    return class_names(task, lambda: load()[1]), [Output(*each) for each in results]
+    def compute(pairs: Sequence[tuple[str, str]]) -> list[Output]:
+        every = computed(task, pairs, lambda: load()[0].scores, limits.batch_tokens)
+        return [Output(*each) for each in every]
 
-
-def class_names(task: Task, names: Callable[[], list[str]]) -> list[str]:
-    """What a model's classes are called; `names` loads it, unless the store knows."""
-    named = replace(task, name=f"{task.name}: classes")
-    results: list[str] = outputs(named, [()], lambda _: iter([{0: names()}]))[0]
-    return results
+    named = replace(task, name=f"{name}: classes")
+    return outputs(named, [()], lambda _: iter([{0: load()[1]}]))[0], compute
 
 
 def task_of(name: str, options: NetworkOptions, method: int, **settings: Any) -> Task:

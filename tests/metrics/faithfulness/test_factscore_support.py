@@ -128,6 +128,11 @@ def test_what_does_not_fit_is_counted(model: Path) -> None:
     )
     logits = directly(model, "it hurts", ["the knee", begun])
     assert results[3][0].value == pytest.approx(logits.softmax(0)[2].item(), abs=1e-5)
+    # A statement has all the room that passages leave.
+    room = 64 - (size("the knee hurts") + 1) - 2
+    begun = words.decode(words(LONG, add_special_tokens=False)["input_ids"][:room])
+    logits = directly(model, begun, ["the knee hurts"])
+    assert results[4][0].value == pytest.approx(logits.softmax(0)[2].item(), abs=1e-5)
 
 
 def test_neither_order_nor_neighbours_nor_repeats_change_a_value(model: Path) -> None:

@@ -1,5 +1,6 @@
 """SummaC by hand, with the released layers, and against one pair at a time."""
 
+import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,11 @@ def head(tmp_path: Path) -> Path:
     return file
 
 
+def stored() -> list[str]:
+    with sqlite3.connect(setup.STORE) as store:
+        return [name for (name,) in store.execute("SELECT DISTINCT task FROM outputs")]
+
+
 def zs(cases: Sequence[Case], model: Path, **changes: Any) -> list[list[Scored]]:
     return setup.scored(summac_zs.KIND, cases, model, **changes)
 
@@ -96,6 +102,8 @@ def test_by_hand_and_with_the_released_layers(mirror: Path) -> None:
     assert summac_zs.value(ENTAILED, None) == pytest.approx((0.98 + 0.40 + 0.93) / 3)
     assert len(summac_conv.EDGES) == 24
     assert sum(summac_conv.histogram([0, 0.005, 0.01, 0.98, 0.995, 1])) == 6
+    steep = summac_conv.Head([1e6] * 23, 0.0, [[0.0] * 3, [1.0] * 3], [0.0, 0.0])
+    assert summac_conv.value(steep, [[1] * 23]) == 1
     # The example of two sentences over three passages: the matrix is turned.
     turned = [list(its) for its in zip(*ENTAILED, strict=True)]
     against = [list(its) for its in zip(*CONTRADICTED, strict=True)]
@@ -171,6 +179,7 @@ def test_classes_that_do_not_say_what_they_mean_are_refused(tmp_path: Path, head
     unnamed = classifier(tmp_path / "a", "roberta", ("LABEL_0", "LABEL_1", "LABEL_2"))
     with pytest.raises(BadInput, match=r"classes called 'LABEL_0', .* do not say what they mean"):
         zs(CASES, unnamed)
+    assert stored() == ["summac: classes"]  # nothing was computed in vain
     sentences = ["entailment", "neutral", "contradiction"]
     told = zs(CASES[:1], unnamed, labels=sentences)[0][0].value
     turned = zs(CASES[:1], unnamed, labels=sentences[::-1])[0][0].value
