@@ -29,6 +29,7 @@ MODELS: dict[str, Callable[[Path], Path]] = {
     "factscore_support": lambda place: tiny.classifier(place, "bert", NLI),
     "redress": tiny.bart,
     "bleurt": lambda place: tiny.classifier(place, "bert", ("LABEL_0",)),
+    "regressor": lambda place: tiny.classifier(place, "roberta", ("LABEL_0",)),
     "bertscore_source": lambda place: tiny.encoder(place, "roberta"),
 }
 LONG = "how is the knee when i climb the stairs? " * 30

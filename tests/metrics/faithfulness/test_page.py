@@ -23,15 +23,15 @@ def test_its_blocks_are_options_of_every_kind(tmp_path: Path) -> None:
     place.write_text(CODE["yaml"], encoding="utf-8")
     blocks = strict_yaml.load(place)
     assert isinstance(blocks, dict)
-    kinds = {block["kind"] for block in blocks["faithfulness"].values()}
+    kinds = {block["kind"] for block in blocks["statement_metrics"].values()}
     assert kinds == set(FAITHFULNESS)
-    first = blocks["faithfulness"]["bartscore"]
+    first = blocks["statement_metrics"]["bartscore"]
     with pytest.raises(BadInput, match="give its 40 digits"):
         choose(FAITHFULNESS, first, where="page")
     place.write_text(CODE["yaml"].replace("COMMIT", "abcdef0123" * 4), encoding="utf-8")
     parsed = strict_yaml.load(place)
     assert isinstance(parsed, dict)
-    for index, name in ((FAITHFULNESS, "faithfulness"), (METRICS, "costly_metrics")):
+    for index, name in ((FAITHFULNESS, "statement_metrics"), (METRICS, "costly_metrics")):
         for block in parsed[name].values():
             choose(index, block, where="page")
 
