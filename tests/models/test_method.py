@@ -42,7 +42,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "ea8a0a671488aa7f"),
+        (1, "92fa24747fb7c3f0"),
     ),
     "decoding": (
         decoding.METHOD,

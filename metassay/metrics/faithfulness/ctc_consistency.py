@@ -6,13 +6,8 @@ from string import punctuation
 from typing import Any, Literal
 
 from metassay.core.errors import BadInput
-from metassay.metrics.faithfulness.reading import (
-    MISSING,
-    ByName,
-    ReadingOptions,
-    by_text,
-    described,
-)
+from metassay.metrics.faithfulness.options import CheckpointOptions
+from metassay.metrics.faithfulness.reading import MISSING, ByName, by_text, described
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
 from metassay.models import rows
 from metassay.models.loading import NetworkOptions, load
@@ -26,8 +21,8 @@ LONGEST = 512  # tokens of an input, half of them for the text with the mark bef
 _STRAIGHT = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 
 
-class CtcOptions(ReadingOptions):
-    """Classifiers of tokens, whose class 0 is a word that is not fake, and 1 one that is.
+class CtcReading(rows.Limits):
+    """How a classifier of tokens is read, whose class 0 is a word that is not fake, and 1 a fake.
 
     `pieces`: a word's vector is the `mean` of its tokens', or the `sum`, as the released code
     trains and reads its own models. `stop_words`: whether these count; without them a statement of
@@ -38,7 +33,11 @@ class CtcOptions(ReadingOptions):
     stop_words: bool = True
 
 
-def score(cases: Sequence[Case], options: CtcOptions, checkpoint: NetworkOptions) -> ByName:
+class CtcOptions(CheckpointOptions, CtcReading):
+    """Classifiers of tokens, and how they are read."""
+
+
+def score(cases: Sequence[Case], options: CtcReading, checkpoint: NetworkOptions) -> ByName:
     """The mean probability, over a statement's words, of not being fake: 0 to 1, higher is better.
 
     Words stand between blanks; texts are read in lower case with straight quotes. A text is cut
