@@ -1,17 +1,15 @@
 """Tables that records may name: some of the contract, and what is made of them for figures alone.
 
-Intervals and draws are bootstraps over documents (`reporting/resampled.py`), with the settings that
-params.yaml has for reports; a figure reads tables and no params.
+Intervals and draws are bootstraps over documents (`estimates.py`). Tables of single statements are
+in `statement_tables.py`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from metassay.core.options import Criterion
 from metassay.format.frames import rows
@@ -20,17 +18,25 @@ from metassay.meta_evaluation.confounds import CONFOUNDS
 from metassay.meta_evaluation.correlations import CORRELATIONS, METRIC_CORRELATIONS
 from metassay.meta_evaluation.ensembles import ENSEMBLES
 from metassay.meta_evaluation.facet_weights import FACET_WEIGHTS
+from metassay.paper_figures.estimates import ALONE, ESTIMATE, RESAMPLING, Texts, by_share, mean_of
 from metassay.paper_figures.papers import Record
+from metassay.paper_figures.statement_tables import (
+    correlation_spread,
+    distilled,
+    errors_by_position,
+    least_copied_statements,
+    of_systems,
+    sizes,
+    statement_correlations,
+    tuning_by_use,
+)
 from metassay.reporting.facets import facets_table
 from metassay.reporting.people import violins
 from metassay.reporting.profile import POPULARITY, popularity
 from metassay.reporting.published import PRINTED_PAPERS
-from metassay.reporting.resampled import Reals, Resampling, means
-from metassay.statistics.correlation import sorted_kendall, weighted_pearson
-from metassay.statistics.ensembles import standardise
-from metassay.statistics.exact_sums import NOISE
+from metassay.reporting.resampled import Reals, means
+from metassay.statistics.correlation import sorted_kendall
 from metassay.statistics.pairs import disagreements
-from metassay.statistics.resampling import expanded_percentiles
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.documents import SOURCES
 from metassay.tables.judge_cards import JUDGE_CARDS
@@ -40,6 +46,8 @@ from metassay.tables.parquet import Table
 from metassay.tables.parts import PARTS
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
+from metassay.tables.statement_scores import STATEMENT_SCORES
+from metassay.tables.units import UNITS
 
 Frames = Mapping[str, pd.DataFrame]
 
@@ -49,19 +57,16 @@ DRAWN_FROM: dict[str, Table] = {
     for t in (
         *(SOURCES, PARTS, ALIGNMENTS, SCORES, LEADERBOARD, RATINGS, CORRELATIONS),
         *(RATING_SUMMARIES, METRIC_CORRELATIONS, FACET_WEIGHTS, ENSEMBLES, CONFOUNDS),
-        *(JUDGE_CARDS, AGREEMENT),
+        *(JUDGE_CARDS, AGREEMENT, UNITS, STATEMENT_SCORES),
     )
 }
-RESAMPLING = Resampling(resamples=1000, confidence=0.95, seed=20261121)
 FACETS = ("background", "method", "result", "conclusion")  # BMRC, in the order of abstracts
 SYSTEMS = "systems"  # all authors but the reference
 WHOLE_SOURCE = "whole source"  # as if every passage were aligned
-ALONE, WITHIN, ADDED = "alone", "in ensembles", "with coverage"
+WITHIN, TOGETHER = "in ensembles", "together"
 BEST, LARGEST = "best ensemble", "largest of all subsets"
-SHARES = (25, 50, 75, 100)  # per cent of the texts
 
 _TEXT = ["doc_id", "author"]
-_MEAN = ["value", "low", "high", "n"]
 
 
 def _whole(scores: pd.DataFrame) -> pd.DataFrame:
@@ -69,19 +74,7 @@ def _whole(scores: pd.DataFrame) -> pd.DataFrame:
     return scores[(scores["part"] == FULL) & (scores["judge"] == NO_JUDGE)]
 
 
-def _of_systems(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame[~frame["author"].map(is_reference).astype(bool)]
-
-
 # ---- means, spreads and shares ---------------------------------------------------------------
-
-
-def _mean(things: pd.DataFrame, column: str) -> tuple[float, float, float, int]:
-    """Mean over all things of all documents, its interval, and how many there are."""
-    per = things.groupby("doc_id", sort=True)[column].agg(["sum", "count"])
-    sums, numbers = (per[[name]].to_numpy(dtype=float) for name in ("sum", "count"))
-    found = means(sums, RESAMPLING, numbers)
-    return found.mean[0], found.low[0], found.high[0], len(things)
 
 
 def facet_shares(frames: Frames) -> pd.DataFrame:
@@ -110,7 +103,7 @@ def text_numbers(frames: Frames) -> pd.DataFrame:
             if draws:
                 ends = (found.mean[place], found.low[place], found.high[place])
                 made.append((quantity, author, *ends, len(draws), draws))
-    return pd.DataFrame(made, columns=["quantity", "author", *_MEAN, "draws"])
+    return pd.DataFrame(made, columns=["quantity", "author", *ESTIMATE, "draws"])
 
 
 def means_of_first(frames: Frames) -> pd.DataFrame:
@@ -132,7 +125,7 @@ def means_of_first(frames: Frames) -> pd.DataFrame:
             found = means(per_text[:, None], RESAMPLING)
             n = int(np.isfinite(per_text).sum())
             made.append((which, *key, found.mean[0], found.low[0], found.high[0], n))
-    return pd.DataFrame(made, columns=["documents", "metric", "author", *_MEAN])
+    return pd.DataFrame(made, columns=["documents", "metric", "author", *ESTIMATE])
 
 
 def rating_draws(frames: Frames) -> pd.DataFrame:
@@ -149,8 +142,8 @@ def by_kind_of_author(frames: Frames) -> pd.DataFrame:
     scores = _whole(frames["scores"]).dropna(subset=["value"])
     kind = scores["author"].where(scores["author"].map(is_reference).astype(bool), SYSTEMS)
     kinds = scores.assign(kind=kind).groupby(["metric", "kind"], sort=True)
-    made = [(*key, *_mean(texts, "value")) for key, texts in kinds]
-    return pd.DataFrame(made, columns=["metric", "author", *_MEAN])
+    made = [(*key, *mean_of(texts, "value")) for key, texts in kinds]
+    return pd.DataFrame(made, columns=["metric", "author", *ESTIMATE])
 
 
 def aligned_passages(frames: Frames) -> pd.DataFrame:
@@ -158,13 +151,13 @@ def aligned_passages(frames: Frames) -> pd.DataFrame:
 
     A statement without an aligned passage counts as 0. Resamples draw documents.
     """
-    statements = _of_systems(frames["alignments"])
+    statements = of_systems(frames["alignments"])
     there = {doc_id: len(of) for doc_id, of in rows(frames["sources"], "doc_id", "passages")}
     counted = statements[["doc_id", "method"]].assign(n=statements["passages"].map(len))
     full = counted.assign(method=WHOLE_SOURCE, n=counted["doc_id"].map(there))
     methods = pd.concat([counted, full]).groupby("method", sort=True)
-    made = [(method, *_mean(of, "n")) for method, of in methods]
-    return pd.DataFrame(made, columns=["method", *_MEAN])
+    made = [(method, *mean_of(of, "n")) for method, of in methods]
+    return pd.DataFrame(made, columns=["method", *ESTIMATE])
 
 
 def facet_grades(frames: Frames) -> pd.DataFrame:
@@ -191,7 +184,7 @@ def _matrices(scores: pd.DataFrame, group: str, part: str) -> list[tuple[str, Re
 
     The same systems and documents in all; NaN where there is no score.
     """
-    of = _of_systems(scores[scores["part"] == part])
+    of = of_systems(scores[scores["part"] == part])
     of = of[of["metric"].str.endswith(f"_{group}")]
     authors, documents = sorted(set(of["author"])), sorted(set(of["doc_id"]))
     made: list[tuple[str, Reals]] = []
@@ -251,7 +244,7 @@ def pairs_of_scorers(frames: Frames) -> pd.DataFrame:
 def in_ensembles(frames: Frames) -> pd.DataFrame:
     """Table `ensembles` by its single members: alone, and the mean of all ensembles with them.
 
-    `what` is ALONE or WITHIN. The two further members of WITHIN are BEST, the best ensemble on
+    `what` is ALONE or WITHIN, or TOGETHER of the two further members: BEST, the best ensemble on
     texts that it was not chosen on, and LARGEST, the largest correlation of any subset: what papers
     print of the best one, too good since it is the winner on its own texts.
     """
@@ -266,22 +259,13 @@ def in_ensembles(frames: Frames) -> pd.DataFrame:
     made = [
         ensembles[(kind == "subset") & (size == 1)].assign(what=ALONE),
         ensembles[kind == "containing"].assign(what=WITHIN),
-        pd.concat(winners).assign(what=WITHIN, low=float("nan"), high=float("nan")),
+        pd.concat(winners).assign(what=TOGETHER, low=float("nan"), high=float("nan")),
     ]
-    columns = ["criterion", "part", "coefficient", "members", "what", *_MEAN]
+    columns = ["criterion", "part", "coefficient", "members", "what", *ESTIMATE]
     return pd.concat([one[columns] for one in made], ignore_index=True)
 
 
 # ---- copying ---------------------------------------------------------------------------------
-
-
-class _Texts(NamedTuple):
-    """One number each per text: a metric, people's mean, the share that is copied; its document."""
-
-    metric: Reals
-    people: Reals
-    coverage: Reals
-    document: NDArray[np.intp]
 
 
 def least_copied(frames: Frames) -> pd.DataFrame:
@@ -295,7 +279,7 @@ def least_copied(frames: Frames) -> pd.DataFrame:
     intervals, on which no figure should rest. Source: Adams et al. 2023, section 7.4.
     """
     scores, ratings = (
-        _of_systems(frame[frame["part"] == FULL]).dropna(subset=["value"])
+        of_systems(frame[frame["part"] == FULL]).dropna(subset=["value"])
         for frame in (frames["scores"], frames["ratings"])
     )
     people = ratings.groupby(["criterion", *_TEXT])["value"].mean()
@@ -309,47 +293,9 @@ def least_copied(frames: Frames) -> pd.DataFrame:
             both = pd.concat([values, rated, coverage], axis=1, join="inner").dropna().sort_index()
             document = pd.factorize(both.index.get_level_values(0))[0].astype(np.intp)
             graded, by_people, copied = both.to_numpy(dtype=float).T
-            texts = _Texts(graded, by_people, copied, document)
-            made += [(criterion, metric, judge, *row) for row in _by_share(texts, str(metric))]
-    return pd.DataFrame(made, columns=["criterion", "metric", "judge", "share", "what", *_MEAN])
-
-
-def _by_share(texts: _Texts, metric: str) -> Iterator[tuple[object, ...]]:
-    if len(texts.metric) < 2:
-        return
-    for share in SHARES:
-        least = _least(texts.coverage, share)
-        metric_there, people, coverage = (column[least] for column in texts[:3])
-        chosen = _Texts(metric_there, people, coverage, texts.document[least])
-        yield (str(share), ALONE, *_correlation(chosen))
-    if metric != "coverage":
-        both = standardise(np.array([texts.metric, texts.coverage])).mean(axis=0)
-        if np.isfinite(both).all():
-            yield ("100", ADDED, *_correlation(texts._replace(metric=both)))
-
-
-def _least(coverage: Reals, share: int) -> NDArray[np.bool_]:
-    taken = int(np.ceil(share * len(coverage) / 100 - 1e-9))
-    most = np.sort(coverage)[taken - 1]
-    least: NDArray[np.bool_] = coverage <= most + NOISE * abs(most)
-    return least
-
-
-def _correlation(texts: _Texts) -> tuple[float | None, float | None, float | None, int]:
-    documents = np.unique(texts.document, return_inverse=True)[1].astype(np.intp)
-    n = int(documents.max()) + 1
-    (once,) = weighted_pearson(texts.metric, texts.people, documents, np.ones((1, n)))
-    draws = weighted_pearson(texts.metric, texts.people, documents, _resamples(n))[:, None]
-    (low,), (high,) = expanded_percentiles(draws, n, RESAMPLING.confidence)
-    value, low, high = (None if np.isnan(end) else float(end) for end in (once, low, high))
-    return value, low, high, len(texts.metric)
-
-
-@cache
-def _resamples(n: int) -> Reals:
-    """How often each of n documents is in each resample."""
-    random = np.random.default_rng(RESAMPLING.seed)
-    return random.multinomial(n, np.full(n, 1 / n), RESAMPLING.resamples).astype(np.float64)
+            texts = Texts(graded, by_people, copied, document)
+            made += [(criterion, metric, judge, *row) for row in by_share(texts, str(metric))]
+    return pd.DataFrame(made, columns=["criterion", "metric", "judge", "share", "what", *ESTIMATE])
 
 
 # ---- which tables records need ---------------------------------------------------------------
@@ -378,6 +324,13 @@ DERIVED: dict[str, Derived] = {
     "aligned_passages": Derived(("alignments", "sources"), aligned_passages),
     "facet_grades": Derived(("scores", "ratings"), facet_grades),
     "least_copied": Derived(("scores", "ratings"), least_copied),
+    "least_copied_statements": Derived(("statement_scores", "ratings"), least_copied_statements),
+    "distilled": Derived(("statement_scores", "ratings"), distilled),
+    "errors_by_position": Derived(("ratings",), errors_by_position),
+    "statement_correlations": Derived(("correlations",), statement_correlations),
+    "correlation_spread": Derived(("correlations", "statement_scores"), correlation_spread),
+    "tuning_by_use": Derived(("correlations",), tuning_by_use),
+    "sizes": Derived(("sources", "parts", "units"), sizes),
     "in_ensembles": Derived(("ensembles",), in_ensembles),
     "pairs_of_scorers": Derived(("metric_correlations",), pairs_of_scorers),
 }

@@ -49,7 +49,7 @@ def counts_of(made: Ingested, planted: pd.DataFrame, rater: str) -> pd.DataFrame
 
 
 def test_the_files_are_those_that_the_script_makes(tmp_path: Path) -> None:
-    hospital_course.write(tmp_path)
+    hospital_course.write(tmp_path, hospital_course.COURSES["hospital_course"])
     for path in sorted(one for one in tmp_path.rglob("*") if one.is_file()):
         assert path.read_bytes() == (FOLDER / path.relative_to(tmp_path)).read_bytes(), path
 

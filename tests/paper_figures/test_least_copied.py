@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from metassay.paper_figures.derived_tables import ADDED, ALONE, least_copied
+from metassay.paper_figures.derived_tables import least_copied
+from metassay.paper_figures.estimates import ADDED, ALONE
 
 TEXTS = list(product("abcdefghij", "xy"))
 random = np.random.default_rng(5)

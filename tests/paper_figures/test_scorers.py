@@ -7,6 +7,7 @@ from metassay.paper_figures.derived_tables import (
     ALONE,
     BEST,
     LARGEST,
+    TOGETHER,
     WITHIN,
     in_ensembles,
     pairs_of_scorers,
@@ -35,6 +36,6 @@ def test_members_stand_alone_and_in_ensembles_and_the_best_twice() -> None:
     found = in_ensembles({"ensembles": frame}).set_index(["members", "what"])
     assert found["value"].to_dict() == {
         **{("a", ALONE): 0.1, ("a", WITHIN): 0.15},
-        **{(BEST, WITHIN): 0.12, (LARGEST, WITHIN): 0.3},
+        **{(BEST, TOGETHER): 0.12, (LARGEST, TOGETHER): 0.3},
     }
-    assert bool(found["low"].isna().to_dict()[LARGEST, WITHIN])
+    assert bool(found["low"].isna().to_dict()[LARGEST, TOGETHER])

@@ -1,6 +1,7 @@
 """Make data/hospital_course: invented hospital stays, summaries with planted errors, labels.
 
     python -m tests.support.hospital_course data/hospital_course
+    python -m tests.support.hospital_course data/hospital_course_training
 
 The same files on every machine: the numbers are drawn by `random.Random.random` alone. What is
 planted is in planted/: elements.csv has every element, rates.json what they were drawn by.
@@ -11,12 +12,11 @@ import json
 import random
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 MATERIAL = Path(__file__).with_suffix(".txt")
-SEED, STAYS = 20261126, 24
 NOTES = {
     "E": "Emergency department note",
     "A": "Admission note",
@@ -32,10 +32,34 @@ FIRST, MORE = 0.06, 0.04  # the chance of an error in the first sentence, and ho
 CATEGORIES = {"incorrect": 0.4, "missing": 0.25, "not_in_notes": 0.35}
 CRITICAL, DISAGREEMENT = 0.35, 0.1
 SENTENCES = (5, 9)
-ELEMENTS = {1: 0.35, 2: 0.45, 3: 0.2}  # of a sentence
 REPEATED = 3  # sentences that the note of day 4 has from earlier ones
+FAITHFUL, FAITHFUL_COPIES = "reference", 0.3  # who makes no error, and how often it copies
 
 _T = TypeVar("_T")
+
+
+class Course(NamedTuple):
+    """A set of stays: what its draws begin with, and how large it is.
+
+    `elements`: the share of sentences that have so many. `others`: the set whose sentences no
+    summary of this one has. Only with `others` it has a reference by FAITHFUL.
+    """
+
+    seed: int
+    stays: int
+    doc_id: str
+    elements: dict[int, float]
+    raters: int = 2
+    others: str = ""
+
+
+COURSES = {
+    "hospital_course": Course(20261126, 24, "stay", {1: 0.35, 2: 0.45, 3: 0.2}),
+    # Sentences of one element are too few for two sets to have none in common.
+    "hospital_course_training": Course(
+        20261127, 40, "training_stay", {2: 0.7, 3: 0.3}, raters=1, others="hospital_course"
+    ),
+}
 
 
 class Fact(NamedTuple):
@@ -56,8 +80,8 @@ class Stay(NamedTuple):
 class Draws:
     """Draws that are the same in every version of Python."""
 
-    def __init__(self, *key: object) -> None:
-        self._random = random.Random("/".join(map(str, (SEED, *key))))
+    def __init__(self, course: Course, *key: object) -> None:
+        self._random = random.Random("/".join(map(str, (course.seed, *key))))
 
     def chance(self, share: float) -> bool:
         return self._random.random() < share
@@ -116,9 +140,15 @@ def sentence(clauses: Sequence[str]) -> str:
     return ", and ".join([first[0].upper() + first[1:], *lower]) + "."
 
 
-def make_stay(number: int, lines: dict[str, list[str]]) -> tuple[Stay, dict[str, Any]]:
+def doc_id_of(course: Course, number: int) -> str:
+    return f"{course.doc_id}_{number + 1:02d}"
+
+
+def make_stay(
+    course: Course, number: int, lines: dict[str, list[str]]
+) -> tuple[Stay, dict[str, Any]]:
     """A stay, and its line of sources.jsonl."""
-    draws = Draws("stay", number)
+    draws = Draws(course, "stay", number)
     illnesses = [name for name in lines if name not in ("common", "filler", "unsaid")]
     illness = illnesses[number % len(illnesses)]
     words = dict(zip(("%S", "%s", "%h", "%o"), ("She", "she", "her", "her"), strict=True))
@@ -138,13 +168,15 @@ def make_stay(number: int, lines: dict[str, list[str]]) -> tuple[Stay, dict[str,
             passages.append({"text": sentence([said(fact.source, values, words)]), "group": title})
             known += [(fact, values)] if fact.reworded else []
     about = {"illness": illness}
-    doc_id = f"stay_{number + 1:02d}"
+    doc_id = doc_id_of(course, number)
     source = {"doc_id": doc_id, "task": "other", "passages": passages, "attributes": about}
     return Stay(words, known), source
 
 
 def error_rate(system: str, position: int) -> float:
     """The chance that an element of the sentence at this position, from 0, is an error."""
+    if system == FAITHFUL:
+        return 0.0
     return round(SYSTEMS[system][1] * (FIRST + MORE * position), 6)
 
 
@@ -158,7 +190,7 @@ def element(
 ) -> tuple[str, dict[str, Any]]:
     """An element of sentence n, and what was planted there."""
     (of, values), label, severity = fact, "correct", ""
-    copied = draws.chance(SYSTEMS[system][0])
+    copied = draws.chance(FAITHFUL_COPIES if system == FAITHFUL else SYSTEMS[system][0])
     if draws.chance(error_rate(system, n)):
         label = draws.weighed(CATEGORIES)
         severity = "critical" if draws.chance(CRITICAL) else "minor"
@@ -174,20 +206,32 @@ def element(
 
 
 def make_summary(
-    number: int, stay: Stay, unsaid: Sequence[str], system: str
+    course: Course,
+    number: int,
+    stay: Stay,
+    unsaid: Sequence[str],
+    system: str,
+    others: Collection[str],
 ) -> tuple[list[str], list[dict[str, Any]]]:
-    """The sentences of a summary, and what was planted in each element."""
-    draws = Draws("summary", number, system)
+    """The sentences of a summary, none of them in `others`, and what was planted in each element.
+
+    The reference goes on until all facts are told.
+    """
+    draws = Draws(course, "summary", number, system)
     count = draws.one(range(SENTENCES[0], SENTENCES[1] + 1))
-    sizes = [draws.weighed(ELEMENTS) for _ in range(count)]
+    if system == FAITHFUL:
+        count = len(stay.facts)
+    sizes = [draws.weighed(course.elements) for _ in range(count)]
     facts = iter(draws.some(stay.facts, min(sum(sizes), len(stay.facts))))
-    sentences, planted = [], []
-    for n, size in enumerate(sizes):
+    sentences, planted = list[str](), []
+    for size in sizes:
+        n = len(sentences)
         its = [fact for _, fact in zip(range(size), facts, strict=False)]
         made = [element(draws, stay, fact, unsaid, system, n) for fact in its]
-        if made:
-            sentences.append(sentence([text for text, _ in made]))
-            at = {"doc_id": f"stay_{number + 1:02d}", "author": system, "sentence": n}
+        text = sentence([text for text, _ in made]) if made else ""
+        if text and text not in others:
+            sentences.append(text)
+            at = {"doc_id": doc_id_of(course, number), "author": system, "sentence": n}
             planted += [at | {"element": e} | one for e, (_, one) in enumerate(made)]
     return sentences, planted
 
@@ -205,24 +249,25 @@ def labelled(label: str, severity: str) -> dict[str, str]:
     return {"label": label} | ({} if label == "correct" else {"severity": severity})
 
 
-def labels_of(planted: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def labels_of(course: Course, planted: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The lines of labels.jsonl: rater_1 labels what was planted."""
     by_sentence: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
     for one in planted:
         by_sentence.setdefault((one["doc_id"], one["author"], one["sentence"]), []).append(one)
-    draws, lines = Draws("labels"), []
+    draws, lines = Draws(course, "labels"), []
     for key, its in by_sentence.items():
         at = dict(zip(("doc_id", "author", "sentence"), key, strict=True))
         first = [labelled(one["label"], one["severity"]) for one in its]
         second = [second_opinion(draws, one) for one in its]
-        lines += [at | {"rater": "rater_1", "elements": first}]
-        lines += [at | {"rater": "rater_2", "elements": second}]
+        both = zip(("rater_1", "rater_2"), (first, second), strict=True)
+        every = [at | {"rater": rater, "elements": labels} for rater, labels in both]
+        lines += every[: course.raters]
     return lines
 
 
-def rates() -> dict[str, Any]:
+def rates(course: Course) -> dict[str, Any]:
     positions = range(SENTENCES[1])
-    return {
+    known = {
         "error_by_position": {
             system: [error_rate(system, n) for n in positions] for system in SYSTEMS
         },
@@ -231,25 +276,36 @@ def rates() -> dict[str, Any]:
         "copied": {system: copies for system, (copies, _) in SYSTEMS.items()},
         "disagreement": DISAGREEMENT,
     }
+    if course.raters == 1:
+        del known["disagreement"]
+    return known
 
 
-def write(folder: Path) -> None:
-    """Write the folder's files."""
+def make(course: Course) -> tuple[list[dict[str, Any]], ...]:
+    """Lines of sources.jsonl and summaries.jsonl, and what was planted in each element."""
     lines = material()
     sources, summaries, planted = [], [], list[dict[str, Any]]()
-    for number in range(STAYS):
-        stay, source = make_stay(number, lines)
+    theirs = make(COURSES[course.others])[1] if course.others else []
+    others = {text for summary in theirs for text in summary["sentences"]}
+    for number in range(course.stays):
+        stay, source = make_stay(course, number, lines)
         sources.append(source)
-        for system in SYSTEMS:
-            sentences, its = make_summary(number, stay, lines["unsaid"], system)
+        for system in (*SYSTEMS, *[FAITHFUL] * bool(course.others)):
+            sentences, its = make_summary(course, number, stay, lines["unsaid"], system, others)
             key = {"doc_id": source["doc_id"], "author": system}
             summaries.append(key | {"sentences": sentences})
-            planted += its
+            planted += its if system != FAITHFUL else []
+    return sources, summaries, planted
+
+
+def write(folder: Path, course: Course) -> None:
+    """Write the folder's files."""
+    sources, summaries, planted = make(course)
     (folder / "planted").mkdir(parents=True, exist_ok=True)
     _put(folder / "sources.jsonl", sources)
     _put(folder / "summaries.jsonl", summaries)
-    _put(folder / "labels.jsonl", labels_of(planted))
-    text = json.dumps(rates(), indent=2) + "\n"
+    _put(folder / "labels.jsonl", labels_of(course, planted))
+    text = json.dumps(rates(course), indent=2) + "\n"
     (folder / "planted/rates.json").write_text(text, encoding="utf-8")
     with (folder / "planted/elements.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(planted[0]), lineterminator="\n")
@@ -263,4 +319,4 @@ def _put(path: Path, lines: Sequence[dict[str, Any]]) -> None:
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]))
+    write(Path(sys.argv[1]), COURSES[Path(sys.argv[1]).name])

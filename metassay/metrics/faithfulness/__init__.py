@@ -9,6 +9,7 @@ FAITHFULNESS: dict[str, str] = {
     "factscore_support": "metassay.metrics.faithfulness.factscore_support",
     "redress": "metassay.metrics.faithfulness.redress",
     "bleurt": "metassay.metrics.faithfulness.bleurt",
+    "regressor": "metassay.metrics.faithfulness.regressor",
     "bertscore_source": "metassay.metrics.faithfulness.bertscore_source",
     "regressor": "metassay.metrics.faithfulness.regressor",
 }

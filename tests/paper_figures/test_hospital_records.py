@@ -1,0 +1,174 @@
+"""Every record of the invented hospital stays is drawn from the tables of a small run like theirs.
+
+Scores are random, tables those that the analyses make of them.
+"""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from metassay.core.options import Criterion
+from metassay.core.params import load
+from metassay.meta_evaluation.agreement import rating_summaries
+from metassay.meta_evaluation.analysis import Evaluation
+from metassay.meta_evaluation.confounds import confounds
+from metassay.meta_evaluation.correlations import correlations
+from metassay.meta_evaluation.ensembles import ensembles
+from metassay.meta_evaluation.layouts import Groups
+from metassay.paper_figures.cells import Cells, cells_of
+from metassay.paper_figures.derived_tables import DERIVED, needed
+from metassay.paper_figures.papers import PAPERS, Record
+from metassay.paper_figures.pictures import picture_files
+from metassay.reporting.cells import read_printed
+from metassay.tables.ratings import RATINGS
+from metassay.tables.statement_scores import STATEMENT_SCORES
+from tests.meta_evaluation.invented_study import OPTIONS, scores_of
+
+ROOT = Path(__file__).parents[2]
+TESTED, TRAINING = "hospital_course", "hospital_course_training"
+RECORDS = {
+    record.name: record
+    for record in PAPERS["adams"]
+    if {benchmark for benchmark, _ in needed(record)} <= {TESTED, TRAINING}
+}
+ALIGNMENTS = (
+    "rouge_gain",
+    "bs_gain",
+    "rouge_topk",
+    "bs_topk",
+    "top_section",
+    "entity_chain",
+    "full",
+)
+CATEGORIES = ("error", "incorrect", "missing", "not_in_notes", "critical")
+TUNED = [f"tuned_{name}" for name in ALIGNMENTS[:3]]
+DOCUMENTS, SYSTEMS, PER_TEXT = [f"d{n}" for n in range(4)], ("x", "y"), 9
+STATEMENTS = [(d, a, n) for d in DOCUMENTS for a in SYSTEMS for n in range(PER_TEXT)]
+
+
+def metrics() -> list[tuple[str, str, str]]:
+    """Name, judge and direction of what the benchmark's blocks score."""
+    found = [("regressor@rouge_gain", "distilled", "higher")]
+    found += [
+        (f"{name}@rouge_gain", judge, "higher")
+        for name, judges in (
+            ("faithfulness", ("lexical", "semantic")),
+            ("support_probability", ("semantic",)),
+        )
+        for judge in judges
+    ]
+    for alignment in ALIGNMENTS:
+        found.append((f"bertscore_source_f1@{alignment}", "minilm", "higher"))
+        found += [(f"bartscore_source@{alignment}", j, "higher") for j in ("untrained", *TUNED)]
+        found += [(f"ctc_consistency@{alignment}", judge, "higher") for judge in TUNED]
+        found += [(f"{name}@{alignment}", "none", "neither") for name in ("coverage", "density")]
+    for alignment in ("rouge_gain", "rouge_topk"):
+        found.append((f"bartscore_source@{alignment}@text", TUNED[0], "higher"))
+    return found
+
+
+@cache
+def made(benchmark: str) -> dict[str, pd.DataFrame]:
+    rng = np.random.default_rng(len(benchmark))
+    marks = [
+        ("elements", doc, author, "full", f"statement:{n}", "r", criterion, rng.integers(5) / 4)
+        for doc, author, n in STATEMENTS
+        for criterion in CATEGORIES
+    ]
+    rows = [
+        {**{"doc_id": d, "author": a, "part": "full", "position": n, "number": n}}
+        | {"metric": metric, "judge": judge, "better": better, "value": rng.normal()}
+        | {"recipe": metric, "failed": False, "cut": False, "unread": 0.0}
+        for metric, judge, better in metrics()
+        for d, a, n in STATEMENTS
+    ]
+    scores = pd.DataFrame(rows)[list(STATEMENT_SCORES.columns)]
+    ratings = pd.DataFrame(marks, columns=list(RATINGS.columns))
+    compared = load(ROOT).meta_evaluation["compared"]
+    options = OPTIONS.model_copy(update={"compared": compared, "folds": 2})
+    criteria = dict.fromkeys(CATEGORIES, Criterion(low=0, high=1, better="lower"))
+    whole = scores_of({(d, a): rng.random() for d in DOCUMENTS for a in SYSTEMS}, metric="m")
+    of = Evaluation(
+        *(whole, ratings, criteria, {"m": "higher"}, options),
+        groups=Groups({}, {}, {}),
+        statement_scores=scores,
+    )
+    places = [{"doc_id": d, "author": a, "part": "full", "position": n} for d, a, n in STATEMENTS]
+    aligned = pd.DataFrame(places).assign(passages=[[0]] * len(places))
+    documents = pd.DataFrame({"doc_id": DOCUMENTS})
+    documents["passages"], documents["group"] = [["one two"]] * 4, [["note"]] * 4
+    by_whom = SYSTEMS if benchmark == TESTED else (*SYSTEMS, "reference")
+    texts = [(d, a, "full", "one two") for d in DOCUMENTS for a in by_whom]
+    return {
+        **{"statement_scores": scores, "ratings": ratings, "sources": documents},
+        "parts": pd.DataFrame(texts, columns=["doc_id", "author", "part", "text"]),
+        "units": pd.DataFrame(texts, columns=["doc_id", "author", "kind", "x"]).assign(
+            kind="statement"
+        ),
+        "alignments": pd.concat([aligned.assign(method=name) for name in ALIGNMENTS]),
+        "confounds": confounds(of.gathered, options),
+        "ensembles": ensembles(of.studies, options),
+        "correlations": correlations(of.gathered, options),
+        "rating_summaries": rating_summaries(ratings, criteria, options),
+    }
+
+
+@cache
+def table(benchmark: str, name: str) -> pd.DataFrame:
+    if name in DERIVED:
+        return DERIVED[name].make({one: table(benchmark, one) for one in DERIVED[name].of})
+    return made(benchmark)[name]
+
+
+def shown(record: Record) -> Cells:
+    printed = [read_printed(ROOT / "reports/published" / file) for file in record.printed]
+    return cells_of(record, table, pd.concat(printed, ignore_index=True) if printed else None)
+
+
+def test_only_closed_data_leave_a_record_open() -> None:
+    assert [record.name for record in PAPERS["adams"] if record.open] == []
+    assert len(RECORDS) == 17
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_record_has_a_number_of_ours_in_every_row_and_column(name: str) -> None:
+    cells = shown(RECORDS[name])
+    assert cells.cells
+    assert cells.absent == ()
+
+
+def test_pictures_of_every_form_are_drawn() -> None:
+    for name, record in RECORDS.items():
+        if record.form != "table":
+            assert set(picture_files(record, shown(record))) == {"svg", "pdf", "png"}, name
+
+
+def test_every_ensemble_of_eight_metrics_is_there() -> None:
+    found = made(TESTED)["ensembles"]
+    statements = found[(found["part"] == "statement") & (found["criterion"] == "error")]
+    assert (statements["kind"] == "subset").sum() == 255
+    assert (statements["kind"] == "containing").sum() == 8
+
+
+def test_signs_are_turned_once() -> None:
+    """What goes with fewer errors has a correlation below 0 in the tables, and above 0 here."""
+    cells = {(cell.row, cell.column): cell for cell in shown(RECORDS["table5"]).cells}
+    ours = table(TESTED, "correlations")
+    where = {"metric": "bartscore_source@rouge_gain", "judge": "untrained", "criterion": "error"}
+    where |= {"part": "statement", "level": "global", "coefficient": "pearson"}
+    for column, value in where.items():
+        ours = ours[ours[column] == value]
+    cell = cells["BARTScore", "Untrained"]
+    assert cell.ours == -ours["value"].item()
+    assert (cell.low, cell.high) == (-ours["high"].item(), -ours["low"].item())
+
+
+def test_whether_the_distilled_metric_wins_is_a_row_of_its_own() -> None:
+    cells = {cell.row: cell.ours for cell in shown(RECORDS["table8"]).cells}
+    less = cells["Distilled"] - cells["Best other metric"]
+    assert cells["Distilled less the best other"] == pytest.approx(less)
+    assert 0 < cells["p that it is closer to people"] < 1
+    assert (cells["p that it is closer to people"] < 0.5) == (less > 0)
