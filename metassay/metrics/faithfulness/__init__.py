@@ -11,5 +11,4 @@ FAITHFULNESS: dict[str, str] = {
     "bleurt": "metassay.metrics.faithfulness.bleurt",
     "regressor": "metassay.metrics.faithfulness.regressor",
     "bertscore_source": "metassay.metrics.faithfulness.bertscore_source",
-    "regressor": "metassay.metrics.faithfulness.regressor",
 }
