@@ -134,5 +134,6 @@ def _write(pieces: Iterator[bytes], file: File, opened: BinaryIO, progress: Prog
     if found != file.digest:
         raise BadInput(
             f"{file.name}: {file.kind} {file.digest[:_SHOWN]}... expected, {found[:_SHOWN]}..."
-            f" found; this is not the pinned file: {_BY_MIRROR}, or put the right file into the mirror"
+            f" found; this is not the pinned file: {_BY_MIRROR}, or put the right file into the"
+            " mirror"
         )
