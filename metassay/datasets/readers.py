@@ -20,6 +20,7 @@ READERS = {
     "doclens_note": "metassay.datasets.doclens_json:read_notes",
     "doclens_question": "metassay.datasets.doclens_json:read_questions",
     "element_labels": "metassay.datasets.element_labels:read",
+    "fact_annotations": "metassay.datasets.fact_annotations:read",
     "files": "metassay.datasets.files:read",
     "frank": "metassay.datasets.frank:read",
     "longeval": "metassay.datasets.long_documents:read_longeval",
