@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from metassay.core.errors import shown
-from metassay.core.options import Options
+from metassay.core.options import Criterion, Options
 from metassay.datasets import files
 from metassay.datasets.own_data import Clean, Filled, Key, checked
 from metassay.statistics.facts import (
@@ -34,6 +34,7 @@ from metassay.text.sentences import sentences
 from metassay.text.tokens import words
 
 COUNTS = tuple(f"{status}_facts" for status in STATUSES)  # criteria
+MOST_FACTS = 1000  # of a text
 
 _SEE = "docs/own-data.md shows how it is written"
 _COUNT = "write a whole number from 0, or nothing where nobody counted"
@@ -115,6 +116,18 @@ _Line = TypeVar("_Line", bound=_Annotation)
 def fact_ratings(counts: FactCounts) -> dict[str, float | None]:
     """The four counts as criteria COUNTS, and `statistics.facts.fact_scores` of them."""
     return {**dict(zip(COUNTS, counts, strict=False)), **fact_scores(counts)}
+
+
+# The scale of each of these: counts, and shares.
+FACT_CRITERIA = {
+    name: Criterion(
+        low=0,
+        high=MOST_FACTS if name in COUNTS else 1,
+        better="higher" if name.startswith(("factual", "correct")) else "lower",
+        scale="count" if name in COUNTS else "interval",
+    )
+    for name in fact_ratings(FactCounts(None, None, None, None))
+}
 
 
 def read(folder: Path) -> Rows:

@@ -12,7 +12,7 @@ import yaml
 
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
-from metassay.datasets.fact_annotations import ANNOTATIONS, COUNTS
+from metassay.datasets.fact_annotations import ANNOTATIONS, COUNTS, FACT_CRITERIA
 from metassay.datasets.ingest import Ingested, ingest
 
 PAGE = (Path(__file__).parents[2] / "docs/own-data.md").read_text(encoding="utf-8")
@@ -169,6 +169,10 @@ def test_a_phrase_is_marked_once_and_needs_its_reference(tmp_path: Path) -> None
     (tmp_path / "texts.jsonl").write_text(texts, encoding="utf-8")
     with pytest.raises(BadInput, match="phrases are omitted, but the reference is not in texts"):
         read(tmp_path)
+
+
+def test_the_scales_are_those_of_the_page() -> None:
+    assert {name: CRITERIA[name] for name in FACT_CRITERIA} == FACT_CRITERIA
 
 
 def test_a_folder_without_annotations(tmp_path: Path) -> None:
