@@ -26,6 +26,7 @@ READERS = {
     "longeval": "metassay.datasets.long_documents:read_longeval",
     "longsciverify": "metassay.datasets.long_documents:read_longsciverify",
     "mts_dialog": "metassay.datasets.mts_dialog:read",
+    "primock57": "metassay.datasets.primock57:read",
     "scholarsum": "metassay.datasets.scholarsum:read",
     "sfres": "metassay.datasets.unieval:read_sfres",
     "simsum": "metassay.datasets.simsum:read",
