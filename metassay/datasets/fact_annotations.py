@@ -8,7 +8,7 @@ data have them, and one or more of the files ANNOTATIONS; docs/own-data.md shows
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, Self, TypeVar
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 from metassay.core.errors import shown
 from metassay.core.options import Criterion, Options
 from metassay.datasets import files
-from metassay.datasets.own_data import Clean, Filled, Key, checked
+from metassay.datasets.own_data import Clean, Filled, Key, Line, checked
 from metassay.statistics.facts import (
     STATUSES,
     FactCounts,
@@ -102,15 +102,8 @@ class _Phrases(_Annotation):
     omitted: list[_Span]
 
 
-class _Rated(NamedTuple):
-    """What one annotation gives one text: values by criterion."""
-
-    at: Place
-    of: _Annotation
-    values: Mapping[str, float | None]
-
-
-_Line = TypeVar("_Line", bound=_Annotation)
+# What one annotation gives one text: values by criterion.
+_Rated = tuple[Place, _Annotation, Mapping[str, float | None]]
 
 
 def fact_ratings(counts: FactCounts) -> dict[str, float | None]:
@@ -145,16 +138,9 @@ def read(folder: Path) -> Rows:
         known = ", ".join(ANNOTATIONS)
         rows.wrong(Place(str(folder)), "has no annotations", remedy=f"add one of {known}; {_SEE}")
     texts = {(one.doc_id, one.author, one.part): one.text or "" for one in rows.texts}
-    seen = dict[tuple[str, ...], Place]()
     for name in there:
         for at, of, values in ANNOTATIONS[name](folder / name, texts, rows):
             key = of.study, of.doc_id, of.author, of.part, "text", of.rater
-            earlier = seen.setdefault((*key, next(iter(values))), at)
-            if earlier is not at:
-                same = f"same as {earlier.file} {earlier.kind} {earlier.row}: doc_id "
-                same += f"{shown(of.doc_id)}, author {shown(of.author)}, rater {shown(of.rater)}"
-                rows.wrong(at, "a rater has annotated the text before", same, _ONCE)
-                continue
             rows.ratings += [RatingRow(at, *key, *value) for value in values.items()]
     return rows
 
@@ -166,14 +152,14 @@ def _fact_counts(path: Path, _: _Texts, rows: Rows) -> Iterator[_Rated]:
         correct, incorrect, hallucinated, omitted = (found[name] for name in STATUSES)
         counts = FactCounts(correct, incorrect, hallucinated, omitted, reference)
         if _add_up(at, of, counts, system, rows):
-            yield _Rated(at, of, fact_ratings(counts))
+            yield at, of, fact_ratings(counts)
 
 
 def _fact_lists(path: Path, _: _Texts, rows: Rows) -> Iterator[_Rated]:
     for at, of in _lines(path, _Facts, rows):
         counts = count_facts([one.status for one in of.facts], of.reference_facts)
         if _add_up(at, of, counts, None, rows):
-            yield _Rated(at, of, fact_ratings(counts))
+            yield at, of, fact_ratings(counts)
 
 
 def _phrases(path: Path, texts: _Texts, rows: Rows) -> Iterator[_Rated]:
@@ -185,7 +171,7 @@ def _phrases(path: Path, texts: _Texts, rows: Rows) -> Iterator[_Rated]:
             _check_spans(at, of, name, text, spans, rows)
             n_words = len(words(strip_citations(text or "")))
             values[_PHRASES[name]] = phrases_per_word(len(spans), n_words)
-        yield _Rated(at, of, values)
+        yield at, of, values
 
 
 def _errors(path: Path, texts: _Texts, rows: Rows) -> Iterator[_Rated]:
@@ -196,7 +182,7 @@ def _errors(path: Path, texts: _Texts, rows: Rows) -> Iterator[_Rated]:
         value = None
         if len(lengths) == 2:
             value = quality(critical, non_critical, spelling, *lengths)
-        yield _Rated(at, of, {"quality": value})
+        yield at, of, {"quality": value}
 
 
 ANNOTATIONS: Mapping[str, Callable[[Path, _Texts, Rows], Iterator[_Rated]]] = {
@@ -207,7 +193,7 @@ ANNOTATIONS: Mapping[str, Callable[[Path, _Texts, Rows], Iterator[_Rated]]] = {
 }
 
 
-def _lines(path: Path, model: type[_Line], rows: Rows) -> Iterator[tuple[Place, _Line]]:
+def _lines(path: Path, model: type[Line], rows: Rows) -> Iterator[tuple[Place, Line]]:
     for at, value in json_lines(path, rows.problems, remedy=_SEE):
         one = None if value is UNREAD else checked(model, value, at, rows.problems)
         if one is not None:
@@ -216,12 +202,12 @@ def _lines(path: Path, model: type[_Line], rows: Rows) -> Iterator[tuple[Place, 
 
 def _counted(
     path: Path,
-    model: type[_Line],
+    model: type[Line],
     required: Sequence[str],
     defaults: Mapping[str, str],
     optional: Sequence[str],
     rows: Rows,
-) -> Iterator[tuple[Place, _Line, dict[str, int | None]]]:
+) -> Iterator[tuple[Place, Line, dict[str, int | None]]]:
     """The rows of a table, and the whole numbers in its columns of counts."""
     columns, every = (*_KEYS, *required), (*required, *optional)
     for at, of, numbers in files.records(path, model, columns, defaults, _COUNT, rows, every):

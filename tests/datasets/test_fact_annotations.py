@@ -114,12 +114,12 @@ def test_every_fault_in_one_go(tmp_path: Path) -> None:
     assert [re.sub(r"\(.*?\)", "()", one) for one in found] == [
         "fact_counts.csv: line 2: the reference has fewer facts than are correct or omitted ();"
         " count again, or leave out what nobody counted",
-        "facts.jsonl: line 1: a rater has annotated the text before (); keep one of the two",
         "facts.jsonl: line 2: holds a fact twice under 'facts'; keep one of the two",
         "phrases.jsonl: line 1: a phrase does not lie in the text (); count characters of the text"
         " from 0; the end is the one after the last",
         "errors.csv: line 1: column 'spelling' is missing; line 1 must name the columns:"
         " doc_id,author,rater,critical,non_critical,spelling",
+        "facts.jsonl: line 1: the key () is there twice (); keep one of the two",
         "fact_counts.csv: line 3: system 'gpt4' is not in texts.jsonl (); rename it or add its"
         " texts",
     ]
