@@ -38,7 +38,6 @@ MOST_FACTS = 1000  # of a text
 
 _SEE = "docs/own-data.md shows how it is written"
 _COUNT = "write a whole number from 0, or nothing where nobody counted"
-_ADD_UP = "count again, or leave out what nobody counted"
 _ONCE = "keep one of the two"
 _KEYS = ("doc_id", "author", "rater")
 _DEFAULTS = {"part": FULL, "study": "facts"}
@@ -177,11 +176,10 @@ def _phrases(path: Path, texts: _Texts, rows: Rows) -> Iterator[_Rated]:
 def _errors(path: Path, texts: _Texts, rows: Rows) -> Iterator[_Rated]:
     for at, of, found in _counted(path, _Errors, _ERRORS, _DEFAULTS, (), rows):
         both = [texts.get((of.doc_id, author, of.part)) for author in (of.author, REFERENCE)]
-        lengths = [_n_sentences(text) for text in both if text is not None]
+        lengths = [_n_sentences(text) for text in both if text]  # a text that failed is none
         critical, non_critical, spelling = (found[name] for name in _ERRORS)
-        value = None
-        if len(lengths) == 2:
-            value = quality(critical, non_critical, spelling, *lengths)
+        known = len(lengths) == 2
+        value = quality(critical, non_critical, spelling, *lengths) if known else None
         yield at, of, {"quality": value}
 
 
@@ -223,7 +221,7 @@ def _add_up(at: Place, of: _Annotation, counts: FactCounts, system: int | None, 
     fault = miscounted(counts, system)
     if fault is not None:
         where = f"doc_id {shown(of.doc_id)}, author {shown(of.author)}, rater {shown(of.rater)}"
-        rows.wrong(at, fault, where, _ADD_UP)
+        rows.wrong(at, fault, where, "count again, or leave out what nobody counted")
     return fault is None
 
 
@@ -234,8 +232,8 @@ def _check_spans(
     doc = f"doc_id {shown(of.doc_id)}"
     if text is None:  # that the text itself is not there is said of its ratings
         if name == "omitted" and spans and "texts" not in rows.unreadable:
-            what, fix = "the reference is not in texts.jsonl", "add it, or correct doc_id or part"
-            rows.wrong(at, f"phrases are omitted, but {what}", doc, fix)
+            what = "phrases are omitted, but the reference is not in texts.jsonl"
+            rows.wrong(at, what, doc, "add it, or correct doc_id or part")
         return
     seen = set[tuple[int, int]]()
     for number, span in enumerate(spans):

@@ -171,6 +171,17 @@ def test_a_phrase_is_marked_once_and_needs_its_reference(tmp_path: Path) -> None
         read(tmp_path)
 
 
+def test_a_text_that_failed_has_no_quality_and_no_phrases(tmp_path: Path) -> None:
+    of = "visit-2,chatty,ann"
+    counted = f"doc_id,author,rater,critical,non_critical,spelling\n{of},0,0,0\n"
+    marked = line({"hallucinated": [], "omitted": []}, doc_id="visit-2", author="chatty")
+    made = read(put(tmp_path, errors=counted, phrases=marked))
+    values = made.ratings.set_index("criterion")["value"]
+    assert pd.isna(values["quality"])
+    assert pd.isna(values["hallucination_count"])
+    assert values["omission_count"] == 0
+
+
 def test_the_scales_are_those_of_the_page() -> None:
     assert {name: CRITERIA[name] for name in FACT_CRITERIA} == FACT_CRITERIA
 
