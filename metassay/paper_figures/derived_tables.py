@@ -18,7 +18,15 @@ from metassay.meta_evaluation.confounds import CONFOUNDS
 from metassay.meta_evaluation.correlations import CORRELATIONS, METRIC_CORRELATIONS
 from metassay.meta_evaluation.ensembles import ENSEMBLES
 from metassay.meta_evaluation.facet_weights import FACET_WEIGHTS
-from metassay.paper_figures.estimates import ALONE, ESTIMATE, RESAMPLING, Texts, by_share, mean_of
+from metassay.paper_figures.estimates import (
+    ALONE,
+    ESTIMATE,
+    RESAMPLING,
+    Texts,
+    by_share,
+    mean_of,
+    resample_counts,
+)
 from metassay.paper_figures.papers import Record
 from metassay.paper_figures.statement_tables import (
     correlation_spread,
@@ -38,6 +46,7 @@ from metassay.reporting.resampled import Reals, means
 from metassay.statistics.agreement import COUNT_COEFFICIENTS, count_agreement
 from metassay.statistics.correlation import sorted_kendall
 from metassay.statistics.pairs import disagreements
+from metassay.statistics.resampling import expanded_percentiles
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.documents import SOURCES
 from metassay.tables.judge_cards import JUDGE_CARDS
@@ -310,14 +319,14 @@ def agreement_of_counts(frames: Frames) -> pd.DataFrame:
     makes the mean null. low, high: bootstrap over documents, the raters stay. Shares are taken for
     counts, too: choose the criteria that are some.
     """
-    ratings = _of_systems(frames["ratings"]).dropna(subset=["value"])
+    ratings = of_systems(frames["ratings"]).dropna(subset=["value"])
     whole = ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)]
     made: list[tuple[object, ...]] = []
     for (study, criterion), of in whole.groupby(["study", "criterion"], sort=True):
         wide = of.set_index([*_TEXT, "rater"])["value"].unstack("rater").sort_index()
         documents = pd.factorize(wide.index.get_level_values(0))[0].astype(np.intp)
         size, table = int(documents.max()) + 1, wide.to_numpy(dtype=np.float64).T
-        weights = np.concatenate((np.ones((1, size)), _resamples(size)))
+        weights = np.concatenate((np.ones((1, size)), resample_counts(size)))
         found, n = [], 0
         for pair in combinations(table, 2):
             both = np.isfinite(pair).all(axis=0)
@@ -331,7 +340,7 @@ def agreement_of_counts(frames: Frames) -> pd.DataFrame:
                 (study, criterion, *row, n)
                 for row in zip(COUNT_COEFFICIENTS, means_of_pairs[:, 0], low, high, strict=True)
             ]
-    return pd.DataFrame(made, columns=["study", "criterion", "coefficient", *_MEAN])
+    return pd.DataFrame(made, columns=["study", "criterion", "coefficient", *ESTIMATE])
 
 
 # ---- which tables records need ---------------------------------------------------------------
