@@ -2,10 +2,10 @@
 
     from metassay.kinds import Description, Measured, Metric, Options
 
-`Metric`, `JudgeKind`, `Segmentation`, `Decomposition`, `Alignment` and `System` are the records; a
-reader is a function from a folder to `Rows`, to `Items` (a test of judges) or to `Documents` (a
-test of segmentations). The docstring of each record says what its fields mean; docs/own-kinds.md
-has an example of each.
+`Metric`, `FaithfulnessMetric`, `JudgeKind`, `Segmentation`, `Decomposition`, `Alignment` and
+`System` are the records; a reader is a function from a folder to `Rows`, to `Items` (a test of
+judges) or to `Documents` (a test of segmentations). The docstring of each record says what its
+fields mean; docs/own-kinds.md has an example of each.
 """
 
 from metassay.core.options import Options
@@ -24,6 +24,8 @@ from metassay.labelled.records import (
 )
 from metassay.llm.needs import Resources
 from metassay.metrics.describe import Description, Measured, ratio
+from metassay.metrics.faithfulness.options import CheckpointOptions, StatementOptions
+from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
 from metassay.metrics.record import Metric
 from metassay.tabular.rows import MetricRow, Place, RatingRow, Rows, ScoreRow, SourceRow, TextRow
 from metassay.text.spans import Span
@@ -42,12 +44,15 @@ from metassay.units.statements import units_of
 __all__ = [
     "Aligned",
     "Alignment",
+    "Case",
+    "CheckpointOptions",
     "Decomposed",
     "Decomposition",
     "Description",
     "Divided",
     "DocumentRow",
     "Documents",
+    "FaithfulnessMetric",
     "Generated",
     "ItemRow",
     "Items",
@@ -66,9 +71,11 @@ __all__ = [
     "Resources",
     "Rows",
     "ScoreRow",
+    "Scored",
     "Segmentation",
     "SourceRow",
     "Span",
+    "StatementOptions",
     "System",
     "Text",
     "TextRow",

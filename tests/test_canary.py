@@ -23,7 +23,7 @@ RATED = ("study", "doc_id", "author", "rater", "criterion", "value")
 GRADE = {"grade": {"low": 1, "high": 5, "better": "higher"}}
 REFUSED = [("generate", "writer"), ("generate", "shown"), ("decompose", "apart")]
 DONE = [
-    *(("generate", "lead"), ("segment", ""), ("decompose", "clauses"), ("align", "")),
+    *(("generate", "lead"), ("segment", ""), ("decompose", "clauses"), ("align", "rouge_topk")),
     *(("pair", "all"), ("judge", "lexical"), ("measure", ""), ("aggregate", "")),
 ]
 

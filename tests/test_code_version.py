@@ -697,13 +697,16 @@ def test_the_committed_file_is_true() -> None:
     assert not refresh(ROOT)
 
 
+MODELS_ALONE = {"train", "train_roles", "corrupt", "tune", "distill"}  # they do nothing else
+
+
 def test_versions_do_not_depend_on_the_extras_that_are_installed() -> None:
     """The code of a stage imports only what every project has: costly kinds bring the rest."""
     about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lines = [*about["dependencies"], *about["optional-dependencies"]["pipeline"]]
     there = {re.split("[=<>]", line)[0] for line in lines}
     code = code_of(ROOT)
-    for stage in sorted({*code.programs()} - {"train", "train_roles"}):  # of costly kinds alone
+    for stage in sorted({*code.programs()} - MODELS_ALONE):
         packages = {line.partition("==")[0] for line in code.need(f"stages.{stage}").packages}
         assert packages <= there, stage
 

@@ -127,8 +127,7 @@ FIGURES = "figures_doclens"
 # A user's metric of statements, which needs no model: the share of words that passages have.
 OVERLAP = """
 from metassay.metrics.describe import JUDGED, Description
-from metassay.metrics.faithfulness.options import CheckpointOptions
-from metassay.metrics.faithfulness.record import FaithfulnessMetric, Scored
+from metassay.kinds import FaithfulnessMetric, Scored, StatementOptions
 
 
 def score(cases, options, checkpoint):
@@ -141,7 +140,7 @@ def score(cases, options, checkpoint):
 
 
 KIND = FaithfulnessMetric(
-    options=CheckpointOptions,
+    options=StatementOptions,
     score=score,
     recipe=lambda options, checkpoint: "words:lower",
     descriptions=(Description("overlap", "share", "higher", (0, 1), "none", "a test", JUDGED),),
@@ -287,9 +286,7 @@ def params(base_url: str) -> dict[str, Any]:
     }
     shared["systems"] |= {"writer": CHAT | {"shots": 1, "examples": ["ward/dev/note_08"]}}
     shared["costly_metrics"] = {"edit_distance": shared["metrics"]["edit_distance"]}
-    model = {"model": "none", "device": "cpu", "dtype": "float64"}
-    overlap = {"kind": "lab.overlap", "checkpoints": {"tiny": model}}
-    shared["statement_metrics"] = {"overlap": overlap}
+    shared["statement_metrics"] = {"overlap": {"kind": "lab.overlap"}}
     shared["endpoints"] = {"here": {"kind": "openai", "base_url": base_url, "key_env": KEY}}
     shared["models"] = {"m": {"endpoint": "here", "model": "m-1", "max_tokens": 200}}
     shared["aggregation"]["resamples"] = 20

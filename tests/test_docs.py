@@ -71,7 +71,7 @@ def test_readme_names_every_benchmark_that_all_can_run() -> None:
     datasets = load_registry(ROOT / "data/registry.yaml")
     ours = [
         name
-        for name, benchmark in load(ROOT).every.items()
+        for name, benchmark in load(ROOT).evaluations.items()
         if datasets[benchmark.dataset].files or benchmark.dataset == "sample"
     ]
     assert not [name for name in ours if f"`{name}`" not in readme], "name it in README.md"

@@ -159,7 +159,7 @@ def stale(root: Path, *benchmarks: str) -> set[str]:
 
 AFTER_SCORES = {f"b00: {s}" for s in ("aggregate", "meta_evaluate", "certify", "report")}
 AFTER_PAIRS = {"b00: judge@j0"} | AFTER_SCORES
-AFTER_UNITS = {"b00: align", "b00: pair@all"} | AFTER_PAIRS
+AFTER_UNITS = {"b00: align@rouge_topk", "b00: pair@all"} | AFTER_PAIRS
 MEASURED = {"b00: measure", "b00: measure_costly@m00", "b00: measure_costly@m01"}
 AFTER_TEXTS = {"b00: segment", "b00: decompose@clauses"} | MEASURED | AFTER_UNITS
 
@@ -167,7 +167,7 @@ DEPENDENTS = {
     "metrics.rouge.stemmer": (True, {"b00: measure"} | AFTER_SCORES),
     "costly_metrics.m00.stemmer": (True, {"b00: measure_costly@m00"} | AFTER_SCORES),
     "judges.j0.threshold": (0.5, AFTER_PAIRS),
-    "alignments.rouge_topk.k": (2, {"b00: align", "b00: pair@all"} | AFTER_PAIRS),
+    "alignments.rouge_topk.k": (2, {"b00: align@rouge_topk", "b00: pair@all"} | AFTER_PAIRS),
     "systems.lead.passages": (1, {"b00: generate@lead"} | AFTER_TEXTS),
     "aggregation.seed": (1, AFTER_SCORES),
     "meta_evaluation.resamples": (10, AFTER_SCORES - {"b00: aggregate"}),
@@ -344,8 +344,9 @@ def test_a_new_lock_has_the_entries_that_dvc_itself_writes(built: Path, tmp_path
 def test_a_stage_whose_inputs_turn_out_as_before_is_not_run_again(project: Path) -> None:
     change(project / "params.yaml", "alignments.rouge_topk.k", 2)
     done = run(project, "b00", "--no-prefect")
-    assert names(done.stderr) == {"b00: align", "b00: aggregate"}  # the one reads k, too
-    others = AFTER_UNITS - {"b00: align", "b00: aggregate"}
+    reading = {"b00: align@rouge_topk", "b00: aggregate"}  # the one reads k, too
+    assert names(done.stderr) == reading
+    others = AFTER_UNITS - reading
     assert {f"{name} did" for name in others} <= {
         line.removeprefix("· ")[: len(line) - 2].partition(" not")[0]
         for line in done.stderr.splitlines()
@@ -376,9 +377,11 @@ def test_a_worker_that_was_killed_costs_no_stage_but_its_own(
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     change(project / "params.yaml", "alignments.rouge_topk.k", 2)
-    hook(project, "align-b00", *SLEEP)
+    hook(project, "align-b00-rouge_topk", *SLEEP)
     stages = dag.plan(project, ["b00"]).stages
-    segment, align = (stages[f"benchmarks/b00/dvc.yaml:{name}"] for name in ("segment", "align"))
+    segment, align = (
+        stages[f"benchmarks/b00/dvc.yaml:{name}"] for name in ("segment", "align@rouge_topk")
+    )
     with (project / ".work/held").open("w") as held, ThreadPoolExecutor() as threads:
         workers = Workers(project, [held.fileno()])
         assert not workers.run(segment).ran
@@ -418,13 +421,13 @@ def kill_workers() -> None:
 
 def test_a_failed_branch_stops_only_itself_and_is_named(project: Path) -> None:
     change(project / "params.yaml", "alignments.rouge_topk.k", 2)
-    hook(project, "align-b00", "echo ratings.csv, line 2: mend it >&2", "exit 78")
-    hook(project, "align-b01", "echo note: 2 citations past the end >&2")
+    hook(project, "align-b00-rouge_topk", "echo ratings.csv, line 2: mend it >&2", "exit 78")
+    hook(project, "align-b01-rouge_topk", "echo note: 2 citations past the end >&2")
     done = run(project, "b00", "b01", "--no-prefect")
     assert done.returncode == 1
-    assert "✗ b00: align (exit 78)\nratings.csv, line 2: mend it\n" in done.stderr
+    assert "✗ b00: align@rouge_topk (exit 78)\nratings.csv, line 2: mend it\n" in done.stderr
     assert "– b00: report was not run" in done.stderr
-    assert re.search(r"✓ b01: align .*\n  note: 2 citations past the end\n", done.stderr)
+    assert re.search(r"✓ b01: align@rouge_topk .*\n  note: 2 citations past the end\n", done.stderr)
     assert stale(project, "b01") == set()
 
 
@@ -493,9 +496,9 @@ def test_prefect_retries_what_may_pass_and_keeps_notes_whatever_the_surroundings
     history.database(project).write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 40)
     change(project / "params.yaml", "alignments.rouge_topk.k", 2)
     words = "echo ratings.csv, line 2: mend it >&2"
-    hook(project, "align-b00", "echo x >> tried-b00", words, "exit 78")
+    hook(project, "align-b00-rouge_topk", "echo x >> tried-b00", words, "exit 78")
     once = "if [ ! -f tried-b01 ]; then touch tried-b01; exit 1; fi"
-    hook(project, "align-b01", once, "echo note: 2 citations past the end >&2")
+    hook(project, "align-b01-rouge_topk", once, "echo note: 2 citations past the end >&2")
     done = run(project, "b00", "b01", **nobody.everywhere)
     assert nobody.calls == 0
     assert done.returncode == 1, done.stderr
@@ -503,8 +506,8 @@ def test_prefect_retries_what_may_pass_and_keeps_notes_whatever_the_surroundings
     assert "prefect.db, is damaged: it is now prefect.db.damaged, and a new one" in done.stderr
     assert "Traceback" not in done.stderr
     assert (project / "tried-b00").read_text() == "x\n"
-    assert "✗ b01: align (exit 1)" in done.stderr
-    assert re.search(r"✓ b01: align .*\n  note: 2 citations past the end\n", done.stderr)
+    assert "✗ b01: align@rouge_topk (exit 1)" in done.stderr
+    assert re.search(r"✓ b01: align@rouge_topk .*\n  note: 2 citations past the end\n", done.stderr)
     assert "– b00: report was not run" in done.stderr
     assert stale(project, "b01") == set()
     assert prefect(project, "select name, state_type from flow_run") == [("b00, b01", "FAILED")]
@@ -513,8 +516,8 @@ def test_prefect_retries_what_may_pass_and_keeps_notes_whatever_the_surroundings
     page = project / "reports/b01/index.html"
     assert json.loads(artifacts["b01-page"]) == f"[{page}]({page.as_uri()})"
     states = dict(prefect(project, "select name, state_type from task_run"))
-    assert states["b00: align"] == "FAILED"
-    assert states["b01: align"] == "COMPLETED"
+    assert states["b00: align@rouge_topk"] == "FAILED"
+    assert states["b01: align@rouge_topk"] == "COMPLETED"
     said = prefect(project, "select message from log")
     assert ("note: 2 citations past the end",) in said
     assert ("ratings.csv, line 2: mend it",) in said
@@ -608,8 +611,8 @@ def test_another_prefect_server_is_told_keys_and_numbers_only(
     project: Path, tmp_path: Path, nobody: Nobody
 ) -> None:
     change(project / "params.yaml", "alignments.rouge_topk.k", 2)
-    hook(project, "align-b00", "echo document CANARY: mend it >&2", "exit 78")
-    hook(project, "align-b01", "echo note: CANARY has no citations >&2")
+    hook(project, "align-b00-rouge_topk", "echo document CANARY: mend it >&2", "exit 78")
+    hook(project, "align-b01-rouge_topk", "echo note: CANARY has no citations >&2")
     absent = run(project, "b00", "--prefect-api", f"{nobody.url}/api")
     assert absent.returncode == 2
     assert "no Prefect server answers at http://127.0.0.1" in absent.stderr
@@ -627,8 +630,8 @@ def test_another_prefect_server_is_told_keys_and_numbers_only(
     assert done.returncode == 1, done.stderr
     assert "document CANARY: mend it" in done.stderr
     states = dict(prefect(tmp_path / "theirs", "select name, state_type from task_run"))
-    assert states["b00: align"] == "FAILED"
-    assert states["b01: align"] == "COMPLETED"
+    assert states["b00: align@rouge_topk"] == "FAILED"
+    assert states["b01: align@rouge_topk"] == "COMPLETED"
     keys = prefect(tmp_path / "theirs", "select key from artifact order by key")
     assert keys == [("b01-certificates",), ("b01-leaderboard",)]
     for file in history.database(tmp_path / "theirs").parent.glob("prefect.db*"):
@@ -687,7 +690,7 @@ def test_dvc_itself_says_why_a_stage_failed(project: Path, monkeypatch: pytest.M
     stages = dag.plan(project, ["b00"]).stages
     shutil.rmtree(project / "reports/published")
     change(project / "params.yaml", "alignments.rouge_topk.k", 2)
-    hook(project, "align-b00", "echo nearly done", "exit 0")  # which writes nothing
+    hook(project, "align-b00-rouge_topk", "echo nearly done", "exit 0")  # which writes nothing
     change(project / "params.yaml", "judges.j0.threshold", 0.25)
     hook(project, "judge-b00-j0", "echo 1 > seed")
     kept = project / ".dvc/cache/files/md5"
@@ -700,7 +703,7 @@ def test_dvc_itself_says_why_a_stage_failed(project: Path, monkeypatch: pytest.M
     before = locks(project)
     expected = {
         "report": r"reports/published: No such file or directory; put it back, or run what .*",
-        "align": r"nearly done\noutput 'data/tables/b00/alignments.parquet' does not exist",
+        "align@rouge_topk": r"nearly done\noutput 'data/tables/b00/alignments/\S+' does not exist",
         "judge@j0": r"\.dvc/cache/files/md5/\w\w/\w+: a file stands where a folder .*",
         "segment": r"Parameters 'stages.segment' are missing from 'code.yaml'; .*refresh.*",
     }
@@ -790,12 +793,12 @@ def test_one_report_is_rendered_under_the_lock_and_writes_nowhere_else(
     assert process.returncode == 0, rest
     assert names(rest) == {"b00: report"}, "although nothing had changed"
     assert [str(path) for path in outside.rglob("*") if path.is_file()] == []
-    for name in ("alignments", "units"):
+    for name in ("leaderboard", "units"):
         (project / f"data/tables/b00/{name}.parquet").unlink()
     done = run(project, "b00", "--only", "report")
     assert done.returncode == 2
     missing = (
-        "b00: report: data/tables/b00/alignments.parquet and 1 more not there; `metassay run b00`"
+        "b00: report: data/tables/b00/leaderboard.parquet and 1 more not there; `metassay run b00`"
     )
     assert done.stderr.splitlines()[-1].startswith(missing)
 

@@ -413,7 +413,13 @@ NO_MODEL = (
 )
 STAGES = (
     *(("ingest",), ("generate", "lead"), ("generate", "writer"), ("segment",)),
-    *(("decompose", "apart"), ("align",), ("pair", "all"), ("judge", "lexical"), ("measure",)),
+    *(
+        ("decompose", "apart"),
+        ("align", "rouge_topk"),
+        ("pair", "all"),
+        ("judge", "lexical"),
+        ("measure",),
+    ),
     *(("aggregate",), ("meta_evaluate",), ("certify",), ("report",)),
 )
 

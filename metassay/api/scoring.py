@@ -105,20 +105,25 @@ def _check_lengths(given: Mapping[str, Sequence[str | None]]) -> None:
 def _chosen(metric: str | Mapping[str, Any], given: Mapping[str, object]) -> Chosen:
     block = {"kind": metric, **DEFAULTS.get(metric, {})} if isinstance(metric, str) else metric
     chosen = choose(METRICS, dict(block), where="metrics")
-    needed = chosen.record.against
-    if needed != "nothing" and needed not in given:
-        raise BadInput(f"metrics: {chosen.kind!r} needs {needed}s; give them")
+    lacking = [f"{one}s" for one in _needed(chosen) if one not in given]
+    if lacking:
+        raise BadInput(f"metrics: {chosen.kind!r} needs {' and '.join(lacking)}; give them")
     return chosen
+
+
+def _needed(chosen: Chosen) -> list[str]:
+    """What a text is compared with: `source`, `reference`, both or nothing."""
+    against = chosen.record.against
+    return [] if against == "nothing" else against.split(" and ")
 
 
 def _measured(chosen: Chosen, given: Mapping[str, Sequence[str | None]]) -> dict[str, list[float]]:
     """Values by metric; NaN where a text, or what it is compared with, is missing."""
-    against = chosen.record.against
-    evidence = [""] * len(given["text"]) if against == "nothing" else given[against]
-    pairs = list(zip(given["text"], evidence, strict=True))
+    pairs = list(zip(*(given[one] for one in ("text", *_needed(chosen))), strict=True))
     there = [place for place, pair in enumerate(pairs) if None not in pair]
     candidates = [pairs[place][0] for place in there]
-    compared = [pairs[place][1] for place in there]
+    beside = [pairs[place][1:] or ("",) for place in there]
+    compared = [one if len(one) > 1 else one[0] for one in beside]
     try:
         values = chosen.record.measure(candidates, compared, chosen.options)
     except ModuleNotFoundError as error:

@@ -118,6 +118,7 @@ forms:
   rubric    the criteria of rubrics/NAME.yaml, one column each (--rubric NAME)
   elements  each element of each sentence: correct, incorrect, missing, not in the notes
   facets    each facet against the reference's, whether it was found rightly, the text as a whole
+  facts     each fact of a text: correct, incorrect, hallucinated; how many does the text leave out?
 
 formats: xlsx and csv are sheets; label_studio is a project per rater (its tasks and interface)""",
     "study import": """\

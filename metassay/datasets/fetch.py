@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -9,7 +10,7 @@ import requests
 
 from metassay.core.atomic import remove_leftovers, whole_file
 from metassay.core.errors import BadInput, Unfinished, raise_problems
-from metassay.datasets.registry import Dataset, File
+from metassay.datasets.registry import Dataset, File, hashing
 
 Progress = Callable[[str, int, int], None]  # file name, bytes so far, bytes in all
 
@@ -40,7 +41,7 @@ def fetch(
     """Bring the dataset's files into a folder and return their paths, in the registry's order.
 
     With `mirror`, from `mirror/<dataset.mirror>/<file>`, else from the URLs. A file that is there
-    with the right sha256 is left alone; a new one takes its place once it is verified. Every file
+    with the right hash is left alone; a new one takes its place once it is verified. Every file
     is tried (but for a host that does not answer at all) before BadInput names all that another try
     cannot help, or FetchError what the network failed to bring.
     """
@@ -79,7 +80,8 @@ def _is_right(path: Path, file: File) -> bool:
     if not path.is_file() or path.stat().st_size != file.bytes:
         return False
     with path.open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest() == file.sha256
+        digest = hashlib.file_digest(opened, partial(hashing, file.kind, file.bytes))
+        return digest.hexdigest() == file.digest
 
 
 def _failure(name: str, file: File, error: Exception) -> str:
@@ -120,7 +122,7 @@ def _copy(folder: Path, file: File) -> Iterator[bytes]:
 
 
 def _write(pieces: Iterator[bytes], file: File, opened: BinaryIO, progress: Progress) -> None:
-    digest, done = hashlib.sha256(), 0
+    digest, done = hashing(file.kind, file.bytes), 0
     for piece in pieces:
         done += len(piece)
         digest.update(piece)
@@ -129,8 +131,9 @@ def _write(pieces: Iterator[bytes], file: File, opened: BinaryIO, progress: Prog
         if done > file.bytes:
             break  # the wrong content, however much of it there is
     found = digest.hexdigest()
-    if found != file.sha256:
+    if found != file.digest:
         raise BadInput(
-            f"{file.name}: sha256 {file.sha256[:_SHOWN]}... expected, {found[:_SHOWN]}... found;"
-            f" this is not the pinned file: {_BY_MIRROR}, or put the right file into the mirror"
+            f"{file.name}: {file.kind} {file.digest[:_SHOWN]}... expected, {found[:_SHOWN]}..."
+            f" found; this is not the pinned file: {_BY_MIRROR}, or put the right file into the"
+            " mirror"
         )

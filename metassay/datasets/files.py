@@ -4,7 +4,7 @@ docs/own-data.md describes them, with ratings.csv, scores.csv and segments.jsonl
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +52,11 @@ _SCORE_DEFAULTS = {"better": "higher", "part": FULL}
 _FILES = {SOURCES_FILE, TEXTS_FILE, RATINGS_FILE, SCORES_FILE, SEGMENTS_FILE}
 
 
-def read(folder: Path) -> Rows:
+def read(folder: Path, beside: Collection[str] = ()) -> Rows:
     """Read the folder; every fault becomes a problem with file, line and remedy.
 
     The reference's citations past the last passage are problems; a system's are warnings, since
-    they are wrong citations that the scores have to count.
+    they are wrong citations that the scores have to count. Files `beside` are another reader's.
     """
     rows = Rows()
     if not folder.is_dir():
@@ -73,7 +73,7 @@ def read(folder: Path) -> Rows:
         if os.path.lexists(folder / name):
             reader(folder / name, rows)
     check_citations(rows)
-    name_unread(folder, _FILES, rows.warnings)
+    name_unread(folder, {*_FILES, *beside}, rows.warnings)
     return rows
 
 
@@ -115,8 +115,8 @@ def _lines(
 
 def read_ratings(path: Path, rows: Rows) -> None:
     """Add the ratings of one file; what is wrong becomes a problem of `rows`."""
-    for at, one, value in _records(path, Rating, _REQUIRED, _DEFAULTS, _ABSTAINED, rows):
-        rows.ratings.append(RatingRow(at, **{**dict(one), "value": value}))
+    for at, one, numbers in records(path, Rating, _REQUIRED, _DEFAULTS, _ABSTAINED, rows):
+        rows.ratings.append(RatingRow(at, **{**dict(one), **numbers}))
 
 
 def given_metrics(folder: Path) -> list[str]:
@@ -131,25 +131,30 @@ def given_metrics(folder: Path) -> list[str]:
 def _read_scores(path: Path, rows: Rows) -> None:
     """Add the scores of somebody's own metrics; a metric's direction is that of all its rows."""
     first: dict[str, MetricRow] = {}
-    for at, one, value in _records(path, Score, _SCORED, _SCORE_DEFAULTS, _UNDEFINED, rows):
+    for at, one, numbers in records(path, Score, _SCORED, _SCORE_DEFAULTS, _UNDEFINED, rows):
         earlier = first.setdefault(one.metric, MetricRow(at, one.metric, one.better))
         if earlier.better != one.better:
             what = f"{shown(one.metric)} is better in two directions"
             fix = "write the same into column better of all its rows"
             rows.wrong(at, what, f"other than line {earlier.at.row}", fix)
-        rows.scores.append(ScoreRow(at, one.doc_id, one.author, one.part, one.metric, value))
+        of = one.doc_id, one.author, one.part, one.metric
+        rows.scores.append(ScoreRow(at, *of, numbers["value"]))
     rows.metrics += first.values()
 
 
-def _records(
+def records(
     path: Path,
     model: type[Line],
     required: tuple[str, ...],
     defaults: Mapping[str, str],
     remedy: str,
     rows: Rows,
-) -> Iterator[tuple[Place, Any, float | None]]:
-    """The sound rows of a table with these columns, each with the number that is its value."""
+    values: Sequence[str] = ("value",),
+) -> Iterator[tuple[Place, Any, dict[str, float | None]]]:
+    """The sound rows of a table with these columns, each with the numbers in columns `values`.
+
+    A number is None where its cell, or its column, says that there is none.
+    """
     faults = Findings()
     sheet = read_sheet(path, faults, remedy=_SEE, header_alone=True)
     if sheet is not None and not header_is_right(
@@ -159,10 +164,15 @@ def _records(
     rows.problems.merge(faults)
     if sheet is None:
         return
-    numbers = sheet.clear_numbers("value", rows.problems)
+    numbers = {
+        name: sheet.clear_numbers(name, rows.problems) for name in values if name in sheet.columns
+    }
     for at, fields in sheet.rows:
         written = {name: cell for name, cell in fields.items() if cell or name not in defaults}
         one = checked(model, {**defaults, **written}, at, rows.problems)
         if one is not None:
-            what = "'value' is no finite number"
-            yield at, one, numbers.sound(fields["value"], at, what, remedy, rows.problems)
+            found = dict.fromkeys(values, None)
+            for name, read_as in numbers.items():
+                what = f"{name!r} is no finite number"
+                found[name] = read_as.sound(fields[name], at, what, remedy, rows.problems)
+            yield at, one, found

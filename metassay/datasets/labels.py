@@ -1,26 +1,26 @@
 """Files that lie where one access class holds, and are known to be of another one.
 
-A file is known by its content: that of a registered file (its sha256), or of one that lies in
-another dataset's folder. A copy that was changed, by one byte, is not known any more.
+A file is known by its content: that of a registered file (its sha256 or git_blob), or of one that
+lies in another dataset's folder. A copy that was changed, by one byte, is not known any more.
 """
 
 import contextlib
 import functools
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import NamedTuple
 
-from metassay.datasets.registry import Dataset, misplaced, place
+from metassay.datasets.registry import Dataset, hashing, misplaced, place
 
 
 class _Known(NamedTuple):
-    """A file of a dataset, by its content: `digest` gives its sha256, None if it can't be read."""
+    """A file of a dataset, by its content: those of its hashes that are known."""
 
     dataset: str
     name: str
-    digest: Callable[[], str | None]
+    digests: Callable[[], Set[str]]
 
 
 def label_problems(
@@ -49,17 +49,17 @@ def label_problems(
 def _mislabelled(
     name: str, own: Dataset, known: Mapping[int, Sequence[_Known]], datasets: Mapping[str, Dataset]
 ) -> Iterator[str]:
-    listed = {file.sha256 for file in own.files}
+    listed = {file.digest for file in own.files}
     for path, size in _files(place(name, own)):
         candidates = known.get(size, ())
-        digest = _sha256(path) if candidates else None
-        if digest in listed:
+        digests = _digests(path, size) if candidates else set()
+        if listed & digests:
             continue
-        if candidates and digest is None:
+        if candidates and not digests:
             yield f"{path}: cannot be read; allow it, or take it out of the folder"
             continue
         for theirs in candidates:
-            if theirs.digest() == digest:
+            if theirs.digests() & digests:
                 access = datasets[theirs.dataset].access
                 yield (
                     f"{path}: lies in the folder of {name!r}, which is {own.access}, but it is"
@@ -73,11 +73,11 @@ def _by_size(datasets: Mapping[str, Dataset]) -> dict[int, list[_Known]]:
     found: dict[int, list[_Known]] = {}
     for name, dataset in datasets.items():
         for file in dataset.files:
-            one = _Known(name, file.name, functools.partial(str, file.sha256))
+            one = _Known(name, file.name, functools.partial(frozenset, (file.digest,)))
             found.setdefault(file.bytes, []).append(one)
         for path, size in _files(place(name, dataset)):
-            one = _Known(name, str(path), functools.cache(functools.partial(_sha256, path)))
-            found.setdefault(size, []).append(one)
+            digests = functools.cache(functools.partial(_digests, path, size))
+            found.setdefault(size, []).append(_Known(name, str(path), digests))
     return found
 
 
@@ -99,9 +99,12 @@ def _files(folder: Path) -> Iterator[tuple[Path, int]]:
                     yield path, size
 
 
-def _sha256(path: Path) -> str | None:
-    try:
-        with path.open("rb") as opened:
-            return hashlib.file_digest(opened, "sha256").hexdigest()
-    except OSError:
-        return None
+def _digests(path: Path, size: int) -> set[str]:
+    """The hashes by which the registry may know the file; none if it can't be read."""
+    found = set()
+    with contextlib.suppress(OSError):
+        for kind in ("sha256", "git_blob"):
+            with path.open("rb") as opened:
+                digest = hashlib.file_digest(opened, functools.partial(hashing, kind, size))
+                found.add(digest.hexdigest())
+    return found

@@ -4,14 +4,15 @@ An access class belongs to a place, not to a name: a dataset is its folder, and 
 has two classes.
 """
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from metassay.core import strict_yaml
 from metassay.core.errors import BadInput, raise_problems
@@ -31,12 +32,33 @@ _FILE_NAME = re.compile(r"[^/\\\0\s.][^/\\\0]*")
 
 
 class File(Options):
-    """One raw file: its name here, its URL at the pinned commit, and what it must be."""
+    """One raw file: its name here, its URL at the pinned commit, and what it must be.
+
+    `git_blob` is what `git ls-tree` lists, the sha1 of `blob SIZE`, a NUL and the content; it does
+    where nobody has had the file to take its sha256.
+    """
 
     name: str
     url: str
-    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
+    git_blob: Annotated[str, Field(pattern="^[0-9a-f]{40}$")] | None = None
     bytes: Annotated[int, Field(gt=0)]
+
+    @model_validator(mode="after")
+    def _one_hash(self) -> Self:
+        if (self.sha256 is None) == (self.git_blob is None):
+            raise ValueError("must have sha256, or git_blob where that is not known; give one")
+        return self
+
+    @property
+    def kind(self) -> str:
+        """Which hash it is known by."""
+        return "sha256" if self.git_blob is None else "git_blob"
+
+    @property
+    def digest(self) -> str:
+        """That hash, in hexadecimal digits: 64 of sha256, 40 of git_blob."""
+        return str(self.sha256 or self.git_blob)
 
 
 class Dataset(Options):
@@ -63,6 +85,13 @@ class Dataset(Options):
 class _Registry(Options):
     fetched: list[str]  # names of the datasets that have files, for dvc.yaml
     datasets: dict[str, Dataset]
+
+
+def hashing(kind: str, size: int) -> "hashlib._Hash":
+    """What takes the hash of a content of so many bytes, by the `File.kind`."""
+    if kind == "sha256":
+        return hashlib.sha256()
+    return hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)  # as git has it
 
 
 def load_registry(path: Path = REGISTRY) -> dict[str, Dataset]:
@@ -161,11 +190,11 @@ def _two_classes(datasets: Mapping[str, Dataset]) -> Iterator[str]:
         known = all(entry.files or entry.folder for entry in (one, other))
         if known and (inside(here, there) or inside(there, here)):
             yield f"{both} {here} and {there} share files; {_ONE_CLASS}, or part the folders"
-        hashes = {file.sha256: file.name for file in other.files}
+        hashes = {file.digest: file.name for file in other.files}
         for file in one.files:
-            if file.sha256 in hashes:
-                theirs = hashes[file.sha256]
-                yield f"{both} {file.name!r} and {theirs!r} have one sha256; {_ONE_CLASS}"
+            if file.digest in hashes:
+                theirs = hashes[file.digest]
+                yield f"{both} {file.name!r} and {theirs!r} have one {file.kind}; {_ONE_CLASS}"
 
 
 def _problems(name: str, dataset: Dataset) -> list[str]:

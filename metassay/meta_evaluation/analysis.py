@@ -13,6 +13,7 @@ from metassay.meta_evaluation.layouts import NO_GROUPS, Groups
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.statements import by_statement
 from metassay.meta_evaluation.study import Better, Study, studies
+from metassay.statistics.limits import TEXTS
 from metassay.tables.parquet import Table
 
 Progress = Callable[[int, int], None]
@@ -51,6 +52,14 @@ class Evaluation:
         digits, statements = self.options.digits, None
         if self.statement_scores is not None:
             statements = by_statement(self.statement_scores, self.ratings, self.groups)
+        marked = statements.ratings if statements else self.ratings[:0]
+        systems, n = marked["author"].nunique(), marked["doc_id"].nunique()
+        if systems * n > TEXTS:
+            self.note(
+                f"{n:,} statements by {systems:,} systems are marked; the most are"
+                f" {TEXTS // systems:,}. They are not tested by themselves: mark fewer"
+            )
+            statements = None
         known = self.better, self.groups, digits
         found = studies(self.scores, self.ratings, self.criteria, *known)
         if statements is not None:

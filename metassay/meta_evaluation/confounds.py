@@ -194,7 +194,7 @@ def _at(
                 known = partial(*needed, level, options.coefficient, layout).left
             yield measured, "partial", _Value(known.value, rest.n, needed, known)
         if options.coefficient == "spearman":
-            other_way = residuals_first(metric, human, control, level)
+            other_way = residuals_first(metric, human, control, level, layout)
             yield measured, "partial_residuals_first", _Value(other_way, left[place].n, needed)
     p = _p_of_rest(found, level, control, left, options)
     for place, value in left.items():

@@ -10,4 +10,5 @@ METRICS = {
     "bertscore": "metassay.metrics.bertscore",
     "bartscore": "metassay.metrics.bartscore",
     "bleurt": "metassay.metrics.bleurt",
+    "ctc_relevance": "metassay.metrics.ctc_relevance",
 }

@@ -52,12 +52,12 @@ def measure(
     value is a mean. Raises BadInput as `loading.load`.
     """
     pairs = [(r.strip(), c.strip()) for c, r in zip(candidates, evidence, strict=True)]
-    asked = [pair for pair in pairs if any(pair)]
-    both = [*asked, *(pair[::-1] for pair in asked)]
-    found = likelihoods(both, options, options)
-    sides = iter(zip(found[: len(asked)], found[len(asked) :], strict=True))
+    full = [pair for pair in pairs if any(pair)]
+    both = [*full, *(pair[::-1] for pair in full)]
+    results = likelihoods(both, options, options)
+    sides = iter(zip(results[: len(full)], results[len(full) :], strict=True))
     rows = [_values(*next(sides), options.f) if any(pair) else (UNDEFINED,) * 3 for pair in pairs]
-    return {one.name: [row[at] for row in rows] for at, one in enumerate(DESCRIPTIONS)}
+    return {each.name: [row[at] for row in rows] for at, each in enumerate(DESCRIPTIONS)}
 
 
 def _values(precision: Likelihoods, recall: Likelihoods, f: str) -> tuple[Measured, ...]:

@@ -7,7 +7,7 @@ from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured
 from metassay.metrics.record import Metric
 from metassay.models.loading import NetworkOptions
 from metassay.models.pair_scores import Output
-from metassay.models.rows import Limits, classified, recipe_of
+from metassay.models.rows import Limits, classifier, recipe_of
 
 NAME = "bleurt"
 PLACES = 6  # decimals that are kept of a number
@@ -27,9 +27,9 @@ def measure(
     long. There are no statistics: a corpus value is a mean. Raises BadInput as `numbers`.
     """
     pairs = [(r.strip(), c.strip()) for c, r in zip(candidates, evidence, strict=True)]
-    asked = [pair for pair in pairs if any(pair)]
-    found = iter(numbers(asked, options, options))
-    every = [next(found) if any(pair) else None for pair in pairs]
+    full = [pair for pair in pairs if any(pair)]
+    results = iter(numbers(full, options, options))
+    every = [next(results) if any(pair) else None for pair in pairs]
     return {NAME: [UNDEFINED if each is None else _measured(*each) for each in every]}
 
 
@@ -40,13 +40,15 @@ def numbers(
 
     Raises BadInput as `loading.load`, and if the model has classes instead of a number.
     """
-    names, found = classified(NAME, pairs, network, limits)
+    if not pairs:
+        return []
+    names, compute = classifier(NAME, network, limits)
     if len(names) != 1:
         raise BadInput(
             f"model {network.model!r} has {len(names)} classes, and a regressor has one number;"
             " take another model"
         )
-    return [(round(its.numbers[0], PLACES) if its.numbers else None, its) for its in found]
+    return [(round(its.numbers[0], PLACES) if its.numbers else None, its) for its in compute(pairs)]
 
 
 def _measured(value: float | None, its: Output) -> Measured:

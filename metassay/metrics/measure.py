@@ -27,7 +27,7 @@ class _Case(NamedTuple):
     author: str
     part: str
     candidate: str | None  # None: the text failed
-    evidence: str | None  # None: there is nothing to compare with
+    evidence: str | tuple[str, str] | None  # None: there is nothing to compare with
 
 
 class Measurements(NamedTuple):
@@ -65,7 +65,7 @@ def measure(
         complete = [case for case in cases if None not in (case.candidate, case.evidence)]
         measured = metric.measure(
             [str(case.candidate) for case in complete],
-            [str(case.evidence) for case in complete],
+            [case.evidence for case in complete],
             options,
         )
         _check(kind, metric, measured, len(complete))
@@ -135,14 +135,14 @@ def _cases(
     metric: Metric, sources: pd.DataFrame, by_doc: dict[str, dict[str, Parts]]
 ) -> Iterator[_Case]:
     evidence: dict[str, str | None] = dict.fromkeys(by_doc, "")
-    if metric.against == "source":
+    if "source" in metric.against:
         check_sources("parts", by_doc, sources)
         passages = zip(sources["doc_id"], sources["passages"], strict=True)
         evidence = {doc: "\n".join(lines) if len(lines) else None for doc, lines in passages}
     for doc_id, authors in by_doc.items():
         reference = authors.get(REFERENCE, {})
         for author, own in authors.items():
-            if metric.against != "reference":
+            if "reference" not in metric.against:
                 for part, text in own.items():
                     yield _Case(doc_id, author, part, text, evidence[doc_id])
             elif author != REFERENCE:
@@ -150,7 +150,11 @@ def _cases(
                 for part in sorted({*own, *reference}):
                     divided = part != FULL and any(name != FULL for name in reference)
                     right = reference.get(part, "" if divided else None)
-                    yield _Case(doc_id, author, part, own.get(part, left_out), right)
+                    both: str | tuple[str, str] | None = right
+                    if "source" in metric.against:
+                        source = evidence[doc_id]
+                        both = None if source is None or right is None else (source, right)
+                    yield _Case(doc_id, author, part, own.get(part, left_out), both)
 
 
 def _row(

@@ -8,7 +8,8 @@ from metassay.core.options import Options
 from metassay.llm.needs import Needs
 from metassay.metrics.describe import Description, Measured
 
-Measure = Callable[[Sequence[str], Sequence[str], Any], Mapping[str, Sequence[Measured]]]
+# Of what is compared with source and reference, evidence is both, in this order.
+Measure = Callable[[Sequence[str], Sequence[Any], Any], Mapping[str, Sequence[Measured]]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +25,6 @@ class Metric(Needs):
     options: type[Options]
     measure: Measure
     recipe: Callable[[Any], str]
-    against: Literal["reference", "source", "nothing"]
+    against: Literal["reference", "source", "source and reference", "nothing"]
     descriptions: tuple[Description, ...]
     costly: bool = False

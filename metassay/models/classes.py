@@ -41,8 +41,8 @@ def labels_of(names: Sequence[str]) -> tuple[str, ...]:
     """
     if len(names) == 1:
         return (ENTAILED,)
-    found = [meaning(name) for name in names]
-    known = [label for label in found if label is not None]
+    meanings = [meaning(name) for name in names]
+    known = [label for label in meanings if label is not None]
     if len(set(known)) < len(names) or ENTAILED not in known or len(names) > len(THREE):
         told = ", ".join(map(repr, names))
         raise BadInput(
@@ -63,7 +63,7 @@ def shares(numbers: Sequence[float], labels: Sequence[str], digits: int) -> dict
     both = np.array([*numbers, 0.0] if len(numbers) == 1 else numbers)
     weights = np.exp(both - both.max())
     parts = weights / weights.sum()
-    found = dict.fromkeys(labels, 0.0)
+    summed = dict.fromkeys(labels, 0.0)
     for label, part in zip(labels, parts.tolist(), strict=False):
-        found[label] += part
-    return {label: kept(share, digits) for label, share in found.items()}
+        summed[label] += part
+    return {label: kept(share, digits) for label, share in summed.items()}

@@ -37,8 +37,8 @@ def likelihoods(
     """
     most = limits.max_tokens
     task = rows.task_of("likelihood", options, METHOD, max_tokens=most)
-    found = rows.computed(task, pairs, lambda: _load(options, most).scores, limits.batch_tokens)
-    return [Likelihoods(*each) for each in found]
+    results = rows.computed(task, pairs, lambda: _load(options, most).scores, limits.batch_tokens)
+    return [Likelihoods(*each) for each in results]
 
 
 def _load(options: NetworkOptions, max_tokens: int | None) -> rows.Runner:
@@ -66,7 +66,7 @@ def _load(options: NetworkOptions, max_tokens: int | None) -> rows.Runner:
         logits = weights(**_encoded(weights, tensors)).logits
         logits = logits if options.dtype == "float64" else logits.float()
         values = logits.gather(-1, labels[..., None]).squeeze(-1) - logits.logsumexp(-1)
-        for row, its in zip(batch, values, strict=True):
+        for row, its in zip(batch, values.cpu(), strict=True):
             yield Likelihoods(rows.finite(its[: len(row.features["labels"])]), *row.told)
 
     return rows.Runner(read, give, padding_of(network, options.model), options.device)

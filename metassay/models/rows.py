@@ -65,15 +65,21 @@ class Runner:
     ) -> Iterator[dict[int, Any]]:
         """Outputs by place, batch by batch; BadInput if the memory does not suffice for one."""
         rows = [self.read(*texts) for texts in inputs]
-        # Rows with the same `input_ids` stand together: an encoder-decoder reads them once.
-        sources = [tuple(row.features["input_ids"]) for row in rows]
-        sizes: dict[tuple[int, ...], int] = {}
-        for source, row in zip(sources, rows, strict=True):
-            whole = len(source) + len(row.features.get("decoder_input_ids", ()))
-            sizes[source] = max(sizes.get(source, 0), whole)
-        order = sorted(range(len(rows)), key=sources.__getitem__)
-        for batch in by_length([sizes[sources[place]] for place in order], batch_tokens):
-            places = [order[at] for at in batch]
+        sources = [row.features["input_ids"] for row in rows]
+        targets = [len(row.features.get("decoder_input_ids", ())) for row in rows]
+        units: list[list[int]] = []  # rows with the same source, which an encoder reads once
+        sizes: list[int] = []
+        for at in sorted(range(len(rows)), key=lambda at: (sources[at], targets[at])):
+            size, more = len(sources[at]), targets[at]
+            alike = bool(units and more) and sources[units[-1][0]] == sources[at]
+            if alike and sizes[-1] - size + more <= batch_tokens:
+                units[-1].append(at)
+                sizes[-1] += more
+            else:
+                units.append([at])
+                sizes.append(size + more)
+        for batch in by_length(sizes, batch_tokens):
+            places = [place for unit in batch for place in units[unit]]
             yield dict(zip(places, self._batch([rows[place] for place in places]), strict=True))
 
     def _batch(self, rows: Sequence[Row]) -> list[Any]:
@@ -108,30 +114,26 @@ def computed(
     return outputs(task, inputs, compute)
 
 
-def classified(
-    name: str, pairs: Sequence[tuple[str, str]], options: NetworkOptions, limits: Limits
-) -> tuple[list[str], list[Output]]:
-    """What a classifier (or regressor) says of each pair, and what its classes are called.
+def classifier(
+    name: str, options: NetworkOptions, limits: Limits
+) -> tuple[list[str], Callable[[Sequence[tuple[str, str]]], list[Output]]]:
+    """What a classifier (or regressor) of pairs calls its classes, and what gives its outputs.
 
     A pair is read as the tokenizer joins two texts, of which the longer one loses its end where an
     input is too long.
     """
-    most = limits.max_tokens
-    task = task_of(name, options, METHOD, max_tokens=most)
+    task = task_of(name, options, METHOD, max_tokens=limits.max_tokens)
 
     @functools.cache
     def load() -> tuple[Any, list[str]]:
-        return load_classifier(options, Wording(None), most, first_token=False)
+        return load_classifier(options, Wording(None), limits.max_tokens, first_token=False)
 
-    found = computed(task, pairs, lambda: load()[0].scores, limits.batch_tokens)
-    return class_names(task, lambda: load()[1]), [Output(*each) for each in found]
+    def compute(pairs: Sequence[tuple[str, str]]) -> list[Output]:
+        every = computed(task, pairs, lambda: load()[0].scores, limits.batch_tokens)
+        return [Output(*each) for each in every]
 
-
-def class_names(task: Task, names: Callable[[], list[str]]) -> list[str]:
-    """What a model's classes are called; `names` loads it, unless the store knows."""
-    named = replace(task, name=f"{task.name}: classes")
-    found: list[str] = outputs(named, [()], lambda _: iter([{0: names()}]))[0]
-    return found
+    named = replace(task, name=f"{name}: classes")
+    return outputs(named, [()], lambda _: iter([{0: load()[1]}]))[0], compute
 
 
 def task_of(name: str, options: NetworkOptions, method: int, **settings: Any) -> Task:

@@ -18,7 +18,15 @@ from metassay.meta_evaluation.confounds import CONFOUNDS
 from metassay.meta_evaluation.correlations import CORRELATIONS, METRIC_CORRELATIONS
 from metassay.meta_evaluation.ensembles import ENSEMBLES
 from metassay.meta_evaluation.facet_weights import FACET_WEIGHTS
-from metassay.paper_figures.estimates import ALONE, ESTIMATE, RESAMPLING, Texts, by_share, mean_of
+from metassay.paper_figures.estimates import (
+    ALONE,
+    ESTIMATE,
+    RESAMPLING,
+    Texts,
+    by_share,
+    mean_of,
+    resample_counts,
+)
 from metassay.paper_figures.papers import Record
 from metassay.paper_figures.statement_tables import (
     correlation_spread,
@@ -35,8 +43,10 @@ from metassay.reporting.people import violins
 from metassay.reporting.profile import POPULARITY, popularity
 from metassay.reporting.published import PRINTED_PAPERS
 from metassay.reporting.resampled import Reals, means
+from metassay.statistics.agreement import COUNT_COEFFICIENTS, count_agreement
 from metassay.statistics.correlation import sorted_kendall
 from metassay.statistics.pairs import disagreements
+from metassay.statistics.resampling import expanded_percentiles
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.documents import SOURCES
 from metassay.tables.judge_cards import JUDGE_CARDS
@@ -298,6 +308,41 @@ def least_copied(frames: Frames) -> pd.DataFrame:
     return pd.DataFrame(made, columns=["criterion", "metric", "judge", "share", "what", *ESTIMATE])
 
 
+# ---- raters ----------------------------------------------------------------------------------
+
+
+def agreement_of_counts(frames: Frames) -> pd.DataFrame:
+    """Agreement of raters who counted in whole texts of systems, the mean over pairs of raters.
+
+    One row per study, criterion and coefficient (`statistics.agreement.count_agreement`), 1 is
+    perfect. n: texts that two raters rated, over the pairs. A pair whose coefficient is undefined
+    makes the mean null. low, high: bootstrap over documents, the raters stay. Shares are taken for
+    counts, too: choose the criteria that are some.
+    """
+    ratings = of_systems(frames["ratings"]).dropna(subset=["value"])
+    whole = ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)]
+    made: list[tuple[object, ...]] = []
+    for (study, criterion), of in whole.groupby(["study", "criterion"], sort=True):
+        wide = of.set_index([*_TEXT, "rater"])["value"].unstack("rater").sort_index()
+        documents = pd.factorize(wide.index.get_level_values(0))[0].astype(np.intp)
+        size, table = int(documents.max()) + 1, wide.to_numpy(dtype=np.float64).T
+        weights = np.concatenate((np.ones((1, size)), resample_counts(size)))
+        found, n = [], 0
+        for pair in combinations(table, 2):
+            both = np.isfinite(pair).all(axis=0)
+            n += int(np.count_nonzero(both))
+            if both.any():
+                found.append(count_agreement(np.array(pair)[:, both], documents[both], weights))
+        if found:
+            means_of_pairs = np.mean(found, axis=0)
+            low, high = expanded_percentiles(means_of_pairs[:, 1:].T, size, RESAMPLING.confidence)
+            made += [
+                (study, criterion, *row, n)
+                for row in zip(COUNT_COEFFICIENTS, means_of_pairs[:, 0], low, high, strict=True)
+            ]
+    return pd.DataFrame(made, columns=["study", "criterion", "coefficient", *ESTIMATE])
+
+
 # ---- which tables records need ---------------------------------------------------------------
 
 
@@ -332,6 +377,7 @@ DERIVED: dict[str, Derived] = {
     "tuning_by_use": Derived(("correlations",), tuning_by_use),
     "sizes": Derived(("sources", "parts", "units"), sizes),
     "in_ensembles": Derived(("ensembles",), in_ensembles),
+    "agreement_of_counts": Derived(("ratings",), agreement_of_counts),
     "pairs_of_scorers": Derived(("metric_correlations",), pairs_of_scorers),
 }
 

@@ -76,7 +76,7 @@ def difference(
     """The correlation of a metric with people, less that of another one, by the same resamples."""
     documents = np.unique(document, return_inverse=True)[1].astype(np.intp)
     n = int(documents.max()) + 1
-    weights = np.concatenate((np.ones((1, n)), _resamples(n)))
+    weights = np.concatenate((np.ones((1, n)), resample_counts(n)))
     every = weighted_pearson(metric, people, documents, weights)
     if other is not None:
         every = every - weighted_pearson(other, people, documents, weights)
@@ -87,7 +87,7 @@ def difference(
 
 
 @cache
-def _resamples(n: int) -> Reals:
+def resample_counts(n: int) -> Reals:
     """How often each of n documents is in each resample."""
     random = np.random.default_rng(RESAMPLING.seed)
     return random.multinomial(n, np.full(n, 1 / n), RESAMPLING.resamples).astype(np.float64)

@@ -22,7 +22,7 @@ from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.needs import FEW_SHOT, RELEASED_CLAIMS, folder_problems
 from metassay.llm.session import cap_of, model_problems
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
-from metassay.metrics.faithfulness.options import CheckpointOptions
+from metassay.metrics.faithfulness.options import StatementOptions
 from metassay.metrics.faithfulness.record import BY_TEXT
 from metassay.project.raw_checks import unfit
 from metassay.reporting.published import COMPARISONS
@@ -35,7 +35,7 @@ from metassay.scoring.rubrics.ask import expanded
 from metassay.scoring.rubrics.metrics import criteria_table
 from metassay.scoring.rubrics.read import RUBRICS, load_rubric
 from metassay.scoring.rubrics.record import Rubric
-from metassay.tables.names import base_metric
+from metassay.tables.names import NO_JUDGE, base_metric, metric_label
 from metassay.tables.parquet import read
 from metassay.tracking.options import ComparisonOptions, SentinelOptions
 from metassay.tuning.options import BLOCKS as TUNING_BLOCKS
@@ -248,11 +248,11 @@ def _not_aligned(at: str, wanted: Sequence[str], alignments: Sequence[str]) -> I
 
 
 def _trained_here(
-    at: str, name: str, options: CheckpointOptions, tuned: Mapping[str, str]
+    at: str, name: str, options: StatementOptions, tuned: Mapping[str, str]
 ) -> Iterator[str]:
     """Models in folders that stages write and DVC would not watch for this block."""
     folder = Path(tuned.get(name, "nowhere"))
-    for checkpoint in options.checkpoints.values():
+    for checkpoint in getattr(options, "checkpoints", {}).values():
         model = Path(checkpoint.model)
         if model.is_relative_to(MODELS) and not model.is_relative_to(folder):
             yield (
@@ -261,10 +261,11 @@ def _trained_here(
             )
 
 
-def _statement_scores(options: CheckpointOptions, metrics: Iterable[str]) -> list[str]:
+def _statement_scores(options: StatementOptions, metrics: Iterable[str]) -> list[str]:
     """What a block of statement_metrics gives, whichever alignments it reads."""
     by = BY_TEXT if options.by == "text" else ""
-    return [f"{name}{by} ({model})" for name in metrics for model in options.checkpoints]
+    models = getattr(options, "checkpoints", [NO_JUDGE])
+    return [metric_label(name + by, model) for name in metrics for model in models]
 
 
 def _published(at: str, tables: Iterable[str], known: Collection[str]) -> Iterator[str]:
@@ -293,6 +294,13 @@ def _tunings(params: Params) -> list[str]:
             if key in TUNING_BLOCKS:
                 with _collected(problems):
                     options[key] = checked(tuning.tune, key, block, where=_at(name))
+        models = [Path(MODELS, f"{name}-{one}") for one in tuning.alignments]
+        for metric, folder in params.benchmarks[tuning.benchmark].tuned_metrics.items():
+            if tuning.tune == "distill" and any(one.is_relative_to(folder) for one in models):
+                problems.append(
+                    f"{_at(name)} > from: metric {metric!r} of {tuning.benchmark!r} reads what is"
+                    " distilled of its own scores; measure it in another benchmark"
+                )
         rule = getattr(options.get("teachers"), "human", None)
         criterion = rule and params.benchmarks[tuning.benchmark].criteria.get(rule.criterion)
         if rule and (criterion is None or criterion.better != rule.better):

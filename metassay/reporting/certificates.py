@@ -61,6 +61,7 @@ from metassay.reporting.section import (
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.columns import entries
 from metassay.tables.designs import DESIGNS
+from metassay.tables.names import STATEMENT
 from metassay.tables.parquet import read
 
 
@@ -185,6 +186,7 @@ def _reason(mine: list[Row], alpha: float) -> str:
     smallest = mine[0]["smallest_p"] if mine else 0.0
     if smallest is None:
         nested = mine[0]["level"] == "document" and mine[0]["design"] == "nested"
+        nested = nested and mine[0]["part"] != STATEMENT  # which nobody compares by document
         alone = "each document has one system’s text, so there are no two to compare."
         return alone if nested else ""
     if smallest < alpha:

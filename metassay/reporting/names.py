@@ -17,7 +17,7 @@ from metassay.core.errors import raise_problems
 from metassay.metrics.describe import FAMILIES, Description
 from metassay.scoring.catalogue import descriptions
 from metassay.scoring.rubrics.metrics import rubric_descriptions
-from metassay.tables.names import EACH_PART, FULL, REFERENCE, base_metric
+from metassay.tables.names import EACH_PART, FULL, REFERENCE, STATEMENT, base_metric
 
 OTHER_FAMILY = "Other metrics"
 
@@ -98,6 +98,8 @@ def criterion_title(criterion: str, part: str) -> str:
     """The criterion, with the part where that isn't the whole text."""
     if part == EACH_PART:
         return f"{criterion}, within each part"
+    if part == STATEMENT:
+        return f"{criterion}, by statement"
     return criterion if part == FULL else f"{criterion}, {part}"
 
 

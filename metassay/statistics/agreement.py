@@ -19,7 +19,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metassay.statistics.correlation import EVERY_COEFFICIENT, Level, weighted_spearman
+from metassay.statistics.correlation import (
+    EVERY_COEFFICIENT,
+    Level,
+    weighted_pearson,
+    weighted_spearman,
+)
 from metassay.statistics.correlation import Coefficient as Correlation
 from metassay.statistics.exact_sums import (
     NOISE,
@@ -116,6 +121,23 @@ def cohen_kappa(pair: Array, weights: Array, distance: Distance = "none") -> Arr
     chance = np.sum(weighted_sums(cost, given[0]) * given[1], axis=1)
     observed = weighted_sums(cost[first, second][None], weights)[:, 0] * np.sum(weights, axis=1)
     return 1.0 - quotient(observed, chance, chance > 0)
+
+
+COUNT_COEFFICIENTS = ("kappa", "equal", "within_1", "within_2", "pearson")
+
+
+def count_agreement(pair: Array, unit: Units, weights: Array) -> Array:
+    """How far two raters' counts (2, items) agree: (5, resamples), COUNT_COEFFICIENTS in order.
+
+    Weights (resamples, units) say how often each unit's items are drawn. 1 is perfect agreement;
+    kappa, which counts any difference as 1, and pearson are NaN where they are undefined, all are
+    where nothing is drawn. 3 0 1 2 5 4 0 2 and 3 1 1 4 5 2 0 3: .407407, .5, .75, 1, .779700.
+    Source: Ben Abacha et al. 2023, tables 7 and 8.
+    """
+    drawn = weights[:, unit]
+    near = [share_within(pair, drawn, tolerance) for tolerance in (0.0, 1.0, 2.0)]
+    pearson = weighted_pearson(pair[0], pair[1], unit, weights)
+    return np.stack([cohen_kappa(pair, drawn), *near, pearson])
 
 
 def fleiss_kappa(ratings: Array, weights: Array) -> Array:

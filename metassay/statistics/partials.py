@@ -16,11 +16,11 @@ import numpy as np
 import scipy.special
 from numpy.typing import ArrayLike
 
-from metassay.statistics.components import correlate_at, value_at
+from metassay.statistics.components import correlate_at, mean_over_strata, value_at
 from metassay.statistics.correlation import Coefficient, Correlation, Level, matrices, system_means
 from metassay.statistics.exact_sums import NOISE, Array, Mask, mean_without_gaps, quotient, ranked
 from metassay.statistics.jackknife import LeftOut, left_out
-from metassay.statistics.layout import Layout
+from metassay.statistics.layout import Layout, Part
 
 _DEPENDENT = 1e-9  # a column of which no more is left is a combination of the others
 
@@ -227,13 +227,34 @@ def _natural_spline(x: Array) -> Array:
 
 
 def residuals_first(
-    metric: ArrayLike, human: ArrayLike, control: ArrayLike | None, level: Level
+    metric: ArrayLike,
+    human: ArrayLike,
+    control: ArrayLike | None,
+    level: Level,
+    layout: Layout | None = None,
 ) -> float:
     """Spearman's partial with the control taken out before ranking; `control` None: the system.
 
     A number is taken out by least squares: over all texts, over the texts less their document's
-    means, or over the systems' means. NaN if undefined.
+    means, or over the systems' means; with strata in each, and then the strata's mean is taken. NaN
+    if undefined.
     """
+    if layout is None or layout.n_strata == 1:
+        return _residuals_first(metric, human, control, level)
+    sides = (metric, human) if control is None else (metric, human, control)
+    each = [np.asarray(side, dtype=np.float64) for side in sides]
+    present = np.all(np.isfinite(each), axis=0)
+
+    def of_stratum(part: Part) -> Array:
+        a, b, *c = (part.of(side) for side in each)
+        return np.array([_residuals_first(a, b, c[0] if c else None, level)])
+
+    return float(mean_over_strata(of_stratum, 1, present, layout, level)[0])
+
+
+def _residuals_first(
+    metric: ArrayLike, human: ArrayLike, control: ArrayLike | None, level: Level
+) -> float:
     if control is None:
         a, b, present = matrices(metric, human)
         a, b = (less_system(np.where(present, side, np.nan)) for side in (a, b))

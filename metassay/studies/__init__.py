@@ -1,6 +1,6 @@
 """Human studies that go out and come back: forms, sheets, the key, and what raters returned."""
 
-FORM_NAMES = ("claims", "pairs", "rubric", "elements", "facets")  # of forms.FORMS
+FORM_NAMES = ("claims", "pairs", "rubric", "elements", "facets", "facts")  # of forms.FORMS
 
 # A format's name: the module that has it under the name KIND.
 FORMATS = {

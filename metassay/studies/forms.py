@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, starmap
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ import pandas as pd
 from metassay.core.errors import BadInput, raise_problems
 from metassay.core.options import Criterion
 from metassay.datasets.element_labels import CATEGORIES, SHARES, label_shares
+from metassay.datasets.fact_annotations import FACT_CRITERIA, MOST_FACTS, fact_ratings
 from metassay.scoring.rubrics.ask import (
     applies,
     attributes_of,
@@ -23,6 +24,7 @@ from metassay.scoring.rubrics.ask import (
 from metassay.scoring.rubrics.read import RUBRICS, load_rubric
 from metassay.scoring.rubrics.record import SOURCE, Rubric
 from metassay.scoring.rubrics.record import Criterion as Asks
+from metassay.statistics.facts import STATUSES, count_facts
 from metassay.statistics.pairs import disagreements
 from metassay.studies.drawing import lot
 from metassay.studies.record import (
@@ -193,6 +195,73 @@ def _rate_elements(answers: Sequence[Answer]) -> list[Answer]:
 
 def _decoded(label: int) -> tuple[str, bool]:
     return ("correct", *CATEGORIES)[(label + 1) // 2], label > 0 and label % 2 == 0
+
+
+# ---- facts: is each fact of the text right, and how many are left out? ------------------------
+# Source of the statuses: Ben Abacha et al. 2023, evaluation metrics for medical note generation.
+
+_STATES = (
+    Choice(STATUSES[0], 0.0, "the input and the reference say so"),
+    Choice(STATUSES[1], 1.0, "a value or an attribute is wrong, such as a dose, a date or a side"),
+    Choice(STATUSES[2], 2.0, "nothing in the input supports it"),
+)
+_STATUS = Question("status", "status", "choice", "Is the fact right?", _STATES)
+_OMITTED = Question(
+    "omitted",
+    "omitted",
+    "number",
+    "How many facts of the reference does the text leave out?",
+    low=0.0,
+    high=float(MOST_FACTS),
+    whole=True,
+)
+_OF_FACTS = (
+    "Each row has one fact (what cannot be said in more than one sentence) that the text states."
+    " Say whether it is right, by the input and the reference.",
+    "The row 'whole text' asks how many facts of the reference are nowhere in the text, right or"
+    " wrong.",
+)
+
+
+def _facts(read: Reads, _: Options) -> Made:
+    """A text is an item, a fact (a claim of it) a row, and the whole text one more.
+
+    Texts whose claims or reference are not known are left out.
+    """
+    texts, sources, claims = written(read), inputs(read), units_of(read, "claim")
+
+    def drafts() -> Iterator[Draft | str]:
+        for doc, author in texts.of_systems:
+            facts, reference = claims.get((doc, author)), texts.whole.get((doc, REFERENCE))
+            if facts is None or reference is None:
+                yield "no reference or no claims are known"
+                continue
+            rows = tuple(_fact_rows(Target(doc, author, FULL, "text", _OMITTED.name), facts))
+            shown = {"input": sources[doc], "reference": reference}
+            shown["text"] = texts.whole[doc, author]
+            yield Draft((doc, author), (author,), tuple(starmap(Shown, shown.items())), rows)
+
+    return _made(texts, drafts(), FACT_CRITERIA, _OF_FACTS)
+
+
+def _fact_rows(of: Target, facts: Sequence[Claim]) -> Iterator[DraftRow]:
+    # No criteria of anybody's: `_rate_facts` makes ratings of a text's answers.
+    for fact in facts:
+        asked = Asked(_STATUS, of._replace(criterion=f"{_STATUS.name} {fact.number}"))
+        yield DraftRow((Shown("fact", fact.text),), (asked,))
+    yield DraftRow((Shown("fact", "whole text"),), (Asked(_OMITTED, of),))
+
+
+def _rate_facts(answers: Sequence[Answer]) -> list[Answer]:
+    """Counts and scores of a text's facts: `datasets.fact_annotations.fact_ratings`."""
+    values = {one.of.criterion: one.value for one in answers}
+    omitted = values.pop(_OMITTED.name)
+    counts = count_facts([None if n is None else STATUSES[int(n)] for n in values.values()])
+    counts = counts._replace(omitted=None if omitted is None else int(omitted))
+    return [
+        Answer(answers[0].of._replace(criterion=name), value)
+        for name, value in fact_ratings(counts).items()
+    ]
 
 
 # ---- pairs: which of two texts is better, and how much does each cover? -----------------------
@@ -486,5 +555,6 @@ FORMS: Mapping[str, Form] = {
         Form("rubric", _rubric),
         Form("elements", _elements, rate=_rate_elements),
         Form("facets", _facets),
+        Form("facts", _facts, rate=_rate_facts),
     )
 }

@@ -1,5 +1,6 @@
 """What each sort of training makes of a row: inputs and labels as its metric reads them, a loss."""
 
+import inspect
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -56,10 +57,11 @@ def _to_write(network: Network) -> Encode:
 def _to_value(network: Network) -> Encode:
     limit = longest_input(network.tokenizer, network.weights, None)
     reader = Reader(network.tokenizer, Wording(None), limit)
+    typed = "token_type_ids" in inspect.signature(network.weights.forward).parameters
 
     def encode(row: Valued) -> dict[str, Any]:
         read = reader.read(row.context, row.text)
-        types = {} if read.types is None else {"token_type_ids": read.types}
+        types = {"token_type_ids": read.types} if typed and read.types is not None else {}
         return {"input_ids": read.tokens, **types, "labels": row.value}
 
     return encode

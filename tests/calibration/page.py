@@ -35,6 +35,7 @@ from tests.calibration.verdicts import (
     power,
     rare_flag,
     statement_claims,
+    statement_coverage,
 )
 from tests.calibration.worlds import COPIES, HOLES, MOODS, N_METRICS, PLAIN, WORLDS
 
@@ -112,6 +113,8 @@ def _null_jobs() -> Iterator[Job]:
     for shape in STATEMENTS:
         call = partial(statement_claims, *shape, shares=True, runs=PROMISED, seed=2)
         yield Job("statements", (shape,), call)
+        call = partial(statement_coverage, *shape, runs=PROMISED, seed=3)
+        yield Job("statements' intervals", (shape,), call)
 
 
 def _alike_jobs() -> Iterator[Job]:
@@ -243,7 +246,8 @@ def _false(found: dict) -> list[str]:
     ]  # fmt: skip
     of_statements = [
         [" x ".join(map(str, shape)), str(PROMISED), _percent(one["global"].related),
-         _percent(one["system"].related), _claims(one["global"]), _claims(one["system"])]
+         _percent(one["system"].related), _claims(one["global"]), _claims(one["system"]),
+         _percent(found["statements' intervals", (shape,)][0])]
         for (section, (shape, *_)), one in found.items() if section == "statements"
     ]  # fmt: skip
     error = np.sqrt(0.025 * 0.975 / (len(WORLDS) * RUNS))
@@ -269,7 +273,8 @@ def _false(found: dict) -> list[str]:
         *_table(["texts", "studies", "related, global", "system", _HEADS[3], "system"], nested),
         "Single statements, of which people mark 4 elements each, most of them right. People and"
         " metrics find documents, systems and texts better or worse, each their own; documents are"
-        " clusters:",
+        " clusters. The last column is of another simulation, where half of a metric's variance is"
+        " people's: how often its 95 % interval over statements holds its mean over such studies:",
         "",
         *_table(
             [
@@ -279,6 +284,7 @@ def _false(found: dict) -> list[str]:
                 "system",
                 _HEADS[3],
                 "system",
+                "intervals that hold r",
             ],
             of_statements,
         ),

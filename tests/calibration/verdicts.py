@@ -15,6 +15,7 @@ from metassay.meta_evaluation.verdicts import TRUSTED
 from metassay.statistics.components import value_at
 from metassay.statistics.correlation import LEVELS
 from metassay.statistics.jackknife import interval, left_out
+from metassay.statistics.layout import Layout
 from tests.calibration.worlds import (
     N_METRICS,
     PLAIN,
@@ -102,27 +103,64 @@ def statement_claims(documents: int, systems: int, per_text: int, *, shares=Fals
     `shares`: people mark 4 elements of a statement, most of them right.
     """
     rng = np.random.default_rng([seed, documents, systems, per_text])
-    system, document = np.divmod(np.arange(systems * documents * per_text), documents * per_text)
-    document //= per_text
-    text = system * documents + document
+    system, document = _places(documents, systems, per_text)
     groups = Groups({}, {f"d{i:05d}": str(one) for i, one in enumerate(document)}, {})
-
-    def drawn(*, marked=False):
-        own = sum(rng.normal(size=of.max() + 1)[of] for of in (system, document, text))
-        own = own * 0.5 + rng.normal(size=system.size)
-        if marked:
-            own = -rng.binomial(4, 1 / (1 + np.exp(2 - own))) / 4.0
-        scores = np.full((systems, system.size), np.nan)
-        scores[system, np.arange(system.size)] = own
-        return scores
-
     found = {level: [] for level in ("global", "system")}
     for run in range(runs):
-        metrics = [drawn() for _ in range(N_METRICS)]
-        study = study_of(metrics, drawn(marked=shares)[None], seed=run, groups=groups)
+        metrics = [_alone(_found_in(rng, system, document), system) for _ in range(N_METRICS)]
+        people = _found_in(rng, system, document)
+        people = _alone(_marked(rng, people) if shares else people, system)
+        study = study_of(metrics, people[None], seed=run, groups=groups)
         for level, claims in found.items():
             claims.append(claims_at(study, level, options()))
     return {level: Claims(*np.mean(claims, axis=0)) for level, claims in found.items()}
+
+
+def _places(documents: int, systems: int, per_text: int):
+    """System and document of each statement."""
+    system, rest = np.divmod(np.arange(systems * documents * per_text), documents * per_text)
+    return system, rest // per_text
+
+
+def _found_in(rng, system, document):
+    """How good statements are, by what is alike in systems, documents and texts."""
+    text = system * (document.max() + 1) + document
+    alike = sum(rng.normal(size=of.max() + 1)[of] for of in (system, document, text))
+    return alike * 0.5 + rng.normal(size=system.size)
+
+
+def _marked(rng, quality):
+    """The share of 4 elements with an error, less of it where the quality is high, turned."""
+    return -rng.binomial(4, 1 / (1 + np.exp(2 + quality))) / 4.0
+
+
+def _alone(values, system):
+    """Each statement as a document with the text of its system."""
+    scores = np.full((system.max() + 1, system.size), np.nan)
+    scores[system, np.arange(system.size)] = values
+    return scores
+
+
+def statement_coverage(documents: int, systems: int, per_text: int, *, runs, seed):
+    """How often the interval of statements' r holds its mean over such studies, width and mean.
+
+    Of a single system it is the interval for this system and other documents. People mark 4
+    elements of a statement, and half of the variance of a metric is theirs.
+    """
+    rng = np.random.default_rng([seed, documents, systems, per_text])
+    system, document = _places(documents, systems, per_text)
+    layout = Layout(np.zeros(system.size, int), document, np.arange(systems))
+    found = []
+    for _ in range(runs):
+        common, own, other = (_found_in(rng, system, document) for _ in range(3))
+        metric, people = common + own, _marked(rng, (common + other) / np.sqrt(2))
+        sides = _alone(metric, system), _alone(people, system)
+        left = left_out(*sides, "global", "pearson", layout)
+        ends = interval(left, confidence=0.95)
+        found.append((left.value, *(ends[:2] if systems > 1 else ends[2:])))
+    values, low, high = np.array(found).T
+    held = (low <= values.mean()) & (values.mean() <= high)
+    return float(np.mean(held)), float(np.mean(high - low)), float(values.mean())
 
 
 def below_useful(shape, level, world, *, coefficient="pearson", value=0.29, runs, seed) -> float:

@@ -234,6 +234,20 @@ def test_a_mirror_with_faults(mirror: Path, tmp_path: Path) -> None:
     assert names(tmp_path / "raw") == ["one.csv"]
 
 
+def test_a_file_known_by_its_git_blob(mirror: Path, tmp_path: Path) -> None:
+    """The hash is git's own of these six bytes (`echo hello | git hash-object --stdin`)."""
+    blob = "ce013625030ba8dba906f756967f9e9ca394464a"
+    file = File(name="hello", url="https://example.org/hello", git_blob=blob, bytes=6)
+    one = dataset().model_copy(update={"files": [file]})
+    (mirror / "set_in_mirror/hello").write_bytes(b"hello\n")
+    (path,) = fetch("mine", one, tmp_path / "raw", mirror=mirror)
+    assert path.read_bytes() == b"hello\n"
+    path.write_bytes(b"hallo\n")
+    (mirror / "set_in_mirror/hello").write_bytes(b"hullo\n")
+    with pytest.raises(BadInput, match=r"^mine: hello: git_blob ce013625030b\.\.\. expected, "):
+        fetch("mine", one, tmp_path / "raw", mirror=mirror)
+
+
 def test_a_mirror_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="has no folder set_in_mirror; a mirror has a folder per"):
         fetch("mine", dataset(), tmp_path / "raw", mirror=tmp_path / "none")

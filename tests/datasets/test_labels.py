@@ -20,11 +20,14 @@ def dataset(access: str, **changed: Any) -> Dataset:
     return Dataset.model_validate(plain | changed)
 
 
-def listed(access: str, name: str, content: bytes) -> Dataset:
+def listed(access: str, name: str, content: bytes, kind: str = "sha256") -> Dataset:
     """A dataset that is fetched; nothing of it is on this machine."""
-    sha256 = hashlib.sha256(content).hexdigest()
+    hashed = {"sha256": hashlib.sha256(content).hexdigest()}
+    if kind == "git_blob":
+        blob = b"blob " + str(len(content)).encode() + bytes(1) + content
+        hashed = {"git_blob": hashlib.sha1(blob, usedforsecurity=False).hexdigest()}
     url = f"https://example.org/{COMMIT}/{name}"
-    file = {"name": name, "url": url, "sha256": sha256, "bytes": len(content)}
+    file = {"name": name, "url": url, "bytes": len(content), **hashed}
     more = {"upstream": "https://example.org", "commit": COMMIT, "mirror": "m", "files": [file]}
     return dataset(access, **more)
 
@@ -45,13 +48,13 @@ def problems(access: str = "public", **others: Dataset) -> list[str]:
 
 
 @pytest.mark.parametrize("strict", ["private", "credentialed"])
-@pytest.mark.parametrize("known", ["by its sha256", "by its folder"])
+@pytest.mark.parametrize("known", ["sha256", "git_blob", "folder"])
 def test_a_copy_under_any_name_is_known(strict: str, known: str) -> None:
     Path("mine/deep/er").mkdir(parents=True)
     Path("mine/deep/er/copy.txt").write_bytes(SECRET)
     there = dataset(strict, folder="ward")
-    other = listed(strict, "s", SECRET) if known == "by its sha256" else there
-    what = "s" if known == "by its sha256" else "ward/s"
+    other = there if known == "folder" else listed(strict, "s", SECRET, known)
+    what = "ward/s" if known == "folder" else "s"
     assert problems(ward=other) == [
         "mine/deep/er/copy.txt: lies in the folder of 'mine', which is public, but it is"
         f" {what} of 'ward', which is {strict}; take it out, or write access: {strict} at 'mine'"
@@ -95,8 +98,8 @@ def test_links_are_followed_and_loops_end() -> None:
 
 def test_only_files_of_equal_length_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Path] = []
-    digest = labels._sha256
-    monkeypatch.setattr(labels, "_sha256", lambda path: read.append(path) or digest(path))
+    digests = labels._digests
+    monkeypatch.setattr(labels, "_digests", lambda *of: read.append(of[0]) or digests(*of))
     assert not problems(ward=dataset("private", folder="ward"))
     assert not read
     Path("mine/other").write_bytes(bytes(len(SECRET)))
@@ -106,7 +109,7 @@ def test_only_files_of_equal_length_are_read(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_file_that_nobody_can_read_is_not_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("mine/other").write_bytes(bytes(len(SECRET)))
-    monkeypatch.setattr(labels, "_sha256", lambda _: None)
+    monkeypatch.setattr(labels, "_digests", lambda *_: set())
     (problem,) = problems(ward=dataset("private", folder="ward"))
     assert problem == "mine/other: cannot be read; allow it, or take it out of the folder"
 

@@ -107,6 +107,18 @@ def test_every_problem_in_one_go(tmp_path: Path) -> None:
             " > files > 0 > sha256: String should match pattern '^[0-9a-f]{64}$'",
         ),
         (
+            {"files": [GOOD["files"][0] | {"git_blob": "0" * 40}]},  # type: ignore[index]
+            " > files > 0: must have sha256, or git_blob where that is not known; give one",
+        ),
+        (
+            {"files": [GOOD["files"][0] | {"sha256": None}]},  # type: ignore[index]
+            " > files > 0: must have sha256, or git_blob where that is not known; give one",
+        ),
+        (
+            {"files": [GOOD["files"][0] | {"sha256": None, "git_blob": "0" * 8}]},  # type: ignore[index]
+            " > files > 0 > git_blob: String should match pattern '^[0-9a-f]{40}$'",
+        ),
+        (
             {"files": [GOOD["files"][0] | {"bytes": 0}]},  # type: ignore[index]
             " > files > 0 > bytes: Input should be greater than 0",
         ),

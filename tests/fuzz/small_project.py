@@ -38,7 +38,14 @@ BLOCKS: dict[str, dict[str, Any]] = {
 }
 # In the order of the data; those behind them take a second or more.
 STAGES = (
-    *("ingest", "generate lead", "generate longest_turn", "segment", "decompose clauses", "align"),
+    *(
+        "ingest",
+        "generate lead",
+        "generate longest_turn",
+        "segment",
+        "decompose clauses",
+        "align rouge_topk",
+    ),
     *("pair all", "judge lexical", "measure", "aggregate"),
 )
 

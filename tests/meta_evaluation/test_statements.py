@@ -1,5 +1,7 @@
 """Marks of single statements beside their scores, against computations made from plain lists."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -134,6 +136,17 @@ def test_ensembles_of_metrics_that_read_an_alignment(marked) -> None:
     people = (marked["first"] + marked["second"]) / 2
     value = table.set_index("size")["value"][2]
     assert value == pytest.approx(-scipy.stats.pearsonr(z, people)[0])
+
+
+def test_too_many_statements_are_left_out_with_a_note(marked, monkeypatch) -> None:
+    monkeypatch.setattr("metassay.meta_evaluation.analysis.TEXTS", 100)
+    notes: list[str] = []
+    found = replace(evaluation(marked), note=notes.append)
+    assert [one.part for one in found.studies] == ["full"]
+    assert notes == [
+        "60 statements by 2 systems are marked; the most are 50. They are not tested by themselves:"
+        " mark fewer"
+    ]
 
 
 def test_without_marks_of_statements_there_is_no_such_study(marked) -> None:

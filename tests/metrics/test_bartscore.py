@@ -34,20 +34,20 @@ def measured(model: Path, *pairs: Any, **changes: Any) -> dict[str, list[Measure
 def directly(model: Path, source: str, target: str) -> float:
     words = transformers.AutoTokenizer.from_pretrained(model)
     weights = transformers.AutoModelForSeq2SeqLM.from_pretrained(model, dtype=torch.float64).eval()
-    read, said = (
+    read, written = (
         words(text.strip(), return_tensors="pt", truncation=True, max_length=64)["input_ids"]
         for text in (source, target)
     )
     with torch.no_grad():
-        return -float(weights(input_ids=read, labels=said).loss)
+        return -float(weights(input_ids=read, labels=written).loss)
 
 
 def test_both_directions_are_losses_of_plain_calls(tmp_path: Path) -> None:
     model = tiny.bart(tmp_path / "model")
-    found = measured(model, batch_tokens=200)
+    results = measured(model, batch_tokens=200)
     harm = measured(model, f="harm")["bartscore_f"]
     for place, pair in enumerate(zip(CANDIDATES, REFERENCES, strict=True)):
-        precision, recall, f = (found[name][place] for name in NAMES)
+        precision, recall, f = (results[name][place] for name in NAMES)
         if not "".join(pair).strip():
             assert precision == recall == f == Measured(None, None)
             continue
@@ -61,8 +61,8 @@ def test_both_directions_are_losses_of_plain_calls(tmp_path: Path) -> None:
 
 def test_the_values_of_the_formula(tmp_path: Path) -> None:
     model = formula.bart(tmp_path / "formula")
-    found = measured(model, ["t6t7", ""], ["t5 t6t7", "t5 t6t7"], dtype="float32")
-    values = [one.value for one in found["bartscore_precision"]]
+    results = measured(model, ["t6t7", ""], ["t5 t6t7", "t5 t6t7"], dtype="float32")
+    values = [each.value for each in results["bartscore_precision"]]
     assert values == pytest.approx([-3.512514, -3.918116], abs=1e-5)
 
 

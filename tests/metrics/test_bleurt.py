@@ -48,21 +48,21 @@ def directly(model: Path, reference: str, candidate: str) -> tuple[float, int]:
         model, dtype=torch.float64
     ).eval()
     cut = {"truncation": "longest_first", "max_length": 64, "return_tensors": "pt"}
-    given = words(reference.strip(), candidate.strip(), **cut)
+    inputs = words(reference.strip(), candidate.strip(), **cut)
     with torch.no_grad():
-        return weights(**given).logits.item(), len(given["input_ids"][0])
+        return weights(**inputs).logits.item(), len(inputs["input_ids"][0])
 
 
 def test_each_pair_is_what_plain_calls_make_of_it(model: Path) -> None:
-    found = measured(model, batch_tokens=200)
-    assert found[3] == Measured(None, None)
+    results = measured(model, batch_tokens=200)
+    assert results[3] == Measured(None, None)
     for place, (candidate, reference) in enumerate(zip(CANDIDATES, REFERENCES, strict=True)):
         if candidate.strip() and reference.strip():
             value, size = directly(model, reference, candidate)
-            assert found[place].value == pytest.approx(value, abs=1e-5)
-            assert found[place].cut == (size == 64)
-    assert (found[1].value, found[2].value) != (None, None)
-    assert [each.cut for each in found] == [place in (4, 5, 7) for place in range(8)]
+            assert results[place].value == pytest.approx(value, abs=1e-5)
+            assert results[place].cut == (size == 64)
+    assert (results[1].value, results[2].value) != (None, None)
+    assert [each.cut for each in results] == [place in (4, 5, 7) for place in range(8)]
 
 
 def test_a_statement_has_its_passages_as_reference(model: Path) -> None:
@@ -72,19 +72,19 @@ def test_a_statement_has_its_passages_as_reference(model: Path) -> None:
         Case(("it hurts",), (LONG,)),
         Case((), ("it hurts",)),
     ]
-    found = setup.scored(of_statements.KIND, cases, model)
-    for place, said in ((0, "it hurts today"), (2, "the knee")):
-        value, _ = directly(model, "the knee hurts it is late", said)
-        assert found[0][place].value == pytest.approx(value, abs=1e-5)
-    assert found[0][1] == found[3][0] == Scored(None)
+    results = setup.scored(of_statements.KIND, cases, model)
+    for place, statement in ((0, "it hurts today"), (2, "the knee")):
+        value, _ = directly(model, "the knee hurts it is late", statement)
+        assert results[0][place].value == pytest.approx(value, abs=1e-5)
+    assert results[0][1] == results[3][0] == Scored(None)
     words = transformers.AutoTokenizer.from_pretrained(model)
-    size, said = (
+    size, statement = (
         len(words(text.strip(), add_special_tokens=False)["input_ids"])
         for text in (LONG, "it hurts")
     )
     marks = words.num_special_tokens_to_add(pair=True)
-    assert found[1][0].unread == pytest.approx(1 - (64 - marks - said) / size)
-    assert (found[1][0].cut, found[2][0].cut, found[2][0].unread) == (False, True, 0)
+    assert results[1][0].unread == pytest.approx(1 - (64 - marks - statement) / size)
+    assert (results[1][0].cut, results[2][0].cut, results[2][0].unread) == (False, True, 0)
     setup.holds_in_any_company(
         lambda cases, **how: setup.scored(of_statements.KIND, cases, model, **how), cases
     )
@@ -107,8 +107,8 @@ def test_what_has_classes_or_is_not_finite(model: Path, tmp_path: Path) -> None:
     weights.save_pretrained(tmp_path / "broken")
     transformers.AutoTokenizer.from_pretrained(model).save_pretrained(tmp_path / "broken")
     assert measured(tmp_path / "broken", ["a"], ["b"]) == [Measured(None, None)]
-    found = setup.scored(of_statements.KIND, [Case(("a",), ("b",))], tmp_path / "broken")
-    assert found == [[Scored(None, failed=True)]]
+    results = setup.scored(of_statements.KIND, [Case(("a",), ("b",))], tmp_path / "broken")
+    assert results == [[Scored(None, failed=True)]]
 
 
 def test_recipes(model: Path) -> None:

@@ -93,7 +93,7 @@ def test_every_kind_of_the_page_runs(
     for stage, item in (
         *(("ingest", ""), ("generate", "last"), ("segment", ""), ("decompose", "semicolons")),
         *(("align", "words"), ("pair", "all"), ("judge", "verbatim"), ("measure", "")),
-        ("aggregate", ""),
+        *(("score_statements", "numbers_found"), ("aggregate", "")),
     ):
         assert run_stage(monkeypatch, project, stage, item) == 0, capsys.readouterr().err
     tables = project / "data/tables/one"
@@ -104,6 +104,9 @@ def test_every_kind_of_the_page_runs(
     assert list(texts["text"]) == ["It is gone. [1]", "None for a week. [1]"]
     aligned = pd.read_parquet(tables / "alignments/words.parquet")
     assert [list(one) for one in aligned["passages"][aligned["author"] == "last"]] == [[1, 0], [1]]
+    statements = pd.read_parquet(tables / "statement_scores/numbers_found.parquet")
+    assert set(statements["metric"]) == {"numbers_found"}
+    assert set(statements["judge"]) == {"none"}
     judgments = pd.read_parquet(tables / "judgments/verbatim.parquet")
     assert set(judgments["label"]) == {"entailed", "not_entailed"}
     board = pd.read_parquet(tables / "leaderboard.parquet").set_index(["metric", "author"])
@@ -128,6 +131,7 @@ def _all_of_the_page() -> None:
         "raw": "data/visits",
         "systems": ["last"],
         "metrics": ["negations"],
+        "statement_metrics": ["numbers_found"],
     }
     own |= {"segmentation": "lines", "decompositions": ["semicolons"], "alignments": ["words"]}
     own |= {"judges": ["verbatim"], "criteria": {"fit": {"low": 1, "high": 5, "better": "higher"}}}

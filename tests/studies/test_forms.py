@@ -14,7 +14,7 @@ from metassay.studies.record import Answer, Options, Target
 from tests.studies.invented_tables import parts, sources, tables
 
 ROOT = Path(__file__).parents[2]
-claims, pairs, rubric, elements, facets = (FORMS[name] for name in FORM_NAMES)
+claims, pairs, rubric, elements, facets, facts = (FORMS[name] for name in FORM_NAMES)
 SEED = Options(1, root=ROOT)
 
 
@@ -114,6 +114,49 @@ def test_elements_of_each_sentence_and_their_shares():
     assert [got["statement:1", name] for name in found.criteria] == [None] * 5
 
 
+def test_facts_of_a_text_and_those_that_it_leaves_out():
+    found = made(facts)
+    of = [one for one in asked(found) if one[2][:2] == ("d1", "beta")]
+    assert [(texts["fact"], column, target.criterion) for texts, column, target in of] == [
+        ("beta healed in d1.", "status", "status 0"),
+        ("beta did in d1.", "status", "status 1"),
+        ("beta did so in d1.", "status", "status 2"),
+        ("whole text", "omitted", "omitted"),
+    ]
+    texts = of[0][0]
+    assert texts["input"] == "doctor: What is d1?\npatient: A cough."
+    assert (texts["reference"], texts["text"]) == (
+        "It healed. reference did d1.",
+        "It healed. beta did d1.",
+    )
+    code = {c.word: c.value for c in found.drafts[0].rows[0].asked[0].question.choices}
+    targets = [target for _, _, target in of]
+
+    def rated(*answers):
+        got = facts.rate([Answer(*one) for one in zip(targets, answers, strict=True)])
+        assert {one.of[:4] for one in got} == {("d1", "beta", "full", "text")}
+        assert [one.of.criterion for one in got] == list(found.criteria)
+        return [one.value for one in got]
+
+    # One fact of three is right, and one of the reference's two is there.
+    said = (code["incorrect"], code["correct"], code["hallucinated"])
+    third = pytest.approx(1 / 3)
+    assert rated(*said, 1.0) == [1, 1, 1, 1, third, 0.5, pytest.approx(0.4), third, 0.5]
+    assert rated(*said, None) == [1, 1, 1, None, third, None, None, third, None]
+    assert rated(None, *said[1:], 1.0) == [None, None, None, 1, *[None] * 5]
+    scales = {name: (one.high, one.better, one.scale) for name, one in found.criteria.items()}
+    assert scales["correct_facts"] == (1000, "higher", "count")
+    assert scales["omission_rate"] == (1, "lower", "interval")
+
+
+def test_texts_without_a_reference_have_no_facts_to_be_rated():
+    own = parts()
+    without = own[(own["author"] != "reference") | (own["doc_id"] != "d1")]
+    found = made(facts, tables(parts=without.reset_index(drop=True)))
+    assert {draft.identity[0] for draft in found.drafts} == {"d2", "d3"}
+    assert found.notes[-1] == "3 text(s) are left out: no reference or no claims are known"
+
+
 def test_a_rubric_as_columns_with_its_caps():
     about = {"note_type": "respiratory", "symptoms": {"cough": "yes", "fever": "no"}}
     read = tables(sources=sources(about))
@@ -166,6 +209,7 @@ def test_facets_are_graded_where_the_reference_has_them():
         (pairs, {"shares": True}),
         (elements, {}),
         (facets, {}),
+        (facts, {}),
         (rubric, {"rubric": "vanilla"}),
     ],
 )
@@ -194,6 +238,7 @@ def test_further_references_are_nobody_s_system():
         (claims, {}),
         (elements, {}),
         (facets, {}),
+        (facts, {}),
         (rubric, {"rubric": "vanilla"}),
     ):
         assert made(form, more, **options).drafts == made(form, **options).drafts

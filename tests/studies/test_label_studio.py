@@ -42,6 +42,7 @@ OPTIONS = {
     "rubric": {"rubric": "vanilla"},
     "elements": {},
     "facets": {"rubric": "facets"},
+    "facts": {},
 }
 
 

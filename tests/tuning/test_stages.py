@@ -303,6 +303,14 @@ def test_what_is_wrong_with_a_tuning_is_told(
     wrong = {"human": {"criterion": "errors", "better": "higher", "least": 0.1}}
     assert "'one' has no criterion 'errors' of which the higher is better" in told(teachers=wrong)
     assert "corruption: unknown key" in told(corruption={})
+    benchmark = yaml.safe_load((root / OWN).read_text(encoding="utf-8"))
+    benchmark["tuned_metrics"] = {"regression": "data/models/distill-full"}
+    (root / OWN).write_text(yaml.safe_dump(benchmark), encoding="utf-8")
+    shared = yaml.safe_load((root / "params.yaml").read_text(encoding="utf-8"))
+    checkpoint = {"model": "data/models/distill-full", "device": "cpu", "dtype": "float32"}
+    shared["statement_metrics"]["regression"] = {"kind": "bleurt", "checkpoints": {"a": checkpoint}}
+    (root / "params.yaml").write_text(yaml.safe_dump(shared), encoding="utf-8")
+    assert "metric 'regression' of 'one' reads what is distilled of its own scores" in told()
 
 
 def test_the_blocks_of_the_page_are_right() -> None:

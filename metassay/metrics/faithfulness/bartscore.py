@@ -25,23 +25,23 @@ def score(cases: Sequence[Case], options: ReadingOptions, checkpoint: NetworkOpt
     """
 
     def scores(cases: Sequence[Case]) -> list[list[Scored]]:
-        asked = [(" ".join(case.passages), " ".join(case.statements)) for case in cases]
-        found = likelihoods(asked, checkpoint, options)
-        every = zip(cases, found, strict=True)
+        pairs = [(" ".join(case.passages), " ".join(case.statements)) for case in cases]
+        results = likelihoods(pairs, checkpoint, options)
+        every = zip(cases, results, strict=True)
         return [list(_statements(case.statements, its)) for case, its in every]
 
     return {NAME: by_text(cases, scores, Scored(None))}
 
 
-def _statements(statements: Sequence[str], found: Likelihoods) -> Iterator[Scored]:
+def _statements(statements: Sequence[str], read: Likelihoods) -> Iterator[Scored]:
     starts = list(accumulate((len(text) + 1 for text in statements), initial=0))[:-1]
     tokens: list[list[float]] = [[] for _ in statements]
     last = 0
-    for begin, value in zip(found.begins, found.values or (), strict=False):
+    for begin, value in zip(read.begins, read.values or (), strict=False):
         last = bisect_right(starts, begin) - 1
         tokens[last].append(value)
     for place, its in enumerate(tokens):
-        yield Scored(mean(its), not its, found.unread, found.cut and place >= last)
+        yield Scored(mean(its), not its, read.unread, read.cut and place >= last)
 
 
 KIND = FaithfulnessMetric(

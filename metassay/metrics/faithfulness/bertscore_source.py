@@ -8,7 +8,7 @@ from pydantic import Field
 
 from metassay.metrics import bertscore
 from metassay.metrics.faithfulness.options import CheckpointOptions
-from metassay.metrics.faithfulness.reading import Asked, ByName, by_statement, described, joined
+from metassay.metrics.faithfulness.reading import ByName, Pair, by_statement, described, joined
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
 from metassay.models import rows
 from metassay.models.encoders import load_encoder, tokens
@@ -28,26 +28,27 @@ class SourceOptions(CheckpointOptions):
 def score(cases: Sequence[Case], options: SourceOptions, checkpoint: NetworkOptions) -> ByName:
     """BERTScore of each statement, the candidate, against its passages, joined by a blank.
 
-    -1 to 1 (rescaled values can be lower), higher is closer. Null for a blank statement and where
-    there is no passage; failed if a number is not finite. What is past the encoder's limit is not
-    read. Zhang et al. 2020, section 3. Raises BadInput as `bertscore.measure`.
+    -1 to 1, higher is closer. Null for a blank statement and where there is no passage; failed if a
+    number is not finite. What is past the encoder's limit is not read. Zhang et al. 2020, section
+    3. Raises BadInput as `bertscore.measure`.
     """
     its = as_bertscore(checkpoint, options.layers, options.batch_tokens)
 
-    def scores(asked: Sequence[Asked]) -> list[tuple[Scored, ...]]:
-        sides = tuple(map(list, zip(*joined(asked), strict=True))) or ([], [])
+    def scores(pairs: Sequence[Pair]) -> list[tuple[Scored, ...]]:
+        sides = tuple(map(list, zip(*joined(pairs), strict=True))) or ([], [])
         measured = list(zip(*bertscore.measure(sides[1], sides[0], its).values(), strict=True))
         cut = [place for place, values in enumerate(measured) if values[0].cut]
-        read, said = (_unread([side[place] for place in cut], its) for side in sides)
-        lost = {place: (a, b > 0) for place, a, b in zip(cut, read, said, strict=True)}
+        read, statements = (_unread([side[place] for place in cut], its) for side in sides)
+        lost = {place: (a, b > 0) for place, a, b in zip(cut, read, statements, strict=True)}
         return [
             tuple(Scored(each.value, each.value is None, *lost.get(at, ())) for each in values)
             for at, values in enumerate(measured)
         ]
 
-    found = by_statement(cases, scores, (Scored(None),) * len(NAMES))
+    results = by_statement(cases, scores, (Scored(None),) * len(NAMES))
     return {
-        name: [[each[place] for each in case] for case in found] for place, name in enumerate(NAMES)
+        name: [[each[place] for each in case] for case in results]
+        for place, name in enumerate(NAMES)
     }
 
 
@@ -67,7 +68,8 @@ def _unread(texts: Sequence[str], options: NetworkOptions) -> list[float]:
     def shares(inputs: Sequence[tuple[str]], _: int) -> Iterator[Mapping[int, Any]]:
         for place, (text,) in enumerate(inputs):
             read = len(tokens(encoder(), [text])[0].numbers)
-            yield {place: rows.unread(len(encoder().tokenizer(text)["input_ids"]), read)}
+            whole = encoder().tokenizer(text, verbose=False)["input_ids"]
+            yield {place: rows.unread(len(whole), read)}
 
     task = rows.task_of("bertscore: unread", options, bertscore.METHOD)
     return rows.computed(task, [(text,) for text in texts], lambda: shares, 1)

@@ -21,11 +21,11 @@ def score(
     `metrics.bleurt.numbers`.
     """
 
-    def scores(asked: Sequence[reading.Asked]) -> list[Scored]:
-        found = numbers(reading.joined(asked), checkpoint, options)
+    def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
+        results = numbers(reading.joined(pairs), checkpoint, options)
         return [
             Scored(value, value is None, its.premise_unread, its.hypothesis_cut)
-            for value, its in found
+            for value, its in results
         ]
 
     return {NAME: reading.by_statement(cases, scores, Scored(None))}

@@ -1,20 +1,15 @@
 """CTC's consistency: how probable it is that a statement's words are no hallucinated ones."""
 
 from collections.abc import Iterator, Sequence
-from math import fsum
+from math import fsum, isfinite, tanh
 from string import punctuation
 from typing import Any, Literal
 
 from metassay.core.errors import BadInput
-from metassay.metrics.faithfulness.reading import (
-    MISSING,
-    ByName,
-    ReadingOptions,
-    by_text,
-    described,
-)
+from metassay.metrics.faithfulness.options import CheckpointOptions
+from metassay.metrics.faithfulness.reading import MISSING, ByName, by_text, described
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
-from metassay.models import extra, rows
+from metassay.models import rows
 from metassay.models.loading import NetworkOptions, load
 from metassay.models.pair_inputs import longest_input
 from metassay.models.pair_scores import padding_of
@@ -26,8 +21,8 @@ LONGEST = 512  # tokens of an input, half of them for the text with the mark bef
 _STRAIGHT = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 
 
-class CtcOptions(ReadingOptions):
-    """Classifiers of tokens, whose class 0 is a word that is not fake, and 1 one that is.
+class CtcReading(rows.Limits):
+    """How a classifier of tokens is read, whose class 0 is a word that is not fake, and 1 a fake.
 
     `pieces`: a word's vector is the `mean` of its tokens', or the `sum`, as the released code
     trains and reads its own models. `stop_words`: whether these count; without them a statement of
@@ -38,7 +33,11 @@ class CtcOptions(ReadingOptions):
     stop_words: bool = True
 
 
-def score(cases: Sequence[Case], options: CtcOptions, checkpoint: NetworkOptions) -> ByName:
+class CtcOptions(CheckpointOptions, CtcReading):
+    """Classifiers of tokens, and how they are read."""
+
+
+def score(cases: Sequence[Case], options: CtcReading, checkpoint: NetworkOptions) -> ByName:
     """The mean probability, over a statement's words, of not being fake: 0 to 1, higher is better.
 
     Words stand between blanks; texts are read in lower case with straight quotes. A text is cut
@@ -57,9 +56,9 @@ def score(cases: Sequence[Case], options: CtcOptions, checkpoint: NetworkOptions
     def scores(cases: Sequence[Case]) -> list[list[Scored]]:
         texts = [[normal(text) for text in case.statements] for case in cases]
         contexts = [normal(" ".join(case.passages)) for case in cases]
-        asked = [(" ".join(its), context) for its, context in zip(texts, contexts, strict=True)]
-        found = rows.computed(task, asked, load, options.batch_tokens)
-        every = zip(texts, found, strict=True)
+        pairs = [(" ".join(its), context) for its, context in zip(texts, contexts, strict=True)]
+        results = rows.computed(task, pairs, load, options.batch_tokens)
+        every = zip(texts, results, strict=True)
         return [list(_statements(its, *read, stop_words=options.stop_words)) for its, read in every]
 
     return {NAME: by_text(cases, scores, Scored(None))}
@@ -103,6 +102,7 @@ def _load(options: NetworkOptions, of_pieces: str, most: int) -> rows.Runner:
     encoder = rows.encoder_of(network, options.model)
     limit = longest_input(network.tokenizer, weights, most) or most
     room = limit - encoder.num_special_tokens_to_add(True)
+    bias = weights.classifier.bias.detach().double().cpu().numpy() if of_pieces == "sum" else 0.0
 
     def read(text: str, context: str) -> rows.Row:
         its, beside = (encoder.encode(t, add_special_tokens=False) for t in (text, context))
@@ -116,8 +116,7 @@ def _load(options: NetworkOptions, of_pieces: str, most: int) -> rows.Runner:
         return rows.Row(rows.features_of(network, joined), (told, rows.unread(whole, len(beside))))
 
     def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[Any]:
-        every = weights(**tensors).logits
-        every = every if options.dtype == "float64" else every.float()
+        every = weights(**tensors).logits.double().cpu().numpy()
         for row, logits in zip(batch, every, strict=True):
             words, lost = row.told
             yield [word and label(logits[word]) for word in words], lost
@@ -125,9 +124,9 @@ def _load(options: NetworkOptions, of_pieces: str, most: int) -> rows.Runner:
     def label(logits: Any) -> float | None:
         vector = logits.mean(0)
         if of_pieces == "sum":  # of vectors: the bias is added once
-            vector = logits.sum(0) - (len(logits) - 1) * weights.classifier.bias
-        found = rows.finite(extra.module("torch").softmax(vector, -1))
-        return None if found is None else found[0]
+            vector = logits.sum(0) - (len(logits) - 1) * bias
+        share = (1 + tanh((vector[0] - vector[1]) / 2)) / 2  # softmax of two
+        return round(share, rows.PLACES) if isfinite(share) else None
 
     return rows.Runner(read, give, padding_of(network, options.model), options.device)
 

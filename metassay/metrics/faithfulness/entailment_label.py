@@ -53,13 +53,13 @@ def score(
             return replace(scorer, reader=released).scores
         return scorer.scores
 
-    def scored(found: Output) -> Scored:
-        value = values[int(found.numbers[0])] if found.numbers else None
-        return Scored(value, value is None, found.premise_unread, found.hypothesis_cut)
+    def scored(output: Output) -> Scored:
+        value = values[int(output.numbers[0])] if output.numbers else None
+        return Scored(value, value is None, output.premise_unread, output.hypothesis_cut)
 
-    def scores(asked: Sequence[reading.Asked]) -> list[Scored]:
-        found = rows.computed(task, reading.joined(asked), load, options.batch_tokens)
-        return [scored(Output(*each)) for each in found]
+    def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
+        results = rows.computed(task, reading.joined(pairs), load, options.batch_tokens)
+        return [scored(Output(*each)) for each in results]
 
     return {NAME: reading.by_statement(cases, scores, Scored(None))}
 
@@ -68,19 +68,15 @@ class _Released(Reader):
     """An input of which the tokenizer cuts the end, whatever stands there."""
 
     def read(self, premise: str, hypothesis: str) -> Input:
-        template, texts = (
-            self.wording.template or "",
-            (self._plain(premise), self._plain(hypothesis)),
-        )
+        template = self.wording.template or ""
+        texts = self._plain(premise), self._plain(hypothesis)
         text = filled(template, *texts)
         told = {"return_offsets_mapping": True, "verbose": False}
         whole = self.tokenizer(text, **told)
         read = self.tokenizer(text, **told, truncation=True, max_length=self.limit)
         end = max(stop for _, stop in read["offset_mapping"])
-        begins = [
-            len(filled(template[: template.index(place)], *texts))
-            for place in (PREMISE, HYPOTHESIS)
-        ]
+        ahead = [template[: template.index(place)] for place in (PREMISE, HYPOTHESIS)]
+        begins = [len(filled(before, *texts)) for before in ahead]
         stops = [begin + len(its) for begin, its in zip(begins, texts, strict=True)]
         its = [b for a, b in whole["offset_mapping"] if begins[0] <= a < b <= stops[0]]
         lost = rows.unread(len(its), sum(stop <= end for stop in its))

@@ -1,8 +1,7 @@
 """FactScore: how probable it is that passages support a statement, by a classifier."""
 
-import functools
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 from metassay.core.errors import BadInput
@@ -11,7 +10,7 @@ from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Score
 from metassay.models import rows
 from metassay.models.classes import CONTRADICTED, ENTAILED, THREE, labels_of, shares
 from metassay.models.digits import PROBABILITY
-from metassay.models.loading import Network, NetworkOptions, load
+from metassay.models.loading import NetworkOptions, load
 from metassay.models.pair_inputs import longest_input
 from metassay.models.pair_scores import padding_of
 
@@ -43,27 +42,28 @@ def score(
     Raises BadInput as `loading.load`, and unless the classes are known to be these three.
     """
     task = rows.task_of(NAME, checkpoint, METHOD, max_tokens=options.max_tokens)
-    loaded = functools.cache(lambda: load("AutoModelForSequenceClassification", checkpoint))
     digits = PROBABILITY[checkpoint.dtype].kept
 
-    def names() -> list[str]:
-        config = loaded().weights.config
-        return [str(config.id2label[n]) for n in range(config.num_labels)]
-
-    def scores(asked: Sequence[reading.Asked]) -> list[Scored]:
-        labels = labels_of(options.labels or (rows.class_names(task, names) if asked else THREE))
+    def labels_for(names: Sequence[str]) -> tuple[str, ...]:
+        labels = labels_of(options.labels or names)
         if set(labels) != set(THREE):
             raise BadInput(
                 f"model {checkpoint.model!r} knows {' and '.join(labels)}; {NAME} needs classes for"
                 f" {', '.join(THREE)}"
             )
-        run = functools.cache(lambda: _runner(loaded(), checkpoint, options.max_tokens).scores)
-        inputs = [(said, *passages) for passages, said in asked]
-        found = rows.computed(task, inputs, run, options.batch_tokens)
-        return [
-            Scored(logits and support(logits, labels, options.rule, digits), logits is None, *told)
-            for logits, *told in found
-        ]
+        return labels
+
+    def load() -> rows.Scores:
+        return _load(checkpoint, options.max_tokens, labels_for).scores
+
+    def scored(names: Sequence[str], logits: list[float] | None, *read: Any) -> Scored:
+        labels = labels_for(names)
+        value = None if logits is None else support(logits, labels, options.rule, digits)
+        return Scored(value, value is None, *read)
+
+    def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
+        inputs = [(statement, *passages) for passages, statement in pairs]
+        return [scored(*each) for each in rows.computed(task, inputs, load, options.batch_tokens)]
 
     return {NAME: reading.by_statement(cases, scores, Scored(None))}
 
@@ -76,40 +76,42 @@ def support(logits: Sequence[float], labels: Sequence[str], rule: str, digits: i
     return shares([logits[labels.index(label)] for label in two], two, digits)[ENTAILED]
 
 
-def _runner(network: Network, options: NetworkOptions, max_tokens: int | None) -> rows.Runner:
+def _load(
+    options: NetworkOptions, max_tokens: int | None, check: Callable[[list[str]], object]
+) -> rows.Runner:
+    network = load("AutoModelForSequenceClassification", options)
+    config = network.weights.config
+    names = [str(config.id2label[n]) for n in range(config.num_labels)]
+    check(names)  # before anything is computed
     encoder = rows.encoder_of(network, options.model)
     limit = longest_input(network.tokenizer, network.weights, max_tokens)
     marks = encoder.num_special_tokens_to_add(False)
     accepted = inspect.signature(network.weights.forward).parameters
 
     def read(claim: str, *passages: str) -> rows.Row:
-        said = encoder.encode(claim, add_special_tokens=False)
-        long = len(said)
+        tokens, *parts = (encoder.encode(t, add_special_tokens=False) for t in (claim, *passages))
+        long, whole, there = len(tokens), sum(map(len, parts)), 0
         if limit is not None:
-            said.truncate(max(limit // 2 - marks, 1))
-        features = rows.features_of(network, encoder.post_process(said))
+            tokens.truncate(max(limit - whole - len(parts), limit // 2) - marks)
+        features = rows.features_of(network, encoder.post_process(tokens))
         numbers = features["input_ids"]
         begun, end = len(numbers), numbers[-1]
         attended = [1] * begun
-        whole = there = 0
-        for passage in passages:
-            its = encoder.encode(passage, add_special_tokens=False).ids
-            whole += len(its)
-            if limit is not None:
-                its = its[: max(limit - len(numbers) - 1, 0)]
-            there += len(its)
+        for part in parts:
+            its = part.ids if limit is None else part.ids[: max(limit - len(numbers) - 1, 0)]
             if its:
+                there += len(its)
                 numbers += [*its, end]
                 attended += [*([0] * len(its)), 1]
         if "token_type_ids" in features:
             features["token_type_ids"] += [1] * (len(numbers) - begun)
         if "global_attention_mask" in accepted:
             features["global_attention_mask"] = attended
-        return rows.Row(features, (rows.unread(whole, there), len(said) < long))
+        return rows.Row(features, (rows.unread(whole, there), len(tokens) < long))
 
     def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[list[Any]]:
-        for row, logits in zip(batch, network.weights(**tensors).logits, strict=True):
-            yield [rows.finite(logits), *row.told]
+        for row, logits in zip(batch, network.weights(**tensors).logits.cpu(), strict=True):
+            yield [names, rows.finite(logits), *row.told]
 
     return rows.Runner(read, give, padding_of(network, options.model), options.device)
 

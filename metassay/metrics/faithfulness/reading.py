@@ -19,7 +19,7 @@ described = partial(
 
 Value = TypeVar("Value")
 ByName = dict[str, list[list[Scored]]]  # by metric, for each case, for each of its statements
-Asked = tuple[tuple[str, ...], str]  # passages and a statement, none of them blank
+Pair = tuple[tuple[str, ...], str]  # passages and a statement, none of them blank
 
 
 class ReadingOptions(CheckpointOptions, Limits):
@@ -43,8 +43,8 @@ def by_text(
         Case(*(tuple(text.strip() for text in side if text.strip()) for side in case))
         for case in cases
     ]
-    found = iter(score([case for case in bare if all(case)]))
-    values = [iter(next(found)) if all(case) else iter(()) for case in bare]
+    results = iter(score([case for case in bare if all(case)]))
+    values = [iter(next(results)) if all(case) else iter(()) for case in bare]
     return [
         [next(its, null) if text.strip() else null for text in case.statements]
         for its, case in zip(values, cases, strict=True)
@@ -52,18 +52,18 @@ def by_text(
 
 
 def by_statement(
-    cases: Sequence[Case], score: Callable[[Sequence[Asked]], Sequence[Value]], null: Value
+    cases: Sequence[Case], score: Callable[[Sequence[Pair]], Sequence[Value]], null: Value
 ) -> list[list[Value]]:
     """The same for what is read statement by statement, whatever case it is in."""
 
     def scores(cases: Sequence[Case]) -> list[list[Value]]:
-        asked = [(case.passages, said) for case in cases for said in case.statements]
-        found = iter(score(asked))
-        return [[next(found) for _ in case.statements] for case in cases]
+        pairs = [(case.passages, statement) for case in cases for statement in case.statements]
+        results = iter(score(pairs))
+        return [[next(results) for _ in case.statements] for case in cases]
 
     return by_text(cases, scores, null)
 
 
-def joined(asked: Sequence[Asked]) -> list[tuple[str, str]]:
+def joined(pairs: Sequence[Pair]) -> list[tuple[str, str]]:
     """The passages of each, joined by a blank, and the statement."""
-    return [(" ".join(passages), statement) for passages, statement in asked]
+    return [(" ".join(passages), statement) for passages, statement in pairs]

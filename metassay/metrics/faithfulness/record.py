@@ -48,7 +48,8 @@ class FaithfulnessMetric(Needs):
     """A family of metrics of (aligned passages, statement): a kind of statement_metrics.
 
     `score(cases, options, checkpoint)` gives, by metric name, for each case one Scored per
-    statement. `options` derive from `options.CheckpointOptions`. `recipe(options, checkpoint)`
+    statement. `options` derive from `options.StatementOptions`; without
+    checkpoints there is one call with None. `recipe(options, checkpoint)`
     states every setting that can change a value, a model by its content. `by_text`: whether it can
     read all statements of a text at once.
     """

@@ -52,14 +52,14 @@ def score(
     def load() -> rows.Scores:
         return _reviser(options, checkpoint).scores
 
-    def scores(asked: Sequence[reading.Asked]) -> list[Scored]:
-        found = rows.computed(task, reading.joined(asked), load, options.batch_tokens)
-        texts = [text for text, *_ in found]
-        both = [(s, t) for (_, s), t in zip(asked, texts, strict=True) if t is not None]
+    def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
+        results = rows.computed(task, reading.joined(pairs), load, options.batch_tokens)
+        texts = [text for text, *_ in results]
+        both = [(s, t) for (_, s), t in zip(pairs, texts, strict=True) if t is not None]
         measured = bertscore.measure([s for s, _ in both], [t for _, t in both], _encoder(options))
         f1 = iter(measured["bertscore_f1"])
         scored = []
-        for text, unread, cut in found:
+        for text, unread, cut in results:
             value, _, short = (None, None, False) if text is None else next(f1)
             scored.append(Scored(value, value is None, unread, cut or short))
         return scored

@@ -24,7 +24,7 @@ def score(
     the number is not finite. Raises BadInput as `metrics.bleurt.numbers`.
     """
 
-    def scores(asked: Sequence[reading.Asked]) -> list[Scored]:
+    def scores(asked: Sequence[reading.Pair]) -> list[Scored]:
         return [
             Scored(value, value is None, its.premise_unread, its.hypothesis_cut)
             for value, its in numbers(reading.joined(asked), checkpoint, options)

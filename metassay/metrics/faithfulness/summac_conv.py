@@ -8,7 +8,7 @@ import hashlib
 import json
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from math import exp, fsum
+from math import fsum, tanh
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
 from metassay.llm.needs import PromptFile
-from metassay.metrics.faithfulness.reading import Asked, ByName, by_statement, described
+from metassay.metrics.faithfulness.reading import ByName, Pair, by_statement, described
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
 from metassay.metrics.faithfulness.summac_zs import NULL, SOURCE, Matrix, SummacOptions, matrices
 from metassay.models import extra
@@ -29,6 +29,7 @@ EDGES = (
     *(0, 0.01, 0.02, 0.03, 0.04, 0.07, 0.13, 0.37, 0.90, 0.91, 0.92, 0.93, 0.94, 0.95),
     *(0.955, 0.96, 0.965, 0.97, 0.975, 0.98, 0.985, 0.99, 0.995, 1),
 )
+_UNREADABLE = (OSError, EOFError, ValueError, TypeError, LookupError, RuntimeError, UnpicklingError)
 
 
 class ConvOptions(SummacOptions):
@@ -61,8 +62,8 @@ def score(cases: Sequence[Case], options: ConvOptions, checkpoint: NetworkOption
             return Scored(None, entailed is None, unread, cut)
         return Scored(value(head, list(map(histogram, entailed or ()))), False, unread, cut)
 
-    def scores(asked: Sequence[Asked]) -> list[Scored]:
-        return list(map(scored, matrices(asked, options, checkpoint, most=SENTENCES)))
+    def scores(pairs: Sequence[Pair]) -> list[Scored]:
+        return list(map(scored, matrices(pairs, options, checkpoint, most=SENTENCES)))
 
     return {NAME: by_statement(cases, scores, Scored(None))}
 
@@ -83,7 +84,7 @@ def value(head: Head, histograms: Sequence[Sequence[int]]) -> float:
     ]
     middle = fsum(each) / len(each)
     no, yes = (fsum((*(w * middle for w in row), b)) for row, b in zip(*head[2:], strict=True))
-    return 1 / (1 + exp(no - yes))
+    return (1 + tanh((yes - no) / 2)) / 2
 
 
 def fit_head(
@@ -122,15 +123,7 @@ def read_head(path: Path) -> Head:
         rows = its["mlp.weight"], its["mlp.bias"], its["layer_final.weight"]
         weights, bias, last = (each.double().tolist() for each in rows)
         return _head(Head(weights[0], bias[0], last, its["layer_final.bias"].double().tolist()))
-    except (
-        OSError,
-        EOFError,
-        ValueError,
-        TypeError,
-        LookupError,
-        RuntimeError,
-        UnpicklingError,
-    ) as error:
+    except _UNREADABLE as error:
         raise BadInput(
             f"head {path}: is no head of SummaC-Conv ({type(error).__name__}); give the released"
             " file, or one that was written by write_head"

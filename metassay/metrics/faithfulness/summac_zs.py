@@ -8,11 +8,11 @@ from typing import NamedTuple
 from metassay.core.errors import BadInput
 from metassay.metrics.faithfulness import reading
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
-from metassay.models.classes import CONTRADICTED, ENTAILED, THREE, labels_of, shares
+from metassay.models.classes import CONTRADICTED, ENTAILED, labels_of, shares
 from metassay.models.digits import PROBABILITY
 from metassay.models.loading import NetworkOptions
 from metassay.models.pair_scores import Output
-from metassay.models.rows import classified, recipe_of
+from metassay.models.rows import classifier, recipe_of
 from metassay.text.sentences import sentences
 
 NAME = "summac_zs"
@@ -70,8 +70,8 @@ def score(cases: Sequence[Case], options: ZsOptions, checkpoint: NetworkOptions)
         worst = contradicted if options.use_con else None
         return Scored(value(entailed or (), worst), False, unread, cut)
 
-    def scores(asked: Sequence[reading.Asked]) -> list[Scored]:
-        return list(map(scored, matrices(asked, options, checkpoint, most=None)))
+    def scores(items: Sequence[reading.Pair]) -> list[Scored]:
+        return list(map(scored, matrices(items, options, checkpoint, most=None)))
 
     return {NAME: reading.by_statement(cases, scores, Scored(None))}
 
@@ -85,7 +85,7 @@ def value(
 
 
 def matrices(
-    asked: Sequence[reading.Asked],
+    items: Sequence[reading.Pair],
     options: SummacOptions,
     checkpoint: NetworkOptions,
     *,
@@ -95,11 +95,13 @@ def matrices(
 
     Raises BadInput as `loading.load`, and where the classes' names do not say what they mean.
     """
-    read = [(_long(passages), _long(_sentences(said))) for passages, said in asked]
-    pairs = [(p, s) for passages, said in read for s in said[:most] for p in passages[:PASSAGES]]
-    names, found = classified("summac", pairs, checkpoint, options) if pairs else (THREE, [])
+    read = [(_long(passages), _long(_sentences(texts))) for passages, texts in items]
+    pairs = [(p, s) for passages, texts in read for s in texts[:most] for p in passages[:PASSAGES]]
+    if not pairs:
+        return [Matrix([], [], 0.0, cut=False) for _ in items]
+    names, compute = classifier("summac", checkpoint, options)
     labels, digits = labels_of(options.labels or names), PROBABILITY[checkpoint.dtype].kept
-    every = iter(found)
+    every = iter(compute(pairs))
     return [_matrix(*texts, every, labels, digits, most) for texts in read]
 
 
@@ -113,24 +115,24 @@ def _sentences(text: str) -> list[str]:
 
 def _matrix(
     passages: Sequence[str],
-    said: Sequence[str],
+    texts: Sequence[str],
     every: Iterator[Output],
     labels: Sequence[str],
     digits: int,
     most: int | None,
 ) -> Matrix:
-    if not (passages and said):
+    if not (passages and texts):
         return Matrix([], [], 0.0, cut=False)
-    found = [list(islice(every, len(passages[:PASSAGES]))) for _ in said[:most]]
+    outputs = [list(islice(every, len(passages[:PASSAGES]))) for _ in texts[:most]]
     sizes = [len(passage.split()) for passage in passages]
-    parts = [max(output.premise_unread for output in its) for its in zip(*found, strict=True)]
+    parts = [max(output.premise_unread for output in its) for its in zip(*outputs, strict=True)]
     parts += [1.0] * (len(passages) - len(parts))
     lost = sum(size * part for size, part in zip(sizes, parts, strict=True)) / (sum(sizes) or 1)
-    cut = any(output.hypothesis_cut for its in found for output in its)
-    cut = cut or len(found) < len(said)
-    if any(output.numbers is None for its in found for output in its):
+    cut = any(output.hypothesis_cut for its in outputs for output in its)
+    cut = cut or len(outputs) < len(texts)
+    if any(output.numbers is None for its in outputs for output in its):
         return Matrix(None, None, lost, cut)
-    known = [[shares(output.numbers or (), labels, digits) for output in its] for its in found]
+    known = [[shares(output.numbers or (), labels, digits) for output in its] for its in outputs]
     entailed, contradicted = (
         [[share[label] for share in its] for its in known] if label in labels else None
         for label in (ENTAILED, CONTRADICTED)

@@ -83,9 +83,15 @@ def _dots_panel(axes: Axes, mine: list[Row], authors: list[str]) -> None:
         axes.axhline(line, color=FAINT, linewidth=0.4, zorder=0)
 
 
+_LONG_TITLE = 28
+
+
 def _title(axes: Axes, row: Row) -> None:
     """The metric's name, with the direction in which it is better."""
-    axes.set_title(label(f"{metric_name(row)} {ARROWS[str(row['better'])]}".strip()), loc="left")
+    name = label(f"{metric_name(row)} {ARROWS[str(row['better'])]}".strip())
+    if len(name) > _LONG_TITLE:  # else it runs into the next one
+        name = name.replace("@", "\n@", 1) if "@" in name else name.replace(" (", "\n(", 1)
+    axes.set_title(name, loc="left")
 
 
 # History: each system's mean on each main metric, run by run, with its bootstrap interval.

@@ -24,7 +24,7 @@ from metassay.scoring.aggregation.cells import (
     totals,
 )
 from metassay.scoring.aggregation.statements import Read, rows_of, table_of
-from metassay.tables.names import aligned_suffixes
+from metassay.tables.names import NO_JUDGE, aligned_suffixes, metric_label
 from metassay.tables.parquet import rounded
 from metassay.tables.scores import MEASUREMENTS
 
@@ -56,7 +56,7 @@ def score_statements(
     suffixes = aligned_suffixes(options.alignments, list(setup.alignments))
     for alignment, suffix in suffixes.items():
         cases, places = _cases(read, suffix, by_text=by_text)
-        for checkpoint, network in options.checkpoints.items():
+        for checkpoint, network in getattr(options, "checkpoints", {NO_JUDGE: None}).items():
             scored = metric.score(cases, options, network)
             settings = (
                 f"{metric.recipe(options, network)}|by:{options.by}"
@@ -71,7 +71,7 @@ def score_statements(
                 tables.append(rows)
                 known = _of_texts(rows, parts, units, one)
                 measured.append(known.assign(metric=metric_name, judge=checkpoint, recipe=recipe))
-                notes += _counted(f"{metric_name} ({checkpoint})", rows)
+                notes += _counted(metric_label(metric_name, checkpoint), rows)
     whole = pd.concat(measured, ignore_index=True)
     whole["value"] = whole["value"].map(rounded)
     return StatementScores(table_of(tables), whole[list(MEASUREMENTS.columns)], tuple(notes))

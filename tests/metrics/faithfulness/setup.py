@@ -19,16 +19,16 @@ def scored(
     kind: FaithfulnessMetric, cases: Sequence[Case], model: Path, **changes: Any
 ) -> list[list[Scored]]:
     """Scores of the kind's headline metric, or of its only one."""
-    asked = options(kind, model, **changes)
-    found = kind.score(cases, asked, asked.checkpoints["tiny"])
-    assert list(found) == [one.name for one in kind.descriptions]
-    name = next(one.name for one in kind.descriptions if one.headline)
-    return [list(its) for its in found[name]]
+    parsed = options(kind, model, **changes)
+    results = kind.score(cases, parsed, parsed.checkpoints["tiny"])
+    assert list(results) == [each.name for each in kind.descriptions]
+    name = next(each.name for each in kind.descriptions if each.headline)
+    return [list(its) for its in results[name]]
 
 
 def recipe(kind: FaithfulnessMetric, model: Path, **changes: Any) -> str:
-    asked = options(kind, model, **changes)
-    return kind.recipe(asked, asked.checkpoints["tiny"])
+    parsed = options(kind, model, **changes)
+    return kind.recipe(parsed, parsed.checkpoints["tiny"])
 
 
 def holds_in_any_company(score: Callable[..., list[list[Scored]]], cases: Sequence[Case]) -> None:

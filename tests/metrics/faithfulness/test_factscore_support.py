@@ -77,14 +77,14 @@ def directly(model: Path, claim: str, passages: Sequence[str]) -> Any:
     parts = [words(text, add_special_tokens=False)["input_ids"] for text in (claim, *passages)]
     numbers = [1, *(token for part in parts for token in [*part, 2])]
     begun = len(parts[0]) + 2
-    given: dict[str, Any] = {"input_ids": torch.tensor([numbers])}
+    inputs: dict[str, Any] = {"input_ids": torch.tensor([numbers])}
     if weights.config.model_type == "longformer":
         far = [float(at < begun or token == 2) for at, token in enumerate(numbers)]
-        given["global_attention_mask"] = torch.tensor([far]).long()
+        inputs["global_attention_mask"] = torch.tensor([far]).long()
     else:
-        given["token_type_ids"] = torch.tensor([[int(at >= begun) for at in range(len(numbers))]])
+        inputs["token_type_ids"] = torch.tensor([[int(at >= begun) for at in range(len(numbers))]])
     with torch.no_grad():
-        return weights(**given).logits[0]
+        return weights(**inputs).logits[0]
 
 
 def test_by_hand() -> None:
@@ -117,17 +117,22 @@ def test_what_does_not_fit_is_counted(model: Path) -> None:
     def size(text: str) -> int:
         return len(words(text.strip(), add_special_tokens=False)["input_ids"])
 
-    found = scored(CASES, model)
+    results = scored(CASES, model)
     whole = sum(map(size, CASES[3].passages))
     read = 64 - (2 + size("it hurts")) - 2  # an end mark behind each of two passages
-    assert found[3][0].unread == pytest.approx(1 - read / whole)
-    assert (found[3][0].cut, found[4][0].cut) == (False, True)
-    assert found[4][0].unread == 0
-    kept = words.decode(
+    assert results[3][0].unread == pytest.approx(1 - read / whole)
+    assert (results[3][0].cut, results[4][0].cut) == (False, True)
+    assert results[4][0].unread == 0
+    begun = words.decode(
         words(LONG, add_special_tokens=False)["input_ids"][: read - size("the knee")]
     )
-    logits = directly(model, "it hurts", ["the knee", kept])
-    assert found[3][0].value == pytest.approx(logits.softmax(0)[2].item(), abs=1e-5)
+    logits = directly(model, "it hurts", ["the knee", begun])
+    assert results[3][0].value == pytest.approx(logits.softmax(0)[2].item(), abs=1e-5)
+    # A statement has all the room that passages leave.
+    room = 64 - (size("the knee hurts") + 1) - 2
+    begun = words.decode(words(LONG, add_special_tokens=False)["input_ids"][:room])
+    logits = directly(model, begun, ["the knee hurts"])
+    assert results[4][0].value == pytest.approx(logits.softmax(0)[2].item(), abs=1e-5)
 
 
 def test_neither_order_nor_neighbours_nor_repeats_change_a_value(model: Path) -> None:
@@ -166,5 +171,5 @@ def test_what_is_not_finite_has_failed(model: Path, tmp_path: Path) -> None:
 
 
 def test_its_recipe_states_what_changes_a_value(model: Path) -> None:
-    said = setup.recipe(factscore_support.KIND, model, rule="released")
-    assert "|rule:released|labels:None|max_tokens:None|" in said
+    recipe = setup.recipe(factscore_support.KIND, model, rule="released")
+    assert "|rule:released|labels:None|max_tokens:None|" in recipe

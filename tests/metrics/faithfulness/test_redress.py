@@ -67,40 +67,40 @@ def directly(model: Path, statement: str, passages: Sequence[str]) -> str | None
     """The likeliest token, one at a time, until an end mark; None if there is none."""
     words = transformers.AutoTokenizer.from_pretrained(model)
     weights = transformers.AutoModelForSeq2SeqLM.from_pretrained(model, dtype=torch.float64).eval()
-    given = words(f"{statement} by {' '.join(passages)}", return_tensors="pt")
-    ends, said = weights.generation_config.eos_token_id, [2]
+    inputs = words(f"{statement} by {' '.join(passages)}", return_tensors="pt")
+    ends, tokens = weights.generation_config.eos_token_id, [2]
     with torch.no_grad():
         for _ in range(12):
-            logits = weights(**given, decoder_input_ids=torch.tensor([said])).logits[0, -1]
-            said.append(int(logits.argmax()))
-            if said[-1] in ends:
-                return str(words.decode(said, skip_special_tokens=True)).strip()
+            logits = weights(**inputs, decoder_input_ids=torch.tensor([tokens])).logits[0, -1]
+            tokens.append(int(logits.argmax()))
+            if tokens[-1] in ends:
+                return str(words.decode(tokens, skip_special_tokens=True)).strip()
     return None
 
 
 def test_it_is_the_f1_between_a_statement_and_its_revision(model: Path, encoder: Path) -> None:
-    found = scored(CASES, model, encoder, batch_tokens=100)
+    results = scored(CASES, model, encoder, batch_tokens=100)
     options = bertscore.BertscoreOptions(**compares(encoder), idf=False)
-    said = [(0, 0), (0, 2), (1, 0), (5, 0)]
-    texts = [directly(model, CASES[c].statements[p], CASES[c].passages) for c, p in said]
+    places = [(0, 0), (0, 2), (1, 0), (5, 0)]
+    texts = [directly(model, CASES[c].statements[p], CASES[c].passages) for c, p in places]
     assert None in texts
     assert len({text for text in texts if text}) > 1
-    for (case, place), text in zip(said, texts, strict=True):
+    for (case, place), text in zip(places, texts, strict=True):
         if text is None:
-            assert found[case][place] == Scored(None, failed=True)
+            assert results[case][place] == Scored(None, failed=True)
         else:
             (f1,) = bertscore.measure([CASES[case].statements[place]], [text], options)[
                 "bertscore_f1"
             ]
-            assert found[case][place] == Scored(f1.value)
-    assert found[0][1] == found[2][0] == Scored(None)
+            assert results[case][place] == Scored(f1.value)
+    assert results[0][1] == results[2][0] == Scored(None)
 
 
 def test_what_is_not_read_is_counted(model: Path, encoder: Path) -> None:
-    found = scored(CASES, model, encoder)
-    assert 0.3 < found[3][0].unread < 1
-    assert not found[3][0].cut
-    assert found[4][0].cut
+    results = scored(CASES, model, encoder)
+    assert 0.3 < results[3][0].unread < 1
+    assert not results[3][0].cut
+    assert results[4][0].cut
 
 
 def test_neither_order_nor_neighbours_nor_repeats_change_a_value(
@@ -124,7 +124,7 @@ def test_recipes_and_templates(model: Path, encoder: Path) -> None:
     with pytest.raises(BadInput, match=r"template must have \{premise\} and \{hypothesis\}"):
         scored(CASES, model, encoder, template="{hypothesis}")
     block = {"template": TEMPLATE, "encoder": compares(encoder)}
-    said = setup.recipe(redress.KIND, model, **block)
-    assert f"|template:{TEMPLATE}|max_new_tokens:256|max_tokens:None|" in said
-    assert "|encoder|model:bert#" in said
-    assert "|layers:3|idf:no|" in said
+    recipe = setup.recipe(redress.KIND, model, **block)
+    assert f"|template:{TEMPLATE}|max_new_tokens:256|max_tokens:None|" in recipe
+    assert "|encoder|model:bert#" in recipe
+    assert "|layers:3|idf:no|" in recipe

@@ -1,5 +1,6 @@
 """SummaC by hand, with the released layers, and against one pair at a time."""
 
+import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,11 @@ def head(tmp_path: Path) -> Path:
     return file
 
 
+def stored() -> list[str]:
+    with sqlite3.connect(setup.STORE) as store:
+        return [name for (name,) in store.execute("SELECT DISTINCT task FROM outputs")]
+
+
 def zs(cases: Sequence[Case], model: Path, **changes: Any) -> list[list[Scored]]:
     return setup.scored(summac_zs.KIND, cases, model, **changes)
 
@@ -96,6 +102,8 @@ def test_by_hand_and_with_the_released_layers(mirror: Path) -> None:
     assert summac_zs.value(ENTAILED, None) == pytest.approx((0.98 + 0.40 + 0.93) / 3)
     assert len(summac_conv.EDGES) == 24
     assert sum(summac_conv.histogram([0, 0.005, 0.01, 0.98, 0.995, 1])) == 6
+    steep = summac_conv.Head([1e6] * 23, 0.0, [[0.0] * 3, [1.0] * 3], [0.0, 0.0])
+    assert summac_conv.value(steep, [[1] * 23]) == 1
     # The example of two sentences over three passages: the matrix is turned.
     turned = [list(its) for its in zip(*ENTAILED, strict=True)]
     against = [list(its) for its in zip(*CONTRADICTED, strict=True)]
@@ -105,9 +113,9 @@ def test_by_hand_and_with_the_released_layers(mirror: Path) -> None:
     released = summac_conv.read_head(file)
 
     def of(entailment: Sequence[Sequence[float]]) -> float:
-        found = summac_conv.value(released, [summac_conv.histogram(its) for its in entailment])
-        assert found == pytest.approx(layers(file, entailment), abs=1e-7)
-        return found
+        results = summac_conv.value(released, [summac_conv.histogram(its) for its in entailment])
+        assert results == pytest.approx(layers(file, entailment), abs=1e-7)
+        return results
 
     assert of(turned) == pytest.approx(0.513264, abs=1e-5)
     assert of([[0.97, *[0.0] * 4]]) == pytest.approx(0.599372, abs=1e-5)
@@ -116,14 +124,14 @@ def test_by_hand_and_with_the_released_layers(mirror: Path) -> None:
 
 def test_each_statement_is_what_plain_calls_make_of_it(model: Path, head: Path) -> None:
     long = [text for text in PASSAGES if len(text) > 10]
-    said = ["The knee hurts when he climbs.", "He climbs the stairs today."]
-    alone = pairs(model, long, said)
+    sentences = ["The knee hurts when he climbs.", "He climbs the stairs today."]
+    alone = pairs(model, long, sentences)
     best, worst = alone[..., 1].max(1), alone[..., 0].max(1)
-    found = zs(CASES, model, batch_tokens=300)
-    assert found[0][0].value == pytest.approx((best - worst).mean(), abs=1e-5)
-    assert found[2][0] == found[2][1] == Scored(None)
-    assert [each.value for each in found[2][2:]] == [
-        found[0][0].value,
+    results = zs(CASES, model, batch_tokens=300)
+    assert results[0][0].value == pytest.approx((best - worst).mean(), abs=1e-5)
+    assert results[2][0] == results[2][1] == Scored(None)
+    assert [each.value for each in results[2][2:]] == [
+        results[0][0].value,
         zs([Case(PASSAGES, SAID[1:])], model)[0][0].value,
     ]
     (without,) = zs(CASES[:1], model, use_con=False)
@@ -134,15 +142,15 @@ def test_each_statement_is_what_plain_calls_make_of_it(model: Path, head: Path) 
 
 
 def test_what_is_not_read_is_counted(model: Path, head: Path) -> None:
-    for found in (zs(CASES, model), conv(CASES, model, head)):
-        assert found[3] == found[4] == [Scored(None)]
-        assert found[5][0].unread == pytest.approx(4 / 104)
-        assert not found[5][0].cut
-        assert found[6][0].unread == 0
-    assert (found[6][0].cut, zs(CASES, model)[6][0].cut) == (True, False)
+    for results in (zs(CASES, model), conv(CASES, model, head)):
+        assert results[3] == results[4] == [Scored(None)]
+        assert results[5][0].unread == pytest.approx(4 / 104)
+        assert not results[5][0].cut
+        assert results[6][0].unread == 0
+    assert (results[6][0].cut, zs(CASES, model)[6][0].cut) == (True, False)
     twelve = [f"It hurts {n} times." for n in range(12)]
     ten = pairs(model, PASSAGES[:2], twelve[:10])
-    assert found[6][0].value == pytest.approx(layers(head, ten[..., 1]), abs=1e-5)
+    assert results[6][0].value == pytest.approx(layers(head, ten[..., 1]), abs=1e-5)
     # A passage that is longer than an input counts in part: all but the tokens that were read.
     words = transformers.AutoTokenizer.from_pretrained(model)
     long = "it hurts in the knee and " * 30 + "the knee"
@@ -171,16 +179,17 @@ def test_classes_that_do_not_say_what_they_mean_are_refused(tmp_path: Path, head
     unnamed = classifier(tmp_path / "a", "roberta", ("LABEL_0", "LABEL_1", "LABEL_2"))
     with pytest.raises(BadInput, match=r"classes called 'LABEL_0', .* do not say what they mean"):
         zs(CASES, unnamed)
-    said = ["entailment", "neutral", "contradiction"]
-    told = zs(CASES[:1], unnamed, labels=said)[0][0].value
-    turned = zs(CASES[:1], unnamed, labels=said[::-1])[0][0].value
+    assert stored() == ["summac: classes"]  # nothing was computed in vain
+    sentences = ["entailment", "neutral", "contradiction"]
+    told = zs(CASES[:1], unnamed, labels=sentences)[0][0].value
+    turned = zs(CASES[:1], unnamed, labels=sentences[::-1])[0][0].value
     assert told is not None
     assert told != turned
     vitaminc = ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")
     fact = classifier(tmp_path / "b", "roberta", vitaminc)
     alone = pairs(fact, PASSAGES[:1], SAID[1:])[0, 0]
-    found = zs(CASES[1:2], fact)[0][0].value
-    assert found == pytest.approx(alone[0] - alone[1], abs=1e-5)
+    results = zs(CASES[1:2], fact)[0][0].value
+    assert results == pytest.approx(alone[0] - alone[1], abs=1e-5)
     two = classifier(tmp_path / "c", "roberta", ("entailment", "not_entailment"))
     with pytest.raises(BadInput, match="knows no contradiction; set use_con: false"):
         zs(CASES[:1], two)
@@ -239,8 +248,8 @@ def test_a_file_that_is_no_head_is_refused(tmp_path: Path, name: str) -> None:
 
 def test_recipes_state_what_changes_a_value(model: Path, head: Path, tmp_path: Path) -> None:
     assert "|use_con:True|labels:None|max_tokens:None|" in setup.recipe(summac_zs.KIND, model)
-    said = setup.recipe(summac_conv.KIND, model, head=str(head))
-    assert "|head:head.bin#" in said
-    assert str(tmp_path) not in said
-    asked = setup.options(summac_conv.KIND, model, head=str(head))
-    assert [file.path for file in summac_conv.KIND.files(asked)] == [head]
+    recipe = setup.recipe(summac_conv.KIND, model, head=str(head))
+    assert "|head:head.bin#" in recipe
+    assert str(tmp_path) not in recipe
+    parsed = setup.options(summac_conv.KIND, model, head=str(head))
+    assert [file.path for file in summac_conv.KIND.files(parsed)] == [head]

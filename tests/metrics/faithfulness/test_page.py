@@ -1,0 +1,63 @@
+"""docs/faithfulness.md is true: its blocks are options, every kind has one, its lines run."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from metassay.core import strict_yaml
+from metassay.core.errors import BadInput
+from metassay.core.kinds import choose, record_of
+from metassay.metrics import METRICS
+from metassay.metrics.faithfulness import FAITHFULNESS
+from metassay.metrics.faithfulness.summac_conv import read_head
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs/faithfulness.md").read_text(encoding="utf-8")
+FENCED = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
+CODE = dict(FENCED.findall(PAGE))
+
+
+def test_its_blocks_are_options_of_every_kind(tmp_path: Path) -> None:
+    place = tmp_path / "page.yaml"
+    place.write_text(CODE["yaml"], encoding="utf-8")
+    blocks = strict_yaml.load(place)
+    assert isinstance(blocks, dict)
+    kinds = {block["kind"] for block in blocks["statement_metrics"].values()}
+    assert kinds == set(FAITHFULNESS)
+    first = blocks["statement_metrics"]["bartscore"]
+    with pytest.raises(BadInput, match="give its 40 digits"):
+        choose(FAITHFULNESS, first, where="page")
+    place.write_text(CODE["yaml"].replace("COMMIT", "abcdef0123" * 4), encoding="utf-8")
+    parsed = strict_yaml.load(place)
+    assert isinstance(parsed, dict)
+    for index, name in ((FAITHFULNESS, "statement_metrics"), (METRICS, "costly_metrics")):
+        for block in parsed[name].values():
+            choose(index, block, where="page")
+
+
+def test_its_table_has_every_kind_with_its_range() -> None:
+    for kind in FAITHFULNESS:
+        record = record_of(FAITHFULNESS, kind)
+        low, high = record.descriptions[0].range
+        ends = (
+            "any" if low is high is None else f"up to {high}" if low is None else f"{low} to {high}"
+        )
+        assert re.search(rf"^\| `{kind}` \| .* \| {ends} \| better \|$", PAGE, re.MULTILINE), kind
+        assert all(each.better == "higher" for each in record.descriptions)
+
+
+def test_its_lines_train_a_head(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sklearn", reason="needs metassay[models]")
+    monkeypatch.chdir(tmp_path)
+    exec(CODE["python"], {})
+    assert len(read_head(Path("head.json")).weights) == 23
+
+
+def test_its_memory_is_that_of_its_parameters() -> None:
+    rows = re.findall(r"\| (\d+) million \| ([\d.]+) GB \| ([\d.]+) GB \|", PAGE)
+    assert len(rows) == 12
+    for millions, single, half in rows:
+        digits = 2 if float(single) < 0.1 else 1
+        assert float(single) == round(int(millions) * 4 / 1000, digits)
+        assert float(half) == pytest.approx(int(millions) * 2 / 1000, abs=0.06)
