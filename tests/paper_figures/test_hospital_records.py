@@ -13,6 +13,8 @@ import pytest
 
 from metassay.core.options import Criterion
 from metassay.core.params import load
+from metassay.datasets.ingest import ingest
+from metassay.datasets.registry import load_registry
 from metassay.meta_evaluation.agreement import rating_summaries
 from metassay.meta_evaluation.analysis import Evaluation
 from metassay.meta_evaluation.confounds import confounds
@@ -23,6 +25,7 @@ from metassay.paper_figures.cells import Cells, cells_of
 from metassay.paper_figures.derived_tables import DERIVED, needed
 from metassay.paper_figures.papers import PAPERS, Line, Record
 from metassay.paper_figures.pictures import picture_files
+from metassay.paper_figures.statement_tables import errors_by_position
 from metassay.reporting.cells import read_printed
 from metassay.tables.names import metric_label
 from metassay.tables.ratings import RATINGS
@@ -187,3 +190,24 @@ def test_the_teachers_that_are_named_are_those_that_the_rule_chose() -> None:
         if isinstance(line, Line) and line.ours and line.title.startswith("Teacher")
     ]
     assert sorted(named) == sorted(chosen)
+
+
+def test_figure_6_has_the_errors_that_were_planted() -> None:
+    """By the rater who labels what was planted; near the rates that it was drawn by."""
+    folder = ROOT / "data/hospital_course"
+    benchmark = load(ROOT).benchmarks[TESTED]
+    reader = load_registry(ROOT / "data/registry.yaml")[benchmark.dataset].reader
+    ratings = ingest(reader, folder, benchmark.criteria).ratings
+    found = errors_by_position({"ratings": ratings[ratings["rater"] == "rater_1"]})
+    found = found[(found["criterion"] == "error") & (found["author"] == "all")].set_index("place")
+    planted = pd.read_csv(folder / "planted/elements.csv", keep_default_na=False)
+    wrong = (planted["label"] != "correct").groupby(
+        [planted[name] for name in ("doc_id", "author", "sentence")]
+    )
+    by_sentence = wrong.mean().groupby("sentence").mean()
+    rates = json.loads((folder / "planted/rates.json").read_text("utf-8"))["error_by_position"]
+    for sentence, share in by_sentence.items():
+        row = found.loc[str(sentence + 1)]
+        assert row["value"] == pytest.approx(share)
+        rate = np.mean([of[sentence] for of in rates.values()])
+        assert row["value"] == pytest.approx(rate, abs=3.29 * np.sqrt(rate * (1 - rate) / row["n"]))
