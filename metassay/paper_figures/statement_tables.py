@@ -166,34 +166,35 @@ def distilled(frames: Frames) -> pd.DataFrame:
     """The distilled metric beside the best other one, both alone and with coverage added.
 
     Pearson's r with people by criterion, metrics turned so that more is better, so that r is below
-    0 where they agree. `what`: `best other`, `distilled`, `difference` (the second less the first,
-    on statements that have both: below 0, the distilled one is closer to people), each also `with
-    coverage`, where the best one is chosen among the metrics that have it added. p: one-sided
-    Williams test that the distilled metric is closer, which takes statements for independent.
-    Source: Adams et al. 2023, section 8.
+    0 where they agree. `which`: `other` (each metric), `best other` and `distilled`, the last two
+    also `with coverage`, where the best one is chosen among the metrics that have it added. `less`
+    (`less_low`, `less_high`) is r of the distilled metric less that of this one, on statements that
+    have both: below 0, the distilled one is closer to people. p: one-sided Williams test that it is
+    closer, which takes statements for independent. Source: Adams et al. 2023, section 8.
     """
     every = [one for one in _scored(frames["statement_scores"]) if one.sign]
     made: list[tuple[object, ...]] = []
     for criterion, people in _by_criterion(frames["ratings"]):
-        for added in (False, True):
-            which = " with coverage" if added else ""
-            best, best_distilled = (
-                min(
+        for added, which in ((False, ""), (True, " with coverage")):
+            others, ours = (
+                sorted(
                     _candidates(every, people, added=added, distilled=is_distilled),
                     key=lambda one: (one.found[0] or 0.0, one.label),
-                    default=None,
                 )
                 for is_distilled in (False, True)
             )
-            for what, one in (("best other", best), ("distilled", best_distilled)):
-                if one is not None:
-                    made.append((criterion, f"{what}{which}", one.label, *one.found, None))
-            if best is not None and best_distilled is not None:
-                names = f"{best_distilled.label} less {best.label}"
-                found = _compared(best_distilled.values, best.values, people)
-                made.append((criterion, f"difference{which}", names, *found))
-    frame = pd.DataFrame(made, columns=["criterion", "what", "metric", *ESTIMATE, "p"])
-    return frame.astype({"p": "float64"})
+            rows = [(f"best other{which}", one) for one in others[:1]]
+            rows += [] if added else [("other", one) for one in others]
+            for name, one in rows:
+                less = _compared(ours[0].values, one.values, people) if ours else (None,) * 4
+                made.append((criterion, name, one.label, *one.found, *less))
+            made += [
+                (criterion, f"distilled{which}", one.label, *one.found, *(None,) * 4)
+                for one in ours[:1]
+            ]
+    less_names = ["less", "less_low", "less_high", "p"]
+    frame = pd.DataFrame(made, columns=["criterion", "which", "metric", *ESTIMATE, *less_names])
+    return frame.astype(dict.fromkeys(less_names, "float64"))
 
 
 def _candidates(
@@ -216,16 +217,18 @@ def _candidates(
 
 def _compared(
     metric: "pd.Series[float]", other: "pd.Series[float]", people: "pd.Series[float]"
-) -> tuple[float | None, float | None, float | None, int, float]:
+) -> tuple[float | None, float | None, float | None, float]:
+    """The difference of their correlations, its interval, and p."""
     both = pd.concat([metric, other, people], axis=1, join="inner").sort_index()
     document = pd.factorize(both.index.get_level_values(0))[0].astype(np.intp)
     a, b, marks = both.to_numpy(dtype=float).T
     with_people, other_with_people, with_other = (
         _pearson(*sides) for sides in ((a, -marks), (b, -marks), (a, b))
     )
-    n = len(both)
-    _, p = williams_test(with_people, other_with_people, with_other, n, alternative="greater")
-    return *difference(a, b, marks, document), p
+    _, p = williams_test(
+        with_people, other_with_people, with_other, len(both), alternative="greater"
+    )
+    return *difference(a, b, marks, document)[:3], p
 
 
 def _pearson(a: Reals, b: Reals) -> float:

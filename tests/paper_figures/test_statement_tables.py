@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import NDArray
 from scipy import stats
 
 from metassay.paper_figures.estimates import ADDED, ALONE
@@ -20,6 +21,7 @@ from metassay.paper_figures.statement_tables import (
     tuning_by_use,
 )
 
+Values = NDArray[np.float64]
 KEY = ["doc_id", "author", "number"]
 STATEMENTS = list(product("abcdefgh", "xy", range(3)))
 random = np.random.default_rng(8)
@@ -59,13 +61,13 @@ def frames() -> dict[str, pd.DataFrame]:
     return {"statement_scores": pd.DataFrame(rows, columns=columns), "ratings": marks()}
 
 
-def r(a: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> float:
+def r(a: Values) -> float:
     return float(stats.pearsonr(a, ERRORS).statistic)
 
 
-def both(name: str, turned: int = 1) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+def both(name: str, turned: int = 1) -> Values:
     (values,) = (of for (metric, *_), of in METRICS.items() if metric == name)
-    found: np.ndarray[tuple[int], np.dtype[np.float64]] = stats.zscore(turned * values)
+    found: Values = stats.zscore(turned * values)
     return found + stats.zscore(COPIED)
 
 
@@ -94,43 +96,58 @@ def williams(r12: float, r13: float, r23: float, n: int) -> float:
     return float(stats.t.sf(t, n - 3))
 
 
-def test_the_distilled_metric_stands_beside_the_best_other_one() -> None:
-    found = distilled(frames()).set_index("what")
-    best, ours = (
-        -METRICS["doubt@gain", "none", "lower"],
-        METRICS["regressor@gain", "distilled", "higher"],
-    )
-    assert found.loc["best other", "metric"] == "doubt@gain"
-    assert found.loc["best other", "value"] == pytest.approx(r(best))
-    assert found.loc["distilled", "metric"] == "regressor@gain (distilled)"
-    assert found.loc["distilled", "value"] == pytest.approx(r(ours))
-    assert found.loc["difference", "value"] == pytest.approx(r(ours) - r(best))
-    r23 = stats.pearsonr(ours, best).statistic
-    p = williams(-r(ours), -r(best), r23, len(STATEMENTS))
-    assert found.loc["difference", "p"] == pytest.approx(p)
-    assert 0 < p < 0.5
-    low, high = found.loc["difference", ["low", "high"]]
-    assert low < found.loc["difference", "value"] < high
+def p_of(ours: Values, other: Values) -> float:
+    r23 = float(stats.pearsonr(ours, other).statistic)
+    return williams(-r(ours), -r(other), r23, len(STATEMENTS))
+
+
+def test_the_distilled_metric_stands_beside_every_other_one() -> None:
+    found = distilled(frames())
+    ours = METRICS["regressor@gain", "distilled", "higher"]
+    others = {
+        "doubt@gain": -METRICS["doubt@gain", "none", "lower"],
+        "close@gain": METRICS["close@gain", "none", "higher"],
+        "close@full": METRICS["close@full", "none", "higher"],
+    }
+    each = found[found["which"] == "other"].set_index("metric")
+    assert set(each.index) == set(others)
+    best = found[found["which"] == "best other"]
+    assert list(best["metric"]) == ["doubt@gain"]
+    for name, values in others.items():
+        row = each.loc[name]
+        assert row["value"] == pytest.approx(r(values))
+        assert row["less"] == pytest.approx(r(ours) - r(values))
+        assert row["p"] == pytest.approx(p_of(ours, values))
+        assert row["less_low"] < row["less"] < row["less_high"]
+    assert best.drop(columns="which").to_dict("records") == [
+        {"metric": "doubt@gain", **each.loc["doubt@gain"].drop("which")}
+    ]
+    assert 0 < best["p"].item() < 0.5
+    distilled_one = found[found["which"] == "distilled"].squeeze()
+    assert distilled_one["metric"] == "regressor@gain (distilled)"
+    assert distilled_one["value"] == pytest.approx(r(ours))
+    assert np.isnan(distilled_one["p"])
 
 
 def test_with_coverage_the_best_one_is_chosen_anew() -> None:
-    found = distilled(frames()).set_index("what")
+    found = distilled(frames()).set_index("which")
     others = {name: both(name, turned) for name, turned in (("doubt@gain", -1), ("close@gain", 1))}
     best = min(others, key=lambda name: r(others[name]))
-    ours = both("regressor@gain")
-    assert found.loc["best other with coverage", "metric"] == best
-    assert found.loc["best other with coverage", "value"] == pytest.approx(r(others[best]))
+    ours, row = both("regressor@gain"), found.loc["best other with coverage"]
+    assert row["metric"] == best
+    assert row["value"] == pytest.approx(r(others[best]))
+    assert row["less"] == pytest.approx(r(ours) - r(others[best]))
+    assert row["p"] == pytest.approx(p_of(ours, others[best]))
     assert found.loc["distilled with coverage", "value"] == pytest.approx(r(ours))
-    r23 = stats.pearsonr(ours, others[best]).statistic
-    p = williams(-r(ours), -r(others[best]), r23, len(STATEMENTS))
-    assert found.loc["difference with coverage", "p"] == pytest.approx(p)
 
 
-def test_without_a_distilled_metric_there_is_the_best_one_alone() -> None:
+def test_without_a_distilled_metric_there_are_the_others_alone() -> None:
     given = frames()
     scores = given["statement_scores"]
     given["statement_scores"] = scores[scores["judge"] == "none"]
-    assert list(distilled(given)["what"]) == ["best other", "best other with coverage"]
+    found = distilled(given)
+    assert set(found["which"]) == {"other", "best other", "best other with coverage"}
+    assert found["less"].isna().all()
 
 
 def test_errors_by_place_are_means_over_statements() -> None:
