@@ -106,7 +106,11 @@ def made(benchmark: str) -> dict[str, pd.DataFrame]:
     documents["passages"], documents["group"] = [["one two"]] * 4, [["note"]] * 4
     by_whom = SYSTEMS if benchmark == TESTED else (*SYSTEMS, "reference")
     texts = [(d, a, "full", "one two") for d in DOCUMENTS for a in by_whom]
+    copied = pd.DataFrame(texts, columns=["doc_id", "author", "part", "value"]).assign(
+        judge="none", value=0.5
+    )
     return {
+        "scores": pd.concat([copied.assign(metric=name) for name in ("coverage", "density")]),
         **{"statement_scores": scores, "ratings": ratings, "sources": documents},
         "parts": pd.DataFrame(texts, columns=["doc_id", "author", "part", "text"]),
         "units": pd.DataFrame(texts, columns=["doc_id", "author", "kind", "x"]).assign(
@@ -134,7 +138,7 @@ def shown(record: Record) -> Cells:
 
 def test_only_closed_data_leave_a_record_open() -> None:
     assert [record.name for record in PAPERS["adams"] if record.open] == []
-    assert len(RECORDS) == 17
+    assert len(RECORDS) == 19
 
 
 @pytest.mark.parametrize("name", RECORDS)
@@ -168,6 +172,11 @@ def test_signs_are_turned_once() -> None:
     cell = cells["BARTScore", "Untrained"]
     assert cell.ours == -ours["value"].item()
     assert (cell.low, cell.high) == (-ours["high"].item(), -ours["low"].item())
+    read = [numbers for record in RECORDS.values() for numbers in record.every_numbers]
+    of_people = ("statement_correlations", "least_copied_statements", "tuning_by_use")
+    turned = [one for one in read if one.table in (*of_people, "correlation_spread")]
+    assert {one.scale for one in turned} == {-1}
+    assert {one.value for one in read if one.table == "distilled" and one.scale == 1} == {"p"}
 
 
 def test_whether_the_distilled_metric_wins_is_a_column_of_its_own() -> None:
