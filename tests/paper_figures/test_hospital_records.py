@@ -3,6 +3,7 @@
 Scores are random, tables those that the analyses make of them.
 """
 
+import json
 from functools import cache
 from pathlib import Path
 
@@ -20,9 +21,10 @@ from metassay.meta_evaluation.ensembles import ensembles
 from metassay.meta_evaluation.layouts import Groups
 from metassay.paper_figures.cells import Cells, cells_of
 from metassay.paper_figures.derived_tables import DERIVED, needed
-from metassay.paper_figures.papers import PAPERS, Record
+from metassay.paper_figures.papers import PAPERS, Line, Record
 from metassay.paper_figures.pictures import picture_files
 from metassay.reporting.cells import read_printed
+from metassay.tables.names import metric_label
 from metassay.tables.ratings import RATINGS
 from metassay.tables.statement_scores import STATEMENT_SCORES
 from tests.meta_evaluation.invented_study import OPTIONS, scores_of
@@ -172,3 +174,16 @@ def test_whether_the_distilled_metric_wins_is_a_row_of_its_own() -> None:
     assert cells["Distilled less the best other"] == pytest.approx(less)
     assert 0 < cells["p that it is closer to people"] < 1
     assert (cells["p that it is closer to people"] < 0.5) == (less > 0)
+
+
+def test_the_teachers_that_are_named_are_those_that_the_rule_chose() -> None:
+    log = ROOT / "data/models/hospital_distilled-rouge_gain/training_log.json"
+    if not log.exists():
+        pytest.skip("the distilled metric is not here")
+    chosen = json.loads(log.read_text("utf-8"))["teachers"]
+    named = [
+        metric_label(line.ours["metric"], line.ours["judge"])
+        for line in RECORDS["table8"].rows
+        if isinstance(line, Line) and line.ours and line.title.startswith("Teacher")
+    ]
+    assert sorted(named) == sorted(chosen)
