@@ -1,15 +1,13 @@
 """The linkers, by the `kind` of their options."""
 
 import functools
-import hashlib
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
 from metassay.concepts import adapters, terms
-from metassay.concepts.record import Link, Mention
-from metassay.core.errors import BadInput
+from metassay.concepts.record import Link, Mention, digest
 from metassay.core.options import printed
 from metassay.llm.needs import PromptFile
 
@@ -64,15 +62,6 @@ def recipe(options: Linker) -> str:
         packaged = not isinstance(options, terms.TermListOptions)
         known += [adapters.version(options.kind)] if packaged else []
     return "#".join(known)
-
-
-def digest(file: Path) -> str:
-    """The first digits of a file's SHA-256; BadInput if it cannot be read."""
-    try:
-        with file.open("rb") as opened:
-            return hashlib.file_digest(opened, "sha256").hexdigest()[:8]
-    except OSError:
-        raise BadInput(f"{file}: cannot be read; name a file that is there") from None
 
 
 def _place(options: FileLinker) -> Path:

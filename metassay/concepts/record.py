@@ -1,10 +1,13 @@
 """What a linker gives: the concepts that a text names, and where; and what all linkers' options
 have."""
 
+import hashlib
 from collections.abc import Callable
 from itertools import chain
+from pathlib import Path
 from typing import NamedTuple
 
+from metassay.core.errors import BadInput
 from metassay.core.options import Options
 
 # Semantic types of the UMLS by group: the groups that MEDCON keeps (Yim et al. 2023). Procedures
@@ -52,3 +55,12 @@ class LinkerOptions(Options):
             return None
         every = (GROUPS[n].split() if n in GROUPS else [n] for n in self.semantic_types)
         return frozenset(chain.from_iterable(every))
+
+
+def digest(file: Path) -> str:
+    """The first digits of a file's SHA-256; BadInput if it cannot be read."""
+    try:
+        with file.open("rb") as opened:
+            return hashlib.file_digest(opened, "sha256").hexdigest()[:8]
+    except OSError:
+        raise BadInput(f"{file}: cannot be read; name a file that is there") from None

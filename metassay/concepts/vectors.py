@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from metassay.concepts.record import digest
 from metassay.core.errors import BadInput
 from metassay.core.options import Options
 from metassay.llm.needs import PromptFile
@@ -59,6 +60,11 @@ def vector_files(options: VectorOptions) -> tuple[PromptFile, ...]:
     """The files of the project that vectors are read from."""
     names = [options.file, *([options.vocabulary] if options.vocabulary else [])]
     return tuple(PromptFile(Path(name), None) for name in names)
+
+
+def vector_digest(options: VectorOptions) -> str:
+    """What recipes know the files by; BadInput if one cannot be read."""
+    return "".join(digest(one.path) for one in vector_files(options))
 
 
 def _units(raw: Mapping[str, Any], path: Path) -> dict[str, Unit]:

@@ -10,4 +10,8 @@ METRICS = {
     "bertscore": "metassay.metrics.bertscore",
     "bartscore": "metassay.metrics.bartscore",
     "bleurt": "metassay.metrics.bleurt",
+    "medcon": "metassay.metrics.medcon",
+    "mist": "metassay.metrics.mist",
+    "med_bertscore": "metassay.metrics.med_bertscore",
+    "med_bertscore_window": "metassay.metrics.med_bertscore_window",
 }
