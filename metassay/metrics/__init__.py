@@ -14,4 +14,5 @@ METRICS = {
     "mist": "metassay.metrics.mist",
     "med_bertscore": "metassay.metrics.med_bertscore",
     "med_bertscore_window": "metassay.metrics.med_bertscore_window",
+    "med_bartscore": "metassay.metrics.med_bartscore",
 }

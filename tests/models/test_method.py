@@ -60,7 +60,7 @@ COMPUTING = {
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (1, "0175dac5f05069b5"),
+        (2, "7575039dc2c03cab"),
     ),
     "med_bertscore": (
         med_bertscore.METHOD,
