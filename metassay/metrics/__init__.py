@@ -15,4 +15,5 @@ METRICS = {
     "med_bertscore": "metassay.metrics.med_bertscore",
     "med_bertscore_window": "metassay.metrics.med_bertscore_window",
     "med_bartscore": "metassay.metrics.med_bartscore",
+    "f1_radgraph": "metassay.metrics.f1_radgraph",
 }
