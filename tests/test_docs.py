@@ -40,7 +40,7 @@ def test_commands_exist(page: Path, command: str) -> None:
             named = [
                 w for w in words[2:] if not w.startswith("-") and not w.isdigit() and "/" not in w
             ]
-            known = {*load(ROOT).every, "mine"}
+            known = {*load(ROOT).evaluations, "mine"}
             assert set(named) <= known, f"{page.name}: {command}"
     elif program == "make":
         done = subprocess.run(
@@ -71,7 +71,7 @@ def test_readme_names_every_benchmark_that_all_can_run() -> None:
     datasets = load_registry(ROOT / "data/registry.yaml")
     ours = [
         name
-        for name, benchmark in load(ROOT).every.items()
+        for name, benchmark in load(ROOT).evaluations.items()
         if datasets[benchmark.dataset].files or benchmark.dataset == "sample"
     ]
     assert not [name for name in ours if f"`{name}`" not in readme], "name it in README.md"
