@@ -40,7 +40,7 @@ def test_commands_exist(page: Path, command: str) -> None:
             named = [
                 w for w in words[2:] if not w.startswith("-") and not w.isdigit() and "/" not in w
             ]
-            known = {*load(ROOT).evaluations, "mine"}
+            known = {*load(ROOT).every, "mine"}
             assert set(named) <= known, f"{page.name}: {command}"
     elif program == "make":
         done = subprocess.run(
