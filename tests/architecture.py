@@ -19,8 +19,9 @@ PACKAGES = ("metassay", "stages", "flows")
 FLOORS = (
     ("core", "statistics", "text"),
     ("tables", "format", "models"),
-    ("meta_evaluation", "llm"),
-    ("metrics", "tabular"),
+    ("meta_evaluation", "llm", "tabular"),
+    ("concepts",),
+    ("metrics",),
     ("scoring", "datasets"),
     ("units", "studies", "versions"),
     ("judges", "generation", "labelled", "tuning"),

@@ -11,4 +11,10 @@ METRICS = {
     "bartscore": "metassay.metrics.bartscore",
     "bleurt": "metassay.metrics.bleurt",
     "ctc_relevance": "metassay.metrics.ctc_relevance",
+    "medcon": "metassay.metrics.medcon",
+    "mist": "metassay.metrics.mist",
+    "med_bertscore": "metassay.metrics.med_bertscore",
+    "med_bertscore_window": "metassay.metrics.med_bertscore_window",
+    "med_bartscore": "metassay.metrics.med_bartscore",
+    "f1_radgraph": "metassay.metrics.f1_radgraph",
 }

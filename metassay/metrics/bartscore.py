@@ -1,6 +1,6 @@
 """BARTScore of a text against the reference: how likely each is for a model that read the other."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import fsum
 from typing import Literal
@@ -22,24 +22,29 @@ class BartscoreOptions(NetworkOptions, Limits):
     f: Literal["mean", "harm"] = "mean"
 
 
-_described = partial(
-    Description,
-    better="higher",
-    range=(None, 0),
-    missing="null if both texts are empty, or if a number of the model is not finite; an empty text"
-    " has the tokenizer's marks alone",
-    source="Yuan et al. 2021, section 3.1; neulab/BARTScore",
-    family=OVERLAP,
-)
-_SIDE = (
-    "mean logarithm of the probabilities that an encoder-decoder gives the tokens of the {}, having"
-    " read the {}; what is past its limit is not read"
-)
-DESCRIPTIONS = (
-    _described("bartscore_precision", _SIDE.format("text", "reference")),
-    _described("bartscore_recall", _SIDE.format("reference", "text")),
-    _described("bartscore_f", "mean of BARTScore precision and recall", headline=True),
-)
+def described(name: str, source: str, more: str = "") -> tuple[Description, ...]:
+    """Precision, recall and f under a name; `more`: what else there is to know of them."""
+    describe = partial(
+        Description,
+        better="higher",
+        range=(None, 0),
+        missing="null if both texts are empty, or if a number of the model is not finite; an empty"
+        " text has the tokenizer's marks alone",
+        source=source,
+        family=OVERLAP,
+    )
+    side = (
+        "mean logarithm of the probabilities that an encoder-decoder gives the tokens of the {},"
+        f" having read the {{}}; {more}what is past its limit is not read"
+    )
+    return (
+        describe(f"{name}_precision", side.format("text", "reference")),
+        describe(f"{name}_recall", side.format("reference", "text")),
+        describe(f"{name}_f", f"mean of {name}_precision and {name}_recall", headline=True),
+    )
+
+
+DESCRIPTIONS = described("bartscore", "Yuan et al. 2021, section 3.1; neulab/BARTScore")
 
 
 def measure(
@@ -51,22 +56,35 @@ def measure(
     `cut` is true where a text was longer than the model reads. There are no statistics: a corpus
     value is a mean. Raises BadInput as `loading.load`.
     """
+    rows = both_ways(candidates, evidence, options, lambda _, read: mean(read.values))
+    return {each.name: [row[at] for row in rows] for at, each in enumerate(DESCRIPTIONS)}
+
+
+def both_ways(
+    candidates: Sequence[str],
+    evidence: Sequence[str],
+    options: BartscoreOptions,
+    value: Callable[[str, Likelihoods], float | None],
+) -> list[tuple[Measured, ...]]:
+    """Precision, recall and f of each pair, by the value of a target's tokens, each way."""
     pairs = [(r.strip(), c.strip()) for c, r in zip(candidates, evidence, strict=True)]
     full = [pair for pair in pairs if any(pair)]
     both = [*full, *(pair[::-1] for pair in full)]
     results = likelihoods(both, options, options)
-    sides = iter(zip(results[: len(full)], results[len(full) :], strict=True))
-    rows = [_values(*next(sides), options.f) if any(pair) else (UNDEFINED,) * 3 for pair in pairs]
-    return {each.name: [row[at] for row in rows] for at, each in enumerate(DESCRIPTIONS)}
+    values = [value(target, read) for (_, target), read in zip(both, results, strict=True)]
+    cut = [read.cut or read.unread > 0 for read in results]
+    n = len(full)
+    sides = zip(values[:n], values[n:], cut[:n], cut[n:], strict=True)
+    return [_values(*next(sides), options.f) if any(pair) else (UNDEFINED,) * 3 for pair in pairs]
 
 
-def _values(precision: Likelihoods, recall: Likelihoods, f: str) -> tuple[Measured, ...]:
-    cut = any(side.cut or side.unread > 0 for side in (precision, recall))
-    a, b = (mean(side.values) for side in (precision, recall))
+def _values(
+    a: float | None, b: float | None, cut: bool, its_cut: bool, f: str
+) -> tuple[Measured, ...]:
     both = None
     if a is not None and b is not None:
         both = (a + b) / 2 if f == "mean" else a * b / (a + b)
-    return tuple(Measured(value, None, cut) for value in (a, b, both))
+    return tuple(Measured(value, None, cut or its_cut) for value in (a, b, both))
 
 
 def mean(values: Sequence[float] | None) -> float | None:

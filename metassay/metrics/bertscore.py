@@ -11,7 +11,7 @@ store of model outputs (metassay.models), and a second run loads no model.
 
 import csv
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,7 +23,7 @@ from metassay.metrics.describe import OVERLAP, Description, Measured
 from metassay.metrics.record import Metric
 from metassay.models import encoders, extra
 from metassay.models.loading import NetworkOptions, identify
-from metassay.models.matching import Match, Weigh, layers_of, matches, weighing, without
+from metassay.models.matching import Match, layers_of, matches, weighing, without
 from metassay.models.outputs import Task, device_kind, outputs, text_hash
 from metassay.models.store import STORE
 
@@ -32,21 +32,33 @@ _PACKAGES = ("bert-score", "transformers", "torch")
 _Three = Annotated[list[Annotated[float, Field(lt=1)]], Field(min_length=3, max_length=3)]
 
 
-class BertscoreOptions(NetworkOptions):
-    """An encoder, and how its vectors are matched.
+# Handed pairs, it yields their matches by place.
+Blocks = Callable[[Sequence[tuple[str, str]]], Iterator[Mapping[int, Match]]]
+
+
+class EncoderOptions(NetworkOptions):
+    """An encoder.
 
     `layers`: which layer's vectors (1: the first); null for bert-score's choice for this name on
-    the hub, and else the last. `idf`: a token weighs more the fewer references have it. `baseline`:
-    rescale, so that texts which have nothing to do with each other get about 0; the name of one
-    that comes with bert-score, such as `en/roberta-large`, or what such texts get of precision,
-    recall and F1. `batch_tokens`: how many tokens are encoded at once, padding included (about 512
-    suits a processor, 32768 a GPU); it is for speed, and changes last digits at most.
+    the hub, and else the last. `batch_tokens`: how many tokens are encoded at once, padding
+    included (about 512 suits a processor, 32768 a GPU); it is for speed, and changes last digits at
+    most.
     """
 
     layers: int | None = Field(default=None, ge=1)
+    batch_tokens: int = Field(default=512, ge=1)
+
+
+class BertscoreOptions(EncoderOptions):
+    """An encoder, and how its vectors are matched.
+
+    `idf`: a token weighs more the fewer references have it. `baseline`: rescale, so that texts
+    which have nothing to do with each other get about 0; the name of one that comes with
+    bert-score, such as `en/roberta-large`, or what such texts get of precision, recall and F1.
+    """
+
     idf: bool
     baseline: str | _Three | None = None
-    batch_tokens: int = Field(default=512, ge=1)
 
 
 _described = partial(
@@ -86,11 +98,19 @@ DESCRIPTIONS = (
 def recipe(options: BertscoreOptions) -> str:
     """Everything that can change more than a last digit, a folder by its content."""
     baseline = options.baseline or "none"
+    return recipe_with(
+        options,
+        idf="yes" if options.idf else "no",
+        baseline=",".join(map(str, baseline)) if isinstance(baseline, list) else baseline,
+    )
+
+
+def recipe_with(options: EncoderOptions, **more: object) -> str:
+    """The encoder, and more settings of a metric, as recipes print them."""
     settings: dict[str, object] = {
         "model": identify(options).name,
         "layers": layers_of(options.model, options.layers) or "last",
-        "idf": "yes" if options.idf else "no",
-        "baseline": ",".join(map(str, baseline)) if isinstance(baseline, list) else baseline,
+        **more,
         "device": device_kind(options.device),
         "dtype": options.dtype,
     }
@@ -122,7 +142,7 @@ def measure(
     measured: dict[str, list[Measured]] = {each.name: [] for each in DESCRIPTIONS}
     for pair in pairs:
         match = next(matched) if all(pair) else without(*pair)
-        for found, value in zip(measured.values(), _values(match, baseline), strict=True):
+        for found, value in zip(measured.values(), values_of(match, baseline), strict=True):
             found.append(Measured(value, None, match.cut))
     return measured
 
@@ -143,31 +163,44 @@ def _matches(
     options: BertscoreOptions,
     store: Path,
 ) -> list[Match]:
-    """Matches of pairs without empty texts, from the store or else from the encoder."""
+    """Matches of pairs without empty texts."""
     counted = ((text_hash(text), n) for text, n in (references or {}).items())
-    settings = {
-        "method": METHOD,
-        "layers": layers_of(options.model, options.layers) or "last",
-        "dtype": options.dtype,
-        "idf": None if references is None else text_hash(repr(sorted(counted))),
-    }
-    task = Task("bertscore", identify(options), options.device, settings, _PACKAGES)
+    idf = None if references is None else text_hash(repr(sorted(counted)))
 
-    @cache
-    def loaded() -> tuple[encoders.Encoder, Weigh]:
+    def load() -> Blocks:
         encoder = encoders.load_encoder(options, layers_of(options.model, options.layers))
-        return encoder, weighing(encoder, references)
+        weigh = weighing(encoder, references)
+        return lambda here: matches(encoder, here, weigh, options.batch_tokens)
+
+    return matched("bertscore", pairs, options, load, {"method": METHOD, "idf": idf}, store=store)
+
+
+def matched(
+    name: str,
+    pairs: Sequence[tuple[str, str]],
+    options: EncoderOptions,
+    load: Callable[[], Blocks],
+    settings: Mapping[str, object],
+    *,
+    store: Path,
+) -> list[Match]:
+    """Matches of pairs, from the store or else by what `load` loads.
+
+    `settings`: all but the encoder that can change a match.
+    """
+    layers = layers_of(options.model, options.layers) or "last"
+    known = {"layers": layers, "dtype": options.dtype, **settings}
+    task = Task(name, identify(options), options.device, known, _PACKAGES)
+    loaded = cache(load)
 
     def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Any]]:
-        encoder, weigh = loaded()
-        here = [pairs[place] for place in missing]
-        for block in matches(encoder, here, weigh, options.batch_tokens):
+        for block in loaded()([pairs[place] for place in missing]):
             yield {missing[at]: match for at, match in block.items()}
 
     return [Match(*match) for match in outputs(task, pairs, compute, store=store)]
 
 
-def _values(match: Match, baseline: Sequence[float] | None) -> tuple[float | None, ...]:
+def values_of(match: Match, baseline: Sequence[float] | None = None) -> tuple[float | None, ...]:
     """Precision, recall and F1; not rescaled if there was nothing to match."""
     precision, recall, f1 = match.precision, match.recall, None
     if precision is not None and recall is not None:

@@ -8,7 +8,7 @@ from metassay.models.loading import NetworkOptions, load
 from metassay.models.pair_inputs import longest_input
 from metassay.models.pair_scores import padding_of
 
-METHOD = 1  # part of the store's keys; whoever changes what is computed of a pair raises it
+METHOD = 2  # part of the store's keys; whoever changes what is computed of a pair raises it
 
 
 class Likelihoods(NamedTuple):
@@ -16,12 +16,14 @@ class Likelihoods(NamedTuple):
 
     `values`: n numbers, at most 0, the tokenizer's marks included; null if one is not finite.
     `begins`: n places of characters in the target; a mark's is that of the token before it, or 0.
-    `unread`: the share of the source's tokens that is past the model's limit. `cut`: the target is
-    longer than that; only its beginning has tokens here.
+    `ends`: where they end; a mark has no character. `unread`: the share of the source's tokens that
+    is past the model's limit. `cut`: the target is longer than that; only its beginning has tokens
+    here.
     """
 
     values: list[float] | None
     begins: list[int]
+    ends: list[int]
     unread: float
     cut: bool
 
@@ -59,7 +61,7 @@ def _load(options: NetworkOptions, max_tokens: int | None) -> rows.Runner:
         marked, labels = (encoder.post_process(side) for side in sides)
         features = {"input_ids": list(marked.ids), "labels": list(labels.ids)}
         features["decoder_input_ids"] = [start, *labels.ids[:-1]]
-        return rows.Row(features, (_begins(labels, target), *told))
+        return rows.Row(features, (*_places(labels, target), *told))
 
     def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[Likelihoods]:
         labels = tensors.pop("labels")
@@ -82,9 +84,11 @@ def _encoded(weights: Any, tensors: dict[str, Any]) -> dict[str, Any]:
     return {**tensors, "encoder_outputs": (states[of_row],)}
 
 
-def _begins(encoding: Any, text: str) -> list[int]:
+def _places(encoding: Any, text: str) -> tuple[list[int], list[int]]:
     begins: list[int] = []
+    ends: list[int] = []
     for (start, end), mark in zip(encoding.offsets, encoding.special_tokens_mask, strict=True):
         last = begins[-1] if begins else 0
         begins.append(last if mark else end - len(text[start:end].lstrip()))
-    return begins
+        ends.append(last if mark else end)
+    return begins, ends

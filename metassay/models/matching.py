@@ -13,7 +13,8 @@ BLOCK = 16_384  # tokens of the texts whose vectors are in memory at once
 PLACES = 8  # decimals of precision and recall: in float64 they hold, in float32 about five do
 
 Pair = tuple[str, str]  # a candidate and its reference
-Weigh = Callable[[Tokens], list[float]]
+Weigh = Callable[[str, Tokens], list[float]]  # of a text
+Embed = Callable[[Encoder, Sequence[Sequence[int]], int], list[Any]]  # as `encoders.vectors`
 
 
 class Match(NamedTuple):
@@ -28,6 +29,19 @@ class Match(NamedTuple):
     matched: bool = True
 
 
+class Way(NamedTuple):
+    """How the tokens of two texts meet.
+
+    `embed` gives their vectors; None: `encoders.vectors`. `bare`: tokens that weigh nothing are
+    matched by none either. `by_count`: the weighted cosines are divided by how many tokens weigh
+    anything, and not by their weights.
+    """
+
+    embed: Embed | None = None
+    bare: bool = False
+    by_count: bool = False
+
+
 def without(candidate: object, reference: object) -> Match:
     """The match of two texts of which one is empty (then 0) or both (then null)."""
     value = 0.0 if candidate or reference else None
@@ -35,7 +49,11 @@ def without(candidate: object, reference: object) -> Match:
 
 
 def matches(
-    encoder: Encoder, pairs: Sequence[Pair], weigh: Weigh, batch_tokens: int
+    encoder: Encoder,
+    pairs: Sequence[Pair],
+    weigh: Weigh,
+    batch_tokens: int,
+    way: Way = Way(),  # noqa: B008 - it is immutable
 ) -> Iterator[dict[int, Match]]:
     """Match every pair (of texts that are not empty); by its place, block by block.
 
@@ -47,7 +65,7 @@ def matches(
     special = _special(encoder)
     for block in _blocks(pairs, read):
         here = [pairs[place] for place in block]
-        found = _precisions_and_recalls(encoder, here, read, weigh, batch_tokens)
+        found = _precisions_and_recalls(encoder, here, read, (weigh, way), batch_tokens)
         said = {text: not special.issuperset(read[text].numbers) for pair in here for text in pair}
         yield {
             place: Match(precision, recall, read[candidate].cut or read[reference].cut)
@@ -70,16 +88,29 @@ def layers_of(model: str, layers: int | None) -> int | None:
     return defaults.get(model)
 
 
-def match(candidate: Any, reference: Any, weights: Any, reference_weights: Any) -> Any:
+def match(
+    candidate: Any,
+    reference: Any,
+    weights: Any,
+    reference_weights: Any,
+    way: Way = Way(),  # noqa: B008 - it is immutable
+) -> Any:
     """Precision and recall of a pair: two numbers, NaN where all weights of its side are 0.
 
     `candidate` and `reference` are vectors of length 1 (tokens x dimensions, torch), the weights
     one per token. Zhang et al. 2020, R_BERT and P_BERT with the weights of section 3.
     """
+    if way.bare and weights.any() and reference_weights.any():
+        candidate, reference = candidate[weights > 0], reference[reference_weights > 0]
+        weights = weights[weights > 0]
+        reference_weights = reference_weights[reference_weights > 0]
     similarity = candidate @ reference.T
-    precision = (similarity.amax(1) * weights).sum() / weights.sum()
-    recall = (similarity.amax(0) * reference_weights).sum() / reference_weights.sum()
-    return extra.module("torch").stack([precision, recall])
+    sides = (similarity.amax(1), weights), (similarity.amax(0), reference_weights)
+    of_sides = [
+        (best * its).sum() / (its.count_nonzero() if way.by_count else its.sum())
+        for best, its in sides
+    ]
+    return extra.module("torch").stack(of_sides)
 
 
 def weighing(encoder: Encoder, references: Mapping[str, int] | None) -> Weigh:
@@ -90,14 +121,14 @@ def weighing(encoder: Encoder, references: Mapping[str, int] | None) -> Weigh:
     """
     if references is None:
         special = _special(encoder)
-        return lambda tokens: [float(number not in special) for number in tokens.numbers]
+        return lambda _, read: [float(number not in special) for number in read.numbers]
     having: Counter[int] = Counter()
     for read, times in zip(tokens(encoder, list(references)), references.values(), strict=True):
         having.update(dict.fromkeys(read.numbers, times))
     total = sum(references.values())
 
-    def weigh(tokens: Tokens) -> list[float]:
-        return [math.log((total + 1) / (having[number] + 1)) for number in tokens.numbers]
+    def weigh(_: str, read: Tokens) -> list[float]:
+        return [math.log((total + 1) / (having[number] + 1)) for number in read.numbers]
 
     return weigh
 
@@ -134,21 +165,22 @@ def _precisions_and_recalls(
     encoder: Encoder,
     pairs: Sequence[Pair],
     read: Mapping[str, Tokens],
-    weigh: Weigh,
+    how: tuple[Weigh, Way],
     batch_tokens: int,
 ) -> list[tuple[float | None, float | None]]:
     torch = extra.module("torch")
+    weigh, way = how
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-    rows = vectors(encoder, [read[text].numbers for text in texts], batch_tokens)
+    rows = (way.embed or vectors)(encoder, [read[text].numbers for text in texts], batch_tokens)
     with torch.inference_mode():
         units = [row / row.norm(dim=-1, keepdim=True) for row in rows]
         kind = {"device": encoder.device, "dtype": rows[0].dtype}
-        weights = [torch.tensor(weigh(read[text]), **kind) for text in texts]
+        weights = [torch.tensor(weigh(text, read[text]), **kind) for text in texts]
         side = dict(zip(texts, zip(units, weights, strict=True), strict=True))
         scores = []
         for one, other in pairs:
             (candidate, own), (reference, its) = side[one], side[other]
-            scores.append(match(candidate, reference, own, its))
+            scores.append(match(candidate, reference, own, its, way))
         values = torch.stack(scores).tolist()
     return [(_number(precision), _number(recall)) for precision, recall in values]
 

@@ -69,10 +69,10 @@ def test_who_draws_waits_for_the_stage_of_the_paper() -> None:
 
 
 def test_a_project_without_benchmarks_of_papers_is_told_so(here, capsys) -> None:
-    for params in (here / "benchmarks").glob("mts_dialog/params.yaml"):
-        params.unlink()
+    for name in ("mts_dialog", "sample_facts"):
+        (here / f"benchmarks/{name}/params.yaml").unlink()
     assert main(["figures", "--paper", "benabacha"]) == 2
-    assert "benabacha: drawn from mts_dialog, of which benchmarks/ has none" in (
+    assert "benabacha: drawn from mts_dialog, sample_facts, of which benchmarks/ has none" in (
         capsys.readouterr().err
     )
 

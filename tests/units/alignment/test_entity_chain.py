@@ -10,8 +10,9 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.core.kinds import choose
+from metassay.core.options import parse
 from metassay.units.alignment import ALIGNMENTS, entity_chain
-from metassay.units.alignment.entity_chain import EntityChainOptions, concepts, load_terms
+from metassay.units.alignment.entity_chain import EntityChainOptions
 from metassay.units.record import Chosen, Statements
 from metassay.versions.code_yaml import versions
 
@@ -39,32 +40,14 @@ def terms(tmp_path: Path) -> Path:
     return path
 
 
-def named(text: str, terms: Path) -> set[str]:
-    return set(concepts(text, load_terms(terms)))
+def options(terms: Path) -> EntityChainOptions:
+    block = {"linker": {"kind": "terms", "terms": str(terms)}}
+    return parse(EntityChainOptions, block, where="test")
 
 
 def aligned(terms: Path, *statements: str, passages: list[str] = NOTE) -> Chosen:
     document = Statements(passages, [], list(statements))
-    return entity_chain.align([document], EntityChainOptions(terms=str(terms))).documents[0]
-
-
-def test_terms_are_found_by_their_words(terms: Path) -> None:
-    assert named("PYREXIA, then Chest X-Ray", terms) == {"FEVER", "XRAY"}
-    assert named("feverish coughing, a chest and an x-ray", terms) == set()
-    assert named("allergies, fevers, chest x-rays", terms) == {"ALLERGY", "FEVER", "XRAY"}
-    assert named("", terms) == set()
-
-
-def test_the_longest_term_counts_and_nothing_inside_it(terms: Path) -> None:
-    assert named("heart failure", terms) == {"FAILURE"}
-    assert named("heart, then failure of the heart", terms) == {"HEART"}
-    assert named("the heart's failure", terms) == {"HEART"}
-    assert named("HF of the heart", terms) == {"FAILURE", "HEART"}
-    assert named("heart heart failure", terms) == {"HEART", "FAILURE"}
-
-
-def test_a_term_of_two_concepts_names_both(terms: Path) -> None:
-    assert named("a cold", terms) == {"COLD", "LOW_TEMPERATURE"}
+    return entity_chain.align([document], options(terms)).documents[0]
 
 
 def test_all_passages_that_share_a_concept_in_their_order(terms: Path) -> None:
@@ -77,26 +60,27 @@ def test_all_passages_that_share_a_concept_in_their_order(terms: Path) -> None:
 def test_what_names_no_concept_is_aligned_with_nothing_and_counted(terms: Path) -> None:
     assert aligned(terms, "Quiet.", "An allergy.") == [[], []]
     documents = [Statements(NOTE, [], ["Quiet.", "An allergy."]), Statements([], [], ["Well."])]
-    found = entity_chain.align(documents, EntityChainOptions(terms=str(terms)))
+    found = entity_chain.align(documents, options(terms))
     assert found.documents[1] == [[]]
     assert found.notes == (
-        f"2 of 3 statements name no concept of {terms}; nothing is aligned with them",
+        "2 of 3 statements name no concept by linker terms; nothing is aligned with them",
     )
-    options = EntityChainOptions(terms=str(terms))
-    assert entity_chain.align([Statements(NOTE, [], ["Fever."])], options).notes == ()
-    assert entity_chain.align([], options).documents == []
+    assert entity_chain.align([Statements(NOTE, [], ["Fever."])], options(terms)).notes == ()
+    assert entity_chain.align([], options(terms)).documents == []
 
 
 def test_another_list_is_another_recipe(terms: Path) -> None:
-    chosen = choose(ALIGNMENTS, {"kind": "entity_chain", "terms": str(terms)}, where="params")
+    block = {"kind": "entity_chain", "linker": {"kind": "terms", "terms": str(terms)}}
+    chosen = choose(ALIGNMENTS, block, where="params")
     recipe = chosen.record.recipe
     before = recipe(chosen.options, None)
-    assert re.fullmatch(rf"entity_chain,terms={re.escape(str(terms))}#[0-9a-f]{{8}}", before)
+    settings = re.escape(f"entity_chain,linker=(terms,semantic_types=None,terms={terms}#")
+    assert re.fullmatch(rf"{settings}[0-9a-f]{{8}}\)", before)
     terms.write_text(LIST + "rash,RASH,finding\n", encoding="utf-8")
     assert recipe(chosen.options, None) != before
     assert [read.path for read in chosen.record.files(chosen.options)] == [terms]
     terms.unlink()
-    with pytest.raises(BadInput, match="cannot be read; name a term list that is there"):
+    with pytest.raises(BadInput, match="cannot be read; name a file that is there"):
         recipe(chosen.options, None)
 
 
@@ -110,23 +94,6 @@ def test_dvc_knows_the_list(project: Path) -> None:
         file.write("scabies,scabies,disorder\n")
     after = versions(project)["alignments"]
     assert {name for name in before if before[name] != after[name]} == {"entity_chain"}
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("term,concept\nfever,FEVER\n", "'semantic_type'"),
-        ("term,concept,semantic_type\n?,FEVER,\nfever, ,\n", "terms.csv: 2 lines: a term or con"),
-        ("", "terms.csv: is empty; write a CSV with the columns term, concept, semantic_type"),
-    ],
-)
-def test_lists_that_are_none(terms: Path, text: str, expected: str) -> None:
-    terms.write_text(text, encoding="utf-8")
-    with pytest.raises(BadInput, match=re.escape(expected)):
-        aligned(terms, "Fever.")
-    terms.unlink()
-    with pytest.raises(BadInput, match=re.escape(f"{terms.parent}/terms.csv")):
-        aligned(terms, "Fever.")
 
 
 def by_expression(text: str, names: dict[str, set[str]]) -> set[str]:

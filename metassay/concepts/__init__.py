@@ -1,0 +1,1 @@
+"""Concepts that texts name: linkers, and vectors of concepts."""

@@ -1,0 +1,117 @@
+"""Concepts by a term list: a CSV with the columns term, concept and semantic_type.
+
+Synonyms and abbreviations are rows of one concept.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from metassay.concepts.record import Link, LinkerOptions, Mention
+from metassay.core.errors import raise_problems
+from metassay.tabular.decoding import csv_records
+from metassay.tabular.rows import Findings
+from metassay.text.tokens import STOPWORDS
+from metassay.text.vocabulary.inflection import plural
+
+COLUMNS = ("term", "concept", "semantic_type")
+# Runs of letters and digits; single letters with points between them are one word (C.T., p.o.).
+# What parts a sentence is a token too, so that no term goes over it: "blood, pressure".
+_TOKEN = re.compile(r"(?<![^\W_])[^\W\d_](?:\.[^\W\d_])+(?![^\W_])\.?|[^\W_]+|[,;:!?]|\.(?!\S)")
+
+
+class TermListOptions(LinkerOptions):
+    """`terms`: the file of the project that has the term list."""
+
+    kind: Literal["terms"]
+    terms: str
+
+
+class Meaning(NamedTuple):
+    """A concept that a term names; `capitals`: only where it is written in capitals."""
+
+    concept: str
+    semantic_type: str
+    term: str
+    capitals: bool
+
+
+class Terms(NamedTuple):
+    """Meanings by the tokens of each term, joined by a blank.
+
+    `sizes`: how many tokens the terms have that begin with a token, the longest first.
+    """
+
+    meanings: Mapping[str, Sequence[Meaning]]
+    sizes: Mapping[str, Sequence[int]]
+
+
+def load_terms(path: Path) -> Terms:
+    """The term list in a file, each term also in its plural by rule.
+
+    Raises BadInput, for all rows at once, if it cannot be read or a term or concept is empty.
+    """
+    problems = Findings()
+    found: dict[str, list[Meaning]] = {}
+    sizes: dict[str, set[int]] = {}
+    remedy = f"write a CSV with the columns {', '.join(COLUMNS)}"
+    for record in csv_records(path, problems, required=COLUMNS, remedy=remedy):
+        term, concept, semantic_type = (record.fields[name].strip() for name in COLUMNS)
+        if not any(map(str.isalnum, term)) or not concept:
+            problems.add(record.at, "a term or concept is empty", "fill it in or remove the row")
+            continue
+        # OR is no "or", US no "us": both would be found in every text.
+        capitals = term.isupper() and term.lower() in STOPWORDS
+        meaning = Meaning(concept, semantic_type, term, capitals)
+        for form in (term, *_plurals(term)):
+            tokens = [_word(token) for token in _TOKEN.findall(form)]
+            sizes.setdefault(tokens[0], set()).add(len(tokens))
+            its = found.setdefault(" ".join(tokens), [])
+            if meaning not in its:
+                its.append(meaning)
+    raise_problems(f"{path.parent}/{line}" for line in problems.lines())
+    return Terms(found, {token: sorted(its, reverse=True) for token, its in sizes.items()})
+
+
+def mentions(text: str, terms: Terms) -> list[Mention]:
+    """What a text names: at each token the longest term that begins there counts.
+
+    Tokens are runs of letters and digits in any case, so a hyphen is as good as a blank, and marks
+    that part a sentence, so that no term goes over one that it does not have. What lies within a
+    longer term is not named by itself: "heart failure" is no "heart". A term of several concepts
+    names all. Negation is left alone: "no fever" names fever.
+
+    With fever, heart failure and HF, "No fevers, but HF." names fever at 3 to 9, and heart failure
+    at 15 to 17.
+    """
+    spans = [match.span() for match in _TOKEN.finditer(text)]
+    words = [_word(text[start:end]) for start, end in spans]
+    found: list[Mention] = []
+    free = 0  # what is before it is inside of a term
+    for at, word in enumerate(words):
+        for size in terms.sizes.get(word, ()) if at >= free else ():
+            its = terms.meanings.get(" ".join(words[at : at + size]))
+            if its is None:
+                continue
+            start, end = spans[at][0], spans[min(at + size, len(spans)) - 1][1]
+            shouted = text[start:end].isupper()
+            if shouted or not all(one.capitals for one in its):
+                found += [Mention(start, end, *one[:3]) for one in its if shouted or not one[3]]
+                free = at + size
+                break
+    return found
+
+
+def load(options: TermListOptions) -> Link:
+    """What finds the mentions of a text; BadInput as `load_terms`."""
+    terms = load_terms(Path(options.terms))
+    return lambda text: mentions(text, terms)
+
+
+def _word(token: str) -> str:
+    return token.lower().replace(".", "")
+
+
+def _plurals(term: str) -> tuple[str, ...]:
+    return (plural(term), f"{term[:-2]}es") if term.endswith("sis") else (plural(term),)

@@ -1,0 +1,72 @@
+"""MedBARTScore: BARTScore in which tokens of medical concepts weigh more."""
+
+from collections.abc import Sequence
+from math import fsum
+from typing import Literal
+
+from pydantic import Field
+
+from metassay.concepts import linkers
+from metassay.metrics.bartscore import BartscoreOptions, both_ways, described
+from metassay.metrics.describe import Measured
+from metassay.metrics.med_bertscore import overlaps
+from metassay.metrics.record import Metric
+from metassay.models.likelihood import Likelihoods
+from metassay.models.rows import recipe_of
+
+NAME = "med_bartscore"
+
+
+class MedBartscoreOptions(BartscoreOptions):
+    """An encoder-decoder, and what finds concepts.
+
+    `alpha`: a token that overlaps a concept weighs 1 + alpha. `divisor`: the weighted logarithms
+    are divided by the tokens' `weights` or, as in the released code, by their `count`. That code
+    counts padding too, so that its values depend on the batch; here none does.
+    """
+
+    linker: linkers.Linker
+    alpha: float = Field(default=1.0, ge=0)
+    divisor: Literal["weights", "count"] = "weights"
+
+
+DESCRIPTIONS = described(
+    NAME, "Ben Abacha et al. 2023, MedBARTScore", "those of medical concepts weigh more, and "
+)
+
+
+def measure(
+    candidates: Sequence[str], evidence: Sequence[str], options: MedBartscoreOptions
+) -> dict[str, list[Measured]]:
+    """MedBARTScore of each candidate against the reference text at the same index of `evidence`.
+
+    As `bartscore.measure`; marks of the tokenizer weigh 1. Raises BadInput as `linkers.load` too.
+
+    Logarithms -1, -2, -3, of which the second token is in a concept, alpha 1: -8/4, by count -8/3.
+    """
+    link = linkers.load(options.linker)
+
+    def value(target: str, read: Likelihoods) -> float | None:
+        if not read.values:
+            return None
+        heavy = overlaps(list(zip(read.begins, read.ends, strict=True)), link(target))
+        weights = [1 + options.alpha * more for more in heavy]
+        divisor = fsum(weights) if options.divisor == "weights" else len(weights)
+        return fsum(w * each for w, each in zip(weights, read.values, strict=True)) / divisor
+
+    rows = both_ways(candidates, evidence, options, value)
+    return {each.name: [row[at] for row in rows] for at, each in enumerate(DESCRIPTIONS)}
+
+
+KIND = Metric(
+    options=MedBartscoreOptions,
+    measure=measure,
+    recipe=lambda options: (
+        f"linker:{linkers.recipe(options.linker)}|"
+        + recipe_of(options, options, "alpha", "divisor", "f", "max_tokens")
+    ),
+    against="reference",
+    descriptions=DESCRIPTIONS,
+    files=lambda options: linkers.files(options.linker),
+    costly=True,
+)

@@ -1,0 +1,182 @@
+"""MedBERTScore: BERTScore in which tokens of medical concepts weigh more.
+
+Ben Abacha et al. 2023. Here the values are those of BERTScore where `alpha` is 0, and where all
+tokens or none are of concepts.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from metassay.concepts import linkers
+from metassay.concepts.record import Link, Mention
+from metassay.core.errors import BadInput
+from metassay.metrics.bertscore import (
+    Blocks,
+    EncoderOptions,
+    matched,
+    recipe_with,
+    values_of,
+)
+from metassay.metrics.describe import OVERLAP, Description, Measured
+from metassay.metrics.record import Metric
+from metassay.models.encoders import Encoder, Tokens, load_encoder
+from metassay.models.matching import Embed, Way, Weigh, layers_of, matches, without
+from metassay.models.store import STORE
+
+NAME = "med_bertscore"
+METHOD = 1  # part of the store's keys; whoever changes what a match is raises it
+
+
+class MedBertscoreOptions(EncoderOptions):
+    """An encoder, and what finds concepts.
+
+    `alpha`: a token that overlaps a concept weighs 1 + alpha. `divisor`: what the weighted cosines
+    are divided by, the tokens' `weights` or, as printed, their `count`; then a text with itself
+    gets more than 1. `special`: marks that the encoder adds are `matched` like any token, as by
+    BERTScore, or `dropped` before, as the released code has it; they weigh nothing.
+    """
+
+    linker: linkers.Linker
+    alpha: float = Field(default=1.0, ge=0)
+    divisor: Literal["weights", "count"] = "weights"
+    special: Literal["matched", "dropped"] = "matched"
+
+
+def described(name: str, read: str) -> tuple[Description, ...]:
+    """Precision, recall and F1 under a name; `read`: what of long texts is read."""
+    describe = partial(
+        Description,
+        better="higher",
+        range=(-1, 1),
+        missing="null if both texts are empty; 0 if one text is empty",
+        source="Ben Abacha et al. 2023, MedBERTScore",
+        family=OVERLAP,
+    )
+    side = (
+        "mean, over the {}'s tokens, of the highest cosine similarity to a token of the {}; those"
+        f" of medical concepts weigh more. {read}"
+    )
+    return (
+        describe(f"{name}_precision", side.format("text", "reference")),
+        describe(f"{name}_recall", side.format("reference", "text")),
+        describe(
+            f"{name}_f1",
+            f"harmonic mean of {name}_precision and {name}_recall; 0 if one of them is not above 0",
+            headline=True,
+        ),
+    )
+
+
+def score(
+    name: str,
+    pairs: Sequence[tuple[str, str]],
+    options: MedBertscoreOptions,
+    embed: Embed | None = None,
+    settings: Mapping[str, object] | None = None,
+    *,
+    store: Path,
+) -> dict[str, list[Measured]]:
+    """Precision, recall and F1 under a name, of each pair of a text and its reference.
+
+    `embed` gives the vectors of rows of any length, with `settings` that can change them; None: the
+    encoder's own, of as much of a text as it reads.
+    """
+    pairs = [(candidate.strip(), reference.strip()) for candidate, reference in pairs]
+    full = [pair for pair in pairs if all(pair)]
+
+    def load() -> Blocks:
+        encoder = load_encoder(options, layers_of(options.model, options.layers))
+        weigh = weighing(encoder, linkers.load(options.linker), options.alpha, options.model)
+        read = encoder._replace(limit=None) if embed else encoder  # tokens past the limit too
+        way = Way(
+            (lambda _, rows, most: embed(encoder, rows, most)) if embed else None,
+            bare=options.special == "dropped",
+            by_count=options.divisor == "count",
+        )
+        return lambda here: matches(read, here, weigh, options.batch_tokens, way)
+
+    known = {**_settings(options), "method": METHOD, **(settings or {})}
+    found = iter(matched(name, full, options, load, known, store=store) if full else ())
+    rows = [next(found) if all(pair) else without(*pair) for pair in pairs]
+    columns = zip(*map(values_of, rows), strict=True) if rows else ((), (), ())
+    return {
+        f"{name}_{variant}": [
+            Measured(value, None, match.cut) for value, match in zip(values, rows, strict=True)
+        ]
+        for variant, values in zip(("precision", "recall", "f1"), columns, strict=True)
+    }
+
+
+def weighing(encoder: Encoder, link: Link, alpha: float, model: str) -> Weigh:
+    """Tokens weigh 1, those that overlap a concept 1 + alpha, and marks of the encoder nothing.
+
+    Raises BadInput, when it weighs, if the tokenizer does not say where its tokens are in a text.
+    """
+    marks = {encoder.tokenizer.cls_token_id, encoder.tokenizer.sep_token_id}
+
+    def weigh(text: str, read: Tokens) -> list[float]:
+        told = {"return_offsets_mapping": encoder.tokenizer.is_fast, "verbose": False}
+        again = encoder.tokenizer(text, **told)
+        both = zip(read.numbers, again["input_ids"], strict=False)
+        # Where a text was cut, a mark stands in the place of what goes on.
+        if "offset_mapping" not in again or any(a != b and a not in marks for a, b in both):
+            raise BadInput(
+                f"model {model!r}: where its tokens are in a text is not known; take an encoder"
+                " with a fast tokenizer"
+            )
+        heavy = overlaps(again["offset_mapping"], link(text))
+        return [
+            0.0 if number in marks else 1 + alpha * more
+            for number, more in zip(read.numbers, heavy, strict=False)
+        ]
+
+    return weigh
+
+
+def overlaps(spans: Sequence[tuple[int, int]], mentions: Sequence[Mention]) -> list[bool]:
+    """Whether each stretch of a text, of characters from start to end, overlaps a mention."""
+    inside = {place for one in mentions for place in range(one.start, one.end)}
+    return [not inside.isdisjoint(range(start, end)) for start, end in spans]
+
+
+def _settings(options: MedBertscoreOptions) -> dict[str, object]:
+    return {
+        **{"linker": linkers.recipe(options.linker), "alpha": options.alpha},
+        **{"divisor": options.divisor, "special": options.special},
+    }
+
+
+def recipe(options: MedBertscoreOptions, **more: object) -> str:
+    """Everything that can change more than a last digit, files by their content."""
+    return recipe_with(options, **_settings(options), **more)
+
+
+def measure(
+    candidates: Sequence[str],
+    evidence: Sequence[str],
+    options: MedBertscoreOptions,
+    *,
+    store: Path = STORE,
+) -> dict[str, list[Measured]]:
+    """MedBERTScore of each candidate against the reference text at the same index of `evidence`.
+
+    -1 to 1, higher is better. Null where both texts are empty; 0 where one is. `cut` is true where
+    a text was longer than the encoder reads. There are no statistics: a corpus value is a mean.
+    Raises BadInput as `bertscore.measure` and `linkers.load`.
+    """
+    return score(NAME, list(zip(candidates, evidence, strict=True)), options, store=store)
+
+
+KIND = Metric(
+    options=MedBertscoreOptions,
+    measure=measure,
+    recipe=recipe,
+    against="reference",
+    descriptions=described(NAME, "What is past the encoder's limit is not read"),
+    files=lambda options: linkers.files(options.linker),
+    costly=True,
+)

@@ -1,0 +1,104 @@
+"""MEDCON: do a text and the reference name the same medical concepts (Yim et al. 2023)?"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Literal, NamedTuple
+
+from metassay.concepts import linkers
+from metassay.concepts.record import Link
+from metassay.core.options import Options
+from metassay.metrics.describe import OVERLAP, Description, Measured, ratio
+from metassay.metrics.record import Metric
+
+
+class MedconOptions(Options):
+    """`rule`: `sets` of concepts are compared, or, as the released code does, terms: `released`."""
+
+    linker: linkers.Linker
+    rule: Literal["sets", "released"] = "sets"
+
+
+_described = partial(
+    Description,
+    better="higher",
+    range=(0, 1),
+    source="Yim et al. 2023, MEDCON; wyim/aci-bench for `rule: released`",
+    family=OVERLAP,
+)
+_SIDE = (
+    "share of the {}'s medical concepts that the {} names too; with `rule: released`, terms of the"
+    " reference any of whose concepts the text names, per term of the {}"
+)
+_MISSING = "null (with `rule: released`: 0) if {} no concept; 0 if only {} none"
+DESCRIPTIONS = (
+    _described(
+        "medcon_precision",
+        _SIDE.format("text", "reference", "text") + ", which can exceed 1",
+        missing=_MISSING.format("the text names", "the reference names"),
+    ),
+    _described(
+        "medcon_recall",
+        _SIDE.format("reference", "text", "reference"),
+        missing=_MISSING.format("the reference names", "the text names"),
+    ),
+    _described(
+        "medcon_f1",
+        "harmonic mean of medcon_precision and medcon_recall",
+        missing="null (with `rule: released`: 0) if neither names a concept; 0 if only one does",
+        headline=True,
+    ),
+)
+
+
+class _Counts(NamedTuple):
+    shared: int
+    text: int
+    reference: int
+
+
+def measure(
+    candidates: Sequence[str], evidence: Sequence[str], options: MedconOptions
+) -> dict[str, list[Measured]]:
+    """MEDCON of each candidate against the reference text at the same index of `evidence`.
+
+    0 to 1, higher is better; with `rule: released` precision, and so F1, can exceed 1. Statistics
+    are numerator and denominator, of F1 twice the shared and both together. Raises BadInput as
+    `linkers.load`.
+
+    Text {A, B, C}, reference {B, D}: precision 1/3, recall 1/2, F1 2/5.
+    """
+    released = options.rule == "released"
+    link, count = linkers.load(options.linker), _of_terms if released else _of_sets
+    rows = []
+    for candidate, reference in zip(candidates, evidence, strict=True):
+        shared, text, its = count(link, candidate, reference)
+        parts = ((shared, text), (shared, its), (2 * shared, text + its))
+        rows.append([_zero(*part) if released else ratio(*part) for part in parts])
+    return {each.name: [row[at] for row in rows] for at, each in enumerate(DESCRIPTIONS)}
+
+
+def _of_sets(link: Link, candidate: str, reference: str) -> _Counts:
+    text, its = ({one.concept for one in link(side)} for side in (candidate, reference))
+    return _Counts(len(text & its), len(text), len(its))
+
+
+def _of_terms(link: Link, candidate: str, reference: str) -> _Counts:
+    text, its = link(candidate), link(reference)
+    there = {one.concept for one in text}
+    shared = {one.term for one in its if one.concept in there}
+    return _Counts(len(shared), len({one.term for one in text}), len({one.term for one in its}))
+
+
+def _zero(numerator: int, denominator: int) -> Measured:
+    value = numerator / denominator if denominator else 0.0
+    return Measured(value, (float(numerator), float(denominator)))
+
+
+KIND = Metric(
+    options=MedconOptions,
+    measure=measure,
+    recipe=lambda options: f"linker:{linkers.recipe(options.linker)}|rule:{options.rule}",
+    against="reference",
+    descriptions=DESCRIPTIONS,
+    files=lambda options: linkers.files(options.linker),
+)
