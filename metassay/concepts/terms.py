@@ -6,7 +6,7 @@ Synonyms and abbreviations are rows of one concept.
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from metassay.concepts.record import Link, LinkerOptions, Mention
 from metassay.core.errors import raise_problems
@@ -24,8 +24,14 @@ _TOKEN = re.compile(r"(?<![^\W_])[^\W\d_](?:\.[^\W\d_])+(?![^\W_])\.?|[^\W_]+|[,
 class TermListOptions(LinkerOptions):
     """`terms`: the file of the project that has the term list."""
 
+    READS: ClassVar = "terms"
     kind: Literal["terms"]
     terms: str
+
+    def load(self) -> Link:
+        """Read the list; BadInput as `load_terms`."""
+        terms = load_terms(Path(self.terms))
+        return lambda text: mentions(text, terms)
 
 
 class Meaning(NamedTuple):
@@ -101,12 +107,6 @@ def mentions(text: str, terms: Terms) -> list[Mention]:
                 free = at + size
                 break
     return found
-
-
-def load(options: TermListOptions) -> Link:
-    """What finds the mentions of a text; BadInput as `load_terms`."""
-    terms = load_terms(Path(options.terms))
-    return lambda text: mentions(text, terms)
 
 
 def _word(token: str) -> str:

@@ -4,14 +4,14 @@ Delbrouck et al. 2022, by the package radgraph, or by annotations that it or peo
 """
 
 import importlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError, model_validator
 
-from metassay.concepts.adapters import version
-from metassay.concepts.record import digest
+from metassay.concepts.linkers import known_as
+from metassay.concepts.record import version
 from metassay.core.errors import BadInput, raise_problems
 from metassay.core.options import Options
 from metassay.llm.needs import PromptFile
@@ -49,31 +49,10 @@ class _Line(BaseModel):
 
 
 Entities = Mapping[str, Entity]  # of a text, by id
-Facts = frozenset[tuple[object, ...]]
-
-
-def _simple(its: Entities) -> Facts:
-    return frozenset((one.tokens.lower(), one.label) for one in its.values())
-
-
-def _partial(its: Entities) -> Facts:
-    return frozenset((one.tokens.lower(), one.label, bool(one.relations)) for one in its.values())
-
-
-def _complete(its: Entities) -> Facts:
-    alone = {(one.tokens.lower(), one.label) for one in its.values() if not one.relations}
-    related = {
-        (one.tokens.lower(), one.label, name, its[to].tokens.lower())
-        for one in its.values()
-        for name, to in one.relations
-    }
-    return frozenset(alone | related)
-
-
-_LEVELS: dict[str, tuple[Callable[[Entities], Facts], str]] = {
-    "simple": (_simple, "a word and its label"),
-    "partial": (_partial, "a word, its label and whether it has a relation"),
-    "complete": (_complete, "a word, its label, and a relation and its word, if it has any"),
+_LEVELS = {
+    "simple": "words with a label",
+    "partial": "words with a label, and whether they have a relation",
+    "complete": "words with a label, and each relation with the words that it leads to",
 }
 DESCRIPTIONS = tuple(
     Description(
@@ -86,7 +65,7 @@ DESCRIPTIONS = tuple(
         family=OVERLAP,
         headline=level == "partial",
     )
-    for level, (_, what) in _LEVELS.items()
+    for level, what in _LEVELS.items()
 )
 
 
@@ -105,14 +84,24 @@ def measure(
     if lacking:
         raise BadInput(f"{options.annotations}: lacks {lacking} of {len(texts)} texts; add them")
     columns: dict[str, list[Measured]] = {}
-    for level, (facts, _) in _LEVELS.items():
-        found = {text: facts(known[text]) for text in texts}
-        pairs = [
-            [found.get(_squeezed(text), frozenset()) for text in pair]
-            for pair in zip(candidates, evidence, strict=True)
+    for level, each in zip(_LEVELS, DESCRIPTIONS, strict=True):
+        facts = {text: _facts(known[text], level) for text in texts} | {"": set()}
+        pairs = zip(map(_squeezed, candidates), map(_squeezed, evidence), strict=True)
+        columns[each.name] = [
+            ratio(2 * len(facts[a] & facts[b]), len(facts[a]) + len(facts[b])) for a, b in pairs
         ]
-        columns[f"f1_radgraph_{level}"] = [ratio(2 * len(a & b), len(a) + len(b)) for a, b in pairs]
     return columns
+
+
+def _facts(its: Entities, level: str) -> set[tuple[object, ...]]:
+    found: set[tuple[object, ...]] = set()
+    for one in its.values():
+        named = one.tokens.lower(), one.label
+        if level == "complete" and one.relations:
+            found |= {(*named, how, its[to].tokens.lower()) for how, to in one.relations}
+        else:
+            found.add((*named, bool(one.relations)) if level == "partial" else named)
+    return found
 
 
 def _ask(texts: Collection[str], options: RadgraphOptions) -> dict[str, Entities]:
@@ -158,7 +147,7 @@ def _squeezed(text: str) -> str:
 
 def _recipe(options: RadgraphOptions) -> str:
     if options.annotations:
-        return f"annotations:{options.annotations}#{digest(Path(options.annotations))}"
+        return f"annotations:{known_as(Path(options.annotations))}"
     return f"model:{options.model}|radgraph:{version('radgraph')}"
 
 

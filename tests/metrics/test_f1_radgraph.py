@@ -170,4 +170,4 @@ def test_either_a_model_or_annotations(annotations: Path) -> None:
             options(**block)
     chosen = options(annotations=str(annotations))
     assert [one.path for one in f1_radgraph.KIND.files(chosen)] == [annotations]
-    assert f1_radgraph.KIND.recipe(chosen).startswith(f"annotations:{annotations}#")
+    assert f1_radgraph.KIND.recipe(chosen).startswith("annotations:annotations.jsonl:")
