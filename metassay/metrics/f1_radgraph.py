@@ -47,6 +47,13 @@ class _Line(BaseModel):
     text: str
     entities: dict[str, Entity]
 
+    @model_validator(mode="after")
+    def _related(self) -> "_Line":
+        every = (to for one in self.entities.values() for _, to in one.relations)
+        if not self.entities.keys() >= set(every):
+            raise ValueError
+        return self
+
 
 Entities = Mapping[str, Entity]  # of a text, by id
 _LEVELS = {
@@ -131,11 +138,8 @@ def _from_file(name: str) -> dict[str, Entities]:
         try:
             line = _Line.model_validate(value)
         except ValidationError:
-            problems.add(at, "is no text with entities", remedy)
+            problems.add(at, "is no text with entities, related among themselves", remedy)
             continue
-        wanted = {to for one in line.entities.values() for _, to in one.relations}
-        if not wanted <= line.entities.keys():
-            problems.add(at, "has a relation to an entity that is not there", "correct its id")
         found[_squeezed(line.text)] = line.entities
     raise_problems(problems.lines())
     return found
@@ -157,8 +161,6 @@ KIND = Metric(
     recipe=_recipe,
     against="reference",
     descriptions=DESCRIPTIONS,
-    files=lambda options: (
-        (PromptFile(Path(options.annotations), None),) if options.annotations else ()
-    ),
+    files=lambda options: [PromptFile(Path(it), None) for it in [options.annotations] if it],
     costly=True,
 )
