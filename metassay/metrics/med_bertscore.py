@@ -5,7 +5,7 @@ tokens or none are of concepts.
 """
 
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import Field
@@ -13,8 +13,9 @@ from pydantic import Field
 from metassay.concepts import linkers
 from metassay.concepts.record import Link, Mention
 from metassay.core.errors import BadInput
+from metassay.metrics.bertscore import DESCRIPTIONS as BERTSCORE
 from metassay.metrics.bertscore import Blocks, EncoderOptions, matched, recipe_with, values_of
-from metassay.metrics.describe import OVERLAP, Description, Measured
+from metassay.metrics.describe import Description, Measured
 from metassay.metrics.record import Metric
 from metassay.models.encoders import Encoder, Tokens, load_encoder
 from metassay.models.matching import Embed, Way, Weigh, layers_of, matches, without
@@ -40,27 +41,19 @@ class MedBertscoreOptions(EncoderOptions):
 
 
 def described(name: str, read: str) -> tuple[Description, ...]:
-    """Precision, recall and F1 under a name; `read`: what of long texts is read."""
-    describe = partial(
-        Description,
-        better="higher",
-        range=(-1, 1),
-        missing="null if both texts are empty; 0 if one text is empty",
-        source="Ben Abacha et al. 2023, MedBERTScore",
-        family=OVERLAP,
-    )
-    side = (
-        "mean, over the {}'s tokens, of the highest cosine similarity to a token of the {}; those"
-        f" of medical concepts weigh more. {read}"
-    )
-    return (
-        describe(f"{name}_precision", side.format("text", "reference")),
-        describe(f"{name}_recall", side.format("reference", "text")),
-        describe(
-            f"{name}_f1",
-            f"harmonic mean of {name}_precision and {name}_recall; 0 if one of them is not above 0",
-            headline=True,
-        ),
+    """BERTScore's descriptions under another name; `read`: what of long texts is read."""
+    return tuple(
+        replace(
+            one,
+            name=one.name.replace("bertscore", name),
+            meaning=one.meaning.replace("BERTScore", "MedBERTScore").replace(
+                "What is past the encoder's limit is not read",
+                f"Tokens of medical concepts weigh more. {read}",
+            ),
+            missing="null if both texts are empty; 0 if one text is empty",
+            source="Ben Abacha et al. 2023, MedBERTScore",
+        )
+        for one in BERTSCORE
     )
 
 

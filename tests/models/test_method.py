@@ -69,7 +69,7 @@ COMPUTING = {
             *("metrics/med_bertscore", "metrics/med_bertscore_window"),
             *("concepts/linkers", "concepts/record", "concepts/terms", "concepts/adapters"),
         ),
-        (1, "51e4684e5f80c921"),
+        (1, "adce712d7e210c89"),
     ),
     "nli": (
         pair_scores.METHOD,
