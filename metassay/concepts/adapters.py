@@ -61,15 +61,15 @@ class ScispacyOptions(LinkerOptions):
             kinds = nlp.add_pipe("scispacy_linker", config=settings).kb.cui_to_entity
 
         def link(text: str) -> list[Mention]:
-            found = []
+            mentions = []
             for entity in nlp(text).ents:
                 name = entity.text.lower()
                 known = [(name, entity.label_)]
                 if self.knowledge_base:  # the best candidate comes first
                     known = [(cui, (*kinds[cui].types, "")[0]) for cui, _ in entity._.kb_ents[:1]]
                 place = entity.start_char, entity.end_char
-                found += [Mention(*place, *concept, name) for concept in known]
-            return found
+                mentions += [Mention(*place, *concept, name) for concept in known]
+            return mentions
 
         return link
 
@@ -88,9 +88,10 @@ class MedcatOptions(LinkerOptions):
             raise BadInput(f"{self.model} is not there; {_MEDCAT}")
         loaded = cat.load_model_pack(self.model)
 
-        def mention(one: Any) -> Mention:
-            kind = (*one["type_ids"], "")[0]
-            return Mention(one["start"], one["end"], one["cui"], kind, one["source_value"].lower())
+        def mention(entity: Any) -> Mention:
+            kind = (*entity["type_ids"], "")[0]
+            name = entity["source_value"].lower()
+            return Mention(entity["start"], entity["end"], entity["cui"], kind, name)
 
         return lambda text: sorted(map(mention, loaded.get_entities(text)["entities"].values()))
 
@@ -106,21 +107,22 @@ class QuickumlsOptions(LinkerOptions):
 
     def load(self) -> Link:
         """Open the index. Of candidates that overlap the best counts, with all its concepts."""
-        made = _module("quickumls", _QUICKUMLS).QuickUMLS
+        matcher_of = _module("quickumls", _QUICKUMLS).QuickUMLS
         if not Path(self.index).is_dir():
             raise BadInput(f"{self.index} is no folder; {_QUICKUMLS}")
         types = self.types
         accepted = {} if types is None else {"accepted_semtypes": set(types)}
-        matcher = made(self.index, threshold=self.threshold, window=self.window, **accepted)
+        matcher = matcher_of(self.index, threshold=self.threshold, window=self.window, **accepted)
 
-        def mention(one: Any) -> Mention:
+        def mention(entity: Any) -> Mention:
             # A candidate has several types; one that counts stands for it.
-            kind = min(set(one["semtypes"]) & (types or set()) or one["semtypes"], default="")
-            return Mention(one["start"], one["end"], one["cui"], kind, one["term"].lower())
+            kind = min(set(entity["semtypes"]) & (types or set()) or entity["semtypes"], default="")
+            name = entity["term"].lower()
+            return Mention(entity["start"], entity["end"], entity["cui"], kind, name)
 
         def link(text: str) -> list[Mention]:
             every = matcher.match(text, best_match=True, ignore_syntax=True)
-            return sorted(mention(one) for candidates in every for one in candidates)
+            return sorted(mention(entity) for candidates in every for entity in candidates)
 
         return link
 

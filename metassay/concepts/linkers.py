@@ -31,10 +31,10 @@ def load(options: Linker) -> Link:
     link, counts = options.load(), options.types
 
     @functools.cache
-    def found(text: str) -> list[Mention]:
-        return [one for one in link(text) if counts is None or one.semantic_type in counts]
+    def mentions(text: str) -> list[Mention]:
+        return [each for each in link(text) if counts is None or each.semantic_type in counts]
 
-    return found
+    return mentions
 
 
 def files(options: Linker, *more: Path) -> tuple[PromptFile, ...]:

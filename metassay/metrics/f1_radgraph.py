@@ -49,7 +49,7 @@ class _Line(BaseModel):
 
     @model_validator(mode="after")
     def _related(self) -> "_Line":
-        every = (to for one in self.entities.values() for _, to in one.relations)
+        every = (to for entity in self.entities.values() for _, to in entity.relations)
         if not self.entities.keys() >= set(every):
             raise ValueError
         return self
@@ -101,14 +101,14 @@ def measure(
 
 
 def _facts(its: Entities, level: str) -> set[tuple[object, ...]]:
-    found: set[tuple[object, ...]] = set()
-    for one in its.values():
-        named = one.tokens.lower(), one.label
-        if level == "complete" and one.relations:
-            found |= {(*named, how, its[to].tokens.lower()) for how, to in one.relations}
+    facts: set[tuple[object, ...]] = set()
+    for entity in its.values():
+        named = entity.tokens.lower(), entity.label
+        if level == "complete" and entity.relations:
+            facts |= {(*named, how, its[to].tokens.lower()) for how, to in entity.relations}
         else:
-            found.add((*named, bool(one.relations)) if level == "partial" else named)
-    return found
+            facts.add((*named, bool(entity.relations)) if level == "partial" else named)
+    return facts
 
 
 def _ask(texts: Collection[str], options: RadgraphOptions) -> dict[str, Entities]:
@@ -130,7 +130,7 @@ def _ask(texts: Collection[str], options: RadgraphOptions) -> dict[str, Entities
 
 
 def _from_file(name: str) -> dict[str, Entities]:
-    problems, found = Findings(), dict[str, Entities]()
+    problems, known = Findings(), dict[str, Entities]()
     remedy = "write a JSON object per line with RadGraph's `text` and `entities`"
     for at, value in json_lines(Path(name), problems, remedy=remedy):
         if value is UNREAD:
@@ -140,9 +140,9 @@ def _from_file(name: str) -> dict[str, Entities]:
         except ValidationError:
             problems.add(at, "is no text with entities, related among themselves", remedy)
             continue
-        found[_squeezed(line.text)] = line.entities
+        known[_squeezed(line.text)] = line.entities
     raise_problems(problems.lines())
-    return found
+    return known
 
 
 def _squeezed(text: str) -> str:

@@ -44,16 +44,16 @@ def described(name: str, read: str) -> tuple[Description, ...]:
     """BERTScore's descriptions under another name; `read`: what of long texts is read."""
     return tuple(
         replace(
-            one,
-            name=one.name.replace("bertscore", name),
-            meaning=one.meaning.replace("BERTScore", "MedBERTScore").replace(
+            description,
+            name=description.name.replace("bertscore", name),
+            meaning=description.meaning.replace("BERTScore", "MedBERTScore").replace(
                 "What is past the encoder's limit is not read",
                 f"Tokens of medical concepts weigh more. {read}",
             ),
             missing="null if both texts are empty; 0 if one text is empty",
             source="Ben Abacha et al. 2023, MedBERTScore",
         )
-        for one in BERTSCORE
+        for description in BERTSCORE
     )
 
 
@@ -85,12 +85,12 @@ def score(
 
     known = {**_settings(options), "method": METHOD}
     results = iter(matched(name, full, options, load, known, store=STORE) if full else ())
-    found: dict[str, list[Measured]] = {each.name: [] for each in described(name, "")}
+    columns: dict[str, list[Measured]] = {each.name: [] for each in described(name, "")}
     for pair in pairs:
         match = next(results) if all(pair) else without(*pair)
-        for column, value in zip(found.values(), values_of(match), strict=True):
+        for column, value in zip(columns.values(), values_of(match), strict=True):
             column.append(Measured(value, None, match.cut))
-    return found
+    return columns
 
 
 def weighing(encoder: Encoder, link: Link, alpha: float, model: str) -> Weigh:
@@ -121,7 +121,7 @@ def weighing(encoder: Encoder, link: Link, alpha: float, model: str) -> Weigh:
 
 def overlaps(spans: Sequence[tuple[int, int]], mentions: Sequence[Mention]) -> list[bool]:
     """Whether each stretch of a text, of characters from start to end, overlaps a mention."""
-    inside = {place for one in mentions for place in range(one.start, one.end)}
+    inside = {place for mention in mentions for place in range(mention.start, mention.end)}
     return [not inside.isdisjoint(range(start, end)) for start, end in spans]
 
 

@@ -65,13 +65,13 @@ def measure(
     rows = []
     for candidate, reference in zip(candidates, evidence, strict=True):
         text, its = link(candidate), link(reference)
-        there = {one.concept for one in text}
-        shared = {_counted(one, released) for one in its if one.concept in there}
-        n, m = (len({_counted(one, released) for one in side}) for side in (text, its))
+        there = {mention.concept for mention in text}
+        shared = {_counted(mention, released) for mention in its if mention.concept in there}
+        n, m = (len({_counted(mention, released) for mention in side}) for side in (text, its))
         k = len(shared)
         parts = [ratio(k, n), ratio(k, m), ratio(2 * k, n + m)]
         if released:
-            parts = [Measured(one.value or 0.0, one.statistics) for one in parts]
+            parts = [Measured(each.value or 0.0, each.statistics) for each in parts]
         rows.append(parts)
     return {each.name: [row[at] for row in rows] for at, each in enumerate(DESCRIPTIONS)}
 

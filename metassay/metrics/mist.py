@@ -65,16 +65,16 @@ def measure(
     link = linkers.load(options.linker)
     named = {text: sorted({m.concept for m in link(text)}) for text in {*candidates, *evidence}}
     units = load_vectors(options.vectors, {name for names in named.values() for name in names})
-    found: dict[str, list[Measured]] = {each.name: [] for each in DESCRIPTIONS}
+    columns: dict[str, list[Measured]] = {each.name: [] for each in DESCRIPTIONS}
     for candidate, reference in zip(candidates, evidence, strict=True):
         text, its = (
             [units[name] for name in named[t] if name in units] for t in (candidate, reference)
         )
         whole = len(named[candidate]) + len(named[reference])
         unknown = named[candidate] and not text
-        found["mist"].append(UNDEFINED if unknown else _mist(text, its, options.rule))
-        found["mist_known"].append(ratio(len(text) + len(its), whole))
-    return found
+        columns["mist"].append(UNDEFINED if unknown else _mist(text, its, options.rule))
+        columns["mist_known"].append(ratio(len(text) + len(its), whole))
+    return columns
 
 
 def _mist(text: Sequence[Any], its: Sequence[Any], rule: str) -> Measured:

@@ -52,9 +52,9 @@ def window_vectors(
         else overlapping(row, _marks(row, marks), size, options.overlap)
         for row in rows
     ]
-    states = iter(vectors(encoder, [one.tokens for some in segments for one in some], batch_tokens))
-    join = extra.module("torch").cat
-    return [join([next(states)[one.start : one.end] for one in some]) for some in segments]
+    read = [each.tokens for some in segments for each in some]
+    states, join = iter(vectors(encoder, read, batch_tokens)), extra.module("torch").cat
+    return [join([next(states)[each.start : each.end] for each in some]) for some in segments]
 
 
 def overlapping(
@@ -71,11 +71,11 @@ def overlapping(
     starts = range(0, len(inner) - overlap, room - overlap)
     # What two segments share is parted in its middle, where a token is the first one's.
     middles = [(start + before + room + 1) // 2 for before, start in pairwise(starts)]
-    found = []
+    segments = []
     for start, (low, high) in zip(starts, pairwise([-head, *middles, len(row)]), strict=True):
         part = [*row[:head], *inner[start : start + room], *row[len(row) - tail :]]
-        found.append(Segment(part, head + low - start, head + high - start))
-    return found
+        segments.append(Segment(part, head + low - start, head + high - start))
+    return segments
 
 
 def _apart(row: Sequence[int], size: int) -> list[Segment]:
