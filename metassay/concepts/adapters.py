@@ -5,16 +5,24 @@ link to, needs a licence of one's own.
 """
 
 import importlib
-import importlib.metadata
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from metassay.concepts.record import Link, LinkerOptions, Mention
+from metassay.concepts.record import Link, LinkerOptions, Mention, version
 from metassay.core.errors import BadInput
 
 _LICENCE = "the UMLS needs a licence: https://uts.nlm.nih.gov"
+_SCISPACY = (
+    "run: pip install scispacy, and install the model from the list at"
+    f" https://allenai.github.io/scispacy; {_LICENCE}"
+)
+_MEDCAT = f"run: pip install medcat, and download a model pack; {_LICENCE}"
+_QUICKUMLS = (
+    "run: pip install quickumls, and python -m quickumls.install UMLS INDEX makes the index;"
+    f" {_LICENCE}"
+)
 
 
 class ScispacyOptions(LinkerOptions):
@@ -30,126 +38,93 @@ class ScispacyOptions(LinkerOptions):
     knowledge_base: Literal["umls", "mesh", "rxnorm", "go", "hpo"] | None = None
     threshold: float = Field(default=0.7, ge=0, le=1)
 
+    @property
+    def versions(self) -> list[str]:
+        """Of scispaCy and the model."""
+        return [version("scispacy"), version(self.model)]
+
+    def load(self) -> Link:
+        """Import the model; an entity without a candidate is no mention."""
+        if self.knowledge_base:
+            # Importing them registers what add_pipe names.
+            _module("scispacy.abbreviation", _SCISPACY)
+            _module("scispacy.linking", _SCISPACY)
+        try:
+            nlp = _module("spacy", _SCISPACY).load(self.model)
+        except OSError:
+            raise BadInput(f"{self.model} is not installed; {_SCISPACY}") from None
+        kinds: Any = {}
+        if self.knowledge_base:
+            nlp.add_pipe("abbreviation_detector")
+            settings = {"linker_name": self.knowledge_base, "threshold": self.threshold}
+            settings["resolve_abbreviations"] = True
+            kinds = nlp.add_pipe("scispacy_linker", config=settings).kb.cui_to_entity
+
+        def link(text: str) -> list[Mention]:
+            mentions = []
+            for entity in nlp(text).ents:
+                name = entity.text.lower()
+                known = [(name, entity.label_)]
+                if self.knowledge_base:  # the best candidate comes first
+                    known = [(cui, (*kinds[cui].types, "")[0]) for cui, _ in entity._.kb_ents[:1]]
+                place = entity.start_char, entity.end_char
+                mentions += [Mention(*place, *concept, name) for concept in known]
+            return mentions
+
+        return link
+
 
 class MedcatOptions(LinkerOptions):
-    """`model`: a model pack, such as umls_sm_wstatus_2021_oct.zip; a concept's semantic type is its
-    first."""
+    """`model`: a model pack, such as umls_sm_wstatus_2021_oct.zip."""
 
+    READS: ClassVar = "model"
     kind: Literal["medcat"]
     model: str
+
+    def load(self) -> Link:
+        """Load the model pack; a concept's semantic type is the first of its types."""
+        cat = _module("medcat.cat", _MEDCAT).CAT
+        if not Path(self.model).exists():
+            raise BadInput(f"{self.model} is not there; {_MEDCAT}")
+        loaded = cat.load_model_pack(self.model)
+
+        def mention(entity: Any) -> Mention:
+            kind = (*entity["type_ids"], "")[0]
+            name = entity["source_value"].lower()
+            return Mention(entity["start"], entity["end"], entity["cui"], kind, name)
+
+        return lambda text: sorted(map(mention, loaded.get_entities(text)["entities"].values()))
 
 
 class QuickumlsOptions(LinkerOptions):
     """`index`: the folder that QuickUMLS made of a UMLS. The defaults are MEDCON's."""
 
+    READS: ClassVar = "index"
     kind: Literal["quickumls"]
     index: str
     threshold: float = Field(default=1.0, gt=0, le=1)
     window: int = Field(default=5, ge=1)
 
+    def load(self) -> Link:
+        """Open the index. Of candidates that overlap the best counts, with all its concepts."""
+        matcher_of = _module("quickumls", _QUICKUMLS).QuickUMLS
+        if not Path(self.index).is_dir():
+            raise BadInput(f"{self.index} is no folder; {_QUICKUMLS}")
+        types = self.types
+        accepted = {} if types is None else {"accepted_semtypes": set(types)}
+        matcher = matcher_of(self.index, threshold=self.threshold, window=self.window, **accepted)
 
-def load_scispacy(options: ScispacyOptions) -> Link:
-    """What finds the mentions of a text; BadInput if scispaCy or the model is not installed."""
-    install = (
-        f"run: pip install scispacy, and install {options.model} from the list of models at"
-        f" https://allenai.github.io/scispacy; {_LICENCE}"
-    )
-    if options.knowledge_base:
-        # Importing them registers what add_pipe names.
-        _module("scispacy.abbreviation", install)
-        _module("scispacy.linking", install)
-    try:
-        nlp = _module("spacy", install).load(options.model)
-    except OSError:
-        raise BadInput(f"{options.model} is not installed; {install}") from None
-    kinds: Any = {}
-    if options.knowledge_base:
-        nlp.add_pipe("abbreviation_detector")
-        settings = {
-            "resolve_abbreviations": True,
-            "linker_name": options.knowledge_base,
-            "threshold": options.threshold,
-        }
-        kinds = nlp.add_pipe("scispacy_linker", config=settings).kb.cui_to_entity
+        def mention(entity: Any) -> Mention:
+            # A candidate has several types; one that counts stands for it.
+            kind = min(set(entity["semtypes"]) & (types or set()) or entity["semtypes"], default="")
+            name = entity["term"].lower()
+            return Mention(entity["start"], entity["end"], entity["cui"], kind, name)
 
-    def link(text: str) -> list[Mention]:
-        found = []
-        for entity in nlp(text).ents:
-            term, semantic_type = entity.text.lower(), entity.label_
-            concept: str | None = term
-            if options.knowledge_base:
-                # The best candidate comes first; there may be none.
-                concept = next((name for name, _ in entity._.kb_ents), None)
-                semantic_type = next(iter(kinds[concept].types), "") if concept else ""
-            if concept:
-                place = entity.start_char, entity.end_char
-                found.append(Mention(*place, concept, semantic_type, term))
-        return found
+        def link(text: str) -> list[Mention]:
+            every = matcher.match(text, best_match=True, ignore_syntax=True)
+            return sorted(mention(entity) for candidates in every for entity in candidates)
 
-    return link
-
-
-def load_medcat(options: MedcatOptions) -> Link:
-    """What finds the mentions of a text; BadInput if MedCAT or the model pack is not there."""
-    install = f"run: pip install medcat, and download a model pack; {_LICENCE}"
-    cat = _module("medcat.cat", install).CAT
-    if not Path(options.model).exists():
-        raise BadInput(f"{options.model} is not there; {install}")
-    loaded = cat.load_model_pack(options.model)
-
-    def link(text: str) -> list[Mention]:
-        entities = loaded.get_entities(text)["entities"].values()
-        found = [
-            Mention(
-                *(one["start"], one["end"], one["cui"]),
-                next(iter(one["type_ids"]), ""),
-                one["source_value"].lower(),
-            )
-            for one in entities
-        ]
-        return sorted(found)
-
-    return link
-
-
-def load_quickumls(options: QuickumlsOptions) -> Link:
-    """What finds the mentions of a text; BadInput if QuickUMLS or its index is not there.
-
-    Of candidates that overlap the best counts (QuickUMLS's best_match), with all its concepts; text
-    is matched without its syntax, as MEDCON does.
-    """
-    install = (
-        "run: pip install quickumls, and python -m quickumls.install UMLS INDEX makes the index;"
-        f" {_LICENCE}"
-    )
-    made = _module("quickumls", install).QuickUMLS
-    if not Path(options.index).is_dir():
-        raise BadInput(f"{options.index} is no folder; {install}")
-    accepted = {} if options.types is None else {"accepted_semtypes": set(options.types)}
-    matcher = made(options.index, threshold=options.threshold, window=options.window, **accepted)
-
-    def link(text: str) -> list[Mention]:
-        every = matcher.match(text, best_match=True, ignore_syntax=True)
-        # A candidate has several types; one that counts stands for it.
-        return sorted(
-            Mention(
-                *(one["start"], one["end"], one["cui"]),
-                min(set(one["semtypes"]) & (options.types or set()) or one["semtypes"], default=""),
-                one["term"].lower(),
-            )
-            for candidates in every
-            for one in candidates
-        )
-
-    return link
-
-
-def version(package: str) -> str:
-    """The version of a package, or `absent`."""
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return "absent"
+        return link
 
 
 def _module(name: str, install: str) -> Any:

@@ -1,20 +1,24 @@
 """The linkers, by the `kind` of their options."""
 
 import functools
+import hashlib
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
 from metassay.concepts import adapters, terms
-from metassay.concepts.record import Link, Mention, digest
+from metassay.concepts.record import Link, Mention
+from metassay.core.errors import BadInput
 from metassay.core.options import printed
 from metassay.llm.needs import PromptFile
 
-FileLinker = terms.TermListOptions | adapters.MedcatOptions | adapters.QuickumlsOptions
 # What a metric or an alignment has as its option `linker`.
 Linker = Annotated[
-    FileLinker | adapters.ScispacyOptions,
+    terms.TermListOptions
+    | adapters.ScispacyOptions
+    | adapters.MedcatOptions
+    | adapters.QuickumlsOptions,
     Field(discriminator="kind"),
 ]
 
@@ -24,51 +28,36 @@ def load(options: Linker) -> Link:
 
     Raises BadInput if what the linker needs is not there, with how to get it.
     """
-    link: Link
-    match options:
-        case terms.TermListOptions():
-            link = terms.load(options)
-        case adapters.ScispacyOptions():
-            link = adapters.load_scispacy(options)
-        case adapters.MedcatOptions():
-            link = adapters.load_medcat(options)
-        case adapters.QuickumlsOptions():
-            link = adapters.load_quickumls(options)
-    counts = options.types
+    link, counts = options.load(), options.types
 
     @functools.cache
-    def found(text: str) -> list[Mention]:
-        return [one for one in link(text) if counts is None or one.semantic_type in counts]
+    def mentions(text: str) -> list[Mention]:
+        return [each for each in link(text) if counts is None or each.semantic_type in counts]
 
-    return found
+    return mentions
 
 
-def files(options: Linker) -> tuple[PromptFile, ...]:
-    """The files of the project that a linker reads: all of a folder, none of a package."""
-    if isinstance(options, adapters.ScispacyOptions):
-        return ()
-    place = _place(options)
-    every = sorted(each for each in place.rglob("*") if each.is_file()) if place.is_dir() else None
-    return tuple(PromptFile(each, None) for each in every or [place])
+def files(options: Linker, *more: Path) -> tuple[PromptFile, ...]:
+    """The files of the project that a linker reads, all of a folder, and more of a metric."""
+    places = [*_places(options), *more]
+    inside = [sorted(place.rglob("*")) if place.is_dir() else [place] for place in places]
+    return tuple(PromptFile(each, None) for some in inside for each in some if not each.is_dir())
 
 
 def recipe(options: Linker) -> str:
-    """A linker's settings, a hash of the file that it reads, and its package's version."""
-    known = [printed(options.model_dump())]
-    if isinstance(options, adapters.ScispacyOptions):
-        known += [adapters.version("scispacy"), adapters.version(options.model)]
-    else:
-        known += [] if _place(options).is_dir() else [digest(_place(options))]
-        packaged = not isinstance(options, terms.TermListOptions)
-        known += [adapters.version(options.kind)] if packaged else []
-    return "#".join(known)
+    """A linker's settings, the content of a file that it reads, and its packages' versions."""
+    known = [known_as(place) for place in _places(options) if not place.is_dir()]
+    return "#".join([printed(options.model_dump()), *known, *options.versions])
 
 
-def _place(options: FileLinker) -> Path:
-    match options:
-        case terms.TermListOptions():
-            return Path(options.terms)
-        case adapters.MedcatOptions():
-            return Path(options.model)
-        case _:
-            return Path(options.index)
+def known_as(file: Path) -> str:
+    """A file's name and the first digits of its SHA-256; BadInput if it cannot be read."""
+    try:
+        with file.open("rb") as opened:
+            return f"{file.name}:{hashlib.file_digest(opened, 'sha256').hexdigest()[:8]}"
+    except OSError:
+        raise BadInput(f"{file}: cannot be read; name a file that is there") from None
+
+
+def _places(options: Linker) -> list[Path]:
+    return [Path(getattr(options, options.READS))] if options.READS else []

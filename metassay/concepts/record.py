@@ -1,13 +1,10 @@
-"""What a linker gives: the concepts that a text names, and where; and what all linkers' options
-have."""
+"""What a linker gives: the concepts that a text names, and where; and its options' base."""
 
-import hashlib
+import importlib.metadata
 from collections.abc import Callable
 from itertools import chain
-from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
-from metassay.core.errors import BadInput
 from metassay.core.options import Options
 
 # Semantic types of the UMLS by group: the groups that MEDCON keeps (Yim et al. 2023). Procedures
@@ -25,9 +22,9 @@ GROUPS = {
 
 
 class Mention(NamedTuple):
-    """A concept that a text names at text[start:end].
+    """A concept that a text names at text[start:end], by its name `term`.
 
-    `term`: the name of it that was found there. Several mentions may have one place.
+    Several mentions may have one place.
     """
 
     start: int
@@ -43,9 +40,12 @@ Link = Callable[[str], list[Mention]]  # the mentions of a text, in their order 
 class LinkerOptions(Options):
     """`semantic_types`: mentions of other types do not count; null: all count.
 
-    A name of `GROUPS`, such as Disorders, stands for the types of the UMLS in it.
+    A name of `GROUPS`, such as Disorders, stands for the types of the UMLS in it. `READS`: which
+    option names the file or folder of the project that is read, if one does.
     """
 
+    READS: ClassVar = ""
+    kind: str
     semantic_types: list[str] | None = None
 
     @property
@@ -56,11 +56,19 @@ class LinkerOptions(Options):
         every = (GROUPS[n].split() if n in GROUPS else [n] for n in self.semantic_types)
         return frozenset(chain.from_iterable(every))
 
+    @property
+    def versions(self) -> list[str]:
+        """The versions of its packages, as recipes print them."""
+        return [] if self.kind == "terms" else [version(self.kind)]
 
-def digest(file: Path) -> str:
-    """The first digits of a file's SHA-256; BadInput if it cannot be read."""
+    def load(self) -> Link:
+        """What finds mentions; BadInput if it cannot be had, with how to get it."""
+        raise NotImplementedError
+
+
+def version(package: str) -> str:
+    """The version of a package, or `absent`."""
     try:
-        with file.open("rb") as opened:
-            return hashlib.file_digest(opened, "sha256").hexdigest()[:8]
-    except OSError:
-        raise BadInput(f"{file}: cannot be read; name a file that is there") from None
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "absent"

@@ -6,7 +6,7 @@ Synonyms and abbreviations are rows of one concept.
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from metassay.concepts.record import Link, LinkerOptions, Mention
 from metassay.core.errors import raise_problems
@@ -24,8 +24,14 @@ _TOKEN = re.compile(r"(?<![^\W_])[^\W\d_](?:\.[^\W\d_])+(?![^\W_])\.?|[^\W_]+|[,
 class TermListOptions(LinkerOptions):
     """`terms`: the file of the project that has the term list."""
 
+    READS: ClassVar = "terms"
     kind: Literal["terms"]
     terms: str
+
+    def load(self) -> Link:
+        """Read the list; BadInput as `load_terms`."""
+        terms = load_terms(Path(self.terms))
+        return lambda text: mentions(text, terms)
 
 
 class Meaning(NamedTuple):
@@ -53,7 +59,7 @@ def load_terms(path: Path) -> Terms:
     Raises BadInput, for all rows at once, if it cannot be read or a term or concept is empty.
     """
     problems = Findings()
-    found: dict[str, list[Meaning]] = {}
+    meanings: dict[str, list[Meaning]] = {}
     sizes: dict[str, set[int]] = {}
     remedy = f"write a CSV with the columns {', '.join(COLUMNS)}"
     for record in csv_records(path, problems, required=COLUMNS, remedy=remedy):
@@ -67,11 +73,11 @@ def load_terms(path: Path) -> Terms:
         for form in (term, *_plurals(term)):
             tokens = [_word(token) for token in _TOKEN.findall(form)]
             sizes.setdefault(tokens[0], set()).add(len(tokens))
-            its = found.setdefault(" ".join(tokens), [])
+            its = meanings.setdefault(" ".join(tokens), [])
             if meaning not in its:
                 its.append(meaning)
     raise_problems(f"{path.parent}/{line}" for line in problems.lines())
-    return Terms(found, {token: sorted(its, reverse=True) for token, its in sizes.items()})
+    return Terms(meanings, {token: sorted(its, reverse=True) for token, its in sizes.items()})
 
 
 def mentions(text: str, terms: Terms) -> list[Mention]:
@@ -87,7 +93,7 @@ def mentions(text: str, terms: Terms) -> list[Mention]:
     """
     spans = [match.span() for match in _TOKEN.finditer(text)]
     words = [_word(text[start:end]) for start, end in spans]
-    found: list[Mention] = []
+    named: list[Mention] = []
     free = 0  # what is before it is inside of a term
     for at, word in enumerate(words):
         for size in terms.sizes.get(word, ()) if at >= free else ():
@@ -96,17 +102,12 @@ def mentions(text: str, terms: Terms) -> list[Mention]:
                 continue
             start, end = spans[at][0], spans[min(at + size, len(spans)) - 1][1]
             shouted = text[start:end].isupper()
-            if shouted or not all(one.capitals for one in its):
-                found += [Mention(start, end, *one[:3]) for one in its if shouted or not one[3]]
+            meant = [each for each in its if shouted or not each.capitals]
+            if meant:
+                named += [Mention(start, end, *each[:3]) for each in meant]
                 free = at + size
                 break
-    return found
-
-
-def load(options: TermListOptions) -> Link:
-    """What finds the mentions of a text; BadInput as `load_terms`."""
-    terms = load_terms(Path(options.terms))
-    return lambda text: mentions(text, terms)
+    return named
 
 
 def _word(token: str) -> str:

@@ -1,18 +1,14 @@
 """Vectors of concepts, from a file: word2vec's text, .npy with a vocabulary, or Parquet."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from metassay.concepts.record import digest
 from metassay.core.errors import BadInput
 from metassay.core.options import Options
-from metassay.llm.needs import PromptFile
 from metassay.tables.parquet_file import load as load_parquet
-
-Unit = Any  # a vector of length 1, float64
 
 
 class VectorOptions(Options):
@@ -26,82 +22,50 @@ class VectorOptions(Options):
     file: str
     vocabulary: str | None = None
 
+    @property
+    def paths(self) -> list[Path]:
+        """The files of the project that are read."""
+        return [Path(name) for name in (self.file, self.vocabulary) if name]
 
-def load_vectors(options: VectorOptions, concepts: Collection[str]) -> dict[str, Unit]:
-    """The vectors of these concepts, each brought to length 1.
+
+def load_vectors(options: VectorOptions, concepts: Collection[str]) -> dict[str, Any]:
+    """The vectors of these concepts, in float64, each brought to length 1.
 
     A concept that the file does not have, or whose vector is all zeros, is left out. Raises
     BadInput if a file cannot be read, is not of its form, or has two vectors of one concept.
     """
-    path = Path(options.file)
-    if (path.suffix == ".npy") != (options.vocabulary is not None):
-        raise BadInput(f"{path}: a .npy needs a `vocabulary`, and nothing else has one; correct it")
     try:
-        if path.suffix == ".npy":
-            names, rows = _from_array(path, Path(str(options.vocabulary)))
-        elif path.suffix == ".parquet":
-            names, rows = _from_parquet(path)
-        else:
-            names, rows = _from_text(path)
-    except (OSError, ValueError) as error:
+        names, rows = _read(*options.paths)
+        vectors = np.asarray(rows, np.float64)
+        sound = vectors.shape[:1] == (len(set(names)),) and vectors.ndim == 2
+        if not sound or len(names) != len(vectors) or not np.isfinite(vectors).all():
+            raise ValueError("it has no finite vector of one length for each of different concepts")
+    except (OSError, ValueError, TypeError, KeyError) as error:
         raise BadInput(
-            f"{path}: no vectors can be read ({type(error).__name__}); write word2vec's text, a"
-            " .npy with a vocabulary, or a .parquet with the columns concept and vector"
+            f"{options.file}: no vectors can be read ({error}); write word2vec's text, a .npy with"
+            " a `vocabulary`, or a .parquet with the columns concept and vector"
         ) from None
-    if len(set(names)) < len(names) or len(names) != len(rows):
-        raise BadInput(
-            f"{path}: has {len(rows):,} vectors of {len(set(names)):,} different concepts; give"
-            " each concept one"
-        )
-    return _units({name: rows[at] for at, name in enumerate(names) if name in concepts}, path)
+    lengths = np.linalg.norm(vectors, axis=1)
+    return {
+        name: vectors[at] / lengths[at]
+        for at, name in enumerate(names)
+        if name in concepts and lengths[at] > 0
+    }
 
 
-def vector_files(options: VectorOptions) -> tuple[PromptFile, ...]:
-    """The files of the project that vectors are read from."""
-    names = [options.file, *([options.vocabulary] if options.vocabulary else [])]
-    return tuple(PromptFile(Path(name), None) for name in names)
-
-
-def vector_digest(options: VectorOptions) -> str:
-    """What recipes know the files by; BadInput if one cannot be read."""
-    return "".join(digest(one.path) for one in vector_files(options))
-
-
-def _units(raw: Mapping[str, Any], path: Path) -> dict[str, Unit]:
-    found = {}
-    for name, row in raw.items():
-        vector = np.asarray(row, np.float64)
-        length = float(np.linalg.norm(vector))
-        if not np.isfinite(length) or vector.shape != np.shape(next(iter(raw.values()))):
-            raise BadInput(
-                f"{path}: the vector of {name!r} has another length than the first one, or a number"
-                " that is not finite; correct it"
-            )
-        if length > 0:
-            found[name] = vector / length
-    return found
-
-
-def _from_array(path: Path, vocabulary: Path) -> tuple[Sequence[str], Any]:
-    names = [line.strip() for line in vocabulary.read_text(encoding="utf-8").splitlines()]
-    rows = np.load(path, mmap_mode="r", allow_pickle=False)
-    if rows.ndim != 2:
-        raise ValueError
-    return names, rows
-
-
-def _from_parquet(path: Path) -> tuple[Sequence[str], Any]:
-    table = load_parquet(path)
-    if not {"concept", "vector"} <= set(table.column_names):
-        raise ValueError
-    return table["concept"].to_pylist(), table["vector"].to_pylist()
-
-
-def _from_text(path: Path) -> tuple[Sequence[str], Any]:
-    with path.open(encoding="utf-8") as file:
-        count, dimensions = map(int, file.readline().split())
-        # A concept's name may have blanks, a number none.
-        lines = [line.rstrip().rsplit(" ", dimensions) for line in file if line.strip()]
-    if len(lines) != count:
-        raise ValueError
-    return [line[0] for line in lines], [list(map(float, line[1:])) for line in lines]
+def _read(file: Path, vocabulary: Path | None = None) -> tuple[list[str], Any]:
+    if (file.suffix == ".npy") != (vocabulary is not None):
+        raise ValueError("a .npy needs a `vocabulary`, and nothing else has one")
+    if vocabulary is not None:
+        names = vocabulary.read_text(encoding="utf-8").splitlines()
+        return [name.strip() for name in names], np.load(file, allow_pickle=False)
+    if file.suffix == ".parquet":
+        table = load_parquet(file)
+        return table["concept"].to_pylist(), table["vector"].to_pylist()
+    (first, *lines) = file.read_text(encoding="utf-8").splitlines()
+    count, dimensions = map(int, first.split())
+    # A concept's name may have blanks, a number none.
+    parts = [line.rstrip().rsplit(" ", dimensions) for line in lines if line.strip()]
+    if len(parts) != count:
+        raise ValueError(f"it has {len(parts)} concepts and says {count}")
+    return [part[0] for part in parts], [list(map(float, part[1:])) for part in parts]

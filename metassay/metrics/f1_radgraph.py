@@ -4,14 +4,14 @@ Delbrouck et al. 2022, by the package radgraph, or by annotations that it or peo
 """
 
 import importlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError, model_validator
 
-from metassay.concepts.adapters import version
-from metassay.concepts.record import digest
+from metassay.concepts.linkers import known_as
+from metassay.concepts.record import version
 from metassay.core.errors import BadInput, raise_problems
 from metassay.core.options import Options
 from metassay.llm.needs import PromptFile
@@ -47,33 +47,19 @@ class _Line(BaseModel):
     text: str
     entities: dict[str, Entity]
 
+    @model_validator(mode="after")
+    def _related(self) -> "_Line":
+        every = (to for entity in self.entities.values() for _, to in entity.relations)
+        if not self.entities.keys() >= set(every):
+            raise ValueError
+        return self
+
 
 Entities = Mapping[str, Entity]  # of a text, by id
-Facts = frozenset[tuple[object, ...]]
-
-
-def _simple(its: Entities) -> Facts:
-    return frozenset((one.tokens.lower(), one.label) for one in its.values())
-
-
-def _partial(its: Entities) -> Facts:
-    return frozenset((one.tokens.lower(), one.label, bool(one.relations)) for one in its.values())
-
-
-def _complete(its: Entities) -> Facts:
-    alone = {(one.tokens.lower(), one.label) for one in its.values() if not one.relations}
-    related = {
-        (one.tokens.lower(), one.label, name, its[to].tokens.lower())
-        for one in its.values()
-        for name, to in one.relations
-    }
-    return frozenset(alone | related)
-
-
-_LEVELS: dict[str, tuple[Callable[[Entities], Facts], str]] = {
-    "simple": (_simple, "a word and its label"),
-    "partial": (_partial, "a word, its label and whether it has a relation"),
-    "complete": (_complete, "a word, its label, and a relation and its word, if it has any"),
+_LEVELS = {
+    "simple": "words with a label",
+    "partial": "words with a label, and whether they have a relation",
+    "complete": "words with a label, and each relation with the words that it leads to",
 }
 DESCRIPTIONS = tuple(
     Description(
@@ -86,7 +72,7 @@ DESCRIPTIONS = tuple(
         family=OVERLAP,
         headline=level == "partial",
     )
-    for level, (_, what) in _LEVELS.items()
+    for level, what in _LEVELS.items()
 )
 
 
@@ -105,14 +91,24 @@ def measure(
     if lacking:
         raise BadInput(f"{options.annotations}: lacks {lacking} of {len(texts)} texts; add them")
     columns: dict[str, list[Measured]] = {}
-    for level, (facts, _) in _LEVELS.items():
-        found = {text: facts(known[text]) for text in texts}
-        pairs = [
-            [found.get(_squeezed(text), frozenset()) for text in pair]
-            for pair in zip(candidates, evidence, strict=True)
+    for level, each in zip(_LEVELS, DESCRIPTIONS, strict=True):
+        facts = {text: _facts(known[text], level) for text in texts} | {"": set()}
+        pairs = zip(map(_squeezed, candidates), map(_squeezed, evidence), strict=True)
+        columns[each.name] = [
+            ratio(2 * len(facts[a] & facts[b]), len(facts[a]) + len(facts[b])) for a, b in pairs
         ]
-        columns[f"f1_radgraph_{level}"] = [ratio(2 * len(a & b), len(a) + len(b)) for a, b in pairs]
     return columns
+
+
+def _facts(its: Entities, level: str) -> set[tuple[object, ...]]:
+    facts: set[tuple[object, ...]] = set()
+    for entity in its.values():
+        named = entity.tokens.lower(), entity.label
+        if level == "complete" and entity.relations:
+            facts |= {(*named, how, its[to].tokens.lower()) for how, to in entity.relations}
+        else:
+            facts.add((*named, bool(entity.relations)) if level == "partial" else named)
+    return facts
 
 
 def _ask(texts: Collection[str], options: RadgraphOptions) -> dict[str, Entities]:
@@ -134,7 +130,7 @@ def _ask(texts: Collection[str], options: RadgraphOptions) -> dict[str, Entities
 
 
 def _from_file(name: str) -> dict[str, Entities]:
-    problems, found = Findings(), dict[str, Entities]()
+    problems, known = Findings(), dict[str, Entities]()
     remedy = "write a JSON object per line with RadGraph's `text` and `entities`"
     for at, value in json_lines(Path(name), problems, remedy=remedy):
         if value is UNREAD:
@@ -142,14 +138,11 @@ def _from_file(name: str) -> dict[str, Entities]:
         try:
             line = _Line.model_validate(value)
         except ValidationError:
-            problems.add(at, "is no text with entities", remedy)
+            problems.add(at, "is no text with entities, related among themselves", remedy)
             continue
-        wanted = {to for one in line.entities.values() for _, to in one.relations}
-        if not wanted <= line.entities.keys():
-            problems.add(at, "has a relation to an entity that is not there", "correct its id")
-        found[_squeezed(line.text)] = line.entities
+        known[_squeezed(line.text)] = line.entities
     raise_problems(problems.lines())
-    return found
+    return known
 
 
 def _squeezed(text: str) -> str:
@@ -158,7 +151,7 @@ def _squeezed(text: str) -> str:
 
 def _recipe(options: RadgraphOptions) -> str:
     if options.annotations:
-        return f"annotations:{options.annotations}#{digest(Path(options.annotations))}"
+        return f"annotations:{known_as(Path(options.annotations))}"
     return f"model:{options.model}|radgraph:{version('radgraph')}"
 
 
@@ -168,8 +161,6 @@ KIND = Metric(
     recipe=_recipe,
     against="reference",
     descriptions=DESCRIPTIONS,
-    files=lambda options: (
-        (PromptFile(Path(options.annotations), None),) if options.annotations else ()
-    ),
+    files=lambda options: [PromptFile(Path(it), None) for it in [options.annotations] if it],
     costly=True,
 )

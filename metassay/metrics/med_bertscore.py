@@ -4,9 +4,8 @@ Ben Abacha et al. 2023. Here the values are those of BERTScore where `alpha` is 
 tokens or none are of concepts.
 """
 
-from collections.abc import Mapping, Sequence
-from functools import partial
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import Field
@@ -14,14 +13,9 @@ from pydantic import Field
 from metassay.concepts import linkers
 from metassay.concepts.record import Link, Mention
 from metassay.core.errors import BadInput
-from metassay.metrics.bertscore import (
-    Blocks,
-    EncoderOptions,
-    matched,
-    recipe_with,
-    values_of,
-)
-from metassay.metrics.describe import OVERLAP, Description, Measured
+from metassay.metrics.bertscore import DESCRIPTIONS as BERTSCORE
+from metassay.metrics.bertscore import Blocks, EncoderOptions, matched, recipe_with, values_of
+from metassay.metrics.describe import Description, Measured
 from metassay.metrics.record import Metric
 from metassay.models.encoders import Encoder, Tokens, load_encoder
 from metassay.models.matching import Embed, Way, Weigh, layers_of, matches, without
@@ -47,45 +41,35 @@ class MedBertscoreOptions(EncoderOptions):
 
 
 def described(name: str, read: str) -> tuple[Description, ...]:
-    """Precision, recall and F1 under a name; `read`: what of long texts is read."""
-    describe = partial(
-        Description,
-        better="higher",
-        range=(-1, 1),
-        missing="null if both texts are empty; 0 if one text is empty",
-        source="Ben Abacha et al. 2023, MedBERTScore",
-        family=OVERLAP,
-    )
-    side = (
-        "mean, over the {}'s tokens, of the highest cosine similarity to a token of the {}; those"
-        f" of medical concepts weigh more. {read}"
-    )
-    return (
-        describe(f"{name}_precision", side.format("text", "reference")),
-        describe(f"{name}_recall", side.format("reference", "text")),
-        describe(
-            f"{name}_f1",
-            f"harmonic mean of {name}_precision and {name}_recall; 0 if one of them is not above 0",
-            headline=True,
-        ),
+    """BERTScore's descriptions under another name; `read`: what of long texts is read."""
+    return tuple(
+        replace(
+            description,
+            name=description.name.replace("bertscore", name),
+            meaning=description.meaning.replace("BERTScore", "MedBERTScore").replace(
+                "What is past the encoder's limit is not read",
+                f"Tokens of medical concepts weigh more. {read}",
+            ),
+            missing="null if both texts are empty; 0 if one text is empty",
+            source="Ben Abacha et al. 2023, MedBERTScore",
+        )
+        for description in BERTSCORE
     )
 
 
 def score(
     name: str,
-    pairs: Sequence[tuple[str, str]],
+    candidates: Sequence[str],
+    evidence: Sequence[str],
     options: MedBertscoreOptions,
     embed: Embed | None = None,
-    settings: Mapping[str, object] | None = None,
-    *,
-    store: Path,
 ) -> dict[str, list[Measured]]:
-    """Precision, recall and F1 under a name, of each pair of a text and its reference.
+    """Precision, recall and F1 under a name, of each candidate against its reference.
 
-    `embed` gives the vectors of rows of any length, with `settings` that can change them; None: the
-    encoder's own, of as much of a text as it reads.
+    `embed` gives the vectors of rows of any length; None: the encoder's own, of as much of a text
+    as it reads.
     """
-    pairs = [(candidate.strip(), reference.strip()) for candidate, reference in pairs]
+    pairs = [(c.strip(), r.strip()) for c, r in zip(candidates, evidence, strict=True)]
     full = [pair for pair in pairs if all(pair)]
 
     def load() -> Blocks:
@@ -99,16 +83,14 @@ def score(
         )
         return lambda here: matches(read, here, weigh, options.batch_tokens, way)
 
-    known = {**_settings(options), "method": METHOD, **(settings or {})}
-    found = iter(matched(name, full, options, load, known, store=store) if full else ())
-    rows = [next(found) if all(pair) else without(*pair) for pair in pairs]
-    columns = zip(*map(values_of, rows), strict=True) if rows else ((), (), ())
-    return {
-        f"{name}_{variant}": [
-            Measured(value, None, match.cut) for value, match in zip(values, rows, strict=True)
-        ]
-        for variant, values in zip(("precision", "recall", "f1"), columns, strict=True)
-    }
+    known = {**_settings(options), "method": METHOD}
+    results = iter(matched(name, full, options, load, known, store=STORE) if full else ())
+    columns: dict[str, list[Measured]] = {each.name: [] for each in described(name, "")}
+    for pair in pairs:
+        match = next(results) if all(pair) else without(*pair)
+        for column, value in zip(columns.values(), values_of(match), strict=True):
+            column.append(Measured(value, None, match.cut))
+    return columns
 
 
 def weighing(encoder: Encoder, link: Link, alpha: float, model: str) -> Weigh:
@@ -139,28 +121,18 @@ def weighing(encoder: Encoder, link: Link, alpha: float, model: str) -> Weigh:
 
 def overlaps(spans: Sequence[tuple[int, int]], mentions: Sequence[Mention]) -> list[bool]:
     """Whether each stretch of a text, of characters from start to end, overlaps a mention."""
-    inside = {place for one in mentions for place in range(one.start, one.end)}
+    inside = {place for mention in mentions for place in range(mention.start, mention.end)}
     return [not inside.isdisjoint(range(start, end)) for start, end in spans]
 
 
 def _settings(options: MedBertscoreOptions) -> dict[str, object]:
-    return {
-        **{"linker": linkers.recipe(options.linker), "alpha": options.alpha},
-        **{"divisor": options.divisor, "special": options.special},
-    }
-
-
-def recipe(options: MedBertscoreOptions, **more: object) -> str:
-    """Everything that can change more than a last digit, files by their content."""
-    return recipe_with(options, **_settings(options), **more)
+    """All but the encoder that can change a value, also of a kind with more options."""
+    more = options.model_dump(exclude={*EncoderOptions.model_fields, "linker"})
+    return {"linker": linkers.recipe(options.linker), **more}
 
 
 def measure(
-    candidates: Sequence[str],
-    evidence: Sequence[str],
-    options: MedBertscoreOptions,
-    *,
-    store: Path = STORE,
+    candidates: Sequence[str], evidence: Sequence[str], options: MedBertscoreOptions
 ) -> dict[str, list[Measured]]:
     """MedBERTScore of each candidate against the reference text at the same index of `evidence`.
 
@@ -168,13 +140,13 @@ def measure(
     a text was longer than the encoder reads. There are no statistics: a corpus value is a mean.
     Raises BadInput as `bertscore.measure` and `linkers.load`.
     """
-    return score(NAME, list(zip(candidates, evidence, strict=True)), options, store=store)
+    return score(NAME, candidates, evidence, options)
 
 
 KIND = Metric(
     options=MedBertscoreOptions,
     measure=measure,
-    recipe=recipe,
+    recipe=lambda options: recipe_with(options, **_settings(options)),
     against="reference",
     descriptions=described(NAME, "What is past the encoder's limit is not read"),
     files=lambda options: linkers.files(options.linker),

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from metassay.concepts import linkers
-from metassay.concepts.record import Link
+from metassay.concepts.record import Mention
 from metassay.core.options import Options
 from metassay.metrics.describe import OVERLAP, Description, Measured, ratio
 from metassay.metrics.record import Metric
@@ -50,12 +50,6 @@ DESCRIPTIONS = (
 )
 
 
-class _Counts(NamedTuple):
-    shared: int
-    text: int
-    reference: int
-
-
 def measure(
     candidates: Sequence[str], evidence: Sequence[str], options: MedconOptions
 ) -> dict[str, list[Measured]]:
@@ -67,31 +61,23 @@ def measure(
 
     Text {A, B, C}, reference {B, D}: precision 1/3, recall 1/2, F1 2/5.
     """
-    released = options.rule == "released"
-    link, count = linkers.load(options.linker), _of_terms if released else _of_sets
+    link, released = linkers.load(options.linker), options.rule == "released"
     rows = []
     for candidate, reference in zip(candidates, evidence, strict=True):
-        shared, text, its = count(link, candidate, reference)
-        parts = ((shared, text), (shared, its), (2 * shared, text + its))
-        rows.append([_zero(*part) if released else ratio(*part) for part in parts])
+        text, its = link(candidate), link(reference)
+        there = {mention.concept for mention in text}
+        shared = {_counted(mention, released) for mention in its if mention.concept in there}
+        n, m = (len({_counted(mention, released) for mention in side}) for side in (text, its))
+        k = len(shared)
+        parts = [ratio(k, n), ratio(k, m), ratio(2 * k, n + m)]
+        if released:
+            parts = [Measured(each.value or 0.0, each.statistics) for each in parts]
+        rows.append(parts)
     return {each.name: [row[at] for row in rows] for at, each in enumerate(DESCRIPTIONS)}
 
 
-def _of_sets(link: Link, candidate: str, reference: str) -> _Counts:
-    text, its = ({one.concept for one in link(side)} for side in (candidate, reference))
-    return _Counts(len(text & its), len(text), len(its))
-
-
-def _of_terms(link: Link, candidate: str, reference: str) -> _Counts:
-    text, its = link(candidate), link(reference)
-    there = {one.concept for one in text}
-    shared = {one.term for one in its if one.concept in there}
-    return _Counts(len(shared), len({one.term for one in text}), len({one.term for one in its}))
-
-
-def _zero(numerator: int, denominator: int) -> Measured:
-    value = numerator / denominator if denominator else 0.0
-    return Measured(value, (float(numerator), float(denominator)))
+def _counted(mention: Mention, released: bool) -> str:
+    return mention.term if released else mention.concept
 
 
 KIND = Metric(

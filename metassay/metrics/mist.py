@@ -4,13 +4,14 @@ Ben Abacha et al. 2023. Its code was never released.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from math import fsum
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from metassay.concepts import linkers
-from metassay.concepts.vectors import Unit, VectorOptions, load_vectors, vector_digest, vector_files
+from metassay.concepts.vectors import VectorOptions, load_vectors
 from metassay.core.options import Options
 from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured, ratio
 from metassay.metrics.record import Metric
@@ -19,38 +20,33 @@ PLACES = 12  # decimals of a cosine that are kept: the last ones depend on what 
 
 
 class MistOptions(Options):
-    """`rule`: as the paper has `described` it, the mean over the reference's concepts of the
-    highest cosine, or as `printed`, the sum over the text's concepts divided by the number of the
-    reference's."""
+    """`rule`: the mean over the reference's concepts of the highest cosine, as the paper has
+    `described` it, or as `printed` (see `measure`)."""
 
     linker: linkers.Linker
     vectors: VectorOptions
     rule: Literal["described", "printed"] = "described"
 
 
+_described = partial(Description, source="Ben Abacha et al. 2023, MIST", family=OVERLAP)
 DESCRIPTIONS = (
-    Description(
+    _described(
         "mist",
         "mean, over the reference's medical concepts, of the highest cosine to a concept of the"
         " text; concepts without a vector are left out. With `rule: printed` the sum over the"
-        " text's concepts divided by the number of the reference's, which can exceed 1",
+        " text's concepts per concept of the reference, which can exceed 1",
         better="higher",
         range=(-1, 1),
         missing="null if no concept of the reference has a vector, or none of those that the text"
         " names; 0 if the text names none",
-        source="Ben Abacha et al. 2023, MIST",
-        family=OVERLAP,
         headline=True,
     ),
-    Description(
+    _described(
         "mist_known",
-        "share of the medical concepts of text and reference, each side's counted, that have a"
-        " vector",
+        "share of the medical concepts of text and reference that have a vector for `mist`",
         better="neither",
         range=(0, 1),
         missing="null if neither names a concept",
-        source="ours: what `mist` rests on",
-        family=OVERLAP,
     ),
 )
 
@@ -67,22 +63,21 @@ def measure(
     cough: (.8 + .6)/2 = .7, as printed .8/2 = .4.
     """
     link = linkers.load(options.linker)
-    sides = [
-        tuple(sorted({one.concept for one in link(text)}) for text in pair)
-        for pair in zip(candidates, evidence, strict=True)
-    ]
-    units = load_vectors(options.vectors, {name for pair in sides for its in pair for name in its})
+    named = {text: sorted({m.concept for m in link(text)}) for text in {*candidates, *evidence}}
+    units = load_vectors(options.vectors, {name for names in named.values() for name in names})
     columns: dict[str, list[Measured]] = {each.name: [] for each in DESCRIPTIONS}
-    for text, its in sides:
-        rows = [[units[name] for name in side if name in units] for side in (text, its)]
-        known = ratio(sum(map(len, rows)), len(text) + len(its))
-        value = UNDEFINED if text and not rows[0] else _mist(rows[0], rows[1], options.rule)
-        columns["mist"].append(value)
-        columns["mist_known"].append(known)
+    for candidate, reference in zip(candidates, evidence, strict=True):
+        text, its = (
+            [units[name] for name in named[t] if name in units] for t in (candidate, reference)
+        )
+        whole = len(named[candidate]) + len(named[reference])
+        unknown = named[candidate] and not text
+        columns["mist"].append(UNDEFINED if unknown else _mist(text, its, options.rule))
+        columns["mist_known"].append(ratio(len(text) + len(its), whole))
     return columns
 
 
-def _mist(text: Sequence[Unit], its: Sequence[Unit], rule: str) -> Measured:
+def _mist(text: Sequence[Any], its: Sequence[Any], rule: str) -> Measured:
     if not text or not its:
         return ratio(0, len(its))
     cosines = (np.stack(its) @ np.stack(text).T).round(PLACES).clip(-1, 1)
@@ -94,10 +89,10 @@ KIND = Metric(
     options=MistOptions,
     measure=measure,
     recipe=lambda options: (
-        f"linker:{linkers.recipe(options.linker)}|vectors:{options.vectors.file}"
-        f"#{vector_digest(options.vectors)}|rule:{options.rule}"
+        f"linker:{linkers.recipe(options.linker)}|rule:{options.rule}"
+        f"|vectors:{','.join(map(linkers.known_as, options.vectors.paths))}"
     ),
     against="reference",
     descriptions=DESCRIPTIONS,
-    files=lambda options: (*linkers.files(options.linker), *vector_files(options.vectors)),
+    files=lambda options: linkers.files(options.linker, *options.vectors.paths),
 )

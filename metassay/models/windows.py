@@ -46,17 +46,15 @@ def window_vectors(
     """
     size = min(options.window, encoder.limit or options.window)
     marks = set(encoder.tokenizer.all_special_ids)
-    plans = [
+    segments = [
         _apart(row, size - options.overlap)
         if apart
         else overlapping(row, _marks(row, marks), size, options.overlap)
         for row in rows
     ]
-    states = iter(vectors(encoder, [one.tokens for plan in plans for one in plan], batch_tokens))
-    return [
-        extra.module("torch").cat([next(states)[one.start : one.end] for one in plan])
-        for plan in plans
-    ]
+    read = [each.tokens for some in segments for each in some]
+    states, join = iter(vectors(encoder, read, batch_tokens)), extra.module("torch").cat
+    return [join([next(states)[each.start : each.end] for each in some]) for some in segments]
 
 
 def overlapping(
@@ -64,29 +62,26 @@ def overlapping(
 ) -> list[Segment]:
     """Segments of a row, of which the first and the last `marks` tokens are the encoder's."""
     head, tail = marks
-    begin, inner, end = row[:head], row[head : len(row) - tail], row[len(row) - tail :]
-    room = size - head - tail
-    if room <= overlap and len(inner) > room:
+    inner, room = row[head : len(row) - tail], size - head - tail
+    if len(inner) <= room:
+        return [Segment([*row], 0, len(row))]
+    if room <= overlap:
         raise BadInput(f"`window`: {size} tokens are too few to overlap by {overlap}; raise it")
     # A segment that began in the last `overlap` tokens would have none of its own.
-    starts = range(0, len(inner) - overlap, room - overlap) if len(inner) > room else [0]
+    starts = range(0, len(inner) - overlap, room - overlap)
     # What two segments share is parted in its middle, where a token is the first one's.
-    middles = [(start + before + room - 1) // 2 for before, start in pairwise(starts)]
-    cuts = [0, *(middle + 1 for middle in middles), len(inner)]
-    found = []
-    for at, (start, (low, high)) in enumerate(zip(starts, pairwise(cuts), strict=True)):
-        tokens = [*begin, *inner[start : start + room], *end]
-        first = 0 if at == 0 else head + low - start
-        past = len(tokens) if at == len(starts) - 1 else head + high - start
-        found.append(Segment(tokens, first, past))
-    return found
+    middles = [(start + before + room + 1) // 2 for before, start in pairwise(starts)]
+    segments = []
+    for start, (low, high) in zip(starts, pairwise([-head, *middles, len(row)]), strict=True):
+        part = [*row[:head], *inner[start : start + room], *row[len(row) - tail :]]
+        segments.append(Segment(part, head + low - start, head + high - start))
+    return segments
 
 
 def _apart(row: Sequence[int], size: int) -> list[Segment]:
     if size < 1:
         raise BadInput("`window`: has no more tokens than `overlap`; raise it")
-    parts = [list(row[at : at + size]) for at in range(0, len(row), size)]
-    return [Segment(part, 0, len(part)) for part in parts]
+    return [Segment([*row[at : at + size]], 0, size) for at in range(0, len(row), size)]
 
 
 def _marks(row: Sequence[int], marks: set[int]) -> tuple[int, int]:

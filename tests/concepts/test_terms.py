@@ -64,7 +64,9 @@ def test_the_recipe_and_the_files(tmp_path: Path) -> None:
     path = tmp_path / "list.csv"
     path.write_text("term,concept,semantic_type\nfever,FEVER,\n", encoding="utf-8")
     before = linkers.recipe(linker(path))
-    assert re.fullmatch(r"terms,semantic_types=None,terms=.*list\.csv#[0-9a-f]{8}", before)
+    assert re.fullmatch(
+        r"terms,semantic_types=None,terms=.*list\.csv#list\.csv:[0-9a-f]{8}", before
+    )
     assert [one.path for one in linkers.files(linker(path))] == [path]
     path.write_text("term,concept,semantic_type\nfever,F,\n", encoding="utf-8")
     assert linkers.recipe(linker(path)) != before

@@ -104,7 +104,7 @@ def test_by_the_package(monkeypatch: pytest.MonkeyPatch, annotations: Path) -> N
     assert values([("", "")], model="radgraph-xl") == [(None,) * 3]
     recipe = f1_radgraph.KIND.recipe(options(model="radgraph-xl"))
     assert recipe == "model:radgraph-xl|radgraph:absent"
-    assert f1_radgraph.KIND.files(options(model="radgraph-xl")) == ()
+    assert f1_radgraph.KIND.files(options(model="radgraph-xl")) == []
 
 
 def by_loops(text: str, reference: str) -> tuple[float | None, ...]:
@@ -152,7 +152,7 @@ def test_equal_to_plain_loops_in_any_batch_and_order(
         ("[", "annotations.jsonl"),
         (
             json.dumps({"text": "a", "entities": {"1": entity("a", ANATOMY, ["modify", "2"])}}),
-            "has a relation to an entity that is not there",
+            "is no text with entities, related among themselves",
         ),
         ('{"text": "b", "entities": {}}', "lacks 1 of 1 texts; add them"),
     ],
@@ -170,4 +170,4 @@ def test_either_a_model_or_annotations(annotations: Path) -> None:
             options(**block)
     chosen = options(annotations=str(annotations))
     assert [one.path for one in f1_radgraph.KIND.files(chosen)] == [annotations]
-    assert f1_radgraph.KIND.recipe(chosen).startswith(f"annotations:{annotations}#")
+    assert f1_radgraph.KIND.recipe(chosen).startswith("annotations:annotations.jsonl:")

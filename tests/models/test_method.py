@@ -69,7 +69,7 @@ COMPUTING = {
             *("metrics/med_bertscore", "metrics/med_bertscore_window"),
             *("concepts/linkers", "concepts/record", "concepts/terms", "concepts/adapters"),
         ),
-        (1, "b7a2cf41cf6576b8"),
+        (1, "5d43d976996e9ee9"),
     ),
     "nli": (
         pair_scores.METHOD,

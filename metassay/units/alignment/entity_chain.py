@@ -30,19 +30,19 @@ def align(documents: Sequence[Statements], options: EntityChainOptions) -> Align
     mentions = linkers.load(options.linker)
 
     def link(text: str) -> frozenset[str]:
-        return frozenset(one.concept for one in mentions(text))
+        return frozenset(mention.concept for mention in mentions(text))
 
-    found = []
+    aligned = []
     for passages, _, statements in documents:
         of_passages = [link(passage) for passage in passages]
-        shared = [[len(link(said) & each) for each in of_passages] for said in statements]
-        found.append([[(i, float(n)) for i, n in enumerate(row) if n] for row in shared])
-    every = [said for document in documents for said in document.statements]
-    unnamed = sum(not link(said) for said in every)
+        shared = [[len(link(statement) & each) for each in of_passages] for statement in statements]
+        aligned.append([[(i, float(n)) for i, n in enumerate(row) if n] for row in shared])
+    every = [statement for document in documents for statement in document.statements]
+    unnamed = sum(not link(statement) for statement in every)
     note = (
         f"{unnamed:,} of {len(every):,} statements name no concept by linker {options.linker.kind}"
     )
-    return Aligned(found, (f"{note}; nothing is aligned with them",) if unnamed else ())
+    return Aligned(aligned, (f"{note}; nothing is aligned with them",) if unnamed else ())
 
 
 KIND = Alignment(

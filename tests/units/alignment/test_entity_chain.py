@@ -74,7 +74,7 @@ def test_another_list_is_another_recipe(terms: Path) -> None:
     chosen = choose(ALIGNMENTS, block, where="params")
     recipe = chosen.record.recipe
     before = recipe(chosen.options, None)
-    settings = re.escape(f"entity_chain,linker=(terms,semantic_types=None,terms={terms}#")
+    settings = re.escape(f"entity_chain,linker=(terms,semantic_types=None,terms={terms}#terms.csv:")
     assert re.fullmatch(rf"{settings}[0-9a-f]{{8}}\)", before)
     terms.write_text(LIST + "rash,RASH,finding\n", encoding="utf-8")
     assert recipe(chosen.options, None) != before
