@@ -6,7 +6,7 @@ short name, which is shown (`sample: judge@lexical`; `fetch@x` for a stage of th
 
 import contextlib
 import functools
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +15,8 @@ from flows.unfinished import answers, asks_again, lacks
 from metassay.core.errors import BadInput, raise_problems
 from metassay.core.merges import dvc_problems
 from metassay.core.options import BENCHMARKS
+from metassay.core.params import load
+from metassay.core.stages import MODELS
 from metassay.datasets.registry import closed, load_registry
 
 HALF_WRITTEN = ".dvc.lock.part"  # beside each dvc.lock while it is replaced
@@ -86,6 +88,24 @@ class Plan:
         return after
 
 
+def _learnt_from(root: Path, names: Sequence[str]) -> list[str]:
+    """Trainings whose models these read, the benchmarks that they learn from, and so on."""
+    params, every = load(root), list(names)
+    for name in every:  # which grows
+        more: list[str] = []
+        if name in params.tunings:
+            more = [params.tunings[name].benchmark]
+        elif name in params.benchmarks:
+            folders = params.benchmarks[name].tuned_metrics.values()
+            more = [
+                one
+                for one in params.tunings
+                if any(f == MODELS or f.startswith(f"{MODELS}/{one}-") for f in folders)
+            ]
+        every += [one for one in more if one not in every]
+    return every[len(names) :]
+
+
 def plan(
     root: Path,
     benchmarks: Iterable[str],
@@ -99,8 +119,9 @@ def plan(
     `more` are stages of the root's dvc.yaml that are wanted too, whoever makes what they read. With
     `ask`, stale is also what lacks answers of language models that asking again may get, and with
     `again` a stage that lacks any runs although nothing changed.
-    Only their own dvc.yaml and the root's are read: a benchmark needs nothing of another one.
-    Raises BadInput with the reason where DVC cannot read them.
+    Only their own dvc.yaml and the root's are read, and those of trainings whose models they read,
+    with the benchmarks that these learn from. Raises BadInput with the reason where DVC cannot read
+    them.
     """
     import networkx
     from dvc.repo import lock_repo
@@ -110,14 +131,15 @@ def plan(
 
     names = list(benchmarks)
     raise_problems(dvc_problems(root, names))
-    files = ["dvc.yaml", *(str(BENCHMARKS / name / "dvc.yaml") for name in names)]
+    read = [*names, *_learnt_from(root, names)]
+    files = ["dvc.yaml", *(str(BENCHMARKS / name / "dvc.yaml") for name in read)]
     # DVC reads params.yaml from the working folder, whatever the root it is given.
     with contextlib.chdir(root), refused(), repository() as repo:
         tell_if_busy(repo)
         with lock_repo(repo):
             own = [repo.stage.load_file(file) for file in files]
             whole = Index(repo, stages=[stage for stages in own for stage in stages]).graph
-            chosen = {stage for stages in own[1:] for stage in stages}
+            chosen = {stage for stages in own[1 : len(names) + 1] for stage in stages}
             chosen |= {stage for stage in own[0] if stage.name in more}
             wanted = chosen.union(*(networkx.descendants(whole, stage) for stage in chosen))
             order = list(

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from flows import dag
 from metassay.cli.main import main
 from metassay.cli.run_summary import closing
 from metassay.core.params import Tuning, load, parsed
@@ -334,3 +335,15 @@ def test_the_blocks_of_the_page_are_right() -> None:
                 assert training[unit] == number
             elif name[1] in training:
                 assert training[name[1]] == (None if isinstance(said, str) else said)
+
+
+def test_a_run_makes_the_models_that_its_metrics_read() -> None:
+    """And what these learn from, but nothing of a benchmark that reads none."""
+    root = Path(__file__).parents[2]
+    trained = {"hospital_bartscore", "hospital_ctc", "hospital_distilled"}
+    found = dag._learnt_from(root, ["hospital_course"])
+    assert {*found} == trained | {"hospital_course_training"}
+    assert dag._learnt_from(root, ["hospital_bartscore", "hospital_course_training"]) == [
+        "hospital_ctc"
+    ]
+    assert dag._learnt_from(root, ["sample"]) == []
