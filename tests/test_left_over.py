@@ -90,13 +90,17 @@ def build(patch: pytest.MonkeyPatch, root: Path, *, last: str = "meta_evaluate")
         "generate": [*own["systems"], *own["few_shot"]],
         "decompose": [*own["decompositions"], *own["released_claims"]],
         "ingest_study": list(own["studies"]),
+        "align": own["alignments"],
         "pair": own["questions"],
         "pair_rubric": own["rubrics"],
         "judge": own["judges"],
         "measure": ["", *own["costly_metrics"]],
+        "score_statements": [*own["statement_metrics"], *own["tuned_metrics"]],
     }
     writing = "ingest generate ingest_study segment decompose align"
-    scoring = "pair pair_rubric judge measure aggregate meta_evaluate certify report"
+    scoring = (
+        "pair pair_rubric judge measure score_statements aggregate meta_evaluate certify report"
+    )
     for stage in f"{writing} {scoring}".split():
         for item in fanned.get(stage, [""]):
             assert run_stage(patch, root, stage, item) == 0, (stage, item)

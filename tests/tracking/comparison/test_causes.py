@@ -148,7 +148,7 @@ def test_a_joint_version_yields_to_the_name_that_changed() -> None:
 def test_files_of_rubrics_are_prompts_and_what_was_trained_a_model() -> None:
     def dependency(path: str) -> Callable[[Lock], None]:
         def plant(lock: Lock) -> None:
-            lock["stages"]["align"]["deps"].append({"path": path, "md5": "1"})
+            lock["stages"]["align@rouge_topk"]["deps"].append({"path": path, "md5": "1"})
 
         return plant
 
@@ -157,7 +157,7 @@ def test_files_of_rubrics_are_prompts_and_what_was_trained_a_model() -> None:
         ("data/judges/semantic.json", "model"),
         ("studies/sample/one/ratings.csv", "data"),
     ):
-        assert planted(dependency(path)) == [(kind, "align", path)]
+        assert planted(dependency(path)) == [(kind, "align@rouge_topk", path)]
 
 
 def test_versions_of_locks_before_prompts_had_a_hash_are_code() -> None:
