@@ -156,8 +156,8 @@ def statement_coverage(documents: int, systems: int, per_text: int, *, runs, see
         metric, people = common + own, _marked(rng, (common + other) / np.sqrt(2))
         sides = _alone(metric, system), _alone(people, system)
         left = left_out(*sides, "global", "pearson", layout)
-        ends = interval(left, confidence=0.95)
-        found.append((left.value, *(ends[:2] if systems > 1 else ends[2:])))
+        over = "both" if systems > 1 else "documents"
+        found.append((left.value, *interval(left, confidence=0.95, over=over)[:2]))
     values, low, high = np.array(found).T
     held = (low <= values.mean()) & (values.mean() <= high)
     return float(np.mean(held)), float(np.mean(high - low)), float(values.mean())
