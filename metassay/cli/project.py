@@ -39,7 +39,12 @@ def list_all(_: argparse.Namespace) -> int:
     for name, benchmark in params.benchmarks.items():
         # One below the other, so that none is parted.
         judges = "\n".join(benchmark.judges)
-        metrics = "\n".join([*benchmark.metrics, *benchmark.costly_metrics])
+        metrics = "\n".join(
+            [
+                *(*benchmark.metrics, *benchmark.costly_metrics),
+                *(*benchmark.statement_metrics, *benchmark.tuned_metrics),
+            ]
+        )
         cells = (name, benchmark.dataset, judges, metrics, _built(name))
         benchmarks.add_row(*cells, end_section=True)
     tests = folded("judge test", "test", "dataset", "judges", "report", title="tests of judges")

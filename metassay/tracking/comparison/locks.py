@@ -10,6 +10,8 @@ from pydantic import BaseModel, TypeAdapter
 from metassay.core import strict_yaml
 from metassay.core.errors import BadInput
 from metassay.core.options import BENCHMARKS
+from metassay.core.params import Benchmark
+from metassay.core.stages import SORTS
 
 Lock = Mapping[str, Any]
 
@@ -31,17 +33,7 @@ class _Stage(BaseModel):
 _STAGES = TypeAdapter(dict[str, _Stage])
 
 # The list of a benchmark's params.yaml that names the instances of a stage.
-_LISTS: Mapping[str, str] = {
-    "generate": "systems",
-    "generate_few_shot": "few_shot",
-    "ingest_study": "studies",
-    "decompose": "decompositions",
-    "decompose_released": "released_claims",
-    "pair": "questions",
-    "pair_rubric": "rubrics",
-    "judge": "judges",
-    "measure_costly": "costly_metrics",
-}
+_LISTS: Mapping[str, str] = {stage.name: stage.each for stage in SORTS[Benchmark][0] if stage.each}
 
 
 def lock_text(file: Path) -> str:
@@ -55,8 +47,9 @@ def lock_text(file: Path) -> str:
 def parse_lock(text: str, where: str) -> Lock:
     """What a dvc.lock says of the stages that there are; BadInput if it is none.
 
-    DVC keeps entries of instances that were struck off, such as a judge's: they are left out, for
-    they may name the same files as those that took their place.
+    DVC keeps entries of instances that were struck off, such as a judge's, and of a stage that has
+    had instances since: they are left out, for they may name the same files as those that took
+    their place.
     """
     try:
         sound = "\ufffd" not in text and not strict_yaml.is_deep(text)
@@ -65,6 +58,8 @@ def parse_lock(text: str, where: str) -> Lock:
         _STAGES.validate_python(stages, strict=True)
     except (yaml.YAMLError, ValueError, LookupError, TypeError, RecursionError):
         raise BadInput(f"{where}: {_no_lock(text)}") from None
+    several = {name.partition("@")[0] for name in stages if "@" in name}
+    stages = {name: stage for name, stage in stages.items() if name not in several}
     named: dict[str, Any] = {}
     for name, stage in stages.items():
         if "@" not in name:

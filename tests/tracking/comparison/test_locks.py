@@ -70,3 +70,15 @@ def test_a_file_that_is_no_lock_is_named_and_not_waited_for(tmp_path: Path, dama
         BadInput, match=r"accepted\.lock: is no dvc\.lock with stages; .*`metassay accept`"
     ):
         parse_lock(lock_text(file), str(file))
+
+
+def test_a_stage_that_has_had_instances_since_is_left_out() -> None:
+    """As `align` of a benchmark that could name a single alignment."""
+    stages = {
+        "align": {"outs": [{"path": "alignments.parquet", "md5": "a"}]},
+        "align@top": {"outs": [{"path": "alignments/top.parquet", "md5": "b"}]},
+        "align@gone": {"outs": [{"path": "alignments/gone.parquet", "md5": "c"}]},
+        "aggregate": {"params": {"benchmarks/one/params.yaml": {"alignments": ["top"]}}},
+    }
+    found = parse_lock(yaml.safe_dump({"stages": stages}), "lock")
+    assert list(found["stages"]) == ["aggregate", "align@top"]
