@@ -17,6 +17,7 @@ from metassay.core.options import Options
 from metassay.datasets.files import read_sources
 from metassay.datasets.own_data import Clean, Filled, Key, checked
 from metassay.tables.names import FULL
+from metassay.tables.ratings import STATEMENT_UNIT
 from metassay.tabular.decoding import UNREAD, json_lines, name_unread
 from metassay.tabular.rows import Place, RatingRow, Rows, TextRow
 from metassay.text.citations import parse
@@ -116,7 +117,7 @@ def _read_labels(path: Path, lengths: dict[tuple[str, str], int], rows: Rows) ->
         one = None if value is UNREAD else checked(_Labels, value, at, rows.problems)
         if one is None:
             continue
-        unit = f"statement:{one.sentence}"
+        unit = f"{STATEMENT_UNIT}{one.sentence}"
         key = (one.study, one.doc_id, one.author, FULL, unit, one.rater)
         where = f"doc_id {shown(one.doc_id)}, author {shown(one.author)}, sentence {one.sentence}"
         if key in seen:

@@ -11,8 +11,8 @@ import pandas as pd
 from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.study import Better
 from metassay.tables.names import STATEMENT, base_metric, suffix_of
+from metassay.tables.ratings import of_statements
 
-_UNIT = "statement:"
 UNREAD = "unread"  # the share of its passages that a model did not read, as a confound
 
 
@@ -30,19 +30,18 @@ def by_statement(scores: pd.DataFrame, ratings: pd.DataFrame, groups: Groups) ->
 
     Statements that people did not mark take no part. None where they marked none.
     """
-    marked = ratings[ratings["unit"].str.startswith(_UNIT)]
+    marked = of_statements(ratings)
     if marked.empty or scores.empty:
         return None
-    number = marked["unit"].str.removeprefix(_UNIT).astype("int64")
-    marked = marked.assign(document=marked["doc_id"], doc_id=_named(marked, number), unit="text")
+    marked = marked.assign(document=marked["doc_id"], doc_id=_named(marked), unit="text")
     marked["part"] = STATEMENT
-    scores = scores.assign(doc_id=_named(scores, scores["number"]), part=STATEMENT)
+    scores = scores.assign(doc_id=_named(scores), part=STATEMENT)
     scores = scores[scores["doc_id"].isin(marked["doc_id"])]
     scores = pd.concat([scores, _unread(scores)], ignore_index=True)
     of = dict(zip(marked["doc_id"], marked["document"], strict=True))
     return ByStatement(
         scores,
-        marked.drop(columns="document"),
+        marked.drop(columns=["document", "number"]),
         dict(zip(scores["metric"], scores["better"], strict=True)),
         Groups(
             {one: groups.strata[doc] for one, doc in of.items() if doc in groups.strata},
@@ -52,8 +51,8 @@ def by_statement(scores: pd.DataFrame, ratings: pd.DataFrame, groups: Groups) ->
     )
 
 
-def _named(rows: pd.DataFrame, number: pd.Series) -> pd.Series:
-    return rows["doc_id"] + " " + rows["author"] + " " + number.astype(str).str.zfill(4)
+def _named(rows: pd.DataFrame) -> pd.Series:
+    return rows["doc_id"] + " " + rows["author"] + " " + rows["number"].astype(str).str.zfill(4)
 
 
 def _unread(scores: pd.DataFrame) -> pd.DataFrame:

@@ -27,12 +27,14 @@ from metassay.tables.names import (
     FULL,
     NO_JUDGE,
     READS,
+    SIGNS,
     STATEMENT,
     base_metric,
     is_reference,
     metric_label,
     suffix_of,
 )
+from metassay.tables.ratings import of_statements
 
 Frames = Mapping[str, pd.DataFrame]
 
@@ -40,9 +42,7 @@ EVERY = "all"  # alignments, or systems
 AVERAGE = "average"
 TUNED = "tuned_"  # before the alignment that a checkpoint was tuned by, in its name
 DISTILLED = "regressor"
-_UNIT = "statement:"
 _STATEMENT = ["doc_id", "author", "number"]
-_SIGNS = {"higher": 1.0, "lower": -1.0}
 _COVERAGE = "coverage"
 
 
@@ -53,8 +53,7 @@ def of_systems(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _marks(ratings: pd.DataFrame) -> pd.DataFrame:
     """The mean mark of each statement: criterion, _STATEMENT and value."""
-    marks = of_systems(ratings[ratings["unit"].str.startswith(_UNIT)]).dropna(subset=["value"])
-    marks = marks.assign(number=marks["unit"].str.removeprefix(_UNIT).astype("int64"))
+    marks = of_systems(of_statements(ratings)).dropna(subset=["value"])
     key = ["criterion", *_STATEMENT]
     return marks.groupby(key, sort=True)["value"].mean().reset_index()
 
@@ -116,11 +115,11 @@ def _scored(scores: pd.DataFrame) -> Iterator[_Scored]:
         for (metric, judge), of in of_systems(scores).groupby(["metric", "judge"], sort=True)
     }
     for (metric, judge), (better, values) in every.items():
-        if better in _SIGNS or base_metric(metric) == _COVERAGE:
+        if better in SIGNS or base_metric(metric) == _COVERAGE:
             suffix = suffix_of(metric).removesuffix(BY_TEXT)
             names = (f"{_COVERAGE}{suffix}", _COVERAGE)
             covered = [every[name, NO_JUDGE][1] for name in names if (name, NO_JUDGE) in every]
-            yield _Scored(metric, judge, _SIGNS.get(better, 0.0), values, next(iter(covered), None))
+            yield _Scored(metric, judge, SIGNS.get(better, 0.0), values, next(iter(covered), None))
 
 
 def _texts(one: _Scored, people: "pd.Series[float]") -> "tuple[pd.Index[Any], Texts] | None":
@@ -170,7 +169,8 @@ def distilled(frames: Frames) -> pd.DataFrame:
     also `with coverage`, where the best one is chosen among the metrics that have it added. `less`
     (`less_low`, `less_high`) is r of the distilled metric less that of this one, on statements that
     have both: below 0, the distilled one is closer to people. p: one-sided Williams test that it is
-    closer, which takes statements for independent. Source: Adams et al. 2023, section 8.
+    closer, which takes statements for independent: where those of a document are alike it is too
+    small, and the interval is not. Source: Adams et al. 2023, section 8.
     """
     every = [one for one in _scored(frames["statement_scores"]) if one.sign]
     made: list[tuple[object, ...]] = []
@@ -266,7 +266,7 @@ def correlation_spread(frames: Frames) -> pd.DataFrame:
     better = frames["statement_scores"].drop_duplicates("metric").set_index("metric")["better"]
     found = statement_correlations(frames)
     found = found[found["by"] == "statement"]
-    signs = found["metric"].map(better.astype(object)).map(_SIGNS)
+    signs = found["metric"].map(better.astype(object)).map(SIGNS)
     found = found.assign(value=found["value"] * signs).dropna(subset=["value"])
     both = pd.concat([found, found.assign(alignment=EVERY)])
     made = [

@@ -176,19 +176,23 @@ def _scores(whole: pd.DataFrame, wanted: set[Metric]) -> dict[_Text, dict[Metric
 def _ratings(ratings: pd.DataFrame) -> dict[_Text, list[str]]:
     """One line per criterion for ratings of whole texts, every rater by name.
 
-    Ratings of single claims are many and stay in their table; their number is told.
+    Ratings of single claims and statements are many and stay in their table; their number is told.
     """
     lines: dict[_Text, dict[str, list[str]]] = {}
     columns = ("doc_id", "author", "criterion", "unit", "rater", "value")
-    n_claims: Counter[tuple[str, str, str]] = Counter()
+    n_single: Counter[tuple[str, ...]] = Counter()
     for doc_id, author, criterion, unit, rater, value in sorted(
         rows(ratings, *columns), key=lambda row: row[:5]
     ):
         mine = lines.setdefault((doc_id, author), {})
-        if unit.startswith("claim:"):
-            n_claims[doc_id, author, criterion] += 1
-            n = counted(n_claims[doc_id, author, criterion], "rating")
-            mine[f"{criterion}: "] = [f"{n} of single claims"]
+        kind = unit.partition(":")[0]
+        if kind in ("claim", "statement"):
+            of = (doc_id, author, criterion, kind)
+            n_single[of] += 1
+            line = mine.setdefault(f"{criterion}: ", [])
+            if n_single[of] > 1:
+                line.pop()  # the number so far
+            line.append(f"{counted(n_single[of], 'rating')} of single {kind}s")
             continue
         name = criterion + (f" over {unit[7:]}" if unit.startswith("versus:") else "")
         said = "abstained" if value is None else f"{value:g}"

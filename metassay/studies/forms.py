@@ -44,6 +44,7 @@ from metassay.studies.record import (
 from metassay.studies.texts import Claim, Written, attributes, inputs, parts_of, units_of, written
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import FULL, REFERENCE, metric_label
+from metassay.tables.ratings import STATEMENT_UNIT
 from metassay.tables.scores import SCORES
 
 _SHARE = Criterion(low=0, high=1, better="higher", scale="ordinal")
@@ -171,7 +172,7 @@ def _element_rows(
     doc: str, author: str, sentences: Sequence[Claim], elements: Sequence[Claim]
 ) -> Iterator[DraftRow]:
     for sentence in sentences:
-        unit = f"statement:{sentence.number}"
+        unit = f"{STATEMENT_UNIT}{sentence.number}"
         of_sentence = [one.text for one in elements if one.statement == sentence.number]
         for number, text in enumerate(of_sentence or [sentence.text]):
             shown = (Shown("sentence", sentence.text), Shown("element", text))

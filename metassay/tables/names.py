@@ -10,6 +10,8 @@ ALL_CITATIONS = -1  # pairs.citation where the question is not about one citatio
 EACH_PART = "each"  # correlations.part where the parts are groups
 ITEM = "item"  # pairs.author and ratings.author in a test of judges: nobody in particular
 VERDICT = "verdict"  # pairs.measure there, and the metric of its judges' cards
+# What a value is multiplied by, so that more is better; without a sign where neither is.
+SIGNS = {"higher": 1.0, "lower": -1.0}
 # Of several test sets taken together, as items of one, and the plain mean of the sets' numbers.
 ALL_SUBSETS, MEAN_OF_SUBSETS = "all subsets", "mean of subsets"
 

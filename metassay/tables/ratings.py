@@ -1,5 +1,7 @@
 """What people said."""
 
+import pandas as pd
+
 from metassay.tables.columns import table
 
 RATINGS = table(
@@ -16,3 +18,15 @@ RATINGS = table(
     value real?!: on the criterion's scale, to the last digit; null where the rater abstained
     """,
 )
+
+STATEMENT_UNIT = "statement:"  # in `unit`, before the number of the sentence
+
+
+def of_statements(ratings: pd.DataFrame) -> pd.DataFrame:
+    """The ratings of single statements, with `number`: the statement's in the whole text, from 0.
+
+    `number` is that of table `statement_scores`.
+    """
+    rows = ratings[ratings["unit"].str.startswith(STATEMENT_UNIT)]
+    number = rows["unit"].str.removeprefix(STATEMENT_UNIT).astype("int64")
+    return rows.assign(number=number)

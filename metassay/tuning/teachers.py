@@ -13,13 +13,12 @@ from metassay.core.errors import BadInput, raise_problems
 from metassay.metrics.faithfulness.record import BY_TEXT
 from metassay.scoring.aggregation.statements import PLACE
 from metassay.statistics.correlation import correlate
-from metassay.tables.names import metric_label, suffix_of
+from metassay.tables.names import SIGNS, metric_label, suffix_of
 from metassay.tables.parquet import rounded
+from metassay.tables.ratings import of_statements
 from metassay.tuning.options import TeacherOptions
 
-_STATEMENT = "statement:"  # of `unit` in ratings, before the statement's number in the text
 _RATED = ["doc_id", "author", "number"]
-SIGNS = {"higher": 1, "lower": -1}  # what a value is multiplied by, so that more is better
 
 
 class Candidate(NamedTuple):
@@ -116,9 +115,7 @@ def targets(values: pd.DataFrame, training: Iterable[bool], teachers: Sequence[s
 
 def _judged(ratings: pd.DataFrame, values: pd.DataFrame) -> pd.Series:
     """The mean rating of each row of `values`, over raters and studies."""
-    rows = ratings[ratings["unit"].str.startswith(_STATEMENT)]
-    number = rows["unit"].str.removeprefix(_STATEMENT).astype("int64")
-    means = rows.assign(number=number).groupby(_RATED)["value"].mean()
+    means = of_statements(ratings).groupby(_RATED)["value"].mean()
     keys = pd.MultiIndex.from_frame(values.index.to_frame()[_RATED])
     return pd.Series(means.reindex(keys).to_numpy(), index=values.index)
 

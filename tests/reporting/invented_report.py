@@ -172,6 +172,7 @@ def _correlations() -> list[dict[str, Any]]:
 
 def _ratings() -> list[dict[str, Any]]:
     rated = [("text", "completeness", 80.0), ("claim:0", "coverage", 1.0)]
+    rated += [(f"statement:{n}", "coverage", 0.5) for n in range(3)]
     rated += [("versus:plain", "preference", None)]
     key = {"study": "invented", "doc_id": DOC, "author": EVIL, "part": "full"}
     key["rater"] = f"rater {SCRIPT}"

@@ -166,7 +166,7 @@ def test_verdicts_statuses_and_citations(tree):
         "age: 40",
         "completeness: 80 (rater",
         "preference over plain: abstained",
-        "coverage: 1 rating of single claims",
+        "coverage: 1 rating of single claims, 3 ratings of single statements",
     ):
         # an element's own text comes before its children's, so compare without the order
         assert all(word in text for word in words.split()), words

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from metassay.metrics.bleurt import numbers
 from metassay.metrics.faithfulness import reading
-from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
+from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric
+from metassay.metrics.faithfulness.regressor import regressions
 from metassay.models.loading import NetworkOptions
 from metassay.models.rows import recipe_of
 
@@ -21,14 +21,7 @@ def score(
     `metrics.bleurt.numbers`.
     """
 
-    def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
-        results = numbers(reading.joined(pairs), checkpoint, options)
-        return [
-            Scored(value, value is None, its.premise_unread, its.hypothesis_cut)
-            for value, its in results
-        ]
-
-    return {NAME: reading.by_statement(cases, scores, Scored(None))}
+    return {NAME: regressions(cases, options, checkpoint)}
 
 
 KIND = FaithfulnessMetric(

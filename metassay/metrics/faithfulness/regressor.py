@@ -14,6 +14,23 @@ from metassay.models.rows import recipe_of
 NAME = "regressor"
 
 
+def regressions(
+    cases: Sequence[Case], options: reading.ReadingOptions, checkpoint: NetworkOptions
+) -> list[list[Scored]]:
+    """The model's number of each pair of passages and statement, the passages read first.
+
+    Null and failed as `score` says. Raises BadInput as `metrics.bleurt.numbers`.
+    """
+
+    def scores(asked: Sequence[reading.Pair]) -> list[Scored]:
+        return [
+            Scored(value, value is None, its.premise_unread, its.hypothesis_cut)
+            for value, its in numbers(reading.joined(asked), checkpoint, options)
+        ]
+
+    return reading.by_statement(cases, scores, Scored(None))
+
+
 def score(
     cases: Sequence[Case], options: reading.ReadingOptions, checkpoint: NetworkOptions
 ) -> reading.ByName:
@@ -23,14 +40,7 @@ def score(
     longer side loses its end. Null for a blank statement and where there is no passage, failed if
     the number is not finite. Raises BadInput as `metrics.bleurt.numbers`.
     """
-
-    def scores(asked: Sequence[reading.Pair]) -> list[Scored]:
-        return [
-            Scored(value, value is None, its.premise_unread, its.hypothesis_cut)
-            for value, its in numbers(reading.joined(asked), checkpoint, options)
-        ]
-
-    return {NAME: reading.by_statement(cases, scores, Scored(None))}
+    return {NAME: regressions(cases, options, checkpoint)}
 
 
 KIND = FaithfulnessMetric(
