@@ -3,6 +3,7 @@
 import pandas as pd
 
 from metassay.core.options import JUDGED, parse
+from metassay.scoring.aggregation.combinations import combination, combined_scores, described
 from metassay.scoring.aggregation.judged import judged_scores
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions, leaderboard
 from metassay.scoring.aggregation.rubrics import rubric_scores
@@ -50,14 +51,19 @@ def main(io: StageIO) -> None:
     by_rubric = rubric_scores(criteria, pairs[graded], judgments, setup.segmentation, setup.version)
     measured = io.read(MEASUREMENTS)
     scores = pd.concat([judged, by_rubric, measured], ignore_index=True)
-    options = io.options(LeaderboardOptions, "aggregation")
-    io.write(SCORES, scores)
+    blocks = io.shared("combinations")
+    combinations = {name: combination(blocks, name) for name in io.param("combinations")}
     known = {
         **descriptions(),
         **user_descriptions(io.project, io.benchmark),
         **rubric_descriptions(criteria),
+        **{name: described(name, one) for name, one in combinations.items()},
     }
     known = with_readings(known, scores["metric"].unique())
+    combined = combined_scores(scores, combinations, known)
+    scores = pd.concat([scores, combined], ignore_index=True)
+    options = io.options(LeaderboardOptions, "aggregation")
+    io.write(SCORES, scores)
     io.write(LEADERBOARD, leaderboard(scores, known, options))
 
 

@@ -115,6 +115,7 @@ SHARED = {
     "judges": {"lexical": {"kind": "lexical"}},
     "metrics": {"rouge": {"kind": "rouge"}, "bleu": {"kind": "bleu"}},
     "costly_metrics": {},
+    "combinations": {},
 }
 BENCHMARK = {
     "name": "one",
@@ -133,6 +134,7 @@ BENCHMARK = {
     "costly_metrics": [],
     "statement_metrics": [],
     "tuned_metrics": {},
+    "combinations": [],
 }
 
 Changed = Callable[..., set[str]]

@@ -42,7 +42,7 @@ def list_all(_: argparse.Namespace) -> int:
         metrics = "\n".join(
             [
                 *(*benchmark.metrics, *benchmark.costly_metrics),
-                *(*benchmark.statement_metrics, *benchmark.tuned_metrics),
+                *(*benchmark.statement_metrics, *benchmark.tuned_metrics, *benchmark.combinations),
             ]
         )
         cells = (name, benchmark.dataset, judges, metrics, _built(name))

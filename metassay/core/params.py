@@ -43,7 +43,7 @@ _TAKEN = {
 }
 _LISTS = (
     *("systems", "alignments", "questions", "judges", "metrics", "costly_metrics"),
-    *("statement_metrics", "segmentations"),
+    *("statement_metrics", "segmentations", "combinations"),
 )
 # What a folder's settings name, and the blocks of the root's params.yaml where it stands.
 _BLOCKS = {
@@ -92,6 +92,7 @@ class Benchmark(Options):
     costly_metrics: list[str]
     statement_metrics: list[str]  # of single statements, read against what they are aligned with
     tuned_metrics: dict[str, str]  # the same by models that are trained here: name -> their folder
+    combinations: list[str]  # means of standardised scores of the metrics above
     published: list[str]  # tables in reports/published/ that the report compares with
 
     @property
@@ -200,6 +201,7 @@ class Shared(Options):
     metrics: dict[str, Block]
     costly_metrics: dict[str, Block]
     statement_metrics: dict[str, Block]
+    combinations: dict[str, Block]
     endpoints: dict[str, Block]  # where language models answer
     models: dict[str, Block]
     max_cost: MaxCost | None

@@ -27,7 +27,7 @@ _BESIDE = ".new"
 _KEY = re.compile(r"^(\w+):", re.MULTILINE)
 # Older params.yaml in benchmarks/ lack them, and what our example has changes no number.
 _NEW_KEYS, _NEW_KEYS_OF_TESTS = (
-    ("design", "seen", "statement_metrics", "tuned_metrics"),
+    ("design", "seen", "statement_metrics", "tuned_metrics", "combinations"),
     ("seen",),
 )
 _OLD_ALIGNMENT = re.compile(r"^alignment: *([\w-]+)", re.MULTILINE)  # of which there was one

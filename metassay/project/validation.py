@@ -27,6 +27,7 @@ from metassay.metrics.faithfulness.record import BY_TEXT
 from metassay.project.raw_checks import unfit
 from metassay.reporting.published import COMPARISONS
 from metassay.reporting.published_judges import JUDGE_COMPARISONS
+from metassay.scoring.aggregation.combinations import combination
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions
 from metassay.scoring.catalogue import BLOCKS as METRIC_BLOCKS
 from metassay.scoring.catalogue import descriptions, measured_twice
@@ -89,6 +90,7 @@ def _of_params(params: Params) -> list[str]:
         *_options(params),
         *_models(params, named),
         *_metrics(named),
+        *_combinations(params),
         *_benchmarks(params, named, answerable),
         *_tests(params),
         *_tunings(params),
@@ -180,6 +182,20 @@ def _metrics(named: Named) -> Iterator[str]:
                     f"{PARAMS} > {block} > {name} > kind: {chosen.kind!r} gives a metric"
                     f" {one.name!r}, which is one of Metassay's own; give it another name"
                 )
+
+
+def _combinations(params: Params) -> list[str]:
+    """Blocks of combinations that are wrong, or are called as one of Metassay's own metrics."""
+    problems: list[str] = []
+    for name in params.combinations:
+        with _collected(problems):
+            combination(params.combinations, name)
+        if name in descriptions():
+            problems.append(
+                f"{PARAMS} > combinations > {name}: is one of Metassay's own metrics; give it"
+                " another name"
+            )
+    return problems
 
 
 def _benchmarks(params: Params, named: Named, judges: Answerable) -> Iterator[str]:
