@@ -14,6 +14,7 @@ from metassay.paper_figures.papers import Each, Line, Numbers, Record, Where
 Tables = Callable[[str, str], pd.DataFrame]  # of a benchmark and the name of a table
 
 COLUMNS = ("panel", "row", "column", "ours", "low", "high", "n", "published", "difference")
+RANKED = ("place", "p")  # further columns, where numbers have a best one
 
 
 class Cell(NamedTuple):
@@ -29,6 +30,8 @@ class Cell(NamedTuple):
     published: float | None = None
     draws: tuple[float, ...] = ()
     x: float | None = None
+    place: int | None = None
+    p: float | None = None
 
     @property
     def difference(self) -> float | None:
@@ -62,7 +65,11 @@ class Cells:
         values = [[*cell[:8], None if record.apart else cell.difference] for cell in self.cells]
         frame = pd.DataFrame(values, columns=list(COLUMNS))
         reals = {name: "float64" for name in COLUMNS[3:] if name != "n"}
-        return frame.astype({**reals, "n": "Int64"})
+        frame = frame.astype({**reals, "n": "Int64"})
+        if all(cell.place is None for cell in self.cells):
+            return frame
+        ranked = pd.DataFrame([[cell.place, cell.p] for cell in self.cells], columns=list(RANKED))
+        return pd.concat([frame, ranked.astype({"place": "Int64", "p": "float64"})], axis=1)
 
 
 def cells_of(record: Record, tables: Tables, printed: pd.DataFrame | None) -> Cells:
@@ -133,7 +140,8 @@ def _cell(record: Record, place: tuple[Line, ...], tables: Tables, theirs: "_Pri
     ends = [None if end is None else numbers.scale * end for end in (found.low, found.high)]
     low, high = ends if numbers.scale >= 0 else ends[::-1]
     draws = tuple(numbers.scale * float(draw) for draw in found.draws)
-    return Cell(*titles, numbers.scale * found.value, low, high, found.n, published, draws, x)
+    value = numbers.scale * found.value
+    return Cell(*titles, value, low, high, found.n, published, draws, x, found.place, found.p)
 
 
 def _together(conditions: Sequence[Where | None]) -> dict[str, str] | None:
@@ -149,6 +157,8 @@ class _Number(NamedTuple):
     high: float | None
     n: int | None
     draws: Sequence[float]
+    place: int | None
+    p: float | None
 
 
 def _number(at: str, numbers: Numbers, frame: pd.DataFrame, where: Where) -> _Number | None:
@@ -159,7 +169,9 @@ def _number(at: str, numbers: Numbers, frame: pd.DataFrame, where: Where) -> _Nu
     low, high, n = (_real(row, name) for name in (numbers.low, numbers.high, numbers.n))
     n_defined = None if n is None else int(n - (_real(row, numbers.n_undefined) or 0))
     draws = row[numbers.draws] if numbers.draws else ()
-    return _Number(float(row[numbers.value]), low, high, n_defined, draws)
+    place, p = (_real(row, name) for name in (numbers.place, numbers.p))
+    ranked = None if place is None else int(place), p
+    return _Number(float(row[numbers.value]), low, high, n_defined, draws, *ranked)
 
 
 def _real(row: "pd.Series[Any]", name: str) -> float | None:

@@ -27,6 +27,7 @@ from metassay.paper_figures.estimates import (
     mean_of,
     resample_counts,
 )
+from metassay.paper_figures.note_tables import error_weights, metrics_of_notes
 from metassay.paper_figures.papers import Record
 from metassay.paper_figures.statement_tables import (
     correlation_spread,
@@ -377,6 +378,8 @@ DERIVED: dict[str, Derived] = {
     "tuning_by_use": Derived(("correlations",), tuning_by_use),
     "sizes": Derived(("sources", "parts", "units"), sizes),
     "in_ensembles": Derived(("ensembles",), in_ensembles),
+    "metrics_of_notes": Derived(("scores", "leaderboard", "ratings"), metrics_of_notes),
+    "error_weights": Derived((), error_weights),
     "agreement_of_counts": Derived(("ratings",), agreement_of_counts),
     "pairs_of_scorers": Derived(("metric_correlations",), pairs_of_scorers),
 }

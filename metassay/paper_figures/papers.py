@@ -26,7 +26,8 @@ class Numbers:
     `table` is one of `derived_tables.DRAWN_FROM`, or made of such by `DERIVED` there. A cell is one
     row of it. `scale` multiplies value and interval, so that they are as the paper prints them; -1
     turns a sign, and the interval with it. `draws` is a column of lists, for violins; `n` says how
-    many documents or texts a number is of, those of `n_undefined` left out.
+    many documents or texts a number is of, those of `n_undefined` left out. `place` is 1 for the
+    best number of its column, and `p` that of its being as good.
     """
 
     benchmark: str
@@ -37,6 +38,8 @@ class Numbers:
     draws: str = ""
     n: str = ""
     n_undefined: str = ""
+    place: str = ""
+    p: str = ""
     scale: float = 1.0
     where: Where = field(default_factory=dict)
 
@@ -44,7 +47,7 @@ class Numbers:
     def columns(self) -> list[str]:
         """The columns that it reads numbers from."""
         names = (self.value, self.low, self.high, self.draws, self.n, self.n_undefined)
-        return [name for name in names if name]
+        return [name for name in (*names, self.place, self.p) if name]
 
 
 @dataclass(frozen=True)

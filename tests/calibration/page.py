@@ -16,6 +16,7 @@ import numpy as np
 
 from tests.calibration import (
     alike,
+    best,
     comparisons,
     drift,
     facet_weights,
@@ -88,6 +89,7 @@ def jobs() -> Iterator[Job]:
     yield Job("cards", (), judge_cards.rates)
     yield Job("weights", (), facet_weights.rates)
     yield Job("raters", (), standing_out.rates)
+    yield Job("best", (), best.rates)
     yield Job("comparisons", (), comparisons.rates)
     yield Job("drift", (), drift.rates)
 
@@ -521,7 +523,7 @@ def page(found: dict, widths: Any) -> str:
     ]
     tests = simulations.section(found["other", ()], widths)
     weights = facet_weights.section(found["weights", ()])
-    raters = standing_out.section(found["raters", ()])
+    raters = standing_out.section(found["raters", ()]) + best.section(found["best", ()])
     parts = [head, _false(found), _alike(found), _below(found), _powers(found), _shapes(found)]
     parts += [_decisions(found), _covers(found), tests, weights, raters]
     parts += [drift.section(found["drift", ()]), comparisons.section(*found["comparisons", ()])]
