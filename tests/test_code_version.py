@@ -133,6 +133,7 @@ BENCHMARK = {
     "costly_metrics": [],
     "statement_metrics": [],
     "tuned_metrics": {},
+    "tuned_costly_metrics": {},
 }
 
 Changed = Callable[..., set[str]]
