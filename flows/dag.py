@@ -15,7 +15,7 @@ from flows.unfinished import answers, asks_again, lacks
 from metassay.core.errors import BadInput, raise_problems
 from metassay.core.merges import dvc_problems
 from metassay.core.options import BENCHMARKS
-from metassay.core.params import load
+from metassay.core.params import TUNED, load
 from metassay.core.stages import MODELS
 from metassay.datasets.registry import closed, load_registry
 
@@ -96,11 +96,12 @@ def _learnt_from(root: Path, names: Sequence[str]) -> list[str]:
         if name in params.tunings:
             more = [params.tunings[name].benchmark]
         elif name in params.benchmarks:
-            folders = params.benchmarks[name].tuned_metrics.values()
+            lists = (getattr(params.benchmarks[name], key) for key in TUNED)
+            folders = {folder for one in lists for folder in one.values()}
             more = [
                 one
-                for one in params.tunings
-                if any(f == MODELS or f.startswith(f"{MODELS}/{one}-") for f in folders)
+                for one, tuning in params.tunings.items()
+                if any(Path(MODELS, m).is_relative_to(f) for m in tuning.models for f in folders)
             ]
         every += [one for one in more if one not in every]
     return every[len(names) :]

@@ -20,7 +20,7 @@ from metassay.core.disk import told
 from metassay.core.errors import BadInput, Unfinished, raise_problems
 from metassay.core.kinds import Chosen, choose
 from metassay.core.options import PARAMS, AnyOptions, Criterion, parse
-from metassay.core.params import Params
+from metassay.core.params import TUNED, Params
 from metassay.core.stages import files_in, files_of
 from metassay.core.work import WORK, close, own, owner_alone
 from metassay.datasets.registry import REGISTRY, Dataset, misplaced
@@ -110,6 +110,12 @@ class StageIO:
             raise RuntimeError(f"{self.entry.name}: dvc.yaml does not declare {name}")
         self.used.add(name)
         return Path(name)
+
+    def watch_tuned(self) -> None:
+        """Count the folder of models that are trained here as read, if this instance has one."""
+        for key in (f"{name}.{self.item}" for name in TUNED):
+            if key in self.entry.params.get(self.entry.own, ()):
+                self.path(self.param(key))
 
     def headline(self) -> Path:
         """The file of headline numbers, which lies beside the benchmark's params.yaml."""

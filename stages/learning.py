@@ -30,7 +30,8 @@ def block(io: StageIO, key: str) -> Any:
 
 
 def order(io: StageIO) -> tuple[Order, Path]:
-    """The model to train for the alignment that the command names, and its folder."""
-    name = f"{io.benchmark}-{io.item}"
-    settings = io.param("from"), io.item, block(io, "base"), block(io, "training")
+    """The model to train, for the alignment if the command names one, and its folder."""
+    name = f"{io.benchmark}-{io.item}" if io.item else io.benchmark
+    reads = {"alignment": io.item} if io.item else {"criterion": io.param("criterion")}
+    settings = io.param("from"), reads, block(io, "base"), block(io, "training")
     return Order(name, *settings), io.path(f"data/models/{name}")

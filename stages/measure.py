@@ -16,6 +16,7 @@ def main(io: StageIO) -> None:
     """Measure the texts of one benchmark."""
     block = "costly_metrics" if io.item else "metrics"
     names = [io.item] if io.item else io.param("metrics")
+    io.watch_tuned()
     segmentation = io.chosen(SEGMENTATIONS, "segmentations", io.param("segmentation"))
     models = parse_models(io.shared("endpoints"), io.shared("models"))
     measured = measure(

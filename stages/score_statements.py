@@ -17,9 +17,7 @@ def main(io: StageIO) -> None:
     """Score the statements of one benchmark by one block of metrics."""
     parts, units = io.read(PARTS), io.read(UNITS)
     read = read_statements(io.read(SOURCES), parts, units, io.read_each(ALIGNMENTS))
-    key = f"tuned_metrics.{io.item}"
-    if key in io.entry.params.get(io.entry.own, ()):
-        io.path(io.param(key))  # the folder of models that are trained here, which DVC watches
+    io.watch_tuned()
     chosen = io.chosen(FAITHFULNESS, "statement_metrics", io.item)
     scored = score_statements(read, parts, units, io.item, chosen, setup_of(io, {}))
     io.note(scored.notes)

@@ -1,16 +1,23 @@
-"""tune: statements and their passages -> a model of BARTScore, or with corruptions one of CTC."""
+"""tune: statements and their passages, or rated texts and references -> a model of a metric."""
 
 from metassay.tables.corruptions import CORRUPTIONS
-from metassay.tuning.run import to_mark, to_write, tune
-from metassay.tuning.tasks import BARTSCORE, CTC
+from metassay.tables.parts import PARTS
+from metassay.tables.ratings import RATINGS
+from metassay.tuning.run import to_mark, to_rate, to_write, tune
+from metassay.tuning.tasks import BARTSCORE, CTC, QUALITY
 from stages.doorway import StageIO, enter
 from stages.learning import examples, order
 
 
 def main(io: StageIO) -> None:
-    """Tune a model on the statements of a benchmark, as one of its alignments reads them."""
+    """Tune a model on texts of a benchmark, or on statements as an alignment reads them."""
     wanted, out = order(io)
-    if io.param("tune") == "ctc":
+    if io.param("tune") == "quality":
+        source = io.of(io.param("from"))
+        texts, ratings = source.read(PARTS), source.read(RATINGS)
+        rows = to_rate(texts, ratings, io.param("criterion"), wanted.training)
+        io.note(tune(QUALITY, wanted, rows, out))
+    elif io.param("tune") == "ctc":
         rows = to_mark(examples(io), io.read(CORRUPTIONS), wanted.training)
         io.note(tune(CTC, wanted, rows, out))
     else:

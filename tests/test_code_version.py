@@ -134,6 +134,7 @@ BENCHMARK = {
     "costly_metrics": [],
     "statement_metrics": [],
     "tuned_metrics": {},
+    "tuned_costly_metrics": {},
     "combinations": [],
 }
 

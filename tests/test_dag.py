@@ -64,7 +64,7 @@ ONE = {
     "rubrics": ["vanilla"],
     "judges": ["lexical"],
     "metrics": ["lengths"],
-    "costly_metrics": [],
+    "costly_metrics": ["edit_distance"],
     "statement_metrics": ["overlap"],
 }
 TWO = ONE | {
@@ -75,9 +75,10 @@ TWO = ONE | {
     "few_shot": {},
     "decompositions": [],
     "released_claims": {"doclens_claims": "data/raw/doclens_aci_claims"},
-    "costly_metrics": ["edit_distance"],
+    "costly_metrics": [],
     "statement_metrics": [],
     "tuned_metrics": {"overlap": "data/raw/ward"},
+    "tuned_costly_metrics": {"edit_distance": "data/raw/ward"},
 }
 
 THREE = {
@@ -190,6 +191,7 @@ def test_a_table_of_several_stages_has_a_file_of_each_as_the_data_goes() -> None
         **{"systems": ["a"], "few_shot": {"b": "x"}, "studies": {"s": "f"}, "questions": ["q"]},
         **{"rubrics": ["r"], "judges": ["j"], "costly_metrics": ["m"]},
         **{"statement_metrics": ["s"], "tuned_metrics": {"t": "x"}},
+        "tuned_costly_metrics": {"n": "x"},
     }
     own = PARAMS_OF_OURS.benchmarks["sample"].model_copy(update=lists)
     asking = ["generate-a", "generate-b", "segment", "decompose", "judge-j"]
@@ -199,12 +201,12 @@ def test_a_table_of_several_stages_has_a_file_of_each_as_the_data_goes() -> None
         "criteria": ["given", "r"],
         "pairs": ["given", "q", "rubric-r"],
         "judgments": ["given", "j"],
-        "measurements": ["given", "metrics", "m", "statements-s", "statements-t"],
+        "measurements": ["given", "metrics", "m", "n", "statements-s", "statements-t"],
         "statement_scores": ["s", "t", "judged"],
         "responses": asking,
         "notes": [
             *("ingest", *asking[:-1], "align-rouge_topk", "judge-j", "measure", "measure-m"),
-            *("score_statements-s", "score_statements-t", "meta_evaluate"),
+            *("measure-n", "score_statements-s", "score_statements-t", "meta_evaluate"),
         ],
     }.items():
         assert files_in(own, table) == files

@@ -94,7 +94,7 @@ def build(patch: pytest.MonkeyPatch, root: Path, *, last: str = "meta_evaluate")
         "pair": own["questions"],
         "pair_rubric": own["rubrics"],
         "judge": own["judges"],
-        "measure": ["", *own["costly_metrics"]],
+        "measure": ["", *own["costly_metrics"], *own["tuned_costly_metrics"]],
         "score_statements": [*own["statement_metrics"], *own["tuned_metrics"]],
     }
     writing = "ingest generate ingest_study segment decompose align"

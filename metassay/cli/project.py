@@ -39,12 +39,9 @@ def list_all(_: argparse.Namespace) -> int:
     for name, benchmark in params.benchmarks.items():
         # One below the other, so that none is parted.
         judges = "\n".join(benchmark.judges)
-        metrics = "\n".join(
-            [
-                *(*benchmark.metrics, *benchmark.costly_metrics),
-                *(*benchmark.statement_metrics, *benchmark.tuned_metrics, *benchmark.combinations),
-            ]
-        )
+        measured = [metric for _, metric in benchmark.measured_by]
+        metrics = "
+".join([*measured, *benchmark.combinations])
         cells = (name, benchmark.dataset, judges, metrics, _built(name))
         benchmarks.add_row(*cells, end_section=True)
     tests = folded("judge test", "test", "dataset", "judges", "report", title="tests of judges")
@@ -56,10 +53,10 @@ def list_all(_: argparse.Namespace) -> int:
     for name, one in params.segment_tests.items():
         segmentations = "\n".join(one.segmentations)
         segmenting.add_row(name, one.dataset, segmentations, _built(name), end_section=True)
-    tunings = folded("tuning", "tune", "benchmark", "alignments", title="tunings of models")
+    tunings = folded("tuning", "tune", "benchmark", "models", title="tunings of models")
     for name, tuning in params.tunings.items():
-        alignments = "\n".join(tuning.alignments)
-        tunings.add_row(name, tuning.tune, tuning.benchmark, alignments, end_section=True)
+        models = "\n".join(tuning.models)
+        tunings.add_row(name, tuning.tune, tuning.benchmark, models, end_section=True)
     datasets = folded("dataset", "access", "licence", "files", "what it is", title="datasets")
     for name, dataset in registry.items():
         files = str(len(dataset.files)) if dataset.files else "local"

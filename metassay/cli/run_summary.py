@@ -60,7 +60,7 @@ def _summarise(name: str, params: Params, console: Console) -> bool:
         title = f"{name}: segmentations beside right labels"
         console.print(_filled(HEADS_OF_SCORES, score_rows(folder), title))
     elif name in params.tunings:
-        models = (f"data/models/{name}-{one}" for one in params.tunings[name].alignments)
+        models = (f"data/models/{one}" for one in params.tunings[name].models)
         say(console, f"{name}: {', '.join(models)}")
     else:
         _headline(name, params, console)

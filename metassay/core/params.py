@@ -45,10 +45,12 @@ _LISTS = (
     *("systems", "alignments", "questions", "judges", "metrics", "costly_metrics"),
     *("statement_metrics", "segmentations", "combinations"),
 )
+# Of a benchmark, what names metrics whose models are trained here, and their block.
+TUNED: Final = {"tuned_metrics": "statement_metrics", "tuned_costly_metrics": "costly_metrics"}
 # What a folder's settings name, and the blocks of the root's params.yaml where it stands.
 _BLOCKS = {
     **{"few_shot": "systems", "released_claims": "decompositions"},
-    "tuned_metrics": "statement_metrics",
+    **TUNED,
     "segmentation": "segmentations",
     **{name: name for name in (*_LISTS, "decompositions")},
 }
@@ -92,6 +94,7 @@ class Benchmark(Options):
     costly_metrics: list[str]
     statement_metrics: list[str]  # of single statements, read against what they are aligned with
     tuned_metrics: dict[str, str]  # the same by models that are trained here: name -> their folder
+    tuned_costly_metrics: dict[str, str]  # costly ones by models that are trained here, likewise
     combinations: list[str]  # means of standardised scores of the metrics above
     published: list[str]  # tables in reports/published/ that the report compares with
 
@@ -104,6 +107,12 @@ class Benchmark(Options):
     def decomposition(self) -> str:
         """The one decomposition, whether it reads released claims or not."""
         return [*self.decompositions, *self.released_claims][0]
+
+    @property
+    def measured_by(self) -> list[tuple[str, str]]:
+        """Every block of metrics that it names: a block of the root's params.yaml, and a name."""
+        lists = ("metrics", "costly_metrics", "statement_metrics", *TUNED)
+        return [(_BLOCKS[each], name) for each in lists for name in getattr(self, each)]
 
 
 class JudgeTest(Options):
@@ -139,34 +148,56 @@ class SegmentTest(Options):
 
 
 class Tuning(Options):
-    """Models that are trained on statements of a benchmark: the whole of its params.yaml.
+    """Models that are trained on texts of a benchmark: the whole of its params.yaml.
 
-    What tells it from a benchmark's is its key `tune`. There is a model for each alignment; the
-    options of blocks are in metassay/tuning/options.py.
+    What tells it from a benchmark's is its key `tune`. The options of blocks are in
+    metassay/tuning/options.py.
     """
 
     name: str  # that of the folder
-    tune: Literal["bartscore", "ctc", "distill"]
+    tune: Literal["bartscore", "ctc", "distill", "quality"]
     benchmark: str = Field(alias="from")  # the benchmark's name
-    alignments: Annotated[list[str], Field(min_length=1)]  # those of the benchmark
     base: Block
     training: Block
 
+    @property
+    def models(self) -> list[str]:
+        """The models that it trains, by the names of their folders in data/models."""
+        return [self.name]
 
-class BartscoreTuning(Tuning):
+
+class QualityTuning(Tuning):
+    """A model that gives texts the quality that people do."""
+
+    tune: Literal["quality"]
+    criterion: str  # one of the benchmark
+
+
+class StatementTuning(Tuning):
+    """Models that are trained on single statements: one for each alignment."""
+
+    alignments: Annotated[list[str], Field(min_length=1)]  # those of the benchmark
+
+    @property
+    def models(self) -> list[str]:
+        """One for each alignment."""
+        return [f"{self.name}-{alignment}" for alignment in self.alignments]
+
+
+class BartscoreTuning(StatementTuning):
     """Models that write statements after their passages."""
 
     tune: Literal["bartscore"]
 
 
-class CtcTuning(Tuning):
+class CtcTuning(StatementTuning):
     """Models that tell fake words, which are put into statements once for all alignments."""
 
     tune: Literal["ctc"]
     corruption: Block
 
 
-class Distillation(Tuning):
+class Distillation(StatementTuning):
     """Models that give statements the value that several metrics agree on."""
 
     tune: Literal["distill"]
@@ -177,6 +208,7 @@ _TUNINGS: Mapping[str, type[Tuning]] = {
     "bartscore": BartscoreTuning,
     "ctc": CtcTuning,
     "distill": Distillation,
+    "quality": QualityTuning,
 }
 Evaluation = Benchmark | JudgeTest | SegmentTest  # what has a dataset
 Folder = Evaluation | Tuning  # what a folder of benchmarks/ may be
@@ -319,7 +351,7 @@ def _inside_benchmark(benchmark: Benchmark) -> Iterator[str]:
             f"decompositions: {len(chosen)} are named here and under released_claims; name one in"
             " all (under released_claims if it reads released claims)"
         )
-    for several, one in (("systems", "few_shot"), ("statement_metrics", "tuned_metrics")):
+    for several, one in (("systems", "few_shot"), *((block, key) for key, block in TUNED.items())):
         for name in sorted(set(getattr(benchmark, several)) & set(getattr(benchmark, one))):
             yield f"{several}: {name!r} is under {one} as well; name it in one of the two"
     yield from (f"criteria > {line}" for line in bad_criteria(benchmark.criteria))
@@ -339,7 +371,14 @@ def _learns_from(tuning: Tuning, source: Folder | None) -> Iterator[str]:
     if not isinstance(source, Benchmark):
         yield f"from: {tuning.benchmark!r} is no benchmark; name one, which evaluates texts"
         return
-    for name in tuning.alignments:
+    if isinstance(tuning, QualityTuning):
+        known = [name for name, one in source.criteria.items() if one.better == "higher"]
+        if tuning.criterion not in known:
+            yield (
+                f"criterion: {tuning.criterion!r} is no criterion of {tuning.benchmark!r} of which"
+                f" more is better, as of what is learnt; choose from {known}, or add it there"
+            )
+    for name in tuning.alignments if isinstance(tuning, StatementTuning) else ():
         if name not in source.alignments:
             yield (
                 f"alignments: {name!r} is none of {tuning.benchmark!r}, which has"

@@ -14,12 +14,14 @@ import yaml
 
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import (
+    TUNED,
     BartscoreTuning,
     Benchmark,
     CtcTuning,
     Distillation,
     Folder,
     JudgeTest,
+    QualityTuning,
     SegmentTest,
 )
 from metassay.core.strict_yaml import LOADER
@@ -82,7 +84,7 @@ class Stage:
     @property
     def over_mapping(self) -> bool:
         """Whether it repeats over names with a file or folder each."""
-        return self.each in ("few_shot", "studies", "released_claims", "tuned_metrics")
+        return self.each in ("few_shot", "studies", "released_claims", *TUNED)
 
 
 Stages = tuple[Stage, ...]
@@ -126,6 +128,7 @@ SORTS: Mapping[type[Folder], tuple[Stages, str, tuple[str, ...]]] = {
     SegmentTest: (_TABLE["segment_test"], "A test of segmentations", ("confusions",)),
     BartscoreTuning: (_TABLE["bartscore_tuning"], "Tuning of BARTScore", ()),
     CtcTuning: (_TABLE["ctc_tuning"], "Tuning of CTC", ()),
+    QualityTuning: (_TABLE["quality_tuning"], "Tuning on quality", ()),
     Distillation: (_TABLE["distillation"], "A distillation", ()),
 }
 

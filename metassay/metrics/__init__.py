@@ -10,6 +10,7 @@ METRICS = {
     "bertscore": "metassay.metrics.bertscore",
     "bartscore": "metassay.metrics.bartscore",
     "bleurt": "metassay.metrics.bleurt",
+    "clinical_bleurt": "metassay.metrics.clinical_bleurt",
     "ctc_relevance": "metassay.metrics.ctc_relevance",
     "medcon": "metassay.metrics.medcon",
     "mist": "metassay.metrics.mist",

@@ -1,6 +1,7 @@
 """BLEURT of a text against the reference: a regressor that was trained on people's ratings."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from metassay.core.errors import BadInput
 from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured
@@ -18,19 +19,20 @@ class BleurtOptions(NetworkOptions, Limits):
 
 
 def measure(
-    candidates: Sequence[str], evidence: Sequence[str], options: BleurtOptions
+    candidates: Sequence[str], evidence: Sequence[str], options: BleurtOptions, name: str = NAME
 ) -> dict[str, list[Measured]]:
     """BLEURT of each candidate against the reference text at the same index of `evidence`.
 
     Mostly 0 to 1, higher is better. Null where both texts are empty, and where the number is not
     finite. `cut` is true where a text lost its end: the longer one does in an input that is too
-    long. There are no statistics: a corpus value is a mean. Raises BadInput as `numbers`.
+    long. There are no statistics: a corpus value is a mean. `name` is what the metric is called.
+    Raises BadInput as `numbers`.
     """
     pairs = [(r.strip(), c.strip()) for c, r in zip(candidates, evidence, strict=True)]
     full = [pair for pair in pairs if any(pair)]
     results = iter(numbers(full, options, options))
     every = [next(results) if any(pair) else None for pair in pairs]
-    return {NAME: [UNDEFINED if each is None else _measured(*each) for each in every]}
+    return {name: [UNDEFINED if each is None else _measured(*each) for each in every]}
 
 
 def numbers(
@@ -55,23 +57,28 @@ def _measured(value: float | None, its: Output) -> Measured:
     return Measured(value, None, its.premise_cut or its.hypothesis_cut)
 
 
-KIND = Metric(
-    options=BleurtOptions,
-    measure=measure,
-    recipe=lambda options: recipe_of(options, options, "max_tokens"),
-    against="reference",
-    descriptions=(
-        Description(
-            NAME,
-            "the number of a regressor that was trained on people's ratings of texts beside their"
-            " references; an input that is too long loses the end of the longer text",
-            better="higher",
-            range=(None, None),
-            missing="null if both texts are empty, or if the number is not finite",
-            source="Sellam et al. 2020, section 4",
-            family=OVERLAP,
-            headline=True,
+def regressor(name: str, trained: str, source: str) -> Metric:
+    """The family of a regressor that was trained as `trained` says, under a name of its own."""
+    return Metric(
+        options=BleurtOptions,
+        measure=partial(measure, name=name),
+        recipe=lambda options: recipe_of(options, options, "max_tokens"),
+        against="reference",
+        descriptions=(
+            Description(
+                name,
+                f"the number of a regressor that was {trained} beside their references; an input"
+                " that is too long loses the end of the longer text",
+                better="higher",
+                range=(None, None),
+                missing="null if both texts are empty, or if the number is not finite",
+                source=source,
+                family=OVERLAP,
+                headline=True,
+            ),
         ),
-    ),
-    costly=True,
-)
+        costly=True,
+    )
+
+
+KIND = regressor(NAME, "trained on people's ratings of texts", "Sellam et al. 2020, section 4")

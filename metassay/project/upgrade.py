@@ -16,7 +16,7 @@ from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput, raise_problems
 from metassay.core.naming import name_problems
 from metassay.core.options import BENCHMARKS, PARAMS
-from metassay.core.params import BESIDE_REPORTS, Shared, load
+from metassay.core.params import BESIDE_REPORTS, TUNED, Shared, load
 from metassay.core.stages import DAG
 from metassay.project import kit
 from metassay.project.make import filled
@@ -27,7 +27,7 @@ _BESIDE = ".new"
 _KEY = re.compile(r"^(\w+):", re.MULTILINE)
 # Older params.yaml in benchmarks/ lack them, and what our example has changes no number.
 _NEW_KEYS, _NEW_KEYS_OF_TESTS = (
-    ("design", "seen", "statement_metrics", "tuned_metrics", "combinations"),
+    ("design", "seen", "statement_metrics", *TUNED, "combinations"),
     ("seen",),
 )
 _OLD_ALIGNMENT = re.compile(r"^alignment: *([\w-]+)", re.MULTILINE)  # of which there was one

@@ -10,7 +10,7 @@ from metassay.core import strict_yaml
 from metassay.core.errors import BadInput, collect_problems
 from metassay.core.kinds import Chosen, choose, is_path
 from metassay.core.options import BENCHMARKS, PARAMS, Block, Options, parse
-from metassay.core.params import Benchmark, Evaluation, Params, load
+from metassay.core.params import TUNED, Benchmark, Evaluation, Params, load
 from metassay.core.stages import DAG, MODELS, dag_problem, stages_of
 from metassay.datasets.files import given_metrics
 from metassay.datasets.readers import reader_problems
@@ -93,7 +93,7 @@ def _of_params(params: Params) -> list[str]:
         *_combinations(params),
         *_benchmarks(params, named, answerable),
         *_tests(params),
-        *_tunings(params),
+        *_tunings(params, named),
         *_rubrics(params, named, answerable),
         *_dags(params),
     ]
@@ -214,17 +214,9 @@ def _benchmarks(params: Params, named: Named, judges: Answerable) -> Iterator[st
         for criterion, scale in benchmark.criteria.items():
             if scale.low >= scale.high:
                 yield f"{at} > criteria > {criterion}: low must be below high"
-        blocks = [(block, one) for block in _METRICS for one in getattr(benchmark, block)]
-        blocks += [("statement_metrics", one) for one in benchmark.tuned_metrics]
-        yield from (f"{at}: {problem}" for problem in measured_twice(blocks, gives))
-        for one in (*benchmark.statement_metrics, *benchmark.tuned_metrics):
-            if ("statement_metrics", one) in named:
-                options = named["statement_metrics", one].options
-                where = f"{at} > statement_metrics > {one}"
-                yield from _not_aligned(where, options.alignments, benchmark.alignments)
-                yield from _trained_here(where, one, options, benchmark.tuned_metrics)
-                if options.by == "text" and not named["statement_metrics", one].record.by_text:
-                    yield f"{where} > by: this kind reads statements one by one; write statement"
+        twice = measured_twice(benchmark.measured_by, gives)
+        yield from (f"{at}: {problem}" for problem in twice)
+        yield from _measuring(at, benchmark, named)
         for block, lists, names, folders in (
             ("systems", FEW_SHOT, benchmark.writers, benchmark.few_shot),
             (
@@ -263,18 +255,29 @@ def _not_aligned(at: str, wanted: Sequence[str], alignments: Sequence[str]) -> I
         )
 
 
-def _trained_here(
-    at: str, name: str, options: StatementOptions, tuned: Mapping[str, str]
-) -> Iterator[str]:
-    """Models in folders that stages write and DVC would not watch for this block."""
-    folder = Path(tuned.get(name, "nowhere"))
-    for checkpoint in getattr(options, "checkpoints", {}).values():
-        model = Path(checkpoint.model)
-        if model.is_relative_to(MODELS) and not model.is_relative_to(folder):
+def _trained(options: Options) -> list[Path]:
+    """The models of a block that are in folders which stages write."""
+    every = (options, *getattr(options, "checkpoints", {}).values())
+    paths = [Path(str(getattr(one, "model", ""))) for one in every]
+    return [path for path in paths if path.is_relative_to(MODELS)]
+
+
+def _measuring(at: str, benchmark: Benchmark, named: Named) -> Iterator[str]:
+    """What blocks of metrics read that this benchmark lacks, or DVC would not watch for them."""
+    for block, name in (key for key in benchmark.measured_by if key in named):
+        options, where = named[block, name].options, f"{at} > {block} > {name}"
+        of_statements = block == TUNED["tuned_metrics"]
+        tuned = "tuned_metrics" if of_statements else "tuned_costly_metrics"
+        folder = getattr(benchmark, tuned).get(name, "nowhere")
+        for model in (one for one in _trained(options) if not one.is_relative_to(folder)):
             yield (
-                f"{at}: {checkpoint.model} is trained here; name the block under tuned_metrics,"
-                f" with that folder, or {MODELS} if there are several"
+                f"{where}: {model} is trained here; name the block under {tuned}, with that"
+                f" folder, or {MODELS} if there are several"
             )
+        if of_statements:
+            yield from _not_aligned(where, options.alignments, benchmark.alignments)
+            if options.by == "text" and not named[block, name].record.by_text:
+                yield f"{where} > by: this kind reads statements one by one; write statement"
 
 
 def _statement_scores(options: StatementOptions, metrics: Iterable[str]) -> list[str]:
@@ -302,7 +305,7 @@ def _tests(params: Params) -> list[str]:
     return problems
 
 
-def _tunings(params: Params) -> list[str]:
+def _tunings(params: Params, named: Named) -> list[str]:
     problems: list[str] = []
     for name, tuning in params.tunings.items():
         options: dict[str, Any] = {}
@@ -310,12 +313,14 @@ def _tunings(params: Params) -> list[str]:
             if key in TUNING_BLOCKS:
                 with _collected(problems):
                     options[key] = checked(tuning.tune, key, block, where=_at(name))
-        models = [Path(MODELS, f"{name}-{one}") for one in tuning.alignments]
-        for metric, folder in params.benchmarks[tuning.benchmark].tuned_metrics.items():
-            if tuning.tune == "distill" and any(one.is_relative_to(folder) for one in models):
+        learnt = {"distill": "distilled of its own scores", "quality": "tuned on its own ratings"}
+        models = {Path(MODELS, one) for one in tuning.models}
+        for metric in params.benchmarks[tuning.benchmark].measured_by:
+            read = _trained(named[metric].options) if metric in named else []
+            if tuning.tune in learnt and not models.isdisjoint(read):
                 problems.append(
-                    f"{_at(name)} > from: metric {metric!r} of {tuning.benchmark!r} reads what is"
-                    " distilled of its own scores; measure it in another benchmark"
+                    f"{_at(name)} > from: metric {metric[1]!r} of {tuning.benchmark!r} reads what"
+                    f" is {learnt[tuning.tune]}; measure it in another benchmark"
                 )
         rule = getattr(options.get("teachers"), "human", None)
         criterion = rule and params.benchmarks[tuning.benchmark].criteria.get(rule.criterion)

@@ -52,11 +52,11 @@ def user_descriptions(params: Params, benchmark: str) -> dict[str, Description]:
     Their code and kind are in code.yaml, as `metrics_of`, `costly_metrics_of` and
     `statement_metrics_of` of the benchmark.
     """
-    used = params.benchmarks[benchmark]
     records = [
-        choose(index, getattr(params, block)[name], where=f"{PARAMS} > {block} > {name}").record
-        for block, index in BLOCKS.items()
-        for name in (*getattr(used, block), *(used.tuned_metrics if index is FAITHFULNESS else ()))
+        choose(
+            BLOCKS[block], getattr(params, block)[name], where=f"{PARAMS} > {block} > {name}"
+        ).record
+        for block, name in params.benchmarks[benchmark].measured_by
         if is_path(str(getattr(params, block)[name].get("kind")))
     ]
     return {one.name: one for record in records for one in record.descriptions}

@@ -1,1 +1,1 @@
-"""Training of checkpoints for faithfulness metrics, on statements and their aligned passages."""
+"""Training of models for metrics, on statements and their passages, or on texts and references."""

@@ -1,4 +1,4 @@
-"""Statements with the passages that they are read against, and the documents that are held out."""
+"""Statements and texts with what they are read against, and the documents that are held out."""
 
 from collections.abc import Iterable
 
@@ -7,6 +7,9 @@ import pandas as pd
 from metassay.core.errors import BadInput
 from metassay.models.outputs import text_hash
 from metassay.scoring.aggregation.statements import PLACE, Read
+from metassay.tables.checks import without_further_references
+from metassay.tables.names import FULL, REFERENCE
+from metassay.text.citations import strip_citations
 
 
 def aligned(read: Read) -> pd.DataFrame:
@@ -26,6 +29,35 @@ def aligned(read: Read) -> pd.DataFrame:
     return rows[(rows["text"] != "") & (rows["context"] != "")].reset_index(drop=True)
 
 
+def rated(
+    parts: pd.DataFrame, ratings: pd.DataFrame, criterion: str
+) -> tuple[pd.DataFrame, list[str]]:
+    """Texts of systems with the document's reference and the mean rating; and a note.
+
+    Columns: `doc_id`, `context` (the reference), `text` and `value`, the mean over raters and
+    studies of what whole texts got by this criterion. Both texts are as metrics read them: without
+    citations, and blanks around. What lacks one of the three is left out, which the note counts.
+    """
+    full = without_further_references(parts[parts["part"] == FULL])
+    texts = full[["doc_id", "author"]].assign(
+        text=[strip_citations(text).strip() for text in full["text"].fillna("")]
+    )
+    its = texts[texts["author"] == REFERENCE].set_index("doc_id")["text"]
+    whole = ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)]
+    means = whole[whole["criterion"] == criterion].groupby(["doc_id", "author"])["value"].mean()
+    texts = texts[texts["author"] != REFERENCE].join(means, on=["doc_id", "author"])
+    texts["context"] = texts["doc_id"].map(its).fillna("")
+    lacks = {
+        "are empty or failed": texts["text"] == "",
+        "have no reference": texts["context"] == "",
+        f"have no rating of {criterion}": texts["value"].isna(),
+    }
+    left_out = pd.DataFrame(lacks).any(axis=1)
+    counts = ", ".join(f"{lack.sum():,} {what}" for what, lack in lacks.items())
+    note = f"of {len(texts):,} texts of systems {left_out.sum():,} are left out: {counts}"
+    return texts[~left_out].reset_index(drop=True), [note]
+
+
 def held_out(doc_ids: Iterable[str], share: float, seed: int) -> list[str]:
     """The documents to choose a checkpoint by, sorted: this share of all, and at least one.
 
@@ -36,7 +68,7 @@ def held_out(doc_ids: Iterable[str], share: float, seed: int) -> list[str]:
     count = max(1, round(share * len(every)))
     if count >= len(every):
         raise BadInput(
-            f"documents with statements to train on: {len(every)}, of which {count} would be held"
-            " out; add documents, or lower training > dev_share"
+            f"documents to train on: {len(every)}, of which {count} would be held out; add"
+            " documents, or lower training > dev_share"
         )
     return sorted(every[:count])

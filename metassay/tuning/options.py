@@ -50,11 +50,13 @@ class TrainingOptions(Options):
 
 
 # By the key `tune`: Adams et al. 2023, section 6.2; Deng et al. 2021, the released code
-# (tanyuqian/ctc-gen-eval); Adams et al. 2023, section 7.4, where `patience` is ours.
+# (tanyuqian/ctc-gen-eval); Adams et al. 2023, section 7.4, where `patience` is ours; the released
+# code of BLEURT (google-research/bleurt), where it is ours, too.
 DEFAULTS: Mapping[str, Block] = {
     "bartscore": {"learning_rate": 3e-5, "smoothing": 0.1},
     "ctc": {"steps": None, "epochs": 5, "weight_decay": 0.01, "warmup": 0.1, "every": None},
     "distill": {"batch": 8, "patience": 5},
+    "quality": {"steps": 25_000, "every": 1000, "warmup": 0.1, "weight_decay": 0.01, "patience": 5},
 }
 
 

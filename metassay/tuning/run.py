@@ -12,7 +12,7 @@ from metassay.models import extra
 from metassay.models.loading import identify
 from metassay.scoring.aggregation.statements import PLACE
 from metassay.tables.names import REFERENCE
-from metassay.tuning.examples import held_out
+from metassay.tuning.examples import held_out, rated
 from metassay.tuning.options import Base, TeacherOptions, TrainingOptions
 from metassay.tuning.tasks import Marked, Valued, Written
 from metassay.tuning.teachers import by_metric, candidates, targets
@@ -20,24 +20,30 @@ from metassay.tuning.training import PACKAGES, Task, train, write
 
 WORK = Path(".work/tuning")
 READ_BY = {"bartscore": "bartscore", "ctc": "ctc_consistency", "distill": "regressor"}
+READ_BY |= {"quality": "clinical_bleurt"}
 
 
 class Order(NamedTuple):
-    """A model to be trained: its name, and the names of the benchmark and alignment it reads."""
+    """A model to be trained: its name, the benchmark it reads, and its alignment or criterion."""
 
     name: str
     source: str
-    alignment: str
+    reads: Mapping[str, str]
     base: Base
     training: TrainingOptions
 
 
 class Rows(NamedTuple):
-    """What is learnt of each document, which documents are held out, and facts for the log."""
+    """What is learnt of each document, which documents are held out, facts for the log, notes.
+
+    `of`: what the rows are, and what each lies beside.
+    """
 
     rows: Sequence[tuple[str, Any]]
     dev: Sequence[str]
     facts: Mapping[str, Any] = {}
+    notes: Sequence[str] = ()
+    of: tuple[str, str] = ("statements", "the passages aligned with them")
 
 
 def to_write(examples: pd.DataFrame, options: TrainingOptions) -> Rows:
@@ -79,6 +85,16 @@ def to_value(
     return Rows([*zip(rows["doc_id"], texts, strict=True)], dev, facts)
 
 
+def to_rate(
+    parts: pd.DataFrame, ratings: pd.DataFrame, criterion: str, options: TrainingOptions
+) -> Rows:
+    """Texts of systems, each with the mean rating that people gave it by a criterion."""
+    rows, notes = rated(parts, ratings, criterion)
+    texts = map(Valued, rows["context"], rows["text"], rows["value"])
+    learnt = [*zip(rows["doc_id"], texts, strict=True)]
+    return Rows(learnt, _dev(rows, options), notes=notes, of=("texts", "their references"))
+
+
 def _dev(rows: pd.DataFrame, options: TrainingOptions) -> list[str]:
     return held_out(rows["doc_id"], options.dev_share, options.seed)
 
@@ -89,11 +105,11 @@ def tune(task: Task, order: Order, rows: Rows, out: Path, *, work: Path = WORK) 
     A run that was killed goes on from its last checkpoint in `work`. Raises BadInput if there is
     nothing to train on or nothing to choose by, and what `train` raises.
     """
-    dev = set(rows.dev)
+    dev, what = set(rows.dev), rows.of[0]
     parts = [[row for doc, row in rows.rows if (doc in dev) == held] for held in (False, True)]
     if not all(parts):
         raise BadInput(
-            f"{order.name}: {len(parts[0])} statements to train on and {len(parts[1])} to choose"
+            f"{order.name}: {len(parts[0])} {what} to train on and {len(parts[1])} to choose"
             " by; add documents, or change training > dev_share or seed"
         )
     trained = train(task, (parts[0], parts[1]), order.base, order.training, work / order.name)
@@ -101,31 +117,33 @@ def tune(task: Task, order: Order, rows: Rows, out: Path, *, work: Path = WORK) 
     facts: dict[str, Any] = {
         "tune": task.name,
         "benchmark": order.source,
-        "alignment": order.alignment,
+        **order.reads,
         "base": identify(order.base).name,
         "documents": {"training": documents[0], "held_out": documents[1]},
-        "statements": dict(zip(("training", "held_out"), map(len, parts), strict=True)),
+        what: dict(zip(("training", "held_out"), map(len, parts), strict=True)),
         "checkpoint": {"step": trained.step, task.best: trained.value},
         "settings": {"dtype": order.base.dtype, **order.training.model_dump()},
         "packages": {name: extra.version(name) for name in PACKAGES},
         **rows.facts,
     }
-    write(trained, _card(order.name, facts), {**facts, "held_out": list(rows.dev)}, out)
+    write(trained, _card(order.name, facts, rows.of), {**facts, "held_out": list(rows.dev)}, out)
     shutil.rmtree(work / order.name)  # checkpoints take several times the room of a model
     return [
-        f"{order.name}: {len(parts[0]):,} statements of {documents[0]:,} documents; step"
-        f" {trained.step:,} has the best {task.best} of {len(parts[1]):,} statements of"
-        f" {documents[1]:,} held-out documents: {trained.value:.4g}"
+        f"{order.name}: {len(parts[0]):,} {what} of {documents[0]:,} documents; step"
+        f" {trained.step:,} has the best {task.best} of {len(parts[1]):,} {what} of"
+        f" {documents[1]:,} held-out documents: {trained.value:.4g}",
+        *rows.notes,
     ]
 
 
-def _card(name: str, facts: Mapping[str, Any]) -> str:
+def _card(name: str, facts: Mapping[str, Any], of: tuple[str, str]) -> str:
+    kind, texts = READ_BY[facts["tune"]], " and ".join(of)
     lines = [
         f"# {name}",
         "",
-        f"Trained by Metassay for metrics of kind `{READ_BY[facts['tune']]}`, on statements and the"
-        " passages aligned with them. It may hold what its data hold: treat it as you treat them."
-        " The held-out documents are named in training_log.json, with all that was measured.",
+        f"Trained by Metassay for metrics of kind `{kind}`, on {texts}. It may hold what its data"
+        " hold: treat it as you treat them. The held-out documents are named in training_log.json,"
+        " with all that was measured.",
         "",
         "| | |",
         "|---|---|",

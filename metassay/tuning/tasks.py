@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ class Marked(NamedTuple):
 
 
 class Valued(NamedTuple):
-    """A statement and its passages, and the value that a regressor is to give them."""
+    """A statement and its passages, or a text and its reference, and the value of the two."""
 
     context: str
     text: str
@@ -152,3 +153,4 @@ DISTILL = Task(
     lambda network: extra.module("transformers").DataCollatorWithPadding(network[0]),
     loss=_squared,
 )
+QUALITY = replace(DISTILL, name="quality")

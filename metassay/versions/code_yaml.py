@@ -56,7 +56,7 @@ BLOCKS: Mapping[str, tuple[str, ...]] = {
 # lists that name them, of which the first is called as their block.
 JOINT: Mapping[str, tuple[str, ...]] = {
     "metrics_of": ("metrics",),
-    "costly_metrics_of": ("costly_metrics",),
+    "costly_metrics_of": ("costly_metrics", "tuned_costly_metrics"),
     "statement_metrics_of": ("statement_metrics", "tuned_metrics"),
     "alignments_of": ("alignments",),
     "decomposition_of": ("decompositions", "released_claims"),

@@ -7,7 +7,7 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.core.options import parse
-from metassay.metrics import bleurt
+from metassay.metrics import bleurt, clinical_bleurt
 from metassay.metrics.describe import Measured
 from metassay.metrics.faithfulness import bleurt as of_statements
 from metassay.metrics.faithfulness.record import Case, Scored
@@ -63,6 +63,15 @@ def test_each_pair_is_what_plain_calls_make_of_it(model: Path) -> None:
             assert results[place].cut == (size == 64)
     assert (results[1].value, results[2].value) != (None, None)
     assert [each.cut for each in results] == [place in (4, 5, 7) for place in range(8)]
+
+
+def test_a_tuned_one_is_the_same_measure_under_a_name_of_its_own(model: Path) -> None:
+    block = {"model": str(model), "device": "cpu", "dtype": "float64"}
+    options = parse(clinical_bleurt.KIND.options, block, where="test")
+    found = clinical_bleurt.KIND.measure(CANDIDATES, REFERENCES, options)
+    assert found == {"clinical_bleurt": measured(model)}
+    (description,) = clinical_bleurt.KIND.descriptions
+    assert (description.name, description.better) == ("clinical_bleurt", "higher")
 
 
 def test_a_statement_has_its_passages_as_reference(model: Path) -> None:

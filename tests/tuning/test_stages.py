@@ -27,6 +27,7 @@ from metassay.tables.notes import NOTES
 from metassay.tables.parquet import read, write
 from metassay.tables.parts import PARTS
 from metassay.tables.ratings import RATINGS
+from metassay.tables.scores import MEASUREMENTS
 from metassay.tables.statement_scores import STATEMENT_SCORES
 from metassay.tables.units import UNITS
 from metassay.tuning.options import DEFAULTS, checked
@@ -45,7 +46,7 @@ from tests.models import tiny
 from tests.tuning.filling import SENTENCES
 
 pytestmark = pytest.mark.slow
-TABLES = Path("data/tables/one")
+TABLES, TWO = Path("data/tables/one"), Path("benchmarks/two/params.yaml")
 DOCUMENTS, ALIGNED = 32, ["rouge_topk", "full"]
 PLACE = ["doc_id", "author", "part", "position"]
 
@@ -61,25 +62,56 @@ def statements() -> list[tuple[str, str, int, str]]:
     return rows
 
 
+def rated_texts() -> list[tuple[str, str, str | None]]:
+    """Of each document of benchmark `two` a reference, and six texts of systems; a few are none."""
+    rng, rows = random.Random(6), list[tuple[str, str, str | None]]()
+    for number in range(DOCUMENTS):
+        doc_id = f"n{number:03}"
+        rows.append((doc_id, "reference", rng.choice(SENTENCES) if number else None))
+        for system in range(6):
+            text = " ".join(rng.sample([*TRUE, *FAKE], 3))
+            nothing = {("n001", 0): "", ("n001", 1): None}
+            rows.append((doc_id, f"s{system}", nothing.get((doc_id, system), text)))
+    return rows
+
+
+def parts_of(texts: Sequence[tuple[str, str, str | None]]) -> pd.DataFrame:
+    parts = [
+        {"doc_id": d, "author": a, "part": "full", "text": text, "starts": [0], "ends": [3]}
+        | {"leaf": "yes", "status": "error" if text is None else "ok"}
+        | {"made_up": [], "repeats": []}
+        for d, a, text in texts
+    ]
+    assert set(PARTS.columns) == set(parts[0])
+    return pd.DataFrame(parts)
+
+
+def quality(texts: Sequence[tuple[str, str, str | None]]) -> pd.DataFrame:
+    """Two raters, whose mean is the share of words that are not of FAKE; some said nothing."""
+    rows = [
+        {"study": "given", "doc_id": doc_id, "author": author, "part": "full", "unit": "text"}
+        | {"rater": rater, "criterion": "quality"}
+        | {"value": None if (doc_id, author) == ("n002", "s1") else 1 - errors(text or "") + off}
+        for doc_id, author, text in texts
+        for rater, off in (("ann", 0.1), ("ben", -0.1))
+        if (doc_id, author) != ("n002", "s0")
+    ]
+    return pd.DataFrame(rows)
+
+
 def tables(root: Path) -> None:
     said = statements()
+    texts = rated_texts()
+    write(PARTS, parts_of(texts), root / TABLES.with_name("two") / "parts.parquet")
+    write(RATINGS, quality(texts), root / TABLES.with_name("two") / "ratings/given.parquet")
     passages = [
         [t for d, a, _, t in said if (d, a) == (f"d{n:03}", "reference")] for n in range(DOCUMENTS)
     ]
     frame = sources(["x"] * DOCUMENTS).assign(passages=passages)
     frame["speaker"], frame["group"] = [[[""] * 3] * DOCUMENTS] * 2
     write(SOURCES, frame, root / TABLES / "sources.parquet")
-    texts = [(d, a) for d, a, position, _ in said if position == 0]
-    parts = [
-        {"doc_id": d, "author": a, "part": "full", "text": "...", "starts": [0], "ends": [3]}
-        | {"leaf": "yes", "status": "ok", "made_up": [], "repeats": []}
-        for d, a in texts
-    ]
-    known = {name: column for name, column in PARTS.columns.items() if name not in parts[0]}
-    assert not [name for name, column in known.items() if not column.null], known
-    write(
-        PARTS, pd.DataFrame(parts).assign(**dict.fromkeys(known)), root / TABLES / "parts.parquet"
-    )
+    parts = parts_of([(d, a, text) for d, a, position, text in said if position == 0])
+    write(PARTS, parts, root / TABLES / "parts.parquet")
     units = [
         {"doc_id": d, "author": a, "part": "full", "kind": "statement", "position": position}
         | {"text": text, "status": "ok", "citations": [], "statement": None}
@@ -130,8 +162,10 @@ def own(
     tune: str, base: Path, changes: dict[str, Any] | None = None, **more: Any
 ) -> dict[str, Any]:
     training = {"seed": 2, "dev_share": 0.25, "steps": 40, "epochs": None, "every": 20}
+    of_texts = tune == "quality"
     return {
-        **{"name": tune, "tune": tune, "from": "one", "alignments": ALIGNED},
+        **{"name": tune, "tune": tune, "from": "two" if of_texts else "one"},
+        **({} if of_texts else {"alignments": ALIGNED}),
         "base": {"model": str(base), "device": "cpu", "dtype": "float32"},
         "training": training | {"learning_rate": 0.01, "warmup": 2} | (changes or {}),
         **more,
@@ -145,22 +179,35 @@ def project(tmp_path_factory: pytest.TempPathFactory, filling: Path) -> Path:
         **{"systems": [], "few_shot": {}, "studies": {}, "statement_metrics": []},
         **{"alignments": ALIGNED, "decompositions": ["clauses"]},
         "criteria": {"errors": {"low": 0.0, "high": 1.0, "better": "lower"}},
+        **{"costly_metrics": ["bleurt"], "tuned_costly_metrics": {"tuned": "data/models/quality"}},
     }
     (root / OWN).write_text(yaml.safe_dump(change), encoding="utf-8")
+    good = {"low": 0.0, "high": 1.0, "better": "higher"}
+    change |= {"name": "two", "criteria": change["criteria"] | {"quality": good}}
+    change |= {"costly_metrics": [], "tuned_costly_metrics": {}}
+    (root / "benchmarks/two").mkdir()
+    (root / TWO).write_text(yaml.safe_dump(change), encoding="utf-8")
     shared = yaml.safe_load((root / "params.yaml").read_text(encoding="utf-8"))
     shared["alignments"] |= {"full": {"kind": "full", "tokens": 100}}
     clauses = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))["decompositions"]
     shared["decompositions"]["clauses"] = clauses["clauses"]
-    (root / "params.yaml").write_text(yaml.safe_dump(shared), encoding="utf-8")
     models = root.with_name("models")
     tiny.classifier(models / "encoder", "bert", ["unused"])
+    here = {"device": "cpu", "dtype": "float32"}
+    shared["costly_metrics"] |= {
+        "bleurt": {"kind": "bleurt", "model": str(models / "encoder"), **here},
+        "tuned": {"kind": "clinical_bleurt", "model": "data/models/quality", **here},
+    }
+    (root / "params.yaml").write_text(yaml.safe_dump(shared), encoding="utf-8")
     corruption = {"model": str(filling), "device": "cpu", "dtype": "float32", "seed": 1}
     rule = {"criterion": "errors", "better": "lower", "least": 0.9}
     teachers = {"human": rule, "coverage": {"most": 0.9}}
+    slower = {"steps": 400, "learning_rate": 0.005}
     for folder in (
         own("bartscore", tiny.bart(models / "bart")),
         own("ctc", models / "encoder", corruption=corruption),
         own("distill", models / "encoder", {"steps": 200, "batch": 16}, teachers=teachers),
+        own("quality", models / "encoder", slower, criterion="quality"),
     ):
         file = root / "benchmarks" / str(folder["name"]) / "params.yaml"
         file.parent.mkdir()
@@ -253,10 +300,37 @@ def test_a_distilled_metric_follows_its_teachers(
     assert "| teachers | truth |" in (folder / "README.md").read_text(encoding="utf-8")
 
 
+def test_a_model_tuned_on_quality_finds_it_in_texts_of_another_benchmark(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(monkeypatch, project, "tune quality")
+    folder = project / "data/models/quality"
+    first, second = read(NOTES, project / "data/tables/quality/notes/tune.parquet")["note"]
+    assert first.startswith("quality: 136 texts of 23 documents; step ")
+    assert second == (
+        "of 192 texts of systems 10 are left out: 2 are empty or failed, 6 have no reference,"
+        " 2 have no rating of quality"
+    )
+    log = json.loads((folder / "training_log.json").read_text(encoding="utf-8"))
+    assert (log["criterion"], log["texts"]) == ("quality", {"training": 136, "held_out": 46})
+    assert len(log["held_out"]) == 8
+    found = {}
+    for block, metric in (("bleurt", "bleurt"), ("tuned", "clinical_bleurt")):
+        run(monkeypatch, project, f"measure one {block}")
+        table = read(MEASUREMENTS, project / TABLES / f"measurements/{block}.parquet")
+        assert set(table["metric"]) == {metric}
+        found[metric] = table.set_index("doc_id")["value"]
+    said = {d: t for d, a, position, t in statements() if (a, position) == ("system", 0)}
+    planted = pd.Series({doc_id: 1 - errors(text) for doc_id, text in said.items()})
+    correlations = {metric: values.corr(planted) for metric, values in found.items()}
+    assert correlations["clinical_bleurt"] > 0.75
+    assert correlations["bleurt"] < 0.5
+
+
 def test_no_text_of_the_data_is_in_a_card(project: Path) -> None:
     files = [*project.glob("data/models/*/README.md"), *project.glob("data/models/*/training*")]
-    assert len(files) == 8
-    said = {text for *_, text in statements()}
+    assert len(files) == 10
+    said = {text for *_, text in (*statements(), *rated_texts()) if text}
     assert not [text for text in said for file in files if text in file.read_text("utf-8")]
 
 
@@ -274,6 +348,9 @@ def test_commands_know_tunings(
     shown = capsys.readouterr().out
     assert "ctc: data/models/ctc-rouge_topk, data/models/ctc-full" in shown
     assert "ctc: 3 notes on the data" in shown
+    assert closing(["quality"], load()) == 0
+    assert "quality: data/models/quality " in f"{capsys.readouterr().out.splitlines()[0]} "
+    assert {*dag._learnt_from(project, ["one"])} == {"quality", "two"}
     assert load().data_of("ctc") == load().benchmarks["one"]
 
 
@@ -296,9 +373,9 @@ def test_what_is_wrong_with_a_tuning_is_told(
         return " ".join(capsys.readouterr().err.split())
 
     assert "distill" not in told()
-    assert "from: 'two' is no benchmark; name one" in told(**{"from": "two"})
+    assert "from: 'three' is no benchmark; name one" in told(**{"from": "three"})
     assert "alignments: 'bs_gain' is none of 'one'" in told(alignments=["bs_gain"])
-    assert "tune: Input should be 'bartscore', 'ctc' or 'distill'" in told(tune="cts")
+    assert "tune: Input should be 'bartscore', 'ctc', 'distill' or 'quality'" in told(tune="cts")
     assert "base > dtype: Input should be" in told(base=whole["base"] | {"dtype": "float16"})
     assert "give either steps or epochs" in told(training=whole["training"] | {"epochs": 3})
     wrong = {"human": {"criterion": "errors", "better": "higher", "least": 0.1}}
@@ -314,6 +391,45 @@ def test_what_is_wrong_with_a_tuning_is_told(
     assert "metric 'regression' of 'one' reads what is distilled of its own scores" in told()
 
 
+def test_what_is_wrong_with_a_tuning_on_quality_is_told(
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(project, root, ignore=shutil.ignore_patterns("models", "tables"))
+    (root / "data/raw/one").mkdir(parents=True)
+    monkeypatch.chdir(root)
+    file = root / "benchmarks/quality/params.yaml"
+    tuning, benchmark = (yaml.safe_load(one.read_text("utf-8")) for one in (file, root / TWO))
+
+    def told(own: dict[str, Any], **changes: Any) -> str:
+        (root / TWO).write_text(yaml.safe_dump(benchmark | own), encoding="utf-8")
+        file.write_text(yaml.safe_dump(tuning | changes), encoding="utf-8")
+        main(["validate"])
+        return " ".join(capsys.readouterr().err.split())
+
+    assert "quality" not in told({})
+    for criterion in ("nobody asked", "errors"):
+        assert (
+            f"> criterion: {criterion!r} is no criterion of 'two' of which more"
+            " is better, as of what is learnt; choose from ['quality'], or add it there"
+        ) in told({}, criterion=criterion)
+    assert "alignments: unknown key" in told({}, alignments=["full"])
+    unwatched = told({"costly_metrics": ["tuned"]})
+    assert "data/models/quality is trained here; name the block under tuned_costly_metrics" in (
+        unwatched
+    )
+    itself = "metric 'tuned' of 'two' reads what is tuned on its own ratings; measure it in another"
+    assert itself in unwatched
+    watched = {"tuned_costly_metrics": {"tuned": "data/models/quality"}}
+    assert itself in told(watched)
+    assert "is trained here" not in told(watched)
+    both = told({"costly_metrics": ["tuned"], **watched})
+    assert "costly_metrics: 'tuned' is under tuned_costly_metrics as well" in both
+
+
 def test_the_blocks_of_the_page_are_right() -> None:
     page = (ROOT / "docs/tuning.md").read_text(encoding="utf-8")
     folders = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
@@ -321,7 +437,7 @@ def test_the_blocks_of_the_page_are_right() -> None:
     for folder in folders:
         own = parsed(folder, where="docs/tuning.md")
         assert isinstance(own, Tuning)
-        for key in folder.keys() - {"name", "tune", "from", "alignments"}:
+        for key in folder.keys() - {"name", "tune", "from", "alignments", "criterion"}:
             checked(own.tune, key, folder[key], where="docs/tuning.md")
     rows = [row.strip("| ").split(" | ") for row in page.split("## Defaults")[1].split("\n")[4:12]]
     for place, tune in enumerate(DEFAULTS, start=1):

@@ -11,9 +11,11 @@ pytest.importorskip("torch", reason="needs metassay[models]")
 pytest.importorskip("transformers", reason="needs metassay[models]")
 import torch
 
+from metassay.core.options import parse
+from metassay.metrics import clinical_bleurt
 from metassay.metrics.faithfulness import bartscore, ctc_consistency, regressor
 from metassay.models.loading import NetworkOptions, load
-from metassay.tuning.tasks import BARTSCORE, CTC, DISTILL, Marked, Valued, Written
+from metassay.tuning.tasks import BARTSCORE, CTC, DISTILL, QUALITY, Marked, Valued, Written
 from metassay.tuning.training import Task
 from tests.metrics.faithfulness.setup import scored
 from tests.models import tiny
@@ -64,6 +66,25 @@ def test_a_regressor_gives_in_training_what_its_metric_is(tmp_path: Path, kind: 
     assert DISTILL.loss is not None
     squares = [(value - 0.5) ** 2 for value in expected]
     assert float(DISTILL.loss(outputs, labels)) == pytest.approx(sum(squares) / 3, abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_a_tuned_regressor_reads_reference_and_text_as_its_metric_does(
+    tmp_path: Path, kind: str
+) -> None:
+    folder = tiny.classifier(tmp_path / kind, kind, ["value"])
+    pairs = [*TEXTS, *(pair[::-1] for pair in TEXTS)]
+    rows = [Valued(reference.strip(), text.strip(), 0.5) for reference, text in pairs]
+    network, inputs = batch(QUALITY, folder, rows)
+    inputs.pop("labels")
+    with torch.no_grad():
+        logits = network(**inputs).logits.squeeze(-1).tolist()
+    block = {"model": str(folder), "device": "cpu", "dtype": "float64"}
+    options = parse(clinical_bleurt.KIND.options, block, where="test")
+    references, texts = zip(*pairs, strict=True)
+    found = clinical_bleurt.KIND.measure(texts, references, options)["clinical_bleurt"]
+    assert [each.value for each in found] == pytest.approx(logits, abs=1e-6)
+    assert [each.cut for each in found] == [False, True, False] * 2
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta"])

@@ -68,7 +68,10 @@ def kill(task: str, folder: Path, program: list[str]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "program"),
-    [("bartscore", IN_A_CHECKPOINT), ("ctc", IN_A_STEP), ("distill", FROM_OUTSIDE)],
+    [
+        *(("bartscore", IN_A_CHECKPOINT), ("ctc", IN_A_STEP), ("distill", FROM_OUTSIDE)),
+        ("quality", IN_A_CHECKPOINT),
+    ],
 )
 def test_a_killed_training_goes_on_to_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: str, program: list[str]

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from metassay.tuning.options import Base, checked
-from metassay.tuning.tasks import BARTSCORE, CTC, DISTILL, Marked, Valued, Written
+from metassay.tuning.tasks import BARTSCORE, CTC, DISTILL, QUALITY, Marked, Valued, Written
 from metassay.tuning.training import Trained, train, write
 from tests.models import tiny
 
-TASKS = {task.name: task for task in (BARTSCORE, CTC, DISTILL)}
+TASKS = {task.name: task for task in (BARTSCORE, CTC, DISTILL, QUALITY)}
 TRUE = ["how", "is", "the", "knee", "today"]
 FAKE = ["it", "hurts", "when", "i", "climb"]
 QUICK: dict[str, Any] = {
@@ -26,7 +26,7 @@ QUICK: dict[str, Any] = {
 
 
 def rows(name: str, count: int) -> list[Any]:
-    """To copy the passage; to tell words of FAKE; to give the share of these, from -1 to 1."""
+    """To copy the passage; to tell words of FAKE; to give the share of these, from 1 to -1."""
     rng, drawn = random.Random(0), []
     for _ in range(count):
         words = rng.sample([*TRUE, *FAKE], 3)
@@ -36,6 +36,7 @@ def rows(name: str, count: int) -> list[Any]:
             "bartscore": Written(text, text),
             "ctc": Marked(context, words, fake),
             "distill": Valued(context, text, 1 - 2 * sum(fake) / 3),
+            "quality": Valued(context, text, 1 - 2 * sum(fake) / 3),
         }
         drawn.append(row[name])
     return drawn
