@@ -1,6 +1,7 @@
-"""The sample of counted facts: what was planted comes back through the reader."""
+"""The sample of counted facts and marked phrases: what was planted comes back by the reader."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,13 @@ from metassay.core.params import load
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.datasets.registry import load_registry
 from tests.support import sample_facts
+from tests.support.sampling import near
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data/sample_facts"
 KEY = ["doc_id", "author"]
 STATUSES = ["correct", "incorrect", "hallucinated", "omitted"]
-SURE = 3.29  # standard errors: one of a thousand numbers lies further away
+COUNTED, MARKED = ("facts", "radiology"), ("hpi", "assessment", "exam", "results")
 
 
 @pytest.fixture(scope="module")
@@ -38,16 +40,19 @@ def rates() -> dict[str, Any]:
     return found
 
 
-def rated(made: Ingested, rater: str) -> pd.DataFrame:
+@pytest.fixture(scope="module")
+def marked() -> pd.DataFrame:
+    return pd.read_json(FOLDER / "phrases.jsonl", lines=True)
+
+
+def rated(made: Ingested, rater: str, study: str) -> pd.DataFrame:
     """A rater's values: a row per text, a column per criterion."""
-    its = made.ratings[made.ratings["rater"] == rater]
+    its = made.ratings[made.ratings["rater"].eq(rater) & made.ratings["study"].eq(study)]
     return its.pivot_table(index=KEY, columns="criterion", values="value", dropna=False)
 
 
-def near(found: float, chances: pd.Series) -> None:
-    """Whether a sum of draws is as near its expectation as 99.9 % are."""
-    error = np.sqrt((chances * (1 - chances)).sum())
-    assert abs(found - chances.sum()) <= SURE * error + 0.5
+def written(made: Ingested) -> pd.Series:
+    return made.texts.set_index(KEY)["text"]
 
 
 def test_the_files_are_those_that_the_script_makes(tmp_path: Path) -> None:
@@ -58,16 +63,24 @@ def test_the_files_are_those_that_the_script_makes(tmp_path: Path) -> None:
 
 def test_size(made: Ingested) -> None:
     assert made.warnings == ()
-    assert len(made.sources) == 30
-    assert len(made.texts) == 30 * 5
+    assert len(made.sources) == 30 + 30 + 4 * 16
+    assert len(made.texts) == 124 * 5
     assert made.texts["status"].eq("ok").all()
-    assert sum(path.stat().st_size for path in FOLDER.rglob("*.*")) < 300_000
+    assert made.ratings.groupby("study")["doc_id"].nunique().to_dict() == {
+        **dict.fromkeys(COUNTED, 30),
+        **dict.fromkeys(MARKED, 16),
+    }
+    assert sum(path.stat().st_size for path in FOLDER.rglob("*.*")) < 700_000
     assert load_registry(ROOT / "data/registry.yaml")["sample_facts"].invented
 
 
-def test_annotator_1_counts_what_was_planted(made: Ingested, planted: pd.DataFrame) -> None:
-    counts = planted.groupby([*KEY, "status"]).size().unstack(fill_value=0)
-    found = rated(made, "annotator_1")
+@pytest.mark.parametrize("study", COUNTED)
+def test_annotator_1_counts_what_was_planted(
+    made: Ingested, planted: pd.DataFrame, study: str
+) -> None:
+    its = planted[planted["study"] == study]
+    counts = its.groupby([*KEY, "status"]).size().unstack(fill_value=0)
+    found = rated(made, "annotator_1", study)
     for status in STATUSES:
         expected = counts[status].reindex(found.index).to_numpy()
         np.testing.assert_array_equal(found[f"{status}_facts"], expected)
@@ -83,36 +96,96 @@ def test_annotator_1_counts_what_was_planted(made: Ingested, planted: pd.DataFra
         np.testing.assert_allclose(found[name], expected, rtol=1e-12)
 
 
-def test_faults_come_back_at_their_rates(made: Ingested, rates: dict[str, Any]) -> None:
-    """By system and kind: sums over visits, of annotator_1's ratings and the reference's lines."""
-    found = rated(made, "annotator_1")
-    references = made.texts[made.texts["author"] == "reference"].set_index("doc_id")["text"]
+@pytest.mark.parametrize("study", [*COUNTED, *MARKED])
+def test_faults_come_back_at_their_rates(
+    made: Ingested, planted: pd.DataFrame, rates: dict[str, Any], study: str
+) -> None:
+    """By system and kind, of the facts that the references' lines are."""
+    its = planted[planted["study"] == study]
+    references = written(made).xs("reference", level="author")[its["doc_id"].unique()]
     facts = references.str.count("\n").sum() + len(references)
     for system, chances in rates["systems"].items():
-        its = found.xs(system, level="author")
+        of = its[its["author"] == system]
         for status in ("incorrect", "omitted", "hallucinated"):
-            near(its[f"{status}_facts"].sum(), pd.Series([chances[status]] * facts))
-    means = found.groupby("author").mean()
+            near(of["status"].eq(status).sum(), pd.Series([chances[status]] * facts))
+
+
+@pytest.mark.parametrize("study", COUNTED)
+def test_systems_differ_as_they_were_made(made: Ingested, study: str) -> None:
+    means = rated(made, "annotator_1", study).groupby("author").mean()
     assert means["hallucination_rate"].idxmax() == "wordy"
     assert means["omission_rate"].idxmax() == "brief"
     assert means["factual_precision"].idxmin() == "careless"
     assert means["factual_f1"].idxmax() == "careful"
 
 
+@pytest.mark.parametrize("study", [*COUNTED, *MARKED])
 def test_annotators_differ_at_the_known_rate(
-    made: Ingested, planted: pd.DataFrame, rates: dict[str, Any]
+    planted: pd.DataFrame, rates: dict[str, Any], study: str
 ) -> None:
-    differ = planted["status"] != planted["annotator_2"]
-    near(differ.sum(), pd.Series([rates["misread"]] * len(planted)))
-    read = planted["annotator_2"]
+    its = planted[planted["study"] == study]
+    chances = rates["mismarked" if study in MARKED else "misread"]
+    near((its["status"] != its["annotator_2"]).sum(), its["status"].map(chances))
+
+
+@pytest.mark.parametrize("study", COUNTED)
+def test_annotator_2_counts_what_it_read(made: Ingested, planted: pd.DataFrame, study: str) -> None:
+    its = planted[planted["study"] == study]
+    found = rated(made, "annotator_2", study)
     for status in STATUSES:
-        says = planted.assign(there=read.str.contains(rf"\b{status}\b"))
-        expected = says.groupby(KEY)["there"].sum()
-        found = rated(made, "annotator_2")[f"{status}_facts"]
-        np.testing.assert_array_equal(found, expected.reindex(found.index).to_numpy())
+        there = its.assign(there=its["annotator_2"].str.contains(rf"\b{status}\b"))
+        expected = there.groupby(KEY)["there"].sum().reindex(found.index)
+        np.testing.assert_array_equal(found[f"{status}_facts"], expected.to_numpy())
 
 
-def test_what_no_visit_has_is_in_none(made: Ingested) -> None:
+@pytest.mark.parametrize("study", MARKED)
+@pytest.mark.parametrize(
+    ("rater", "column"), [("annotator_1", "status"), ("annotator_2", "annotator_2")]
+)
+def test_phrases_per_word_are_those_of_the_planted_facts(
+    made: Ingested, planted: pd.DataFrame, study: str, rater: str, column: str
+) -> None:
+    its = planted[planted["study"] == study]
+    texts, found = written(made), rated(made, rater, study)
+    for (doc_id, system), row in found.iterrows():
+        read = Counter(its.loc[its["doc_id"].eq(doc_id) & its["author"].eq(system), column])
+        words, reference = (len(texts[doc_id, author].split()) for author in (system, "reference"))
+        wrong = read["incorrect"] + read["hallucinated"]
+        assert row["hallucination_count"] == pytest.approx(wrong / words)
+        assert row["omission_count"] == pytest.approx(read["omitted"] / reference)
+
+
+def test_phrases_are_short_and_lie_where_they_should(made: Ingested, marked: pd.DataFrame) -> None:
+    """What annotator_1 marks is nowhere on the other side; of two annotators, some is apart."""
+    texts, seen = written(made), set[tuple[str, int]]()
+    for row in marked.itertuples():
+        both = texts[row.doc_id, row.author], texts[row.doc_id, "reference"]
+        for name, text, other in (
+            ("hallucinated", *both),
+            ("omitted", *reversed(both)),
+        ):
+            for span in getattr(row, name):
+                start, end, phrase = span["start"], span["end"], span["text"]
+                assert text[start:end] == phrase
+                assert not text[start - 1 : start].isalnum()
+                assert not text[end : end + 1].isalnum()
+                assert 2 <= len(phrase.split()) <= 6
+                assert row.rater == "annotator_2" or phrase.lower() not in other.lower()
+                seen.add((name, len(phrase.split())))
+    assert len(seen) >= 8
+
+
+def test_what_no_source_says_is_in_none(made: Ingested) -> None:
     said = "\n".join("\n".join(passages) for passages in made.sources["passages"]).lower()
-    for line in sample_facts.material()["unsaid"]:
-        assert line.lower() not in said
+    for heading, lines in sample_facts.material().items():
+        if heading.endswith("unsaid"):
+            assert not [line for line in lines if line.strip("[].").lower() in said]
+
+
+def test_the_pools_are_large_enough() -> None:
+    lines = sample_facts.material()
+    for study in sample_facts.STUDIES:
+        facts = [sample_facts.fact_of(line) for line in lines[study.name]]
+        assert len(facts) >= (12 if study.marked else 20)
+        assert len(lines[sample_facts.unsaid_of(study)]) >= study.facts[1]
+        assert len({wording for one in facts for wording in one[1:]}) == 3 * len(facts)

@@ -1,6 +1,6 @@
 """Agreement of counts over pairs of raters, and that of the sample's annotators."""
 
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
@@ -67,16 +67,19 @@ def test_the_samples_annotators_agree_as_their_readings_were_planted() -> None:
     folder = ROOT / "data/sample_facts"
     criteria = load(ROOT).benchmarks["sample_facts"].criteria
     found = agreement_of_counts({"ratings": ingest("fact_annotations", folder, criteria).ratings})
-    found = found.set_index(["criterion", "coefficient"])["value"]
+    found = found.set_index(["study", "criterion", "coefficient"])["value"]
     planted = pd.read_csv(folder / "planted/facts.csv")
-    for status in ("correct", "incorrect", "hallucinated", "omitted"):
+    for study, status in product(
+        ("facts", "radiology"), ("correct", "incorrect", "hallucinated", "omitted")
+    ):
+        its = planted[planted["study"] == study]
         a, b = (
-            planted.assign(n=planted[rater].str.contains(rf"\b{status}\b"))
+            its.assign(n=its[rater].str.contains(rf"\b{status}\b"))
             .groupby(["doc_id", "author"])["n"]
             .sum()
             for rater in ("status", "annotator_2")
         )
-        of_status = found[f"{status}_facts"]
+        of_status = found[study, f"{status}_facts"]
         assert of_status["pearson"] == pytest.approx(np.corrcoef(a, b)[0, 1])
         for name, tolerance in (("equal", 0), ("within_1", 1), ("within_2", 2)):
             assert of_status[name] == pytest.approx(((a - b).abs() <= tolerance).mean())
