@@ -40,8 +40,7 @@ def list_all(_: argparse.Namespace) -> int:
         # One below the other, so that none is parted.
         judges = "\n".join(benchmark.judges)
         measured = [metric for _, metric in benchmark.measured_by]
-        metrics = "
-".join([*measured, *benchmark.combinations])
+        metrics = "\n".join([*measured, *benchmark.combinations])
         cells = (name, benchmark.dataset, judges, metrics, _built(name))
         benchmarks.add_row(*cells, end_section=True)
     tests = folded("judge test", "test", "dataset", "judges", "report", title="tests of judges")

@@ -22,7 +22,7 @@ WORKFLOW = ".github/workflows/metassay.yml"
 LINES = (IGNORED, ".dvcignore", ".dvc/.gitignore")  # their owner's own lines stay
 _FOLDERS = {  # only what their readers read, whatever a checkout holds beside it
     **{"prompts": "*.yaml", "rubrics": "*.yaml"},
-    **{"data/judges": "*.json", "data/segmenters": "*.json", "data/terms": "*.csv"},
+    **{"data/judges": "*.json", "data/segmenters": "*.json", "data/terms": "clinical*"},
 }
 _PRINTED = """\
 # Printed tables that reports compare with
