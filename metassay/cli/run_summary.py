@@ -75,7 +75,8 @@ def _summarise(name: str, params: Params, console: Console) -> bool:
         console.print(_filled([heads[n] for n in used], rows, title))
     lines = missing_lines(answers)
     say(console, *lines)
-    console.print(f"report: {page(name)}", soft_wrap=True)
+    if name not in params.tunings:  # they have no page
+        console.print(f"report: {page(name)}", soft_wrap=True)
     return bool(lines)
 
 
