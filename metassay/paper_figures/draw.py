@@ -77,8 +77,22 @@ def caption(record: Record, cells: Cells) -> str:
     if record.apart:
         words.append(f"No differences: {record.apart}")
     if any(cell.place for cell in cells.cells):
-        words.append(_MARKS)
+        words += [_MARKS, *_unranked(cells)]
     return " ".join(part for part in words if part)
+
+
+def _unranked(cells: Cells) -> Iterator[str]:
+    """Rows that have no place, for their metrics lack texts, and how many they have at most."""
+    ranked = {cell.row for cell in cells.cells if cell.place}
+    most: dict[str, int] = {}
+    for cell in cells.cells:
+        most[cell.row] = max(most.get(cell.row, 0), cell.n or 0)
+    few = [f"{row} {n:,}" for row, n in most.items() if row not in ranked]
+    if few:
+        yield (
+            "Without a mark, for they score too few of the texts, and at most so many:"
+            f" {', '.join(few)}; the others {max(most.values()):,}."
+        )
 
 
 def to_markdown(record: Record, cells: Cells) -> str:

@@ -24,6 +24,7 @@ Frames = Mapping[str, pd.DataFrame]
 Parts = tuple[tuple[float, str, str], ...]  # weights of correlations, by study and criterion
 
 AGGREGATE = "aggregate"
+ENOUGH = 0.95  # the share of the texts that a metric must score to be ranked
 FACTS = ("factual_precision", "factual_recall", "factual_f1", "hallucination_rate", "omission_rate")
 PHRASES = ("hallucination_count", "omission_count")  # key phrases per word
 _WEIGHTS = {"factual_f1": 0.5, "hallucination_rate": -0.25, "omission_rate": -0.25}
@@ -54,7 +55,9 @@ def metrics_of_notes(frames: Frames) -> pd.DataFrame:
     over studies of facts and that over studies of key phrases per word, as Ben Abacha et al. 2023
     have it. n: texts, over all studies. `place`: 1 for the best of all metrics with a direction, by
     judges too. `p`: of its being as good as the best (`statistics.best.behind_best`), pairs of
-    metrics compared on texts that both score; small where the best one is closer to people.
+    metrics compared on texts that both score; small where the best one is closer to people. Both
+    are null for a metric that scores less than ENOUGH of the texts which others do: its correlation
+    is of other texts.
     """
     people = _people(frames["ratings"])
     made: list[tuple[object, ...]] = []
@@ -64,7 +67,7 @@ def metrics_of_notes(frames: Frames) -> pd.DataFrame:
             every = correlations.compared(column)
             made += [(column.study, column.criterion, *name, *row) for name, row in every.items()]
     names = ["study", "criterion", "metric", "judge", *ESTIMATE, "place", "p"]
-    return pd.DataFrame(made, columns=names).astype({"p": "float64"})
+    return pd.DataFrame(made, columns=names).astype({"place": "Int64", "p": "float64"})
 
 
 def error_weights(_: Frames) -> pd.DataFrame:
@@ -148,17 +151,23 @@ class _Correlations:
         """ESTIMATE, place and p of each metric with a value."""
         everywhere = np.isfinite(self._values)
         alone = np.stack([self._of(column, at, here) for at, here in enumerate(everywhere)])
-        there = np.flatnonzero(np.isfinite(alone[:, 0])).tolist()
-        if not there:
+        there = np.flatnonzero(np.isfinite(alone[:, 0]))
+        if not there.size:
             return {}
-        place = places(column.sign * alone[there, 0].round(12))
-        rated = [np.isfinite(self._people[part[1:]]) for part in column.parts]
-        n_documents = len(set(self._documents[np.any(rated, axis=0)]))
+        rated = np.array([np.isfinite(self._people[part[1:]]) for part in column.parts])
+        n = np.array([np.count_nonzero(rated & everywhere[at]) for at in there])
+        n_documents = len(set(self._documents[rated.any(axis=0)]))
         ends = expanded_percentiles(alone[there].T[1:], n_documents, RESAMPLING.confidence)
-        p = behind_best(self._differences(column, there), place.tolist().index(1), n_documents)
-        n = [int(sum(np.count_nonzero(here & everywhere[at]) for here in rated)) for at in there]
-        rows = zip(alone[there, 0], *ends, n, place.tolist(), p, strict=True)
-        return {self._names[at]: row for at, row in zip(there, rows, strict=True)}
+        place, p = np.zeros(there.size, dtype=np.int64), np.full(there.size, np.nan)
+        ranked = n >= ENOUGH * n.max()
+        place[ranked] = places(column.sign * alone[there[ranked], 0].round(12))
+        differences = self._differences(column, there[ranked].tolist())
+        p[ranked] = behind_best(differences, place[ranked].tolist().index(1), n_documents)
+        rows = zip(alone[there, 0], *ends, n, place, p, strict=True)
+        return {
+            self._names[at]: (*map(float, row[:3]), int(row[3]), int(row[4]) or None, float(row[5]))
+            for at, row in zip(there, rows, strict=True)
+        }
 
     def _differences(self, column: _Column, metrics: Sequence[int]) -> Reals:
         """(1 + resamples, metrics, metrics): at [., i, j] how much better j is than i."""

@@ -32,15 +32,17 @@ def frames() -> dict[str, pd.DataFrame]:
             for metric, judge, noise in (
                 *(("best", "none", 0.3), ("good", "none", 0.4), ("poor", "none", 3.0)),
                 *(("poor", "j", 5.0), ("errors", "none", 1.0), ("length", "none", 0.1)),
+                ("near", "none", 0.4),
             ):
                 value = (-1 if metric == "errors" else 1) * quality + rng.normal(0, noise)
-                if metric == "good" and rng.random() < 0.1:
+                if metric == "good" and rng.random() < 0.3:
                     value = np.nan
                 scores.append((doc_id, author, "full", metric, judge, value))
                 scores.append((doc_id, author, "plan", metric, judge, rng.normal()))
     keys = ["doc_id", "author", "part"]
     board = [("best", "none", "higher"), ("good", "none", "higher"), ("poor", "none", "higher")]
     board += [("poor", "j", "higher"), ("errors", "none", "lower"), ("length", "none", "neither")]
+    board.append(("near", "none", "higher"))
     return {
         "scores": pd.DataFrame(scores, columns=[*keys, "metric", "judge", "value"]),
         "ratings": pd.DataFrame(
@@ -109,15 +111,23 @@ def test_aggregate_and_averages(frames: dict[str, pd.DataFrame], found: pd.DataF
 
 
 def test_the_best_has_the_good_sign(found: pd.DataFrame) -> None:
-    recall = found.loc["visits", "factual_recall"]
-    omission = found.loc["visits", "omission_rate"]
+    every = found.drop(index="good", level="metric")  # which has no place
+    recall = every.loc["visits", "factual_recall"]
+    omission = every.loc["visits", "omission_rate"]
     assert recall["value"].idxmax() == recall["place"].eq(1).idxmax()
     assert omission["value"].idxmin() == omission["place"].eq(1).idxmax()
     assert sorted(recall["place"]) == [1, 2, 3, 4, 5]
 
 
+def test_a_metric_of_other_texts_has_no_place(found: pd.DataFrame) -> None:
+    """It scores seven in ten texts."""
+    good = found.xs("good", level="metric")
+    assert good[["place", "p"]].isna().all(axis=None)
+    assert good["value"].notna().all()
+
+
 def test_what_is_far_behind_is_told_and_what_is_near_is_not(found: pd.DataFrame) -> None:
-    average = found.loc["average", "aggregate"]
+    average = found.drop(index="good", level="metric").loc["average", "aggregate"]
     assert average.loc[("poor", "j"), "p"] < 0.05
     assert average["p"].isna().sum() == 1
     near = average[average["place"] == 2]["p"].iloc[0]
