@@ -51,7 +51,7 @@ lock: $(VENV)/dev.stamp
 	$(VENV)/bin/metassay run --no-prefect sample sample_abstracts mts_dialog aci_bench aci_bench_table24 \
 	  sample_claims invented_notes invented_notes_second wice_dev wice_heldout medec_validation minimal_pairs_aci minimal_pairs_aci_notes \
 	  xsum_factuality longeval_pubmed longsciverify \
-	  sample_facets csabstruct_dev
+	  sample_facets csabstruct_dev sample_facts sample_quality
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11")'
