@@ -132,9 +132,10 @@ def _component(row: Row) -> Cell:
 _FIRST = "best without a judge"
 _JUDGED_SAYS = (
     "How each judged metric follows people, beside the best metric that needs no judge: the"
-    " correlation with its interval, and the verdict. Signs are turned so that more is better. Bold"
-    " is what lies above that best metric; whether by more than chance, the differences between"
-    " metrics say. The best of many owes some of its lead to luck, so a judge is compared hard."
+    " correlation with its interval, and the verdict. Signs are turned so that more is better."
+    " Bold: above that best metric; the differences between metrics show whether by more than"
+    " chance."
+    " Picking the best of many metrics flatters it, so this comparison is hard on judges."
 )
 
 

@@ -92,7 +92,7 @@ def _standing_out(agreement: pd.DataFrame) -> list[str]:
         " with each other. Look at this rater’s ratings before you use the mean of all."
         for row in sorted(named, key=lambda r: (r["criterion"], r["study"], -r["value"]))
     ]
-    none = "Of no rater can it be said that they agree less with the others than these do."
+    none = "No rater stands out: none agrees less with the others than these agree with each other."
     return said or ([none] if rows else [])
 
 

@@ -127,7 +127,7 @@ class Guess:
             lacks = [role for role in lacks if role not in (Role.TEXT, Role.VALUE)]
         for role in lacks:
             numbers = " of numbers" if role == Role.VALUE else ""
-            what = f"no column{numbers} could be told to hold the {role} of {self.kind}"
+            what = f"no column{numbers} is clearly the {role} of the {self.kind}"
             fix = f"say which: --columns {self.kind}.{role}=COLUMN, of {listed(self.sheet.columns)}"
             if role == Role.VALUE and self.kind == "ratings":
                 fix += "; or, of grades in words, their order: --scale COLUMN=WORST<...<BEST"

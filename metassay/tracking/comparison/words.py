@@ -36,11 +36,11 @@ SETTINGS = 3  # so many of those that changed are named
 SHOWN = (REGRESSED, IMPROVED, CHANGED)  # in full; of the others, how many there are
 
 _MEANT = {
-    "data": "the data are others",
-    "prompt": "what models are told is worded differently",
-    "model": "another model, or one that learnt again",
-    "settings": "other settings",
-    "code": "other code, or other packages",
+    "data": "the data changed",
+    "prompt": "the prompts changed",
+    "model": "the model changed, or was trained again",
+    "settings": "settings changed",
+    "code": "code or packages changed",
     "answers": "the same questions got other answers",
 }
 

@@ -161,8 +161,8 @@ def _causes(outcome: Outcome) -> Section:
         return Section("causes", "Why", says, [])
     rows = [(cause.kind, [Cell(cause.what), Cell(cause.stage)]) for cause in outcome.causes]
     says = [
-        "What went into the scores and is another than when they were accepted, with the first"
-        " stage that it reaches. Where there are several, the locks can’t say how much each did."
+        "Inputs that changed since the scores were accepted, each with the first stage that it"
+        " reaches. With several of them, nobody knows how much each one did."
     ]
     grid = Grid("", ["cause", "what differs", "stage"], rows, sort=False)
     return Section("causes", "Why", says, [], [grid])

@@ -39,6 +39,7 @@ BLIND: Final = ("cannot tell", "another judge")  # a check of the sentinel that 
 
 
 REPORTS = Path("reports/changes")
+_SHORT = {UNKNOWN: "undecided"}
 SHOWN = 20  # rows in the terminal and in an event; the page has all
 CAUSES = 4  # in the headline
 DOCUMENTS = 3  # keys named beside a row in the terminal
@@ -261,17 +262,13 @@ def _compared(outcome: Outcome) -> str:
             f" reports/{outcome.benchmark}/index.html, then `metassay accept {outcome.benchmark}`."
         )
     counts = outcome.counts
-    regressed, compared = counts.pop(REGRESSED), counted(outcome.paired, "number")
-    said = f"nothing regressed: {compared} compared with the accepted ones"
+    regressed, compared = counts.pop(REGRESSED), counted(outcome.paired, "score")
+    said = f"no score got worse: {compared} compared with the accepted ones"
     if regressed:
         who = ", ".join(sorted({row["author"] for row in _regressed(outcome)}))
-        whose = f" (of {who})" if who else ""
-        said = f"{regressed} of {compared} regressed from the accepted ones{whose}"
-    others = ", ".join(
-        f"of {n} one {verdict}" if " " in verdict else f"{n} {verdict}"
-        for verdict, n in counts.items()
-        if n
-    )
+        whose = f", of {who}" if who else ""
+        said = f"{regressed} of {compared} got worse than accepted{whose}"
+    others = ", ".join(f"{n} {_SHORT.get(verdict, verdict)}" for verdict, n in counts.items() if n)
     said += f"; {others}." if others else "."
     if certificates := len(outcome.certificates):
         verb = "has" if certificates == 1 else "have"

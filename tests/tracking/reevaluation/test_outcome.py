@@ -42,7 +42,7 @@ def outcome(*, worse: bool, **more: object) -> Outcome:
 
 def test_what_regressed_is_named_with_system_metric_documents_and_cause() -> None:
     said = lines(outcome(worse=True))
-    assert said[0] == "one: 2 of 3 numbers regressed from the accepted ones (of good)."
+    assert said[0] == "one: 2 of 3 scores got worse than accepted, of good."
     assert said[1] == "one: what differs: data: data/raw/one (stage ingest)."
     (first, second) = [line for line in said if line.startswith("  regressed: ")]
     assert "rouge1 of good" in first
@@ -84,7 +84,7 @@ def test_a_system_whose_texts_fail_now_does_not_end_green() -> None:
     assert f"texts failed, behind {ended.unsettled} number" in said
     others = set(map(tuple, now.scores.loc[~gone, ["metric", "author"]].to_numpy()))
     assert ended.paired == len(others)
-    assert f"nothing regressed: {len(others)} number" in said
+    assert f"no score got worse: {len(others)} score" in said
 
 
 def test_prefect_is_told_numbers_and_no_documents() -> None:
@@ -138,7 +138,7 @@ def test_a_system_that_is_called_otherwise_now_is_no_open_question() -> None:
     lacking = found.changes.loc[found.changes["lacks_answers"], "author"]
     assert set(lacking) == {"plain_2"}, "what is gone lacks nothing"
     assert headline(ended)[:3] == [
-        "nothing regressed: 2 numbers compared with the accepted ones.",
+        "no score got worse: 2 scores compared with the accepted ones.",
         "no longer scored, so not compared: plain.",
         "scored for the first time, so not compared: plain_2.",
     ]
