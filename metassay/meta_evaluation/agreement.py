@@ -324,8 +324,8 @@ OF_MEANS = Analysis(
         """
         Below each mean stand its interval, for other documents and the same systems and raters, the
         standard deviation of the ratings (divided by n), and how many ratings it rests on. The
-        figure has every criterion on one scale, from its worst end to its best, and shows how far
-        each mean would move with other documents: the narrower, the surer.
+        figure has every criterion on one scale, from its worst end to its best, and shows how often
+        each rating was given, and below it the mean with its interval.
         """,
         "violins",
     ),

@@ -425,7 +425,8 @@ OF_COMPONENTS = Analysis(
         is.
 
         Below each correlation stand its interval, for other systems and documents, and the share of
-        the metric’s variance that lies there. Signs are turned so that more is better.
+        the metric’s variance that lies there. Signs are turned so that more is better. The figure
+        has these shares, beside those of people’s ratings.
         """,
         "components",
     ),

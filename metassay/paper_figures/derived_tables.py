@@ -139,8 +139,8 @@ def means_of_first(frames: Frames) -> pd.DataFrame:
     return pd.DataFrame(made, columns=["documents", "metric", "author", *ESTIMATE])
 
 
-def rating_draws(frames: Frames) -> pd.DataFrame:
-    """`reporting.violins.violins` on the ratings' own scale: mean, interval and `draws`."""
+def rating_violins(frames: Frames) -> pd.DataFrame:
+    """`reporting.people.violins` on the ratings' own scale: mean, interval and `all_ratings`."""
     ratings, scale = frames["ratings"], Criterion(low=0, high=1, better="higher")
     return violins(ratings, dict.fromkeys(set(ratings["criterion"]), scale), RESAMPLING)
 
@@ -365,7 +365,7 @@ DERIVED: dict[str, Derived] = {
     "facet_shares": Derived(("parts",), facet_shares),
     "text_numbers": Derived(("sources", "parts", "scores"), text_numbers),
     "means_of_first": Derived(("scores", "ratings"), means_of_first),
-    "rating_draws": Derived(("ratings",), rating_draws),
+    "rating_violins": Derived(("ratings",), rating_violins),
     "by_kind_of_author": Derived(("scores",), by_kind_of_author),
     "aligned_passages": Derived(("alignments", "sources"), aligned_passages),
     "facet_grades": Derived(("scores", "ratings"), facet_grades),

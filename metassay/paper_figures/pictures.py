@@ -179,7 +179,7 @@ def _bar_panel(axes: Axes, cells: Sequence[Cell], columns: Sequence[str]) -> Non
             _diamond(axes, cell.published, y, 3.6)
             if len(columns) > 1:
                 ends = (cell.ours, cell.high, cell.published)
-                end = max(end for end in ends if end is not None)
+                end = max(0.0, *(end for end in ends if end is not None))
                 _beside(axes, label(cell.column), (end, y), 5.5, INK)
             y += 1
         y += 0.6
@@ -366,7 +366,8 @@ def _spread(places: Sequence[float], least: float) -> list[float]:
 # ---- scatters --------------------------------------------------------------------------------
 
 _MOST_NAMES = 24  # points at most that bear their names
-_PER_LETTER, _HALF, _DOT = 0.05, 0.055, 0.04  # inches: a letter's width, half a line, a point
+# Inches: a letter's width, half a line, a point, half an interval's stroke.
+_PER_LETTER, _HALF, _DOT, _STROKE = 0.05, 0.055, 0.04, 0.02
 # Where a name may stand: how it is aligned, how far up, and how far aside, in inches.
 _SIDES: tuple[tuple[Literal["left", "center", "right"], float, float], ...] = (
     *(("left", 0.08, 0.04), ("left", -0.08, 0.04), ("right", 0.08, -0.04), ("right", -0.08, -0.04)),
@@ -423,24 +424,36 @@ def _scatter(record: Record, cells: Cells) -> Figure:
         _strip(axes, grid="y")
         axes.grid(axis="x", color=FAINT, linewidth=0.4)
         if len(points) <= _MOST_NAMES:
-            names = [(across.ours, up.ours, label(up.row)) for across, up in points]
-            _name_points(axes, names, (_WIDTH / len(cells.panels) - 0.6, height - 0.5))
+            _name_points(axes, points, (_WIDTH / len(cells.panels) - 0.6, height - 0.5))
     _legend(figure, cells.cells)
     return figure
 
 
 def _name_points(
-    axes: Axes, points: Sequence[tuple[float, float, str]], size: tuple[float, float]
+    axes: Axes, points: Sequence[tuple[Cell, Cell]], size: tuple[float, float]
 ) -> None:
     """A name at each point, where it covers least; `size` is the panel's, in inches."""
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
-    at = [
-        (size[0] * (x - left) / (right - left), size[1] * (y - low) / (high - low))
-        for x, y, _ in points
-    ]
+
+    def inches(x: float, y: float) -> tuple[float, float]:
+        return size[0] * (x - left) / (right - left), size[1] * (y - low) / (high - low)
+
+    at = [inches(across.ours, up.ours) for across, up in points]
     panel = _Box(0.0, 0.0, *size)
     taken = [_Box(x - _DOT, y - _DOT, x + _DOT, y + _DOT) for x, y in at]
-    for (x, y), (across, up, name) in zip(at, points, strict=True):
+    for across, up in points:
+        x, y = across.ours, up.ours
+        for x_low, y_low, x_high, y_high in (
+            (across.low, y, across.high, y),
+            (x, up.low, x, up.high),
+            (across.published, up.published) * 2,
+        ):
+            if not (x_low is None or y_low is None or x_high is None or y_high is None):
+                (west, south), (east, north) = inches(x_low, y_low), inches(x_high, y_high)
+                ends = (west - _STROKE, south - _STROKE, east + _STROKE, north + _STROKE)
+                taken.append(_Box(*ends))
+    for (x, y), (across, up) in zip(at, points, strict=True):
+        name = label(up.row)
         boxes = [_name_box(name, x + aside, y + up, side) for side, up, aside in _SIDES]
         covered = [
             sum(map(box.shared, taken)) + (box.shared(box) - box.shared(panel)) for box in boxes
@@ -450,7 +463,7 @@ def _name_points(
         side, higher, aside = _SIDES[best]
         axes.annotate(
             name,
-            (across, up),
+            (across.ours, up.ours),
             (72 * aside, 72 * higher),
             textcoords="offset points",
             ha=side,

@@ -46,12 +46,12 @@ _TITLES = entries("""
     leaderboard: leaderboard | Each author's mean on the main metrics, with bootstrap intervals
     forest: certificates | Each metric's correlation with people per criterion, with intervals and
       one rater's own
-    components: components | Each metric's correlation with people between systems, between
-      documents, text by text
-    correlation_heatmap: correlations | Pearson correlation of every metric with every human
-      criterion, by level
-    violins: rating_violins | Each system's mean rating by criterion, and how it varies with other
-      documents
+    components: components | Which shares of the variance of people's ratings and of each metric lie
+      between systems, between documents, text by text
+    correlation_heatmap: certificates | Correlation of every metric with every human criterion, by
+      level
+    violins: rating_violins | What people gave each system by criterion, and the mean with its
+      interval
     metric_matrix: metric_correlations | Pearson correlation of every metric and human criterion
       with every other
     rubric_levels: rubric_levels | How often each grade of each criterion was given, by author

@@ -30,7 +30,7 @@ from metassay.reporting.responses import (
 from metassay.reporting.section import Section, present
 
 _HERE = Path(__file__).parent
-_DRAWS = "draws"  # a column for figures alone: long lists that no file has
+_LISTS = "all_ratings"  # a column for figures alone: long lists that no file has
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -101,7 +101,7 @@ def sections_of(specs: Sequence[Spec], tables: Mapping[str, pd.DataFrame]) -> li
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
     """Write each table as NAME.csv with all digits, and as NAME.md."""
     for name, frame in tables.items():
-        in_file = frame.drop(columns=_DRAWS, errors="ignore")
+        in_file = frame.drop(columns=_LISTS, errors="ignore")
         write_text(folder / f"{name}.csv", to_csv(in_file))
         write_text(folder / f"{name}.md", to_markdown(in_file))
 

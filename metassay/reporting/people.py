@@ -150,23 +150,23 @@ def _preference(row: Row) -> tuple[str, list[Cell]]:
     ]
 
 
-# How far each system's mean rating would vary with other documents, on one scale for all.
+# What each system's texts were given, and the mean of it, on one scale for all.
 
 _KEY = ["study", "criterion", "part"]
-_NUMBERS = ("mean", "low", "high", "p25", "p75", "iqr")
-_COLUMNS = (*_KEY, "author", *_NUMBERS, "n", "n_documents", "draws")
+_NUMBERS = ("mean", "low", "high", "p25", "median", "p75")
+_COLUMNS = (*_KEY, "author", *_NUMBERS, "n", "n_documents", "all_ratings")
 
 
 def violins(
     ratings: pd.DataFrame, criteria: Mapping[str, Criterion], how: Resampling
 ) -> pd.DataFrame:
-    """One row per study, criterion, part and system, with the means of all resamples (`draws`).
+    """One row per study, criterion, part and system, with every rating that it was given.
 
     Ratings are brought from the declared scale of their criterion to 0 (worst) to 1 (best). mean:
-    of all ratings of the system's texts (n, of n_documents), claim by claim where claims were
-    rated; comparisons and the reference's own ratings are left out. Each resample draws documents,
-    the same for all systems of a criterion. low, high: the interval; p25, p75: quartiles of the
-    resampled means, and iqr what lies between; null with fewer than two documents.
+    of `all_ratings` of the system's texts (n, of n_documents), claim by claim where claims were
+    rated; comparisons and the reference's own ratings are left out. low, high: its interval; each
+    resample draws documents, the same for all systems of a criterion; null with fewer than two
+    documents. p25, median, p75: quartiles of the ratings themselves.
     """
     used = ratings.dropna(subset=["value"])
     used = used[
@@ -196,11 +196,10 @@ def _of_systems(mine: pd.DataFrame, how: Resampling) -> list[tuple[object, ...]]
     made: list[tuple[object, ...]] = []
     for place, author in enumerate(authors):
         n_documents = int(np.isfinite(sums[:, place]).sum())
-        draws = found.draws[np.isfinite(found.draws[:, place]), place]
-        p25, p75 = np.quantile(draws, [0.25, 0.75]) if n_documents > 1 else (np.nan, np.nan)
-        ends = (found.mean[place], found.low[place], found.high[place], p25, p75, p75 - p25)
-        own = draws if n_documents > 1 else draws[:0]
-        made.append((author, *ends, int(numbers[:, place].sum()), n_documents, list(own)))
+        given = ordered.loc[ordered["author"] == author, "value"].to_numpy(dtype=float)
+        ends = (found.mean[place], found.low[place], found.high[place])
+        quartiles = np.quantile(given, [0.25, 0.5, 0.75])
+        made.append((author, *ends, *quartiles, len(given), n_documents, given.tolist()))
     return made
 
 

@@ -19,16 +19,14 @@ class Resampling(NamedTuple):
 
 
 class Means(NamedTuple):
-    """One mean per column, both ends of its interval, and the means of all resamples.
+    """One mean per column, and both ends of its interval.
 
-    `draws` is (resamples, columns). NaN where no document, or for an interval fewer than two, has
-    a value.
+    NaN where no document, or for an interval fewer than two, has a value.
     """
 
     mean: Reals
     low: Reals
     high: Reals
-    draws: Reals
 
 
 def means(values: Reals, how: Resampling, numbers: Reals | None = None) -> Means:
@@ -45,7 +43,7 @@ def means(values: Reals, how: Resampling, numbers: Reals | None = None) -> Means
     once = np.ones((1, n_documents))
     if not n_documents:
         nothing = np.full(n_columns, np.nan)
-        return Means(nothing, nothing, nothing, np.full((how.resamples, n_columns), np.nan))
+        return Means(nothing, nothing, nothing)
     drawn = np.random.default_rng(how.seed).integers(0, n_documents, (how.resamples, n_documents))
     drawn += n_documents * np.arange(how.resamples)[:, None]
     counts = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(float)
@@ -53,7 +51,7 @@ def means(values: Reals, how: Resampling, numbers: Reals | None = None) -> Means
     low, high = np.full((2, n_columns), np.nan)
     for at, number in enumerate(np.sum(defined, axis=0).tolist()):
         (low[at],), (high[at],) = expanded_percentiles(draws[:, [at]], number, how.confidence)
-    return Means(_means(once, values, weights)[0], low, high, draws)
+    return Means(_means(once, values, weights)[0], low, high)
 
 
 def _means(counts: Reals, values: Reals, weights: Reals) -> Reals:

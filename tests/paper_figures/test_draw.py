@@ -16,9 +16,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from matplotlib.figure import Figure
 
-from metassay.paper_figures import FORMATS
-from metassay.paper_figures.cells import Cells, cells_of
+from metassay.paper_figures import FORMATS, pictures
+from metassay.paper_figures.cells import Cell, Cells, cells_of
 from metassay.paper_figures.draw import Inputs, Outcome, draw_paper
 from metassay.paper_figures.papers import Line, Numbers, Record
 from metassay.reporting.cells import read_printed
@@ -362,3 +363,28 @@ def test_a_scatter_of_one_column_is_refused(tmp_path: Path, inputs: Inputs) -> N
     one = record("fig1", "scatter", columns=COLUMNS[:1], numbers=BOARD)
     outcome = drawn(tmp_path, inputs, one)
     assert outcome.damaged == {"fig1": ("invented fig1: a scatter takes two columns, not 1",)}
+
+
+def test_names_of_bars_and_points_stand_clear_of_bars_and_intervals(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A bar below 0 has its name beyond 0; a point's name is beside all intervals."""
+    figures: list[Figure] = []
+    monkeypatch.setattr(pictures, "lay_out", figures.append)
+    columns = ("c", "d")
+    bars = tuple(Cell("", "r", column, -0.4, -0.5, -0.3) for column in columns)
+    pictures.picture_files(record("fig1", "bars"), Cells(bars, ("",), ("r",), columns))
+    texts = figures[0].axes[0].texts
+    assert [(text.get_text(), text.xy[0]) for text in texts] == [("c", 0.0), ("d", 0.0)]  # type: ignore[attr-defined]
+    # The second one's upright interval stands just to the right of the first point.
+    places = {"first": (0.0, 0.0), "second": (0.06, 0.5), "third": (1.0, 1.0)}
+    points = tuple(
+        Cell(
+            "", row, column, value, value - 0.6 * (row == "second"), value + 0.6 * (row == "second")
+        )
+        for row, place in places.items()
+        for column, value in zip(columns, place, strict=True)
+    )
+    pictures.picture_files(record("fig2", "scatter"), Cells(points, ("",), tuple(places), columns))
+    name = next(text for text in figures[1].axes[0].texts if text.get_text() == "first")
+    assert name.get_ha() == "right"

@@ -13,7 +13,7 @@ from metassay.paper_figures.derived_tables import (
     by_kind_of_author,
     facet_grades,
     means_of_first,
-    rating_draws,
+    rating_violins,
     text_numbers,
 )
 from metassay.reporting.published import PRINTED_PAPERS
@@ -70,9 +70,9 @@ def test_first_documents_are_by_key_and_beside_them_all() -> None:
 
 
 def test_ratings_are_drawn_on_their_own_scale() -> None:
-    found = rating_draws({"ratings": ratings([("d", "x", "c", 1.0), ("e", "x", "c", 4.0)])})
+    found = rating_violins({"ratings": ratings([("d", "x", "c", 1.0), ("e", "x", "c", 4.0)])})
     assert found["mean"].tolist() == [2.5]
-    assert set(found["draws"].iloc[0]) == {1.0, 2.5, 4.0}
+    assert found["all_ratings"].iloc[0] == [1.0, 4.0]
 
 
 def test_grades_of_a_facet_are_by_people_and_by_metrics() -> None:

@@ -5,7 +5,9 @@ import matplotlib.style
 import pandas as pd
 import pytest
 from matplotlib import colormaps
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 from PIL import Image
 
 from metassay.reporting.figures import drawing
@@ -13,6 +15,7 @@ from metassay.reporting.figures.correlations import (
     draw_components,
     draw_correlation_heatmap,
     draw_forest,
+    draw_metric_matrix,
 )
 from metassay.reporting.figures.systems import draw_leaderboard
 from metassay.reporting.names import headline_metrics, sorted_authors, sorted_metrics, sorted_parts
@@ -27,39 +30,65 @@ def _texts(svg):
 
 @pytest.fixture(scope="module")
 def heatmap(frames):
-    return drawing.draw(draw_correlation_heatmap, frames["correlations"])
+    return drawing.draw(draw_correlation_heatmap, frames["certificates"])
 
 
-def test_heatmap_prints_true_signs_and_every_level(heatmap):
+def test_heatmap_has_the_certificates_turned_values_at_every_level(heatmap):
     texts = _texts(heatmap.svg)
-    assert [t for t in texts if t.startswith("Pearson")] == [
-        f"Pearson, {level} level" for level in ("global", "document", "system")
+    assert [t for t in texts if t.endswith(" level")] == [
+        f"{level} level" for level in ("global", "document", "system")
     ]
-    assert texts.count(".31") == 6  # 2 criteria x 3 levels
-    assert texts.count("−.75") == 6
+    assert texts.count(".52") == 6  # 2 criteria x 3 levels
+    assert texts.count(".13") == 6
     assert "claim_recall (lexical)" in texts
 
 
-def test_heatmap_hatches_undefined_and_centres_colours_at_zero(heatmap, frames):
-    root = ET.fromstring(heatmap.svg)
-    hatched = [e for e in root.iter(f"{SVG}path") if "url(#" in e.get("style", "")]
-    assert len(hatched) == 6
-    zero = frames["correlations"].assign(value=0.0)
-    svg = drawing.draw(draw_correlation_heatmap, zero).svg
+def test_heatmap_counts_undefined_metrics_and_hatches_a_single_cell(heatmap, frames):
+    assert HOSTILE not in _texts(heatmap.svg)
+    assert "left out because undefined: 1 metric" in " ".join(_texts(heatmap.svg))
+    some = frames["certificates"]
+    one = (some["metric"] == "bleu") & (some["level"] == "system")
+    for svg, n in ((heatmap.svg, 0), (_heatmap_without(some, one), 2)):
+        styles = [e.get("style", "") for e in ET.fromstring(svg).iter(f"{SVG}path")]
+        assert sum("url(#" in style for style in styles) == n
+
+
+def _heatmap_without(frame, undefined):
+    return drawing.draw(
+        draw_correlation_heatmap, frame.assign(value=frame["value"].where(~undefined))
+    ).svg
+
+
+def test_heatmap_centres_colours_at_zero(frames):
+    svg = drawing.draw(draw_correlation_heatmap, frames["certificates"].assign(value=0.0)).svg
     assert to_hex(colormaps["RdBu"](0.5)) in svg  # the map's middle, whatever the data's range
 
 
 def test_heatmap_leaves_what_was_not_computed_white(frames):
-    some = frames["correlations"]
+    some = frames["certificates"]
     missing = (some["metric"] == "claim_recall") & (some["criterion"] == "completeness")
     texts = _texts(drawing.draw(draw_correlation_heatmap, some[~missing]).svg)
-    assert texts.count(".31") == 3
+    assert texts.count(".52") == 3
 
 
-def test_heatmap_has_no_empty_columns_for_correlations_within_parts(heatmap, frames):
-    some = frames["correlations"]
-    within = some[some["level"] == "document"].assign(part="each", level="grouped")
-    assert drawing.draw(draw_correlation_heatmap, pd.concat([some, within])).svg == heatmap.svg
+def test_figures_of_a_page_have_metrics_in_one_order(frames):
+    some = frames["certificates"]
+    best = some["value"].where(some["metric"] != "bleu", 0.9)  # would come first by value
+    forest = draw_forest(some.assign(value=best), useful=0.3)
+    tiles = draw_correlation_heatmap(some.assign(value=best))
+    matrix = draw_metric_matrix(frames["metric_correlations"])
+    pages = ["claim_recall (lexical)", "bleu"]
+    for figure in (forest, tiles):
+        assert [t.get_text() for t in figure.axes[0].get_yticklabels()] == pages
+    names = [t.get_text() for t in matrix.axes[0].get_yticklabels()]
+    assert [name for name in names if name in pages] == [n for n in pages if n in names]
+
+
+def test_notes_are_no_wider_than_their_figure():
+    figure = Figure(figsize=(4, 2))
+    drawing.note_below(figure, "mean rating of " * 30)
+    FigureCanvasAgg(figure)
+    assert figure.texts[0].get_window_extent().x1 <= figure.bbox.width
 
 
 def test_leaderboard_draws_one_panel_per_metric(frames):
@@ -77,9 +106,18 @@ def test_leaderboard_without_main_metrics_shows_what_there_is(frames):
     assert "house_metric" in _texts(drawing.draw(draw_leaderboard, house).svg)
 
 
+def test_leaderboard_counts_metrics_that_have_no_value(frames):
+    some = frames["leaderboard"]
+    gone = some.assign(macro=some["macro"].where(some["metric"] != "rouge1_fmeasure"))
+    texts = _texts(drawing.draw(draw_leaderboard, gone).svg)
+    assert "rouge1_fmeasure ↑" not in texts
+    assert "left out because undefined: 1 metric" in " ".join(texts)
+    assert draw_leaderboard(some.assign(macro=None)) is None
+
+
 def test_nothing_to_draw(nothing):
     assert drawing.draw(draw_leaderboard, nothing["leaderboard"]) is None
-    assert drawing.draw(draw_correlation_heatmap, nothing["correlations"]) is None
+    assert drawing.draw(draw_correlation_heatmap, nothing["certificates"]) is None
 
 
 def test_labels_are_short_and_hold_no_control_characters():
@@ -95,14 +133,16 @@ def _one_author(name):
     )
 
 
-def test_inline_leads_ids_drops_idle_ones_and_keeps_texts(heatmap):
-    root = ET.fromstring(drawing.inline(heatmap.svg, "map", 'a "title" <&>').replace("xlink:", ""))
+def test_inline_leads_ids_drops_idle_ones_and_keeps_texts(frames):
+    some = frames["certificates"]
+    hatched = _heatmap_without(some, (some["metric"] == "bleu") & (some["level"] == "system"))
+    root = ET.fromstring(drawing.inline(hatched, "map", 'a "title" <&>').replace("xlink:", ""))
     assert root.get("aria-label") == 'a "title" <&>'
     ids = {e.get("id") for e in root.iter() if e.get("id")}
     assert ids
     assert all(name.startswith("map-") for name in ids)
     labels = ["".join(t.itertext()).strip() for t in root.iter("text")]
-    assert labels == _texts(heatmap.svg)
+    assert labels == _texts(hatched)
     used = 0
     for element in root.iter():
         href = element.get("href")
@@ -143,15 +183,16 @@ def forest_figure(frames):
 def test_forest_fills_what_is_to_be_used_and_draws_both_intervals_and_the_rater(forest_figure):
     axes = forest_figure.axes[0]
     labels = [t.get_text() for t in axes.get_yticklabels()]
-    assert labels == ["claim_recall (lexical)", "bleu", HOSTILE]
+    assert labels == ["claim_recall (lexical)", "bleu"]
+    assert "left out because undefined: 1 metric" in " ".join(forest_figure.get_supxlabel().split())
     widths = {tuple(line.get_xdata()): line.get_linewidth() for line in axes.lines}
     assert widths[0.31, 0.69] > widths[0.41, 0.62]  # for others, and for these systems
     assert (-0.08, 0.33) in widths
     dots = {line.get_xdata()[0]: line for line in axes.lines if line.get_marker() == "o"}
-    assert list(dots) == [0.52, 0.13]
+    assert {x: line.get_ydata()[0] for x, line in dots.items()} == {0.52: 0, 0.13: 1}
     assert dots[0.52].get_markerfacecolor() == drawing.ACCENT
     assert dots[0.13].get_markerfacecolor() == "white"  # its verdict is `cannot tell`
-    assert [line.get_ydata()[0] for line in axes.lines if line.get_marker() == "x"] == [2]
+    assert not [line for line in axes.lines if line.get_marker() == "x"]
     upright = [line.get_xdata()[0] for line in axes.lines if list(line.get_ydata()) == [0, 1]]
     assert sorted(upright) == [0, 0.3, 0.5596]
     assert axes.get_xlim() == pytest.approx((-1.03, 1.03))
@@ -180,26 +221,34 @@ def test_forest_without_a_global_level_or_a_second_rater(frames):
     assert "rater" not in figure.get_supxlabel()
 
 
-def test_components_have_three_panels_per_criterion_named_with_people_s_shares(frames):
+def test_components_are_bars_of_people_and_metrics_that_add_up_to_all(frames):
     figure = draw_components(frames["components"])
-    assert [a.get_title(loc="left") for a in figure.axes] == [
-        "between systems\npeople vary 12 %",
-        "between documents\npeople vary 30 %",
-        "text by text\npeople vary 58 %",
+    (axes,) = figure.axes
+    names = [t.get_text() for t in axes.get_yticklabels()]
+    assert names == ["people: completeness", "bleu", HOSTILE]
+    bars = {}
+    for bar in axes.patches:
+        bars.setdefault(round(bar.get_y() + bar.get_height() / 2), []).append(bar)
+    widths = [[round(bar.get_width(), 9) for bar in bars[y]] for y in range(3)]
+    assert widths == [[0.12, 0.3, 0.58], [0.4, 0.1, 0.5], [0.4, 0.1, 0.5]]
+    assert [bar.get_x() for bar in bars[0]] == pytest.approx([0, 0.12, 0.42])
+    assert [text.get_text() for text in axes.texts[:3]] == ["12", "30", "58"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "between systems",
+        "between documents",
+        "text by text",
     ]
-    assert [text.get_text() for text in figure.axes[0].texts] == ["completeness"]
-    names = [t.get_text() for t in figure.axes[0].get_yticklabels()]
-    assert names == ["bleu", HOSTILE]
-    bars = [list(line.get_xdata()) for line in figure.axes[0].lines]
-    assert bars.count([-0.4, 1.0]) == 2
-    crosses = [line for line in figure.axes[2].lines if line.get_marker() == "x"]
-    assert len(crosses) == 2  # undefined
     assert draw_components(frames["components"].iloc[:0]) is None
 
 
-def test_components_after_the_sixth_criterion_are_left_out(frames):
+def test_components_have_a_panel_per_study_and_count_who_has_no_share(frames):
     some = frames["components"]
-    many = pd.concat([some.assign(criterion=f"c{number}") for number in range(7)])
-    figure = draw_components(many)
-    assert len(figure.axes) == 18
-    assert "the first 6 of 7 criteria" in figure.get_supxlabel()
+    shares = some["metric_share"].where(some["metric"] == "bleu")
+    several = [some.assign(criterion=name, metric_share=shares) for name in ("c", "d")]
+    several.append(some.assign(study="other"))
+    figure = draw_components(pd.concat(several))
+    first, other = figure.axes
+    assert [t.get_text() for t in first.get_yticklabels()] == ["people: c", "people: d", "bleu"]
+    assert [axes.get_title(loc="left") for axes in (first, other)] == ["invented", "other"]
+    note = " ".join(figure.get_supxlabel().split())
+    assert "left out because undefined: 1 metric or criterion" in note

@@ -1,20 +1,17 @@
 """Figures of metrics and people."""
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import Rectangle
 
 from metassay.format.frames import records, rows
-from metassay.format.numbers import per_cent, short
+from metassay.format.numbers import short
 from metassay.format.terms import COEFFICIENT_NAMES, COMPONENTS, LEVELS
-from metassay.reporting.certificates import ranked
 from metassay.reporting.figures.drawing import (
     ACCENT,
     FAINT,
@@ -22,31 +19,39 @@ from metassay.reporting.figures.drawing import (
     INK,
     bare,
     criterion_titles,
+    facet_look,
     label,
+    left_out,
+    lines_along,
+    looks_above,
     note_below,
+    of_more,
     panels,
+    shares_along,
+    stacked,
+    width_of,
 )
-from metassay.reporting.names import Metric, sorted_metrics
+from metassay.reporting.names import Metric, criterion_rank, criterion_title, sorted_metrics
 from metassay.reporting.section import (
     Key,
     Row,
-    best_first,
     by_criterion,
+    grouped,
     key_of,
     key_rank,
-    metric_name,
     metric_of,
+    titled,
 )
-from metassay.tables.names import EACH_PART, FULL, metric_label
+from metassay.tables.names import FULL, NO_JUDGE, metric_label
 
 LEVEL = "global"
-COEFFICIENT = "pearson"  # of heat maps
+COEFFICIENT = "pearson"  # of the matrix
 AT_MOST = 6  # criteria
+TURNED = "signs turned so that more is better"  # in every figure: of metric and criterion alike
 STUDIES, LARGEST = 2, 40  # of the matrix: studies, and metrics and criteria of one study
 
 _FOREST_PER_ROW, _COMPONENTS_PER_ROW = 3, 2
 _PALE, _RATER = "#a9c5e6", "#a8650f"
-_ABOVE = 34  # points from a panel to its criterion's name
 _HEATMAP_CELL = (0.56, 0.235)  # inches
 _MATRIX_CELL = 0.3  # inches
 _DARK = 0.62  # of what is darker, numbers are white
@@ -56,89 +61,86 @@ Scorer = tuple[str, str]  # metric or people, and its label
 
 
 def draw_forest(certificates: pd.DataFrame, *, useful: float) -> Figure | None:
-    """One panel per criterion, at LEVEL, the best verdict on top; None without a row there.
+    """One panel per criterion, at LEVEL, metrics in the order of pages; None without a value.
 
     Dots are `value`, filled where the metric may be used, half where it is promising; pale bars
     `low` to `high`, dark lines the interval for these systems. A line stands at the rater's own
     correlation, from the row that rests on most texts where they differ, a dotted one at `useful`.
-    An undefined metric has a cross in the margin. Criteria after the first AT_MOST are left out.
+    Metrics that have no value in any panel are left out and counted below. Criteria after the
+    first AT_MOST are left out.
     """
     every = by_criterion(certificates[certificates["level"] == LEVEL])
-    if not every:
-        return None
     criteria = every[:AT_MOST]
     shown = [row for _, mine in criteria for row in mine]
-    most = max(len(mine) for _, mine in criteria)
-    longest = max(len(label(metric_name(row))) for row in shown)
-    wide, high = 0.07 * longest + 2.4, 0.75 + 0.185 * most
-    figure, _, each = panels(
+    metrics, undefined = _defined(shown)
+    if not metrics:
+        return None
+    names = [label(metric_label(*metric)) for metric in metrics]
+    high = 0.75 + 0.185 * len(metrics)
+    figure, grid, each = panels(
         len(criteria),
         _FOREST_PER_ROW,
-        lambda columns, rows: (columns * wide, rows * high + 0.6),
+        lambda columns, rows: (width_of(names) + 2.3 * columns, rows * high + 0.6),
         pads={"h_pad": 0.1},
         sharex=True,
+        sharey=True,
     )
     for axes, (_, mine), title in zip(each, criteria, criterion_titles(criteria), strict=True):
-        _forest_panel(axes, ranked(mine), most, useful)
+        _forest_panel(axes, mine, metrics, useful)
         axes.set_title(title, loc="left")
+    for row in grid:
+        lines_along(row[0], names)
     marks = f"dotted: {short(useful)}, a useful correlation"
     if any(row["rater"] is not None for row in shown):
         marks += "; dashed: one rater with the mean of the others"
     lines = [
-        f"dot: {_coefficients(criteria)} over all texts; filled dot: a metric to use;"
-        " half-filled: promising; x: undefined",
+        f"dot: {_coefficients(shown)} over all texts, {TURNED}; filled dot: a metric to use;"
+        " half-filled: promising; no dot: undefined",
         "pale bar: interval for other systems and documents; dark line: interval for these systems",
-        marks + _left_out(every),
+        marks + undefined + of_more(len(criteria), len(every), "criteria"),
     ]
     note_below(figure, "\n".join(lines))
     return figure
 
 
-def _coefficients(criteria: Criteria) -> str:
-    names = {COEFFICIENT_NAMES[row["coefficient"]] for _, mine in criteria for row in mine}
-    return " or ".join(sorted(names))
+def _coefficients(rows: list[Row]) -> str:
+    return " or ".join(sorted({COEFFICIENT_NAMES[row["coefficient"]] for row in rows}))
 
 
-def _left_out(every: Criteria) -> str:
-    n = len(every)
-    return f"; the first {AT_MOST} of {n} criteria" if n > AT_MOST else ""
+def _defined(rows: list[Row]) -> tuple[list[Metric], str]:
+    """The metrics that have a value, in the order of pages, and words for how many have none."""
+    known = sorted_metrics(metric_of(row) for row in rows if row["value"] is not None)
+    return known, left_out(len(set(map(metric_of, rows))) - len(known), "metric")
 
 
-def _forest_panel(axes: Axes, mine: list[Row], most: int, useful: float) -> None:
+def _forest_panel(axes: Axes, mine: list[Row], metrics: list[Metric], useful: float) -> None:
     axes.axvline(0, color=INK, linewidth=0.9, zorder=1)
     axes.axvline(useful, color=GREY, linewidth=0.9, linestyle=":", zorder=1)
     raters = [row for row in mine if row["rater"] is not None]
     if raters:
         row = max(raters, key=lambda row: (row["n"], row["metric"], row["judge"]))
         axes.axvline(row["rater"], color=_RATER, linewidth=1.2, linestyle="--", zorder=1)
-    _dots(axes, mine, cross=0.03)
-    axes.set_yticks(range(len(mine)), labels=[label(metric_name(row)) for row in mine])
-    axes.set_ylim(most - 0.5, -0.5)  # equal lines in every panel
+    by_metric = {metric_of(row): row for row in mine if row["value"] is not None}
+    for y, metric in enumerate(metrics):
+        axes.axhline(y, color=FAINT, linewidth=0.4, zorder=0)
+        if metric in by_metric:
+            _dot(axes, y, by_metric[metric])
     axes.set_xlim(-1.03, 1.03)
     axes.set_xticks([-1, -0.5, 0, 0.5, 1], labels=["−1", "−.5", "0", ".5", "1"])
     bare(axes)
     axes.tick_params(axis="x", labelbottom=True)
 
 
-def _dots(axes: Axes, lines: Iterable[Row | None], cross: float) -> None:
-    """A dot and its intervals per line; a cross in the margin for one without a value."""
-    for y, row in enumerate(lines):
-        axes.axhline(y, color=FAINT, linewidth=0.4, zorder=0)
-        if row is None or row["value"] is None:
-            axes.plot([cross], [y], "x", color=GREY, transform=axes.get_yaxis_transform())
-            continue
-        wide = [row["low"], row["high"]]
-        these: list[Any] = [row.get("low_these_systems"), row.get("high_these_systems")]
-        if None not in wide:
-            axes.plot(wide, [y, y], "-", color=_PALE, linewidth=4.0, solid_capstyle="butt")
-        if None not in these:
-            axes.plot(these, [y, y], "-", color=ACCENT, linewidth=1.1)
-        axes.plot([row["value"]], [y], "o", color=ACCENT, markersize=4.8, **_fill(row))
+def _dot(axes: Axes, y: int, row: Row) -> None:
+    wide, these = (row["low"], row["high"]), (row["low_these_systems"], row["high_these_systems"])
+    if None not in wide:
+        axes.plot(wide, [y, y], "-", color=_PALE, linewidth=4.0, solid_capstyle="butt")
+    if None not in these:
+        axes.plot(these, [y, y], "-", color=ACCENT, linewidth=1.1)
+    axes.plot([row["value"]], [y], "o", color=ACCENT, markersize=4.8, **_fill(row))
 
 
 def _fill(row: Row) -> dict[str, Any]:
-    if "trusted" not in row:
-        return {}
     if row["trusted"]:
         return {"markerfacecolor": ACCENT}
     style = "left" if row["verdict"] == "promising" else "full"
@@ -147,86 +149,78 @@ def _fill(row: Row) -> dict[str, Any]:
 
 
 def draw_components(components: pd.DataFrame) -> Figure | None:
-    """Three panels per criterion, one a component; None without a row.
+    """Which shares of the variance of people and metrics lie where; None without a share.
 
-    Dots are `value`, bars `low` to `high`; an undefined metric has a cross in the margin. Metrics
-    stand in the order of their agreement text by text. Criteria after the first AT_MOST are left
-    out.
+    One panel per study and part: a bar per criterion (`people_share`), below them one per metric
+    (`metric_share`), in the order of pages. A metric has a share on the texts of each criterion;
+    drawn is that of the criterion that rests on most. Whoever has no share is left out and counted
+    below, and panels after the first AT_MOST are left out.
     """
-    every = by_criterion(components)
+    every: dict[tuple[str, str], Criteria] = {}
+    shared = components.dropna(subset=["people_share", "metric_share"], how="all")
+    for key, mine in by_criterion(shared):
+        every.setdefault((key[0], key[2]), []).append((key, mine))
     if not every:
         return None
-    criteria = every[:AT_MOST]
-    metrics = [_metrics(mine) for _, mine in criteria]
-    most = max(map(len, metrics))
-    longest = max(len(label(metric_label(*m))) for mine in metrics for m in mine)
-    per_row = min(len(criteria), _COMPONENTS_PER_ROW)
-    n_rows = math.ceil(len(criteria) / per_row)
-    width, height = per_row * (0.07 * longest + 4.9), n_rows * (0.95 + 0.185 * most) + 0.4
-    figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(h_pad=0.1))
-    grid = figure.subplots(n_rows, per_row * len(COMPONENTS), squeeze=False)
-    titles = criterion_titles(criteria)
-    for index, axes in enumerate(grid.flat):
-        place, column = divmod(index, len(COMPONENTS))
-        if place >= len(criteria):
-            axes.set_visible(False)
-            continue
-        component = list(COMPONENTS)[column]
-        mine = [row for row in criteria[place][1] if row["component"] == component]
-        _components_panel(axes, mine, metrics[place], most, named=column == 0)
-        share = per_cent(mine[0]["people_share"]) if mine else ""
-        heading = f"{COMPONENTS[component]}\n" + (f"people vary {share}" if share else "")
-        axes.set_title(heading, loc="left", fontsize=8.5)
-        if column == 0:
-            above = {"xycoords": "axes fraction", "textcoords": "offset points"}
-            axes.annotate(titles[place], (0, 1), (0, _ABOVE), weight="bold", **above)
-    lines = [
-        f"dot: {_coefficients(criteria)} of metric and people; bar: interval for other systems and"
-        " documents; x: undefined",
-        f"people vary: the share of their ratings’ variance that lies there{_left_out(every)}",
-    ]
-    note_below(figure, "\n".join(lines))
+    chosen = list(every)[:AT_MOST]
+    named = [_component_bars(every[key]) for key in chosen]
+    bars = [{name: of for name, of in mine.items() if None not in of} for mine in named]
+    undefined = sum(map(len, named)) - sum(map(len, bars))
+    high = 0.6 + 0.2 * max(map(len, bars))
+    wide = width_of([name for mine in bars for name in mine])
+    figure, _, each = panels(
+        len(bars),
+        _COMPONENTS_PER_ROW,
+        lambda columns, rows: (columns * (wide + 3.2), 0.6 + rows * high),
+        pads={"h_pad": 0.1, "w_pad": 0.08},
+    )
+    looks = {words: facet_look(place) for place, words in enumerate(COMPONENTS.values())}
+    for axes, (study, part), shown in zip(each, chosen, bars, strict=True):
+        for y, shares in enumerate(shown.values()):
+            stacked(axes, y, list(zip(looks.values(), shares, strict=True)))
+        lines_along(axes, list(shown))
+        shares_along(axes, 0, 0.25, 0.5, 0.75, 1)
+        axes.set_title(label(criterion_title(study, part)), loc="left")
+    looks_above(figure, looks, len(looks))
+    note = "share of variance, in per cent; people: their ratings by this criterion"
+    note += left_out(undefined, "metric or criterion")
+    note_below(figure, note + of_more(len(chosen), len(every), "studies and parts"))
     return figure
 
 
-def _metrics(mine: list[Row]) -> list[Metric]:
-    """Those that agree most text by text first; the undefined last."""
-    values = {metric_of(row): row["value"] for row in mine if row["component"] == "within"}
-    return sorted(sorted_metrics(map(metric_of, mine)), key=lambda m: best_first(values.get(m)))
+def _component_bars(criteria: Criteria) -> dict[str, list[float | None]]:
+    """By name the shares of each component: of people by each criterion, then of metrics."""
+    _, most = max(criteria, key=lambda of: max(row["n"] for row in of[1]))
+    by_metric = grouped(most, metric_of)
+    of_people = {f"people: {titled(key)}": (mine, "people_share") for key, mine in criteria}
+    of_metrics = {
+        metric_label(*metric): (by_metric[metric], "metric_share")
+        for metric in sorted_metrics(by_metric)
+    }
+    found = {}
+    for name, (mine, column) in (of_people | of_metrics).items():
+        shares = {row["component"]: row[column] for row in mine}
+        found[label(name)] = [shares.get(component) for component in COMPONENTS]
+    return found
 
 
-def _components_panel(
-    axes: Axes, mine: list[Row], metrics: list[Metric], most: int, *, named: bool
-) -> None:
-    by_metric = {metric_of(row): row for row in mine}
-    axes.axvline(0, color=INK, linewidth=0.9, zorder=1)
-    _dots(axes, map(by_metric.get, metrics), cross=0.04)
-    names = [label(metric_label(*metric)) for metric in metrics] if named else []
-    axes.set_yticks(range(len(names)), labels=names)
-    axes.set_ylim(most - 0.5, -0.5)  # equal lines in every panel
-    axes.set_xlim(-1.08, 1.08)
-    axes.set_xticks([-1, 0, 1], labels=["−1", "0", "1"])
-    bare(axes)
+def draw_correlation_heatmap(certificates: pd.DataFrame) -> Figure | None:
+    """Every metric against every human criterion, one panel per level; None without a value.
 
-
-def draw_correlation_heatmap(correlations: pd.DataFrame) -> Figure | None:
-    """Every metric against every human criterion, one panel per level.
-
-    Colour and number are `value`, true sign, -1 to 1; None without a row of COEFFICIENT. An
-    undefined coefficient is hatched; one that was not computed is left white.
+    Colour and number are `value`, -1 to 1. Metrics that have none are left out and counted below;
+    a single undefined coefficient is hatched; one that was not computed is left white.
     """
-    pooled = correlations["part"] != EACH_PART  # those within parts are in the table
-    chosen = records(correlations[pooled & (correlations["coefficient"] == COEFFICIENT)])
-    if not chosen:
+    chosen = records(certificates)
+    metrics, undefined = _defined(chosen)
+    if not metrics:
         return None
-    metrics = sorted_metrics(map(metric_of, chosen))
     criteria = sorted(set(map(key_of, chosen)), key=key_rank)
     levels = [level for level in LEVELS if any(row["level"] == level for row in chosen)]
     names = [label(metric_label(*metric)) for metric in metrics]
     heads = criterion_titles([(key, []) for key in criteria])
     wide, high = _HEATMAP_CELL
     width = len(levels) * (len(criteria) * wide + 0.25) + 0.075 * max(map(len, names)) + 0.9
-    height = len(metrics) * high + 0.058 * max(map(len, heads)) + 0.6
+    height = len(metrics) * high + 0.058 * max(map(len, heads)) + 0.8
     figure = Figure(figsize=(width, height), layout="constrained")
     each = figure.subplots(1, len(levels), sharey=True, squeeze=False)[0]
     for axes, level in zip(each, levels, strict=True):
@@ -241,12 +235,12 @@ def draw_correlation_heatmap(correlations: pd.DataFrame) -> Figure | None:
         axes.set_ylim(len(metrics) - 0.5, -0.5)
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
-        axes.set_title(f"{COEFFICIENT.capitalize()}, {level} level", loc="left")
+        axes.set_title(f"{level} level", loc="left")
         axes.set_xticks(
             range(len(criteria)), labels=heads, rotation=40, ha="right", rotation_mode="anchor"
         )
     each[0].set_yticks(range(len(metrics)), labels=names)
-    note_below(figure, "hatched: undefined")
+    note_below(figure, f"{_coefficients(chosen)}, {TURNED}; hatched: undefined{undefined}")
     return figure
 
 
@@ -274,17 +268,24 @@ def _square(axes: Axes, x: int, y: int, value: float | None, text: str, size: fl
 def draw_metric_matrix(metric_correlations: pd.DataFrame) -> Figure | None:
     """Metrics and criteria against each other: a panel per study, of whole texts.
 
-    None without a row of COEFFICIENT. The lower half of the matrix: criteria first (above the
+    None without a value of COEFFICIENT. The lower half of the matrix: criteria first (above the
     line), then metrics. Colour and number are `value`; an undefined one is hatched, one that was
-    not computed white.
+    not computed white. What has no value at all is left out and counted below.
     """
     whole = metric_correlations[
         (metric_correlations["coefficient"] == COEFFICIENT) & (metric_correlations["part"] == FULL)
     ]
-    studies = [(str(study), mine) for study, mine in whole.groupby("study", sort=True)][:STUDIES]
+    studies = [
+        (str(study), mine)
+        for study, mine in whole.groupby("study", sort=True)
+        if mine["value"].notna().any()
+    ][:STUDIES]
     if not studies:
         return None
-    every = [_scorers(mine) for _, mine in studies]
+    every = [_scorers(mine[mine["value"].notna()]) for _, mine in studies]
+    undefined = sum(
+        len(_scorers(mine)) - len(of) for (_, mine), of in zip(studies, every, strict=True)
+    )
     shown = [scorers[:LARGEST] for scorers in every]
     longest = max(len(_name(one)) for scorers in shown for one in scorers)
     side = _MATRIX_CELL * max(map(len, shown)) + 0.07 * longest + 0.5
@@ -294,15 +295,24 @@ def draw_metric_matrix(metric_correlations: pd.DataFrame) -> Figure | None:
         _matrix_panel(axes, mine, scorers)
         name = COEFFICIENT_NAMES[COEFFICIENT]
         axes.set_title(label(f"{name} over all texts, {study}"), loc="left")
-    note = "people: a human criterion; both turned so that more is better; hatched: undefined"
+    note = f"people: a human criterion; {TURNED}; hatched: undefined"
+    note += left_out(undefined, "metric or criterion")
     note_below(figure, note + (f"; the first {LARGEST}" if every != shown else ""))
     return figure
 
 
 def _scorers(mine: pd.DataFrame) -> list[Scorer]:
-    """Criteria, then metrics, each by name."""
+    """Criteria, then metrics, in the order of pages."""
     found = {*rows(mine, "first_is", "first"), *rows(mine, "second_is", "second")}
-    return sorted(found, key=lambda one: (one[0] != "people", one[1]))
+    people = sorted((name for kind, name in found if kind == "people"), key=criterion_rank)
+    labels = {
+        (name, judge.removesuffix(")") or NO_JUDGE): label
+        for kind, label in found
+        if kind == "metric"
+        for name, _, judge in [label.partition(" (")]
+    }
+    metrics = [labels[metric] for metric in sorted_metrics(labels)]
+    return [*(("people", name) for name in people), *(("metric", name) for name in metrics)]
 
 
 def _name(scorer: Scorer) -> str:

@@ -8,6 +8,7 @@ build of the font library would trace differently.
 import io
 import math
 import re
+import textwrap
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -19,12 +20,14 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from metassay.reporting.section import Key, Row, titled
 
 PNG_DPI = 150
 LONGEST_LABEL = 44
+_LETTER, _LINE = 0.06, 0.14  # inches that a letter and a line of a note take
 INK = "#1c2733"
 FAINT = "#c9d2db"
 ACCENT = "#1f5fa8"
@@ -36,6 +39,8 @@ _LOOKS = (
     *(("#99c2e8", ""), ("#eedd88", "////"), ("#a8d5a2", "...."), ("#f2b8c6", "\\\\\\\\")),
     *(("#99ddff", "xxxx"), ("#ee9f7c", "----"), ("#bbcc33", "||||"), ("#cfc4e6", "oo")),
 )
+_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 1.2, "alpha": 0.85}
+_NARROW = 0.06  # of a stacked bar: here a percentage would touch its neighbours
 
 STYLE = {
     "font.family": "sans-serif",
@@ -118,8 +123,15 @@ def panels(
 
 
 def note_below(figure: Figure, text: str) -> None:
-    """What the signs of a figure mean, in small letters."""
-    figure.supxlabel(text, fontsize=8, x=0.01, ha="left")
+    """What the signs of a figure mean, in small letters.
+
+    A line that is wider than the figure is broken, and the figure grows higher by what that adds.
+    """
+    most = int((figure.get_figwidth() - 0.2) / _LETTER)
+    given = text.split("\n")
+    lines = [line for whole in given for line in textwrap.wrap(whole, most)]
+    figure.set_figheight(figure.get_figheight() + _LINE * (len(lines) - len(given)))
+    figure.supxlabel("\n".join(lines), fontsize=8, x=0.01, ha="left")
 
 
 def lines_along(axes: Axes, names: Sequence[str]) -> None:
@@ -152,9 +164,34 @@ def _unframed(axes: Axes) -> None:
     axes.spines[["top", "right", "left"]].set_visible(False)
 
 
-def cross(axes: Axes, y: float) -> None:
-    """The mark in the margin of a line that has no value."""
-    axes.plot([0.02], [y], "x", color=GREY, transform=axes.get_yaxis_transform())
+Look = tuple[str, str]  # a colour and a hatch
+
+
+def stacked(axes: Axes, y: int, pieces: Sequence[tuple[Look, float | None]]) -> None:
+    """A bar of shares, with those in per cent that have room; nothing where one is unknown."""
+    left = 0.0
+    for (colour, hatch), share in pieces:
+        if share is None:
+            return
+        axes.barh(y, share, 0.72, left, color=colour, hatch=hatch, edgecolor=GREY, linewidth=0.6)
+        if share >= _NARROW:
+            text = axes.text(left + share / 2, y, f"{100 * share:.0f}", ha="center", va="center")
+            text.set(fontsize=8, color=INK, bbox=_BOX)
+        left += share
+
+
+def looks_above(figure: Figure, looks: Mapping[str, Look], per_row: int) -> None:
+    """The legend of stacked bars."""
+    handles = [
+        Patch(facecolor=colour, hatch=hatch, edgecolor=GREY, linewidth=0.6, label=label(name))
+        for name, (colour, hatch) in looks.items()
+    ]
+    figure.legend(handles=handles, loc="outside upper left", ncols=per_row, frameon=False)
+
+
+def left_out(n: int, what: str) -> str:
+    """Said below a figure in which `n` things have no line, since nothing of them is defined."""
+    return f"; left out because undefined: {n:,} {what}{'s' * (n > 1)}" if n else ""
 
 
 def of_more(n: int, n_all: int, what: str) -> str:
@@ -203,7 +240,7 @@ def label(text: str) -> str:
     return clean if len(clean) <= LONGEST_LABEL else f"{clean[: LONGEST_LABEL - 1]}…"
 
 
-def facet_look(place: int) -> tuple[str, str]:
+def facet_look(place: int) -> Look:
     """Colour and hatch of the facet in this place; a ninth looks like the first."""
     return _LOOKS[place % len(_LOOKS)]
 

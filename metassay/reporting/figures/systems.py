@@ -1,6 +1,7 @@
 """Figures of systems and their texts."""
 
 import math
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -9,10 +10,8 @@ import pandas as pd
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 from metassay.format.frames import records, rows
-from metassay.format.numbers import short
 from metassay.reporting.figures.drawing import (
     ACCENT,
     FAINT,
@@ -20,14 +19,16 @@ from metassay.reporting.figures.drawing import (
     INK,
     bare,
     criterion_titles,
-    cross,
     facet_look,
     label,
+    left_out,
     lines_along,
+    looks_above,
     note_below,
     of_more,
     panels,
     shares_along,
+    stacked,
     width_of,
 )
 from metassay.reporting.names import ARROWS, headline_metrics, sorted_authors, sorted_parts
@@ -39,13 +40,18 @@ from metassay.tables.names import REFERENCE
 def draw_leaderboard(leaderboard: pd.DataFrame) -> Figure | None:
     """One panel per metric, one line per author, for the whole text; None without a value.
 
-    Dots are `macro`, bars `low` to `high`; an author without a value has a cross in the margin.
+    Dots are `macro`, bars `low` to `high`; an author without a value has no dot. Metrics that have
+    no value at all are left out and counted below.
     """
     if leaderboard.empty:
         return None
     part = sorted_parts(leaderboard["part"])[0]
     whole = leaderboard[leaderboard["part"] == part]
-    metrics = headline_metrics(zip(whole["metric"], whole["judge"], strict=True))
+    by_metric = grouped(records(whole), metric_of)
+    every_metric = headline_metrics(by_metric)
+    metrics = [m for m in every_metric if any(row["macro"] is not None for row in by_metric[m])]
+    if not metrics:
+        return None
     authors = sorted_authors(whole["author"])
     names = [label(author) for author in authors]
     high = 0.85 + 0.21 * len(authors)
@@ -56,12 +62,11 @@ def draw_leaderboard(leaderboard: pd.DataFrame) -> Figure | None:
         pads={"h_pad": 0.12},
         sharey=True,
     )
-    by_metric = grouped(records(whole), metric_of)
     for axes, metric in zip(every, metrics, strict=True):
         _dots_panel(axes, by_metric[metric], authors)
     lines_along(grid[0][0], names)
-    note = f"dot: mean over documents; bar: its bootstrap interval; x: undefined ({part} texts)"
-    note_below(figure, note)
+    note = f"dot: mean over documents ({part} texts); bar: its bootstrap interval; no dot: no value"
+    note_below(figure, note + left_out(len(every_metric) - len(metrics), "metric"))
     return figure
 
 
@@ -69,7 +74,6 @@ def _dots_panel(axes: Axes, mine: list[Row], authors: list[str]) -> None:
     for row in sorted(mine, key=lambda row: authors.index(row["author"])):
         y = authors.index(row["author"])
         if row["macro"] is None:
-            cross(axes, y)
             continue
         if row["low"] is not None and row["high"] is not None:
             ends = [row["low"], row["high"]]
@@ -168,21 +172,25 @@ def _dates(axes: Axes, runs: list[str]) -> None:
     axes.tick_params(axis="x", labelsize=7, colors=GREY)
 
 
-# Violins: what each system's mean rating would be with other documents, criterion by criterion.
+# Violins: what people gave each system, criterion by criterion, and the mean of it.
 
 AT_MOST = 12  # criteria
 
 _BODY = "#bcd3ec"
-_POINTS = 61  # of an outline
-_HALF = 0.4  # of a line's height, at the widest
+_HALF, _BELOW = (
+    0.3,
+    0.42,
+)  # of a line's height: half a body at its widest; from its middle to the mean
+_MOST_VALUES = 21  # on one scale: more are drawn to the nearest twentieth
+_WIDEST = 0.12  # of the scale, for one value
 
 
 def draw_violins(violins: pd.DataFrame) -> Figure | None:
     """One panel per study, criterion and part, one violin per system; None without a row.
 
-    The body is the density of `draws`, a bar goes from p25 to p75, a line from low to high, a dot
-    stands at the mean. All panels have one axis, so that widths can be compared. Criteria after the
-    first AT_MOST are left out.
+    The body has a bar for each value that was given, as high as it is frequent among
+    `all_ratings`: no kernel, which would smooth what people give in steps. Below it stand the mean
+    as a dot, and a line from low to high. Criteria after the first AT_MOST are left out.
     """
     every = by_criterion(violins)
     if not every:
@@ -190,7 +198,7 @@ def draw_violins(violins: pd.DataFrame) -> Figure | None:
     criteria = every[:AT_MOST]
     authors = sorted_authors(row["author"] for _, mine in criteria for row in mine)
     names = [label(author) for author in authors]
-    high = 0.85 + 0.3 * len(names)
+    high = 0.75 + 0.36 * len(names)
     figure, grid, found = panels(
         len(criteria),
         4,
@@ -199,49 +207,42 @@ def draw_violins(violins: pd.DataFrame) -> Figure | None:
         sharex=True,
         sharey=True,
     )
-    titles = criterion_titles(criteria)
-    for place, (axes, (_, mine)) in enumerate(zip(found, criteria, strict=True)):
+    for axes, (_, mine), title in zip(found, criteria, criterion_titles(criteria), strict=True):
         _violins_panel(axes, mine, authors)
-        axes.set_title(titles[place] + _spread(mine), loc="left")
-        axes.tick_params(axis="x", labelbottom=place + len(grid[0]) >= len(criteria))
+        axes.set_title(title, loc="left")
+        axes.tick_params(axis="x", labelbottom=True)
     for row in grid:
         lines_along(row[0], names)
+    found[0].set_ylim(len(names) - 0.5 + _BELOW / 2, -0.5)  # the last mean stands clear of the axis
     note = (
-        "mean rating, 0 worst to 1 best: dot; its interval: line; the middle half of the means with"
-        " other documents: bar; all of them: body\nspread: the length of that bar, the median over"
-        " systems"
+        "ratings from 0, worst, to 1, best; body: how often each was given; below it the mean: dot;"
+        " its interval: line"
     )
     note_below(figure, note + of_more(len(criteria), len(every), "criteria"))
     return figure
 
 
-def _spread(mine: list[Row]) -> str:
-    spreads = [row["iqr"] for row in mine if row["iqr"] is not None]
-    return f"\nspread {short(float(np.median(spreads)))}" if spreads else ""
-
-
 def _violins_panel(axes: Axes, mine: list[Row], authors: list[str]) -> None:
+    every = _values(np.concatenate([row["all_ratings"] for row in mine]))
+    fine = len(np.unique(every)) > _MOST_VALUES
+    width = 0.9 * min([_WIDEST, *np.diff(np.unique(_values(every, fine=fine)))])
     for row in mine:
         y = authors.index(row["author"])
+        at, counts = np.unique(_values(row["all_ratings"], fine=fine), return_counts=True)
+        half = _HALF * counts / counts.max()
+        axes.bar(at, 2 * half, width, y - half, color=_BODY, edgecolor=GREY, linewidth=0.4)
         if row["low"] is not None:
-            _body(axes, y, np.array(row["draws"], dtype=float))
-            axes.plot([row["low"], row["high"]], [y, y], "-", color=INK, linewidth=0.9)
-            ends = [row["p25"], row["p75"]]
-            axes.plot(ends, [y, y], "-", color=INK, linewidth=4, solid_capstyle="butt")
-        axes.plot([row["mean"]], [y], "o", color=ACCENT, markersize=5, markeredgecolor="white")
+            axes.plot([row["low"], row["high"]], [y + _BELOW] * 2, "-", color=INK, linewidth=0.9)
+        axes.plot([row["mean"]], [y + _BELOW], "o", color=ACCENT, markersize=3.5)
+    axes.set_xlim(-0.08, 1.08)
     bare(axes)
 
 
-def _body(axes: Axes, y: int, draws: Reals) -> None:
-    """A Gaussian kernel's density with Silverman's bandwidth, cut at the outermost draws."""
-    spread = float(np.std(draws))
-    if spread < 1e-9:  # all the same: no body
-        return
-    width = 1.06 * spread * len(draws) ** -0.2
-    at = np.linspace(draws.min(), draws.max(), _POINTS)
-    density = np.exp(-0.5 * ((at[:, None] - draws[None, :]) / width) ** 2).sum(axis=1)
-    half = np.round(_HALF * density / density.max(), 6)
-    axes.fill_between(at, y - half, y + half, color=_BODY, edgecolor=GREY, linewidth=0.5)
+def _values(given: Sequence[float] | Reals, *, fine: bool = False) -> Reals:
+    """Equal numbers for equal ratings, whatever brought them to the scale."""
+    steps = _MOST_VALUES - 1
+    values: Reals = np.asarray(given, dtype=float)
+    return np.round(values * steps) / steps if fine else np.round(values, 9)
 
 
 # What texts are like: the distribution of each quantity over each author's texts.
@@ -280,7 +281,7 @@ def draw_profile(profile: pd.DataFrame) -> Figure | None:
     lines_along(grid[0][0], names)
     note = (
         "pale: 10 % to 90 % of texts; darker: 25 % to 75 %; stroke: median; dot and line: mean and"
-        " its interval\nbroken line: the reference’s mean; x: no value"
+        " its interval\nbroken line: the reference’s mean; no bar: no value"
     )
     note_below(figure, note)
     return figure
@@ -290,7 +291,6 @@ def _profile_panel(axes: Axes, lines: list[Row], authors: list[str]) -> None:
     for row in lines:
         y = authors.index(row["author"])
         if row["mean"] is None:
-            cross(axes, y)
             continue
         axes.barh(y, row["p90"] - row["p10"], 0.62, row["p10"], color=_PALE)
         axes.barh(y, row["p75"] - row["p25"], 0.62, row["p25"], color=_MIDDLE)
@@ -307,14 +307,11 @@ def _profile_panel(axes: Axes, lines: list[Row], authors: list[str]) -> None:
 
 # Stacked bars: which share of each author's words belongs to each facet.
 
-_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 1.2, "alpha": 0.85}
-_LENGTHS_NARROW = 0.05  # of the bar: here a percentage would touch its neighbours
-
 
 def draw_facet_lengths(facets: pd.DataFrame) -> Figure | None:
     """One bar per author, a piece per facet with its `share` in per cent, the rest in none (white).
 
-    None without a share. An author of whose texts no share is known has a cross.
+    None without a share. An author of whose texts no share is known has no bar.
     """
     if not facets["share"].notna().any():
         return None
@@ -332,29 +329,12 @@ def draw_facet_lengths(facets: pd.DataFrame) -> Figure | None:
     looks = {name: facet_look(place) for place, name in enumerate(names[:-1])}
     looks[names[-1]] = ("white", "")
     for y, author in enumerate(authors):
-        _bar(axes, y, [(looks[name], shares[author, name]) for name in names])
+        stacked(axes, y, [(looks[name], shares[author, name]) for name in names])
     lines_along(axes, labels)
     shares_along(axes, 0, 0.25, 0.5, 0.75, 1)
-    handles = [
-        Patch(facecolor=colour, hatch=hatch, edgecolor=GREY, linewidth=0.6, label=label(name))
-        for name, (colour, hatch) in looks.items()
-    ]
-    figure.legend(handles=handles, loc="outside upper left", ncols=per_row, frameon=False)
-    note_below(figure, "mean over texts of the share of a text’s words; x: not known")
+    looks_above(figure, looks, per_row)
+    note_below(figure, "mean over texts of the share of a text’s words; no bar: not known")
     return figure
-
-
-def _bar(axes: Axes, y: int, pieces: list[tuple[tuple[str, str], float | None]]) -> None:
-    left = 0.0
-    for (colour, hatch), share in pieces:
-        if share is None:
-            axes.plot([0.01], [y], "x", color=GREY)
-            return
-        axes.barh(y, share, 0.72, left, color=colour, hatch=hatch, edgecolor=GREY, linewidth=0.6)
-        if share >= _LENGTHS_NARROW:
-            text = axes.text(left + share / 2, y, f"{100 * share:.0f}", ha="center", va="center")
-            text.set(fontsize=8, color=INK, bbox=_BOX)
-        left += share
 
 
 # Stacked bars: how often each level of a rubric was given, by criterion, judge and author.
