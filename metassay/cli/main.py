@@ -99,6 +99,11 @@ a task that is retried as dvc.yaml's `meta` says; --no-prefect does without its 
     "report": """\
 Render reports/BENCHMARK/index.html again from the tables that are there, and print its headline.
 Where a stage before it is not up to date, it says so; `metassay run BENCHMARK` is what to run.""",
+    "show": """\
+List the tables of a benchmark, of a test of judges or of segmentations, or print one of them:
+`trust` has the metric closest to people by each criterion and for each decision, `means` the
+systems' mean scores, `notes` what stages noted of the data, `answers` what language models were
+asked; all others are those of docs/tables.md. Columns that may hold texts are left out.""",
     "validate": """\
 Check the params files, data/registry.yaml, the raw files and every table there is; print every
 problem with its file, row and remedy in one go. Raw files that are not fetched are named.""",
@@ -390,6 +395,13 @@ def _add_project(commands: Any) -> None:
     _add_mirror(running)
     reporting = _add(commands, "report", "project.report", "render a report again")
     reporting.add_argument("name", **BENCHMARK)
+    say = _add(
+        commands, "show", "show.show", "list a benchmark's tables, or print one"
+    ).add_argument
+    say("name", **BENCHMARK)
+    say("table", metavar="TABLE", nargs="?", help="which (default: list them)")
+    say("--csv", **FLAG, help="write all rows to stdout as CSV")
+    say("--all", **FLAG, help="print all rows (default: the first 50)")
     summary = "check params, registry, raw files and tables"
     _add(commands, "validate", "project.validate", summary)
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from metassay.api.naming import meant
 from metassay.cli.run_summary import closing
 from metassay.cli.running import run_flows
 from metassay.cli.terminal import folded, page
@@ -138,6 +139,11 @@ def report(chosen: argparse.Namespace) -> int:
 def checked(names: list[str]) -> Params:
     """The params, if they and the registry are sound and have these benchmarks."""
     raise_problems(configuration_problems())
+    return named(names)
+
+
+def named(names: list[str]) -> Params:
+    """The params, if they have these benchmarks; the rest of the project is not looked at."""
     params = load()
     raise_problems(_unknown(name, params.every) for name in names if name not in params.every)
     return params
@@ -146,7 +152,8 @@ def checked(names: list[str]) -> Params:
 def _unknown(name: str, there: Iterable[str]) -> str:
     if (BENCHMARKS / name).is_dir():
         return f"{BENCHMARKS / name / PARAMS} does not exist; bring it back, as by git"
-    return f"{BENCHMARKS}/: none is called {name!r}; there are: {', '.join(there)}"
+    close = meant(name, there)
+    return f"{BENCHMARKS}/: none is called {name!r}{close}; there are: {', '.join(there)}"
 
 
 def refresh_code(_: argparse.Namespace) -> int:

@@ -1,39 +1,54 @@
-"""What a run ends with: each benchmark's numbers, notes and missing answers, and the exit code."""
+"""What a run ends with: the answer of each benchmark in at most 20 lines, and the exit code.
+
+Which metric to use for which decision, how sure that is and what would change it; then what is
+wrong with the data, and where the rest is.
+"""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
-from operator import itemgetter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
+import pandas as pd
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Column, Table
 from rich.text import Text
 
-from metassay.cli.terminal import folded, numbers, page, ruled, say
+from metassay.cli.terminal import page, say
+from metassay.cli.views import table_of
 from metassay.core.params import Params
-from metassay.core.stages import files_in
-from metassay.format.numbers import counted
-from metassay.reporting.certificates import limits_of
-from metassay.reporting.headline import (
-    HEADS_OF_CARDS,
-    HEADS_OF_SCORES,
-    answers_of,
-    best_metrics,
-    board,
-    cards,
-    notes_of,
-    score_rows,
-)
+from metassay.core.stages import TABLES, files_in
+from metassay.format.frames import records
+from metassay.format.numbers import counted, short, short_interval
+from metassay.format.terms import COEFFICIENT_NAMES, DECISIONS
+from metassay.meta_evaluation.verdicts import CANNOT_TELL, PROMISING, THESE_SYSTEMS, UNDEFINED
+from metassay.reporting.certificates import Best, limits_of, too_small
+from metassay.reporting.headline import answers_of, best_of, notes_of
 from metassay.reporting.names import ShownAs
-from metassay.reporting.responses import HEADS, missing_cells, missing_lines
+from metassay.reporting.section import Row, best_first
+from metassay.reporting.sentences import to_do
+from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.parquet import read
 
 DONE, ANSWERS_MISSING = 0, 3
-NARROW = 72  # columns of a terminal in which tables are folded more
-NOTES_SHOWN = 3  # the rest is on the page
-_FRAME = 3  # columns around a cell
-_ALWAYS = 4  # heads of the table of answers that stand there whatever came of the questions
+LINES = 20  # at most so many are printed of one benchmark
+_NAMED = 3  # a sentence names so many criteria at most; others are counted
+
+
+class Part(NamedTuple):
+    """Sentences of one sort; those that find no room are counted, with the table that has them."""
+
+    lines: list[str]
+    noun: str
+    table: str
+
+    def first(self, number: int, name: str) -> list[str]:
+        """So many of them, and how many more there are."""
+        rest = len(self.lines) - number
+        if not rest:
+            return self.lines
+        more = counted(rest, f"more {self.noun}" if number else self.noun)
+        return [*self.lines[:number], f"{'and ' * bool(number)}{more}: {_show(name, self.table)}"]
 
 
 def closing(names: Iterable[str], params: Params) -> int:
@@ -50,89 +65,163 @@ def closing(names: Iterable[str], params: Params) -> int:
 
 
 def _summarise(name: str, params: Params, console: Console) -> bool:
-    """Print one folder's numbers and notes; returns whether answers of models are missing."""
-    folder = Path("data/tables") / name
-    if name in params.judge_tests:
-        judges = params.judge_tests[name].judges
-        rows = cards(folder, ShownAs.of(params.shown_as, [], judges))
-        console.print(_filled(HEADS_OF_CARDS, rows, f"{name}: judges beside right answers"))
-    elif name in params.segment_tests:
-        title = f"{name}: segmentations beside right labels"
-        console.print(_filled(HEADS_OF_SCORES, score_rows(folder), title))
-    elif name in params.tunings:
-        models = (f"data/models/{one}" for one in params.tunings[name].models)
-        say(console, f"{name}: {', '.join(models)}")
-    else:
-        _headline(name, params, console)
-    say(console, *_noted(notes_of(folder, files_in(params.every[name], "notes")), name))
-    answers = answers_of(folder, files_in(params.every[name], "responses"))
-    if not answers.empty:
-        heads, cells = [*HEADS], missing_cells(answers)
-        # A status that nowhere occurs has no column.
-        used = [n for n in range(len(heads)) if n < _ALWAYS or any(c[n].strip("0") for c in cells)]
-        rows = [[row[n] for n in used] for row in cells]
-        title = f"{name}: answers of language models"
-        console.print(_filled([heads[n] for n in used], rows, title))
-    lines = missing_lines(answers)
-    say(console, *lines)
+    """Print the end of one folder; returns whether answers of models are missing."""
+    folder, own = Path(TABLES) / name, params.every[name]
+    title, parts = _answer(name, params, folder)
+    notes = notes_of(folder, files_in(own, "notes"))
+    parts.append(Part([f"Note of {stage}: {note}" for stage, note in notes], "note", "notes"))
+    missing = _missing(name, answers_of(folder, files_in(own, "responses")))
+    last = [f"more: {_show(name)}"]
     if name not in params.tunings:  # they have no page
-        console.print(f"report: {page(name)}", soft_wrap=True)
-    return bool(lines)
+        last.append(f"report: {page(name)}")
+
+    def wrapped(lines: Iterable[str]) -> list[str]:
+        """As they stand on the terminal: what goes on in a next line is indented there."""
+        found = (Text(line).wrap(console, console.width - 2, overflow="fold") for line in lines)
+        return [
+            f"{'  ' * bool(n)}{row.plain.rstrip()}" for rows in found for n, row in enumerate(rows)
+        ]
+
+    head, tail = wrapped([title]), wrapped(missing)
+    room = LINES - len(head) - len(tail) - len(last)
+    say(console, *head, *_fitted(name, parts, room, wrapped), *tail, *last, wrap=False)
+    return bool(missing)
 
 
-def _filled(heads: Sequence[str], rows: Iterable[Sequence[str]], title: str) -> Table:
-    table = folded(*heads, title=title)
-    for cells in rows:
-        table.add_row(*map(Text, cells))
-    return table
+def _fitted(
+    name: str, parts: list[Part], room: int, wrapped: Callable[[Iterable[str]], list[str]]
+) -> list[str]:
+    """What there is room for: an answer for each decision, then a line of each part in turn."""
+
+    def printed(numbers: list[int]) -> list[str]:
+        chosen = zip(parts, numbers, strict=True)
+        return wrapped(line for part, number in chosen for line in part.first(number, name))
+
+    numbers = [0] * len(parts)
+    for place in [0] * len(DECISIONS) + [*range(len(parts))] * LINES:
+        more = [*numbers]
+        more[place] = min(more[place] + 1, len(parts[place].lines))
+        numbers = more if len(printed(more)) <= room else numbers
+    return printed(numbers)
 
 
-def _headline(name: str, params: Params, console: Console) -> None:
-    folder, benchmark = Path("data/tables") / name, params.benchmarks[name]
+def _show(name: str, table: str = "") -> str:
+    return f"metassay show {name} {table}".rstrip()
+
+
+def _missing(name: str, asked: pd.DataFrame) -> list[str]:
+    """How many answers of language models are missing, and what to do; nothing where none is."""
+    questions, missing, failed = (int(asked[n].sum()) for n in ("questions", "missing", "failed"))
+    if not missing + failed:
+        return []
+    return [
+        f"Of {counted(questions, 'answer')} of language models {missing:,} are missing and"
+        f" {failed:,} failed for good; scores are of the rest. To ask again: metassay run {name}"
+        f" (--ask-again: what failed, too); by model: {_show(name, 'answers')}"
+    ]
+
+
+def _answer(name: str, params: Params, folder: Path) -> tuple[str, list[Part]]:
+    """What was asked of this folder, and the answer."""
+    if name in params.benchmarks:
+        return _metrics(name, params, folder)
+    if name in params.tunings:
+        models = (f"data/models/{one}" for one in params.tunings[name].models)
+        return f"{name}: {', '.join(models)}", []
+    noun, right = ("judge", "answers") if name in params.judge_tests else ("segmentation", "labels")
+    frame, _ = table_of(name, f"{noun}s", params)
+    first, *heads = frame.columns
+    lines = [
+        f"{row[first]}: {', '.join(f'{head} {row[head]}' for head in heads)}"
+        for row in records(frame)
+    ]
+    return f"{name}: {noun}s beside right {right}", [Part(lines, noun, f"{noun}s")]
+
+
+def _metrics(name: str, params: Params, folder: Path) -> tuple[str, list[Part]]:
+    benchmark, confidence = params.benchmarks[name], float(params.meta_evaluation["confidence"])
     shown_as = ShownAs.of(params.shown_as, benchmark.writers, benchmark.judges)
-    title = f"{name}: mean score of the whole texts"
-    for table in _leaders(*board(folder, shown_as), title, console.width):
-        console.print(table)
-    say(console, *limits_of(folder, float(params.meta_evaluation["confidence"])))
-    best = best_metrics(folder, shown_as)
-    if best:
-        console.print(_trust(best, f"{name}: closest to people", narrow=console.width < NARROW))
-    elif not benchmark.criteria:
-        console.print("[dim]nobody rated these texts: no metric can be tested against people here")
-
-
-def _noted(notes: list[tuple[str, str]], name: str) -> Iterator[str]:
-    if not notes:
-        return
-    yield f"{name}: {counted(len(notes), 'note')} on the data"
-    yield from (f"  {stage}: {note}" for stage, note in notes[:NOTES_SHOWN])
-    if len(notes) > NOTES_SHOWN:
-        yield f"  and {len(notes) - NOTES_SHOWN:,} more: {page(name)}#notes"
-
-
-def _leaders(authors: list[str], rows: list[list[str]], title: str, width: int) -> Iterator[Table]:
-    first = max((len(metric) for metric, *_ in rows), default=0) + _FRAME + 1
-    each = max(map(len, authors), default=0) + _FRAME
-    many = max(1, (width - first) // each)
-    for start in range(0, len(authors), many):
-        heads = map(escape, authors[start : start + many])
-        cells = [[metric, *values[start : start + many]] for metric, *values in rows]
-        yield _filled(["metric", *heads], cells, title)
-
-
-def _trust(best: list[list[str]], title: str, *, narrow: bool) -> Table:
-    """A row per decision under each criterion; names fold where there is no room, numbers don't."""
-    table = ruled(
-        Column("decision", overflow="fold", max_width=11 if narrow else 15),
-        Column("metric", overflow="fold", ratio=1),
-        numbers("correlation,\ncorrected"),
-        Column("verdict", overflow="fold", max_width=14 if narrow else 24),
-        title=title,
-        expand=True,
+    certificates = read(CERTIFICATES, folder / "certificates.parquet")
+    found = list(best_of(shown_as.frame(certificates)))
+    if not benchmark.criteria:
+        return (
+            f"{name}: nobody rated these texts, so no metric can be tested against people. metassay"
+            f" study export --help says how to have them rated; scores: {_show(name, 'means')}"
+        ), []
+    if not found:
+        why = "whole texts" if len(certificates) else "texts that have scores"
+        return f"{name}: people rated no {why}, so no metric of them could be tested.", []
+    every = [best for _, _, best in found]
+    systems, documents = (max(best.row[n] for best in every) for n in ("n_systems", "n_documents"))
+    title = (
+        f"{name}: {counted(max(len(best.rows) for best in every), 'metric')} tested against people"
+        f" on {counted(systems, 'system')} and {counted(documents, 'document')}; r is corrected for"
+        f" choosing the best, with its {100 * confidence:g} % interval."
     )
-    for criterion, rows in groupby(best, key=itemgetter(0)):
-        table.add_row("", Text(criterion, style="bold"))
-        for row in rows:
-            table.add_row(*map(Text, row[1:]))
-        table.add_section()
-    return table
+    said = tuple(filter(None, (too_small(best.rows, confidence)[1:] for best in every)))
+    warnings = [line for line in limits_of(folder, confidence) if not line.endswith(said)]
+    answers = Part([*_answers(found, confidence)], "answer", "trust")
+    return title, [answers, Part(warnings, "warning", "trust")]
+
+
+def _answers(found: list[tuple[str, str, Best]], confidence: float) -> Iterator[str]:
+    """A sentence for each decision and answer: the first of each decision, then the second ones.
+
+    Criteria with the same answer share a sentence. Metrics to use come first.
+    """
+    alike: dict[str, dict[str, list[tuple[str, Best]]]] = {level: {} for level in DECISIONS}
+    for criterion, level, best in found:
+        alike[level].setdefault(_verdict(best, confidence), []).append((criterion, best))
+    by_level = []
+    for level, answers in alike.items():
+        n = sum(map(len, answers.values()))
+        used_first = sorted(answers.items(), key=lambda item: not item[1][0][1].row["trusted"])
+        by_level.append([_sentence(said, DECISIONS[level], mine, n) for said, mine in used_first])
+    yield from (line for lines in zip_longest(*by_level) for line in lines if line)
+
+
+_NONE = "No metric is of use"
+_VERDICTS = {
+    **dict.fromkeys((PROMISING, CANNOT_TELL), "No metric can be trusted yet"),
+    UNDEFINED: "No metric has a correlation with people",
+}
+
+
+def _verdict(best: Best, confidence: float) -> str:
+    """How the sentence begins; a whole one, where the study is too small for any metric."""
+    if best.row["trusted"]:
+        return f"Use {best.metric}"
+    return too_small(best.rows, confidence) or _VERDICTS.get(best.row["verdict"], _NONE)
+
+
+def _sentence(said: str, decision: str, members: list[tuple[str, Best]], n: int) -> str:
+    """The answer by these criteria, of n; the criterion that its metric is closest to is first."""
+    members = sorted(members, key=lambda one: best_first(one[1].row["corrected"]))
+    names = [criterion for criterion, _ in members]
+    if said.endswith("."):
+        return f"By {_listed(names)}: {said}" if len(names) < n else said[0].upper() + said[1:]
+    criterion, best = members[0]
+    row = best.row
+    if row["trusted"]:
+        alone = " No other system was rated." if row["verdict"] == THESE_SYSTEMS else ""
+        each = [f"{criterion}{_r(best.row)}" for criterion, best in members]
+        return f"{said} to compare {decision} by {_listed(each)}.{alone}"
+    where = f" by {criterion}" if len(names) > 1 else ""
+    closest = f"; closest: {best.metric}{where}{_r(row)}" if row["corrected"] is not None else ""
+    why = f", {row['verdict']}" if said == _NONE else ""
+    more = f" {to_do(row)}" if row["verdict"] in (PROMISING, CANNOT_TELL) else ""
+    return f"{said} to compare {decision} by {_listed(names)}{closest}{why}.{more}"
+
+
+def _r(row: Row) -> str:
+    """The correlation, corrected for the choice of the metric, in brackets."""
+    of = "r" if row["coefficient"] == "pearson" else COEFFICIENT_NAMES[row["coefficient"]]
+    ends = short_interval(row["corrected_low"], row["corrected_high"])
+    return f" ({of} {short(row['corrected'])} {ends}".rstrip() + ")"
+
+
+def _listed(names: list[str]) -> str:
+    """`a`, `a and b`, `a, b and 10 more`."""
+    if len(names) > _NAMED:
+        names = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1:,} more"]
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

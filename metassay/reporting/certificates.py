@@ -61,7 +61,7 @@ from metassay.reporting.section import (
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.columns import entries
 from metassay.tables.designs import DESIGNS
-from metassay.tables.names import STATEMENT
+from metassay.tables.names import FULL, STATEMENT
 from metassay.tables.parquet import read
 
 
@@ -69,8 +69,7 @@ class Best(NamedTuple):
     """The best of one criterion's and level's metrics; where it is not to be used, none is."""
 
     row: Row
-    n_metrics: int
-    verdicts: str  # how often each was given: `2 use, 5 cannot tell`
+    rows: list[Row]  # from which it was chosen
 
     @property
     def metric(self) -> str:
@@ -80,7 +79,12 @@ class Best(NamedTuple):
     @property
     def of(self) -> str:
         """What it was chosen from: `best of 20 metrics`."""
-        return f"best of {counted(self.n_metrics, 'metric')}"
+        return f"best of {counted(len(self.rows), 'metric')}"
+
+    @property
+    def verdicts(self) -> str:
+        """How often each was given: `2 use, 5 cannot tell`."""
+        return verdict_counts(self.rows)
 
 
 def ranked(rows: list[Row]) -> list[Row]:
@@ -92,8 +96,7 @@ def best(rows: list[Row]) -> Best | None:
     """Of one level's certificates the best verdict, then the largest `corrected`; None of none."""
     if not rows:
         return None
-    first = min(rows, key=lambda row: _rank(row, "corrected"))
-    return Best(first, len(rows), verdict_counts(rows))
+    return Best(min(rows, key=lambda row: _rank(row, "corrected")), rows)
 
 
 def verdict_counts(rows: list[Row]) -> str:
@@ -140,9 +143,8 @@ def limits(
     for level in DECISIONS:
         for key in every:
             mine = [row for row in by_key[key] if row["level"] == level]
-            reason = _reason(mine, 1.0 - confidence)
-            if reason:
-                line = f"at {level} level no metric can be shown to follow people: {reason}"
+            line = too_small(mine, confidence)
+            if line:
                 said.setdefault(line, []).append(key)
     for key in every:
         line = _few_systems(by_key[key])
@@ -152,9 +154,10 @@ def limits(
 
 
 def limits_of(folder: Path, confidence: float) -> list[str]:
-    """What belongs together in the benchmark, and what its systems and texts are too few for."""
+    """What belongs together in the benchmark, and what it is too small for; of whole texts."""
     found = read(CERTIFICATES, folder / "certificates.parquet")
-    return limits(found, read(DESIGNS, folder / "designs.parquet"), confidence)
+    designs = read(DESIGNS, folder / "designs.parquet")
+    return limits(found[found["part"] == FULL], designs[designs["part"] == FULL], confidence)
 
 
 def _few_systems(mine: list[Row]) -> str:
@@ -165,8 +168,8 @@ def _few_systems(mine: list[Row]) -> str:
     if n >= FEWEST_SYSTEMS:
         return ""
     return (
-        f"{counted(n, 'system')} say too little of other systems, for which it takes"
-        f" {FEWEST_SYSTEMS} or more: the best verdict is “{PROMISING}”."
+        f"with {counted(n, 'system')} the best verdict is “{PROMISING}”; trusting a metric with"
+        f" other systems needs at least {FEWEST_SYSTEMS}."
     )
 
 
@@ -181,14 +184,15 @@ def _about(keys: list[Key], every: list[Key], sentence: str) -> str:
     return f"{'; '.join(names)}: {sentence}"
 
 
-def _reason(mine: list[Row], alpha: float) -> str:
-    """Why no p can be below alpha; empty where one can, or where there is no metric."""
+def too_small(mine: list[Row], confidence: float) -> str:
+    """Why no metric of one level can be shown to follow people; empty where one can, or is none."""
     smallest = mine[0]["smallest_p"] if mine else 0.0
     if smallest is None:
         nested = mine[0]["level"] == "document" and mine[0]["design"] == "nested"
         nested = nested and mine[0]["part"] != STATEMENT  # which nobody compares by document
         alone = "each document has one system’s text, so there are no two to compare."
         return alone if nested else ""
+    alpha = 1.0 - confidence
     if smallest < alpha:
         return ""
     level = mine[0]["level"]
@@ -196,17 +200,17 @@ def _reason(mine: list[Row], alpha: float) -> str:
     documents = 1 if level == "system" else max(row["n_clusters"] for row in mine)
     clustered = any(row["n_clusters"] < row["n_documents"] for row in mine)
     if systems < 2 and level == "system":
-        return "all texts are by one system."
-    below = f"no p can be below {probability(smallest)}."
+        return "all texts are by one system, so there are no two to rank."
     orders = 2.0**documents if clustered and level != "system" else _orders(documents)
     if 2.0 / (_orders(systems) * orders) < alpha:
-        return f"with so few orders drawn at random {below} Set more permutations."
+        return f"too few orders were drawn at random for {DECISIONS[level]}; set more permutations."
     if level != "system":
         of = "cluster of documents" if clustered else "document"
         texts = f"{counted(systems, 'system')} and {counted(documents, of)}"
-        return f"with {texts} {below}".replace("cluster of documentss", "clusters of documents")
+        few = f"people rated {texts}, too few to test a metric on {DECISIONS[level]}."
+        return few.replace("cluster of documentss", "clusters of documents")
     enough = next(n for n in range(2, _LARGEST) if 2.0 / _orders(n) < alpha)
-    return f"with {systems} systems {below} It takes at least {enough}."
+    return f"people rated {systems} systems; ranking systems needs at least {enough}."
 
 
 def _orders(things: int) -> int:

@@ -58,12 +58,14 @@ def means_of(leaderboard: pd.DataFrame, criteria: pd.DataFrame) -> dict[str, Row
     return found
 
 
+HEADS_OF_TRUST = ("criterion", "decision", "metric", "correlation, corrected", "verdict")
+
+
 def best_metrics(folder: Path, shown_as: ShownAs = NONE) -> list[list[str]]:
     """Per study, criterion and decision the metric to trust, of the whole texts.
 
-    Criterion, decision, metric, corrected correlation with its interval, verdict. Where no metric
-    may be used: that, the first candidate and its correlation, what to do, and how often which
-    verdict was given.
+    A row of HEADS_OF_TRUST each. Where no metric may be used it has that, the closest metric and
+    its correlation, what to do, and how often which verdict was given.
     """
     found = shown_as.frame(read(CERTIFICATES, folder / "certificates.parquet"))
     return [[name, DECISIONS[level], *_chosen(chosen)] for name, level, chosen in best_of(found)]
@@ -130,7 +132,7 @@ def _chosen(found: Best) -> list[str]:
     value = f"{short(row['corrected'])} {ends}".strip()
     if row["trusted"]:
         return [found.metric, value, f"{row['verdict']}, {found.of}"]
-    first = f"none; first is {found.metric}" if value else "none"
+    first = f"none yet; closest: {found.metric}" if value else "none"
     return [first, value, f"{row['advice']}: {found.verdicts}"]
 
 
@@ -149,11 +151,15 @@ _CARDS_KEY = ["study", "part", "judge", "statistic", "value", "low", "high", "n"
 def cards(folder: Path, shown_as: ShownAs = NONE) -> list[list[str]]:
     """A row of HEADS per judge and set of items, of all kinds: numbers with their intervals.
 
+    Of each set the judge that is right most often comes first.
     Where there are several subsets, these are all of them and their mean; the page has each.
     """
     return [
         [judge, study, _share_of(of["agreement"], "n_missing"), *map(_ends, map(of.get, _SHOWN))]
-        for judge, study, of in main_cards(shown_as.frame(_cards(folder)))
+        for judge, study, of in sorted(
+            main_cards(shown_as.frame(_cards(folder))),
+            key=lambda card: (card[1], best_first(card[2]["agreement"]["value"])),
+        )
     ]
 
 

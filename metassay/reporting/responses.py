@@ -100,12 +100,6 @@ def missing_lines(table: pd.DataFrame) -> list[str]:
     return [*lines, f"{REST}."] if lines else []
 
 
-def missing_cells(table: pd.DataFrame) -> list[list[str]]:
-    """The rows under HEADS of a table for the terminal."""
-    names = ("stage", "model", *COUNTS, "why")
-    return [[str(row[name]) for name in names] for row in records(table)]
-
-
 def _prices(models: Mapping[str, ModelOptions]) -> dict[str, Prices]:
     """By the provider's identifier; of several entries for one, the first with prices."""
     found: dict[str, Prices] = {}

@@ -94,11 +94,12 @@ def _more(row: dict[str, Any]) -> list[str]:
     if row["only_between_systems"]:
         said.append("It tells systems apart, not two texts of one system.")
     if row["verdict"] in (PROMISING, CANNOT_TELL):
-        said.append(_to_do(row))
+        said.append(to_do(row))
     return said
 
 
-def _to_do(row: dict[str, Any]) -> str:
+def to_do(row: dict[str, Any]) -> str:
+    """What to do about a verdict that is `promising` or `cannot tell`, and how much of it."""
     systems, documents = row["needed_systems"], row["needed_documents"]
     advice = f"{row['advice'][0].upper()}{row['advice'][1:]}"
     if missing(systems):

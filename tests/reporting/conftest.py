@@ -9,12 +9,16 @@ import pandas as pd
 import pytest
 
 from metassay.core.options import Criterion
+from metassay.core.params import load
+from metassay.core.stages import files_in
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.reporting.contract_page import TABLES
 from metassay.reporting.page import Report
 from metassay.reporting.report import ReportInput, write_report
 from metassay.reporting.resampled import Resampling
+from metassay.tables.notes import NOTES
 from metassay.tables.parquet import empty, read, write
+from metassay.tables.responses import RESPONSES
 from tests.reporting.invented_report import NAMES, PUBLISHED, SCRIPT, Frames, rows
 
 AnyReport = TypeVar("AnyReport", bound=Report)
@@ -96,3 +100,16 @@ def page(written: Path) -> str:
 def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures take most of the time; most tests aren't about them."""
     monkeypatch.setattr("metassay.reporting.meta_page.FIGURES", {})
+
+
+@pytest.fixture
+def folder(frames: Frames, tmp_path: Path) -> Path:
+    """The invented tables as those of the sample, which asked nobody and noted nothing."""
+    made = tmp_path / "data/tables/sample"
+    for name in ("certificates", "leaderboard", "designs"):
+        write(TABLES[name], frames[name], made / f"{name}.parquet")
+    sample = load().benchmarks["sample"]
+    for table in (RESPONSES, NOTES):
+        for file in files_in(sample, table.name):
+            write(table, empty(table), made / f"{table.name}/{file}.parquet")
+    return made

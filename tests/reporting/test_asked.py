@@ -17,7 +17,6 @@ from metassay.reporting.responses import (
     OPEN,
     asked_section,
     asked_table,
-    missing_cells,
     missing_lines,
     notes_section,
     notes_table,
@@ -120,7 +119,6 @@ def test_the_page_says_the_same_in_words() -> None:
             *("7 read, 8 written", "no prices"),
         ],
     ]
-    assert missing_cells(asked_table(GIVEN, MODELS)) == [row[:9] for row in said]
 
 
 def test_what_is_missing_is_said_with_its_reasons_and_nothing_where_nothing_is() -> None:

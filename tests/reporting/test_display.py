@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from metassay.cli.run_summary import closing
+from metassay.cli.views import table_of
 from metassay.core.errors import BadInput
 from metassay.core.params import load
 from metassay.core.stages import files_in
@@ -77,6 +78,10 @@ def test_the_closing_tables_say_other_words(frames, tmp_path, monkeypatch, capsy
     monkeypatch.setenv("COLUMNS", "120")
     closing(["sample"], changed)
     said = capsys.readouterr().out
+    assert "(Word overlap)" in said
+    assert "lexical" not in said
+    for table in ("means", "trust"):
+        said += table_of("sample", table, changed)[0].to_csv()
     assert "openai/gpt-4o [b]" in said
     assert "Word overlap" in said
     assert "lexical" not in said

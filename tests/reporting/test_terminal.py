@@ -9,15 +9,8 @@ from rich.console import Console
 
 from metassay.cli.meta_eval_terminal import SHOWN, show
 from metassay.cli.project import list_all
-from metassay.cli.run_summary import closing
-from metassay.core.params import load
-from metassay.core.stages import files_in
 from metassay.reporting.certificates import limits_of
-from metassay.reporting.contract_page import TABLES
 from metassay.reporting.headline import answers_of, artifacts, best_metrics
-from metassay.tables.notes import NOTES
-from metassay.tables.parquet import empty, read, write
-from metassay.tables.responses import RESPONSES
 from tests.reporting.invented_meta import FOUND
 
 LONG = "unieval_understandability_of_the_whole"
@@ -101,18 +94,6 @@ def test_nothing_to_certify(nothing):
     assert "nothing to certify" in said
 
 
-@pytest.fixture
-def folder(frames, tmp_path):
-    made = tmp_path / "data/tables/sample"
-    for name in ("certificates", "leaderboard", "designs"):
-        write(TABLES[name], frames[name], made / f"{name}.parquet")
-    sample = load().benchmarks["sample"]
-    for table in (RESPONSES, NOTES):
-        for file in files_in(sample, table.name):
-            write(table, empty(table), made / f"{table.name}/{file}.parquet")
-    return made
-
-
 def test_headline_has_the_best_of_each_decision_corrected_or_what_to_do(folder):
     name = "claim_recall (lexical)"
     found = best_metrics(folder)
@@ -121,7 +102,7 @@ def test_headline_has_the_best_of_each_decision_corrected_or_what_to_do(folder):
         ["completeness", "any two texts", *best],
         ["completeness", "two texts of one document", *best],
         [
-            *("completeness", "two systems", f"none; first is {name}", ".47 [.20, .71]"),
+            *("completeness", "two systems", f"none yet; closest: {name}", ".47 [.20, .71]"),
             "rate more systems: 1 promising, 1 cannot tell, 1 undefined",
         ],
     ]
@@ -144,78 +125,3 @@ def test_the_list_of_benchmarks_cuts_no_name(monkeypatch, capsys, width):
     said = capsys.readouterr().out
     assert "…" not in said
     assert max(len(line) for line in said.splitlines()) <= width
-
-
-def test_more_authors_than_there_is_room_for_are_further_tables(folder, monkeypatch, capsys):
-    board = read(TABLES["leaderboard"], folder / "leaderboard.parquet")
-    mine = board[board["author"] == board["author"].iloc[0]]
-    names = [f"system_{k:02}_[x]" for k in range(9)]
-    many = pd.concat([mine.assign(author=name) for name in names])
-    write(TABLES["leaderboard"], many, folder / "leaderboard.parquet")
-    params = load()
-    monkeypatch.chdir(folder.parents[2])
-    monkeypatch.setenv("COLUMNS", "80")
-    assert closing(["sample"], params) == 0
-    said = capsys.readouterr().out
-    assert all(name in said for name in names)
-    assert "claim_recall (lexical)" in said
-
-
-@pytest.mark.parametrize("width", [60, 80])
-def test_the_closing_tables_of_a_run_cut_no_name(folder, monkeypatch, capsys, width):
-    params = load()
-    monkeypatch.chdir(folder.parents[2])
-    monkeypatch.setenv("COLUMNS", str(width))
-    assert closing(["sample"], params) == 0
-    said = capsys.readouterr().out
-    report = said.rindex("report: ")
-    assert max(len(line) for line in said[:report].splitlines()) <= width
-    assert "…" not in said
-    assert said.index(FOUND) < said.index("closest to people")
-    rows = said[said.index("decision") :].splitlines()
-    start = rows[0].index("metric")
-    end = next(row.index(".47") for row in rows if ".47" in row)
-    metrics = _squeezed("".join(row[start:end] for row in rows))
-    assert "completeness" in metrics
-    assert "claim_recall(lexical)" in metrics
-    assert "1 undefined" in " ".join(said.split())
-
-
-@pytest.mark.parametrize("width", [60, 80])
-def test_missing_answers_and_notes_close_a_run(folder, monkeypatch, capsys, width):
-    """By their counts, codes and files; whether anything ran or not."""
-    codes = ["stop", "http_500", "timeout", "http_500", "http_400"]
-    frame = pd.DataFrame(
-        {
-            "key": list("abcde"),
-            "request": '{"model":"m-1"}',
-            "status": ["ok", *4 * ["error"]],
-            "finish_reason": codes,
-            **{"prompt_tokens": None, "completion_tokens": None, "text": None},
-        }
-    )
-    write(RESPONSES, frame, folder / "responses/decompose.parquet")
-    rows = [("ingest", n, f"ratings.csv: line {n}: [b]") for n in range(5)]
-    noted = pd.DataFrame(rows, columns=list(NOTES.columns))
-    write(NOTES, noted, folder / "notes/ingest.parquet")
-    params = load()
-    monkeypatch.chdir(folder.parents[2])
-    monkeypatch.setenv("COLUMNS", str(width))
-    assert closing(["sample"], params) == 3
-    said, last = capsys.readouterr()
-    lines = said[: said.rindex("report: ")].splitlines()
-    assert max(map(len, lines)) <= width
-    assert "…" not in said
-    assert "sample: 5 notes on the data" in lines
-    assert "  ingest: ratings.csv: line 2: [b]" in lines
-    assert "line 3" not in said
-    assert "  and 2 more: reports/sample/index.html#notes" in lines
-    (row,) = (line for line in lines if line.startswith("│ decom"))
-    assert [cell.strip() for cell in row.strip("│ ").split("│")][2:6] == ["5", "1", "3", "1"]
-    assert (
-        "Answers of m-1 (decompose): 3 of 5 are missing, 1 of 5 failed for good (http_500 2,"
-        " http_400 1, timeout 1). Scores are of the rest"
-    ) in " ".join(said.split())
-    assert last == "every report is up to date, but answers of models are missing: sample\n"
-    made = artifacts(folder, answers_of(folder, ["decompose"]))["answers"]
-    assert [(row["stage"], row["missing"], row["failed"]) for row in made] == [("decompose", 3, 1)]

@@ -1,0 +1,85 @@
+"""`metassay show`: what tables there are of a benchmark, and one of them, printed or as CSV."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
+
+from metassay.api.naming import meant
+from metassay.cli.project import named
+from metassay.cli.terminal import ruled, say
+from metassay.cli.views import VIEWS, path_of, table_of
+from metassay.core.errors import BadInput
+from metassay.core.stages import TABLES
+from metassay.core.visible import visible
+from metassay.format.frames import rows, to_csv
+from metassay.format.numbers import shown
+from metassay.reporting.contract_page import TABLES as CONTRACT
+
+ROWS = 50  # so many are printed without --all
+_FIRST, _OTHER = 22, 14  # characters that a column gets at least with its gap, if it needs them
+
+
+def show(chosen: argparse.Namespace) -> int:
+    """Print one table of a benchmark, or the names of all."""
+    name, wanted, console = chosen.name, chosen.table, Console()
+    params, folder = named([name]), Path(TABLES) / name
+    if not folder.is_dir():
+        raise BadInput(f"{folder} does not exist; metassay run {name} makes it")
+    there = {one: t.says for one, t in CONTRACT.items() if path_of(folder, one).exists()}
+    for block, views in reversed(VIEWS.items()):
+        there = {**(views if name in getattr(params, block) else {}), **there}
+    if wanted is None:
+        lines = [(one, says.partition(". ")[0]) for one, says in there.items()]
+        frame = pd.DataFrame(lines, columns=["table", "what it says"])
+        told = [f"metassay show {name} TABLE prints a table; --csv writes it as CSV"]
+    elif wanted in there:
+        frame, told = table_of(name, wanted, params)
+    else:
+        known = f"{meant(wanted, there)}; there are: {', '.join(there)}"
+        raise BadInput(f"{folder}: no table is called {wanted!r}{known}")
+    say(Console(stderr=True) if chosen.csv else console, *told)
+    if chosen.csv:
+        print(to_csv(frame), end="")
+        return 0
+    whole = chosen.all or wanted is None
+    console.print(*_blocks(frame if whole else frame.head(ROWS), console.width))
+    if len(frame) > ROWS and not whole:
+        say(console, f"and {len(frame) - ROWS:,} more rows: metassay show {name} {wanted} --all")
+    return 0
+
+
+def _blocks(frame: pd.DataFrame, width: int) -> Iterator[Table]:
+    """As many columns side by side as there is room for, each time after the first column."""
+    heads = list(map(str, frame.columns))
+    cells = [[*map(_cell, row)] for row in rows(frame, *frame.columns)]
+    needed = [max(map(len, column)) + 2 for column in zip(heads, *cells, strict=True)]
+    blocks: list[list[int]] = []
+    room = 0
+    for place, needs in list(enumerate(needed))[1:]:
+        if min(needs, _OTHER) > room:
+            blocks.append([0])
+            room = width - min(needed[0], _FIRST)
+        blocks[-1].append(place)
+        room -= min(needs, _OTHER)
+    if len(blocks) > 1 and frame.iloc[:, 0].duplicated().any():  # which row is it?
+        numbered = frame.set_axis(range(1, len(frame) + 1)).reset_index(names="row")
+        yield from _blocks(numbered, width)
+        return
+    for places in blocks:
+        table = ruled(*(Column(Text(heads[place]), overflow="fold") for place in places))
+        for row in cells:
+            table.add_row(*(Text(row[place]) for place in places))
+        yield table
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_cell, value))
+    if isinstance(value, float):
+        return shown(value)
+    return "" if value is None else visible(str(value))
