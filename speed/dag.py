@@ -61,7 +61,7 @@ def build(root: Path, *, benchmarks: int = 2, metrics: int = 2, judges: int = 1)
     }
     shared = _read(ROOT / "params.yaml")
     for block, like in (("judges", "lexical"), ("costly_metrics", "rouge")):
-        kind = (shared[block] or shared["metrics"])[like]
+        kind = {**shared["metrics"], **shared[block]}[like]
         shared[block] = {name: dict(kind) for name in own[block]}
     dag = {"stages": _with_command(_read(ROOT / "benchmarks/sample/dvc.yaml")["stages"])}
     sample = _read(ROOT / "benchmarks/sample/params.yaml")

@@ -131,7 +131,7 @@ def test_validate_names_raw_folders_that_nobody_watches(here, capsys) -> None:
 
 def test_validate_names_metrics_that_are_measured_twice(here, capsys) -> None:
     with edited(here / "params.yaml") as params:
-        params["costly_metrics"] = {"stemmed": params["metrics"]["rouge"] | {"stemmer": True}}
+        params["costly_metrics"]["stemmed"] = params["metrics"]["rouge"] | {"stemmer": True}
     with edited(here / "benchmarks/sample/params.yaml") as benchmark:
         benchmark["costly_metrics"] = ["stemmed"]
     assert main(["validate"]) == 2
