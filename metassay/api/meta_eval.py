@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +26,8 @@ from metassay.meta_evaluation.analysis import Evaluation, Progress
 from metassay.meta_evaluation.evaluate import MADE, evaluate
 from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
+from metassay.reporting.advice import advice
+from metassay.reporting.headline import best_of
 from metassay.reporting.sentences import certificates
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.designs import DESIGNS
@@ -73,6 +76,29 @@ class MetaEvaluation:
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.tables]
+
+    @property
+    def answer(self) -> tuple[str, ...]:
+        """Which metric to use for which decision, in a sentence each.
+
+        The first of every decision comes first. `certificates` has what they rest on.
+        """
+        every = self.tables["certificates"]
+        return tuple(advice(best_of(every), self.options.confidence))
+
+    def table(self, name: str) -> pd.DataFrame:
+        """A table by its name in docs/tables.md; AttributeError lists the names that there are."""
+        found: pd.DataFrame = getattr(self, name)
+        return found
+
+    def __repr__(self) -> str:
+        """The answer, then how many warnings and notes there are."""
+        rest = f"{counted(len(self.warnings), 'warning')}, {counted(len(self.notes), 'note')}"
+        return "\n".join([*self.answer, f"{rest}; tables: {', '.join(self.tables)}"])
+
+    def _repr_html_(self) -> str:
+        """The same as notebooks show it: a paragraph each."""
+        return "".join(f"<p>{escape(line)}</p>" for line in repr(self).splitlines())
 
     @property
     def of_names(self) -> tuple[str, ...]:

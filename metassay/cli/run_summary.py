@@ -5,8 +5,7 @@ wrong with the data, and where the rest is.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from itertools import zip_longest
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,20 +18,17 @@ from metassay.cli.views import table_of
 from metassay.core.params import Params
 from metassay.core.stages import TABLES, files_in
 from metassay.format.frames import records
-from metassay.format.numbers import counted, short, short_interval
-from metassay.format.terms import COEFFICIENT_NAMES, DECISIONS
-from metassay.meta_evaluation.verdicts import CANNOT_TELL, PROMISING, THESE_SYSTEMS, UNDEFINED
-from metassay.reporting.certificates import Best, limits_of, too_small
+from metassay.format.numbers import counted
+from metassay.format.terms import DECISIONS
+from metassay.reporting.advice import advice
+from metassay.reporting.certificates import limits_of, too_small
 from metassay.reporting.headline import answers_of, best_of, notes_of
 from metassay.reporting.names import ShownAs
-from metassay.reporting.section import Row, best_first
-from metassay.reporting.sentences import to_do
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.parquet import read
 
 DONE, ANSWERS_MISSING = 0, 3
 LINES = 20  # at most so many are printed of one benchmark
-_NAMED = 3  # a sentence names so many criteria at most; others are counted
 
 
 class Part(NamedTuple):
@@ -160,68 +156,5 @@ def _metrics(name: str, params: Params, folder: Path) -> tuple[str, list[Part]]:
     )
     said = tuple(filter(None, (too_small(best.rows, confidence)[1:] for best in every)))
     warnings = [line for line in limits_of(folder, confidence) if not line.endswith(said)]
-    answers = Part([*_answers(found, confidence)], "answer", "trust")
+    answers = Part([*advice(found, confidence)], "answer", "trust")
     return title, [answers, Part(warnings, "warning", "trust")]
-
-
-def _answers(found: list[tuple[str, str, Best]], confidence: float) -> Iterator[str]:
-    """A sentence for each decision and answer: the first of each decision, then the second ones.
-
-    Criteria with the same answer share a sentence. Metrics to use come first.
-    """
-    alike: dict[str, dict[str, list[tuple[str, Best]]]] = {level: {} for level in DECISIONS}
-    for criterion, level, best in found:
-        alike[level].setdefault(_verdict(best, confidence), []).append((criterion, best))
-    by_level = []
-    for level, answers in alike.items():
-        n = sum(map(len, answers.values()))
-        used_first = sorted(answers.items(), key=lambda item: not item[1][0][1].row["trusted"])
-        by_level.append([_sentence(said, DECISIONS[level], mine, n) for said, mine in used_first])
-    yield from (line for lines in zip_longest(*by_level) for line in lines if line)
-
-
-_NONE = "No metric is of use"
-_VERDICTS = {
-    **dict.fromkeys((PROMISING, CANNOT_TELL), "No metric can be trusted yet"),
-    UNDEFINED: "No metric has a correlation with people",
-}
-
-
-def _verdict(best: Best, confidence: float) -> str:
-    """How the sentence begins; a whole one, where the study is too small for any metric."""
-    if best.row["trusted"]:
-        return f"Use {best.metric}"
-    return too_small(best.rows, confidence) or _VERDICTS.get(best.row["verdict"], _NONE)
-
-
-def _sentence(said: str, decision: str, members: list[tuple[str, Best]], n: int) -> str:
-    """The answer by these criteria, of n; the criterion that its metric is closest to is first."""
-    members = sorted(members, key=lambda one: best_first(one[1].row["corrected"]))
-    names = [criterion for criterion, _ in members]
-    if said.endswith("."):
-        return f"By {_listed(names)}: {said}" if len(names) < n else said[0].upper() + said[1:]
-    criterion, best = members[0]
-    row = best.row
-    if row["trusted"]:
-        alone = " No other system was rated." if row["verdict"] == THESE_SYSTEMS else ""
-        each = [f"{criterion}{_r(best.row)}" for criterion, best in members]
-        return f"{said} to compare {decision} by {_listed(each)}.{alone}"
-    where = f" by {criterion}" if len(names) > 1 else ""
-    closest = f"; closest: {best.metric}{where}{_r(row)}" if row["corrected"] is not None else ""
-    why = f", {row['verdict']}" if said == _NONE else ""
-    more = f" {to_do(row)}" if row["verdict"] in (PROMISING, CANNOT_TELL) else ""
-    return f"{said} to compare {decision} by {_listed(names)}{closest}{why}.{more}"
-
-
-def _r(row: Row) -> str:
-    """The correlation, corrected for the choice of the metric, in brackets."""
-    of = "r" if row["coefficient"] == "pearson" else COEFFICIENT_NAMES[row["coefficient"]]
-    ends = short_interval(row["corrected_low"], row["corrected_high"])
-    return f" ({of} {short(row['corrected'])} {ends}".rstrip() + ")"
-
-
-def _listed(names: list[str]) -> str:
-    """`a`, `a and b`, `a, b and 10 more`."""
-    if len(names) > _NAMED:
-        names = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1:,} more"]
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -514,3 +515,25 @@ def test_the_example_s_metrics_are_what_they_were_made_to_be(here: Path) -> None
     assert abs(value["faithful", "global", "readability"]) < 0.15
     assert value["errors", "global", "entails"] < -0.4
     assert value["faithful", "global", "binary"] > 0.4
+
+
+def test_a_result_shows_its_answer() -> None:
+    """Of eight systems, one metric follows people and the other knows nothing."""
+    rng = np.random.default_rng(3)
+    texts = pd.DataFrame(product([f"d{n}" for n in range(30)], "abcdefgh"))
+    keys = texts.set_axis(["doc_id", "system"], axis=1)
+    quality = np.repeat(rng.normal(size=(30, 1)), 8, axis=1) + rng.normal(size=(30, 8))
+    quality = (quality + np.arange(8)).ravel()
+    scores = keys.assign(
+        **{"<b>follows</b>": quality + 0.2 * rng.normal(size=240), "idle": rng.normal(size=240)}
+    )
+    found = metassay.meta_eval(scores, keys.assign(rater="r", grade=quality), permutations=500)
+    assert len(found.answer) == 3
+    assert all("<b>follows</b>" in line and "idle" not in line for line in found.answer)
+    assert repr(found).splitlines()[:3] == list(found.answer)
+    shown = found._repr_html_()
+    assert "<b>" not in shown
+    assert shown.count("&lt;b&gt;follows") == 3
+    assert found.table("certificates") is found.certificates
+    with pytest.raises(AttributeError, match="certificates"):
+        found.table("certificate")
