@@ -9,6 +9,7 @@ import pandas as pd
 
 from metassay.meta_evaluation.evaluate import ANALYSES
 from metassay.meta_evaluation.options import CertificationOptions
+from metassay.reporting.advice import advice
 from metassay.reporting.certificates import best_metrics, certificates_section, limits
 from metassay.reporting.figures.correlations import (
     draw_components,
@@ -24,6 +25,7 @@ from metassay.reporting.figures.systems import (
     draw_rubric_levels,
     draw_violins,
 )
+from metassay.reporting.headline import best_of
 from metassay.reporting.judge_cards import judge_cards_section
 from metassay.reporting.metrics import (
     components_section,
@@ -118,8 +120,10 @@ def write_meta_page(
     if tested:
         certificates = tables["certificates"]
         lines = limits(certificates, tables["designs"], confidence)
+        answer = [*advice(best_of(certificates), confidence)]
         page = {
-            "limits": lines,
+            "answer": answer,
+            "limits": [line for line in lines if line not in answer],
             "best": best_metrics(certificates),
             "trust": certificates_section(certificates, options, confidence, lines),
             "correlations": correlation_view(tables["correlations"]),

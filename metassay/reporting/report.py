@@ -12,11 +12,13 @@ from metassay.format.frames import rows
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.evaluate import MADE
 from metassay.meta_evaluation.options import CertificationOptions
+from metassay.reporting.advice import advice
 from metassay.reporting.answers import CLASSES, answers_section, answers_table, judgments
 from metassay.reporting.cells import Ours
 from metassay.reporting.certificates import best_metrics, certificates_section, limits
 from metassay.reporting.documents import document_views
 from metassay.reporting.facets import facets_table, facets_view
+from metassay.reporting.headline import best_of
 from metassay.reporting.leaderboard import leaderboard_view, recipes
 from metassay.reporting.meta_page import EVALUATION, evaluation_figures
 from metassay.reporting.metrics import correlation_view
@@ -133,6 +135,7 @@ def _write_page(
     read, tables = shown.frames(every), shown.frames(files)
     certificates, confidence = tables["certificates"], report.resampling.confidence
     small = limits(certificates, tables["designs"], confidence)
+    answer = [*advice(best_of(certificates), confidence)]
     said = {name: tables.get(name, pd.DataFrame()) for name in ("language_models", "notes")}
     known = judgments(
         *(read["units"], read["pairs"], read["judgments"], read.get("alignments")),
@@ -145,7 +148,8 @@ def _write_page(
         **report.facts,
         counts=_counts(read),
         lexical_judges=_lexical_judges(read["judgments"]),
-        limits=small,
+        answer=answer,
+        limits=[line for line in small if line not in answer],
         best=best_metrics(certificates),
         leaderboard=leaderboard_view(tables["leaderboard"]),
         recipes=recipes(tables["leaderboard"]),
