@@ -1,6 +1,6 @@
 """Which metric to trust: its certificate, what verdicts mean, what a study is too small for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import factorial
 from pathlib import Path
 from typing import NamedTuple
@@ -97,6 +97,17 @@ def best(rows: list[Row]) -> Best | None:
     if not rows:
         return None
     return Best(min(rows, key=lambda row: _rank(row, "corrected")), rows)
+
+
+def best_of(certificates: pd.DataFrame) -> Iterator[tuple[str, str, Best]]:
+    """Of whole texts: criterion (with its study, where there are several), level, best metric."""
+    several = certificates["study"].nunique() > 1
+    for (study, criterion, _), rows in by_criterion(certificates[certificates["part"] == FULL]):
+        name = f"{criterion} ({study})" if several else criterion
+        for level in DECISIONS:
+            chosen = best([row for row in rows if row["level"] == level])
+            if chosen is not None:
+                yield name, level, chosen
 
 
 def verdict_counts(rows: list[Row]) -> str:

@@ -14,10 +14,10 @@ from metassay.format.terms import DECISIONS
 from metassay.labelled.verdicts import items_of
 from metassay.llm.endpoints import ModelOptions
 from metassay.meta_evaluation.verdicts import kind_of
-from metassay.reporting.certificates import Best, best, verdict_names
+from metassay.reporting.certificates import Best, best_of, verdict_names
 from metassay.reporting.names import NONE, ShownAs, described, headline_metrics, sorted_authors
 from metassay.reporting.responses import COUNTS, asked_table
-from metassay.reporting.section import Row, best_first, by_criterion, grouped, short_estimate
+from metassay.reporting.section import Row, best_first, grouped, short_estimate
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.judge_cards import JUDGE_CARDS
@@ -69,17 +69,6 @@ def best_metrics(folder: Path, shown_as: ShownAs = NONE) -> list[list[str]]:
     """
     found = shown_as.frame(read(CERTIFICATES, folder / "certificates.parquet"))
     return [[name, DECISIONS[level], *_chosen(chosen)] for name, level, chosen in best_of(found)]
-
-
-def best_of(certificates: pd.DataFrame) -> Iterator[tuple[str, str, Best]]:
-    """Of whole texts: criterion (with its study, where there are several), level, best metric."""
-    several = certificates["study"].nunique() > 1
-    for (study, criterion, _), rows in by_criterion(certificates[certificates["part"] == FULL]):
-        name = f"{criterion} ({study})" if several else criterion
-        for level in DECISIONS:
-            chosen = best([row for row in rows if row["level"] == level])
-            if chosen is not None:
-                yield name, level, chosen
 
 
 def answers_of(

@@ -10,7 +10,7 @@ import pandas as pd
 from metassay.meta_evaluation.evaluate import ANALYSES
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.reporting.advice import advice
-from metassay.reporting.certificates import best_metrics, certificates_section, limits
+from metassay.reporting.certificates import best_metrics, best_of, certificates_section, limits
 from metassay.reporting.figures.correlations import (
     draw_components,
     draw_correlation_heatmap,
@@ -25,7 +25,6 @@ from metassay.reporting.figures.systems import (
     draw_rubric_levels,
     draw_violins,
 )
-from metassay.reporting.headline import best_of
 from metassay.reporting.judge_cards import judge_cards_section
 from metassay.reporting.metrics import (
     components_section,

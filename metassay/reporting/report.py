@@ -15,10 +15,9 @@ from metassay.meta_evaluation.options import CertificationOptions
 from metassay.reporting.advice import advice
 from metassay.reporting.answers import CLASSES, answers_section, answers_table, judgments
 from metassay.reporting.cells import Ours
-from metassay.reporting.certificates import best_metrics, certificates_section, limits
+from metassay.reporting.certificates import best_metrics, best_of, certificates_section, limits
 from metassay.reporting.documents import document_views
 from metassay.reporting.facets import facets_table, facets_view
-from metassay.reporting.headline import best_of
 from metassay.reporting.leaderboard import leaderboard_view, recipes
 from metassay.reporting.meta_page import EVALUATION, evaluation_figures
 from metassay.reporting.metrics import correlation_view
