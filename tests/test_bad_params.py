@@ -108,6 +108,23 @@ def test_statement_metrics_that_cannot_be_are_refused(here: Path, capsys: Capsys
     assert "alignments: List should have at least 1 item" in "\n".join(refused(capsys))
 
 
+def test_a_combination_needs_what_it_combines(here: Path, capsys: Capsys) -> None:
+    """Its judges' scores are told when they are there; what nobody measures is told before."""
+    put(here / "benchmarks/sample/params.yaml", "combinations", ["mist_comb1"])
+    problems = refused(capsys)
+    assert [
+        sum(f"measures '{metric}'" in line for line in problems)
+        for metric in ("mist", "bertscore_f1", "rouge1_recall")
+    ] == [1, 1, 0]
+    put(here / "params.yaml", "combinations > mist_comb1 > metrics", ["rouge1_recall", "bleu"])
+    put(here / "params.yaml", "combinations > bleu", {"metrics": ["rouge1_recall"]})
+    problems = refused(capsys)
+    assert any("combinations > bleu: is one of Metassay's own metrics" in line for line in problems)
+    assert any(
+        "combinations > bleu > metrics: List should have at least 2" in line for line in problems
+    )
+
+
 FINITE = "Input should be a finite number"
 PARAMS = [
     ("max_cost > amount", "!.inf", FINITE),

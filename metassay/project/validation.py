@@ -216,6 +216,7 @@ def _benchmarks(params: Params, named: Named, judges: Answerable) -> Iterator[st
                 yield f"{at} > criteria > {criterion}: low must be below high"
         twice = measured_twice(benchmark.measured_by, gives)
         yield from (f"{at}: {problem}" for problem in twice)
+        yield from (f"{at} > {problem}" for problem in _unmeasured(params, benchmark, gives))
         yield from _measuring(at, benchmark, named)
         for block, lists, names, folders in (
             ("systems", FEW_SHOT, benchmark.writers, benchmark.few_shot),
@@ -229,6 +230,21 @@ def _benchmarks(params: Params, named: Named, judges: Answerable) -> Iterator[st
             there = {one: named[block, one] for one in names if (block, one) in named}
             reads = {one: own.record.datasets(own.options) for one, own in there.items()}
             yield from folder_problems(reads, folders, RAW, where=at, lists=lists)
+
+
+def _unmeasured(
+    params: Params, benchmark: Benchmark, gives: Mapping[tuple[str, str], Sequence[str]]
+) -> Iterator[str]:
+    """Metrics of blocks that a combination needs, and no block of this benchmark measures."""
+    here = {metric for block in benchmark.measured_by for metric in gives.get(block, [])}
+    anywhere = {metric for metrics in gives.values() for metric in metrics}
+    for name in benchmark.combinations:
+        for metric in params.combinations[name].get("metrics", []):
+            if metric in anywhere - here:
+                yield (
+                    f"combinations > {name}: no block of this benchmark measures {metric!r}; name"
+                    " one under metrics or costly_metrics"
+                )
 
 
 def _asked(params: Params, benchmark: Benchmark, judges: Answerable) -> list[str]:
