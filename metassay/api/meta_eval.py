@@ -79,12 +79,12 @@ class MetaEvaluation:
 
     @property
     def answer(self) -> tuple[str, ...]:
-        """Which metric to use for which decision, in a sentence each.
+        """Which metric to use for which decision, in a sentence each; none of ratings alone.
 
         The first of every decision comes first. `certificates` has what they rest on.
         """
-        every = self.tables["certificates"]
-        return tuple(advice(best_of(every), self.options.confidence))
+        every = self.tables.get("certificates")
+        return () if every is None else tuple(advice(best_of(every), self.options.confidence))
 
     def table(self, name: str) -> pd.DataFrame:
         """A table by its name in docs/tables.md; AttributeError lists the names that there are."""
@@ -94,7 +94,8 @@ class MetaEvaluation:
     def __repr__(self) -> str:
         """The answer, then how many warnings and notes there are."""
         rest = f"{counted(len(self.warnings), 'warning')}, {counted(len(self.notes), 'note')}"
-        return "\n".join([*self.answer, f"{rest}; tables: {', '.join(self.tables)}"])
+        answer = self.answer or ["No metric was tested against people: see `agreement`."]
+        return "\n".join([*answer, f"{rest}; tables: {', '.join(self.tables)}"])
 
     def _repr_html_(self) -> str:
         """The same as notebooks show it: a paragraph each."""

@@ -537,3 +537,12 @@ def test_a_result_shows_its_answer() -> None:
     assert found.table("certificates") is found.certificates
     with pytest.raises(AttributeError, match="certificates"):
         found.table("certificate")
+
+
+def test_a_result_of_ratings_alone_is_shown_too() -> None:
+    keys = pd.DataFrame(product(["d1", "d2"], "ab"), columns=["doc_id", "system"])
+    ratings = pd.concat([keys.assign(rater=one, grade=range(4)) for one in ("r1", "r2")])
+    found = metassay.meta_eval(ratings=ratings)
+    assert found.answer == ()
+    assert "agreement" in repr(found)
+    assert found._repr_html_().count("<p>") == len(repr(found).splitlines())

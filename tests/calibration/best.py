@@ -21,19 +21,29 @@ TRUTHS = {  # each metric's correlation with people
 }
 
 
+# The same where people count errors, mostly none, and metrics are alike in groups: 12 variants of
+# one idea, 4 of another, 5 by themselves.
+ALIKE = np.repeat([0.95, OF_METRICS, 0.0], [12, 4, 5])
+COUNTED = "; counts, and metrics in groups"
+WORLDS = {**TRUTHS, **{f"{name}{COUNTED}": TRUTHS[name] for name in ("all 0", "all .4")}}
+
+
 def noise(rng, n, documents, systems):
     """n x documents x systems, variance 1, of which a part is the document's."""
     of_document = rng.normal(size=(n, documents, 1)) * np.sqrt(OF_DOCUMENT)
     return of_document + rng.normal(size=(n, documents, systems)) * np.sqrt(1 - OF_DOCUMENT)
 
 
-def study(rng, documents, systems, truth):
+def study(rng, documents, systems, truth, *, counted=False):
     """Which metrics are said to be behind the best one of a study."""
+    alike = (ALIKE if counted else np.full(len(truth), OF_METRICS))[:, None, None]
     (people,), (common,) = noise(rng, 1, documents, systems), noise(rng, 1, documents, systems)
     own = noise(rng, len(truth), documents, systems)
-    rest = np.sqrt(OF_METRICS) * common + np.sqrt(1 - OF_METRICS) * own
+    rest = np.sqrt(alike) * common + np.sqrt(1 - alike) * own
     weight = truth[:, None, None]
     metrics = weight * people + np.sqrt(1 - weight**2) * rest
+    if counted:
+        people = np.clip(np.round(1.5 * people - 1), 0, None)
     unit = np.repeat(np.arange(documents), systems)
     drawn = rng.multinomial(documents, np.full(documents, 1 / documents), RESAMPLES)
     weights = np.concatenate((np.ones((1, documents)), drawn))
@@ -46,9 +56,10 @@ def rates(studies=STUDIES):
     """Rows: truth, documents, systems, share of studies that say it of a metric as good as the best
     in truth, and the mean share of the others of which it is said."""
     found = []
-    for (number, (name, truth)), shape in product(enumerate(TRUTHS.items()), SHAPES):
+    for (number, (name, truth)), shape in product(enumerate(WORLDS.items()), SHAPES):
         rng = np.random.default_rng([number, *shape])
-        said = np.array([study(rng, *shape, truth) for _ in range(studies)])
+        counted = name.endswith(COUNTED)
+        said = np.array([study(rng, *shape, truth, counted=counted) for _ in range(studies)])
         equal = truth == truth.max()
         others = said[:, ~equal].mean() if not equal.all() else np.nan
         found.append((name, *shape, said[:, equal].any(axis=1).mean(), others))

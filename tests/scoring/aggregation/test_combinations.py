@@ -148,8 +148,10 @@ def test_unknown_is_not_average() -> None:
     assert alone["value"].tolist() == found.loc[~where, "value"].tolist()
 
 
-def test_a_metric_without_spread_has_no_z_value() -> None:
-    same: Values = dict.fromkeys(drawn(*SYSTEMS), 0.25)
+@pytest.mark.parametrize("last_digit", [0.0, 1e-16])
+def test_a_metric_without_spread_has_no_z_value(last_digit: float) -> None:
+    same: Values = {key: 0.3 + n % 2 * last_digit for n, key in enumerate(drawn(*SYSTEMS))}
+    assert len(set(same.values())) == 1 + bool(last_digit)
     every = pd.concat([scores("up", drawn(*SYSTEMS)), scores("down", same)])
     found = combined_scores(every, {"both": Combination(metrics=["up", "down"])}, KNOWN)
     assert found["value"].isna().all()
