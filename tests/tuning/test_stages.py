@@ -354,16 +354,19 @@ def test_commands_know_tunings(
     assert load().data_of("ctc") == load().benchmarks["one"]
 
 
+@pytest.fixture
+def root(project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A copy of the project to spoil, without what was computed; it is the current folder."""
+    copy = tmp_path / "copy"
+    shutil.copytree(project, copy, ignore=shutil.ignore_patterns("models", "tables"))
+    (copy / "data/raw/one").mkdir(parents=True)
+    monkeypatch.chdir(copy)
+    return copy
+
+
 def test_what_is_wrong_with_a_tuning_is_told(
-    project: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
+    root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    root = tmp_path / "copy"
-    shutil.copytree(project, root, ignore=shutil.ignore_patterns("models", "tables"))
-    (root / "data/raw/one").mkdir(parents=True)
-    monkeypatch.chdir(root)
     file = root / "benchmarks/distill/params.yaml"
     whole = yaml.safe_load(file.read_text(encoding="utf-8"))
 
@@ -392,15 +395,8 @@ def test_what_is_wrong_with_a_tuning_is_told(
 
 
 def test_what_is_wrong_with_a_tuning_on_quality_is_told(
-    project: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
+    root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    root = tmp_path / "copy"
-    shutil.copytree(project, root, ignore=shutil.ignore_patterns("models", "tables"))
-    (root / "data/raw/one").mkdir(parents=True)
-    monkeypatch.chdir(root)
     file = root / "benchmarks/quality/params.yaml"
     tuning, benchmark = (yaml.safe_load(one.read_text("utf-8")) for one in (file, root / TWO))
 
