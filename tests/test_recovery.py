@@ -312,6 +312,15 @@ def test_the_surroundings_lead_nobody_elsewhere(
         assert "PREFECT_API_URL" not in os.environ
 
 
+def test_stages_at_a_time_share_the_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    threads = [surroundings.of_stages(tmp_path, jobs)["OMP_NUM_THREADS"] for jobs in (1, 2, 4, 9)]
+    assert threads == ["6", "3", "1", "1"]
+    monkeypatch.setenv("OMP_NUM_THREADS", "5")
+    assert surroundings.of_stages(tmp_path, 2)["OMP_NUM_THREADS"] == "5"
+
+
 def test_files_with_settings_of_prefect_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
