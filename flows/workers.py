@@ -131,7 +131,7 @@ class _Worker:
         # Without a name and inside the project, since what is said may quote a text.
         self._said: IO[bytes] = tempfile.TemporaryFile(dir=root / ".work")  # noqa: SIM115
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "flows.worker", str(write)],
+            [sys.executable, "-m", "flows.fork_server", str(write)],
             cwd=root,
             env={**environment, **parent_watch.HELD},
             stdin=subprocess.PIPE,

@@ -99,7 +99,7 @@ def test_a_second_run_waits_for_what_a_killed_one_left_running(tmp_path: Path) -
 def test_only_living_processes_of_dvc_stay_in_its_list(tmp_path: Path) -> None:
     sleeping = [sys.executable, "-c", "import time; time.sleep(60)"]
     alive = subprocess.Popen([*sleeping, "dvc"])
-    ours = subprocess.Popen([*sleeping, "flows.worker"])
+    ours = subprocess.Popen([*sleeping, "flows.fork_server"])
     other = subprocess.Popen(sleeping)  # has got the number of one that was killed
     zombie = subprocess.Popen([*sleeping, "dvc"])
     os.kill(zombie.pid, signal.SIGKILL)
