@@ -362,8 +362,10 @@ def _add_project(commands: Any) -> None:
     say = _add(
         commands, "show", "show.show", "list a benchmark's tables, or print one"
     ).add_argument
-    say("name", **BENCHMARK)
+    say("name", nargs="?", **BENCHMARK)
     say("table", metavar="TABLE", nargs="?", help="which (default: list them)")
+    meaning = "what a term means, or all terms"
+    say("--terms", metavar="TERM", nargs="?", const="", help=meaning)
     say("--csv", **CSV)
     say("--all", **FLAG, help="print all rows (default: the first 50)")
     summary = "check params, registry, raw files and tables"
