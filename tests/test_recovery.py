@@ -74,7 +74,7 @@ def test_a_second_run_waits_for_the_first(
         assert not started.wait(0.2)
     other.join()
     assert started.is_set()
-    assert "another run works in this project" in capsys.readouterr().err
+    assert "another run is working in this project" in capsys.readouterr().err
 
 
 def test_a_second_run_waits_for_what_a_killed_one_left_running(tmp_path: Path) -> None:

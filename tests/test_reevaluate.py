@@ -216,7 +216,7 @@ def test_accepting_waits_for_runs_of_this_benchmark_alone(project: Path) -> None
         accepting = subprocess.Popen(command, cwd=project, env=surroundings(project), **streams)
         assert accepting.stderr is not None
         said = accepting.stderr.readline()
-        assert "another run works on one; waiting until it has ended" in said
+        assert "another run is working on one; waiting until it has ended" in said
         assert accepting.poll() is None
     assert "is accepted already" in accepting.communicate(timeout=60)[0]
     with alone(project, ["one"]):  # and a run of it waits for who accepts
@@ -226,7 +226,7 @@ def test_accepting_waits_for_runs_of_this_benchmark_alone(project: Path) -> None
         )
         assert running.stderr is not None
         assert "looking for what changed" in running.stderr.readline()
-        assert "another run works on one" in running.stderr.readline()
+        assert "another run is working on one" in running.stderr.readline()
     running.communicate(timeout=60)
     assert running.returncode == 0
 
@@ -250,7 +250,7 @@ def test_who_waits_to_accept_and_is_killed_accepts_nothing_later(
     )
     with guarded(project, ["one"]):
         accepting = start(project, command=command, **surroundings(project))
-        assert wait_until(accepting, lambda: "another run works on one" in accepting.output)
+        assert wait_until(accepting, lambda: "another run is working on one" in accepting.output)
         assert kill(accepting, target, number)
         assert not left(accepting)
     assert not lock.exists()

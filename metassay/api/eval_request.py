@@ -169,7 +169,7 @@ def _compared(
     if count <= LARGEST:
         return names, []
     return [], [
-        f"{count} metrics are too many to compare with each other, so nothing is said of"
-        f" significance, ensembles, corrected means and conflicts: choose up to {LARGEST} with"
-        " --compared NAME"
+        f"{count} metrics are too many to compare with each other, so the tables of"
+        " significance, ensembles, corrected means and conflicts are empty; choose up to"
+        f" {LARGEST} with --compared NAME"
     ]

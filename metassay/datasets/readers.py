@@ -101,5 +101,5 @@ def _user_reader(path: str, where: str) -> Callable[[Path], Any]:
     """The function that a dotted path names; `read`, if it names a module."""
     found: Callable[[Path], Any] = object_at(path, "read", where=where)
     if not callable(found):
-        raise BadInput(f"{where}: {path!r} is no function of a folder; name one (module:NAME)")
+        raise BadInput(f"{where}: {path!r} is not a function of a folder; name one (module:NAME)")
     return found

@@ -297,7 +297,7 @@ class NliJudge:
         labels = self._labels()
         if set(labels) != set(THREE) and any(pair.instrument == THREE_WAY.name for pair in said):
             raise BadInput(
-                f"model {self._options.model!r} knows {' and '.join(labels)}, which is no answer to"
+                f"model {self._options.model!r} knows {' and '.join(labels)}, which do not answer"
                 " three_way; choose another judge"
             )
         read = self._windows([pair.premise for pair in said])

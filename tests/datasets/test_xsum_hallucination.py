@@ -109,8 +109,8 @@ def test_rows_are_joined_by_article_and_system(tmp_path: Path) -> None:
         (FACTS, 1, 4, "wid_0", "line 3: the key"),
         (SCORES, 0, 0, "bert_nockpt_8", f"line 2: the summary is not in {SPANS}"),
         (SCORES, 0, 0, "lstm_7", f"line 2: the summary is not in {SPANS}"),
-        (SCORES, 1, 1, "high", "line 3: 'R1' is no finite number"),
-        (SCORES, 1, 1, "nan", "line 3: 'R1' is no finite number"),
+        (SCORES, 1, 1, "high", "line 3: 'R1' is not a finite number"),
+        (SCORES, 1, 1, "nan", "line 3: 'R1' is not a finite number"),
         (SCORES, 1, 6, "1.5", "line 3: 'faithful_released' is outside its scale of 0 to 1"),
     ],
 )

@@ -259,7 +259,7 @@ FILES = (
 @pytest.mark.parametrize("name", SETS)
 def test_every_command_reads_the_same_whatever_it_is_kept_in(tmp_path: Path, name: str) -> None:
     both = dict(zip(("scores", "ratings"), SETS[name], strict=True))
-    # What a title stands above, or counts without a name, is no table to any program.
+    # What a title stands above, or counts without a name, is not a table to any program.
     forms = FILES[:4] if "" in SETS[name][0][0] else FILES
     found = []
     for n, form in enumerate(forms):

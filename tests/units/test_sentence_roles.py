@@ -187,7 +187,7 @@ def test_bad_models_are_named(made: tuple[Path, Model]) -> None:
         load(path)
     for content in ("{}", "\xff", json.dumps(model.model_dump() | {"weights": {"words": "?"}})):
         path.write_text(content, encoding="latin-1")
-        with pytest.raises(BadInput, match="is no model of sentence roles"):
+        with pytest.raises(BadInput, match="is not a model of sentence roles"):
             load(path)
     short = model.weights | {SECOND: packed(np.zeros((3, 5)))}
     odd = model.weights | {SECOND: packed(np.full(model.steps[SECOND].shape, np.nan))}

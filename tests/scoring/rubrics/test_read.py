@@ -103,7 +103,7 @@ def test_a_rubric_is_read_as_it_is_written(tmp_path: Path) -> None:
         ("items_from: wanted", "items: [a, a]", 20, "items: must have one or more, each once"),
         ("absent: worst", "absent: best", 22, "absent: Input should be 'worst' or 'no penalty'"),
         ("reads: closing", "reads: source", 18, "reads: is no part of a text"),
-        ("reads: closing", 'reads: "a b"', 18, "reads: is no name of a part"),
+        ("reads: closing", 'reads: "a b"', 18, "reads: is not a name of a part"),
         ("[source, closing]", "[source, nothing]", 10, "against: nothing stands alone"),
         ("[source, closing]", "[source, full]", 10, "against: 'full' is what is read"),
         ("topic: any", "topic: some", 4, "applies > topic: must be `any`"),
@@ -144,7 +144,7 @@ def test_conditions_and_items_come_from_the_source() -> None:
     assert not applies(c.applies, mine)
     assert not applies(c.applies, {"conditions": []})
     assert applies(c.applies, {"conditions": ["asthma"]})
-    with pytest.raises(BadInput, match="'symptoms' is no list of texts and no object"):
+    with pytest.raises(BadInput, match="'symptoms' is not a list of texts and no object"):
         items_of(a, {"symptoms": "cough"})
 
 
