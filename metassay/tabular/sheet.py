@@ -283,7 +283,7 @@ def _arrow(frame: Any, at: Place, problems: Findings) -> pa.Table | None:
         return frame.to_arrow()
     if hasattr(frame, "__arrow_c_stream__"):
         return pa.table(frame)
-    what = f"is no data frame, but of type {type(frame).__name__}"
+    what = f"is not a data frame but of type {type(frame).__name__}"
     problems.add(at, what, "hand over a frame of pandas, polars or Arrow")
     return None
 

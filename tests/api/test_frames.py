@@ -241,7 +241,7 @@ def test_ratings_are_needed_and_options_known(given) -> None:
     assert found == "meta-eval > resample_count: unknown key; remove it or correct its spelling"
     found = problems(*given, confounds=["size", "good", "noise"], lower=["size", "gud"])
     assert (
-        "lower='gud': the files have no such name; there are: 'good', 'noise', 'size', 'gr"
+        "lower='gud': no metric or criterion is called so; there are: 'good', 'noise', 'size', 'gr"
         in found[0]
     )
     assert "confounds='size': lower= names it, too" in found[1]

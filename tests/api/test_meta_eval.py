@@ -306,13 +306,13 @@ def test_words_that_fit_nothing_are_told_at_once(here: Path, capsys) -> None:
     options = ["--lower", "god", "--scale", "grade=fine", "--compared", "words"]
     assert main([*put(here, *frames()), *options, "--resamples", "0"]) == 2
     said = capsys.readouterr().err
-    assert (
-        "--lower 'god': the files have no such name; there are: 'good', 'bad', 'words', 'grade';"
-        in said
-    )
+    assert "--lower 'god': no metric or criterion is called so; there are: 'good', 'bad'," in said
     assert "'grade'; did you mean 'good'?" in said
     assert "--scale 'grade=fine': no such scale; choose from nominal, ordinal, interval" in said
-    assert "--compared 'words': the files have no such name; there are: 'good', 'bad'\n" in said
+    assert (
+        "--compared 'words': no metric or criterion is called so; there are: 'good', 'bad'\n"
+        in said
+    )
     assert "resamples: Input should be greater than or equal to 1" in said
 
 

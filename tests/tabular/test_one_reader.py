@@ -316,7 +316,7 @@ def test_frames(tmp_path: Path, make: Callable[..., Any]) -> None:
     }
     assert evaluated(*sheets) == by_meta_eval(paths)
     assert frame_sheet(3, "frame", faults) is None
-    assert "is no data frame" in faults.lines()[0]
+    assert "is not a data frame" in faults.lines()[0]
 
 
 def test_what_is_said_of_directions_goes_before_the_name(tmp_path: Path) -> None:
