@@ -19,6 +19,7 @@ import yaml
 
 from flows.recovery import alone, guarded
 from flows.surroundings import environment
+from metassay.core.exit_codes import MEANINGS, WORSE
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import empty, write
@@ -289,7 +290,7 @@ def test_a_failed_stage_ends_it_as_failed_and_compares_nothing(project: Path) ->
     (project / RAW).write_text("worse", encoding="utf-8")
     done = reevaluate(project)
     assert done.returncode == 1
-    assert "not compared, for stages did not succeed: one: report" in done.stdout
+    assert "not compared, since stages failed: one: report" in done.stdout
     runs = load(project, "one").runs
     assert runs["did"].tolist() == ["run again", "failed"]
     assert runs["accepted"].notna().tolist() == [False, True]
@@ -323,7 +324,7 @@ def test_a_schedule_fires_twice_and_the_second_run_finds_nothing_to_do(project: 
         events = database.execute(
             "select resource_id, payload from events where event = 'metassay.regressed'"
         ).fetchall()
-    assert states[0] == ("FAILED", "one: something regressed, or the drift sentinel alarmed")
+    assert states[0] == ("FAILED", f"one: {MEANINGS[WORSE]}")
     assert events[0][0] == "metassay.benchmark.one"
     assert json.loads(events[0][1])["counts"]["regressed"] == 2
 

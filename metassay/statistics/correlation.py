@@ -137,7 +137,7 @@ def matrices(metric: ArrayLike, human: ArrayLike) -> tuple[Array, Array, Mask]:
     a, b = (np.asarray(side, dtype=np.float64) for side in (metric, human))
     if a.ndim != 2 or a.shape != b.shape:
         raise ValueError(
-            f"metric and human: want two arrays of one shape (systems, documents), got {a.shape} and {b.shape}"
+            f"metric and human: want one shape (systems, documents), got {a.shape}, {b.shape}"
         )
     return a, b, np.isfinite(a) & np.isfinite(b)
 
