@@ -197,7 +197,7 @@ def last_words(output: str, code: int, why: str = "") -> str:
     # A stage's words go to the disk, which may be why there are none.
     if shutil.disk_usage(Path.cwd()).free < _LEAST:
         return "the disk is almost full; free some space and run again"
-    return "no output; run the stage alone to see more (docs/running.md)"
+    return "no output; run the stage alone to see more (docs/index.md)"
 
 
 def _killed_by(code: int) -> str:

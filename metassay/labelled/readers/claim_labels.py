@@ -1,6 +1,6 @@
 """Anybody's own labelled claims: a folder with claims.csv, labels.csv and perhaps verdicts.csv.
 
-docs/judge-tests.md describes the three files with a worked example.
+docs/benchmarks.md describes the three files with a worked example.
 """
 
 import os
@@ -22,7 +22,7 @@ LABELS_FILE = "labels.csv"
 VERDICTS_FILE = "verdicts.csv"
 SUBSET = "claims"  # of claims that name none
 
-_SEE = "docs/judge-tests.md shows how it is written"
+_SEE = "docs/benchmarks.md shows how it is written"
 Line = TypeVar("Line", bound=Options)
 _Label = Literal["entailed", "not_entailed", ""]
 

@@ -13,7 +13,7 @@ from metassay.labelled.records import Documents, files, of_sentences, parsed_lin
 from metassay.tabular.decoding import read_text
 from metassay.tabular.rows import Place
 
-SEE = "docs/segmentation-tests.md has the format"
+SEE = "docs/benchmarks.md has the format"
 PUBMED_LABELS = {
     **{"BACKGROUND": "background", "OBJECTIVE": "objective", "METHODS": "method"},
     **{"RESULTS": "result", "CONCLUSIONS": "conclusion"},

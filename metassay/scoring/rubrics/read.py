@@ -1,6 +1,6 @@
 """A file rubrics/<name>.yaml, read strictly: every problem at once, each with its key.
 
-`strict_yaml.located` adds the lines. docs/rubrics.md says what each key means.
+`strict_yaml.located` adds the lines. docs/studies.md says what each key means.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What differs between two sides, row by row, whether it holds, and why: docs/compare.md.
+"""What differs between two sides, row by row, whether it holds, and why: docs/weekly.md.
 
 A row is a part, metric, judge and author; its documents are those that both sides have a score of.
 Source of the test: metassay/statistics/changes.py.

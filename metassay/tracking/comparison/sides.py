@@ -284,7 +284,7 @@ def found_tables(
         remedy = (
             DVC_REMEDY
             if isinstance(error, sqlite3.Error)
-            else "run in a project that `dvc init` made, and check its remotes (docs/sharing.md)"
+            else "run in a project that `dvc init` made, and check its remotes (docs/weekly.md)"
         )
         why = f"DVC can't be asked for tables of {benchmark}: {type(error).__name__}; {remedy}"
         said = said or why

@@ -188,7 +188,7 @@ def test_every_facet_is_a_criterion() -> None:
 
 
 def test_the_page_says_every_key() -> None:
-    page = (Path(__file__).parents[3] / "docs/rubrics.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs/studies.md").read_text(encoding="utf-8")
     models = (RubricFile, ScaleBlock, PenaltiesBlock, Example, Violation)
     keys = {name for model in models for name in model.model_fields}
     assert {"items_from", "weight", "what"} <= keys
@@ -271,7 +271,7 @@ def test_judges_read_every_question_of_the_project() -> None:
 
 
 def test_the_example_of_the_page_is_sound(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[3] / "docs/rubrics.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs/studies.md").read_text(encoding="utf-8")
     blocks = [block.partition("```")[0] for block in page.split("```yaml\n")[1:]]
     (example,) = (block for block in blocks if block.startswith("title:"))
     rubric = load_rubric(written(tmp_path, example, "letters"))

@@ -286,7 +286,7 @@ def test_answers_that_are_missing_do_not_end_green(made: Project, capsys: Said) 
             ["--before", "base", "--after", "part"],
             "no benchmark has scores on every side (base: sample; part: none)",
         ),
-        (["sample", "--before", "base", "--after", "part"], "or that of a test, which has none"),
+        (["sample", "--before", "base", "--after", "part"], "to a test, which has none"),
         (["--before", "base", "--after", "disjoint"], "no document of sample in common"),
         (["--before", "data"], "the folder holds no scores.parquet"),
         (["--before", ""], "'' is not a git revision"),
@@ -347,7 +347,7 @@ def fuzzed(spoilt: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return spoilt
 
 
-# docs/sharing.md advises to have no default remote; one may be out of reach, or lack the tables.
+# docs/weekly.md advises to have no default remote; one may be out of reach, or lack the tables.
 @pytest.mark.parametrize("default", ["[core]\n    remote = there\n", ""])
 def test_what_a_remote_has_is_brought(
     two: Project, tmp_path: Path, capsys: Said, default: str

@@ -300,7 +300,7 @@ def test_answers_that_cannot_be_read_are_named_and_not_taken_from_the_ledger_aga
     assert found.state == "cannot tell"
     assert "40 of 40 anchors have no answer (unparsed 40)" in found.why
     assert "`metassay probe reader` shows" in found.why
-    with pytest.raises(BadInput, match=r"\(unparsed 120\).*asks all of them anew"):
+    with pytest.raises(BadInput, match=r"\(unparsed 120\).*asks all of them again"):
         fixed()
     server.script = script(truth)
     assert checked().state == "no alarm"  # within the day
