@@ -1,0 +1,178 @@
+"""The writer of pages: index.html, the bundle that shows it, and data files of at most 2 MB.
+
+Pages open from the disk: data files are scripts, since a page may not fetch files there. The
+policy of index.html allows scripts, styles and pictures of its own folder and nothing else, so
+that no text of the data can run, and nothing is asked of any network.
+"""
+
+import html
+import json
+import math
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from metassay.core.visible import visible
+from metassay.format.frames import rows
+from metassay.reporting.contract import ColumnInfo, Document, Head, TableInfo
+
+BUNDLE = Path(__file__).with_name("bundle")  # what `npm run build` makes of page/
+LARGEST = 1_000_000  # bytes of a shard, about: a single document may have more
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_POLICY = (
+    "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src 'self' file:;"
+    " base-uri 'none'; form-action 'none'"
+)
+_SHELL = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{name}: Metassay</title>
+<link rel="stylesheet" href="page/app.css">
+</head>
+<body>
+<noscript>This page needs JavaScript. Its tables lie beside it as CSV files.</noscript>
+<div id="page"></div>
+<script src="page/app.js"></script>
+<script src="page/data/head.js"></script>
+</body>
+</html>
+"""
+
+
+class PageFolder:
+    """A page as it is written: shards first, `finish` with its head last."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._data = folder / "page/data"
+        self._data.mkdir(parents=True)
+
+    def put(self, name: str, value: object) -> str:
+        """Write page/data/NAME.js, `/` in names becomes a folder; returns the name."""
+        path = self._data / f"{name}.js"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"metassay(%s,%s)\n" % (encode(name), encode(value)))
+        return name
+
+    def put_table(self, name: str, frame: pd.DataFrame) -> list[str]:
+        """Write a table as shards of consecutive rows; returns their ids, in order."""
+        return [
+            self.put(f"tables/{name}/{number}", {"columns": shard})
+            for number, shard in enumerate(_shards(frame))
+        ]
+
+    def put_evidence(
+        self,
+        name: str,
+        frame: pd.DataFrame,
+        *,
+        means: Mapping[str, str],
+        hide: Sequence[str] = ("recipe",),
+        **shown: Any,
+    ) -> TableInfo:
+        """Write a table of the view Evidence; `shown` are the other fields of TableInfo.
+
+        `means`: what each column is, for those that are described.
+        """
+        return TableInfo(
+            name=name,
+            columns=columns_of(frame, means),
+            rows=len(frame),
+            shards=self.put_table(name, frame),
+            hide=[column for column in hide if column in frame],
+            **shown,
+        )
+
+    def put_documents(self, documents: Iterable[Document]) -> Iterator[tuple[Document, int]]:
+        """Write documents one by one, several to a shard; yields each with its shard's place."""
+        place, size = 0, 0
+        lines: list[bytes] = []
+        for document in documents:
+            text = encode(document)
+            if lines and size + len(text) > LARGEST:
+                self._put_lines(place, lines)
+                place, size, lines = place + 1, 0, []
+            lines.append(text)
+            size += len(text)
+            yield document, place
+        if lines:
+            self._put_lines(place, lines)
+
+    def _put_lines(self, place: int, lines: Sequence[bytes]) -> None:
+        path = self._data / f"documents/{place}.js"
+        path.parent.mkdir(exist_ok=True)
+        head = b'metassay("documents/%d",{"documents":[' % place
+        path.write_bytes(head + b",\n".join(lines) + b"]})\n")
+
+    def finish(self, head: Head) -> None:
+        """Write the head, the bundle and index.html."""
+        self.put("head", head)
+        for file in ("app.js", "app.css"):
+            shutil.copyfile(BUNDLE / file, self.folder / "page" / file)
+        shell = _SHELL.format(policy=_POLICY, name=html.escape(visible(head.name)))
+        (self.folder / "index.html").write_text(shell, encoding="utf-8", newline="\n")
+
+
+def encode(value: object) -> bytes:
+    """JSON that is a JavaScript value: null for what is no number, escapes for lone surrogates."""
+    text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", text).encode()
+
+
+def columns_of(frame: pd.DataFrame, means: Mapping[str, str]) -> list[ColumnInfo]:
+    """The columns of a table with their types; `means` what each is."""
+    return [ColumnInfo(str(n), _type(frame[n]), means.get(str(n), "")) for n in frame]
+
+
+def _type(column: "pd.Series[Any]") -> str:
+    kinds = pd.api.types
+    if kinds.is_bool_dtype(column):
+        return "boolean"
+    if kinds.is_integer_dtype(column):
+        return "integer"
+    return "number" if kinds.is_numeric_dtype(column) else "text"
+
+
+def _shards(frame: pd.DataFrame) -> Iterator[list[object]]:
+    """The columns of consecutive rows, of about LARGEST bytes; one shard where there is no row."""
+    names = list(map(str, frame.columns))
+    sample = frame.iloc[:: max(1, len(frame) // 200)]
+    each = max(1, len(encode(list(rows(sample, *names)))) // max(1, len(sample)))
+    step = max(1, LARGEST // each)
+    for first in range(0, max(1, len(frame)), step):
+        cut = frame.iloc[first : first + step]
+        yield [_coded([value for (value,) in rows(cut, name)]) for name in names]
+
+
+def _coded(values: list[Any]) -> object:
+    """The values; or the different ones and a place per row, where texts repeat."""
+    values = [v.tolist() if hasattr(v, "tolist") else v for v in values]
+    values = [json.dumps(v, ensure_ascii=False) if isinstance(v, list) else v for v in values]
+    if not any(isinstance(value, str) for value in values):
+        return values
+    places: dict[Any, int] = {}
+    codes = [-1 if v is None else places.setdefault(v, len(places)) for v in values]
+    return {"values": list(places), "codes": codes} if 2 * len(places) < len(values) else values
+
+
+def _plain(value: Any) -> Any:
+    """Records as objects by field, and reals that JSON lacks as null."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, str | int):
+        return value
+    if is_dataclass(value):
+        return {of.name: _plain(getattr(value, of.name)) for of in fields(value)}
+    if isinstance(value, dict):
+        return {key: _plain(of) for key, of in value.items()}
+    return [_plain(of) for of in value]

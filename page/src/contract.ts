@@ -1,0 +1,272 @@
+/**
+ * What Python hands to the page: metassay/reporting/contract.py has the same records, and this page alone reads it.
+ *
+ * A page is a folder: index.html (the shell), page/app.js and page/app.css (the same for every
+ * page), page/data/head.js (what the first screen needs), and shards, page/data/ID.js, that are loaded when a
+ * view needs them. Each data file is a classic script that calls `metassay("ID", VALUE)`, since a
+ * page that was opened from the disk may load scripts but may not fetch files. No file is larger
+ * than 2 MB. Texts stand in values only, never in keys.
+ */
+
+export const CONTRACT = 1;
+
+/** page/data/head.js: everything that the first screen needs. */
+export interface Head {
+  contract: number;
+  kind: "benchmark" | "judge test" | "segmentation test" | "meta-eval" | "judge check" | "changes" | "comparison";
+  name: string; // the benchmark's name, or the title of the page
+  about: string; // one sentence: what this page is
+  made: string; // "Metassay 0.1.0"
+  dataset: Dataset | null;
+  banners: string[]; // what nobody may miss: invented data, a lexical judge
+  answer: string[]; // sentences, the first is the most important
+  problems: Problem[]; // what the line on the data counts and opens
+  decisions: Decision[]; // columns of the grid; none where nothing was tested against people
+  grid: GridRow[]; // a row per criterion
+  verdicts: VerdictWord[]; // every kind of verdict, best first
+  terms: Term[]; // the glossary's terms that this page uses
+  tables: TableInfo[]; // in the order of the list of evidence
+  figures: FigureInfo[]; // pictures for papers, as files
+  systems: SystemsInfo | null;
+  texts: TextsInfo | null;
+  links: Link[]; // other pages: the report that a change report is about
+}
+
+export interface Dataset {
+  title: string;
+  licence: string; // "" where it is not stated
+  citation: string;
+  counts: string[]; // "24 documents", "3 raters"
+  seen: string[]; // whether choices saw these data
+}
+
+/** kind "missing": answers that lack; "warning": notes on the data; "limit": what the study is too small for; "change": since accepted. */
+export interface Problem {
+  kind: "missing" | "warning" | "limit" | "change";
+  text: string;
+}
+
+export interface Decision {
+  level: string; // value of column `level` in table certificates
+  title: string; // "any two texts"
+}
+
+export interface GridRow {
+  study: string;
+  criterion: string; // value of column `criterion` in table certificates
+  part: string; // "full" or a part
+  title: string; // as shown
+  cells: (GridCell | null)[]; // per decision; null where nothing was tested
+}
+
+/** state "use": a metric to use; "confirm": promising or undecided, closest shown; "no": none is of use. */
+export interface GridCell {
+  state: "use" | "confirm" | "no";
+  metric: string; // label of the metric to use, or the closest; "" where there is none
+  value: number | null; // its correlation, corrected for the choice
+  low: number | null;
+  high: number | null;
+  verdict: string;
+  says: string; // one short line: "best of 35 metrics", "rate 5 or more systems"
+}
+
+export interface VerdictWord {
+  kind: string; // the verdict, or what it begins with ("explained by")
+  state: "use" | "confirm" | "no";
+  means: string;
+}
+
+export interface Term {
+  term: string;
+  means: string;
+}
+
+export interface Link {
+  href: string; // relative
+  title: string;
+}
+
+export interface FigureInfo {
+  name: string; // figures/NAME.svg and .png
+  title: string; // to read out
+}
+
+export type ColumnType = "text" | "number" | "integer" | "boolean";
+
+export interface ColumnInfo {
+  name: string; // as in the CSV
+  type: ColumnType;
+  means: string; // "" where nothing is known
+}
+
+/** A table of the view Evidence; its values come in shards of consecutive rows. */
+export interface TableInfo {
+  name: string; // "certificates"; unique
+  title: string; // heading
+  group: string; // heading over several tables
+  says: string[]; // paragraphs: how to read it
+  columns: ColumnInfo[];
+  rows: number;
+  shards: string[]; // ids, in order
+  csv: string; // path relative to index.html; "" where there is none
+  command: string; // what makes it again: "metassay run sample"
+  pick: string[]; // columns of which a reader selects one value: ["study", "criterion", "level"]
+  lead: string[]; // columns that name a row: ["metric", "judge"]; shown first, as its header
+  across: string; // a column whose values become columns (a matrix), "" for a plain table
+  cell: CellInfo | null; // what stands in a cell of the matrix, or an estimate in a plain table
+  hide: string[]; // columns not shown until asked for ("recipe")
+  figures: string[]; // names of figures that draw it
+}
+
+export interface CellInfo {
+  value: string; // column names
+  low: string; // "" where there is no interval
+  high: string;
+  n: string; // what it rests on, "" where unknown
+  missing: string; // how many are missing, "" where unknown
+}
+
+/** Values of one shard, a column each, in the order of TableInfo.columns. Reals have all digits. */
+export interface Shard {
+  columns: ColumnValues[];
+}
+/** All values; or, where they repeat, the different ones and a place per row (-1 is null). */
+export type ColumnValues = Value[] | { values: Value[]; codes: number[] };
+export type Value = string | number | boolean | null;
+
+export interface SystemsInfo {
+  noun: string; // "system"; "judge" in a test of judges
+  table: string; // table with a row per metric and system: leaderboard
+  system: string; // its column of names: author
+  metric: string[]; // its columns that name a metric: metric, judge
+  cell: CellInfo;
+  better: string; // its column with higher, lower, neither; "" where higher is better
+  groups: string; // table of systems that cannot be told apart; "" where there is none
+  headline: string[]; // labels of metrics shown first
+}
+
+export interface TextsInfo {
+  documents: number;
+  texts: number;
+  noun: string; // "document"; "item" in a test of judges
+  authors: AuthorInfo[];
+  metrics: MetricInfo[]; // columns of the index after the fixed ones
+  criteria: CriterionInfo[];
+  judges: string[];
+  parts: string[]; // facets or sections that texts may have
+  index: TableInfo; // a row per text; see INDEX
+  search: SearchShard[]; // what a search reads
+  documents_in: string[]; // ids of shards of documents: value of column `home` is a place in it
+}
+export interface AuthorInfo {
+  name: string;
+  kind: "system" | "reference" | "people";
+}
+export interface MetricInfo {
+  label: string;
+  column: string; // in the index
+  better: "higher" | "lower" | "neither";
+}
+export interface CriterionInfo {
+  name: string;
+  title: string;
+  column: string; // in the index: the mean of raters
+  better: "higher" | "lower";
+  low: number | null;
+  high: number | null;
+}
+
+/**
+ * Columns of the index: `document` (doc_id), `author`, `task`, `home` (shard of its document),
+ * `status` ("ok" or why there is no text), `words`, `rated` (number of ratings), then for each judge i
+ * `for_i`, `against_i`, `unknown_i` (judgments in favour, against, and not known), `split` (claims
+ * on which a judge and most people differ), `parts` (places in TextsInfo.parts, joined by a space),
+ * then the metrics' and the criteria's columns.
+ */
+export type Index = Shard;
+
+export interface SearchShard {
+  id: string;
+  first: number; // row of the index
+  rows: number;
+}
+/** One string per row of the index: the text, and what is in its claims; "" where there is none. */
+export interface SearchTexts {
+  texts: string[];
+}
+
+/** A shard of documents. */
+export interface Documents {
+  documents: Document[];
+}
+export interface Document {
+  id: string;
+  task: string;
+  attributes: string[]; // "name: value"
+  passages: Passage[]; // [n] cites passage n
+  texts: Text[];
+}
+export interface Passage {
+  speaker: string;
+  group: string;
+  text: string;
+}
+export interface Text {
+  author: string;
+  problems: string[]; // why there is no text
+  text: string;
+  marks: Mark[]; // stretches that are of a part or facet; may touch, never overlap
+  ratings: Rating[]; // of the whole text
+  scores: [string, number | null][]; // label of a metric, value
+  blocks: Block[]; // claims, statements, criteria with what judges and people said
+}
+export interface Mark {
+  start: number; // in UTF-16 code units, as JavaScript counts
+  end: number;
+  part: string; // name
+}
+export interface Rating {
+  criterion: string;
+  rater: string;
+  value: number | null; // null: abstained
+  of: string; // "" or what the text was compared with: the name of the other system
+}
+export interface Block {
+  id: string; // "claim_recall": unique within the text
+  title: string; // a question
+  noun: "claim" | "statement" | "criterion" | "text";
+  heads: Asked[]; // who was asked what, a column each
+  lines: Line[];
+  note: string; // said instead of lines where none was asked
+}
+export interface Asked {
+  question: string;
+  measure: string;
+  judge: string;
+}
+export interface Line {
+  number: number; // within its part
+  part: string;
+  text: string;
+  start: number; // where it stands in the text; -1 where it does not
+  end: number;
+  cites: number[]; // passages that it cites; may be beyond the last
+  aligned: number[]; // passages that it was read against
+  judgments: Judgment[]; // per head
+  each: EachCitation[]; // judgments about single citations
+  people: Rating[]; // ratings of this line
+}
+export interface EachCitation {
+  head: number; // of Block.heads: whose judge
+  passage: number;
+  alone: Judgment | null;
+  rest: Judgment | null; // without this one
+}
+/** side: whether it counts for the text, against it, or not. */
+export interface Judgment {
+  word: string; // "entailed", "not entailed", "graded 2 of 3", "failed: refused"
+  side: "for" | "against" | "unknown" | "neutral";
+  probability: number | null;
+  why: string; // the judge's explanation
+  quotes: string[];
+}
