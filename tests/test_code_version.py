@@ -453,7 +453,7 @@ def test_what_cannot_be_read_is_told_at_once(project: Path) -> None:
     with pytest.raises(BadInput) as raised:
         versions(project)
     whole, full, prompt = sorted(raised.value.problems, key=lambda line: "whole" not in line)
-    assert whole.endswith("whole.py: line 1: is not Python; mend it")
+    assert whole.endswith("whole.py: line 1: is not Python; fix it")
     assert "full.py" in full
     expected = (
         "params.yaml > systems > mini: reads prompts/note.yaml, which is not there; add the file"

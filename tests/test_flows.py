@@ -705,7 +705,7 @@ def test_dvc_itself_says_why_a_stage_failed(project: Path, monkeypatch: pytest.M
         "report": r"reports/published: No such file or directory; put it back, or run what .*",
         "align@rouge_topk": r"nearly done\noutput 'data/tables/b00/alignments/\S+' does not exist",
         "judge@j0": r"\.dvc/cache/files/md5/\w\w/\w+: a file stands where a folder .*",
-        "segment": r"Parameters 'stages.segment' are missing from 'code.yaml'; .*refresh.*",
+        "segment": r"Parameters 'stages.segment' are missing from 'code.yaml'; .*update.*",
     }
     with (project / ".work/held").open("w") as held:
         workers = Workers(project, [held.fileno()])
@@ -722,7 +722,7 @@ def test_what_dvc_cannot_read_is_one_line_before_any_stage(project: Path) -> Non
     good = file.read_text(encoding="utf-8")
     broken = {
         "    wdir: ../..\n": ("    folder: ../..\n", "extra keys not allowed at stages > ingest"),
-        "${raw}": ("${rawe}", "Could not find 'rawe'; mend it"),
+        "${raw}": ("${rawe}", "Could not find 'rawe'; fix it"),
         "    outs:\n": ("    outs:\n    - ${raw}\n", "output 'data/raw/d' is specified in: - "),
     }
     for old, (new, says) in broken.items():

@@ -129,7 +129,7 @@ def test_a_full_disk_is_not_taken_for_a_damaged_list_of_past_runs(tmp_path: Path
     file.write_text("cannot be read at this moment")
     with (tmp_path / ".work/run.lock").open("w") as held, files_of_at_most(1000):
         server = Server(tmp_path, [held.fileno()], lambda: None)
-        with pytest.raises(NoPrefect, match="File too large; mend that, or run with --no-prefect"):
+        with pytest.raises(NoPrefect, match="File too large; fix that, or run with --no-prefect"):
             server.wait_until_it_serves()
         server.close()
     assert [path.name for path in file.parent.glob("prefect.db*")] == ["prefect.db"]

@@ -67,7 +67,7 @@ def returned(found: object, wanted: type[Any], reader: str) -> Any:
     if not isinstance(found, wanted):
         raise BadInput(
             f"reader {reader!r} returned {type(found).__name__}, and metassay.kinds."
-            f"{wanted.__name__} is wanted here; mend it"
+            f"{wanted.__name__} is wanted here; fix it"
         )
     return found
 

@@ -71,7 +71,7 @@ def read_module(path: Path, indexes: Iterable[str] = ()) -> Module:
     except (SyntaxError, UnicodeDecodeError, tokenize.TokenError) as error:
         line = getattr(error, "lineno", None)
         where = f"{path}: line {line}" if line else str(path)
-        raise BadInput(f"{where}: is not Python; mend it") from None
+        raise BadInput(f"{where}: is not Python; fix it") from None
     return Module(
         tokens=tokens,
         imports=tuple(sorted(needs.imports)),

@@ -116,7 +116,7 @@ def test_a_weighted_sum_has_no_interval(inputs: Inputs) -> None:
         ),
         ({"numbers": Numbers("ward", "leaderbord", "macro")}, r"leaderbord: no such table; choose"),
         ({"printed": ("no.csv",)}, r"no\.csv does not exist; restore it"),
-        ({"numbers": None}, r"names no numbers; mend the record"),
+        ({"numbers": None}, r"names no numbers; fix the record"),
     ],
 )
 def test_a_record_that_is_wrong_is_told_and_the_others_are_drawn(
