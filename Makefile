@@ -20,7 +20,7 @@ models: $(VENV)/models.stamp
 
 # In CI code.yaml stays as it was committed, and a test says so if it is stale.
 test: $(VENV)/dev.stamp
-	$(if $(CI),,$(VENV)/bin/metassay refresh)
+	$(if $(CI),,$(VENV)/bin/metassay update)
 	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 check: lint test
@@ -36,6 +36,7 @@ docs: $(VENV)/dev.stamp
 	$(VENV)/bin/python -m metassay.scoring.catalogue docs/metrics.md
 	$(VENV)/bin/python -m metassay.paper_figures.page docs/figures.md
 	$(VENV)/bin/python -m metassay.api.reference docs/api.md
+	$(VENV)/bin/python -m metassay.format.glossary docs/glossary.md
 	PYTHONPATH=. $(VENV)/bin/python website/stage_diagrams.py docs/map.md
 
 # The site of docs/, in build/site: opens from the disk, and asks nothing of other hosts.

@@ -45,7 +45,7 @@ def push(root: Path, remote: str, names: list[str]) -> int:
         if remote not in known:
             raise BadInput(
                 f"DVC has no remote {shown(remote)} here; `dvc remote add {remote} PLACE` names one"
-                f" (docs/sharing.md); there are: {', '.join(known) or 'none'}"
+                f" (docs/weekly.md); there are: {', '.join(known) or 'none'}"
             )
         if default := repo.config["core"].get("remote"):
             print(
@@ -82,7 +82,7 @@ def _push_accepted(repo: Any, remote: str, root: Path, name: str) -> int:
     if lost:
         print(
             f"note: {name}: of the accepted numbers {', '.join(lost)} are neither here nor in"
-            f" {remote}; push where they were accepted, or `metassay accept {name}` anew",
+            f" {remote}; push where they were accepted, or `metassay watch accept {name}` anew",
             file=sys.stderr,
         )
     return len(done.transferred)

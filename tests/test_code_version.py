@@ -414,7 +414,7 @@ def test_the_file_is_the_same_for_the_same_code_and_is_left_alone(project: Path)
 
 def test_a_doorway_hears_of_its_own_entries_alone(project: Path) -> None:
     blocks = [("metrics", "rouge"), ("questions", "all")]
-    remedy = "run `metassay refresh`, then this again"
+    remedy = "run `metassay update`, then this again"
     assert stale(project, "measure", blocks) == [
         f"code.yaml > stages > measure: is not there; {remedy}",
         f"code.yaml > metrics > rouge: is not there; {remedy}",
@@ -442,7 +442,7 @@ def test_the_command_says_what_has_changed(
     assert capsys.readouterr().out == "code.yaml is up to date\n"
     (project / "metassay/metrics/counts.py").write_text("MOST = 3\n")
     refresh_code(None)  # type: ignore[arg-type]
-    said = "code.yaml is written again; commit it. Changed: metrics.bleu, metrics_of.one\n"
+    said = "code.yaml was updated; commit it. Changed: metrics.bleu, metrics_of.one\n"
     assert capsys.readouterr().out == said
 
 
@@ -453,7 +453,7 @@ def test_what_cannot_be_read_is_told_at_once(project: Path) -> None:
     with pytest.raises(BadInput) as raised:
         versions(project)
     whole, full, prompt = sorted(raised.value.problems, key=lambda line: "whole" not in line)
-    assert whole.endswith("whole.py: line 1: is no Python; mend it")
+    assert whole.endswith("whole.py: line 1: is not Python; fix it")
     assert "full.py" in full
     expected = (
         "params.yaml > systems > mini: reads prompts/note.yaml, which is not there; add the file"
@@ -696,7 +696,7 @@ def test_a_further_word_is_seen_anywhere(at: int, word: str) -> None:
 
 
 def test_the_committed_file_is_true() -> None:
-    assert recorded(ROOT) == versions(ROOT), "code.yaml is stale; run `metassay refresh`"
+    assert recorded(ROOT) == versions(ROOT), "code.yaml is stale; run `metassay update`"
     assert not refresh(ROOT)
 
 

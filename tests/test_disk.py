@@ -104,8 +104,8 @@ def test_a_command_says_one_line(
     def failing(*_: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system", "code.yaml")
 
-    monkeypatch.setattr("metassay.cli.project.refresh", failing)
-    assert main(["refresh"]) == 1
+    monkeypatch.setattr("metassay.cli.init.refresh", failing)
+    assert main(["update"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("code.yaml: this disk cannot be written to; ")
     assert said.count("\n") == 1

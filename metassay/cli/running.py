@@ -11,24 +11,26 @@ from pathlib import Path
 from types import FrameType
 
 from metassay.core import parent_watch as lifeline
+from metassay.core.exit_codes import FAILED, INTERRUPTED, REFUSED
 
-STAGE_FAILED = 1
-REFUSED = 2  # it has said why
-INTERRUPTED = 130  # as a shell says it
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # ignored ones stay so, as under nohup
 _PATIENCE = 3.0  # seconds for an orderly end
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Run benchmarks, then print what each came to."""
+    """Run benchmarks, or one thing of them alone, then print what each came to."""
     print("checking params.yaml and the registry", file=sys.stderr, flush=True)
     # Seconds, with all that they import.
-    from metassay.cli.project import checked
+    from metassay.cli.project import checked, fetch_all
     from metassay.cli.run_summary import closing
 
+    if chosen.only == "fetch":
+        return fetch_all(chosen.names, chosen.mirror)
     params = checked(chosen.names)
     refreshed()
     words, environment = words_of(chosen)
+    if chosen.only:
+        words += ["--only", chosen.only]
     if chosen.ask_again:
         words.append("--ask-again")
     return run_flows(words, environment) or closing(chosen.names, params)
@@ -40,7 +42,7 @@ def refreshed() -> None:
 
     if refresh(Path()):
         print(
-            f"{FILE} is written again, since code or a named block is another; commit it",
+            f"{FILE} was updated, since code or a named block changed; commit it",
             file=sys.stderr,
         )
 
@@ -74,14 +76,14 @@ def run_flows(
     if code in (0, INTERRUPTED, REFUSED, *own):
         return code
     if code < 0:
-        said = "the run was killed; run the same command again, to go on from there"
+        said = "the run was killed; run the same command again to continue"
     else:
         said = (
-            "not every stage succeeded; mend what is named above and run the same command again:"
-            " only what is missing is done"
+            "not every stage succeeded; fix what is named above and run the same command again,"
+            " which does only what is missing"
         )
     print(said, file=sys.stderr)
-    return STAGE_FAILED
+    return FAILED
 
 
 def _on_a_lifeline(command: list[str], environment: dict[str, str]) -> int:

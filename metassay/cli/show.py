@@ -9,14 +9,15 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from metassay.api.naming import meant
 from metassay.cli.project import named
 from metassay.cli.terminal import ruled, say
 from metassay.cli.views import VIEWS, path_of, table_of
-from metassay.core.errors import BadInput
+from metassay.core.atomic import is_stdout, whole_file
+from metassay.core.errors import BadInput, meant
 from metassay.core.stages import TABLES
 from metassay.core.visible import visible
 from metassay.format.frames import rows, to_csv
+from metassay.format.glossary import terms
 from metassay.format.numbers import shown
 from metassay.reporting.contract_page import TABLES as CONTRACT
 
@@ -25,7 +26,12 @@ _FIRST, _OTHER = 22, 14  # characters that a column gets at least with its gap, 
 
 
 def show(chosen: argparse.Namespace) -> int:
-    """Print one table of a benchmark, or the names of all."""
+    """Print one table of a benchmark, or the names of all; or what terms mean."""
+    if chosen.terms is not None:
+        _show_terms(chosen.terms)
+        return 0
+    if chosen.name is None:
+        raise BadInput("show: name a benchmark, or --terms; `metassay list` has the benchmarks")
     name, wanted, console = chosen.name, chosen.table, Console()
     params, folder = named([name]), Path(TABLES) / name
     if not folder.is_dir():
@@ -36,21 +42,36 @@ def show(chosen: argparse.Namespace) -> int:
     if wanted is None:
         lines = [(one, says.partition(". ")[0]) for one, says in there.items()]
         frame = pd.DataFrame(lines, columns=["table", "what it says"])
-        told = [f"metassay show {name} TABLE prints a table; --csv writes it as CSV"]
+        told = [f"metassay show {name} TABLE prints a table; --csv FILE writes it as CSV"]
     elif wanted in there:
         frame, told = table_of(name, wanted, params)
     else:
         known = f"{meant(wanted, there)}; there are: {', '.join(there)}"
         raise BadInput(f"{folder}: no table is called {wanted!r}{known}")
-    say(Console(stderr=True) if chosen.csv else console, *told)
     if chosen.csv:
-        print(to_csv(frame), end="")
+        say(Console(stderr=True), *told)
+        if is_stdout(chosen.csv):
+            print(to_csv(frame), end="")
+            return 0
+        with whole_file(chosen.csv) as file:
+            file.write(to_csv(frame).encode())
         return 0
+    say(console, *told)
     whole = chosen.all or wanted is None
     console.print(*_blocks(frame if whole else frame.head(ROWS), console.width))
     if len(frame) > ROWS and not whole:
         say(console, f"and {len(frame) - ROWS:,} more rows: metassay show {name} {wanted} --all")
     return 0
+
+
+def _show_terms(wanted: str) -> None:
+    every = terms()
+    if wanted and wanted not in every:
+        known = f"{meant(wanted, every)}; `metassay show --terms` lists all"
+        raise BadInput(f"no term {wanted!r}{known}")
+    for name, term in every.items():
+        if wanted in ("", name):
+            say(Console(), f"{name}: {term.whole}")
 
 
 def _blocks(frame: pd.DataFrame, width: int) -> Iterator[Table]:

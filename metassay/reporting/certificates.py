@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from metassay.format.frames import records
+from metassay.format.glossary import terms as glossary
 from metassay.format.numbers import (
     counted,
     equals,
@@ -230,41 +231,29 @@ def _orders(things: int) -> int:
 
 # What verdicts and columns mean, in a line each; verdicts are marked by more than colour.
 
-_MEANINGS = {  # verdict: css | what it means; page.css gives each class a colour and a sign
-    kind: words.split(" | ")
-    for kind, words in entries(f"""
-    {USE}: use | Rely on it. With other systems and documents the correlation is still {{useful}} or
-      more, though the best of all metrics was looked for; {{fewest}} systems or more show it.
-    {THESE_SYSTEMS}: these | Rely on it for texts of this system. Other systems were not rated.
-    {PROMISING}: promising | Confirm it first. The correlation is shown (p < {{alpha}}) and
-      {{useful}} or more here; with other systems and documents it may be less.
-    {CANNOT_TELL}: cannot | Rate more. The correlation is not shown, or is below {{useful}} here;
-      {{useful}} or more is possible.
-    {EXPLAINED}: explained | Do not use it. Half or more of the correlation goes among texts that
-      are equal in a confound, and what is left is not promising.
-    {TOO_WEAK}: weak | Do not use it. The correlation is less than {{useful}}.
-    {CONTRARY}: contrary | Check its direction. It prefers what people reject.
-    {UNDEFINED}: undefined | There is no correlation to compute, as where every score is the same.
-    """)
+_CSS = {  # page.css gives each class a colour and a sign
+    **{USE: "use", THESE_SYSTEMS: "these", PROMISING: "promising", CANNOT_TELL: "cannot"},
+    **{EXPLAINED: "explained", TOO_WEAK: "weak", CONTRARY: "contrary", UNDEFINED: "undefined"},
 }
 
 
 def css_of(verdict: str) -> str:
     """The classes of a verdict's cell."""
-    return f"v {_MEANINGS[kind_of(verdict)][0]}"
+    return f"v {_CSS[kind_of(verdict)]}"
 
 
 def verdict_terms(rows: list[Row], options: CertificationOptions, confidence: float) -> Terms:
     """Every verdict, best first, with the first certificate of the page that has it."""
-    numbers = {"alpha": short(1.0 - confidence), "useful": short(options.useful)}
+    means = glossary(
+        alpha=short(1.0 - confidence), useful=short(options.useful), fewest=str(FEWEST_SYSTEMS)
+    )
     first: dict[str, Row] = {}
     for row in sorted(ranked(rows), key=_place):
         first.setdefault(kind_of(row["verdict"]), row)
     terms = []
     for kind in VERDICTS:
         word = f"{kind} …" if kind == EXPLAINED else kind
-        means = _MEANINGS[kind][1].format(fewest=FEWEST_SYSTEMS, **numbers)
-        terms.append(Term(css_of(kind), word, means, _example(first.get(kind))))
+        terms.append(Term(css_of(kind), word, means[kind].whole, _example(first.get(kind))))
     return Terms("What the verdicts say", terms)
 
 

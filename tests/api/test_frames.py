@@ -207,8 +207,8 @@ def test_faults_of_both_frames_come_at_once_with_their_labels(given) -> None:
     wrong.loc["row 4", "noise"] = np.inf
     found = problems(wrong, pd.concat([ratings, ratings.iloc[[5]]]))
     assert len(found) == 3
-    assert found[0].startswith("scores: row 'row 3': 'good' is no finite number; write")
-    assert found[1].startswith("scores: row 'row 4': 'noise' is no finite number")
+    assert found[0].startswith("scores: row 'row 3': 'good' is not a finite number; write")
+    assert found[1].startswith("scores: row 'row 4': 'noise' is not a finite number")
     assert found[2].startswith("ratings: row 5: the same doc_id, system, rater a second time")
     assert "somebody" not in "".join(found)
 
@@ -238,14 +238,17 @@ def test_what_is_wrong_with_a_frame(given, change, expected: str) -> None:
 def test_ratings_are_needed_and_options_known(given) -> None:
     assert "meta_eval(ratings=...)" in problems(given[1])[0]
     (found,) = problems(*given, resample_count=3)
-    assert found == "meta-eval > resample_count: unknown key; remove it or correct its spelling"
+    assert found == (
+        "meta-eval > resample_count: unknown key; remove it or correct its spelling;"
+        " did you mean 'resample'?"
+    )
     found = problems(*given, confounds=["size", "good", "noise"], lower=["size", "gud"])
     assert (
-        "lower 'gud': the files have no such name; there are: 'good', 'noise', 'size', 'gr"
+        "lower='gud': no metric or criterion is called so; there are: 'good', 'noise', 'size', 'gr"
         in found[0]
     )
-    assert "confounds size: is named in lower too" in found[1]
-    assert "every column of scores is a confound" in found[2]
+    assert "confounds='size': lower= names it, too" in found[1]
+    assert "confounds=: every column of scores is a confound" in found[2]
 
 
 def test_columns_may_have_other_names(here: Path, given, found, no_page) -> None:
@@ -257,7 +260,7 @@ def test_columns_may_have_other_names(here: Path, given, found, no_page) -> None
     pd.testing.assert_frame_equal(other.certificates, found.certificates)
     renamed = scores.rename(columns={"system": "model"})
     rated = ratings.rename(columns={"rater": "who", "doc_id": "id"})
-    options = ["--doc", "id", "--system", "model", "--rater", "who", "--out", "out"]
+    options = ["--columns", "doc=id", "system=model", "rater=who", "--out", "out"]
     assert main([*put(here, renamed, rated), *options]) == 0
     certificates = found.certificates.to_csv(index=False).encode()
     assert saved(here / "out")["certificates.csv"] == certificates
@@ -266,13 +269,16 @@ def test_columns_may_have_other_names(here: Path, given, found, no_page) -> None
 def test_names_that_no_file_has_or_both(here: Path, given, capsys) -> None:
     scores, ratings = given
     arguments = put(here, scores.assign(id="x"), ratings)
-    assert main([*arguments, "--doc", "id", "--system", "model", "--rater", "doc_id"]) == 2
+    assert main([*arguments, "--columns", "doc=id", "system=model", "rater=doc_id"]) == 2
     said = capsys.readouterr().err
-    assert "--system 'model': is no column: scores.csv has 'doc_id', 'system', 'good'," in said
+    assert "--columns system='model': there is no such column: scores.csv has 'doc_id'," in said
     assert "; ratings.csv has 'doc_id', 'system', 'rater', 'grade'; name one of them" in said
     assert "scores.csv: line 1: has both of the columns 'id' and 'doc_id'; remove one, or" in said
-    assert main([*put(here, scores, ratings), "--doc", "system"]) == 2
-    assert "column 'system' is asked for twice" in capsys.readouterr().err
+    assert main([*put(here, scores, ratings), "--columns", "doc=system"]) == 2
+    assert (
+        "column 'system' is named for two of document, system, rater and --by"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_system_that_one_file_lacks_is_an_error_and_both_a_note(
@@ -285,7 +291,7 @@ def test_a_system_that_one_file_lacks_is_an_error_and_both_a_note(
     assert "ratings.csv has 'system'; only where both files lack it" in said
     one = [frame[frame["system"] == "a"].drop(columns="system") for frame in (scores, ratings)]
     found = metassay.meta_eval(*one, **FEW)
-    assert "neither file has a column 'system': all texts are taken for one system's" in (
+    assert "neither file has a column 'system': all texts count as one system's" in (
         "\n".join(found.notes)
     )
     level = found.certificates[found.certificates["metric"] == "good"].set_index("level")["value"]
@@ -356,7 +362,7 @@ def test_slices_of_texts_missing_and_too_few(given) -> None:
     found = metassay.meta_eval(scores.assign(lang="en"), kinds, by=["kind", "lang"], **FEW)
     assert "slices by kind, with their texts: rare (1), x (7), y (16)" in found.notes
     # Those of d0, those by gpt-4, and those of d9, whose slice differs within documents.
-    assert "16 texts without kind: in the whole, in none of its slices" in found.notes
+    assert "16 texts without kind: in no slice, only in the whole" in found.notes
     rare = found.certificates[found.certificates["study"] == "ratings, kind=rare"]
     assert len(rare)
     assert rare["value"].isna().all()
@@ -386,10 +392,10 @@ def test_one_text_has_one_value_and_a_column_few(here: Path, given, capsys) -> N
     (found,) = problems(
         many, ratings.assign(doc_id="1").drop_duplicates([*TEXT, "rater"]), by="page"
     )
-    assert found == f"by page: has 60 values; slice by a column of {MOST_SLICES} at most"
-    assert "asked for twice" in problems(scores, ratings, by="rater")[0]
+    assert found == f"by='page': has 60 values; slice by a column of {MOST_SLICES} at most"
+    assert "'rater' is named for two of" in problems(scores, ratings, by="rater")[0]
     (found,) = problems(scores, ratings, by="metric")
-    assert "by 'metric': is no column: scores has 'doc_id'," in found
+    assert "by='metric': there is no such column: scores has 'doc_id'," in found
 
 
 def test_ratings_alone_are_agreement_and_means(here: Path, given, found, capsys) -> None:

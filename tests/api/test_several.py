@@ -43,7 +43,7 @@ def tables(scores: list[str], ratings: list[str]) -> list[pd.DataFrame]:
     cells = [[read_file(Path(name), faults) for name in names] for names in (scores, ratings)]
     assert not faults
     of_scores, of_ratings = ([one for one in each if one is not None] for each in cells)
-    found = read_both(of_scores, of_ratings, Named(), "--")
+    found = read_both(of_scores, of_ratings, Named())
     return [one.table for one in found if one is not None]
 
 
@@ -67,7 +67,7 @@ def test_the_command_takes_them_all(here: Path, capsys: pytest.CaptureFixture[st
     assert main(["meta-eval", "--ratings", "ann.csv", "ben.csv", *few]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "ann 12" in said
-    assert "each file is the rater's that it is called after" in said
+    assert "each file counts as one rater, named after it" in said
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def of_folder(path: Path) -> Side:
 def of_lock(root: Path, file: Path, benchmark: str, name: str) -> Side:
     """The tables that a copy of dvc.lock names by hash, such as benchmarks/NAME/accepted.lock."""
     if not (root / file).exists():
-        raise BadInput(f"{name}: {file} is not there; `metassay accept {benchmark}`")
+        raise BadInput(f"{name}: {file} is not there; `metassay watch accept {benchmark}`")
     return _of_text(root, lock_text(root / file), str(file), benchmark, name)
 
 
@@ -144,8 +144,8 @@ def _known(root: Path, revision: str) -> str:
     commit = commit_of(root, revision)
     if commit is None:
         raise BadInput(
-            f"{shown(revision)} is no git revision here; `git fetch` it, or name a branch, tag or"
-            " commit that `git log` knows"
+            f"{shown(revision)} is not a git revision here; `git fetch` it, or name a branch, tag"
+            " or commit that `git log` knows"
         )
     return commit
 
@@ -159,7 +159,7 @@ def _of_text(root: Path, text: str, where: str, benchmark: str, name: str) -> Si
     made = _made(lock, where, benchmark)
     paths = {table.name: _path(benchmark, table) for table in (*NEEDED, *MORE)}
     wanted = {path: made[path] for path in paths.values() if path in made}
-    found = _find(root, wanted, name=name, benchmark=benchmark)
+    found = found_tables(root, wanted, name=name, benchmark=benchmark)
     return _side(name, benchmark, lock, {key: found.get(path) for key, path in paths.items()})
 
 
@@ -169,9 +169,9 @@ def _made(lock: Lock, where: str, benchmark: str) -> dict[str, str]:
     absent = [path for path in (_path(benchmark, table) for table in NEEDED) if path not in made]
     if absent:
         raise BadInput(
-            f"{where}: names no {', '.join(absent)}: it is another benchmark's, or that of a test,"
-            f" which has none, or the benchmark was not run (`metassay run {benchmark}`), or the"
-            " file was cut short (bring it back by git)"
+            f"{where}: does not name {', '.join(absent)}: it belongs to another benchmark, or to a"
+            f" test, which has none; or the benchmark was not run (`metassay run {benchmark}`); or"
+            " the file was cut short (restore it with git)"
         )
     return made
 
@@ -247,7 +247,9 @@ def _md5(file: Path) -> str:
 _NO_GIT = {"core": {"no_scm": True}}  # a project is as good without, as for runs
 
 
-def _find(root: Path, wanted: Mapping[str, str], *, name: str, benchmark: str) -> dict[str, Path]:
+def found_tables(
+    root: Path, wanted: Mapping[str, str], *, name: str, benchmark: str
+) -> dict[str, Path]:
     """The files of these MD5 hashes, by the path of the table that each was.
 
     What is not in the cache is brought from the project's remotes, the default one first, if there
@@ -282,7 +284,7 @@ def _find(root: Path, wanted: Mapping[str, str], *, name: str, benchmark: str) -
         remedy = (
             DVC_REMEDY
             if isinstance(error, sqlite3.Error)
-            else "run in a project that `dvc init` made, and check its remotes (docs/sharing.md)"
+            else "run in a project that `dvc init` made, and check its remotes (docs/weekly.md)"
         )
         why = f"DVC can't be asked for tables of {benchmark}: {type(error).__name__}; {remedy}"
         said = said or why
@@ -290,7 +292,7 @@ def _find(root: Path, wanted: Mapping[str, str], *, name: str, benchmark: str) -
     absent = sorted(path for path, file in files.items() if not file.is_file())
     if absent:
         raise BadInput(
-            f"{name}: of that state {', '.join(absent)} are neither in DVC's cache nor in a remote;"
+            f"{name}: missing tables, neither in DVC's cache nor in a remote: {', '.join(absent)};"
             f" `metassay push {benchmark} --to REMOTE` where they were made, or check that state"
             f" out in another clone, `metassay run {benchmark}` there, and compare with that"
             f" clone's data/tables/{benchmark}"

@@ -58,7 +58,7 @@ def here(
 
 def fixed(anchors: int = 40) -> Fixed:
     """Other anchors than those of the template, if there are any."""
-    return fix("one", "reader", anchors=anchors, again=True, now=NOW)
+    return fix("one", "reader", anchors=anchors, replace=True, now=NOW)
 
 
 def checked(weeks: int = 1) -> DriftResult:
@@ -105,7 +105,7 @@ def test_anchors_have_both_labels_of_each_system_and_no_text(
     assert b"text of d" not in made.file.read_bytes()
     assert made.spent.calls == 3 * made.anchors.groupby(["doc_id", "author"]).ngroups
     assert read(ANCHORS, made.file)["anchor_set"].nunique() == 1
-    with pytest.raises(BadInput, match="the anchors are fixed, and stay; --again draws others"):
+    with pytest.raises(BadInput, match="the anchors are fixed, and stay; --replace draws others"):
         fix("one", "reader")
 
 
@@ -182,7 +182,7 @@ def test_another_model_behind_the_same_name_raises_the_alarm(
     assert (found.p_shift or 1) < 0.01 if one_way else (found.p_shift or 0) > 0.01
     assert "(entailed to not_entailed: " in found.why or one_way
     assert "not_entailed to entailed: " in found.why
-    assert "do not put new verdicts beside old ones" in found.why
+    assert "do not compare new verdicts with old ones" in found.why
 
 
 def test_what_fails_is_unknown_and_too_much_of_it_tells_nothing(
@@ -197,7 +197,7 @@ def test_what_fails_is_unknown_and_too_much_of_it_tells_nothing(
     found = checked()
     assert (found.state, found.changed) == ("no alarm", 0)
     assert 0 < found.failed == found.anchors - found.answered
-    assert f"{found.failed} have no answer and are unknown" in found.why
+    assert f"{found.failed} without an answer, unknown" in found.why
     some(3)
     found = checked(2)
     assert (found.state, found.changed) == ("cannot tell", None)
@@ -280,9 +280,9 @@ def test_who_needs_no_sentinel_is_told_so(here: Path) -> None:
     files.anchors_file("one", "reader").unlink()
     with pytest.raises(BadInput, match="has no anchors; `metassay sentinel fix one` draws them"):
         check(here, "one")
-    with pytest.raises(BadInput, match="none with judges is called 'two'"):
+    with pytest.raises(BadInput, match="no 'two' with judges"):
         check(here, "two")
-    with pytest.raises(BadInput, match="of so few texts that no change could be told"):
+    with pytest.raises(BadInput, match="of too few texts to show any change"):
         fixed(3)
 
 
@@ -300,7 +300,7 @@ def test_answers_that_cannot_be_read_are_named_and_not_taken_from_the_ledger_aga
     assert found.state == "cannot tell"
     assert "40 of 40 anchors have no answer (unparsed 40)" in found.why
     assert "`metassay probe reader` shows" in found.why
-    with pytest.raises(BadInput, match=r"\(unparsed 120\).*asks all of them anew"):
+    with pytest.raises(BadInput, match=r"\(unparsed 120\).*asks all of them again"):
         fixed()
     server.script = script(truth)
     assert checked().state == "no alarm"  # within the day
