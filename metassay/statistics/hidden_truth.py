@@ -15,6 +15,7 @@ from metassay.statistics.shares import (
     Clusters,
     Estimate,
     ends,
+    jeffreys,
     own_clusters,
     share,
 )
@@ -100,9 +101,10 @@ def latent_classes(
     Identified with three verdicts on 10 items or more (Dawid and Skene; the solution is chosen in
     which observers are better than chance), else by two verdicts in two populations, 10 items or
     more in each, whose shares of passes are .1 or more apart (Hui and Walter). Intervals are
-    percentiles of 200 resamples of clusters. Sources: Dawid and Skene 1979, Maximum likelihood
-    estimation of observer error-rates using the EM algorithm; Hui and Walter 1980, Estimating the
-    error rates of diagnostic tests; Kruskal 1977 on what three verdicts identify.
+    percentiles of 200 resamples of clusters, and never narrower than Jeffreys' of as many items,
+    were their truth known. Sources: Dawid and Skene 1979, Maximum likelihood estimation of observer
+    error-rates using the EM algorithm; Hui and Walter 1980, Estimating the error rates of
+    diagnostic tests; Kruskal 1977 on what three verdicts identify.
     """
     verdict, others = _verdicts(judge, ratings)
     table = np.vstack((verdict, others))
@@ -131,32 +133,34 @@ def latent_classes(
     np.add.at(counts, (of, cell), 1.0)
     drawn = rng.multinomial(len(counts), np.full(len(counts), 1 / len(counts)), RESAMPLES)
     weights = np.vstack((np.ones(len(counts)), drawn)) @ counts
-    rates, passing = _em(patterns, where, np.asarray(weights, np.float64), many)
+    rates, passing, worth = _em(patterns, where, np.asarray(weights, np.float64), many)
     if three < TOGETHER and np.ptp(passing[0]) < APART:
         why = "not identified: two verdicts an item, and populations that pass about as often"
         return Latent(nothing, nothing, [np.nan] * many, False, why)
     by = "three verdicts an item" if three >= TOGETHER else "two populations that differ"
-    n = table.shape[1]
 
-    def estimates(values: Array) -> list[Estimate]:
+    def estimates(values: Array, items: Array) -> list[Estimate]:
         return [
-            Estimate(
-                float(row[0]),
-                *ends(row[1:], float(row[0]), confidence=confidence),
-                n,
-                float(len(counts)),
-            )
-            for row in values.T
+            _around(row, float(n), table.shape[1], float(len(counts)), confidence)
+            for row, n in zip(np.round(values, 6).T, items, strict=True)
         ]
 
-    return Latent(
-        estimates(rates[1]), estimates(1.0 - rates[0]), passing[0].tolist(), True, f"by {by}"
-    )
+    passed, failed = estimates(rates[1], worth[1]), estimates(1.0 - rates[0], worth[0])
+    return Latent(passed, failed, np.round(passing[0], 6).tolist(), True, f"by {by}")
 
 
-def _em(patterns: Array, where: Clusters, weights: Array, many: int) -> tuple[Array, Array]:
+def _around(values: Array, items: float, n: int, worth: float, confidence: float) -> Estimate:
+    value = float(values[0])
+    low, high = ends(values[1:], value, confidence=confidence)
+    # At 0 and 1 every resample is alike.
+    least, most = jeffreys(value * items, items, confidence=confidence)
+    return Estimate(value, float(np.fmin(low, least)), float(np.fmax(high, most)), n, worth)
+
+
+def _em(patterns: Array, where: Clusters, weights: Array, many: int) -> tuple[Array, Array, Array]:
     # Patterns (observers, kinds) of weights (sets, kinds), all sets at a time. Returns shares of
-    # passes by truth (2, sets, observers), truth 1 last, and of true passes (sets, populations).
+    # passes by truth (2, sets, observers), truth 1 last, of true passes (sets, populations), and
+    # on how many items of the first set the shares rest (2, observers).
     known = np.isfinite(patterns)
     said = np.where(known, patterns, 0.0)
     unsaid = np.where(known, 1.0 - patterns, 0.0)
@@ -176,7 +180,8 @@ def _em(patterns: Array, where: Clusters, weights: Array, many: int) -> tuple[Ar
         likely = after
         if moved < STEADY:
             break
-    return rates, passing
+    items = np.stack([known @ (weights[0] * part[0]) for part in (1 - likely, likely)])
+    return rates, passing, items
 
 
 def _shares(weights: Array, said: Array, known: Mask) -> Array:
