@@ -33,6 +33,7 @@ from metassay.tabular.sheet import Sheet, frame_sheet
 
 LINES, WIDE = 20, 80  # the first screen
 JUDGES = 3  # on the first screen
+FEW_DOCUMENTS = 5  # with a fail, or a pass
 IDS = 5
 _BOARD = {"sensitivity": "sensitivity", "specificity": "specificity", "cohen_kappa": "kappa",
           AC1: "Gwet's AC1"}  # fmt: skip
@@ -198,7 +199,7 @@ def checked(sheet: Sheet, said: Columns, chosen: Choices) -> JudgeCheck:
     return JudgeCheck(
         made,
         tuple(_board(made, shown)),
-        tuple(_answer(made, shown, chosen)),
+        tuple(_answer(given, made, shown, chosen)),
         tuple(lines),
         tuple(_notes(given)),
         {**given.columns._asdict(), **chosen._asdict(), "file": sheet.name},
@@ -304,13 +305,29 @@ def _cell(row: Mapping[str, Any]) -> str:
 
 
 def _answer(
-    made: Mapping[str, pd.DataFrame], shown: Sequence[Shown], chosen: Choices
+    given: Verdicts, made: Mapping[str, pd.DataFrame], shown: Sequence[Shown], chosen: Choices
 ) -> Iterator[str]:
+    yield from _few_documents(given)
     yield _may_replace(shown, chosen)
     yield from _most_open(made, shown, chosen)
     yield from _surest(made["disagreements"], shown[0])
     yield from _lowest_slice(made["card"], shown[0].judge)
     yield from _of_agreement(made, shown[0].judge)
+
+
+def _few_documents(given: Verdicts) -> Iterator[str]:
+    """Where a label is of so few documents that nobody can tell how alike their rows are."""
+    passed = people_of(given).passed
+    known = np.isfinite(passed)
+    if "doc" not in given.items or not given.items["doc"][known].duplicated().any():
+        return
+    for label, verb in ((0.0, "fail"), (1.0, "pass")):
+        n = given.items["doc"][passed == label].nunique()
+        if 0 < n < FEW_DOCUMENTS and (passed[known] != label).any():
+            yield (
+                f"WARNING: people {verb} rows of {counted(n, 'document')} only: intervals may be"
+                " too narrow."
+            )
 
 
 def _may_replace(shown: Sequence[Shown], chosen: Choices) -> str:

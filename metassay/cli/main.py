@@ -436,6 +436,12 @@ def _add_study(commands: Any) -> None:
     say("--raters", default="3", metavar="RATERS", help="how many, or names: anna,ben (default 3)")
     say("--per-item", type=_count, metavar="K", help="raters per item (default: all of them)")
     say("--items", type=_count, metavar="N", help="so many items (default: all)")
+    most = "instead: N texts, by chances that suit the decision of --for; import weights them"
+    say("--next", type=_count, metavar="N", help=most)
+    decision = (
+        "such as 'certificate claim_recall completeness system', 'judge-card METRIC CRITERION'"
+    )
+    say("--for", dest="decision", default="", metavar="DECISION", help=decision)
     say("--seed", type=_seed, metavar="S", help="draws the same sheets again (default: by chance)")
     say("--rubric", default="", metavar="NAME", help="of rubric and facets: rubrics/NAME.yaml")
     say("--claims", choices=["reference", "output", "both"], default="reference", help="of claims")

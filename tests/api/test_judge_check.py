@@ -275,3 +275,12 @@ def test_a_table_that_is_not_there_is_named():
     with pytest.raises(AttributeError, match="no table is called 'cards' here; there are: card,"):
         judge_check(sixty()).table("cards")
     assert judge_check(sixty())._repr_html_().startswith("<pre>the table: 60 rows")
+
+
+def test_a_label_of_few_documents_is_warned_of():
+    frame = sixty()
+    frame["doc_id"] = [f"d{i // 10}" for i in range(60)]
+    frame["human"] = ["fail" if i < 12 else "pass" for i in range(60)]
+    warned = [line for line in judge_check(frame).answer if line.startswith("WARNING")]
+    assert warned == ["WARNING: people fail rows of 2 documents only: intervals may be too narrow."]
+    assert not any(line.startswith("WARNING") for line in judge_check(sixty()).answer)

@@ -1,0 +1,318 @@
+"""Which texts to have labelled next, with known chances; and estimates weighted by those chances.
+
+A text that moves a number much, and of whose label little is known, gets a larger chance. Weighting
+each label by 1 / chance (Horvitz and Thompson 1952, A generalization of sampling without
+replacement from a finite universe) keeps estimates right whatever the chances were made of; chances
+that suit the number make its interval narrow (Neyman 1934). No chance is below FLOOR of an equal
+one, so that no weight is large where the guess behind the chances is wrong.
+"""
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+import scipy.special
+from numpy.typing import ArrayLike
+
+from metassay.statistics.exact_sums import Array, Index, Mask, quotient
+from metassay.statistics.shares import (
+    DRAWS,
+    UNDEFINED,
+    Estimate,
+    effective_size,
+    ends,
+    judgments,
+    own_clusters,
+    pass_or_fail,
+    probabilities,
+)
+
+FLOOR = 0.4  # of the chance that all would have if all were equal
+BINS = 4  # of a judge's probabilities, beside its verdict
+SURE = 0.02, 0.98  # no stratum's share of passes is expected beyond
+ENOUGH = 10  # ratings that tell a correlation to plan for
+EXPECTED = 0.3  # the correlation that is planned for where nobody rated yet
+Level = Literal["global", "document", "system"]
+
+
+class WeightedCard(NamedTuple):
+    """The numbers of a card that say most, of labels with unequal chances."""
+
+    sensitivity: Estimate
+    specificity: Estimate
+    pass_rate: Estimate  # of all judged texts, as people would have it
+
+
+def chances(worth: ArrayLike, n: int) -> Array:
+    """Chances (texts,) in proportion to `worth`, FLOOR apart, that add up to n; none is above 1.
+
+    With n texts or fewer every chance is 1. ValueError for a worth below 0 or n below 1.
+    """
+    size = np.asarray(worth, dtype=np.float64)
+    if n < 1 or size.ndim != 1 or (size < 0).any() or not np.isfinite(size).all():
+        raise ValueError("want worths of 0 or more in one row, and at least 1 text to draw")
+    if size.size <= n:
+        return np.ones(size.size)
+    mean = float(np.mean(size))
+    aim = np.ones(size.size) if mean <= 0 else FLOOR + (1.0 - FLOOR) * size / mean
+    low, high = 0.0, float(n)
+    for _ in range(200):  # where some chances are cut to 1, the others rise
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if np.sum(np.minimum(aim * middle, 1.0)) < n else (low, middle)
+    return np.minimum(aim * high, 1.0)
+
+
+def drawn_by(chance: Array, order: Index, start: float) -> Index:
+    """The texts that are drawn, as many as the chances add up to, each with its own chance.
+
+    Systematic: `order` puts the texts side by side, each as wide as its chance; those are drawn
+    that `start` (0 to 1, drawn by lot) plus a whole number falls on. Order the texts by lot within
+    groups, and each group has its share. Source: Madow 1949, On the theory of systematic sampling.
+    """
+    edges = np.cumsum(chance[order])
+    first = np.concatenate(([0.0], edges[:-1]))
+    # An edge that is a whole number but for rounding belongs to one text, not to none.
+    hit = np.ceil(np.round(edges - start, 9)) - np.ceil(np.round(first - start, 9)) > 0
+    return np.asarray(order[hit], dtype=np.intp)
+
+
+def strata(judge: ArrayLike) -> Index:
+    """The stratum of each judged text (texts,): its verdict, and among probabilities their place.
+
+    Strata are numbered from 0; -1 without a verdict.
+    """
+    p = probabilities(judge)
+    verdict = judgments(p)
+    key = np.where(np.isnan(p), -1.0, verdict * BINS)
+    for side in (0.0, 1.0):
+        here = verdict == side
+        if len({*p[here].tolist()}) > BINS:
+            # Cut where the doubt adds up to equal shares: all sure texts are one stratum.
+            order = np.argsort(p[here], kind="stable")
+            doubt = np.cumsum(np.sqrt(p[here] * (1.0 - p[here]))[order])
+            cuts = np.searchsorted(doubt, doubt[-1] * np.arange(1, BINS) / BINS)
+            key[here] += np.searchsorted(p[here][order][cuts], p[here], side="right")
+    _, place = np.unique(key, return_inverse=True)
+    return np.asarray(place - bool((key < 0).any()), dtype=np.intp)
+
+
+def card_worth(judge: ArrayLike, people: ArrayLike, of_number: str = "") -> Array:
+    """How far a label of each text (texts,) moves the card, or its `of_number` alone.
+
+    `judge`: verdicts or probabilities; 0 without one. `people`: labels so far, NaN where there is
+    none: they say how often texts of a stratum pass, with a judge's mean probability as one label
+    more. The worth is the root of the variance that one label stands for (Neyman), in all three
+    numbers of `WeightedCard` unless one is named.
+    """
+    p, labels, of = probabilities(judge), pass_or_fail(people), strata(judge)
+    table = _Strata.of(p, labels, of)
+    slopes = dict(zip(WeightedCard._fields, table.slopes(), strict=True))
+    moved = np.array([slopes[of_number]] if of_number else [*slopes.values()])
+    worth = np.sqrt(table.passing * (1.0 - table.passing) * np.sum(moved**2, axis=0))
+    return np.where(of >= 0, worth[of], 0.0)
+
+
+def weighted_card(
+    judge: ArrayLike,
+    people: ArrayLike,
+    chance: ArrayLike,
+    *,
+    confidence: float,
+    rng: np.random.Generator,
+    cluster: ArrayLike | None = None,
+) -> WeightedCard:
+    """The card of all judged texts (texts,), of labels that were drawn by `chance`.
+
+    Texts of one verdict and one chance are a group: its share of passes is that of its labels, and
+    counts by the group's size, so that a label stands for 1 / chance texts. A group without a label
+    joins its neighbour. Intervals draw the groups' shares from their posteriors (one text a group);
+    texts of one `cluster` are alike. NaN with fewer than two labels.
+    """
+    p, labels = probabilities(judge), pass_or_fail(people)
+    known = np.isfinite(labels) & np.isfinite(p)
+    n = int(np.count_nonzero(known))
+    if n < 2:
+        return WeightedCard(*(Estimate(*UNDEFINED, n, float(n)),) * 3)
+    of = _groups(judgments(p), np.asarray(chance, np.float64), known)
+    alike = own_clusters(cluster, p.size)
+    table = _Strata.of(p, labels, of, guess=False)
+    values = table.numbers(table.passing[None])
+    passing = table.passing[of[known]]
+    found = []
+    for place, slope in enumerate(table.slopes()):
+        each = slope[of[known]] / (table.labelled / n)[of[known]] * table.size[of[known]]
+        moved = each * (labels[known] - passing)
+        worth = effective_size(moved, alike[known], confidence=confidence)
+        a = table.passing * table.labelled * worth / n + table.prior
+        b = (1.0 - table.passing) * table.labelled * worth / n + 1.0 - table.prior
+        shares = rng.beta(a, b, (DRAWS, a.size))
+        sizes = rng.dirichlet(np.bincount(of[of >= 0]) + 0.5, DRAWS)
+        value = float(values[place][0])
+        drawn = table._replace(size=sizes).numbers(shares)[place]
+        low, high = ends(drawn, value, confidence=confidence)
+        found.append(Estimate(value, low, high, n, worth))
+    return WeightedCard(*found)
+
+
+def _groups(verdict: Array, chance: Array, known: Mask) -> Index:
+    # Numbered from 0, by verdict and chance; -1 without a verdict.
+    judged = np.isfinite(verdict)
+    keys = np.stack((verdict[judged], np.round(chance[judged], 12)))
+    _, place = np.unique(keys, axis=1, return_inverse=True)
+    place = place.reshape(-1)
+    filled = np.unique(place[known[judged]])  # the nearest from below, or else the first
+    nearest = np.maximum(np.searchsorted(filled, np.arange(place.max() + 1), side="right") - 1, 0)
+    made = np.full(verdict.size, -1, dtype=np.intp)
+    made[judged] = nearest[place]
+    return made
+
+
+class _Strata(NamedTuple):
+    size: Array  # shares of the judged texts
+    verdict: Array  # 1 where the judge passes them
+    passing: Array  # share that people pass
+    labelled: Array  # how many have a label
+    prior: Array  # the share to expect before any label
+
+    @classmethod
+    def of(cls, p: Array, labels: Array, place: Index, *, guess: bool = True) -> "_Strata":
+        judged = place >= 0
+        many = int(place.max(initial=-1)) + 1
+        count = np.bincount(place[judged], minlength=many).astype(np.float64)
+        mean = quotient(np.bincount(place[judged], p[judged], many), count)
+        known = judged & np.isfinite(labels)
+        labelled = np.bincount(place[known], minlength=many).astype(np.float64)
+        passes = np.bincount(place[known], labels[known], many)
+        bare = (mean == 0.0) | (mean == 1.0)  # verdicts, which say nothing of how sure they are
+        prior = np.where(bare, 0.5, np.clip(mean, *SURE))
+        held = np.where(bare, np.clip(mean, 0.1, 0.9), prior)
+        passing = (passes + held) / (labelled + 1.0) if guess else quotient(passes, labelled)
+        verdict = (mean >= 0.5).astype(np.float64)
+        return cls(count / count.sum(), verdict, passing, labelled, prior)
+
+    def numbers(self, passing: Array) -> list[Array]:
+        """Sensitivity, specificity and pass rate of shares (..., strata)."""
+        rate = np.sum(self.size * passing, axis=-1)
+        hits = np.sum(self.size * self.verdict * passing, axis=-1)
+        right = np.sum(self.size * (1.0 - self.verdict) * (1.0 - passing), axis=-1)
+        return [quotient(hits, rate), quotient(right, 1.0 - rate), rate]
+
+    def slopes(self) -> list[Array]:
+        """By how much each number moves with a stratum's share, over the stratum's size."""
+        sensitivity, specificity, rate = (float(v[0]) for v in self.numbers(self.passing[None]))
+        fails = 1.0 - self.verdict
+        return [
+            (self.verdict - sensitivity) / rate,
+            (specificity - fails) / (1.0 - rate),
+            np.ones(fails.size),
+        ]
+
+
+def correlation_worth(
+    metric: ArrayLike, people: ArrayLike, system: ArrayLike, level: Level
+) -> Array:
+    """How far a rating of each text (texts,) moves the correlation of metric and people.
+
+    `metric` (texts,) is known of all; `people` has NaN where nobody rated; ENOUGH ratings (2 of
+    each system) tell the correlation to plan for, else it is EXPECTED. Of all texts (`global`) the
+    worth is the root of the mean square of r's influence, given the metric, were both normal: texts
+    with the highest and lowest scores count most. Between systems (`system`), those count most
+    whose mean is far from the others'.
+    """
+    x, y = np.asarray(metric, np.float64), np.asarray(people, np.float64)
+    known = np.isfinite(y)
+    if level == "system":
+        _, of = np.unique(np.asarray(system), return_inverse=True)
+        size = np.bincount(of).astype(np.float64)
+        means = _standard(np.bincount(of, x) / size)
+        rated = np.bincount(of, known)
+        told = bool((rated >= 2).all()) and size.size > 2
+        r = _planned(means, quotient(np.bincount(of[known], y[known], size.size), rated), told)
+        # The slope of r in a system's mean is m - r h, and h is r m but for what is its own.
+        rest = 1.0 - r * r
+        return np.asarray((np.sqrt((rest * means) ** 2 + r * r * rest) / size)[of])
+    x = _standard(x)
+    r = _planned(x[known], y[known], int(np.count_nonzero(known)) >= ENOUGH)
+    rest = 1.0 - r * r
+    square = (r * rest * x * x / 2) ** 2 + rest**3 * x * x + 0.75 * (r * rest) ** 2
+    return np.asarray(np.sqrt(square - (r * rest * x) ** 2 / 2))
+
+
+def _planned(x: Array, y: Array, told: bool) -> float:
+    r = abs(float(np.corrcoef(x, y)[0, 1])) if told and np.std(x) * np.std(y) > 0 else EXPECTED
+    return min(max(r, 0.1), 0.9)
+
+
+def weighted_correlation(
+    metric: ArrayLike,
+    people: ArrayLike,
+    chance: ArrayLike,
+    *,
+    system: ArrayLike,
+    document: ArrayLike,
+    level: Level,
+    confidence: float,
+) -> Estimate:
+    """Pearson's correlation over all texts, or of systems' means, of ratings drawn by `chance`.
+
+    All arrays (texts,); `people` is NaN where nobody rated. Each rating counts 1 / chance times.
+    Systems' means of the metric are of all texts; the noise in people's means, which pulls the
+    correlation to 0, is taken off. The interval is for these systems and other texts: Fisher's z,
+    the variance by linearization over documents, Student's t with Satterthwaite's degrees of
+    freedom. NaN with fewer than 3 documents, or without variance. Source: Binder 1983, On the
+    variances of asymptotically normal estimators from complex surveys.
+    """
+    x, y, p = (np.asarray(one, np.float64) for one in (metric, people, chance))
+    _, of = np.unique(np.asarray(system), return_inverse=True)
+    known = np.isfinite(y) & np.isfinite(x)
+    w = np.where(known, 1.0 / p, 0.0)
+    n, rated = int(np.count_nonzero(known)), np.where(known, y, 0.0)
+    if level == "system":
+        r, moved = _between(x, rated, w, of)
+    else:
+        r, moved = _of_texts(np.where(known, x, 0.0), rated, w)
+    _, place = np.unique(np.asarray(document)[known], return_inverse=True)
+    sums = np.bincount(place, moved[known]) if n else np.zeros(0)
+    k, squares = sums.size, sums**2
+    if k < 3 or not abs(r) < 1.0 or not squares.sum() > 0:
+        return Estimate(r if abs(r) <= 1.0 else np.nan, np.nan, np.nan, n, float(k))
+    kurtosis = k * float(np.sum(squares**2)) / float(squares.sum()) ** 2
+    freedom = min(k - 1.0, 2.0 * k / (kurtosis - 1.0)) if kurtosis > 1.0 else k - 1.0
+    error = np.sqrt(squares.sum() * k / (k - 1)) / (1.0 - r * r)
+    reach = float(scipy.special.stdtrit(freedom, (1.0 + confidence) / 2.0)) * error
+    low, high = np.tanh(np.arctanh(r) - reach), np.tanh(np.arctanh(r) + reach)
+    return Estimate(r, float(low), float(high), n, float(k))
+
+
+def _standard(values: Array) -> Array:
+    spread = float(np.std(values))
+    return (values - np.mean(values)) / spread if spread > 0 else np.zeros(values.size)
+
+
+def _of_texts(x: Array, y: Array, w: Array) -> tuple[float, Array]:
+    total = float(w.sum())
+    if not total > 0:
+        return np.nan, np.zeros(w.size)
+    a, b = x - np.sum(w * x) / total, y - np.sum(w * y) / total
+    spread = np.sqrt(np.sum(w * a * a) / total), np.sqrt(np.sum(w * b * b) / total)
+    if min(spread) <= 1e-12:
+        return np.nan, np.zeros(w.size)
+    a, b = a / spread[0], b / spread[1]
+    r = float(np.sum(w * a * b) / total)
+    return r, w * (a * b - r * (a * a + b * b) / 2.0) / total
+
+
+def _between(x: Array, y: Array, w: Array, of: Index) -> tuple[float, Array]:
+    nothing = np.nan, np.zeros(w.size)
+    total, rated = np.bincount(of, w), np.bincount(of, w > 0)
+    if total.size < 3 or (rated < 2).any():
+        return nothing
+    means, m = np.bincount(of, w * y) / total, _standard(np.bincount(of, x) / np.bincount(of))
+    moved = w * (y - means[of]) / total[of]
+    noise = np.bincount(of, moved**2) * rated / (rated - 1)
+    centred = means - means.mean()
+    variance = float(np.mean(centred**2) - np.mean(noise) * (1 - 1 / total.size))
+    if variance <= 0:
+        return nothing
+    h = centred / np.sqrt(variance)
+    r = float(np.mean(m * h))
+    return r, moved * ((m - r * h) / np.sqrt(variance) / total.size)[of]
