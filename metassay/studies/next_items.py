@@ -81,10 +81,10 @@ def next_items(
         raise BadInput(f"--for {words!r}: the form asks for {known}; name one of these")
     by_text: dict[Text, Draft] = {}
     for draft in made.drafts:
-        of = {(a.of.doc_id, a.of.author) for row in draft.rows for a in row.asked}
-        if len(of) != 1:
+        if len(draft.systems) != 1:
             raise BadInput("--next: draws texts, and an item of this form shows two; give --items")
-        by_text[of.pop()] = draft
+        target = draft.rows[0].asked[0].of
+        by_text[target.doc_id, target.author] = draft
     scores = _scores(reads(SCORES), decision)
     rated = _means(_earlier(reads, decision.criterion))
     texts = sorted(text for text in scores if text in by_text or text in rated)
