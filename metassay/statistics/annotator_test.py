@@ -16,7 +16,7 @@ from metassay.statistics.shares import Clusters, design_effect, own_clusters
 
 EPSILON = 0.2  # for experts; its authors advise .15 for skilled raters, .1 for crowds
 LEVEL = 0.05
-FEW = 10  # documents below which those that vary most tell the degrees of freedom
+FEW = 10  # documents below which the design effect costs one more degree of freedom
 FEWEST = 30  # items of a rater below which the published test leaves a rater out
 
 
@@ -153,6 +153,6 @@ def _score_test(better: Array, cluster: Clusters, k: int, epsilon: float) -> flo
     variance = n * (2 * nearer + epsilon * (1 - epsilon))
     if variance <= 0:
         return np.nan
-    effect, freedom = design_effect(better, cluster)
+    effect, _ = design_effect(better, cluster)
     score = (more - less - n * epsilon) / np.sqrt(variance * effect)
-    return float(scipy.special.stdtr(min(freedom, k - 1) if k < FEW else k - 1, score))
+    return float(scipy.special.stdtr(k - 1 if k >= FEW else max(k - 2, 1), score))

@@ -31,7 +31,7 @@ BINS = 4  # of a judge's probabilities, beside its verdict
 SURE = 0.02, 0.98  # no stratum's share of passes is expected beyond
 ENOUGH = 10  # ratings that tell a correlation to plan for
 EXPECTED = 0.3  # the correlation that is planned for where nobody rated yet
-Level = Literal["global", "document", "system"]
+Level = Literal["global", "system"]
 
 
 class WeightedCard(NamedTuple):
@@ -103,11 +103,13 @@ def card_worth(judge: ArrayLike, people: ArrayLike, of_number: str = "") -> Arra
     more. The worth is the root of the variance that one label stands for (Neyman), in all three
     numbers of `WeightedCard` unless one is named.
     """
-    p, labels, of = probabilities(judge), pass_or_fail(people), strata(judge)
-    table = _Strata.of(p, labels, of)
-    slopes = dict(zip(WeightedCard._fields, table.slopes(), strict=True))
+    of = strata(judge)
+    table, passes, prior = _counted(probabilities(judge), pass_or_fail(people), of)
+    bare = np.where(prior == 0.5, 0.1 + 0.8 * table.verdict, prior)  # of verdicts without a label
+    passing = (passes + bare) / (table.labelled + 1.0)
+    slopes = dict(zip(WeightedCard._fields, _slopes(table, passing), strict=True))
     moved = np.array([slopes[of_number]] if of_number else [*slopes.values()])
-    worth = np.sqrt(table.passing * (1.0 - table.passing) * np.sum(moved**2, axis=0))
+    worth = np.sqrt(passing * (1.0 - passing) * np.sum(moved**2, axis=0))
     return np.where(of >= 0, worth[of], 0.0)
 
 
@@ -133,23 +135,23 @@ def weighted_card(
     if n < 2:
         return WeightedCard(*(Estimate(*UNDEFINED, n, float(n)),) * 3)
     of = _groups(judgments(p), np.asarray(chance, np.float64), known)
-    alike = own_clusters(cluster, p.size)
-    table = _Strata.of(p, labels, of, guess=False)
-    values = table.numbers(table.passing[None])
-    passing = table.passing[of[known]]
-    found = []
-    for place, slope in enumerate(table.slopes()):
-        each = slope[of[known]] / (table.labelled / n)[of[known]] * table.size[of[known]]
-        moved = each * (labels[known] - passing)
-        worth = effective_size(moved, alike[known], confidence=confidence)
-        a = table.passing * table.labelled * worth / n + table.prior
-        b = (1.0 - table.passing) * table.labelled * worth / n + 1.0 - table.prior
-        shares = rng.beta(a, b, (DRAWS, a.size))
+    table, passes, prior = _counted(p, labels, of)
+    passing, alike = passes / table.labelled, own_clusters(cluster, p.size)[known]
+    of_label, found = of[known], []
+    numbers, slopes = _numbers(table, passing[None]), _slopes(table, passing)
+    for place, slope in enumerate(slopes):
+        value = float(numbers[place][0])
+        if np.isnan(value):
+            found.append(Estimate(*UNDEFINED, n, float(n)))
+            continue
+        moved = (slope * table.size / table.labelled)[of_label] * (
+            labels[known] - passing[of_label]
+        )
+        worth = effective_size(moved, alike, confidence=confidence)
+        a, b = passes * worth / n + prior, (table.labelled - passes) * worth / n + 1.0 - prior
         sizes = rng.dirichlet(np.bincount(of[of >= 0]) + 0.5, DRAWS)
-        value = float(values[place][0])
-        drawn = table._replace(size=sizes).numbers(shares)[place]
-        low, high = ends(drawn, value, confidence=confidence)
-        found.append(Estimate(value, low, high, n, worth))
+        drawn = _numbers(table._replace(size=sizes), rng.beta(a, b, (DRAWS, a.size)))[place]
+        found.append(Estimate(value, *ends(drawn, value, confidence=confidence), n, worth))
     return WeightedCard(*found)
 
 
@@ -157,54 +159,51 @@ def _groups(verdict: Array, chance: Array, known: Mask) -> Index:
     # Numbered from 0, by verdict and chance; -1 without a verdict.
     judged = np.isfinite(verdict)
     keys = np.stack((verdict[judged], np.round(chance[judged], 12)))
-    _, place = np.unique(keys, axis=1, return_inverse=True)
-    place = place.reshape(-1)
-    filled = np.unique(place[known[judged]])  # the nearest from below, or else the first
-    nearest = np.maximum(np.searchsorted(filled, np.arange(place.max() + 1), side="right") - 1, 0)
+    place = np.unique(keys, axis=1, return_inverse=True)[1].reshape(-1)
+    filled = np.unique(place[known[judged]])
+    below = np.searchsorted(filled, place, side="right") - 1  # the nearest, or else the first
     made = np.full(verdict.size, -1, dtype=np.intp)
-    made[judged] = nearest[place]
+    made[judged] = np.maximum(below, 0)
     return made
 
 
 class _Strata(NamedTuple):
     size: Array  # shares of the judged texts
     verdict: Array  # 1 where the judge passes them
-    passing: Array  # share that people pass
     labelled: Array  # how many have a label
-    prior: Array  # the share to expect before any label
 
-    @classmethod
-    def of(cls, p: Array, labels: Array, place: Index, *, guess: bool = True) -> "_Strata":
-        judged = place >= 0
-        many = int(place.max(initial=-1)) + 1
-        count = np.bincount(place[judged], minlength=many).astype(np.float64)
-        mean = quotient(np.bincount(place[judged], p[judged], many), count)
-        known = judged & np.isfinite(labels)
-        labelled = np.bincount(place[known], minlength=many).astype(np.float64)
-        passes = np.bincount(place[known], labels[known], many)
-        bare = (mean == 0.0) | (mean == 1.0)  # verdicts, which say nothing of how sure they are
-        prior = np.where(bare, 0.5, np.clip(mean, *SURE))
-        held = np.where(bare, np.clip(mean, 0.1, 0.9), prior)
-        passing = (passes + held) / (labelled + 1.0) if guess else quotient(passes, labelled)
-        verdict = (mean >= 0.5).astype(np.float64)
-        return cls(count / count.sum(), verdict, passing, labelled, prior)
 
-    def numbers(self, passing: Array) -> list[Array]:
-        """Sensitivity, specificity and pass rate of shares (..., strata)."""
-        rate = np.sum(self.size * passing, axis=-1)
-        hits = np.sum(self.size * self.verdict * passing, axis=-1)
-        right = np.sum(self.size * (1.0 - self.verdict) * (1.0 - passing), axis=-1)
-        return [quotient(hits, rate), quotient(right, 1.0 - rate), rate]
+def _counted(p: Array, labels: Array, place: Index) -> tuple[_Strata, Array, Array]:
+    # The strata, how many of their labels pass, and the share to expect before any label.
+    judged, many = place >= 0, int(place.max(initial=-1)) + 1
+    known = judged & np.isfinite(labels)
+    count = np.bincount(place[judged], minlength=many).astype(np.float64)
+    mean = quotient(np.bincount(place[judged], p[judged], many), count)
+    labelled = np.bincount(place[known], minlength=many).astype(np.float64)
+    # Bare verdicts do not say how sure they are.
+    prior = np.where((mean == 0.0) | (mean == 1.0), 0.5, np.clip(mean, *SURE))
+    table = _Strata(count / count.sum(), (mean >= 0.5).astype(np.float64), labelled)
+    passes = np.bincount(place[known], labels[known], many)
+    return table, np.asarray(passes, np.float64), prior
 
-    def slopes(self) -> list[Array]:
-        """By how much each number moves with a stratum's share, over the stratum's size."""
-        sensitivity, specificity, rate = (float(v[0]) for v in self.numbers(self.passing[None]))
-        fails = 1.0 - self.verdict
-        return [
-            (self.verdict - sensitivity) / rate,
-            (specificity - fails) / (1.0 - rate),
-            np.ones(fails.size),
-        ]
+
+def _numbers(table: _Strata, passing: Array) -> list[Array]:
+    # Sensitivity, specificity and pass rate of shares (..., strata).
+    rate = np.sum(table.size * passing, axis=-1)
+    hits = np.sum(table.size * table.verdict * passing, axis=-1)
+    right = np.sum(table.size * (1.0 - table.verdict) * (1.0 - passing), axis=-1)
+    return [quotient(hits, rate), quotient(right, 1.0 - rate), rate]
+
+
+def _slopes(table: _Strata, passing: Array) -> list[Array]:
+    # By how much each number moves with a stratum's share, over the stratum's size.
+    sensitivity, specificity, rate = _numbers(table, passing[None])
+    ones = np.ones(passing.size)
+    return [
+        quotient(table.verdict - sensitivity, rate * ones),
+        quotient(specificity - (1.0 - table.verdict), (1.0 - rate) * ones),
+        ones,
+    ]
 
 
 def correlation_worth(
@@ -218,21 +217,23 @@ def correlation_worth(
     with the highest and lowest scores count most. Between systems (`system`), those count most
     whose mean is far from the others'.
     """
-    x, y = np.asarray(metric, np.float64), np.asarray(people, np.float64)
-    known = np.isfinite(y)
+    x: Array = np.asarray(metric, np.float64)
+    y = np.asarray(people, np.float64)
+    known, size = np.isfinite(y), np.ones(x.size)
     if level == "system":
         _, of = np.unique(np.asarray(system), return_inverse=True)
-        size = np.bincount(of).astype(np.float64)
-        means = _standard(np.bincount(of, x) / size)
-        rated = np.bincount(of, known)
-        told = bool((rated >= 2).all()) and size.size > 2
-        r = _planned(means, quotient(np.bincount(of[known], y[known], size.size), rated), told)
+        size, rated = np.bincount(of).astype(np.float64), np.bincount(of, known)
+        means = quotient(np.bincount(of[known], y[known], size.size), rated)
+        x = np.asarray(np.bincount(of, x) / size)
+        r = _planned(x, means, bool((rated >= 2).all()) and size.size > 2)
+    else:
+        r = _planned(x[known], y[known], int(np.count_nonzero(known)) >= ENOUGH)
+    if np.ptp(x) <= 0:
+        return np.ones(known.size)
+    x, rest = _standard(x), 1.0 - r * r
+    if level == "system":
         # The slope of r in a system's mean is m - r h, and h is r m but for what is its own.
-        rest = 1.0 - r * r
-        return np.asarray((np.sqrt((rest * means) ** 2 + r * r * rest) / size)[of])
-    x = _standard(x)
-    r = _planned(x[known], y[known], int(np.count_nonzero(known)) >= ENOUGH)
-    rest = 1.0 - r * r
+        return np.asarray((np.sqrt((rest * x) ** 2 + r * r * rest) / size)[of])
     square = (r * rest * x * x / 2) ** 2 + rest**3 * x * x + 0.75 * (r * rest) ** 2
     return np.asarray(np.sqrt(square - (r * rest * x) ** 2 / 2))
 
@@ -263,56 +264,48 @@ def weighted_correlation(
     """
     x, y, p = (np.asarray(one, np.float64) for one in (metric, people, chance))
     _, of = np.unique(np.asarray(system), return_inverse=True)
-    known = np.isfinite(y) & np.isfinite(x)
-    w = np.where(known, 1.0 / p, 0.0)
-    n, rated = int(np.count_nonzero(known)), np.where(known, y, 0.0)
-    if level == "system":
-        r, moved = _between(x, rated, w, of)
-    else:
-        r, moved = _of_texts(np.where(known, x, 0.0), rated, w)
+    known = np.isfinite(y)
+    w, rated = np.where(known, 1.0 / p, 0.0), np.where(known, y, 0.0)
+    r, moved = _between(x, rated, w, of) if level == "system" else _of_texts(x, rated, w)
     _, place = np.unique(np.asarray(document)[known], return_inverse=True)
-    sums = np.bincount(place, moved[known]) if n else np.zeros(0)
-    k, squares = sums.size, sums**2
-    if k < 3 or not abs(r) < 1.0 or not squares.sum() > 0:
+    squares = np.bincount(place, moved[known]) ** 2 if known.any() else np.zeros(0)
+    n, k, total = int(np.count_nonzero(known)), squares.size, float(squares.sum())
+    if k < 3 or not abs(r) < 1.0 or not total > 0:
         return Estimate(r if abs(r) <= 1.0 else np.nan, np.nan, np.nan, n, float(k))
-    kurtosis = k * float(np.sum(squares**2)) / float(squares.sum()) ** 2
+    kurtosis = k * float(np.sum(squares**2)) / total**2
     freedom = min(k - 1.0, 2.0 * k / (kurtosis - 1.0)) if kurtosis > 1.0 else k - 1.0
-    error = np.sqrt(squares.sum() * k / (k - 1)) / (1.0 - r * r)
+    error = np.sqrt(total * k / (k - 1)) / (1.0 - r * r)
     reach = float(scipy.special.stdtrit(freedom, (1.0 + confidence) / 2.0)) * error
     low, high = np.tanh(np.arctanh(r) - reach), np.tanh(np.arctanh(r) + reach)
     return Estimate(r, float(low), float(high), n, float(k))
 
 
-def _standard(values: Array) -> Array:
-    spread = float(np.std(values))
-    return (values - np.mean(values)) / spread if spread > 0 else np.zeros(values.size)
+def _standard(values: Array, w: Array | None = None) -> Array:
+    # With mean 0 and variance 1 by the weights; NaN without variance.
+    centred = values - np.average(values, weights=w)
+    return np.asarray(centred / np.sqrt(np.average(centred**2, weights=w)))
 
 
 def _of_texts(x: Array, y: Array, w: Array) -> tuple[float, Array]:
-    total = float(w.sum())
-    if not total > 0:
-        return np.nan, np.zeros(w.size)
-    a, b = x - np.sum(w * x) / total, y - np.sum(w * y) / total
-    spread = np.sqrt(np.sum(w * a * a) / total), np.sqrt(np.sum(w * b * b) / total)
-    if min(spread) <= 1e-12:
-        return np.nan, np.zeros(w.size)
-    a, b = a / spread[0], b / spread[1]
-    r = float(np.sum(w * a * b) / total)
-    return r, w * (a * b - r * (a * a + b * b) / 2.0) / total
+    here = w > 0
+    if not here.any() or min(np.ptp(x[here]), np.ptp(y[here])) <= 0:
+        return np.nan, w
+    a, b = _standard(x, w), _standard(y, w)
+    r = float(np.average(a * b, weights=w))
+    return r, w * (a * b - r * (a * a + b * b) / 2.0) / w.sum()
 
 
 def _between(x: Array, y: Array, w: Array, of: Index) -> tuple[float, Array]:
-    nothing = np.nan, np.zeros(w.size)
-    total, rated = np.bincount(of, w), np.bincount(of, w > 0)
-    if total.size < 3 or (rated < 2).any():
-        return nothing
-    means, m = np.bincount(of, w * y) / total, _standard(np.bincount(of, x) / np.bincount(of))
+    total, rated, size = np.bincount(of, w), np.bincount(of, w > 0), np.bincount(of)
+    metric = np.bincount(of, x) / size
+    if size.size < 3 or (rated < 2).any() or np.ptp(metric) <= 0:
+        return np.nan, w
+    means, m = np.bincount(of, w * y) / total, _standard(metric)
     moved = w * (y - means[of]) / total[of]
-    noise = np.bincount(of, moved**2) * rated / (rated - 1)
-    centred = means - means.mean()
-    variance = float(np.mean(centred**2) - np.mean(noise) * (1 - 1 / total.size))
+    noise = np.mean(np.bincount(of, moved**2) * rated / (rated - 1))
+    variance = float(np.var(means) - noise * (1 - 1 / size.size))
     if variance <= 0:
-        return nothing
-    h = centred / np.sqrt(variance)
+        return np.nan, w
+    h = (means - means.mean()) / np.sqrt(variance)
     r = float(np.mean(m * h))
-    return r, moved * ((m - r * h) / np.sqrt(variance) / total.size)[of]
+    return r, moved * ((m - r * h) / np.sqrt(variance) / size.size)[of]

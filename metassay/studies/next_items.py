@@ -51,7 +51,7 @@ class Decision(NamedTuple):
         """Read `--for`; a metric may be followed by its judge in brackets. Raises BadInput."""
         kind, _, rest = words.strip().partition(" ")
         named = rest.replace(" (", "\x1f(").split()
-        numbers = get_args(Level)[::2] if kind == "certificate" else (*WeightedCard._fields, "")
+        numbers = get_args(Level) if kind == "certificate" else (*WeightedCard._fields, "")
         found = (*named, "")[:3]
         fits = len(named) in ((3,) if kind == "certificate" else (2, 3))
         if kind not in ("certificate", "judge-card") or not fits or found[2] not in numbers:

@@ -23,6 +23,7 @@ from tests.calibration import (
     facet_weights,
     judge_cards,
     judge_check,
+    next_labels,
     shapes,
     simulations,
     standing_out,
@@ -91,6 +92,7 @@ def jobs() -> Iterator[Job]:
     yield Job("cards", (), judge_cards.rates)
     yield Job("checks", (), judge_check.rates)
     yield Job("replaces", (), annotator_test.rates)
+    yield Job("next", (), next_labels.rates)
     yield Job("weights", (), facet_weights.rates)
     yield Job("raters", (), standing_out.rates)
     yield Job("best", (), best.rates)
@@ -533,6 +535,7 @@ def page(found: dict, widths: Any) -> str:
     parts += [drift.section(found["drift", ()]), comparisons.section(*found["comparisons", ()])]
     parts.append(judge_check.section(found["checks", ()]))
     parts.append(annotator_test.section(found["replaces", ()]))
+    parts.append(next_labels.section(found["next", ()]))
     parts.append(_cards(found))
     return "\n".join(line for part in parts for line in part)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.calibration import annotator_test, judge_check
+from tests.calibration import annotator_test, judge_check, next_labels
 
 pytestmark = pytest.mark.calibration
 
@@ -21,3 +21,11 @@ def test_the_intervals_on_the_screen_cover():
         assert (shares > 0.9).all(), table
     for case, shares in raters:
         assert (shares > 0.88).all(), case
+
+
+def test_suited_chances_save_labels_and_cover():
+    rows = next_labels.rates(studies=150)
+    assert sum(saved >= next_labels.SAVES for _, saved, *_ in rows) >= 3
+    for world, saved, _, covers in rows:
+        assert saved >= next_labels.LOSES - 0.03, world.what  # of so few studies
+        assert covers >= next_labels.COVERS - 0.03, world.what
